@@ -2,10 +2,10 @@
 
 use crate::clock::Moment;
 use crate::compare;
-use crate::config::Config;
-use crate::contract::{Settings, Summary};
+use crate::config::AgentConfig;
+use crate::contract::{ConnectionSettings, ConnectionSummary};
 use crate::control::Control;
-use crate::exchange::Document;
+use crate::exchange::ExchangeDocument;
 use crate::judge::Judge;
 use crate::keeper::Keeper;
 use crate::kernel::{Attached, Loaded};
@@ -14,12 +14,12 @@ use crate::later::Later;
 use crate::load::Mode;
 use crate::lock::lock;
 use crate::log::{Level, say};
-use crate::metrics::{Listening, Place};
+use crate::metrics::{MetricsAddress, MetricsListener};
 use crate::mode::{self, Outcome};
 use crate::paths;
-use crate::question::{Answer, Question, Status};
-use crate::schemes::Scheme;
-use crate::totals::Totals;
+use crate::question::{AgentAnswer, AgentStatus, Question};
+use crate::schemes::HsControl;
+use crate::totals::ConnectionTotals;
 use ipnet::IpNet;
 use libbpf_rs::{ErrorKind, MapHandle};
 use sd_notify::NotifyState;
@@ -36,7 +36,7 @@ const FIRST_FLIGHTS: Duration = Duration::from_secs(1);
 
 /// What others want of a running agent; they set it at any time.
 #[derive(Debug, Default)]
-pub struct Wishes {
+pub struct AgentSignals {
     /// It shall end.
     pub stop: Arc<AtomicBool>,
     /// It shall read its configuration anew.
@@ -45,12 +45,12 @@ pub struct Wishes {
 
 /// What both threads know.
 struct Shared {
-    config: Mutex<Config>,
+    config: Mutex<AgentConfig>,
     paths: MapHandle,
-    totals: Mutex<Totals>,
+    totals: Mutex<ConnectionTotals>,
     summaries_lost: AtomicU64,
     mode: Mode,
-    schemes: Mutex<Vec<Scheme>>,
+    schemes: Mutex<Vec<HsControl>>,
     knobs: Knobs,
     judge: Mutex<Judge>,
     /// Why windows are left alone.
@@ -71,12 +71,12 @@ struct Work {
 /// # Errors
 /// Why it cannot work here, or stopped working.
 pub fn run(
-    config: Config,
-    wishes: &Wishes,
-    reread: impl Fn() -> Result<Config, String>,
+    config: AgentConfig,
+    wishes: &AgentSignals,
+    reread: impl Fn() -> Result<AgentConfig, String>,
 ) -> Result<(), String> {
     let control = Control::listen(&config.socket)?;
-    let metrics = config.metrics.as_ref().map(Place::listen).transpose();
+    let metrics = config.metrics.as_ref().map(MetricsAddress::listen).transpose();
     let metrics = metrics.map_err(|error| format!("cannot serve metrics: {error}"))?;
     let Outcome { mut loaded, less, left_out } = mode::load(&config.load)?;
     if let Some(why) = less {
@@ -139,18 +139,18 @@ pub fn run(
     Ok(())
 }
 
-fn keeper_of(config: &Config) -> Option<Result<Keeper, String>> {
+fn keeper_of(config: &AgentConfig) -> Option<Result<Keeper, String>> {
     config.state.as_deref().map(|file| Keeper::open(file, config.load.max_paths))
 }
 
-fn announce(config: &Config) {
+fn announce(config: &AgentConfig) {
     let what = announcement(config);
     say(Level::Notice, &what);
     tell_manager(&[NotifyState::Ready, NotifyState::Status(&what)]);
 }
 
 /// What the agent does from now on, and what stays of it.
-fn announcement(config: &Config) -> String {
+fn announcement(config: &AgentConfig) -> String {
     let cgroups = config.cgroups.iter().map(|cgroup| cgroup.display().to_string());
     let cgroups = cgroups.collect::<Vec<_>>().join(", ");
     let does = match config.load.is_dry_run {
@@ -174,14 +174,14 @@ fn tell_manager(states: &[NotifyState<'_>]) {
 }
 
 /// What is wrong with the new leaves the old in force.
-fn reload(shared: &Shared, work: &mut Work, reread: impl Fn() -> Result<Config, String>) {
+fn reload(shared: &Shared, work: &mut Work, reread: impl Fn() -> Result<AgentConfig, String>) {
     match reread().and_then(|new| change(shared, work, new)) {
         Ok(()) => say(Level::Notice, "the configuration has been read anew"),
         Err(why) => say(Level::Error, &format!("the configuration stays as it was: {why}")),
     }
 }
 
-fn change(shared: &Shared, work: &mut Work, mut new: Config) -> Result<(), String> {
+fn change(shared: &Shared, work: &mut Work, mut new: AgentConfig) -> Result<(), String> {
     let mut config = shared.config();
     for key in config.fixed_differences(&new) {
         say(Level::Warning, &format!("{key} is as it was until the agent is started anew"));
@@ -205,7 +205,7 @@ fn change(shared: &Shared, work: &mut Work, mut new: Config) -> Result<(), Strin
     Ok(())
 }
 
-fn serve_metrics(metrics: Option<Listening>, shared: &Arc<Shared>) -> Result<(), String> {
+fn serve_metrics(metrics: Option<MetricsListener>, shared: &Arc<Shared>) -> Result<(), String> {
     let Some(metrics) = metrics else { return Ok(()) };
     let shared = Arc::clone(shared);
     let served = metrics.serve(move || shared.status());
@@ -239,20 +239,20 @@ impl Shared {
     }
 
     /// Ages are those of when it arrives here: on the way nothing gets younger.
-    fn import(&self, document: Document) -> Answer {
+    fn import(&self, document: ExchangeDocument) -> AgentAnswer {
         let entries = match document.aged(Moment::now().wall_ns.div_ceil(1_000_000)) {
             Ok(entries) => entries,
-            Err(why) => return Answer::Refused(why),
+            Err(why) => return AgentAnswer::Refused(why),
         };
         let keys = paths::import(&self.paths, &entries);
         if let Some(keeper) = &self.keeper {
             keeper.has_changed(&keys);
         }
-        Answer::Imported(keys.len())
+        AgentAnswer::Imported(keys.len())
     }
 
     /// A connection has closed.
-    fn hear(&self, summary: &Summary) {
+    fn hear(&self, summary: &ConnectionSummary) {
         self.totals().add(summary);
         if let Some(keeper) = &self.keeper {
             keeper.has_changed(&[summary.path]);
@@ -293,18 +293,18 @@ impl Shared {
 
     /// In mode `window` a first flight is paced by an option of its socket, which programs that are gone do not take back: none
     /// begins any more, and those under way end.
-    fn see_out_first_flights(&self, settings: Settings) {
+    fn see_out_first_flights(&self, settings: ConnectionSettings) {
         if self.mode != Mode::Window {
             return;
         }
-        match self.knobs.set(&Settings { leaves_windows: true, ..settings }) {
+        match self.knobs.set(&ConnectionSettings { leaves_windows: true, ..settings }) {
             Ok(()) => thread::sleep(FIRST_FLIGHTS),
             Err(error) => say(Level::Warning, &format!("first flights may stay paced: {error}")),
         }
     }
 
     /// What `config` says, but for windows that do harm.
-    fn in_force(&self, config: &Config) -> Settings {
+    fn in_force(&self, config: &AgentConfig) -> ConnectionSettings {
         let mut settings = config.load.settings;
         settings.leaves_windows |= lock(&self.off).is_some();
         settings
@@ -317,31 +317,31 @@ impl Shared {
         }
     }
 
-    fn totals(&self) -> MutexGuard<'_, Totals> {
+    fn totals(&self) -> MutexGuard<'_, ConnectionTotals> {
         lock(&self.totals)
     }
 
-    fn config(&self) -> MutexGuard<'_, Config> {
+    fn config(&self) -> MutexGuard<'_, AgentConfig> {
         lock(&self.config)
     }
 
-    fn answer(&self, question: Question) -> Answer {
+    fn answer(&self, question: Question) -> AgentAnswer {
         match question {
-            Question::Status => Answer::Status(Box::new(self.status())),
+            Question::Status => AgentAnswer::Status(Box::new(self.status())),
             Question::Paths => {
                 let settings = self.config().load.settings;
-                Answer::Paths(paths::all(&self.paths, &settings))
+                AgentAnswer::Paths(paths::all(&self.paths, &settings))
             }
-            Question::Export => Answer::Exported(paths::exported(&self.paths)),
+            Question::Export => AgentAnswer::Exported(paths::exported(&self.paths)),
             Question::Import(document) => self.import(document),
-            Question::Arm => Answer::Armed(self.arm()),
-            Question::Forget(prefix) => Answer::Forgotten(self.forget(prefix)),
+            Question::Arm => AgentAnswer::Armed(self.arm()),
+            Question::Forget(prefix) => AgentAnswer::Forgotten(self.forget(prefix)),
         }
     }
 
-    fn status(&self) -> Status {
+    fn status(&self) -> AgentStatus {
         let (config, totals) = (self.config().clone(), *self.totals());
-        Status {
+        AgentStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             cgroups: config.cgroups,

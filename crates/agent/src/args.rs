@@ -1,9 +1,9 @@
 //! The command line.
 
-use agent::options::Options;
+use agent::options::AgentOptions;
 use agent::schema;
 use clap::{CommandFactory, Parser, Subcommand};
-use cmdline::complete::{Asked, Candidate, Completion, Files, Shell};
+use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, Shell};
 use cmdline::man::Told;
 use cmdline::{Appendix, complete};
 use ipnet::IpNet;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 #[command(name = "headstart agent", bin_name = "headstart agent", version)]
 #[command(display_name = "headstart-agent", after_help = appendix().help())]
 #[command(max_term_width = 100, args_conflicts_with_subcommands = true)]
-pub(crate) struct Args {
+pub(crate) struct AgentArgs {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     pub(crate) config: Option<PathBuf>,
 
     #[command(flatten)]
-    options: Options,
+    options: AgentOptions,
 }
 
 #[derive(Clone, Debug, Subcommand)]
@@ -43,7 +43,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
         #[command(flatten)]
-        options: Box<Options>,
+        options: Box<AgentOptions>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -106,7 +106,7 @@ pub(crate) enum Command {
     },
     /// Write the man pages to a folder
     #[command(hide = true)]
-    Man(cmdline::man::Args),
+    Man(cmdline::man::ManArgs),
 }
 
 /// What stands behind the options.
@@ -159,9 +159,9 @@ fn appendix() -> Appendix {
 /// Writes the man page, on which all subcommands are.
 ///
 /// # Errors
-/// As [`cmdline::man::Args::write`].
-pub(crate) fn write_man(args: &cmdline::man::Args) -> Result<(), String> {
-    args.write(Args::command(), &|command| match command {
+/// As [`cmdline::man::ManArgs::write`].
+pub(crate) fn write_man(args: &cmdline::man::ManArgs) -> Result<(), String> {
+    args.write(AgentArgs::command(), &|command| match command {
         "" => Told::OnOwnPage(appendix()),
         _ => Told::OnParentsPage,
     })
@@ -169,7 +169,7 @@ pub(crate) fn write_man(args: &cmdline::man::Args) -> Result<(), String> {
 
 /// What a shell is answered.
 pub(crate) fn answer(shell: Shell, arguments: &[String]) -> String {
-    complete::answer(shell, Args::command(), arguments, &values)
+    complete::answer(shell, AgentArgs::command(), arguments, &values)
 }
 
 /// The values of options that clap does not know.
@@ -179,9 +179,9 @@ fn values(asked: &Asked<'_>) -> Option<Completion> {
         "cgroup" | "except_cgroup" if CGROUPS[..CGROUPS.len() - 1].starts_with(asked.typed) => {
             Some(Completion::of([Candidate::open(CGROUPS, "")]))
         }
-        "cgroup" | "except_cgroup" => Some(Completion::files(Files::Folders)),
-        "config" => Some(Completion::files(Files::Ending(&[".toml"]))),
-        "file" => Some(Completion::files(Files::Ending(&[".json"]))),
+        "cgroup" | "except_cgroup" => Some(Completion::files(FilesOffered::Folders)),
+        "config" => Some(Completion::files(FilesOffered::Ending(&[".toml"]))),
+        "file" => Some(Completion::files(FilesOffered::Ending(&[".json"]))),
         _ => None,
     }
 }
@@ -199,14 +199,15 @@ impl Command {
     }
 }
 
-impl Args {
+impl AgentArgs {
     /// What is said here, and where nothing is, in the file.
-    pub(crate) fn options(&self) -> Result<Options, String> {
+    pub(crate) fn options(&self) -> Result<AgentOptions, String> {
         let (config, said) = match &self.command {
             Some(Command::Check { config, options, .. }) => (config, &**options),
             _ => (&self.config, &self.options),
         };
-        let file = config.as_deref().map_or_else(|| Ok(Options::default()), Options::read)?;
+        let file =
+            config.as_deref().map_or_else(|| Ok(AgentOptions::default()), AgentOptions::read)?;
         Ok(said.clone().or(file))
     }
 }
@@ -217,13 +218,13 @@ mod tests {
 
     #[test]
     fn the_command_line_is_sound() {
-        Args::command().debug_assert();
+        AgentArgs::command().debug_assert();
     }
 
     /// It is asked what an agent would do that is started so.
     #[test]
     fn check_takes_the_options_of_an_agent() {
-        let options = |line: &str| Args::parse_from(line.split(' ')).options().unwrap();
+        let options = |line: &str| AgentArgs::parse_from(line.split(' ')).options().unwrap();
         let agent = "agent --mode window --holdout 0.5 --socket /x";
         assert_eq!(options(&agent.replace("agent", "agent check")), options(agent));
     }
@@ -233,11 +234,11 @@ mod tests {
         let folder =
             std::env::temp_dir().join(format!("headstart-agent-man-{}", std::process::id()));
         let arguments = ["headstart-agent", "man", folder.to_str().unwrap()];
-        let Some(Command::Man(pages)) = Args::parse_from(arguments).command else { panic!() };
+        let Some(Command::Man(pages)) = AgentArgs::parse_from(arguments).command else { panic!() };
         write_man(&pages).unwrap();
         let page = std::fs::read_to_string(folder.join("headstart-agent.1")).unwrap();
         std::fs::remove_dir_all(folder).unwrap();
-        for sub in Args::command().get_subcommands() {
+        for sub in AgentArgs::command().get_subcommands() {
             let has = page.contains(&format!(".SS {}\n", sub.get_name()));
             assert_eq!(has, !sub.is_hide_set(), "{}", sub.get_name());
         }

@@ -3,7 +3,7 @@
 use crate::assumed::Part;
 use crate::facts::{Facts, Types};
 use crate::load::cgroup_root;
-use crate::schemes::{Choice, Scheme};
+use crate::schemes::{ControlChoice, HsControl};
 use serde::Serialize;
 use std::fs;
 
@@ -23,7 +23,7 @@ const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (3
 const CAP_SYS_ADMIN: u32 = 21;
 
 /// Why the agent cannot work here; `None` if it can, as far as can be seen without loading.
-pub fn refusal(choice: Choice) -> Option<String> {
+pub fn refusal(choice: ControlChoice) -> Option<String> {
     first_missing(&needed(choice, &Facts::running())).map(|why| format!("cannot work here: {why}"))
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn first_missing(findings: &[Finding]) -> Option<String> {
 }
 
 /// All that is needed for a congestion control, there or not; nothing is loaded for it.
-pub(crate) fn needed(choice: Choice, facts: &Facts) -> Vec<Finding> {
+pub(crate) fn needed(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     let mut needed = needed_for_windows(facts);
     needed.extend([
         struct_ops(facts),
@@ -58,9 +58,9 @@ pub(crate) fn needed_for_windows(facts: &Facts) -> Vec<Finding> {
 }
 
 /// What is used where it is, and not needed: of the other congestion controls, and of the kernel.
-pub(crate) fn optional(choice: Choice, facts: &Facts) -> Vec<Finding> {
+pub(crate) fn optional(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     let Ok(types) = &facts.types else { return Vec::new() };
-    let others = Scheme::ALL.into_iter().filter(|scheme| *scheme != choice.needs());
+    let others = HsControl::ALL.into_iter().filter(|scheme| *scheme != choice.needs());
     let mut found: Vec<_> = others.map(|scheme| upon(scheme, facts)).collect();
     found.push(counting(types));
     for finding in &mut found {
@@ -122,11 +122,11 @@ fn uses(part: Part, facts: &Facts) -> Finding {
     finding(what, found)
 }
 
-fn upon(scheme: Scheme, facts: &Facts) -> Finding {
+fn upon(scheme: HsControl, facts: &Facts) -> Finding {
     let what = match scheme {
-        Scheme::Cubic => "CUBIC to build upon",
-        Scheme::Bbr => "BBR to build upon",
-        Scheme::Session => "TCP to build upon",
+        HsControl::Cubic => "CUBIC to build upon",
+        HsControl::Bbr => "BBR to build upon",
+        HsControl::Session => "TCP to build upon",
     };
     finding(what, scheme.found_in(facts).map_err(|absence| absence.to_string()))
 }
@@ -233,7 +233,7 @@ mod tests {
         let missing = |findings: Vec<Finding>| {
             findings.iter().any(|found| found.what.contains("lockdown") && !found.is_there)
         };
-        assert!(missing(needed(Choice::Auto, &facts)));
+        assert!(missing(needed(ControlChoice::Auto, &facts)));
         assert!(!missing(needed_for_windows(&facts)));
     }
 
@@ -246,14 +246,14 @@ mod tests {
             "no kernel types (BTF): /nonexistent/vmlinux is not there (CONFIG_DEBUG_INFO_BTF)";
         assert_eq!(why, expected);
         assert!(!struct_ops(&facts).is_there);
-        assert!(optional(Choice::Auto, &facts).is_empty());
+        assert!(optional(ControlChoice::Auto, &facts).is_empty());
     }
 
     /// Types of its own, `int`, and nothing else: they are read, and have it not.
     #[test]
     fn a_kernel_without_struct_ops_is_refused_by_that() {
         let folder = Folder::new("types");
-        let facts = folder.facts(&synthetic::Types::default().bytes(), "");
+        let facts = folder.facts(&synthetic::SyntheticTypes::default().bytes(), "");
         let why = first_missing(&[types_of_kernel(&facts), struct_ops(&facts)]);
         let why = why.expect("a refusal");
         assert!(why.starts_with("no struct_ops for TCP: it came with"), "{why}");
@@ -265,7 +265,9 @@ mod tests {
         let folder = Folder::new("renamed");
         let missing = |types: &[u8]| -> Vec<String> {
             let facts = folder.facts(types, "[none]");
-            let found = [needed(Choice::Auto, &facts), optional(Choice::Auto, &facts)].concat();
+            let found =
+                [needed(ControlChoice::Auto, &facts), optional(ControlChoice::Auto, &facts)]
+                    .concat();
             // Whether the one that tests has rights, or cgroups, is not the kernel's.
             let of_kernel = |finding: &&Finding| {
                 !finding.is_there && !["rights", "cgroups of version 2"].contains(&finding.what)

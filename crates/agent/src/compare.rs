@@ -1,7 +1,7 @@
 //! Warm connections beside the control group, by size, with confidence intervals of 95 %: what a remembered window gains and costs on live
 //! traffic. Both groups had a window proposed, and chance decided which took it, so they differ in nothing else.
 
-use crate::totals::{Class, Group, SIZES, Totals};
+use crate::totals::{Class, ConnectionTotals, Group, SIZES};
 use serde::{Deserialize, Serialize};
 
 /// Of the normal distribution, for 95 %.
@@ -11,7 +11,7 @@ pub(crate) const FEWEST: u64 = 10;
 
 /// A number and what it may be as well.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct ConfidenceInterval {
     /// What was measured.
     pub estimate: f64,
     /// Lower end of the interval.
@@ -29,9 +29,9 @@ pub struct Side {
     /// that is kept for more requests includes the time between them.
     pub time_s: Option<f64>,
     /// Part of the connections that sent something again (Wilson's interval).
-    pub retransmitting: Option<Interval>,
+    pub retransmitting: Option<ConfidenceInterval>,
     /// Part that lost something of the very first flight.
-    pub lost_first: Option<Interval>,
+    pub lost_first: Option<ConfidenceInterval>,
 }
 
 /// Connections of about one size.
@@ -44,11 +44,11 @@ pub struct Compared {
     /// Of the control group.
     pub control_group: Side,
     /// Warm by control group, of the geometric means; `None` with fewer than ten on either side.
-    pub time_ratio: Option<Interval>,
+    pub time_ratio: Option<ConfidenceInterval>,
 }
 
 /// By size, the smallest first.
-pub fn by_size(totals: &Totals) -> Vec<Compared> {
+pub fn by_size(totals: &ConnectionTotals) -> Vec<Compared> {
     let sizes = SIZES.iter().copied().map(Some).chain([None]);
     sizes.zip(&totals.classes).map(|(up_to_bytes, class)| compared(up_to_bytes, class)).collect()
 }
@@ -83,18 +83,22 @@ fn standard_error_squared(group: &Group) -> f64 {
     variance.max(0.0) / n
 }
 
-fn time_ratio(a: &Group, b: &Group) -> Option<Interval> {
+fn time_ratio(a: &Group, b: &Group) -> Option<ConfidenceInterval> {
     if a.timed < FEWEST || b.timed < FEWEST {
         return None;
     }
     let log = mean(a) - mean(b);
     let error = Z * (standard_error_squared(a) + standard_error_squared(b)).sqrt();
-    Some(Interval { estimate: log.exp(), low: (log - error).exp(), high: (log + error).exp() })
+    Some(ConfidenceInterval {
+        estimate: log.exp(),
+        low: (log - error).exp(),
+        high: (log + error).exp(),
+    })
 }
 
 /// Warm by control group over all sizes: the ratios of the sizes, weighted by how many warm connections are of each, so that
 /// a control group with other sizes by chance decides nothing. Sizes with fewer than ten on either side count for nothing.
-pub fn over_all_sizes(totals: &Totals) -> Option<Interval> {
+pub fn over_all_sizes(totals: &ConnectionTotals) -> Option<ConfidenceInterval> {
     let compared = |class: &&Class| time_ratio(&class.warm, &class.control_group).is_some();
     let classes: Vec<_> = totals.classes.iter().filter(compared).collect();
     let all: u64 = classes.iter().map(|class| class.warm.timed).sum();
@@ -109,11 +113,15 @@ pub fn over_all_sizes(totals: &Totals) -> Option<Interval> {
         error_squared += weight * weight * squared;
     }
     let error = Z * error_squared.sqrt();
-    Some(Interval { estimate: log.exp(), low: (log - error).exp(), high: (log + error).exp() })
+    Some(ConfidenceInterval {
+        estimate: log.exp(),
+        low: (log - error).exp(),
+        high: (log + error).exp(),
+    })
 }
 
 /// A part of a whole with Wilson's interval (E. B. Wilson, 1927), which holds for few and for none, too.
-pub fn share(part: u64, whole: u64) -> Option<Interval> {
+pub fn share(part: u64, whole: u64) -> Option<ConfidenceInterval> {
     if whole == 0 {
         return None;
     }
@@ -122,7 +130,11 @@ pub fn share(part: u64, whole: u64) -> Option<Interval> {
     let scale = 1.0 + z2 / n;
     let middle = (p + z2 / (2.0 * n)) / scale;
     let half = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt() / scale;
-    Some(Interval { estimate: p, low: (middle - half).max(0.0), high: (middle + half).min(1.0) })
+    Some(ConfidenceInterval {
+        estimate: p,
+        low: (middle - half).max(0.0),
+        high: (middle + half).min(1.0),
+    })
 }
 
 #[cfg(test)]
@@ -163,7 +175,7 @@ mod tests {
         // Of one size alone, the same; beside as many of another, of which the ratio is 1, its root, known to half of
         // √2 times as much of the logarithm. A size with nine on a side counts for nothing.
         let class = |warm, control_group| Class { warm, control_group };
-        let mut totals = Totals::default();
+        let mut totals = ConnectionTotals::default();
         totals.classes[1] = class(group(0.5_f64.ln()), group(0.0));
         totals.classes[2] = class(Group { timed: 9, ..group(3.0) }, group(0.0));
         assert_eq!(over_all_sizes(&totals), Some(ratio));
@@ -171,7 +183,7 @@ mod tests {
         let both = over_all_sizes(&totals).unwrap();
         assert!(close(both.estimate, 0.5_f64.sqrt()), "{both:?}");
         assert!(close(both.low, both.estimate * (-0.092396 / 2.0_f64.sqrt()).exp()), "{both:?}");
-        assert_eq!(over_all_sizes(&Totals::default()), None);
+        assert_eq!(over_all_sizes(&ConnectionTotals::default()), None);
         assert_eq!(time_ratio(&group(0.0), &Group { timed: 9, ..group(0.0) }), None);
     }
 }

@@ -1,11 +1,11 @@
-//! What an agent is to do, complete and checked: [`Options`] with defaults, as the programs take it. On a reload a
-//! second one is made, and [`Config::fixed_differences`] says what of it has to wait for a restart.
+//! What an agent is to do, complete and checked: [`AgentOptions`] with defaults, as the programs take it. On a reload a
+//! second one is made, and [`AgentConfig::fixed_differences`] says what of it has to wait for a restart.
 
-use crate::contract::{Port, Settings};
-use crate::judge::Limit;
-use crate::load::{Load, Wanted, cgroup_root};
-use crate::metrics::Place;
-use crate::options::Options;
+use crate::contract::{ConnectionSettings, PortKey};
+use crate::judge::HarmLimit;
+use crate::load::{LoadOptions, Wanted, cgroup_root};
+use crate::metrics::MetricsAddress;
+use crate::options::AgentOptions;
 use crate::overrides;
 use crate::question::SOCKET;
 use crate::value::{ColdStart, Namespaces, PortNumber, SizedStart};
@@ -23,31 +23,31 @@ const MOST_SAID: usize = 4096;
 
 /// What an agent is to do.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct AgentConfig {
     /// How the programs are to be.
-    pub load: Load,
+    pub load: LoadOptions,
     /// Whose connections are attended to.
     pub cgroups: Vec<PathBuf>,
     /// Whose are not, though they lie below one of the others.
     pub except_cgroups: Vec<PathBuf>,
     /// When it leaves all windows alone.
-    pub limit: Limit,
+    pub limit: HarmLimit,
     /// Where what is remembered is kept; `None`: nowhere.
     pub state: Option<PathBuf>,
     /// How often it is, seconds.
     pub save_every: u32,
     /// Where metrics are served; `None`: nowhere.
-    pub metrics: Option<Place>,
+    pub metrics: Option<MetricsAddress>,
     /// Where it is asked.
     pub socket: PathBuf,
 }
 
-impl Config {
+impl AgentConfig {
     /// What `options` say, with defaults for the rest.
     ///
     /// # Errors
     /// If too much is said, or there are no cgroups to attend to.
-    pub fn new(options: &Options) -> Result<Self, String> {
+    pub fn new(options: &AgentOptions) -> Result<Self, String> {
         let mut cgroups = options.cgroup.clone();
         if cgroups.is_empty() {
             let none =
@@ -58,7 +58,7 @@ impl Config {
             load: load(options)?,
             cgroups,
             except_cgroups: options.except_cgroup.clone(),
-            limit: Limit {
+            limit: HarmLimit {
                 ratio: options.off_ratio.map_or(2.0, |ratio| ratio.get()),
                 connections: options.off_connections.map_or(1000, |count| count.get().into()),
             },
@@ -85,7 +85,7 @@ impl Config {
 
 /// Where what is remembered is kept; `None`: nowhere. Unless the operator names a file, only a service keeps one, in the first of
 /// the folders that its manager has set aside; an agent that is run by hand leaves nothing, and a dry run does not either.
-fn state(options: &Options, folders: Option<OsString>) -> Option<PathBuf> {
+fn state(options: &AgentOptions, folders: Option<OsString>) -> Option<PathBuf> {
     if let Some(file) = &options.state {
         return Some(file.clone()).filter(|file| file.as_os_str() != "none");
     }
@@ -95,7 +95,7 @@ fn state(options: &Options, folders: Option<OsString>) -> Option<PathBuf> {
 }
 
 /// Where an agent with these options is asked.
-pub fn socket(options: &Options) -> PathBuf {
+pub fn socket(options: &AgentOptions) -> PathBuf {
     options.socket.clone().unwrap_or_else(|| SOCKET.into())
 }
 
@@ -103,7 +103,7 @@ pub fn socket(options: &Options) -> PathBuf {
 ///
 /// # Errors
 /// If more is said of prefixes or of ports than the maps hold.
-pub fn load(options: &Options) -> Result<Load, String> {
+pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
     let cap = options.cap.map_or(256, |cap| cap.get());
     let mut said = overrides::loopback().to_vec();
     said.extend(options.prefix.iter().map(|prefix| prefix.or_cap(cap)));
@@ -113,7 +113,7 @@ pub fn load(options: &Options) -> Result<Load, String> {
             return Err(format!("{key}: {count} are too many, {MOST_SAID} at most"));
         }
     }
-    let settings = Settings {
+    let settings = ConnectionSettings {
         max_age_ns: u64::from(options.max_age.map_or(600, |age| age.get())) * 1_000_000_000,
         half_life_rtts: options.half_life.map_or(3000, |count| count.get()),
         cap,
@@ -125,7 +125,7 @@ pub fn load(options: &Options) -> Result<Load, String> {
         mark: options.mark.map_or(0, |dscp| dscp.get() as u8),
         leaves_windows: options.dry_run,
         receive_window: options.receive_window.map_or(0, |bytes| bytes.get()),
-        only_ports: ports.values().any(|said| said & Port::ONLY != 0),
+        only_ports: ports.values().any(|said| said & PortKey::ONLY != 0),
         paces_cold: options.cold.unwrap_or_default() == ColdStart::Paced,
         ends_epochs: options.sized.unwrap_or_default() == SizedStart::Epoch,
         shares_namespaces: options.namespaces.unwrap_or_default() == Namespaces::Share,
@@ -135,20 +135,27 @@ pub fn load(options: &Options) -> Result<Load, String> {
     if settings.mark != 0 && wanted == Wanted::Window {
         return Err("mark: mode window marks nothing".to_owned());
     }
-    Ok(Load { is_dry_run: options.dry_run, wanted, settings, overrides: said, ports, max_paths })
+    Ok(LoadOptions {
+        is_dry_run: options.dry_run,
+        wanted,
+        settings,
+        overrides: said,
+        ports,
+        max_paths,
+    })
 }
 
-fn ports(options: &Options) -> BTreeMap<Port, u32> {
+fn ports(options: &AgentOptions) -> BTreeMap<PortKey, u32> {
     let lists = [
-        (&options.local_port, false, Port::ONLY),
-        (&options.remote_port, true, Port::ONLY),
-        (&options.except_local_port, false, Port::EXCEPT),
-        (&options.except_remote_port, true, Port::EXCEPT),
+        (&options.local_port, false, PortKey::ONLY),
+        (&options.remote_port, true, PortKey::ONLY),
+        (&options.except_local_port, false, PortKey::EXCEPT),
+        (&options.except_remote_port, true, PortKey::EXCEPT),
     ];
     let mut ports = BTreeMap::new();
     for (list, is_remote, said) in lists {
         for PortNumber(number) in list {
-            *ports.entry(Port { is_remote, number: *number }).or_insert(0) |= said;
+            *ports.entry(PortKey { is_remote, number: *number }).or_insert(0) |= said;
         }
     }
     ports
@@ -161,9 +168,9 @@ mod tests {
     #[test]
     fn ports_are_merged_by_side() {
         let text = "local-port = [80, 22]\nremote-port = [80]\nexcept-local-port = [22]";
-        let load = load(&Options::parse(text, "f").unwrap()).unwrap();
-        let port = |is_remote, number| Port { is_remote, number };
-        let both = Port::ONLY | Port::EXCEPT;
+        let load = load(&AgentOptions::parse(text, "f").unwrap()).unwrap();
+        let port = |is_remote, number| PortKey { is_remote, number };
+        let both = PortKey::ONLY | PortKey::EXCEPT;
         let ports = [(port(false, 22), both), (port(false, 80), 1), (port(true, 80), 1)];
         assert_eq!(load.ports, BTreeMap::from(ports));
         assert!(load.settings.only_ports);
@@ -172,7 +179,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_by_hand_or_in_a_dry_run_unless_a_file_is_named() {
         let kept = |text: &str, folders: Option<&str>| {
-            state(&Options::parse(text, "f").unwrap(), folders.map(OsString::from))
+            state(&AgentOptions::parse(text, "f").unwrap(), folders.map(OsString::from))
         };
         let service = Some("/var/lib/headstart:/var/lib/other");
         assert_eq!(kept("", None), None);
@@ -184,7 +191,7 @@ mod tests {
 
     #[test]
     fn exceptions_alone_leave_all_other_ports_attended_to() {
-        let load = load(&Options::parse("except-local-port = [22]", "f").unwrap()).unwrap();
+        let load = load(&AgentOptions::parse("except-local-port = [22]", "f").unwrap()).unwrap();
         assert!(!load.settings.only_ports);
     }
 
@@ -194,7 +201,7 @@ mod tests {
             (0..4095).map(|n| format!("\"10.{}.{}.0/24\"", n / 256, n % 256)).collect();
         let text = format!("prefix = [{}]", many.join(","));
         // Two more are there already: loopback.
-        let why = load(&Options::parse(&text, "f").unwrap()).unwrap_err();
+        let why = load(&AgentOptions::parse(&text, "f").unwrap()).unwrap_err();
         assert_eq!(why, "prefix: 4097 are too many, 4096 at most");
     }
 }

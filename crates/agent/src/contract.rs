@@ -1,7 +1,7 @@
 //! What the programs in the kernel and this side share: `bpf/contract.h`, byte by byte.
 
 use crate::layout::{CONSTANTS, FIELDS};
-use crate::schemes::Choice;
+use crate::schemes::ControlChoice;
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -10,7 +10,7 @@ const V4_MAPPED: u8 = 96;
 
 /// A destination prefix as seen from a network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PathKey {
+pub struct PrefixKey {
     /// Inode number of the network namespace; 0: of all, which share it.
     pub namespace: u32,
     /// The destinations that are remembered together.
@@ -19,7 +19,7 @@ pub struct PathKey {
 
 /// What is known of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Path {
+pub struct LearntPath {
     /// When the window was learnt, nanoseconds of `CLOCK_MONOTONIC`; wrapped, below 0, if that was before this
     /// boot.
     pub learnt_ns: u64,
@@ -51,9 +51,9 @@ pub struct Path {
 
 /// How a connection went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct ConnectionSummary {
     /// Its path.
-    pub path: PathKey,
+    pub path: PrefixKey,
     /// From its opening to the last arrival at the peer, nanoseconds.
     pub lasted_ns: u64,
     /// Bytes that the peer acknowledged.
@@ -97,7 +97,7 @@ pub struct Override {
 
 /// What holds for all connections, from their opening on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct ConnectionSettings {
     /// What is older is not believed, nanoseconds.
     pub max_age_ns: u64,
     /// Round trips after which half of a window is believed no more.
@@ -109,7 +109,7 @@ pub struct Settings {
     /// The same for IPv6.
     pub v6_bits: u8,
     /// What attended connections get.
-    pub control: Choice,
+    pub control: ControlChoice,
     /// Of a million connections so many begin cold for comparison.
     pub control_group: u32,
     /// So that nobody can tell which.
@@ -118,7 +118,7 @@ pub struct Settings {
     pub mark: u8,
     /// All begin cold; what would be done is told.
     pub leaves_windows: bool,
-    /// Connections are left alone unless one of their ports is [`Port::ONLY`].
+    /// Connections are left alone unless one of their ports is [`PortKey::ONLY`].
     pub only_ports: bool,
     /// What connections that are opened here offer at first, bytes; 0: as the kernel has it.
     pub receive_window: u32,
@@ -132,7 +132,7 @@ pub struct Settings {
 
 /// What the operator has said of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Port {
+pub struct PortKey {
     /// The peer's, not ours.
     pub is_remote: bool,
     /// Its number.
@@ -190,7 +190,7 @@ macro_rules! put {
     }};
 }
 
-impl PathKey {
+impl PrefixKey {
     /// Bytes of a key.
     pub const SIZE: usize = of("path_key", "").1;
 
@@ -213,7 +213,7 @@ impl PathKey {
     }
 }
 
-impl Path {
+impl LearntPath {
     /// Bytes of a value.
     pub const SIZE: usize = of("path", "").1;
 
@@ -256,7 +256,7 @@ impl Path {
     }
 }
 
-impl Summary {
+impl ConnectionSummary {
     /// Bytes of a summary.
     pub const SIZE: usize = of("summary", "").1;
     const WARM: u32 = constant("SUMMARY_WARM");
@@ -266,7 +266,7 @@ impl Summary {
 
     /// From the ring buffer; `None` if the bytes are none of a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let path = PathKey::from_bytes(&get!(bytes, "summary", "path", PathKey::SIZE))?;
+        let path = PrefixKey::from_bytes(&get!(bytes, "summary", "path", PrefixKey::SIZE))?;
         let flags = u32::from_ne_bytes(get!(bytes, "summary", "flags", 4));
         Some(Self {
             path,
@@ -308,7 +308,7 @@ impl Override {
     }
 }
 
-impl Settings {
+impl ConnectionSettings {
     /// Bytes of the constant.
     pub const SIZE: usize = of("settings", "").1;
     const LEAVE_WINDOWS: u32 = constant("LEAVE_WINDOWS");
@@ -341,7 +341,7 @@ impl Settings {
     }
 }
 
-impl Port {
+impl PortKey {
     /// Connections of this port are attended to.
     pub const ONLY: u32 = constant("PORT_ONLY");
     /// Connections of this port are left alone, whatever is said of the other side's.
@@ -374,8 +374,8 @@ fn unmapped(bits: u8, address: Ipv6Addr) -> Option<IpNet> {
 mod tests {
     use super::*;
 
-    fn key(prefix: &str) -> PathKey {
-        PathKey { namespace: 0x0102_0304, prefix: prefix.parse().unwrap() }
+    fn key(prefix: &str) -> PrefixKey {
+        PrefixKey { namespace: 0x0102_0304, prefix: prefix.parse().unwrap() }
     }
 
     #[test]
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn keys_come_back_as_they_went() {
         for prefix in ["192.0.2.0/24", "0.0.0.0/0", "203.0.113.7/32", "2001:db8::/48", "::/0"] {
-            assert_eq!(PathKey::from_bytes(&key(prefix).to_bytes()), Some(key(prefix)));
+            assert_eq!(PrefixKey::from_bytes(&key(prefix).to_bytes()), Some(key(prefix)));
         }
     }
 
@@ -405,15 +405,15 @@ mod tests {
 
     #[test]
     fn paths_come_back_as_they_went() {
-        let mut bytes = [0; Path::SIZE];
+        let mut bytes = [0; LearntPath::SIZE];
         bytes.iter_mut().zip(0..).for_each(|(byte, n)| *byte = n);
-        assert_eq!(Path::from_bytes(&bytes).unwrap().to_bytes(), bytes);
+        assert_eq!(LearntPath::from_bytes(&bytes).unwrap().to_bytes(), bytes);
     }
 
     #[test]
     fn what_is_too_short_is_nothing() {
-        assert_eq!(PathKey::from_bytes(&[0; PathKey::SIZE - 1]), None);
-        assert_eq!(Summary::from_bytes(&[0; Summary::SIZE - 1]), None);
-        assert!(Summary::from_bytes(&[0; Summary::SIZE]).is_some());
+        assert_eq!(PrefixKey::from_bytes(&[0; PrefixKey::SIZE - 1]), None);
+        assert_eq!(ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE - 1]), None);
+        assert!(ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! The Unix socket at which a running agent is asked, both ends.
 
-use crate::question::{Answer, Question};
+use crate::question::{AgentAnswer, Question};
 use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -42,18 +42,18 @@ impl Control {
     ///
     /// # Errors
     /// If there are no more file descriptors.
-    pub fn server(&self) -> io::Result<Server> {
-        self.listener.try_clone().map(Server)
+    pub fn server(&self) -> io::Result<ControlServer> {
+        self.listener.try_clone().map(ControlServer)
     }
 }
 
 /// Answers questions.
 #[derive(Debug)]
-pub struct Server(UnixListener);
+pub struct ControlServer(UnixListener);
 
-impl Server {
+impl ControlServer {
     /// One after the other, for as long as the process lives.
-    pub fn run(&self, answer: impl Fn(Question) -> Answer) {
+    pub fn run(&self, answer: impl Fn(Question) -> AgentAnswer) {
         for stream in self.0.incoming().flatten() {
             // Whoever has gone, or is silent, gets no answer; the next one does.
             let _ = serve_one(&stream, &answer);
@@ -77,14 +77,14 @@ fn fresh(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-fn serve_one(mut stream: &UnixStream, answer: impl Fn(Question) -> Answer) -> io::Result<()> {
+fn serve_one(mut stream: &UnixStream, answer: impl Fn(Question) -> AgentAnswer) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
     BufReader::new(stream.take(LONGEST_QUESTION)).read_line(&mut line)?;
     let answer = match serde_json::from_str(&line) {
         Ok(question) => answer(question),
-        Err(error) => Answer::Refused(error.to_string()),
+        Err(error) => AgentAnswer::Refused(error.to_string()),
     };
     writeln!(stream, "{}", serde_json::to_string(&answer)?)
 }
@@ -93,7 +93,7 @@ fn serve_one(mut stream: &UnixStream, answer: impl Fn(Question) -> Answer) -> io
 ///
 /// # Errors
 /// If none answers there.
-pub fn ask(path: &Path, question: &Question) -> Result<Answer, String> {
+pub fn ask(path: &Path, question: &Question) -> Result<AgentAnswer, String> {
     let asked = try_ask(path, question);
     asked.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
@@ -106,7 +106,7 @@ pub fn ask(path: &Path, question: &Question) -> Result<Answer, String> {
     })
 }
 
-fn try_ask(path: &Path, question: &Question) -> io::Result<Answer> {
+fn try_ask(path: &Path, question: &Question) -> io::Result<AgentAnswer> {
     let mut stream = UnixStream::connect(path)?;
     stream.set_read_timeout(Some(PATIENCE_TO_ASK))?;
     writeln!(stream, "{}", serde_json::to_string(question)?)?;

@@ -1,7 +1,7 @@
 //! The memory as a JSON document, for other machines and other times: exported, checked, imported. Ages are of the
-//! moment of the export, by the wall clock; [`Document::aged`] brings them to now.
+//! moment of the export, by the wall clock; [`ExchangeDocument::aged`] brings them to now.
 
-use crate::contract::{Path, PathKey};
+use crate::contract::{LearntPath, PrefixKey};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ const LARGEST_WINDOW: u32 = 1 << 21;
 /// The document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Document {
+pub struct ExchangeDocument {
     /// [`FORMAT`].
     pub format: String,
     /// [`VERSION`].
@@ -23,13 +23,13 @@ pub struct Document {
     /// Milliseconds since 1970.
     pub exported_unix_ms: u64,
     /// What is remembered.
-    pub paths: Vec<Entry>,
+    pub paths: Vec<ExchangeEntry>,
 }
 
 /// A path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct ExchangeEntry {
     /// The destinations.
     pub prefix: IpNet,
     /// Inode number of the network namespace that it is seen from; 0: from all; absent: the agent's own.
@@ -65,7 +65,7 @@ pub struct Entry {
     pub segments_retransmitted: u64,
 }
 
-impl Document {
+impl ExchangeDocument {
     /// Reads a document and checks all of it.
     ///
     /// # Errors
@@ -94,19 +94,22 @@ impl Document {
     ///
     /// # Errors
     /// If it was exported in the future.
-    pub fn aged(self, now_unix_ms: u64) -> Result<Vec<Entry>, String> {
+    pub fn aged(self, now_unix_ms: u64) -> Result<Vec<ExchangeEntry>, String> {
         let elapsed = now_unix_ms.checked_sub(self.exported_unix_ms);
         let elapsed = elapsed.ok_or(
             "exported_unix_ms: later than now, by this machine's clock: no age is certain",
         )?;
-        let aged = |entry: Entry| Entry { age_ms: entry.age_ms.saturating_add(elapsed), ..entry };
+        let aged = |entry: ExchangeEntry| ExchangeEntry {
+            age_ms: entry.age_ms.saturating_add(elapsed),
+            ..entry
+        };
         Ok(self.paths.into_iter().map(aged).collect())
     }
 }
 
-impl Entry {
+impl ExchangeEntry {
     /// As a document has it.
-    pub fn new(key: &PathKey, path: &Path, own_namespace: u32, age_ns: u64) -> Self {
+    pub fn new(key: &PrefixKey, path: &LearntPath, own_namespace: u32, age_ns: u64) -> Self {
         Self {
             prefix: key.prefix,
             namespace: Some(key.namespace).filter(|namespace| *namespace != own_namespace),
@@ -127,10 +130,10 @@ impl Entry {
     }
 
     /// As the map has it at `now_ns`.
-    pub fn to_path(&self, own_namespace: u32, now_ns: u64) -> (PathKey, Path) {
+    pub fn to_path(&self, own_namespace: u32, now_ns: u64) -> (PrefixKey, LearntPath) {
         let namespace = self.namespace.unwrap_or(own_namespace);
-        let key = PathKey { namespace, prefix: self.prefix.trunc() };
-        let path = Path {
+        let key = PrefixKey { namespace, prefix: self.prefix.trunc() };
+        let path = LearntPath {
             learnt_ns: now_ns.wrapping_sub(self.age_ms.saturating_mul(1_000_000)),
             bytes_acked: self.bytes_acked,
             sent: self.segments_sent,
@@ -181,24 +184,25 @@ pub(crate) mod tests {
 
     #[test]
     fn an_entry_comes_back_as_it_went_and_older_by_the_time_between() {
-        let aged = Document::parse(GOOD).unwrap().aged(1250).unwrap();
+        let aged = ExchangeDocument::parse(GOOD).unwrap().aged(1250).unwrap();
         assert_eq!(aged[0].age_ms, 750);
         let (key, path) = aged[0].to_path(9, 10);
         assert_eq!(key.namespace, 9);
-        assert_eq!(Entry::new(&key, &path, 9, 750_000_000), aged[0]);
-        assert!(Document::parse(GOOD).unwrap().aged(999).is_err());
+        assert_eq!(ExchangeEntry::new(&key, &path, 9, 750_000_000), aged[0]);
+        assert!(ExchangeDocument::parse(GOOD).unwrap().aged(999).is_err());
     }
 
     #[test]
     fn older_exports_are_read() {
         let older = GOOD.replace("fallbacks", "retreats");
         assert_ne!(older, GOOD);
-        assert_eq!(Document::parse(&older), Document::parse(GOOD));
+        assert_eq!(ExchangeDocument::parse(&older), ExchangeDocument::parse(GOOD));
     }
 
     #[test]
     fn what_cannot_be_true_is_refused_by_name() {
-        let wrong = |from: &str, to: &str| Document::parse(&GOOD.replace(from, to)).unwrap_err();
+        let wrong =
+            |from: &str, to: &str| ExchangeDocument::parse(&GOOD.replace(from, to)).unwrap_err();
         assert_eq!(
             wrong("\"window\": 40", "\"window\": 0"),
             "paths[0].window: 0 is not from 1 to 2097152"
@@ -215,6 +219,6 @@ pub(crate) mod tests {
         assert!(wrong("81000", "-1").starts_with("paths[0].srtt_us: "));
         let long = wrong("\"age_ms\": 500", "\"age_ms\": 18446744073709551615");
         assert!(long.starts_with("paths[0].age_ms: "), "{long}");
-        assert!(Document::parse(&format!("{GOOD} x")).is_err());
+        assert!(ExchangeDocument::parse(&format!("{GOOD} x")).is_err());
     }
 }

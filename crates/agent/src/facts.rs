@@ -57,6 +57,8 @@ pub struct Types {
     pub built_in: Listing,
     /// Modules that matter and are loaded.
     pub modules: Vec<&'static str>,
+    /// Of these, those whose types were not merged with the kernel's: to the verifier their sockets are other ones.
+    pub apart: Vec<&'static str>,
 }
 
 /// How programs have to be shaped for a kernel.
@@ -130,13 +132,17 @@ fn types(folder: &Path) -> Result<Types, String> {
     let unread = |why| format!("cannot read {}: {why}", file.display());
     let kernel = Arc::new(Btf::of_kernel(bytes).map_err(unread)?);
     let built_in = Listing::of(&kernel);
-    let (mut all, mut modules) = (built_in.clone(), Vec::new());
+    let (mut all, mut modules, mut apart) = (built_in.clone(), Vec::new(), Vec::new());
     for module in [CUBIC_MODULE, BBR_MODULE] {
         let bytes = fs::read(folder.join(module)).ok();
         if let Some(Ok(types)) = bytes.map(|bytes| Btf::of_module(bytes, Arc::clone(&kernel))) {
-            all.add(Listing::of(&types));
+            let listing = Listing::of(&types);
+            if listing.has_member("sock", "__sk_common") {
+                apart.push(module);
+            }
+            all.add(listing);
             modules.push(module);
         }
     }
-    Ok(Types { all, built_in, modules })
+    Ok(Types { all, built_in, modules, apart })
 }

@@ -5,13 +5,13 @@
 //! have sent, is expected. More than so many times as much is too much, unless it may be chance: unless the interval of
 //! 95 % reaches down to what was expected. Where too few are in the control group, all other connections stand in for them.
 
-use crate::compare::{FEWEST, Interval, Z};
-use crate::contract::Summary;
+use crate::compare::{ConfidenceInterval, FEWEST, Z};
+use crate::contract::ConnectionSummary;
 use crate::totals::{SIZES, class_of};
 
 /// When windows are to be left alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limit {
+pub struct HarmLimit {
     /// Retransmissions by segments sent: so many times as much as those of other connections.
     pub ratio: f64,
     /// Warm starts of a block.
@@ -44,7 +44,7 @@ struct Part {
 
 impl Judge {
     /// Takes a connection into account; why windows are to be left alone from now on, if they are.
-    pub fn add(&mut self, summary: &Summary, limit: &Limit) -> Option<String> {
+    pub fn add(&mut self, summary: &ConnectionSummary, limit: &HarmLimit) -> Option<String> {
         self.side_of(summary).0[class_of(summary.bytes_acked)].add(summary);
         let (others, are) = self.others();
         // Without others there is nothing to compare with: the block goes on.
@@ -68,7 +68,7 @@ impl Judge {
     }
 
     /// Whoever has begun warm, at first or after idle, may have done harm.
-    fn side_of(&mut self, summary: &Summary) -> &mut Side {
+    fn side_of(&mut self, summary: &ConnectionSummary) -> &mut Side {
         if summary.is_warm || summary.restarts > 0 {
             &mut self.warm
         } else if summary.in_control_group && summary.would > 0 {
@@ -92,7 +92,7 @@ impl Judge {
 
 /// What `warm` has sent again by what `others` would have, of the same sizes; `None` if it has sent nothing again. The
 /// interval takes connections for independent, and a single retransmission for chance.
-fn times_as_much(warm: &Side, others: &Side) -> Option<Interval> {
+fn times_as_much(warm: &Side, others: &Side) -> Option<ConfidenceInterval> {
     let whole = others.all();
     let again = warm.all().again;
     if again == 0.0 {
@@ -116,7 +116,11 @@ fn times_as_much(warm: &Side, others: &Side) -> Option<Interval> {
     let own: f64 = warm.0.iter().map(Part::scatter).sum();
     let half = Z * (own / again.powi(2) + error / expected.powi(2)).sqrt();
     let estimate = again / expected;
-    Some(Interval { estimate, low: estimate * (-half).exp(), high: estimate * half.exp() })
+    Some(ConfidenceInterval {
+        estimate,
+        low: estimate * (-half).exp(),
+        high: estimate * half.exp(),
+    })
 }
 
 impl Side {
@@ -128,7 +132,7 @@ impl Side {
 }
 
 impl Part {
-    fn add(&mut self, summary: &Summary) {
+    fn add(&mut self, summary: &ConnectionSummary) {
         let (sent, again) = (f64::from(summary.sent), f64::from(summary.retransmitted));
         self.merge(&Self {
             closed: 1,
@@ -172,15 +176,19 @@ impl Part {
 mod tests {
     use super::*;
 
-    const LIMIT: Limit = Limit { ratio: 2.0, connections: 3 };
+    const LIMIT: HarmLimit = HarmLimit { ratio: 2.0, connections: 3 };
 
-    fn closed(is_warm: bool, sent: u32, retransmitted: u32) -> Summary {
-        let cold = Summary::from_bytes(&[0; Summary::SIZE]).unwrap();
-        Summary { is_warm, sent, retransmitted, ..cold }
+    fn closed(is_warm: bool, sent: u32, retransmitted: u32) -> ConnectionSummary {
+        let cold = ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).unwrap();
+        ConnectionSummary { is_warm, sent, retransmitted, ..cold }
     }
 
-    fn control(sent: u32, retransmitted: u32) -> Summary {
-        Summary { in_control_group: true, would: 20, ..closed(false, sent, retransmitted) }
+    fn control(sent: u32, retransmitted: u32) -> ConnectionSummary {
+        ConnectionSummary {
+            in_control_group: true,
+            would: 20,
+            ..closed(false, sent, retransmitted)
+        }
     }
 
     #[test]
@@ -221,8 +229,9 @@ mod tests {
     fn like_is_held_against_like() {
         // Control group: short ones send nothing again, long ones a tenth. All warm ones are long and send a tenth again: by
         // the mean of all its connections (100 of 11,000) ten times as much, by their own size as much as expected.
-        let limit = Limit { ratio: 2.0, connections: 20 };
-        let long = |summary: Summary| Summary { bytes_acked: 1_000_000, ..summary };
+        let limit = HarmLimit { ratio: 2.0, connections: 20 };
+        let long =
+            |summary: ConnectionSummary| ConnectionSummary { bytes_acked: 1_000_000, ..summary };
         let mut judge = Judge::default();
         for _ in 0..100 {
             judge.add(&control(100, 0), &limit);
@@ -244,7 +253,7 @@ mod tests {
 
     #[test]
     fn first_visits_count_only_where_too_few_are_control() {
-        let limit = Limit { ratio: 2.0, connections: 1 };
+        let limit = HarmLimit { ratio: 2.0, connections: 1 };
         let mut judge = Judge::default();
         // First visits send a half again, the control group a hundredth.
         judge.add(&closed(false, 1000, 500), &limit);
@@ -263,10 +272,10 @@ mod tests {
 
     #[test]
     fn a_warm_start_after_idle_is_one_too() {
-        let limit = Limit { ratio: 2.0, connections: 1 };
+        let limit = HarmLimit { ratio: 2.0, connections: 1 };
         let mut judge = Judge::default();
         judge.add(&closed(false, 1000, 10), &limit);
-        let restarted = Summary { restarts: 1, ..closed(false, 1000, 100) };
+        let restarted = ConnectionSummary { restarts: 1, ..closed(false, 1000, 100) };
         assert!(judge.add(&restarted, &limit).is_some());
     }
 

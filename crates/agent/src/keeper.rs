@@ -2,7 +2,7 @@
 //! is forgotten at once. What fails is said and tried again: connections do not wait for a disk.
 
 use crate::clock::{Moment, monotonic_ns, since};
-use crate::contract::PathKey;
+use crate::contract::PrefixKey;
 use crate::lock::lock;
 use crate::log::{Level, say};
 use crate::store::Store;
@@ -26,7 +26,7 @@ pub struct Keeper {
 /// What has changed since it was last saved.
 #[derive(Debug, PartialEq, Eq)]
 enum Changed {
-    These(HashSet<PathKey>),
+    These(HashSet<PrefixKey>),
     /// Of more paths than there can be: the map holds the last of them, whichever these are. So a scan of very many prefixes takes
     /// no more memory however seldom is saved.
     All,
@@ -40,7 +40,7 @@ impl Default for Changed {
 
 impl Changed {
     /// And these; `most`: paths that there can be.
-    fn add(&mut self, keys: impl IntoIterator<Item = PathKey>, most: usize) {
+    fn add(&mut self, keys: impl IntoIterator<Item = PrefixKey>, most: usize) {
         for key in keys {
             let Self::These(named) = self else { return };
             named.insert(key);
@@ -82,7 +82,7 @@ impl Keeper {
     }
 
     /// These have to be saved.
-    pub fn has_changed(&self, keys: &[PathKey]) {
+    pub fn has_changed(&self, keys: &[PrefixKey]) {
         lock(&self.changed).add(keys.iter().copied(), self.most);
     }
 
@@ -119,7 +119,7 @@ impl Keeper {
         let is_meant = |key: &[u8]| match prefix {
             None => true,
             Some(prefix) => {
-                PathKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix))
+                PrefixKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix))
             }
         };
         self.store.keep_only(|key| !is_meant(key)).unwrap_or_else(|error| complain(&error));
@@ -145,10 +145,10 @@ mod tests {
     use super::*;
 
     /// 10.0.0.0/24, 10.0.1.0/24, ...
-    fn keys(count: u32) -> impl Iterator<Item = PathKey> {
+    fn keys(count: u32) -> impl Iterator<Item = PrefixKey> {
         (0..count).map(|n| {
             let network = std::net::Ipv4Addr::from_bits((10 << 24) + (n << 8));
-            PathKey { prefix: IpNet::new(network.into(), 24).unwrap(), namespace: 1 }
+            PrefixKey { prefix: IpNet::new(network.into(), 24).unwrap(), namespace: 1 }
         })
     }
 

@@ -1,13 +1,13 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
-use crate::contract::{Override, Path, PathKey, Settings, Summary};
+use crate::contract::{ConnectionSettings, ConnectionSummary, LearntPath, Override, PrefixKey};
 use crate::facts::Shape;
 use crate::knobs::Knobs;
 use crate::leftovers;
-use crate::load::{Load, Mode};
+use crate::load::{LoadOptions, Mode};
 use crate::log::{Level, say};
 use crate::rejection::Rejection;
-use crate::schemes::Scheme;
+use crate::schemes::HsControl;
 use crate::shape;
 use libbpf_rs::{
     ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, MapType, Object, ObjectBuilder,
@@ -20,7 +20,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// The section that is [`Settings`].
+/// The section that is [`ConnectionSettings`].
 const SETTINGS: &str = ".data.settings";
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
@@ -59,7 +59,7 @@ pub struct Programs {
     /// How far they go.
     pub mode: Mode,
     /// The congestion controls among them; none but in mode `wrap`.
-    pub schemes: Vec<Scheme>,
+    pub schemes: Vec<HsControl>,
     /// How they have to be shaped.
     pub shape: Shape,
 }
@@ -69,14 +69,14 @@ impl Loaded {
     ///
     /// # Errors
     /// What the kernel or libbpf have against it.
-    pub fn load(load: &Load, programs: Programs) -> Result<Self, Rejection> {
+    pub fn load(load: &LoadOptions, programs: Programs) -> Result<Self, Rejection> {
         said().clear();
         libbpf_rs::set_print(Some((PrintLevel::Warn, |_, line| said().push(line))));
         let loaded = Self::try_load(load, programs);
         loaded.map_err(|error| Rejection::new(&error.to_string(), &said().join("")))
     }
 
-    fn try_load(load: &Load, programs: Programs) -> libbpf_rs::Result<Self> {
+    fn try_load(load: &LoadOptions, programs: Programs) -> libbpf_rs::Result<Self> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
         shape::choose(&mut open, programs.mode, &programs.schemes)?;
         shape::fit(&mut open, OBJECT, programs.shape)?;
@@ -106,9 +106,9 @@ impl Loaded {
             let map = self.map(name);
             (map.key_size() as usize, map.value_size() as usize)
         };
-        assert_eq!(sizes("paths"), (PathKey::SIZE, Path::SIZE));
+        assert_eq!(sizes("paths"), (PrefixKey::SIZE, LearntPath::SIZE));
         assert_eq!(sizes("overrides"), (Override::KEY_SIZE, Override::VALUE_SIZE));
-        assert_eq!(sizes(SETTINGS).1, Settings::SIZE);
+        assert_eq!(sizes(SETTINGS).1, ConnectionSettings::SIZE);
     }
 
     /// Attends to the connections of cgroups and of those below, from now on, but for those of `except`.
@@ -140,7 +140,7 @@ impl Loaded {
     }
 
     /// The congestion controls that can be had here.
-    pub fn schemes(&self) -> &[Scheme] {
+    pub fn schemes(&self) -> &[HsControl] {
         &self.programs.schemes
     }
 
@@ -149,7 +149,7 @@ impl Loaded {
     ///
     /// # Errors
     /// What the kernel has against it.
-    pub fn add(&mut self, attached: &mut Attached, scheme: Scheme) -> Result<(), String> {
+    pub fn add(&mut self, attached: &mut Attached, scheme: HsControl) -> Result<(), String> {
         let told =
             |error: libbpf_rs::Error| Rejection::new(&error.to_string(), &said().join("")).reason;
         said().clear();
@@ -162,7 +162,7 @@ impl Loaded {
         Ok(())
     }
 
-    fn try_add(&self, scheme: Scheme) -> libbpf_rs::Result<Object> {
+    fn try_add(&self, scheme: HsControl) -> libbpf_rs::Result<Object> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
         shape::choose_alone(&mut open, scheme)?;
         shape::fit(&mut open, OBJECT, self.programs.shape)?;
@@ -253,12 +253,12 @@ impl Loaded {
     /// If there are no more file descriptors.
     pub fn summaries<'a>(
         &self,
-        mut on_summary: impl FnMut(Summary) + 'a,
+        mut on_summary: impl FnMut(ConnectionSummary) + 'a,
     ) -> Result<RingBuffer<'a>, String> {
         let map = self.map("summaries");
         let mut builder = RingBufferBuilder::new();
         let callback = move |bytes: &[u8]| {
-            if let Some(summary) = Summary::from_bytes(bytes) {
+            if let Some(summary) = ConnectionSummary::from_bytes(bytes) {
                 on_summary(summary);
             }
             0
@@ -288,7 +288,7 @@ fn register(object: &mut Object, name: &str, is_linked: bool) -> Result<Link, St
     })
 }
 
-fn configure(open: &mut OpenObject, load: &Load) -> libbpf_rs::Result<()> {
+fn configure(open: &mut OpenObject, load: &LoadOptions) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
         if is_named(map.name(), "paths") {
             map.set_max_entries(load.max_paths)?;

@@ -1,8 +1,8 @@
 //! What of running programs can be changed: settings, what is said of prefixes, what is said of ports. A
 //! connection reads them as it opens; those that are open keep what they have.
 
-use crate::contract::Settings;
-use crate::load::Load;
+use crate::contract::ConnectionSettings;
+use crate::load::LoadOptions;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ impl Knobs {
     ///
     /// # Errors
     /// If the kernel refuses, for want of memory.
-    pub fn turn(&self, load: &Load) -> libbpf_rs::Result<()> {
+    pub fn turn(&self, load: &LoadOptions) -> libbpf_rs::Result<()> {
         let overrides = load.overrides.iter().map(|said| said.to_bytes());
         let overrides = overrides.map(|(key, value)| (key.to_vec(), value.to_vec()));
         replace(&self.overrides, &overrides.collect())?;
@@ -34,7 +34,7 @@ impl Knobs {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn set(&self, settings: &Settings) -> libbpf_rs::Result<()> {
+    pub fn set(&self, settings: &ConnectionSettings) -> libbpf_rs::Result<()> {
         self.settings.update(&0_u32.to_ne_bytes(), &settings.to_bytes(), MapFlags::ANY)
     }
 }

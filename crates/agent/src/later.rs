@@ -4,11 +4,11 @@ use crate::facts::Facts;
 use crate::kernel::{Attached, Loaded};
 use crate::load::Mode;
 use crate::log::{Level, say};
-use crate::schemes::Scheme;
+use crate::schemes::HsControl;
 use std::path::Path;
 
 /// The one that is a module on most machines, and comes when somebody asks for BBR first.
-const SCHEME: Scheme = Scheme::Bbr;
+const SCHEME: HsControl = HsControl::Bbr;
 /// There as long as the module is.
 const MODULE: &str = "/sys/kernel/btf/tcp_bbr";
 
@@ -37,7 +37,8 @@ fn add(loaded: &mut Loaded, attached: &mut Attached) -> bool {
     let facts = Facts::running();
     let found = SCHEME.found_in(&facts).map_err(|absence| absence.to_string());
     let name = SCHEME.name();
-    match found.and_then(|_| loaded.add(attached, SCHEME)) {
+    let mut add = || loaded.add(attached, SCHEME);
+    match found.and_then(|_| add().map_err(|why| format!("{} {why}", facts.kernel()))) {
         Ok(()) => {
             say(
                 Level::Notice,

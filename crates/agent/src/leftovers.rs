@@ -2,7 +2,7 @@
 //! away, also when the agent that registered it was killed; nobody gets it, as what gives it to connections has gone with
 //! the agent.
 
-use crate::schemes::Scheme;
+use crate::schemes::HsControl;
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
 use libbpf_rs::{MapCore, MapHandle, MapType};
 
@@ -14,7 +14,7 @@ pub fn take_away() -> Vec<String> {
     if lives_an_agent() {
         return Vec::new();
     }
-    let names: Vec<_> = Scheme::ALL.into_iter().flat_map(Scheme::names).copied().collect();
+    let names: Vec<_> = HsControl::ALL.into_iter().flat_map(HsControl::names).copied().collect();
     let ours = MapInfoIter::default()
         .filter(|map| map.ty == MapType::StructOps && names.iter().any(|name| map.name == *name));
     let taken = ours.filter(|map| {

@@ -1,7 +1,7 @@
 //! What the programs are to do, as data: how far they go, and with which settings. [`crate::config`] makes it,
 //! [`crate::mode`] and [`crate::kernel`] act on it.
 
-use crate::contract::{Override, Port, Settings};
+use crate::contract::{ConnectionSettings, Override, PortKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -9,17 +9,17 @@ use std::path::PathBuf;
 
 /// How the programs are to be.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct LoadOptions {
     /// How far they are to go.
     pub wanted: Wanted,
     /// Connections are measured alone, and keep all that is theirs; `wanted` means nothing then.
     pub is_dry_run: bool,
     /// For all connections.
-    pub settings: Settings,
+    pub settings: ConnectionSettings,
     /// For some prefixes.
     pub overrides: Vec<Override>,
     /// For some ports.
-    pub ports: BTreeMap<Port, u32>,
+    pub ports: BTreeMap<PortKey, u32>,
     /// Paths remembered at most.
     pub max_paths: u32,
 }

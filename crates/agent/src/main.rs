@@ -4,11 +4,11 @@ mod args;
 mod show;
 mod transfer;
 
-use agent::agent::Wishes;
-use agent::config::{self, Config};
-use agent::question::{Answer, Question};
+use agent::agent::AgentSignals;
+use agent::config::{self, AgentConfig};
+use agent::question::{AgentAnswer, Question};
 use agent::{control, leftovers, mode};
-use args::{Args, Command};
+use args::{AgentArgs, Command};
 use clap::Parser;
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 const CANNOT: u8 = 2;
 
 fn main() -> ExitCode {
-    match run(Args::parse()) {
+    match run(AgentArgs::parse()) {
         Ok(code) => code,
         Err(why) => {
             let _ = writeln!(io::stderr(), "headstart agent: {why}");
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: Args) -> Result<ExitCode, String> {
+fn run(args: AgentArgs) -> Result<ExitCode, String> {
     if let Some(schema) = args.command.as_ref().and_then(Command::schema) {
         return print(schema.trim_end()).map(|()| ExitCode::SUCCESS);
     }
@@ -64,33 +64,33 @@ fn tidy() -> String {
     }
 }
 
-fn attend(args: &Args) -> Result<(), String> {
+fn attend(args: &AgentArgs) -> Result<(), String> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let wishes = Wishes::default();
+    let wishes = AgentSignals::default();
     for (signal, wish) in
         [(SIGINT, &wishes.stop), (SIGTERM, &wishes.stop), (SIGHUP, &wishes.reload)]
     {
         signal_hook::flag::register(signal, Arc::clone(wish))
             .map_err(|error| format!("cannot listen to signals: {error}"))?;
     }
-    let reread = || Config::new(&args.options()?);
+    let reread = || AgentConfig::new(&args.options()?);
     agent::agent::run(reread()?, &wishes, reread)
 }
 
 fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, String> {
     let text = match control::ask(socket, question)? {
-        Answer::Status(status) if json => to_json(&status),
-        Answer::Status(status) => show::status(&status),
-        Answer::Paths(paths) if json => to_json(&paths),
-        Answer::Paths(paths) => show::paths(&paths),
-        Answer::Armed(true) => "windows are used again".to_owned(),
-        Answer::Armed(false) => "windows had not been left alone".to_owned(),
-        Answer::Forgotten(1) => "1 path forgotten".to_owned(),
-        Answer::Forgotten(count) => format!("{count} paths forgotten"),
-        Answer::Exported(_) | Answer::Imported(_) => {
+        AgentAnswer::Status(status) if json => to_json(&status),
+        AgentAnswer::Status(status) => show::status(&status),
+        AgentAnswer::Paths(paths) if json => to_json(&paths),
+        AgentAnswer::Paths(paths) => show::paths(&paths),
+        AgentAnswer::Armed(true) => "windows are used again".to_owned(),
+        AgentAnswer::Armed(false) => "windows had not been left alone".to_owned(),
+        AgentAnswer::Forgotten(1) => "1 path forgotten".to_owned(),
+        AgentAnswer::Forgotten(count) => format!("{count} paths forgotten"),
+        AgentAnswer::Exported(_) | AgentAnswer::Imported(_) => {
             return Err("the agent answered something else".to_owned());
         }
-        Answer::Refused(why) => return Err(format!("the agent did not understand: {why}")),
+        AgentAnswer::Refused(why) => return Err(format!("the agent did not understand: {why}")),
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -2,8 +2,8 @@
 //! of two kinds, how a connection began and its size class: never an address, so there are as many series on every
 //! machine.
 
-use crate::compare::{Interval, Side};
-use crate::question::Status;
+use crate::compare::{ConfidenceInterval, Side};
+use crate::question::AgentStatus;
 use crate::totals::{Group, SIZES, Sum, TIMES};
 use axum::Router;
 use axum::http::StatusCode;
@@ -27,7 +27,7 @@ use std::thread;
 
 /// Where it is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum MetricsAddress {
     /// `127.0.0.1:9464`
     Tcp(SocketAddr),
     /// `unix:/run/headstart-metrics.sock`
@@ -36,14 +36,14 @@ pub enum Place {
 
 /// Listening, not yet answering.
 #[derive(Debug)]
-pub enum Listening {
+pub enum MetricsListener {
     /// At an address.
     Tcp(TcpListener),
     /// At a file.
     Unix(UnixListener),
 }
 
-impl FromStr for Place {
+impl FromStr for MetricsAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -58,17 +58,17 @@ impl FromStr for Place {
     }
 }
 
-impl Place {
+impl MetricsAddress {
     /// Listens there.
     ///
     /// # Errors
     /// If that cannot be.
-    pub fn listen(&self) -> io::Result<Listening> {
+    pub fn listen(&self) -> io::Result<MetricsListener> {
         match self {
             Self::Tcp(address) => {
                 let listener = TcpListener::bind(address)?;
                 listener.set_nonblocking(true)?;
-                Ok(Listening::Tcp(listener))
+                Ok(MetricsListener::Tcp(listener))
             }
             Self::Unix(file) => {
                 match fs::remove_file(file) {
@@ -77,18 +77,18 @@ impl Place {
                 }
                 let listener = UnixListener::bind(file)?;
                 listener.set_nonblocking(true)?;
-                Ok(Listening::Unix(listener))
+                Ok(MetricsListener::Unix(listener))
             }
         }
     }
 }
 
-impl Listening {
+impl MetricsListener {
     /// Answers on a thread of its own, which ends with the process.
     ///
     /// # Errors
     /// If there are no more threads or file descriptors.
-    pub fn serve(self, status: impl Fn() -> Status + Send + Sync + 'static) -> io::Result<()> {
+    pub fn serve(self, status: impl Fn() -> AgentStatus + Send + Sync + 'static) -> io::Result<()> {
         let status = Arc::new(status);
         let (for_metrics, for_health) = (Arc::clone(&status), status);
         let router = Router::new()
@@ -114,7 +114,7 @@ impl Listening {
 }
 
 /// Not healthy is an agent that has turned itself off: somebody has to look.
-fn health(status: &Status) -> (StatusCode, String) {
+fn health(status: &AgentStatus) -> (StatusCode, String) {
     match &status.off {
         None => (StatusCode::OK, "ok\n".to_owned()),
         Some(why) => {
@@ -195,7 +195,7 @@ const fn metric<T, V>(
 }
 
 /// In the text format of OpenMetrics.
-fn metrics(status: &Status) -> ([(&'static str, &'static str); 1], String) {
+fn metrics(status: &AgentStatus) -> ([(&'static str, &'static str); 1], String) {
     let mut registry = Registry::with_prefix("headstart");
     gauges(&mut registry, status);
     sums(&mut registry, status);
@@ -206,7 +206,7 @@ fn metrics(status: &Status) -> ([(&'static str, &'static str); 1], String) {
     ([("content-type", "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
 }
 
-fn gauges(registry: &mut Registry, status: &Status) {
+fn gauges(registry: &mut Registry, status: &AgentStatus) {
     let gauges = [
         ("paths", "Paths remembered", status.paths as i64),
         ("paths_max", "Paths remembered at most", status.max_paths.into()),
@@ -230,7 +230,7 @@ fn gauges(registry: &mut Registry, status: &Status) {
     registry.register("uncounted_connections", "Closed connections that are in no sum", lost);
 }
 
-fn sums(registry: &mut Registry, status: &Status) {
+fn sums(registry: &mut Registry, status: &AgentStatus) {
     let kinds = [
         ("warm", &status.connections.warm),
         ("control-group", &status.connections.control_group),
@@ -265,7 +265,7 @@ fn sums(registry: &mut Registry, status: &Status) {
     }
 }
 
-fn classes(registry: &mut Registry, status: &Status) {
+fn classes(registry: &mut Registry, status: &AgentStatus) {
     let names = SIZES.iter().map(u64::to_string).chain(["any".to_owned()]);
     let names: Vec<_> = names.collect();
     let of: [MetricOf<Group, u64>; 3] = [
@@ -304,7 +304,7 @@ fn classes(registry: &mut Registry, status: &Status) {
     shares(registry, (&names, status));
 }
 
-fn time_ratios(registry: &mut Registry, (names, status): (&[String], &Status)) {
+fn time_ratios(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
     let family = Family::<Bound, Ratio>::default();
     for (up_to_bytes, class) in names.iter().zip(&status.comparison) {
         for (bound, value) in class.time_ratio.iter().flat_map(bounds) {
@@ -329,8 +329,8 @@ fn time_ratios(registry: &mut Registry, (names, status): (&[String], &Status)) {
 }
 
 /// Both sides of what is compared, with intervals: an operator's proof that warm starts do no harm.
-fn shares(registry: &mut Registry, (names, status): (&[String], &Status)) {
-    let of: [MetricOf<Side, Option<Interval>>; 2] = [
+fn shares(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
+    let of: [MetricOf<Side, Option<ConfidenceInterval>>; 2] = [
         metric("retransmitting_share", "Part that sent something again, 95 %", |side| {
             side.retransmitting
         }),
@@ -352,7 +352,7 @@ fn shares(registry: &mut Registry, (names, status): (&[String], &Status)) {
     }
 }
 
-const fn bounds(interval: &Interval) -> [(&'static str, f64); 3] {
+const fn bounds(interval: &ConfidenceInterval) -> [(&'static str, f64); 3] {
     [("estimate", interval.estimate), ("low", interval.low), ("high", interval.high)]
 }
 
@@ -383,8 +383,13 @@ mod tests {
 
     #[test]
     fn a_place_is_an_address_or_a_file() {
-        assert_eq!("127.0.0.1:9464".parse(), Ok(Place::Tcp(([127, 0, 0, 1], 9464).into())));
-        assert_eq!("unix:/run/x".parse(), Ok(Place::Unix("/run/x".into())));
-        assert!("localhost".parse::<Place>().unwrap_err().contains("\"localhost\" is neither"));
+        assert_eq!(
+            "127.0.0.1:9464".parse(),
+            Ok(MetricsAddress::Tcp(([127, 0, 0, 1], 9464).into()))
+        );
+        assert_eq!("unix:/run/x".parse(), Ok(MetricsAddress::Unix("/run/x".into())));
+        assert!(
+            "localhost".parse::<MetricsAddress>().unwrap_err().contains("\"localhost\" is neither")
+        );
     }
 }

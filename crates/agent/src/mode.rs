@@ -4,9 +4,9 @@
 use crate::check::{self, Finding};
 use crate::facts::Facts;
 use crate::kernel::{Loaded, Programs};
-use crate::load::{Load, Mode, Wanted};
+use crate::load::{LoadOptions, Mode, Wanted};
 use crate::rejection::Rejection;
-use crate::schemes::{Absence, Choice, Scheme};
+use crate::schemes::{Absence, ControlChoice, HsControl};
 
 /// Programs that are loaded, and what the operator should know of that.
 #[derive(Debug)]
@@ -27,11 +27,11 @@ const LESS: &str = "connections start with a remembered first window, paced, and
 ///
 /// # Errors
 /// Why it cannot work here.
-pub fn load(load: &Load) -> Result<Outcome, String> {
+pub fn load(load: &LoadOptions) -> Result<Outcome, String> {
     decide(load, &Facts::running())
 }
 
-fn decide(load: &Load, facts: &Facts) -> Result<Outcome, String> {
+fn decide(load: &LoadOptions, facts: &Facts) -> Result<Outcome, String> {
     if load.is_dry_run {
         return first_windows(load, Mode::Measure, facts);
     }
@@ -40,7 +40,7 @@ fn decide(load: &Load, facts: &Facts) -> Result<Outcome, String> {
     choose(load.wanted, load.settings.control, wrap, window)
 }
 
-fn first_windows(load: &Load, mode: Mode, facts: &Facts) -> Result<Outcome, String> {
+fn first_windows(load: &LoadOptions, mode: Mode, facts: &Facts) -> Result<Outcome, String> {
     if let Some(why) = check::first_missing(&check::needed_for_windows(facts)) {
         return Err(why);
     }
@@ -50,7 +50,7 @@ fn first_windows(load: &Load, mode: Mode, facts: &Facts) -> Result<Outcome, Stri
 }
 
 /// With all of our congestion controls that the kernel can have. One that it rejects is left out, unless it is asked for.
-fn wrapped(load: &Load, facts: &Facts) -> Result<Outcome, String> {
+fn wrapped(load: &LoadOptions, facts: &Facts) -> Result<Outcome, String> {
     let needed = load.settings.control.needs();
     if let Some(why) = check::first_missing(&check::needed(load.settings.control, facts)) {
         return Err(why);
@@ -63,7 +63,7 @@ fn wrapped(load: &Load, facts: &Facts) -> Result<Outcome, String> {
             Ok(loaded) => return Ok(Outcome { loaded, less: None, left_out }),
             Err(rejection) => rejection,
         };
-        let rejected = rejection.program.as_deref().and_then(Scheme::of_program);
+        let rejected = rejection.program.as_deref().and_then(HsControl::of_program);
         match rejected.filter(|scheme| *scheme != needed && schemes.contains(scheme)) {
             Some(scheme) => {
                 left_out.push(format!("{}: {}", scheme.name(), sentence(facts, &rejection)));
@@ -75,9 +75,9 @@ fn wrapped(load: &Load, facts: &Facts) -> Result<Outcome, String> {
 }
 
 /// Those that the kernel can have, and why it cannot have those whose place to build upon is there.
-fn available(facts: &Facts) -> (Vec<Scheme>, Vec<String>) {
+fn available(facts: &Facts) -> (Vec<HsControl>, Vec<String>) {
     let (mut schemes, mut left_out) = (Vec::new(), Vec::new());
-    for scheme in Scheme::ALL {
+    for scheme in HsControl::ALL {
         match scheme.found_in(facts) {
             Ok(_) => schemes.push(scheme),
             Err(Absence::NotLoaded { .. }) => {}
@@ -98,7 +98,7 @@ fn told(facts: &Facts, rejection: &Rejection) -> String {
 
 /// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go. The last finding is
 /// whether the agent can work, and how.
-pub fn findings(load: &Load) -> Vec<Finding> {
+pub fn findings(load: &LoadOptions) -> Vec<Finding> {
     let (facts, control) = (Facts::running(), load.settings.control);
     let mut findings = check::needed(control, &facts);
     findings.extend(check::optional(control, &facts));
@@ -106,7 +106,7 @@ pub fn findings(load: &Load) -> Vec<Finding> {
     findings
 }
 
-fn trial(load: &Load, facts: &Facts) -> Finding {
+fn trial(load: &LoadOptions, facts: &Facts) -> Finding {
     let found = match decide(load, facts) {
         Ok(Outcome { loaded, less: Some(why), .. }) => {
             Ok(format!("mode {} alone: {why}", loaded.mode()))
@@ -123,11 +123,11 @@ fn trial(load: &Load, facts: &Facts) -> Finding {
 
 fn choose<T>(
     wanted: Wanted,
-    control: Choice,
+    control: ControlChoice,
     wrap: impl FnOnce() -> Result<Outcome<T>, String>,
     window: impl FnOnce() -> Result<Outcome<T>, String>,
 ) -> Result<Outcome<T>, String> {
-    let is_any = control == Choice::Auto;
+    let is_any = control == ControlChoice::Auto;
     let cannot = |why: String| format!("cannot work here: {why}");
     match wanted {
         Wanted::Window if !is_any => Err(format!(
@@ -176,13 +176,15 @@ mod tests {
 
     #[test]
     fn windows_alone_are_what_is_left_where_nothing_was_asked_for_by_name() {
-        let left = choose(Wanted::Auto, Choice::Auto, NO_WRAP, WINDOW).unwrap();
+        let left = choose(Wanted::Auto, ControlChoice::Auto, NO_WRAP, WINDOW).unwrap();
         assert_eq!(left.loaded, 2);
         let why = left.less.unwrap();
         assert!(why.starts_with("no struct_ops; connections start with a remembered"), "{why}");
-        let all = choose(Wanted::Auto, Choice::Auto, WRAP, WINDOW).unwrap();
+        let all = choose(Wanted::Auto, ControlChoice::Auto, WRAP, WINDOW).unwrap();
         assert_eq!((all.loaded, all.less), (1, None));
-        for (wanted, control) in [(Wanted::Wrap, Choice::Auto), (Wanted::Auto, Choice::Session)] {
+        for (wanted, control) in
+            [(Wanted::Wrap, ControlChoice::Auto), (Wanted::Auto, ControlChoice::Session)]
+        {
             let why = choose(wanted, control, NO_WRAP, WINDOW).unwrap_err();
             // Who asked for it gets the verifier's words, too.
             assert_eq!(why, "cannot work here: no struct_ops\nand more");
@@ -191,18 +193,18 @@ mod tests {
 
     #[test]
     fn where_neither_can_be_both_reasons_are_told() {
-        let why = choose(Wanted::Auto, Choice::Auto, NO_WRAP, NO_BTF).unwrap_err();
+        let why = choose(Wanted::Auto, ControlChoice::Auto, NO_WRAP, NO_BTF).unwrap_err();
         assert_eq!(why, "cannot work here: no struct_ops; nor first windows alone: no BTF");
         // Once, if it is one.
-        let why = choose(Wanted::Auto, Choice::Auto, NO_BTF, NO_BTF).unwrap_err();
+        let why = choose(Wanted::Auto, ControlChoice::Auto, NO_BTF, NO_BTF).unwrap_err();
         assert_eq!(why, "cannot work here: no BTF");
     }
 
     #[test]
     fn windows_alone_go_with_no_congestion_control() {
-        let alone = choose(Wanted::Window, Choice::Auto, NO_WRAP, WINDOW).unwrap();
+        let alone = choose(Wanted::Window, ControlChoice::Auto, NO_WRAP, WINDOW).unwrap();
         assert_eq!((alone.loaded, alone.less), (2, None));
-        let why = choose(Wanted::Window, Choice::Bbr, WRAP, WINDOW).unwrap_err();
+        let why = choose(Wanted::Window, ControlChoice::Bbr, WRAP, WINDOW).unwrap_err();
         assert!(why.starts_with("control: bbr cannot be had with mode window"), "{why}");
     }
 }

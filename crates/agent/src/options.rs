@@ -3,10 +3,10 @@
 //! [`crate::config`] gives it; bounds are those of the types in [`crate::value`].
 
 use crate::load::Wanted;
-use crate::metrics::Place;
+use crate::metrics::MetricsAddress;
 use crate::overrides::{MAX_CAP, PrefixCap};
-use crate::schemes::Choice;
-use crate::value::{ColdStart, Factor, Namespaces, PortNumber, Share, SizedStart, Within};
+use crate::schemes::ControlChoice;
+use crate::value::{ColdStart, Factor, Fraction, Namespaces, PortNumber, SizedStart, Within};
 use faults::{Fault, FileError};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// All that may be said; `None` and empty lists where nothing is.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Options {
+pub struct AgentOptions {
     /// Attend to connections of this cgroup and of those below; give it again for more [default: all]
     #[arg(long, value_name = "DIR")]
     pub cgroup: Vec<PathBuf>,
@@ -53,7 +53,7 @@ pub struct Options {
 
     /// Which congestion control connections get [default: auto]
     #[arg(long, value_enum, value_name = "CONTROL")]
-    pub control: Option<Choice>,
+    pub control: Option<ControlChoice>,
 
     /// Largest first window, in segments [default: 256]
     #[arg(long, value_name = "SEGMENTS")]
@@ -92,7 +92,7 @@ pub struct Options {
     ///
     /// Connections of the control group start cold. `headstart agent status` compares warm starts with them.
     #[arg(long, value_name = "PART")]
-    pub holdout: Option<Share>,
+    pub holdout: Option<Fraction>,
 
     /// Turn windows off if warm starts retransmit more than so many times as much as cold starts [default: 2]
     ///
@@ -123,14 +123,14 @@ pub struct Options {
 
     /// Serve /metrics and /health at this address, or at a Unix socket [default: off]
     #[arg(long, value_name = "ADDRESS:PORT|unix:FILE")]
-    pub metrics: Option<Place>,
+    pub metrics: Option<MetricsAddress>,
 
     /// Unix socket at which a running agent is asked [default: /run/headstart-agent.sock]
     #[arg(long, value_name = "FILE", global = true)]
     pub socket: Option<PathBuf>,
 }
 
-impl Options {
+impl AgentOptions {
     /// These, and where they say nothing, `file`.
     #[must_use]
     pub fn or(self, file: Self) -> Self {
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        Options::parse(text, "agent.toml").unwrap_err().to_string()
+        AgentOptions::parse(text, "agent.toml").unwrap_err().to_string()
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn the_example_is_sound_and_shows_every_key_with_its_default() {
         let example = include_str!("../share/agent.toml");
-        let said = Options::parse(example, "agent.toml").unwrap();
+        let said = AgentOptions::parse(example, "agent.toml").unwrap();
         assert_eq!(said.except_local_port, [PortNumber(22)]);
         // `# key = value` is a key; other comments have words between.
         let is_key = |line: &str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
@@ -265,7 +265,7 @@ mod tests {
             None => Some(line),
         });
         let all = all.collect::<Vec<_>>().join("\n");
-        Options::parse(&all, "agent.toml").unwrap();
+        AgentOptions::parse(&all, "agent.toml").unwrap();
         // What is known comes with the complaint about what is not.
         let known = refused("x = 1");
         let known = known.split("known here: ").nth(1).unwrap().split(", ");
@@ -277,9 +277,11 @@ mod tests {
 
     #[test]
     fn the_command_line_wins_over_the_file() {
-        let file = Options::parse("cap = 64\nmax-age = 60\nlocal-port = [80, 443]", "f").unwrap();
-        let said = Options::parse("cap = 32\nlocal-port = [8080]", "said").unwrap();
-        let both = Options::parse("cap = 32\nmax-age = 60\nlocal-port = [8080]", "both").unwrap();
+        let file =
+            AgentOptions::parse("cap = 64\nmax-age = 60\nlocal-port = [80, 443]", "f").unwrap();
+        let said = AgentOptions::parse("cap = 32\nlocal-port = [8080]", "said").unwrap();
+        let both =
+            AgentOptions::parse("cap = 32\nmax-age = 60\nlocal-port = [8080]", "both").unwrap();
         assert_eq!(said.or(file), both);
     }
 }

@@ -1,8 +1,8 @@
 //! The memory of paths as an operator sees it: listed, and cleared.
 
 use crate::clock::{monotonic_ns, since};
-use crate::contract::{Path, PathKey, Settings};
-use crate::exchange::Entry;
+use crate::contract::{ConnectionSettings, LearntPath, PrefixKey};
+use crate::exchange::ExchangeEntry;
 use arith::reuse::decayed;
 use ipnet::IpNet;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 
 /// A remembered path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct RememberedPath {
     /// Inode number of the network namespace that it is seen from; 0: from all, which share it.
     pub namespace: u32,
     /// The destinations.
@@ -52,7 +52,7 @@ pub fn own_namespace() -> u32 {
 }
 
 /// All paths, by namespace and prefix.
-pub fn all(map: &MapHandle, settings: &Settings) -> Vec<Remembered> {
+pub fn all(map: &MapHandle, settings: &ConnectionSettings) -> Vec<RememberedPath> {
     let now = monotonic_ns();
     let mut entries = pairs(map);
     entries.sort_by_key(|(key, _)| *key);
@@ -60,9 +60,11 @@ pub fn all(map: &MapHandle, settings: &Settings) -> Vec<Remembered> {
 }
 
 /// All paths as the kernel has them, in no order.
-pub fn pairs(map: &MapHandle) -> Vec<(PathKey, Path)> {
+pub fn pairs(map: &MapHandle) -> Vec<(PrefixKey, LearntPath)> {
     raw(map)
-        .filter_map(|(key, value)| Some((PathKey::from_bytes(&key)?, Path::from_bytes(&value)?)))
+        .filter_map(|(key, value)| {
+            Some((PrefixKey::from_bytes(&key)?, LearntPath::from_bytes(&value)?))
+        })
         .collect()
 }
 
@@ -78,7 +80,7 @@ pub fn forget(map: &MapHandle, prefix: Option<IpNet>) -> usize {
     let keys: Vec<_> = raw(map).map(|(key, _)| key).collect();
     let is_meant = |key: &[u8]| match prefix {
         None => true,
-        Some(prefix) => PathKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix)),
+        Some(prefix) => PrefixKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix)),
     };
     keys.iter().filter(|key| is_meant(key) && map.delete(key).is_ok()).count()
 }
@@ -88,12 +90,17 @@ pub fn count(map: &MapHandle) -> usize {
     raw(map).count()
 }
 
-fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered {
+fn shown(
+    key: PrefixKey,
+    path: &LearntPath,
+    settings: &ConnectionSettings,
+    now: u64,
+) -> RememberedPath {
     let age = since(path.learnt_ns, now);
     let half_life = u64::from(path.srtt_us) * 1000 * u64::from(settings.half_life_rtts);
     let believed = decayed(path.window.into(), age, half_life);
     let is_too_old = age > settings.max_age_ns;
-    Remembered {
+    RememberedPath {
         namespace: key.namespace,
         prefix: key.prefix,
         window: path.window,
@@ -113,22 +120,25 @@ fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered
 }
 
 /// As a document has them, in the order of their prefixes.
-pub fn exported(map: &MapHandle) -> Vec<Entry> {
+pub fn exported(map: &MapHandle) -> Vec<ExchangeEntry> {
     let (own, now) = (own_namespace(), monotonic_ns());
     let mut pairs = pairs(map);
     pairs.sort_by_key(|(key, _)| *key);
-    pairs.iter().map(|(key, path)| Entry::new(key, path, own, since(path.learnt_ns, now))).collect()
+    pairs
+        .iter()
+        .map(|(key, path)| ExchangeEntry::new(key, path, own, since(path.learnt_ns, now)))
+        .collect()
 }
 
 /// Remembers what is sound and where nothing younger is; the keys of that.
-pub fn import(map: &MapHandle, entries: &[Entry]) -> Vec<PathKey> {
+pub fn import(map: &MapHandle, entries: &[ExchangeEntry]) -> Vec<PrefixKey> {
     let (own, now) = (own_namespace(), monotonic_ns());
-    let take = |entry: &Entry| {
+    let take = |entry: &ExchangeEntry| {
         entry.check().ok()?;
         let (key, path) = entry.to_path(own, now);
         let present = map.lookup(&key.to_bytes(), MapFlags::ANY).ok().flatten();
-        let present = present.and_then(|bytes| Path::from_bytes(&bytes));
-        let is_younger = |old: Path| since(old.learnt_ns, now) <= since(path.learnt_ns, now);
+        let present = present.and_then(|bytes| LearntPath::from_bytes(&bytes));
+        let is_younger = |old: LearntPath| since(old.learnt_ns, now) <= since(path.learnt_ns, now);
         if present.is_some_and(is_younger) {
             return None;
         }
@@ -140,15 +150,15 @@ pub fn import(map: &MapHandle, entries: &[Entry]) -> Vec<PathKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schemes::Choice;
+    use crate::schemes::ControlChoice;
 
-    const SETTINGS: Settings = Settings {
+    const SETTINGS: ConnectionSettings = ConnectionSettings {
         max_age_ns: 600_000_000_000,
         half_life_rtts: 3000,
         cap: 256,
         v4_bits: 24,
         v6_bits: 48,
-        control: Choice::Auto,
+        control: ControlChoice::Auto,
         mark: 0,
         control_group: 0,
         salt: 0,
@@ -160,8 +170,8 @@ mod tests {
         ends_epochs: false,
     };
 
-    fn path_of(age_s: u64) -> Remembered {
-        let path = Path {
+    fn path_of(age_s: u64) -> RememberedPath {
+        let path = LearntPath {
             learnt_ns: 0,
             bytes_acked: 0,
             sent: 0,
@@ -176,7 +186,7 @@ mod tests {
             fallbacks: 0,
             fallbacks_in_row: 0,
         };
-        let key = PathKey { namespace: 1, prefix: "192.0.2.0/24".parse().unwrap() };
+        let key = PrefixKey { namespace: 1, prefix: "192.0.2.0/24".parse().unwrap() };
         shown(key, &path, &SETTINGS, age_s * 1_000_000_000)
     }
 

@@ -1,11 +1,11 @@
 //! What a running agent is asked and answers: a line of JSON each way.
 
-use crate::compare::{Compared, Interval};
-use crate::exchange::{Document, Entry};
+use crate::compare::{Compared, ConfidenceInterval};
+use crate::exchange::{ExchangeDocument, ExchangeEntry};
 use crate::load::Mode;
-use crate::paths::Remembered;
-use crate::schemes::Choice;
-use crate::totals::Totals;
+use crate::paths::RememberedPath;
+use crate::schemes::ControlChoice;
+use crate::totals::ConnectionTotals;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -28,23 +28,23 @@ pub enum Question {
     /// All that is remembered, for a document.
     Export,
     /// Remember this, where nothing as young is known.
-    Import(Document),
+    Import(ExchangeDocument),
 }
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Answer {
+pub enum AgentAnswer {
     /// To [`Question::Status`].
-    Status(Box<Status>),
+    Status(Box<AgentStatus>),
     /// To [`Question::Paths`].
-    Paths(Vec<Remembered>),
+    Paths(Vec<RememberedPath>),
     /// To [`Question::Forget`]: how many paths were forgotten.
     Forgotten(usize),
     /// To [`Question::Arm`]: whether they had been left alone.
     Armed(bool),
     /// To [`Question::Export`].
-    Exported(Vec<Entry>),
+    Exported(Vec<ExchangeEntry>),
     /// To [`Question::Import`]: how many were taken.
     Imported(usize),
     /// The question was not understood.
@@ -53,7 +53,7 @@ pub enum Answer {
 
 /// How it is going.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Status {
+pub struct AgentStatus {
     /// Of the agent.
     pub version: String,
     /// Its process.
@@ -65,7 +65,7 @@ pub struct Status {
     /// How they get their windows.
     pub mode: Mode,
     /// What they are given.
-    pub control: Choice,
+    pub control: ControlChoice,
     /// Names of ours that can be had, by routes and sockets, too.
     pub congestion_controls: Vec<String>,
     /// Why all windows are left alone though that was not asked for: warm starts did harm.
@@ -81,9 +81,9 @@ pub struct Status {
     /// At most.
     pub max_paths: u32,
     /// Connections that have closed.
-    pub connections: Totals,
+    pub connections: ConnectionTotals,
     /// Warm by control group, of the geometric means of completion time, over all sizes; `None` with too few.
-    pub time_ratio: Option<Interval>,
+    pub time_ratio: Option<ConfidenceInterval>,
     /// Warm connections beside the control group, by size.
     pub comparison: Vec<Compared>,
     /// Closed connections that are in no sum, because the buffer was full.

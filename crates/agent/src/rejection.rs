@@ -83,6 +83,11 @@ const KNOWN: &[Known] = &[
     known("Cannot find member ", " in", "has no operation {} of congestion controls"),
     known("calling kernel function ", " is not allowed", "lets programs not call its function {}"),
     known("func '", "' doesn't have", "has an operation {} with fewer arguments"),
+    known(
+        "expected pointer to STRUCT ",
+        " but",
+        "has a module with types (BTF) of its own: struct {}",
+    ),
     known("unknown func ", "#", "has no helper {} for programs of this type"),
     known(
         "program of this type cannot use helper ",
@@ -132,6 +137,10 @@ mod tests {
             (
                 "19: (b4) w1 = -22\nunknown func bpf_set_retval#187",
                 "has no helper bpf_set_retval for programs of this type",
+            ),
+            (
+                "kernel function bbr_init R1 expected pointer to STRUCT sock but R1 has a pointer to STRUCT tcp_sock",
+                "has a module with types (BTF) of its own: struct sock",
             ),
             ("BPF_STX uses reserved fields", "lacks atomic instructions of programs (Linux 5.12)"),
             (

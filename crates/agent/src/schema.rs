@@ -15,12 +15,12 @@ mod tests {
     use super::*;
     use crate::check::Finding;
     use crate::compare::{by_size, over_all_sizes};
-    use crate::contract::Summary;
-    use crate::exchange::{Document, tests::GOOD};
+    use crate::contract::ConnectionSummary;
+    use crate::exchange::{ExchangeDocument, tests::GOOD};
     use crate::load::Mode;
-    use crate::question::Status;
-    use crate::schemes::Choice;
-    use crate::totals::Totals;
+    use crate::question::AgentStatus;
+    use crate::schemes::ControlChoice;
+    use crate::totals::ConnectionTotals;
     use serde_json::{Value, json};
 
     fn obeys(schema: &str, value: &Value) -> bool {
@@ -32,27 +32,28 @@ mod tests {
     }
 
     /// Connections on either side of every comparison: nothing is null.
-    fn full() -> Totals {
-        let mut totals = Totals::default();
-        let none = Summary::from_bytes(&[0; Summary::SIZE]).unwrap();
-        let one = Summary { lasted_ns: 1_000_000_000, would: 20, ..none };
+    fn full() -> ConnectionTotals {
+        let mut totals = ConnectionTotals::default();
+        let none = ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).unwrap();
+        let one = ConnectionSummary { lasted_ns: 1_000_000_000, would: 20, ..none };
         for bytes_acked in [1, 20_000, 100_000, 1_000_000, 10_000_000] {
             for is_warm in [true, false].repeat(12) {
-                let summary = Summary { is_warm, in_control_group: !is_warm, bytes_acked, ..one };
+                let summary =
+                    ConnectionSummary { is_warm, in_control_group: !is_warm, bytes_acked, ..one };
                 totals.add(&summary);
             }
         }
         totals
     }
 
-    fn status(totals: Totals, off: Option<String>) -> Value {
-        let status = Status {
+    fn status(totals: ConnectionTotals, off: Option<String>) -> Value {
+        let status = AgentStatus {
             version: "1".to_owned(),
             pid: 1,
             cgroups: vec!["/sys/fs/cgroup".into()],
             except_cgroups: vec![],
             mode: Mode::Window,
-            control: Choice::Auto,
+            control: ControlChoice::Auto,
             congestion_controls: vec![],
             off,
             dry_run: false,
@@ -70,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_status_obeys_its_schema_with_and_without_connections() {
-        assert!(obeys(STATUS, &status(Totals::default(), None)));
+        assert!(obeys(STATUS, &status(ConnectionTotals::default(), None)));
         let full = status(full(), Some("harm".to_owned()));
         assert!(full["comparison"][4]["time_ratio"].is_object(), "{full}");
         assert!(full["time_ratio"].is_object(), "{full}");
@@ -88,7 +89,7 @@ mod tests {
         let is_taken = |text: &str| {
             let value: Value = serde_json::from_str(text).unwrap();
             let obeys = obeys(MEMORY, &value);
-            assert_eq!(Document::parse(text).is_ok(), obeys, "{text}");
+            assert_eq!(ExchangeDocument::parse(text).is_ok(), obeys, "{text}");
             obeys
         };
         assert!(is_taken(GOOD));

@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Formatter};
 
 /// One of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
+pub enum HsControl {
     /// The kernel's CUBIC with a warm start.
     Cubic,
     /// The kernel's BBR with a warm start.
@@ -20,7 +20,7 @@ pub enum Scheme {
 /// What attended connections get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub enum Choice {
+pub enum ControlChoice {
     /// `hs_cubic` in place of CUBIC, `hs_bbr` in place of BBR; others stay
     #[default]
     Auto,
@@ -32,7 +32,7 @@ pub enum Choice {
     Session,
 }
 
-impl Scheme {
+impl HsControl {
     /// All there are.
     pub const ALL: [Self; 3] = [Self::Cubic, Self::Bbr, Self::Session];
 
@@ -110,6 +110,12 @@ impl Scheme {
             }
             _ => {}
         }
+        if let Some(module) = self.module().filter(|module| types.apart.contains(module)) {
+            return Err(Absence::Differs(format!(
+                "{} has module {module} with types (BTF) of sockets of its own, so that programs cannot call it",
+                facts.kernel()
+            )));
+        }
         if self == Self::Bbr && types.has_newer_bbr() {
             return Err(Absence::Differs(format!(
                 "{} has BBR in version 2 or 3, whose state hs_bbr does not know",
@@ -158,7 +164,7 @@ impl Display for Absence {
     }
 }
 
-impl Choice {
+impl ControlChoice {
     /// As the programs have it.
     pub(crate) const fn to_u32(self) -> u32 {
         match self {
@@ -170,17 +176,17 @@ impl Choice {
     }
 
     /// The one that has to be there for it.
-    pub const fn needs(self) -> Scheme {
+    pub const fn needs(self) -> HsControl {
         match self {
             // Not asked for by name: whoever has BBR keeps BBR where ours is not.
-            Self::Auto | Self::Cubic => Scheme::Cubic,
-            Self::Bbr => Scheme::Bbr,
-            Self::Session => Scheme::Session,
+            Self::Auto | Self::Cubic => HsControl::Cubic,
+            Self::Bbr => HsControl::Bbr,
+            Self::Session => HsControl::Session,
         }
     }
 }
 
-impl Display for Choice {
+impl Display for ControlChoice {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Auto => "auto",
@@ -197,14 +203,15 @@ mod tests {
     use crate::listing::Listing;
 
     fn facts(all: Listing, modules: &[&'static str]) -> Facts {
-        let types = Types { built_in: all.clone(), all, modules: modules.to_vec() };
+        let built_in = all.clone();
+        let types = Types { all, built_in, modules: modules.to_vec(), apart: Vec::new() };
         Facts { release: "9.9".to_owned(), lockdown: "none".to_owned(), types: Ok(types) }
     }
 
     #[test]
     fn each_is_there_where_all_is_that_it_calls() {
         let all = facts(Listing::complete(), &[]);
-        for scheme in Scheme::ALL {
+        for scheme in HsControl::ALL {
             assert_eq!(scheme.found_in(&all).as_deref(), Ok("built in"), "{}", scheme.name());
         }
     }
@@ -214,21 +221,31 @@ mod tests {
         let mut renamed = Listing::complete();
         renamed.rename_function("cubictcp_acked", "cubictcp_pkts_acked");
         let renamed = facts(renamed, &[]);
-        let why = Scheme::Cubic.found_in(&renamed).unwrap_err().to_string();
+        let why = HsControl::Cubic.found_in(&renamed).unwrap_err().to_string();
         assert_eq!(why, "this kernel (9.9) has no function cubictcp_acked");
-        assert!(Scheme::Bbr.found_in(&renamed).is_ok());
-        assert!(Scheme::Session.found_in(&renamed).is_ok());
+        assert!(HsControl::Bbr.found_in(&renamed).is_ok());
+        assert!(HsControl::Session.found_in(&renamed).is_ok());
     }
 
     #[test]
     fn a_module_that_is_not_loaded_is_named() {
         let mut without = Listing::complete();
         without.rename_function("bbr_init", "nothing");
-        let absence = Scheme::Bbr.found_in(&facts(without.clone(), &[])).unwrap_err();
+        let absence = HsControl::Bbr.found_in(&facts(without.clone(), &[])).unwrap_err();
         assert_eq!(absence, Absence::NotLoaded { module: BBR_MODULE });
         // Loaded, and without the function: it is no more a matter of loading it.
-        let absence = Scheme::Bbr.found_in(&facts(without, &[BBR_MODULE])).unwrap_err();
+        let absence = HsControl::Bbr.found_in(&facts(without, &[BBR_MODULE])).unwrap_err();
         assert_eq!(absence.to_string(), "this kernel (9.9) has no function bbr_init");
+    }
+
+    /// As in Debian's Linux 6.18.15 and 7.2.12: the verifier takes a socket for another type than the module's.
+    #[test]
+    fn a_module_with_types_apart_cannot_be_called() {
+        let mut apart = facts(Listing::complete(), &[BBR_MODULE]);
+        apart.types.as_mut().unwrap().apart.push(BBR_MODULE);
+        let why = HsControl::Bbr.found_in(&apart).unwrap_err().to_string();
+        assert!(why.starts_with("this kernel (9.9) has module tcp_bbr with types (BTF)"), "{why}");
+        assert!(HsControl::Cubic.found_in(&apart).is_ok());
     }
 
     /// Members of `struct bbr` in BBRv3 (google/bbr, branch v3, net/ipv4/tcp_bbr.c).
@@ -236,7 +253,7 @@ mod tests {
     fn a_newer_bbr_is_left_alone() {
         let mut newer = Listing::complete();
         newer.insert(crate::assumed::Sort::Member("bbr"), "inflight_hi");
-        let why = Scheme::Bbr.found_in(&facts(newer, &[])).unwrap_err().to_string();
+        let why = HsControl::Bbr.found_in(&facts(newer, &[])).unwrap_err().to_string();
         assert!(why.starts_with("this kernel (9.9) has BBR in version 2 or 3"), "{why}");
     }
 }

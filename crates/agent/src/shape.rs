@@ -3,7 +3,7 @@
 
 use crate::facts::Shape;
 use crate::load::Mode;
-use crate::schemes::Scheme;
+use crate::schemes::HsControl;
 use libbpf_rs::btf::{Btf, types};
 use libbpf_rs::{MapType, OpenObject};
 use std::ffi::OsStr;
@@ -21,10 +21,10 @@ const LINKED: u32 = 1 << 13;
 pub(crate) fn choose(
     open: &mut OpenObject,
     mode: Mode,
-    schemes: &[Scheme],
+    schemes: &[HsControl],
 ) -> libbpf_rs::Result<()> {
-    let is_absent = |scheme: &Scheme| !schemes.contains(scheme);
-    for absent in Scheme::ALL.into_iter().filter(is_absent) {
+    let is_absent = |scheme: &HsControl| !schemes.contains(scheme);
+    for absent in HsControl::ALL.into_iter().filter(is_absent) {
         leave_out(open, absent)?;
     }
     for mut program in open.progs_mut() {
@@ -39,10 +39,10 @@ pub(crate) fn choose(
 ///
 /// # Errors
 /// Of libbpf, which has none here.
-pub(crate) fn choose_alone(open: &mut OpenObject, scheme: Scheme) -> libbpf_rs::Result<()> {
+pub(crate) fn choose_alone(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> {
     choose(open, Mode::Wrap, &[scheme])?;
     for mut program in open.progs_mut() {
-        if Scheme::of_program(&program.name().to_string_lossy()).is_none() {
+        if HsControl::of_program(&program.name().to_string_lossy()).is_none() {
             program.set_autoload(false);
         }
     }
@@ -58,7 +58,7 @@ const fn not_of(mode: Mode) -> &'static [&'static str] {
     }
 }
 
-fn leave_out(open: &mut OpenObject, scheme: Scheme) -> libbpf_rs::Result<()> {
+fn leave_out(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> {
     for mut program in open.progs_mut() {
         if program.name().to_string_lossy().starts_with(scheme.name()) {
             program.set_autoload(false);
@@ -126,7 +126,7 @@ impl Operations {
     fn dropped(&self, control: &str, shape: Shape) -> Vec<usize> {
         match shape.has_own_tx_start {
             false => vec![self.own_tx_start],
-            true if Scheme::Cubic.names().contains(&control) => vec![],
+            true if HsControl::Cubic.names().contains(&control) => vec![],
             true => vec![self.cwnd_event],
         }
     }

@@ -1,10 +1,10 @@
 //! Results as text for people.
 
 use agent::check::Finding;
-use agent::compare::{Compared, Interval, Side};
+use agent::compare::{Compared, ConfidenceInterval, Side};
 use agent::load::Mode;
-use agent::paths::Remembered;
-use agent::question::Status;
+use agent::paths::RememberedPath;
+use agent::question::AgentStatus;
 use agent::totals::Sum;
 
 pub(crate) fn findings(findings: &[Finding]) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn findings(findings: &[Finding]) -> String {
     table(["needed", "here", ""], rows)
 }
 
-pub(crate) fn paths(paths: &[Remembered]) -> String {
+pub(crate) fn paths(paths: &[RememberedPath]) -> String {
     if paths.is_empty() {
         return "nothing is remembered".to_owned();
     }
@@ -51,7 +51,7 @@ pub(crate) fn paths(paths: &[Remembered]) -> String {
 }
 
 /// What connections are given.
-fn given(status: &Status) -> String {
+fn given(status: &AgentStatus) -> String {
     match status.mode {
         Mode::Wrap => format!("{} ({})", status.control, status.congestion_controls.join(", ")),
         Mode::Window => "windows alone (mode window)".to_owned(),
@@ -59,7 +59,7 @@ fn given(status: &Status) -> String {
     }
 }
 
-pub(crate) fn status(status: &Status) -> String {
+pub(crate) fn status(status: &AgentStatus) -> String {
     let sums = &status.connections;
     let rows = [("warm", &sums.warm), ("control group", &sums.control_group), ("cold", &sums.cold)];
     let sums = table(SUM_HEAD, rows.into_iter().map(|(name, sum)| sum_row(name, sum)));
@@ -108,10 +108,11 @@ const CLASS_HEAD: [&str; 5] =
 
 fn class_row(class: &Compared) -> [String; 5] {
     let (warm, control_group) = (&class.warm, &class.control_group);
-    let both = |of: fn(&Side) -> Option<Interval>| {
+    let both = |of: fn(&Side) -> Option<ConfidenceInterval>| {
         format!("{} / {}", or_dash(of(warm).map(part)), or_dash(of(control_group).map(part)))
     };
-    let ratio = |of: Interval| format!("{:.2} ({:.2}–{:.2})", of.estimate, of.low, of.high);
+    let ratio =
+        |of: ConfidenceInterval| format!("{:.2} ({:.2}–{:.2})", of.estimate, of.low, of.high);
     [
         class.up_to_bytes.map_or_else(|| "any".to_owned(), |bytes| bytes.to_string()),
         format!("{} / {}", warm.closed, control_group.closed),
@@ -121,7 +122,7 @@ fn class_row(class: &Compared) -> [String; 5] {
     ]
 }
 
-fn part(of: Interval) -> String {
+fn part(of: ConfidenceInterval) -> String {
     format!("{:.1} ({:.1}–{:.1}) %", of.estimate * 100.0, of.low * 100.0, of.high * 100.0)
 }
 

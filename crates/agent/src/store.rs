@@ -3,7 +3,7 @@
 //! this machine's own network namespace only: the numbers of others mean nothing any more.
 
 use crate::clock::Moment;
-use crate::contract::{Path, PathKey};
+use crate::contract::{LearntPath, PrefixKey};
 use crate::paths::{self, own_namespace};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use redb::{
@@ -31,7 +31,7 @@ pub struct Store(Database);
 /// A path with what its age needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Row {
-    path: Path,
+    path: LearntPath,
     saved: Moment,
     is_own: bool,
 }
@@ -104,7 +104,7 @@ impl Store {
     pub fn save<'a>(
         &self,
         map: &MapHandle,
-        keys: impl IntoIterator<Item = &'a PathKey>,
+        keys: impl IntoIterator<Item = &'a PrefixKey>,
         now: &Moment,
     ) -> Result<(), redb::Error> {
         let own = own_namespace();
@@ -115,7 +115,7 @@ impl Store {
                 let bytes = key.to_bytes();
                 match map.lookup(&bytes, MapFlags::ANY).ok().flatten() {
                     Some(value) => {
-                        let Some(path) = Path::from_bytes(&value) else { continue };
+                        let Some(path) = LearntPath::from_bytes(&value) else { continue };
                         let row = Row { path, saved: *now, is_own: key.namespace == own };
                         table.insert(bytes.as_slice(), row.to_bytes().as_slice())?;
                     }
@@ -203,8 +203,8 @@ fn is_damaged(error: &DatabaseError) -> bool {
 }
 
 /// A row as it is now; `None` if it means nothing any more.
-fn restored(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PathKey, Path)> {
-    let mut key = PathKey::from_bytes(key)?;
+fn restored(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PrefixKey, LearntPath)> {
+    let mut key = PrefixKey::from_bytes(key)?;
     let Row { mut path, saved, is_own } = Row::from_bytes(row)?;
     if key.namespace != SHARED && (saved.boot != now.boot || now.boot == 0) {
         if !is_own {
@@ -218,7 +218,7 @@ fn restored(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PathKey, 
 }
 
 impl Row {
-    const SIZE: usize = Path::SIZE + 8 + 8 + 16 + 1;
+    const SIZE: usize = LearntPath::SIZE + 8 + 8 + 16 + 1;
 
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::SIZE);
@@ -231,8 +231,8 @@ impl Row {
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let path = Path::from_bytes(bytes.get(..Path::SIZE)?)?;
-        let (monotonic, rest) = bytes[Path::SIZE..].split_first_chunk()?;
+        let path = LearntPath::from_bytes(bytes.get(..LearntPath::SIZE)?)?;
+        let (monotonic, rest) = bytes[LearntPath::SIZE..].split_first_chunk()?;
         let (wall, rest) = rest.split_first_chunk()?;
         let (boot, rest) = rest.split_first_chunk()?;
         let saved = Moment {
@@ -251,7 +251,7 @@ mod tests {
     const SAVED: Moment = Moment { monotonic_ns: 1000, wall_ns: 50_000, boot: 7 };
 
     fn row(is_own: bool) -> Vec<u8> {
-        let mut path = Path::from_bytes(&[1; Path::SIZE]).unwrap();
+        let mut path = LearntPath::from_bytes(&[1; LearntPath::SIZE]).unwrap();
         path.learnt_ns = 900;
         let row = Row { path, saved: SAVED, is_own };
         assert_eq!(Row::from_bytes(&row.to_bytes()), Some(row));
@@ -260,10 +260,10 @@ mod tests {
 
     #[test]
     fn after_a_boot_only_the_own_namespace_is_known_by_its_new_number() {
-        let key = PathKey { namespace: 33, prefix: "192.0.2.0/24".parse().unwrap() };
+        let key = PrefixKey { namespace: 33, prefix: "192.0.2.0/24".parse().unwrap() };
         let now = Moment { monotonic_ns: 20, wall_ns: 52_000, boot: 8 };
         let (new, path) = restored(&key.to_bytes(), &row(true), &now, 44).unwrap();
-        assert_eq!(new, PathKey { namespace: 44, ..key });
+        assert_eq!(new, PrefixKey { namespace: 44, ..key });
         // 2100 old: 2080 before this boot.
         assert_eq!(path.learnt_ns, 0_u64.wrapping_sub(2080));
         assert_eq!(restored(&key.to_bytes(), &row(false), &now, 44), None);
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_all_namespaces_share_outlives_a_boot() {
-        let key = PathKey { namespace: SHARED, prefix: "192.0.2.0/24".parse().unwrap() };
+        let key = PrefixKey { namespace: SHARED, prefix: "192.0.2.0/24".parse().unwrap() };
         let now = Moment { monotonic_ns: 20, wall_ns: 52_000, boot: 8 };
         assert_eq!(restored(&key.to_bytes(), &row(false), &now, 44).unwrap().0, key);
     }

@@ -1,7 +1,7 @@
 //! How connections went, summed up: those that began with a remembered window, those of the control group that would have, and
 //! all others; the first two also by size, as they are compared ([`crate::compare`]).
 
-use crate::contract::Summary;
+use crate::contract::ConnectionSummary;
 use serde::{Deserialize, Serialize};
 
 /// Sums over connections that have closed.
@@ -59,7 +59,7 @@ pub struct Class {
 
 /// Sums of all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Totals {
+pub struct ConnectionTotals {
     /// Connections that began with a remembered window.
     pub warm: Sum,
     /// Connections of the control group that would have.
@@ -76,9 +76,9 @@ pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];
 /// Completion times that are told apart, seconds: most web transfers take one to some tens of round trips.
 pub const TIMES: [f64; 12] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6];
 
-impl Totals {
+impl ConnectionTotals {
     /// Takes one more connection into account.
-    pub fn add(&mut self, summary: &Summary) {
+    pub fn add(&mut self, summary: &ConnectionSummary) {
         let would_be_warm = summary.in_control_group && summary.would > 0;
         let class = &mut self.classes[class_of(summary.bytes_acked)];
         let sum = match (summary.is_warm, would_be_warm) {
@@ -106,7 +106,7 @@ pub(crate) fn class_of(bytes: u64) -> usize {
 }
 
 impl Sum {
-    fn add(&mut self, summary: &Summary) {
+    fn add(&mut self, summary: &ConnectionSummary) {
         self.closed += 1;
         self.bytes_acked += summary.bytes_acked;
         self.segments_sent += u64::from(summary.sent);
@@ -120,7 +120,7 @@ impl Sum {
 }
 
 impl Group {
-    fn add(&mut self, summary: &Summary) {
+    fn add(&mut self, summary: &ConnectionSummary) {
         self.closed += 1;
         self.retransmitting += u64::from(summary.retransmitted > 0);
         self.lost_first += u64::from(summary.has_lost_first);
@@ -142,14 +142,14 @@ mod tests {
 
     #[test]
     fn a_bucket_of_times_ends_with_its_own() {
-        let one = Summary {
+        let one = ConnectionSummary {
             in_control_group: true,
             would: 20,
-            ..Summary::from_bytes(&[0; Summary::SIZE]).unwrap()
+            ..ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).unwrap()
         };
-        let mut totals = Totals::default();
+        let mut totals = ConnectionTotals::default();
         for lasted_ns in [10_000_000, 10_000_001, 26_000_000_000, 0] {
-            totals.add(&Summary { lasted_ns, ..one });
+            totals.add(&ConnectionSummary { lasted_ns, ..one });
         }
         let group = totals.classes[0].control_group;
         // The one of which no time is known is in none.
@@ -168,13 +168,13 @@ mod tests {
 
     #[test]
     fn the_control_group_without_a_memory_is_merely_cold() {
-        let bytes = [0; Summary::SIZE];
-        let cold = Summary::from_bytes(&bytes).unwrap();
-        let mut totals = Totals::default();
-        totals.add(&Summary { in_control_group: true, ..cold });
-        totals.add(&Summary { in_control_group: true, would: 20, ..cold });
-        totals.add(&Summary { would: 30, ..cold });
-        totals.add(&Summary { is_warm: true, would: 40, ..cold });
+        let bytes = [0; ConnectionSummary::SIZE];
+        let cold = ConnectionSummary::from_bytes(&bytes).unwrap();
+        let mut totals = ConnectionTotals::default();
+        totals.add(&ConnectionSummary { in_control_group: true, ..cold });
+        totals.add(&ConnectionSummary { in_control_group: true, would: 20, ..cold });
+        totals.add(&ConnectionSummary { would: 30, ..cold });
+        totals.add(&ConnectionSummary { is_warm: true, would: 40, ..cold });
         let closed = [totals.cold.closed, totals.control_group.closed, totals.warm.closed];
         assert_eq!(closed, [2, 1, 1]);
         // Windows were left alone: a dry run.

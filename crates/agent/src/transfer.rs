@@ -2,8 +2,8 @@
 
 use agent::clock::Moment;
 use agent::control::{MOST_ENTRIES, ask};
-use agent::exchange::{Document, FORMAT, VERSION};
-use agent::question::{Answer, Question};
+use agent::exchange::{ExchangeDocument, FORMAT, VERSION};
+use agent::question::{AgentAnswer, Question};
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,11 +11,11 @@ use std::process::ExitCode;
 pub(crate) fn export(socket: &Path, file: Option<&Path>) -> Result<ExitCode, String> {
     // Before the ages are told: what is imported is as old at the least.
     let exported_unix_ms = Moment::now().wall_ns / 1_000_000;
-    let Answer::Exported(paths) = ask(socket, &Question::Export)? else {
+    let AgentAnswer::Exported(paths) = ask(socket, &Question::Export)? else {
         return Err("the agent answered something else".to_owned());
     };
     let document =
-        Document { format: FORMAT.to_owned(), version: VERSION, exported_unix_ms, paths };
+        ExchangeDocument { format: FORMAT.to_owned(), version: VERSION, exported_unix_ms, paths };
     let text = crate::to_json(&document);
     match file {
         None => crate::print(&text)?,
@@ -29,13 +29,14 @@ pub(crate) fn export(socket: &Path, file: Option<&Path>) -> Result<ExitCode, Str
 pub(crate) fn import(socket: &Path, file: &Path) -> Result<ExitCode, String> {
     let of_file = |why: String| format!("{}: {why}", file.display());
     let text = fs::read_to_string(file).map_err(|error| of_file(error.to_string()))?;
-    let document = Document::parse(&text).map_err(of_file)?;
+    let document = ExchangeDocument::parse(&text).map_err(of_file)?;
     let mut taken = 0;
     for some in document.paths.chunks(MOST_ENTRIES) {
-        let part = Document { paths: some.to_vec(), format: document.format.clone(), ..document };
+        let part =
+            ExchangeDocument { paths: some.to_vec(), format: document.format.clone(), ..document };
         match ask(socket, &Question::Import(part))? {
-            Answer::Imported(count) => taken += count,
-            Answer::Refused(why) => return Err(of_file(why)),
+            AgentAnswer::Imported(count) => taken += count,
+            AgentAnswer::Refused(why) => return Err(of_file(why)),
             _ => return Err("the agent answered something else".to_owned()),
         }
     }

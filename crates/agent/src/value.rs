@@ -1,6 +1,6 @@
 //! Values of options with their bounds, read alike from the command line and from a file.
 
-use crate::metrics::Place;
+use crate::metrics::MetricsAddress;
 use crate::overrides::{self, PrefixCap};
 use serde::{Deserialize, Deserializer, de};
 use std::str::FromStr;
@@ -15,7 +15,7 @@ pub struct PortNumber(pub u16);
 
 /// A part of a whole, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share(f64);
+pub struct Fraction(f64);
 
 /// How many times as much, 1 or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,7 +74,7 @@ impl PortNumber {
     }
 }
 
-impl Share {
+impl Fraction {
     /// As parts of a million.
     pub fn per_million(self) -> u32 {
         (self.0 * 1e6).round() as u32
@@ -131,7 +131,7 @@ macro_rules! readable {
 
 readable!([const LEAST: u32, const MOST: u32] Within<LEAST, MOST>, i64, "whole number");
 readable!([] PortNumber, i64, "port");
-readable!([] Share, f64, "number");
+readable!([] Fraction, f64, "number");
 readable!([] Factor, f64, "number");
 
 /// From a file's text as from the command line's.
@@ -146,4 +146,4 @@ macro_rules! readable_as_text {
 }
 
 readable_as_text!(PrefixCap);
-readable_as_text!(Place);
+readable_as_text!(MetricsAddress);

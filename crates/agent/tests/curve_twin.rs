@@ -3,7 +3,7 @@
 
 mod twins;
 
-use arith::cubic::{Ack, Cubic};
+use arith::cubic::{CubicCurve, CurveAck};
 use arith::window::Credit;
 use proptest::strategy::Strategy;
 
@@ -34,14 +34,14 @@ fn row() -> impl Strategy<Value = [u64; 5]> {
 
 #[test]
 fn the_curve_in_c_is_the_same() {
-    let (mut cubic, mut credit, mut now_ms) = (Cubic::default(), Credit::new(), 0);
+    let (mut cubic, mut credit, mut now_ms) = (CubicCurve::default(), Credit::new(), 0);
     let in_rust = |[event, wait, cwnd, acked, min_rtt_ms]: [u64; 5]| {
         now_ms += wait;
         if event == 0 {
             credit.clear();
             return format!("{} 0", cubic.on_congestion(cwnd));
         }
-        let per = cubic.on_ack(&Ack { now_ms, cwnd, acked, min_rtt_ms });
+        let per = cubic.on_ack(&CurveAck { now_ms, cwnd, acked, min_rtt_ms });
         format!("{per} {}", credit.add(acked, per))
     };
     twins::assert_same(("curve", MAIN), &twins::rows(200_000, &row()), in_rust);

@@ -3,7 +3,7 @@
 
 mod twins;
 
-use arith::epoch::{Choice, MAX_CAPACITY, Share};
+use arith::epoch::{MAX_CAPACITY, PathShare, WindowChoice};
 use proptest::strategy::{Just, Strategy};
 
 /// Reads rows of capacity, segments an ACK covers, segments of the transfer, and whether to shift.
@@ -18,8 +18,8 @@ int main(void)
 "#;
 
 fn in_rust([capacity, per_ack, segments, shift]: [u64; 4]) -> String {
-    let share = Share { capacity: capacity as u32, per_ack: per_ack as u32 };
-    let choice = Choice { shift: shift == 1, not_below_bottom: false };
+    let share = PathShare { capacity: capacity as u32, per_ack: per_ack as u32 };
+    let choice = WindowChoice { shift: shift == 1, not_below_bottom: false };
     share.initial_window(segments, choice).to_string()
 }
 

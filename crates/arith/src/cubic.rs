@@ -31,7 +31,7 @@ const MAX_TIME: u64 = u32::MAX as u64;
 
 /// State of the curve. `Default` knows no maximum and has no epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cubic {
+pub struct CubicCurve {
     /// Acknowledged segments per segment of growth.
     per: u64,
     /// Window at the last reduction, lowered by fast convergence; 0 before any.
@@ -51,7 +51,7 @@ pub struct Cubic {
 
 /// What the curve is asked with on an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack {
+pub struct CurveAck {
     /// Now, milliseconds from any origin.
     pub now_ms: u64,
     /// Window, segments, at least 1.
@@ -62,10 +62,10 @@ pub struct Ack {
     pub min_rtt_ms: u64,
 }
 
-impl Cubic {
+impl CubicCurve {
     /// Counts an ACK in congestion avoidance and answers the pace: acknowledged segments per
     /// segment of window, at least 2.
-    pub fn on_ack(&mut self, ack: &Ack) -> u64 {
+    pub fn on_ack(&mut self, ack: &CurveAck) -> u64 {
         let cwnd = ack.cwnd.max(1);
         self.acks = self.acks.saturating_add(ack.acked);
         let since = ack.now_ms.saturating_sub(self.last_ms);
@@ -102,7 +102,7 @@ impl Cubic {
         self.epoch_ms = self.epoch_ms.map(|epoch| epoch.saturating_add(idle_ms).min(now_ms));
     }
 
-    fn begin_epoch(&mut self, ack: &Ack, cwnd: u64) -> u64 {
+    fn begin_epoch(&mut self, ack: &CurveAck, cwnd: u64) -> u64 {
         self.epoch_ms = Some(ack.now_ms);
         self.acks = ack.acked;
         self.w_reno = cwnd;
@@ -155,8 +155,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn ack(now_ms: u64, cwnd: u64, acked: u64) -> Ack {
-        Ack { now_ms, cwnd, acked, min_rtt_ms: 100 }
+    fn ack(now_ms: u64, cwnd: u64, acked: u64) -> CurveAck {
+        CurveAck { now_ms, cwnd, acked, min_rtt_ms: 100 }
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn congestion_leaves_seven_tenths_and_fast_convergence_gives_way() {
-        let mut cubic = Cubic::default();
+        let mut cubic = CubicCurve::default();
         // 100 * 717 / 1024 = 70.02.
         assert_eq!(cubic.on_congestion(100), 70);
         assert_eq!(cubic.w_max, 100);
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_curve_is_back_at_its_maximum_after_k() {
-        let mut cubic = Cubic::default();
+        let mut cubic = CubicCurve::default();
         cubic.on_congestion(100);
         cubic.on_ack(&ack(1_000, 70, 1));
         // K = cbrt(30 * 2681735677) = cbrt(80452070310): 4316^3 = 80397826496 is below it,
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn pace_is_the_window_over_the_distance_to_the_target() {
-        let mut cubic = Cubic::default();
+        let mut cubic = CubicCurve::default();
         cubic.on_congestion(100);
         // At the begin t = 100 ms = 102 units. |t - K| = 4214; 410 * 4214^3 >> 40 = 27 (4214^3 =
         // 74832088344; * 410 = 3.0681e13; / 1.0995e12 = 27.9). Target 73, pace 70 / 3 = 23.
@@ -216,14 +216,14 @@ mod tests {
 
     #[test]
     fn without_a_known_maximum_growth_is_at_least_5_percent_per_round_trip() {
-        let mut cubic = Cubic::default();
+        let mut cubic = CubicCurve::default();
         // Target is the window itself at first (0.4 * 0.1^3 = 0): 100 * 50, bounded to 20.
         assert_eq!(cubic.on_ack(&ack(5, 50, 1)), 20);
     }
 
     #[test]
     fn it_is_never_slower_than_reno_with_the_same_beta() {
-        let mut cubic = Cubic::default();
+        let mut cubic = CubicCurve::default();
         cubic.on_congestion(1000);
         let cwnd = 10;
         // K is about 13.5 s, far away; the target at the begin:
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(cubic.on_ack(&ack(0, cwnd, 1)), FASTEST);
         // Now the maximum is close: the cubic pace is slow, but Reno gains one segment per
         // 10 * 15 / 8 = 18 ACKs. After 40 it is two ahead: pace 10 / 2 = 5.
-        let mut cubic = Cubic::default();
+        let mut cubic = CubicCurve::default();
         cubic.on_congestion(10);
         assert_eq!(cubic.on_ack(&ack(0, cwnd, 1)), 1000);
         assert_eq!(cubic.on_ack(&ack(40, cwnd, 39)), 5);
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn idling_shifts_the_epoch_but_not_past_now() {
-        let mut cubic = Cubic::default();
+        let mut cubic = CubicCurve::default();
         cubic.on_ack(&ack(1_000, 10, 1));
         cubic.on_restart(5_000, 3_000);
         assert_eq!(cubic.epoch_ms, Some(4_000));
@@ -257,10 +257,10 @@ mod tests {
             windows in proptest::collection::vec((any::<u64>(), any::<u64>(), any::<u64>()), 1..8),
             min_rtt_ms: u64, lost_at: u64, idle: u64,
         ) {
-            let mut cubic = Cubic::default();
+            let mut cubic = CubicCurve::default();
             cubic.on_congestion(lost_at);
             for (now_ms, cwnd, acked) in windows {
-                let pace = cubic.on_ack(&Ack { now_ms, cwnd, acked, min_rtt_ms });
+                let pace = cubic.on_ack(&CurveAck { now_ms, cwnd, acked, min_rtt_ms });
                 prop_assert!(pace >= FASTEST);
                 cubic.on_restart(now_ms, idle);
             }
@@ -268,7 +268,7 @@ mod tests {
 
         #[test]
         fn the_curve_never_falls(w_max in 2_u64..100_000, cwnd in 1_u64..100_000, t in 0_u64..1 << 20) {
-            let mut cubic = Cubic::default();
+            let mut cubic = CubicCurve::default();
             cubic.on_congestion(w_max);
             cubic.on_ack(&ack(1, cwnd, 1));
             prop_assert!(cubic.target(t) <= cubic.target(t + 1));
@@ -277,7 +277,7 @@ mod tests {
 
         #[test]
         fn the_threshold_is_seven_tenths(cwnd in 3_u64..1 << 40) {
-            let ssthresh = Cubic::default().on_congestion(cwnd);
+            let ssthresh = CubicCurve::default().on_congestion(cwnd);
             prop_assert!(ssthresh >= 2 && ssthresh < cwnd);
             prop_assert!(ssthresh * 1024 <= cwnd * 717 || ssthresh == 2);
         }

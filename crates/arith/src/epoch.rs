@@ -8,7 +8,7 @@
 
 /// A path and its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct PathShare {
     /// Segments of a connection's share of the path, `Wc`: pipe and buffer. At least 1, at most
     /// [`MAX_CAPACITY`]; what is outside is taken as the nearest of the two.
     pub capacity: u32,
@@ -21,7 +21,7 @@ pub const MAX_CAPACITY: u32 = 1 << 24;
 
 /// How an initial window is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct WindowChoice {
     /// Where several windows take the same number of round trips, or nearly, take the smaller: the
     /// shift optimisation (§4.2).
     pub shift: bool,
@@ -29,7 +29,7 @@ pub struct Choice {
     pub not_below_bottom: bool,
 }
 
-impl Share {
+impl PathShare {
     fn clamped(self) -> (u64, u64) {
         let capacity = self.capacity.clamp(1, MAX_CAPACITY);
         (u64::from(capacity), u64::from(self.per_ack.max(1)))
@@ -52,7 +52,7 @@ impl Share {
     ///
     /// Whole epochs, and what no window up to the capacity carries, begin at the bottom: the paper's
     /// equations say nothing useful there. Between 1 and the capacity; zero segments need 1.
-    pub fn initial_window(self, segments: u64, choice: Choice) -> u64 {
+    pub fn initial_window(self, segments: u64, choice: WindowChoice) -> u64 {
         let (capacity, per_ack) = self.clamped();
         let epoch = self.epoch_size();
         let rest = segments % epoch;
@@ -95,14 +95,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const SHIFTED: Choice = Choice { shift: true, not_below_bottom: false };
+    const SHIFTED: WindowChoice = WindowChoice { shift: true, not_below_bottom: false };
 
-    fn share(capacity: u32, per_ack: u32) -> Share {
-        Share { capacity, per_ack }
+    fn share(capacity: u32, per_ack: u32) -> PathShare {
+        PathShare { capacity, per_ack }
     }
 
     /// The paper's equations word for word, by search.
-    fn by_definition(share: Share, segments: u64, shift: bool) -> u64 {
+    fn by_definition(share: PathShare, segments: u64, shift: bool) -> u64 {
         let (wc, b) = (u64::from(share.capacity), u64::from(share.per_ack));
         let bottom = wc.div_ceil(2);
         let sum = |m: u64| b * (m..=wc).sum::<u64>();
@@ -118,7 +118,7 @@ mod tests {
     fn the_worked_example_of_the_paper() {
         // b = 1, Wc = 10, F = 11: 10 is too few, 9 + 10 = 19 is enough, so m = 9; 8 to spare over two
         // round trips is a shift of 4: 5 + 6 = 11.
-        assert_eq!(share(10, 1).initial_window(11, Choice::default()), 9);
+        assert_eq!(share(10, 1).initial_window(11, WindowChoice::default()), 9);
         assert_eq!(share(10, 1).initial_window(11, SHIFTED), 5);
     }
 
@@ -135,7 +135,7 @@ mod tests {
             for per_ack in [1, 2] {
                 let share = share(capacity, per_ack);
                 for segments in 1..=2000 {
-                    for choice in [Choice::default(), SHIFTED] {
+                    for choice in [WindowChoice::default(), SHIFTED] {
                         let ours = share.initial_window(segments, choice);
                         let theirs = by_definition(share, segments, choice.shift);
                         assert_eq!(ours, theirs, "{share:?}, {segments} segments, {choice:?}");
@@ -149,7 +149,7 @@ mod tests {
     fn a_transfer_of_more_than_an_epoch_may_be_kept_above_its_bottom() {
         // F = 67 is an epoch of 66 and one segment more, for which a window of 1 would do.
         assert_eq!(share(10, 1).initial_window(67, SHIFTED), 1);
-        let kept = Choice { not_below_bottom: true, ..SHIFTED };
+        let kept = WindowChoice { not_below_bottom: true, ..SHIFTED };
         assert_eq!(share(10, 1).initial_window(67, kept), 5);
         assert_eq!(share(10, 1).initial_window(1, kept), 1);
     }
@@ -160,7 +160,7 @@ mod tests {
             capacity: u32, per_ack in 0_u32..5, segments: u64, shift: bool, not_below_bottom: bool,
         ) {
             let share = share(capacity, per_ack);
-            let window = share.initial_window(segments, Choice { shift, not_below_bottom });
+            let window = share.initial_window(segments, WindowChoice { shift, not_below_bottom });
             prop_assert!(window >= 1 && window <= u64::from(capacity.clamp(1, MAX_CAPACITY)));
         }
 
@@ -170,7 +170,7 @@ mod tests {
         fn the_shift_costs_no_round_trip(capacity in 1_u32..300, thousandths in 0_u64..1000) {
             let share = share(capacity, 1);
             let segments = share.epoch_size() * thousandths / 1000;
-            let wide = share.initial_window(segments, Choice::default());
+            let wide = share.initial_window(segments, WindowChoice::default());
             let shifted = share.initial_window(segments, SHIFTED);
             prop_assert!(shifted <= wide);
             prop_assert_eq!(round_trips(shifted, capacity, segments), round_trips(wide, capacity, segments));

@@ -21,7 +21,7 @@ const SLIGHT_DIFFERENCE: u64 = 4000 / 8;
 
 /// What an ACK tells: totals over the flow's life, and what is new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct PolicerAck {
     /// When something was last delivered, milliseconds.
     pub delivered_ms: u64,
     /// Segments delivered.
@@ -59,7 +59,7 @@ impl Policer {
     }
 
     /// Takes an ACK; true if the found rate is used no longer, so that probing begins anew.
-    pub fn on_ack(&mut self, told: &Told) -> bool {
+    pub fn on_ack(&mut self, told: &PolicerAck) -> bool {
         if self.using {
             return self.use_up(told);
         }
@@ -84,12 +84,12 @@ impl Policer {
     }
 
     /// Forgets everything.
-    pub fn reset(&mut self, told: &Told) {
+    pub fn reset(&mut self, told: &PolicerAck) {
         *self = Self::default();
         self.begin_interval(told);
     }
 
-    fn use_up(&mut self, told: &Told) -> bool {
+    fn use_up(&mut self, told: &PolicerAck) -> bool {
         self.rounds += u64::from(told.probing && told.round);
         let over = self.rounds >= USED_ROUNDS;
         if over {
@@ -98,7 +98,7 @@ impl Policer {
         over
     }
 
-    fn begin_interval(&mut self, told: &Told) {
+    fn begin_interval(&mut self, told: &PolicerAck) {
         self.begun_ms = told.delivered_ms;
         self.begun_delivered = told.delivered;
         self.begun_lost = told.lost;
@@ -106,7 +106,7 @@ impl Policer {
     }
 
     /// Ends the interval if it lost enough, and compares it with the one before.
-    fn judge(&mut self, told: &Told) {
+    fn judge(&mut self, told: &PolicerAck) {
         let lost = told.lost.saturating_sub(self.begun_lost);
         let delivered = told.delivered.saturating_sub(self.begun_delivered);
         let ms = told.delivered_ms.saturating_sub(self.begun_ms);
@@ -132,18 +132,19 @@ impl Policer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Policer, Told};
+    use super::{Policer, PolicerAck};
     use crate::bbr::bandwidth;
 
     /// A flow that is told of once a round of 100 ms, with so many delivered and lost in each.
     struct Flow {
         policer: Policer,
-        told: Told,
+        told: PolicerAck,
     }
 
     impl Flow {
         fn new() -> Self {
-            let told = Told { round: true, mss: 1448, probing: true, ..Told::default() };
+            let told =
+                PolicerAck { round: true, mss: 1448, probing: true, ..PolicerAck::default() };
             Self { policer: Policer::default(), told }
         }
 

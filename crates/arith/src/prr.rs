@@ -7,7 +7,7 @@
 
 /// What one ACK found, and what had been sent until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivery {
+pub struct PrrAck {
     /// Bytes in flight after the ACK.
     pub pipe: u64,
     /// Bytes this ACK delivered.
@@ -27,7 +27,7 @@ pub struct Delivery {
 /// segment: the fast retransmit.
 ///
 /// `prior_cwnd` is the window when recovery began; zero is taken as `ssthresh`.
-pub fn quota(delivery: &Delivery, ssthresh: u64, prior_cwnd: u64, mss: u64) -> u64 {
+pub fn quota(delivery: &PrrAck, ssthresh: u64, prior_cwnd: u64, mss: u64) -> u64 {
     let mss = mss.max(1);
     let quota = if delivery.pipe > ssthresh {
         share(delivery.total, ssthresh, prior_cwnd, mss).saturating_sub(delivery.sent)
@@ -49,15 +49,15 @@ fn share(delivered: u64, ssthresh: u64, prior_cwnd: u64, mss: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Delivery, quota};
+    use super::{PrrAck, quota};
     use proptest::prelude::*;
 
-    const NOTHING: Delivery = Delivery { pipe: 0, newly: 0, total: 0, sent: 0, clean: false };
+    const NOTHING: PrrAck = PrrAck { pipe: 0, newly: 0, total: 0, sent: 0, clean: false };
 
     #[test]
     fn above_the_threshold_sending_is_proportional() {
         // RFC 6937 §4's example in segments: prior window 20, ssthresh 10: one for every two.
-        let at = |total, sent| Delivery { pipe: 16, newly: 1, total, sent, ..NOTHING };
+        let at = |total, sent| PrrAck { pipe: 16, newly: 1, total, sent, ..NOTHING };
         assert_eq!(quota(&at(4, 1), 10, 20, 1), 1);
         assert_eq!(quota(&at(5, 2), 10, 20, 1), 1);
         assert_eq!(quota(&at(6, 3), 10, 20, 1), 0);
@@ -66,26 +66,26 @@ mod tests {
     #[test]
     fn bytes_and_segments_agree_for_whole_segments() {
         // CUBIC from 10 to 7: the share of 3 delivered is 2.1, rounded up to 3, of which 2 are out.
-        let segments = Delivery { pipe: 8, newly: 1, total: 3, sent: 2, ..NOTHING };
+        let segments = PrrAck { pipe: 8, newly: 1, total: 3, sent: 2, ..NOTHING };
         assert_eq!(quota(&segments, 7, 10, 1), 1);
-        let bytes = Delivery { pipe: 8000, newly: 1000, total: 3000, sent: 2000, ..NOTHING };
+        let bytes = PrrAck { pipe: 8000, newly: 1000, total: 3000, sent: 2000, ..NOTHING };
         assert_eq!(quota(&bytes, 7000, 10_000, 1000), 1000);
     }
 
     #[test]
     fn below_the_threshold_it_follows_delivery_and_grows_on_clean_progress() {
-        let dirty = Delivery { pipe: 4, newly: 2, total: 9, sent: 8, clean: false };
+        let dirty = PrrAck { pipe: 4, newly: 2, total: 9, sent: 8, clean: false };
         assert_eq!(quota(&dirty, 10, 20, 1), 2);
-        assert_eq!(quota(&Delivery { clean: true, ..dirty }, 10, 20, 1), 3);
+        assert_eq!(quota(&PrrAck { clean: true, ..dirty }, 10, 20, 1), 3);
         // Only one segment of room up to the threshold.
-        assert_eq!(quota(&Delivery { pipe: 9, clean: true, ..dirty }, 10, 20, 1), 1);
+        assert_eq!(quota(&PrrAck { pipe: 9, clean: true, ..dirty }, 10, 20, 1), 1);
     }
 
     #[test]
     fn the_first_answer_lets_the_fast_retransmit_go() {
-        let first = Delivery { pipe: 30, newly: 0, ..NOTHING };
+        let first = PrrAck { pipe: 30, newly: 0, ..NOTHING };
         assert_eq!(quota(&first, 10, 20, 1), 1);
-        assert_eq!(quota(&Delivery { pipe: 10, ..first }, 10, 20, 1), 1);
+        assert_eq!(quota(&PrrAck { pipe: 10, ..first }, 10, 20, 1), 1);
     }
 
     proptest! {
@@ -95,7 +95,7 @@ mod tests {
             ssthresh in 2_u64..700, prior in 1_u64..1000, clean: bool,
         ) {
             let total = before + newly;
-            let delivery = Delivery { pipe, newly, total, sent, clean };
+            let delivery = PrrAck { pipe, newly, total, sent, clean };
             let quota = quota(&delivery, ssthresh, prior.max(ssthresh), 1);
             if pipe <= ssthresh {
                 prop_assert!(pipe + quota <= ssthresh);
@@ -109,7 +109,7 @@ mod tests {
             pipe: u64, newly: u64, total: u64, sent: u64, clean: bool,
             ssthresh: u64, prior: u64, mss: u64,
         ) {
-            quota(&Delivery { pipe, newly, total, sent, clean }, ssthresh, prior, mss);
+            quota(&PrrAck { pipe, newly, total, sent, clean }, ssthresh, prior, mss);
         }
     }
 }

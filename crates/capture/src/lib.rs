@@ -45,7 +45,7 @@ pub use files::CaptureFiles;
 pub use link_type::LinkType;
 pub use live::{LiveCapture, LiveOptions, LivePacket, PortRange};
 pub use observed::{Observed, PacketDirection, TcpEnd};
-pub use options::TcpOptions;
+pub use options::CapturedOptions;
 pub use source::{InputProgress, SegmentSource};
 pub use tally::{NotASegment, Tally};
 pub use write::{CaptureWriter, Rotation};

@@ -1,6 +1,6 @@
 //! One TCP segment as a capture shows it.
 
-use crate::options::TcpOptions;
+use crate::options::CapturedOptions;
 use segment::Flags;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -44,7 +44,7 @@ pub struct Observed {
     /// its number. Otherwise 0.
     pub interface: u16,
     /// TCP options.
-    pub options: TcpOptions,
+    pub options: CapturedOptions,
 }
 
 impl Observed {

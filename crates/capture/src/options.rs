@@ -1,6 +1,6 @@
 //! TCP options as a capture shows them, in 48 bytes.
 
-use segment::{Options, RawOptions, SackBlocks, Timestamps, option_kind as kind};
+use segment::{RawOptions, SackBlocks, TcpOptions, Timestamps, option_kind as kind};
 use std::fmt;
 use units::SeqNum;
 
@@ -13,7 +13,7 @@ const CUT: u8 = 16;
 
 /// The options of one segment. What only a SYN may carry is told wherever it stands.
 #[derive(Clone, Copy, Default)]
-pub struct TcpOptions {
+pub struct CapturedOptions {
     sack: SackBlocks,
     /// These three mean nothing without their bit of what is present.
     timestamps: Timestamps,
@@ -22,7 +22,7 @@ pub struct TcpOptions {
     present: u8,
 }
 
-impl TcpOptions {
+impl CapturedOptions {
     /// Maximum segment size (RFC 9293 §3.7.1).
     pub const fn mss(&self) -> Option<u16> {
         if self.has(HAS_MSS) { Some(self.mss) } else { None }
@@ -125,7 +125,7 @@ impl TcpOptions {
     }
 }
 
-impl PartialEq for TcpOptions {
+impl PartialEq for CapturedOptions {
     fn eq(&self, other: &Self) -> bool {
         self.present == other.present
             && self.sack == other.sack
@@ -135,10 +135,10 @@ impl PartialEq for TcpOptions {
     }
 }
 
-impl Eq for TcpOptions {}
+impl Eq for CapturedOptions {}
 
-impl From<&Options> for TcpOptions {
-    fn from(options: &Options) -> Self {
+impl From<&TcpOptions> for CapturedOptions {
+    fn from(options: &TcpOptions) -> Self {
         let bit = |is: bool, bit| if is { bit } else { 0 };
         let present = bit(options.mss.is_some(), HAS_MSS)
             | bit(options.window_scale.is_some(), HAS_SCALE)
@@ -154,7 +154,7 @@ impl From<&Options> for TcpOptions {
     }
 }
 
-impl fmt::Debug for TcpOptions {
+impl fmt::Debug for CapturedOptions {
     /// Only what is there.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();

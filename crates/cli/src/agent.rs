@@ -14,14 +14,14 @@ const PROGRAM: &str = "headstart-agent";
 
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
-pub(crate) struct Args {
+pub(crate) struct AgentArgs {
     /// Arguments of `headstart-agent`; `headstart agent --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     arguments: Vec<OsString>,
 }
 
 /// Only comes back if there is no such program.
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &AgentArgs) -> Result<(), Failure> {
     hand_over(&args.arguments)
 }
 

@@ -4,6 +4,7 @@
 //! Results go to standard output, everything else to standard error.
 
 mod agent;
+mod analyze;
 mod behind;
 mod capture;
 mod check;
@@ -50,51 +51,57 @@ enum Command {
     /// Loads the page several times under each scheme, in virtual time, and prints a line for each scheme. The row
     /// `limit` is the time that no TCP can beat on this path. A scheme is a way to send: a TCP with its parameters.
     #[command(after_help = race::appendix().help())]
-    Race(Box<race::Args>),
+    Race(Box<race::RaceArgs>),
+    /// Say why the transfers in packet captures are slow
+    ///
+    /// Rebuilds the senders of a server's captures, classifies what they retransmitted, and says where the time of each
+    /// transfer went.
+    #[command(after_help = analyze::appendix().help())]
+    Analyze(analyze::AnalyzeArgs),
     /// Run a command behind a link, in real time
     ///
     /// Runs a command in a network of its own. Its only way out is a link of the rate, delay and queue that you
     /// describe; this machine is at the other end.
     #[command(after_help = emulate::appendix().help())]
-    Emulate(Box<emulate::Args>),
+    Emulate(Box<emulate::EmulateArgs>),
     /// Start the Linux kernel's own TCP connections with what is remembered of their paths
-    Agent(agent::Args),
+    Agent(agent::AgentArgs),
     /// Capture a server's TCP headers, for analysis
     ///
     /// Records what `headstart analyze` needs: headers of TCP segments with their times, and no payload. Files take
     /// turns, and old ones are removed, so it can go on all the time.
     #[command(after_help = capture::appendix().help())]
-    Capture(capture::Args),
+    Capture(capture::CaptureArgs),
     /// Serve a folder by HTTP over headstart's own TCP
     ///
     /// Serves the files of a folder by HTTP/1.1 to browsers and programs. The TCP beneath is headstart's, under any
     /// scheme. It runs in this process, on a network device and an address of its own.
     #[command(after_help = serve::appendix().help())]
-    Serve(Box<serve::Args>),
+    Serve(Box<serve::ServeArgs>),
     /// Run the experiment of a plan file
     ///
     /// A plan says which links join which hosts, who sends what to whom, and what varies. headstart runs every
     /// combination in virtual time, prints a table and keeps the results in a folder.
     #[command(after_help = sim::appendix().help())]
-    Sim(Box<sim::Args>),
+    Sim(Box<sim::SimArgs>),
     /// Put the parts of a sharded sweep together
     ///
     /// `headstart sim --shard i/n` runs one part of a plan, for example on one of several machines. This command joins
     /// the folders of all parts to one, which has the same files as an undivided run.
     #[command(after_help = merge::appendix().help())]
-    Merge(merge::Args),
+    Merge(merge::MergeArgs),
     /// Check the claims of five papers on TCP start-up
     ///
     /// Runs the experiments that each claim needs, and says whether the claim holds here. A claim that differs comes
     /// with the measured cause.
     #[command(after_help = papers::appendix().help())]
-    Papers(papers::Args),
+    Papers(papers::PapersArgs),
     /// List the schemes and their parameters
     ///
     /// A scheme is a way to send: a TCP with its parameters, like linux+iw=32. The list has each scheme with its source
     /// and the worlds that have it, then the policies and parameters that schemes are made of.
     #[command(after_help = schemes::appendix().help())]
-    Schemes(schemes::Args),
+    Schemes(schemes::SchemesArgs),
     /// List the pages that come with headstart
     #[command(after_help = pages::appendix().help())]
     Pages,
@@ -106,30 +113,30 @@ enum Command {
     /// Runs each scheme in the same cells and prints a line for each: its time relative to linux and to the limit, and
     /// what it takes from traffic in the background.
     #[command(after_help = scoreboard::appendix().help())]
-    Scoreboard(scoreboard::Args),
+    Scoreboard(scoreboard::ScoreboardArgs),
     /// Compute the papers' closed forms, as tables and figures
     ///
     /// Computes what the papers derive on paper, and simulates nothing.
     #[command(after_help = theory::appendix().help())]
-    Theory(theory::Args),
+    Theory(theory::TheoryArgs),
     /// Play a scenario script against a scheme
     ///
     /// A script says which segments arrive when, and which segments the TCP has to send when. The grammar is a subset
     /// of packetdrill's.
     #[command(after_help = script::appendix().help())]
-    Script(script::Args),
+    Script(script::ScriptArgs),
     /// Check the simulator against ns-2 and against real hosts, and the agent against its targets
     #[command(after_help = check::appendix().help())]
-    Check(check::Args),
+    Check(check::CheckArgs),
     /// Write a completion script for a shell
     #[command(after_help = completions::appendix().help())]
-    Completions(completions::Args),
+    Completions(completions::CompletionsArgs),
     /// Answer a shell's question about what may be typed
     #[command(hide = true)]
-    Complete(completions::Asked),
+    Complete(completions::CompletionArgs),
     /// Write the man pages to a folder
     #[command(hide = true)]
-    Man(cmdline::man::Args),
+    Man(cmdline::man::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -145,6 +152,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Race(args) => race::run(*args),
+        Command::Analyze(args) => analyze::run(&args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
         Command::Capture(args) => capture::run(&args),

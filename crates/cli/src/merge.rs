@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use units::counted;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct MergeArgs {
     /// Folders of all parts
     #[arg(value_name = "DIR", required = true, value_hint = clap::ValueHint::DirPath)]
     parts: Vec<PathBuf>,
@@ -57,7 +57,7 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let merge = Merge::of(&args.parts, args.incomplete)?;
     let text = merge.manifest().plan.clone();
     let plan = Plan::outline(&merge.first_folder().display().to_string(), &text);

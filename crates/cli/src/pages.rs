@@ -29,6 +29,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     ];
     let rows = BUILTINS.iter().filter_map(|builtin| {
         let page = Page::builtin(builtin.name)?;
+        let default = if builtin.name == BUILTINS[0].name { " (default)" } else { "" };
         let count = |n: u64| Cell::Number((n as f64).into());
         Some(Row {
             cells: vec![
@@ -36,7 +37,7 @@ pub(crate) fn run() -> Result<(), Failure> {
                 count(page.objects().len() as u64),
                 count(page.hosts().len() as u64),
                 count(page.response_bytes() / 1000),
-                Cell::Text(builtin.description.to_owned()),
+                Cell::Text(format!("{}{default}", builtin.description)),
             ],
             is_reference: false,
         })

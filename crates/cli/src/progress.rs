@@ -3,9 +3,9 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar of things done; hidden unless standard error is a terminal.
-pub(crate) struct Progress(ProgressBar);
+pub(crate) struct CountBar(ProgressBar);
 
-impl Progress {
+impl CountBar {
     /// `count` things, of which `noun` is the plural.
     pub(crate) fn begin(count: u64, noun: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::stderr());

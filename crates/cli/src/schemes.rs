@@ -20,7 +20,7 @@ use worlds::{
 pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest that any TCP with handshakes can be; a second row is without them";
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct SchemesArgs {
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
@@ -44,16 +44,16 @@ pub(crate) fn appendix() -> Appendix {
 
 #[derive(Serialize)]
 struct Listing {
-    schemes: Vec<Scheme>,
-    startups: Vec<Policy>,
-    controllers: Vec<Policy>,
-    recoveries: Vec<Policy>,
-    queues: Vec<Policy>,
+    schemes: Vec<SchemeEntry>,
+    startups: Vec<PolicyEntry>,
+    controllers: Vec<PolicyEntry>,
+    recoveries: Vec<PolicyEntry>,
+    queues: Vec<PolicyEntry>,
     parameters: Vec<ParameterEntry>,
 }
 
 #[derive(Serialize)]
-struct Scheme {
+struct SchemeEntry {
     name: &'static str,
     about: &'static str,
     source: &'static str,
@@ -63,7 +63,7 @@ struct Scheme {
 
 /// A value of the parameter `startup`, `cc` or `recovery`, or a discipline of queues.
 #[derive(Serialize)]
-struct Policy {
+struct PolicyEntry {
     name: &'static str,
     about: &'static str,
     source: &'static str,
@@ -80,7 +80,7 @@ struct ParameterEntry {
     default: Option<&'static str>,
 }
 
-impl Scheme {
+impl SchemeEntry {
     fn new(name: &'static str, about: &'static str, source: &'static str) -> Self {
         let contender = Contender::parse(name);
         // What is no contender is the limit, which is everywhere.
@@ -92,13 +92,13 @@ impl Scheme {
     }
 }
 
-impl From<&NamedScheme> for Scheme {
+impl From<&NamedScheme> for SchemeEntry {
     fn from(named: &NamedScheme) -> Self {
         Self::new(named.name, named.about, named.source)
     }
 }
 
-impl From<&NamedAgentScheme> for Scheme {
+impl From<&NamedAgentScheme> for SchemeEntry {
     fn from(named: &NamedAgentScheme) -> Self {
         Self::new(named.name, named.about, named.source)
     }
@@ -111,15 +111,15 @@ impl From<&'static SchemeParameter> for ParameterEntry {
     }
 }
 
-impl From<&DisciplineDescriptor> for Policy {
+impl From<&DisciplineDescriptor> for PolicyEntry {
     fn from(queue: &DisciplineDescriptor) -> Self {
         let DisciplineDescriptor { name, about, source, .. } = *queue;
         Self { name, about, source, parameters: Vec::new() }
     }
 }
 
-fn policies<P: ?Sized>(all: &[&Descriptor<P>]) -> Vec<Policy> {
-    let policy = |one: &&Descriptor<P>| Policy {
+fn policies<P: ?Sized>(all: &[&Descriptor<P>]) -> Vec<PolicyEntry> {
+    let policy = |one: &&Descriptor<P>| PolicyEntry {
         name: one.name,
         about: one.about,
         source: one.source,
@@ -128,17 +128,22 @@ fn policies<P: ?Sized>(all: &[&Descriptor<P>]) -> Vec<Policy> {
     all.iter().map(policy).collect()
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let limit = Scheme::new(LIMIT, ABOUT_LIMIT, "docs/race.md");
-    let with_agent = AGENT_SCHEMES.iter().map(Scheme::from);
+pub(crate) fn run(args: &SchemesArgs) -> Result<(), Failure> {
+    let limit = SchemeEntry::new(LIMIT, ABOUT_LIMIT, "docs/race.md");
+    let with_agent = AGENT_SCHEMES.iter().map(SchemeEntry::from);
     let AgentParameter { name, values, about } = AGENT_PARAMETER;
     let of_agents = ParameterEntry { name, values, about, default: None };
     let listing = Listing {
-        schemes: catalogue().iter().map(Scheme::from).chain(with_agent).chain([limit]).collect(),
+        schemes: catalogue()
+            .iter()
+            .map(SchemeEntry::from)
+            .chain(with_agent)
+            .chain([limit])
+            .collect(),
         startups: policies(STARTUPS),
         controllers: policies(CONTROLLERS),
         recoveries: policies(RECOVERIES),
-        queues: DISCIPLINES.iter().map(Policy::from).collect(),
+        queues: DISCIPLINES.iter().map(PolicyEntry::from).collect(),
         parameters: parameters().iter().map(ParameterEntry::from).chain([of_agents]).collect(),
     };
     match args.json {
@@ -151,7 +156,7 @@ impl Listing {
     fn to_text(&self) -> String {
         let name_width = self.schemes.iter().map(|s| s.name.len()).max().unwrap_or(0);
         let mut out = "Schemes\n".to_owned();
-        for Scheme { name, about, source, on } in &self.schemes {
+        for SchemeEntry { name, about, source, on } in &self.schemes {
             let on = on.join(", ");
             out += &format!(
                 "  {name:name_width$}  {about}\n  {:name_width$}  [{source}] on {on}\n",
@@ -171,10 +176,10 @@ impl Listing {
     }
 }
 
-fn policies_to_text(heading: &str, policies: &[Policy]) -> String {
+fn policies_to_text(heading: &str, policies: &[PolicyEntry]) -> String {
     let name_width = policies.iter().map(|policy| policy.name.len()).max().unwrap_or(0);
     let mut out = format!("\n{heading}\n");
-    for Policy { name, about, source, parameters } in policies {
+    for PolicyEntry { name, about, source, parameters } in policies {
         out += &format!("  {name:name_width$}  {about}\n  {:name_width$}  [{source}]", "");
         if !parameters.is_empty() {
             out += &format!(" takes {}", parameters.join(", "));

@@ -8,7 +8,7 @@ use tcp::Scheme;
 use units::counted;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ScriptArgs {
     /// The script
     #[arg(value_name = "FILE.pkt")]
     file: PathBuf,
@@ -44,7 +44,7 @@ fn parse_scheme(text: &str) -> Result<Scheme, String> {
     Scheme::parse(text).map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ScriptArgs) -> Result<(), Failure> {
     let name = args.file.display().to_string();
     let script = script::parse(&name, input::read(&args.file)?).map_err(Failure::input)?;
     let report = script::run(&script, args.scheme.as_ref()).map_err(Failure::failed)?;

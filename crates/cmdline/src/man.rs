@@ -26,7 +26,7 @@ pub enum Told {
 
 /// A page as it is stored.
 #[derive(Debug)]
-pub struct Page {
+pub struct ManPage {
     /// Name of the file: `headstart-race.1`.
     pub file: String,
     /// Its text.
@@ -35,7 +35,7 @@ pub struct Page {
 
 /// Where pages are written to, and when what they say was last changed: the arguments of `PROGRAM man`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub struct ManArgs {
     /// Folder for the pages, which is made if there is none
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     folder: PathBuf,
@@ -52,7 +52,7 @@ pub struct Manual<'a> {
     pub told: &'a dyn Fn(&str) -> Told,
 }
 
-impl Args {
+impl ManArgs {
     /// Writes the pages of a program.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Manual<'_> {
     ///
     /// # Errors
     /// Those of writing to memory, which succeeds.
-    pub fn pages(&self, program: Command) -> io::Result<Vec<Page>> {
+    pub fn pages(&self, program: Command) -> io::Result<Vec<ManPage>> {
         let mut program = program.disable_help_subcommand(true);
         program.build();
         let mut pages = Vec::new();
@@ -86,7 +86,7 @@ impl Manual<'_> {
     }
 
     /// Adds the page of `command`, whose name within the program is `path`, and those below.
-    fn add(&self, command: &Command, path: &str, pages: &mut Vec<Page>) -> io::Result<()> {
+    fn add(&self, command: &Command, path: &str, pages: &mut Vec<ManPage>) -> io::Result<()> {
         let Told::OnOwnPage(appendix) = (self.told)(path) else { return Ok(()) };
         pages.push(self.page(command, path, &appendix)?);
         for sub in shown(command) {
@@ -95,7 +95,7 @@ impl Manual<'_> {
         Ok(())
     }
 
-    fn page(&self, command: &Command, path: &str, appendix: &Appendix) -> io::Result<Page> {
+    fn page(&self, command: &Command, path: &str, appendix: &Appendix) -> io::Result<ManPage> {
         let title = title(command);
         let man = Man::new(in_short(command))
             .title(title.to_uppercase())
@@ -116,7 +116,7 @@ impl Manual<'_> {
         self.commands(command, path, &mut text)?;
         text.roff(&appended(appendix));
         text.roff(&see_also(command, path, appendix));
-        Ok(Page { file: format!("{title}.{SECTION}"), roff: text.finish() })
+        Ok(ManPage { file: format!("{title}.{SECTION}"), roff: text.finish() })
     }
 
     /// Subcommands: those with a page of their own by name, the others whole.

@@ -135,7 +135,12 @@ impl Driver {
 }
 
 impl Untold {
-    fn note(&mut self, delivery: &crate::Delivery<'_>, now: Instant, written: io::Result<()>) {
+    fn note(
+        &mut self,
+        delivery: &crate::DeliveredPacket<'_>,
+        now: Instant,
+        written: io::Result<()>,
+    ) {
         match written {
             Ok(()) => {
                 self.late.push(now.saturating_since(delivery.due));

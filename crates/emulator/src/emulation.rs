@@ -2,8 +2,8 @@
 
 use crate::awake::Awake;
 use crate::driver::Driver;
-use crate::totals::{Live, Totals};
-use crate::{Clock, Direction, Lateness, Pipe, Port, Recorder, ThreadScheduling};
+use crate::totals::{DirectionTotals, Live};
+use crate::{Clock, Direction, Lateness, PacketRecorder, Pipe, Port, ThreadScheduling};
 use link::{Duplex, Link, LinkConfig, stream};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
@@ -25,7 +25,7 @@ pub struct EmulationOptions {
     /// packet.
     pub spin: Duration,
     /// Who is told of every packet.
-    pub recorders: Option<Duplex<Recorder>>,
+    pub recorders: Option<Duplex<PacketRecorder>>,
     /// The clock of all times; its origin is where records begin.
     pub clock: Clock,
 }
@@ -41,7 +41,7 @@ impl EmulationOptions {
 #[derive(Clone, Debug)]
 pub struct DirectionReport {
     /// Its totals.
-    pub totals: Totals,
+    pub totals: DirectionTotals,
     /// How late its packets were handed over.
     pub lateness: Lateness,
     /// How its thread was scheduled.
@@ -109,7 +109,7 @@ impl Emulation {
     }
 
     /// Totals so far, down and up.
-    pub fn totals(&self) -> Duplex<Totals> {
+    pub fn totals(&self) -> Duplex<DirectionTotals> {
         Duplex { forward: self.down.totals(), reverse: self.up.totals() }
     }
 
@@ -171,7 +171,7 @@ impl Running {
         self.live.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn totals(&self) -> Totals {
+    fn totals(&self) -> DirectionTotals {
         self.live().totals
     }
 

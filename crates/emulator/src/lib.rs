@@ -5,7 +5,7 @@
 //! a [`Pipe`] is one direction, still without a clock; an [`Emulation`] moves packets between two
 //! [`Port`]s in real time, a thread for each direction; a [`Namespace`] is a network stack that dies
 //! with the process, an [`Interface`] a TUN device in it, and a [`sandbox`] a command that dies with the
-//! process, too; a [`Cgroup`] is whom programs of the kernel attend to. [`Recording`] writes logs and captures.
+//! process, too; a [`Cgroup`] is whom programs of the kernel attend to. [`EmulationRecording`] writes logs and captures.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -78,9 +78,9 @@ pub use interface::{Addresses, Interface, InterfaceConfig};
 pub use lateness::Lateness;
 pub use mark::mark_ce;
 pub use namespace::{Namespace, Privilege};
-pub use pipe::{Delivery, Pipe};
+pub use pipe::{DeliveredPacket, Pipe};
 pub use port::{Port, port_pair};
-pub use record::{Direction, Fate, PacketRecord, Recorder, SegmentEnd};
-pub use recording::{Files, LogFormat, Recording, SegmentSink, Sink};
+pub use record::{Direction, PacketFate, PacketRecord, PacketRecorder, SegmentEnd};
+pub use recording::{EmulationRecording, Files, LogFormat, SegmentSink, Sink};
 pub use scheduling::ThreadScheduling;
-pub use totals::Totals;
+pub use totals::DirectionTotals;

@@ -5,9 +5,9 @@
 //! the time of a call: whether [`Pipe::handle_timeout`] comes on time or late, the same packets
 //! leave at the same instants, and are only taken out later.
 
-use crate::record::{Fate, PacketRecord, Recorder};
+use crate::record::{PacketFate, PacketRecord, PacketRecorder};
 use crate::{classify, mark_ce};
-use link::{Counters, Entry, Link, Outcome, PacketInfo, Stage};
+use link::{Admission, Link, LinkCounters, PacketInfo, ServiceOutcome, Stage};
 use slab::Slab;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +24,7 @@ pub struct Pipe {
     /// Buffers to use again.
     spare: Vec<Vec<u8>>,
     out: Vec<u8>,
-    recorder: Option<Recorder>,
+    recorder: Option<PacketRecorder>,
 }
 
 /// A packet on the link, and what is known of it so far.
@@ -45,7 +45,7 @@ struct InFlight {
 
 /// A packet at the far end.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Delivery<'a> {
+pub struct DeliveredPacket<'a> {
     /// When its last bit is there.
     pub due: Instant,
     /// All of it.
@@ -71,7 +71,7 @@ impl Pipe {
 
     /// The same, telling `recorder` of every packet.
     #[must_use]
-    pub fn with_recorder(self, recorder: Recorder) -> Self {
+    pub fn with_recorder(self, recorder: PacketRecorder) -> Self {
         Self { recorder: Some(recorder), ..self }
     }
 
@@ -92,8 +92,8 @@ impl Pipe {
             Stage::Served(served) => {
                 let entry = served.offer(now, &info, token as u32);
                 match entry {
-                    Entry::Queued { marked } => self.mark_if(token, marked),
-                    Entry::Dropped => self.follow(token, now, link::Fate::Dropped),
+                    Admission::Queued { marked } => self.mark_if(token, marked),
+                    Admission::Dropped => self.follow(token, now, link::LinkFate::Dropped),
                 }
                 self.take_outcomes();
             }
@@ -119,17 +119,17 @@ impl Pipe {
     }
 
     /// A packet's fate was decided at `at`.
-    fn follow(&mut self, token: usize, at: Instant, fate: link::Fate) {
+    fn follow(&mut self, token: usize, at: Instant, fate: link::LinkFate) {
         match fate {
-            link::Fate::Delivered { departs, arrives } => {
+            link::LinkFate::Delivered { departs, arrives } => {
                 let record = &mut self.kept[token].record;
                 (record.left, record.due) = (departs, Some(arrives));
                 let departure = self.departures;
                 self.flying.push(Reverse(InFlight { arrives, departure, token }));
                 self.departures += 1;
             }
-            link::Fate::Dropped => self.end(token, Fate::Dropped, at),
-            link::Fate::Lost { departs } => self.end(token, Fate::Lost, departs),
+            link::LinkFate::Dropped => self.end(token, PacketFate::Dropped, at),
+            link::LinkFate::Lost { departs } => self.end(token, PacketFate::Lost, departs),
         }
     }
 
@@ -138,17 +138,19 @@ impl Pipe {
             && let Some(outcome) = served.poll_outcome()
         {
             match outcome {
-                Outcome::Served { token, at, fate, marked } => {
+                ServiceOutcome::Served { token, at, fate, marked } => {
                     self.mark_if(token as usize, marked);
                     self.follow(token as usize, at, fate);
                 }
-                Outcome::Discarded { token, at } => self.end(token as usize, Fate::Discarded, at),
+                ServiceOutcome::Discarded { token, at } => {
+                    self.end(token as usize, PacketFate::Discarded, at)
+                }
             }
         }
     }
 
     /// A packet ends on the way.
-    fn end(&mut self, token: usize, fate: Fate, at: Instant) {
+    fn end(&mut self, token: usize, fate: PacketFate, at: Instant) {
         let Kept { bytes, mut record } = self.kept.remove(token);
         (record.fate, record.left) = (fate, at);
         if let Some(recorder) = &self.recorder {
@@ -183,7 +185,7 @@ impl Pipe {
     }
 
     /// The next packet that is due at `now` or before, in the order of arrival.
-    pub fn poll_delivery(&mut self, now: Instant) -> Option<Delivery<'_>> {
+    pub fn poll_delivery(&mut self, now: Instant) -> Option<DeliveredPacket<'_>> {
         let &Reverse(InFlight { arrives: due, token, .. }) = self.flying.peek()?;
         if due > now {
             return None;
@@ -197,11 +199,11 @@ impl Pipe {
         }
         let old = std::mem::replace(&mut self.out, bytes);
         self.recycle(old);
-        Some(Delivery { due, packet: &self.out })
+        Some(DeliveredPacket { due, packet: &self.out })
     }
 
     /// What the link counted.
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &LinkCounters {
         self.link.counters()
     }
 

@@ -22,7 +22,7 @@ pub enum Direction {
 /// How a packet's way ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fate {
+pub enum PacketFate {
     /// It was handed over at the far end.
     Delivered,
     /// The queue did not take it.
@@ -45,7 +45,7 @@ pub struct PacketRecord {
     /// When it was handed over there.
     pub delivered: Option<Instant>,
     /// How it ended.
-    pub fate: Fate,
+    pub fate: PacketFate,
     /// The queue marked it.
     pub marked: bool,
     /// What the queue knew of it.
@@ -61,7 +61,7 @@ impl PacketRecord {
             left: now,
             due: None,
             delivered: None,
-            fate: Fate::Delivered,
+            fate: PacketFate::Delivered,
             marked: false,
             info: *info,
             queue,
@@ -82,7 +82,7 @@ pub struct SegmentEnd {
 
 /// What a recorder tells.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum PacketNote {
     /// A packet's way has ended.
     End(Direction, PacketRecord),
     /// It was that of a segment.
@@ -103,9 +103,9 @@ pub(crate) struct SeenPacket {
 
 /// Takes notes of one direction and passes them on to another thread.
 #[derive(Clone, Debug)]
-pub struct Recorder {
+pub struct PacketRecorder {
     direction: Direction,
-    to: SyncSender<Told>,
+    to: SyncSender<PacketNote>,
     wants: Wants,
     missed: Arc<AtomicU64>,
 }
@@ -121,10 +121,10 @@ pub(crate) struct Wants {
     pub(crate) segments: bool,
 }
 
-impl Recorder {
+impl PacketRecorder {
     pub(crate) const fn new(
         direction: Direction,
-        to: SyncSender<Told>,
+        to: SyncSender<PacketNote>,
         wants: Wants,
         missed: Arc<AtomicU64>,
     ) -> Self {
@@ -133,26 +133,26 @@ impl Recorder {
 
     pub(crate) fn on_arrival(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(Told::Entered(self.seen(now, packet)));
+            self.tell(PacketNote::Entered(self.seen(now, packet)));
         }
     }
 
     pub(crate) fn on_delivery(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(Told::HandedOver(self.seen(now, packet)));
+            self.tell(PacketNote::HandedOver(self.seen(now, packet)));
         }
     }
 
     pub(crate) fn on_end(&self, record: PacketRecord, packet: &[u8]) {
         if self.wants.records {
-            self.tell(Told::End(self.direction, record));
+            self.tell(PacketNote::End(self.direction, record));
         }
         // What is told of a segment is smaller than its bytes. Its checksum is its receiver's to look at.
         if self.wants.segments
             && let Ok(Packet::Tcp(packet, _)) = parse_offloaded(packet)
         {
             let end = SegmentEnd { direction: self.direction, record, packet };
-            self.tell(Told::SegmentEnd(end));
+            self.tell(PacketNote::SegmentEnd(end));
         }
     }
 
@@ -161,7 +161,7 @@ impl Recorder {
     }
 
     /// Where the other thread does not keep up, notes are missed rather than packets late.
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: PacketNote) {
         if self.to.try_send(told).is_err() {
             self.missed.fetch_add(1, Ordering::Relaxed);
         }

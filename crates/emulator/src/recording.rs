@@ -4,8 +4,8 @@
 //! ordinary priority. It looks for them from time to time instead of being woken, which would cost
 //! those threads a system call for each packet.
 
-use crate::record::{SeenPacket, Told, Wants};
-use crate::{Direction, Fate, PacketRecord, Recorder, SegmentEnd};
+use crate::record::{PacketNote, SeenPacket, Wants};
+use crate::{Direction, PacketFate, PacketRecord, PacketRecorder, SegmentEnd};
 use link::Duplex;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -49,17 +49,17 @@ pub struct Files {
 
 /// Files being written.
 #[derive(Debug)]
-pub struct Recording {
+pub struct EmulationRecording {
     thread: JoinHandle<io::Result<()>>,
     missed: Arc<AtomicU64>,
 }
 
-impl Recording {
+impl EmulationRecording {
     /// Begins the files; the recorders are for [`crate::EmulationOptions`].
     ///
     /// # Errors
     /// If a file cannot be written, or there are no more threads.
-    pub fn begin(files: Files) -> io::Result<(Self, Duplex<Recorder>)> {
+    pub fn begin(files: Files) -> io::Result<(Self, Duplex<PacketRecorder>)> {
         let wants = Wants {
             records: files.log.is_some(),
             packets: files.captures.is_some(),
@@ -70,7 +70,8 @@ impl Recording {
         let thread = thread::Builder::new().name("emulate-files".to_owned());
         let thread = thread.spawn(move || writer.run(&from))?;
         let missed = Arc::new(AtomicU64::new(0));
-        let recorder = |direction| Recorder::new(direction, to.clone(), wants, Arc::clone(&missed));
+        let recorder =
+            |direction| PacketRecorder::new(direction, to.clone(), wants, Arc::clone(&missed));
         let recorders =
             Duplex { forward: recorder(Direction::Down), reverse: recorder(Direction::Up) };
         Ok((Self { thread, missed }, recorders))
@@ -91,7 +92,7 @@ impl Recording {
 #[derive(Serialize)]
 struct Row {
     direction: Direction,
-    fate: Fate,
+    fate: PacketFate,
     marked: bool,
     bytes: u32,
     arrived: u64,
@@ -159,7 +160,7 @@ impl Writer {
     }
 
     /// Writes until nobody is left to tell anything.
-    fn run(&mut self, from: &Receiver<Told>) -> io::Result<()> {
+    fn run(&mut self, from: &Receiver<PacketNote>) -> io::Result<()> {
         loop {
             match from.try_recv() {
                 Ok(told) => self.write(told)?,
@@ -169,12 +170,12 @@ impl Writer {
         }
     }
 
-    fn write(&mut self, told: Told) -> io::Result<()> {
+    fn write(&mut self, told: PacketNote) -> io::Result<()> {
         match told {
-            Told::End(direction, record) => self.log_row(&Row::new(direction, &record)),
-            Told::Entered(packet) => self.capture(entry_of(packet.direction), &packet),
-            Told::HandedOver(packet) => self.capture(1 - entry_of(packet.direction), &packet),
-            Told::SegmentEnd(end) => {
+            PacketNote::End(direction, record) => self.log_row(&Row::new(direction, &record)),
+            PacketNote::Entered(packet) => self.capture(entry_of(packet.direction), &packet),
+            PacketNote::HandedOver(packet) => self.capture(1 - entry_of(packet.direction), &packet),
+            PacketNote::SegmentEnd(end) => {
                 if let Some(tell) = &mut self.segments {
                     tell(end);
                 }

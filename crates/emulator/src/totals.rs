@@ -2,13 +2,13 @@
 //! an emulation reads it ([`crate::emulation`]).
 
 use crate::lateness::Lateness;
-use link::Counters;
+use link::LinkCounters;
 
 /// Totals of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct DirectionTotals {
     /// What the link counted.
-    pub link: Counters,
+    pub link: LinkCounters,
     /// Packets handed over.
     pub delivered_packets: u64,
     /// Their bytes.
@@ -22,6 +22,6 @@ pub struct Totals {
 /// What a running direction tells.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
-    pub(crate) totals: Totals,
+    pub(crate) totals: DirectionTotals,
     pub(crate) lateness: Lateness,
 }

@@ -35,11 +35,11 @@ pub struct EndpointConfig {
     /// are gone.
     pub linger: Duration,
     /// Sets up the host before anything else happens: memories, gates, Fast Open.
-    pub setup: Option<Setup>,
+    pub setup: Option<HostSetup>,
 }
 
 /// What [`EndpointConfig::setup`] does.
-pub type Setup = Box<dyn FnOnce(&mut Host) + Send>;
+pub type HostSetup = Box<dyn FnOnce(&mut Host) + Send>;
 
 impl EndpointConfig {
     /// What a stream may buffer before its window is known, bytes.

@@ -6,13 +6,13 @@ macro_rules! counters {
     ($($(#[doc = $about:literal])+ $field:ident,)+) => {
         /// Counters of an endpoint, since it began. What its TCP refused is counted there.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
-        pub struct Counters {
+        pub struct EndpointCounters {
             $($(#[doc = $about])+ pub $field: u64,)+
             /// Packets that were not taken, by [`Malformed::index`].
             pub malformed: [u64; Malformed::ALL.len()],
         }
 
-        impl Counters {
+        impl EndpointCounters {
             /// Names and values; those of packets not taken are `malformed_` and the reason.
             pub fn iter(&self) -> impl Iterator<Item = (String, u64)> + '_ {
                 let own = [$((stringify!($field), self.$field)),+];

@@ -3,7 +3,7 @@
 use crate::config::{Addresses, EndpointConfig};
 use crate::device::Device;
 use crate::driver;
-use crate::info::Status;
+use crate::info::EndpointStatus;
 use crate::listener::Listener;
 use crate::mailbox::{Command, Connect, Listen, Mailbox, Remote};
 use crate::stream::Stream;
@@ -81,7 +81,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// If the endpoint is gone, with its device.
-    pub async fn status(&self) -> io::Result<Status> {
+    pub async fn status(&self) -> io::Result<EndpointStatus> {
         let (reply, answer) = oneshot::channel();
         self.remote.mailbox.send(Command::Status(reply));
         answer.await.map_err(|_| gone())

@@ -1,8 +1,8 @@
 //! What an application may say about a connection, and what it may ask.
 
-use crate::info::Info;
+use crate::info::ConnectionInfo;
 use crate::requests::{Requests, SetScheme, Word};
-use crate::shared::Shared;
+use crate::shared::SharedStream;
 use std::fmt;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -15,12 +15,12 @@ use tokio::sync::oneshot;
 /// open.
 #[derive(Clone)]
 pub struct Handle {
-    shared: Arc<Shared>,
+    shared: Arc<SharedStream>,
     driver: Arc<dyn Requests>,
 }
 
 impl Handle {
-    pub(crate) const fn new(shared: Arc<Shared>, driver: Arc<dyn Requests>) -> Self {
+    pub(crate) const fn new(shared: Arc<SharedStream>, driver: Arc<dyn Requests>) -> Self {
         Self { shared, driver }
     }
 
@@ -70,7 +70,7 @@ impl Handle {
     }
 
     /// How it stands; `None` if it is over.
-    pub async fn info(&self) -> Option<Info> {
+    pub async fn info(&self) -> Option<ConnectionInfo> {
         let (reply, answer) = oneshot::channel();
         self.driver.ask(Arc::clone(&self.shared), reply);
         answer.await.ok()

@@ -1,13 +1,13 @@
 //! What an application may ask about a connection, as Linux's `TCP_INFO` tells it.
 
-use crate::counters::Counters;
+use crate::counters::EndpointCounters;
 use std::net::SocketAddr;
 use tcp::{StartUpReport, State, Stats};
 use units::{Duration, Rate};
 
 /// A connection at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Info {
+pub struct ConnectionInfo {
     /// Its number: no other live connection of the endpoint has it.
     pub number: u32,
     /// Our end.
@@ -75,13 +75,13 @@ pub struct PathInfo {
 
 /// An endpoint at one moment.
 #[derive(Clone, Debug)]
-pub struct Status {
+pub struct EndpointStatus {
     /// Its connections, by number.
-    pub connections: Vec<Info>,
+    pub connections: Vec<ConnectionInfo>,
     /// What it has taken and dropped, and why.
-    pub counters: Counters,
+    pub counters: EndpointCounters,
     /// What its TCP has refused or limited, and why.
-    pub tcp: tcp::Counters,
+    pub tcp: tcp::HostCounters,
     /// What the buffers of all streams take, bytes.
     pub buffers: usize,
     /// Destinations that its memories keep something of, for schemes that remember.

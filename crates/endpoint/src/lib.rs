@@ -55,11 +55,11 @@ mod shared;
 mod stack;
 mod stream;
 
-pub use config::{EndpointConfig, Setup};
-pub use counters::Counters;
+pub use config::{EndpointConfig, HostSetup};
+pub use counters::EndpointCounters;
 pub use device::{Device, TunConfig};
 pub use endpoint::Endpoint;
 pub use handle::Handle;
-pub use info::{Info, PathInfo, Status};
+pub use info::{ConnectionInfo, EndpointStatus, PathInfo};
 pub use listener::Listener;
 pub use stream::Stream;

@@ -1,9 +1,9 @@
 //! How applications reach the driver: a list of commands, and a bell that is rung only if the driver
 //! sleeps.
 
-use crate::info::{Info, Status};
+use crate::info::{ConnectionInfo, EndpointStatus};
 use crate::requests::{Requests, SetScheme, Word};
-use crate::shared::{Shared, Touch};
+use crate::shared::{SharedStream, Touch};
 use crate::stream::Stream;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
@@ -17,19 +17,19 @@ use tokio::sync::{mpsc, oneshot};
 /// What applications ask of the driver.
 pub(crate) enum Command {
     /// Something of a stream has changed on the application's side.
-    Touch(Arc<Shared>),
+    Touch(Arc<SharedStream>),
     /// What an application says of a stream.
-    Tell(Arc<Shared>, Word),
+    Tell(Arc<SharedStream>, Word),
     /// It is to be sent by another scheme.
     SetScheme(Box<SetScheme>),
     /// What it asks.
-    Ask(Arc<Shared>, oneshot::Sender<Info>),
+    Ask(Arc<SharedStream>, oneshot::Sender<ConnectionInfo>),
     Connect(Box<Connect>),
     Listen(Listen),
     /// The scheme of connections to a port from now on.
     Rescheme(u16, Scheme),
     Unlisten(u16),
-    Status(oneshot::Sender<Status>),
+    Status(oneshot::Sender<EndpointStatus>),
     /// All connections are to be reset.
     Abort,
     /// No application is left. Told when all is over.
@@ -138,19 +138,19 @@ impl Drop for Remote {
 }
 
 impl Touch for Mailbox {
-    fn touch(&self, shared: &Arc<Shared>) {
+    fn touch(&self, shared: &Arc<SharedStream>) {
         self.send(Command::Touch(Arc::clone(shared)));
     }
 }
 
 impl Touch for Remote {
-    fn touch(&self, shared: &Arc<Shared>) {
+    fn touch(&self, shared: &Arc<SharedStream>) {
         self.mailbox.touch(shared);
     }
 }
 
 impl Requests for Remote {
-    fn tell(&self, shared: Arc<Shared>, word: Word) {
+    fn tell(&self, shared: Arc<SharedStream>, word: Word) {
         self.mailbox.send(Command::Tell(shared, word));
     }
 
@@ -158,7 +158,7 @@ impl Requests for Remote {
         self.mailbox.send(Command::SetScheme(Box::new(request)));
     }
 
-    fn ask(&self, shared: Arc<Shared>, reply: oneshot::Sender<Info>) {
+    fn ask(&self, shared: Arc<SharedStream>, reply: oneshot::Sender<ConnectionInfo>) {
         self.mailbox.send(Command::Ask(shared, reply));
     }
 }

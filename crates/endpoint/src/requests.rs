@@ -1,7 +1,7 @@
 //! What a stream and its handles ask of the driver, however they reach it.
 
-use crate::info::Info;
-use crate::shared::{Shared, Touch};
+use crate::info::ConnectionInfo;
+use crate::shared::{SharedStream, Touch};
 use std::io;
 use std::sync::Arc;
 use tcp::Scheme;
@@ -12,11 +12,11 @@ use tokio::sync::oneshot;
 /// its channel's closing.
 pub(crate) trait Requests: Touch {
     /// Says something of a stream.
-    fn tell(&self, shared: Arc<Shared>, word: Word);
+    fn tell(&self, shared: Arc<SharedStream>, word: Word);
     /// Asks for another scheme.
     fn set_scheme(&self, request: SetScheme);
     /// Asks how a connection stands.
-    fn ask(&self, shared: Arc<Shared>, reply: oneshot::Sender<Info>);
+    fn ask(&self, shared: Arc<SharedStream>, reply: oneshot::Sender<ConnectionInfo>);
 }
 
 /// What an application says of a stream.
@@ -31,7 +31,7 @@ pub(crate) enum Word {
 
 /// Another scheme for a stream.
 pub(crate) struct SetScheme {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedStream>,
     pub(crate) scheme: Scheme,
     pub(crate) reply: oneshot::Sender<io::Result<()>>,
 }

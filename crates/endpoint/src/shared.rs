@@ -21,7 +21,7 @@ const WORTH_WAKING: u64 = 3;
 const ALWAYS: usize = 16 << 10;
 
 /// One stream.
-pub(crate) struct Shared {
+pub(crate) struct SharedStream {
     pub(crate) conn: ConnId,
     pub(crate) local: SocketAddr,
     pub(crate) peer: SocketAddr,
@@ -34,7 +34,7 @@ pub(crate) struct Shared {
 /// The way to the driver, as far as a stream needs it.
 pub(crate) trait Touch: Send + Sync {
     /// Something of the stream has changed on the application's side.
-    fn touch(&self, shared: &Arc<Shared>);
+    fn touch(&self, shared: &Arc<SharedStream>);
 }
 
 /// How large a stream's buffers may be.
@@ -86,7 +86,7 @@ pub(crate) enum End {
 
 /// What the driver finds when it looks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wishes {
+pub(crate) struct StreamRequests {
     pub(crate) written: u64,
     pub(crate) read: u64,
     pub(crate) shutdown: bool,
@@ -96,7 +96,7 @@ pub(crate) struct Wishes {
     pub(crate) unread: bool,
 }
 
-impl Shared {
+impl SharedStream {
     pub(crate) fn new(
         conn: ConnId,
         (local, peer): (SocketAddr, SocketAddr),
@@ -122,7 +122,7 @@ impl Shared {
 }
 
 /// The application's side.
-impl Shared {
+impl SharedStream {
     pub(crate) fn poll_read(
         self: &Arc<Self>,
         cx: &Context<'_>,
@@ -291,13 +291,13 @@ impl Inner {
 }
 
 /// The driver's side. What has to be woken is put into `wake`.
-impl Shared {
+impl SharedStream {
     /// Looks what the application wants.
-    pub(crate) fn wishes(&self) -> Wishes {
+    pub(crate) fn wishes(&self) -> StreamRequests {
         self.touched.store(false, Ordering::Release);
         let mut inner = self.lock();
         inner.reported_read = inner.receive.start();
-        Wishes {
+        StreamRequests {
             written: inner.written,
             read: inner.receive.start(),
             shutdown: inner.shutdown,
@@ -375,7 +375,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedStream {
     fn drop(&mut self) {
         let accounted = self.lock().accounted;
         self.budget.change(accounted, 0);
@@ -388,15 +388,15 @@ mod tests {
     use crate::mailbox::Mailbox;
     use std::net::{Ipv4Addr, SocketAddr};
 
-    fn stream() -> (Arc<Shared>, Mailbox) {
+    fn stream() -> (Arc<SharedStream>, Mailbox) {
         let end = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
         let sizes = Sizes { send: 1000, send_most: 1600, report_read: 100 };
         let budget = Arc::new(Budget::new(usize::MAX));
-        let shared = Shared::new(ConnId(0), (end, end), sizes, budget);
+        let shared = SharedStream::new(ConnId(0), (end, end), sizes, budget);
         (Arc::new(shared), Mailbox::new().unwrap())
     }
 
-    fn read(shared: &Arc<Shared>, mailbox: &Mailbox) -> Vec<u8> {
+    fn read(shared: &Arc<SharedStream>, mailbox: &Mailbox) -> Vec<u8> {
         let mut bytes = vec![0; 1 << 20];
         let mut out = ReadBuf::new(&mut bytes);
         let _ = shared.poll_read(&Context::from_waker(Waker::noop()), &mut out, mailbox);

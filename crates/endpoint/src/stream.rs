@@ -2,7 +2,7 @@
 
 use crate::handle::Handle;
 use crate::requests::Requests;
-use crate::shared::Shared;
+use crate::shared::SharedStream;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -17,12 +17,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// something has arrived that was not read, the connection is reset (RFC 1122 §4.2.2.13). Shutting
 /// down the writing half sends FIN, and reading goes on.
 pub struct Stream {
-    shared: Arc<Shared>,
+    shared: Arc<SharedStream>,
     driver: Arc<dyn Requests>,
 }
 
 impl Stream {
-    pub(crate) const fn new(shared: Arc<Shared>, driver: Arc<dyn Requests>) -> Self {
+    pub(crate) const fn new(shared: Arc<SharedStream>, driver: Arc<dyn Requests>) -> Self {
         Self { shared, driver }
     }
 

@@ -4,14 +4,14 @@ mod common;
 
 use common::{Pair, at, bytes, config, v4};
 use emulator::{Port, port_pair};
-use endpoint::{Device, EndpointConfig, Listener, Status, Stream};
+use endpoint::{Device, EndpointConfig, EndpointStatus, Listener, Stream};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
-use tcp::{Flags, Options, Segment};
+use tcp::{Flags, Segment, TcpOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 use units::SeqNum;
@@ -49,7 +49,7 @@ async fn read_all(stream: &mut Stream) -> std::io::Result<Vec<u8>> {
     Ok(all)
 }
 
-async fn status(pair: &Pair) -> Status {
+async fn status(pair: &Pair) -> EndpointStatus {
     pair.server.status().await.unwrap()
 }
 
@@ -113,7 +113,7 @@ fn syn(n: u32) -> Vec<u8> {
     let scattered = n.wrapping_mul(2_654_435_761);
     let source = Ipv4Addr::from(0x0b00_0000 | scattered >> 8);
     let source = SocketAddr::new(source.into(), 1024 + (n % 60_000) as u16);
-    let options = Options { mss: Some(1460), ..Options::default() };
+    let options = TcpOptions { mss: Some(1460), ..TcpOptions::default() };
     let segment = Segment {
         seq: SeqNum(scattered),
         flags: Flags::SYN,

@@ -5,7 +5,7 @@ mod common;
 
 use common::order::Overtaken;
 use common::{Pair, at, linux, v4};
-use emulator::{Emulation, EmulationOptions, Files, LogFormat, Recording, port_pair};
+use emulator::{Emulation, EmulationOptions, EmulationRecording, Files, LogFormat, port_pair};
 use endpoint::{Device, Stream};
 use link::{Duplex, LinkConfig, QueueLimit, Reordering};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -21,7 +21,7 @@ use units::{Duration, Rate};
 struct Rough {
     pair: Pair,
     emulation: Emulation,
-    recording: Recording,
+    recording: EmulationRecording,
     overtaken: Overtaken,
     /// Packets that were handed on twice, either way.
     repeated: Arc<AtomicU64>,
@@ -46,7 +46,8 @@ fn rough(rate: Rate, delay: Duration, extra: Duration) -> Rough {
     let (far, server) = port_pair().unwrap();
     let overtaken = Overtaken::default();
     let log = Some((LogFormat::Csv, Box::new(overtaken.clone()) as emulator::Sink));
-    let (recording, recorders) = Recording::begin(Files { log, ..Files::default() }).unwrap();
+    let (recording, recorders) =
+        EmulationRecording::begin(Files { log, ..Files::default() }).unwrap();
     let options = EmulationOptions {
         recorders: Some(recorders),
         ..EmulationOptions::new(Duplex::symmetric(link))

@@ -4,10 +4,10 @@ mod common;
 
 use common::{PORT, config, linux, v4};
 use emulator::{Port, port_pair};
-use endpoint::{Counters, Device, Endpoint};
+use endpoint::{Device, Endpoint, EndpointCounters};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
-use tcp::{Flags, Options, Segment};
+use tcp::{Flags, Segment, TcpOptions};
 use tokio::io::AsyncWriteExt;
 use units::SeqNum;
 use wire::{
@@ -56,7 +56,7 @@ impl Bench {
         }
     }
 
-    async fn counters(&self) -> Counters {
+    async fn counters(&self) -> EndpointCounters {
         self.endpoint.status().await.unwrap().counters
     }
 
@@ -67,7 +67,7 @@ impl Bench {
 
     /// The same, with data in the segment that ends the handshake.
     async fn open_with(&self, source: SocketAddr, data: &[u8]) -> SeqNum {
-        let options = Options { mss: Some(9000), ..Options::default() };
+        let options = TcpOptions { mss: Some(9000), ..TcpOptions::default() };
         let syn = Segment { flags: Flags::SYN, window: 65_535, options, ..Segment::default() };
         self.send(source, syn, &[]);
         let answer = self.next_segment().await;
@@ -75,7 +75,7 @@ impl Bench {
         // Of what its scheme offers the device's MTU carries 1500 - 40.
         assert_eq!((answer.ack, answer.options.mss), (SeqNum(1), Some(1460)));
         let ack = Segment { seq: SeqNum(1), ack: answer.seq + 1, flags: Flags::ACK, ..syn };
-        self.send(source, Segment { options: Options::default(), ..ack }, data);
+        self.send(source, Segment { options: TcpOptions::default(), ..ack }, data);
         answer.seq
     }
 }

@@ -1,13 +1,13 @@
 //! Totals that every link keeps, and those it keeps when asked.
 
-use crate::Fate;
+use crate::LinkFate;
 use units::{Duration, Instant};
 
 /// Totals since the link was made: `offered = taken + dropped`, and of those taken all have
 /// departed that are not in the queue. A packet that entered and is thrown out later counts as
 /// dropped from then on, and no longer as taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct LinkCounters {
     /// Packets that found room and kept it.
     pub taken_packets: u64,
     /// Their bytes.
@@ -26,7 +26,7 @@ pub struct Counters {
     pub marked_bytes: u64,
 }
 
-impl Counters {
+impl LinkCounters {
     #[inline]
     pub(crate) const fn take(&mut self, bytes: u32) {
         self.taken_packets += 1;
@@ -82,8 +82,14 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    pub(crate) fn transmitted(&mut self, since: Instant, start: Instant, fate: Fate, bytes: u32) {
-        let (Fate::Delivered { departs, .. } | Fate::Lost { departs }) = fate else {
+    pub(crate) fn transmitted(
+        &mut self,
+        since: Instant,
+        start: Instant,
+        fate: LinkFate,
+        bytes: u32,
+    ) {
+        let (LinkFate::Delivered { departs, .. } | LinkFate::Lost { departs }) = fate else {
             return;
         };
         let waited = start.saturating_since(since);

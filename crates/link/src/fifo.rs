@@ -2,7 +2,7 @@
 //! departure at once, because nothing that comes later changes who goes when.
 
 use crate::medium::Medium;
-use crate::{Counters, DropTail, Fate, LinkConfig, Occupancy, Serializer};
+use crate::{DropTail, LinkConfig, LinkCounters, LinkFate, Occupancy, Serializer};
 use rand_pcg::Pcg32;
 use units::{Instant, Rate};
 
@@ -14,7 +14,7 @@ pub struct Fifo {
     /// When the last packet taken departs: the link is free from then on.
     free_at: Instant,
     medium: Medium,
-    counters: Counters,
+    counters: LinkCounters,
 }
 
 impl Fifo {
@@ -26,20 +26,20 @@ impl Fifo {
             serializer: Serializer::new(config.rate()),
             free_at: Instant::ZERO,
             medium: Medium::new(config, stream),
-            counters: Counters::default(),
+            counters: LinkCounters::default(),
         }
     }
 
     /// Offers a packet of `bytes` at `now`, not earlier than any offer before.
     // Always inline: this is what nearly every hop of every packet does.
     #[inline(always)]
-    pub fn offer(&mut self, now: Instant, bytes: u32) -> Fate {
+    pub fn offer(&mut self, now: Instant, bytes: u32) -> LinkFate {
         self.offer_beside(now, now, bytes)
     }
 
     /// The same, beside those that depart at `horizon` or later; it is `now` unless ties are gone.
     #[inline(always)]
-    pub(crate) fn offer_beside(&mut self, now: Instant, horizon: Instant, bytes: u32) -> Fate {
+    pub(crate) fn offer_beside(&mut self, now: Instant, horizon: Instant, bytes: u32) -> LinkFate {
         let time = self.serializer.transmit_time(bytes);
         if self.free_at < horizon {
             // All that was taken has departed: most links are idle whenever a packet comes.
@@ -63,9 +63,9 @@ impl Fifo {
     }
 
     /// Drops a packet, whether it fits or not.
-    pub(crate) const fn refuse(&mut self, bytes: u32) -> Fate {
+    pub(crate) const fn refuse(&mut self, bytes: u32) -> LinkFate {
         self.counters.drop(bytes);
-        Fate::Dropped
+        LinkFate::Dropped
     }
 
     /// A packet that was taken is marked.
@@ -108,7 +108,7 @@ impl Fifo {
     }
 
     /// Totals so far.
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &LinkCounters {
         &self.counters
     }
 }

@@ -2,9 +2,9 @@
 //! kept, ties may be gone. Departures are still known at arrival.
 
 use crate::medium::{Draws, beside};
-use crate::red::{Arrival, Judgement, Red};
-use crate::{Counters, Discipline, Fate, Fifo, LinkConfig, Occupancy, PacketInfo};
-use crate::{Statistics, Ties, Verdict};
+use crate::red::{Judgement, Red, RedArrival};
+use crate::{Discipline, Fifo, LinkConfig, LinkCounters, LinkFate, Occupancy, PacketInfo};
+use crate::{LinkVerdict, Statistics, Ties};
 use rand_pcg::Pcg32;
 use units::{Duration, Instant, Rate};
 
@@ -40,24 +40,24 @@ impl Judged {
     }
 
     /// Offers a packet at `now`, not earlier than any offer before.
-    pub fn offer(&mut self, now: Instant, packet: &PacketInfo) -> Verdict {
+    pub fn offer(&mut self, now: Instant, packet: &PacketInfo) -> LinkVerdict {
         let judgement = self.judge(now, packet);
         if judgement == Judgement::Drop {
-            return Verdict { fate: self.fifo.refuse(packet.bytes), marked: false };
+            return LinkVerdict { fate: self.fifo.refuse(packet.bytes), marked: false };
         }
         let start = self.fifo.free_at().max(now);
         let fate = self.fifo.offer_beside(now, now + self.tie, packet.bytes);
         if let Some(statistics) = &mut self.statistics {
             statistics.transmitted(now, start, fate, packet.bytes);
         }
-        let marked = judgement == Judgement::Mark && fate != Fate::Dropped;
+        let marked = judgement == Judgement::Mark && fate != LinkFate::Dropped;
         if marked {
             self.fifo.count_mark(packet.bytes);
         }
-        if let (Fate::Dropped, Some(red)) = (fate, &mut self.red) {
+        if let (LinkFate::Dropped, Some(red)) = (fate, &mut self.red) {
             red.on_overflow();
         }
-        Verdict { fate, marked }
+        LinkVerdict { fate, marked }
     }
 
     fn judge(&mut self, now: Instant, packet: &PacketInfo) -> Judgement {
@@ -67,7 +67,7 @@ impl Judged {
         let horizon = now + self.tie;
         let idle_since = (self.fifo.occupancy(horizon).packets == 0).then(|| self.fifo.free_at());
         let waiting = self.fifo.waiting(horizon);
-        red.judge(&Arrival { now, idle_since, waiting }, packet)
+        red.judge(&RedArrival { now, idle_since, waiting }, packet)
     }
 
     /// Packets and bytes in the queue at `now`, the packet in service included.
@@ -76,7 +76,7 @@ impl Judged {
     }
 
     /// Totals so far.
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &LinkCounters {
         self.fifo.counters()
     }
 

@@ -6,7 +6,7 @@
 //! from one call to the next. There are three kinds ([`Stage`]):
 //!
 //! - [`Fifo`], drop-tail at a constant rate: packets are served in order, so the departure of a
-//!   packet is known when it arrives, and the answer is its [`Fate`].
+//!   packet is known when it arrives, and the answer is its [`LinkFate`].
 //! - [`Judged`], the same behind random early detection, or measured: departures are still known
 //!   at arrival.
 //! - [`Served`], everything else: priority drop, CoDel, fair queueing, acks-first, and rates that
@@ -51,7 +51,7 @@ mod streams;
 mod wire;
 
 pub use config::{LinkConfig, Ties};
-pub use counters::{Counters, Statistics};
+pub use counters::{LinkCounters, Statistics};
 pub use discipline::{
     CoDelConfig, DISCIPLINES, Discipline, DisciplineDescriptor, FqCoDelConfig, RedConfig,
     Thresholds, UnknownDiscipline,
@@ -62,11 +62,11 @@ pub use error::LinkError;
 pub use fifo::Fifo;
 pub use judged::Judged;
 pub use loss::Loss;
-pub use packet::{Fate, PacketInfo, Verdict};
+pub use packet::{LinkFate, LinkVerdict, PacketInfo};
 pub use queue_limit::QueueLimit;
 pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace, TraceError};
 pub use reordering::Reordering;
 pub use serializer::Serializer;
-pub use served::{Entry, Outcome, Served};
+pub use served::{Admission, Served, ServiceOutcome};
 pub use streams::{derive_seed, stream};
 pub use wire::{Link, Stage};

@@ -1,7 +1,7 @@
 //! Behind the queue: propagation delay, random loss and reordering.
 
 use crate::reordering::Reorderer;
-use crate::{Counters, Fate, LinkConfig, Loss};
+use crate::{LinkConfig, LinkCounters, LinkFate, Loss};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
@@ -47,10 +47,15 @@ impl Medium {
 
     /// Carries a packet of `bytes` that departs at `departs`; a loss is counted.
     #[inline]
-    pub(crate) fn carry(&mut self, departs: Instant, bytes: u32, counters: &mut Counters) -> Fate {
+    pub(crate) fn carry(
+        &mut self,
+        departs: Instant,
+        bytes: u32,
+        counters: &mut LinkCounters,
+    ) -> LinkFate {
         let arrives = departs + self.delay;
         match &mut self.hazards {
-            None => Fate::Delivered { departs, arrives },
+            None => LinkFate::Delivered { departs, arrives },
             Some(hazards) => hazards.carry((departs, arrives), bytes, counters),
         }
     }
@@ -61,13 +66,13 @@ impl Hazards {
         &mut self,
         (departs, arrives): (Instant, Instant),
         bytes: u32,
-        counters: &mut Counters,
-    ) -> Fate {
+        counters: &mut LinkCounters,
+    ) -> LinkFate {
         if self.loss.as_mut().is_some_and(Loss::strikes) {
             counters.lose(bytes);
-            return Fate::Lost { departs };
+            return LinkFate::Lost { departs };
         }
         let extra = self.reorderer.as_mut().map_or(Duration::ZERO, Reorderer::extra_delay);
-        Fate::Delivered { departs, arrives: arrives + extra }
+        LinkFate::Delivered { departs, arrives: arrives + extra }
     }
 }

@@ -26,7 +26,7 @@ impl PacketInfo {
 
 /// What becomes of a packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum LinkFate {
     /// It reaches the other end.
     Delivered {
         /// Its last bit is on the wire and its place in the queue free again.
@@ -45,9 +45,9 @@ pub enum Fate {
 
 /// What a link that knows departures at arrival says of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct LinkVerdict {
     /// Where it ends.
-    pub fate: Fate,
+    pub fate: LinkFate,
     /// It carries a mark from here on (RFC 3168: CE). Never of a packet that was dropped.
     pub marked: bool,
 }

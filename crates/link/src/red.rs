@@ -26,7 +26,7 @@ pub(crate) enum Judgement {
 
 /// What an arriving packet finds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
+pub(crate) struct RedArrival {
     pub(crate) now: Instant,
     /// Since when the link has had nothing to send; `None` if it is sending.
     pub(crate) idle_since: Option<Instant>,
@@ -65,7 +65,7 @@ impl Red {
     }
 
     /// The fate of a packet, as far as the average queue goes; the queue may still be full.
-    pub(crate) fn judge(&mut self, arrival: &Arrival, packet: &PacketInfo) -> Judgement {
+    pub(crate) fn judge(&mut self, arrival: &RedArrival, packet: &PacketInfo) -> Judgement {
         self.update_average(arrival);
         if self.average < self.thresholds.min {
             self.count = BELOW;
@@ -85,7 +85,7 @@ impl Red {
         self.count = 0;
     }
 
-    fn update_average(&mut self, arrival: &Arrival) {
+    fn update_average(&mut self, arrival: &RedArrival) {
         let remains = 1.0 - self.config.weight;
         if let Some(since) = arrival.idle_since {
             let idle = arrival.now.saturating_since(since);

@@ -11,16 +11,18 @@
 use crate::medium::{Draws, Medium, beside};
 use crate::packet::Queued;
 use crate::queue::{Dropped, Queue, Room};
-use crate::red::{Arrival, Judgement, Red};
-use crate::server::Server;
-use crate::{Counters, Discipline, Fate, LinkConfig, Occupancy, PacketInfo, Statistics, Ties};
+use crate::red::{Judgement, Red, RedArrival};
+use crate::server::LinkServer;
+use crate::{
+    Discipline, LinkConfig, LinkCounters, LinkFate, Occupancy, PacketInfo, Statistics, Ties,
+};
 use rand_pcg::Pcg32;
 use std::collections::VecDeque;
 use units::{Instant, Rate};
 
 /// What became of a packet that entered the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ServiceOutcome {
     /// Its service has begun.
     Served {
         /// The driver's name for it.
@@ -28,7 +30,7 @@ pub enum Outcome {
         /// When.
         at: Instant,
         /// Delivered or lost.
-        fate: Fate,
+        fate: LinkFate,
         /// It was marked at the head of the queue (RFC 3168: CE).
         marked: bool,
     },
@@ -43,7 +45,7 @@ pub enum Outcome {
 
 /// What became of a packet when it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum Admission {
     /// It is in the queue.
     Queued {
         /// It was marked on the way in (RFC 3168: CE).
@@ -59,15 +61,15 @@ pub struct Served {
     config: LinkConfig,
     queue: Queue,
     red: Option<Red>,
-    server: Server,
+    server: LinkServer,
     medium: Medium,
     /// The next service, if a packet waits.
     due: Option<Instant>,
     in_service: InService,
-    outcomes: VecDeque<Outcome>,
+    outcomes: VecDeque<ServiceOutcome>,
     /// Empty between calls.
     dropped: Dropped,
-    counters: Counters,
+    counters: LinkCounters,
     statistics: Option<Statistics>,
 }
 
@@ -87,13 +89,13 @@ impl Served {
         Self {
             queue: Queue::new(config, stream),
             red,
-            server: Server::new(config),
+            server: LinkServer::new(config),
             medium: Medium::new(config, stream),
             due: None,
             in_service: InService::default(),
             outcomes: VecDeque::new(),
             dropped: Dropped::new(),
-            counters: Counters::default(),
+            counters: LinkCounters::default(),
             statistics: config.statistics().then(Statistics::default),
             config: config.clone(),
         }
@@ -104,8 +106,8 @@ impl Served {
     }
 
     /// Offers a packet at `now`, not earlier than any call before. `token` comes back with its
-    /// [`Outcome`] if it enters.
-    pub fn offer(&mut self, now: Instant, info: &PacketInfo, token: u32) -> Entry {
+    /// [`ServiceOutcome`] if it enters.
+    pub fn offer(&mut self, now: Instant, info: &PacketInfo, token: u32) -> Admission {
         match self.config.ties() {
             Ties::StillIn => self.serve_while(|due| due < now),
             Ties::Gone => self.serve_while(|due| due <= now),
@@ -115,13 +117,13 @@ impl Served {
         let packet = Queued { token, info: *info, since: now, marked: false };
         if judgement == Judgement::Drop || !self.enqueue(now, packet) {
             self.counters.drop(info.bytes);
-            return Entry::Dropped;
+            return Admission::Dropped;
         }
         self.begin_service(now);
         if marked {
             self.counters.mark(info.bytes);
         }
-        Entry::Queued { marked }
+        Admission::Queued { marked }
     }
 
     /// A packet has entered. If the link is idle it is alone and goes at once; there is nothing to
@@ -154,7 +156,7 @@ impl Served {
             return Judgement::Take;
         };
         let idle_since = idle.then(|| self.server.free_at());
-        red.judge(&Arrival { now, idle_since, waiting: self.queue.held() }, info)
+        red.judge(&RedArrival { now, idle_since, waiting: self.queue.held() }, info)
     }
 
     /// When it serves next; `None` while nothing waits.
@@ -168,7 +170,7 @@ impl Served {
     }
 
     /// What became of packets, in the order in which it was decided.
-    pub fn poll_outcome(&mut self) -> Option<Outcome> {
+    pub fn poll_outcome(&mut self) -> Option<ServiceOutcome> {
         self.outcomes.pop_front()
     }
 
@@ -200,7 +202,7 @@ impl Served {
         if let Some(statistics) = &mut self.statistics {
             statistics.transmitted(packet.since, at, fate, bytes);
         }
-        self.outcomes.push_back(Outcome::Served {
+        self.outcomes.push_back(ServiceOutcome::Served {
             token: packet.token,
             at,
             fate,
@@ -214,7 +216,7 @@ impl Served {
             if let Some(statistics) = &mut self.statistics {
                 statistics.spent(at.saturating_since(packet.since), packet.info.bytes);
             }
-            self.outcomes.push_back(Outcome::Discarded { token: packet.token, at });
+            self.outcomes.push_back(ServiceOutcome::Discarded { token: packet.token, at });
         }
     }
 
@@ -241,7 +243,7 @@ impl Served {
     }
 
     /// Totals so far.
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &LinkCounters {
         &self.counters
     }
 

@@ -7,12 +7,12 @@ use units::{Instant, Rate};
 
 /// Sends one packet after the other.
 #[derive(Clone, Debug)]
-pub(crate) enum Server {
+pub(crate) enum LinkServer {
     Constant { serializer: Serializer, free_at: Instant },
     Traced(Traced),
 }
 
-impl Server {
+impl LinkServer {
     pub(crate) fn new(config: &LinkConfig) -> Self {
         match config.rate_trace() {
             Some(trace) => Self::Traced(Traced::new(Arc::clone(trace))),
@@ -37,7 +37,7 @@ impl Server {
         }
     }
 
-    /// Serves a packet of `bytes` from `start` on, which [`Server::start`] has named; returns when
+    /// Serves a packet of `bytes` from `start` on, which [`LinkServer::start`] has named; returns when
     /// it departs.
     pub(crate) fn serve(&mut self, start: Instant, bytes: u32) -> Instant {
         match self {

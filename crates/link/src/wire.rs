@@ -1,7 +1,8 @@
 //! The link: one of three kinds behind one face, by what its configuration asks for.
 
 use crate::{
-    Counters, Discipline, Fifo, Judged, LinkConfig, LinkError, Occupancy, Served, Statistics, Ties,
+    Discipline, Fifo, Judged, LinkConfig, LinkCounters, LinkError, Occupancy, Served, Statistics,
+    Ties,
 };
 use rand_pcg::Pcg32;
 use units::{Instant, Rate};
@@ -75,7 +76,7 @@ impl Link {
     }
 
     /// Totals so far.
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &LinkCounters {
         match &self.stage {
             Stage::Fifo(fifo) => fifo.counters(),
             Stage::Judged(judged) => judged.counters(),
@@ -101,7 +102,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Fate, QueueLimit};
+    use crate::{LinkFate, QueueLimit};
     use units::Duration;
 
     #[test]
@@ -114,7 +115,7 @@ mod tests {
             }
             let Stage::Fifo(fifo) = link.stage() else { panic!("a plain link") };
             match fifo.offer(Instant::ZERO, 1000) {
-                Fate::Delivered { departs, .. } => departs.as_nanos() / 1_000_000,
+                LinkFate::Delivered { departs, .. } => departs.as_nanos() / 1_000_000,
                 other => panic!("{other:?}"),
             }
         };

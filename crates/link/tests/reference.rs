@@ -1,6 +1,6 @@
 //! Links against times worked out by hand, and against the ties that the reference traces show.
 
-use link::{Fate, Link, LinkConfig, Occupancy, QueueLimit, Stage};
+use link::{Link, LinkConfig, LinkFate, Occupancy, QueueLimit, Stage};
 use rand_pcg::Pcg32;
 use units::{Duration, Instant, Rate};
 
@@ -11,7 +11,7 @@ fn link(rate: u64, delay_ms: u64, queue: QueueLimit) -> Link {
     Link::new(LinkConfig::new(Rate::from_bps(rate), delay, queue).unwrap(), Pcg32::new(1, 1))
 }
 
-fn offer(link: &mut Link, now: Instant, bytes: u32) -> Fate {
+fn offer(link: &mut Link, now: Instant, bytes: u32) -> LinkFate {
     match link.stage() {
         Stage::Fifo(fifo) => fifo.offer(now, bytes),
         stage => panic!("{stage:?}"),
@@ -25,7 +25,7 @@ fn at(nanos: u64) -> Instant {
 /// When a packet of `bytes` entering the first of `path` at `now` has left the last.
 fn traverse(path: &mut [Link], now: Instant, bytes: u32) -> Instant {
     path.iter_mut().fold(now, |now, link| match offer(link, now, bytes) {
-        Fate::Delivered { arrives, .. } => arrives,
+        LinkFate::Delivered { arrives, .. } => arrives,
         fate => panic!("{fate:?}"),
     })
 }
@@ -57,8 +57,8 @@ fn queue_size_counts_the_packet_in_service() {
     // 1000 bytes at 8 Mbit/s take 1 ms.
     let mut link = link(8_000_000, 0, QueueLimit::Packets(3));
     let fates: Vec<_> = (0..4).map(|_| offer(&mut link, at(0), 1000)).collect();
-    assert_eq!(fates[2], Fate::Delivered { departs: at(3 * MS), arrives: at(3 * MS) });
-    assert_eq!(fates[3], Fate::Dropped, "one in service, two waiting");
+    assert_eq!(fates[2], LinkFate::Delivered { departs: at(3 * MS), arrives: at(3 * MS) });
+    assert_eq!(fates[3], LinkFate::Dropped, "one in service, two waiting");
     assert_eq!(link.occupancy(at(0)), Occupancy { packets: 3, bytes: 3000 });
 }
 
@@ -67,11 +67,11 @@ fn a_departure_at_exactly_t_is_in_the_way_of_an_arrival_at_t() {
     let mut link = link(8_000_000, 5, QueueLimit::Packets(1));
     assert_eq!(
         offer(&mut link, at(0), 1000),
-        Fate::Delivered { departs: at(MS), arrives: at(6 * MS) }
+        LinkFate::Delivered { departs: at(MS), arrives: at(6 * MS) }
     );
-    assert_eq!(offer(&mut link, at(MS), 1000), Fate::Dropped);
+    assert_eq!(offer(&mut link, at(MS), 1000), LinkFate::Dropped);
     let next = offer(&mut link, at(MS + 1), 1000);
-    assert_eq!(next, Fate::Delivered { departs: at(2 * MS + 1), arrives: at(7 * MS + 1) });
+    assert_eq!(next, LinkFate::Delivered { departs: at(2 * MS + 1), arrives: at(7 * MS + 1) });
 }
 
 #[test]
@@ -81,7 +81,10 @@ fn no_fraction_is_carried() {
     let mut link = link(1_500_000, 0, QueueLimit::Unlimited);
     for k in 1..=3 {
         let departs = at(k * 5_546_667);
-        assert_eq!(offer(&mut link, at(0), 1040), Fate::Delivered { departs, arrives: departs });
+        assert_eq!(
+            offer(&mut link, at(0), 1040),
+            LinkFate::Delivered { departs, arrives: departs }
+        );
     }
 }
 
@@ -91,10 +94,10 @@ fn a_lost_packet_has_taken_its_time_on_the_link() {
     let mut link = Link::new(config.unwrap().with_loss(0.5).unwrap(), Pcg32::new(1, 1));
     for k in 1..=100 {
         match offer(&mut link, at(0), 1000) {
-            Fate::Delivered { departs, .. } | Fate::Lost { departs } => {
+            LinkFate::Delivered { departs, .. } | LinkFate::Lost { departs } => {
                 assert_eq!(departs, at(k * MS));
             }
-            Fate::Dropped => panic!("unlimited"),
+            LinkFate::Dropped => panic!("unlimited"),
         }
     }
     // Mean 50, standard deviation 5; four of them.

@@ -1,6 +1,6 @@
 //! A sender rebuilt from packets alone, step by step, and packets that no sender sends.
 
-use memory::passive::{FlowKey, Incoming, Outgoing, Passive, Sender};
+use memory::passive::{FlowKey, IncomingPacket, ObservedSender, OutgoingPacket, Passive};
 use memory::{Gateway, GatewayConfig, PathMemory, Shared};
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -35,7 +35,7 @@ impl Wire {
     fn send(&mut self, ms: u64, segments: impl IntoIterator<Item = u32>) {
         for n in segments {
             let seq = SeqNum(FIRST) + n * 1000;
-            let packet = Outgoing { seq, len: 1000, ..Outgoing::default() };
+            let packet = OutgoingPacket { seq, len: 1000, ..OutgoingPacket::default() };
             self.passive.on_outgoing(at(ms), &flow(1), &packet);
         }
     }
@@ -43,11 +43,11 @@ impl Wire {
     /// An ACK of all before the n-th segment comes in.
     fn ack(&mut self, ms: u64, n: u32) {
         let ack = Some(SeqNum(FIRST) + n * 1000);
-        let packet = Incoming { ack, window: 65_535, ..Incoming::default() };
+        let packet = IncomingPacket { ack, window: 65_535, ..IncomingPacket::default() };
         self.passive.on_incoming(at(ms), &flow(1), &packet);
     }
 
-    fn sender(&self) -> &Sender {
+    fn sender(&self) -> &ObservedSender {
         self.passive.sender(&flow(1)).unwrap()
     }
 
@@ -116,7 +116,8 @@ fn a_transfer_that_stays_quiet_for_a_round_trip_tells_its_last_window() {
     // With a request the next transfer begins, however soon.
     wire.send(300, 2..4);
     wire.ack(400, 4);
-    let request = Incoming { ack: Some(SeqNum(FIRST) + 4000), len: 300, ..Incoming::default() };
+    let request =
+        IncomingPacket { ack: Some(SeqNum(FIRST) + 4000), len: 300, ..IncomingPacket::default() };
     wire.passive.on_incoming(at(401), &flow(1), &request);
     assert_eq!(wire.shares(401).unwrap().1, 2);
 }
@@ -152,12 +153,12 @@ proptest! {
             let (number, len) = if flag { (number % 8000, len % 1461) } else { (number, len) };
             let now = Instant::from_nanos(if flag { nanos % 1_000_000_000_000 } else { nanos });
             if out {
-                let packet = Outgoing { seq: SeqNum(number), len, syn, scaling: flag };
+                let packet = OutgoingPacket { seq: SeqNum(number), len, syn, scaling: flag };
                 passive.on_outgoing(now, &flow(port), &packet);
             } else {
                 let window_scale = syn.then_some(len as u8);
                 let ack = Some(SeqNum(number));
-                let packet = Incoming { ack, window, len: len / 2, window_scale, ends: flag && syn };
+                let packet = IncomingPacket { ack, window, len: len / 2, window_scale, ends: flag && syn };
                 passive.on_incoming(now, &flow(port), &packet);
             }
             let followed = (0..20).filter(|port| passive.sender(&flow(*port)).is_some()).count();

@@ -7,7 +7,7 @@ mod dumbbell_path;
 
 use dumbbell_path::{PAYLOAD, WIRE_SIZES, argument, give_up, peak_memory, resident};
 use link::{LinkConfig, QueueLimit};
-use netsim::{Application, Context, Dumbbell, Duplex, HostId, Simulation, SimulationConfig};
+use netsim::{AppContext, Application, Dumbbell, Duplex, HostId, Simulation, SimulationConfig};
 use tcp::{ConnId, Event, EventKind, Scheme};
 use units::{Duration, Instant, Rate};
 
@@ -40,7 +40,7 @@ impl Connections {
         GAP * self.count as u64 + Duration::from_secs(1)
     }
 
-    fn open(&mut self, context: &mut Context<'_>) {
+    fn open(&mut self, context: &mut AppContext<'_>) {
         let (from, to) = self.pairs[self.opened.len() % self.pairs.len()];
         self.opened.push((from, context.connect(from, to, PORT, &self.scheme)));
         if self.opened.len() < self.count {
@@ -48,7 +48,7 @@ impl Connections {
         }
     }
 
-    fn write(&mut self, context: &mut Context<'_>) {
+    fn write(&mut self, context: &mut AppContext<'_>) {
         let (host, conn) = self.opened[self.written];
         context.write(host, conn, PACKETS * PAYLOAD);
         context.shutdown(host, conn);
@@ -60,7 +60,7 @@ impl Connections {
 }
 
 impl Application for Connections {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         for (_, to) in &self.pairs {
             context.listen(*to, PORT, self.scheme.clone());
         }
@@ -73,7 +73,7 @@ impl Application for Connections {
         context.set_timer(active, LOOK);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, token: u32) {
         match token {
             OPEN => self.open(context),
             WRITE => self.write(context),
@@ -81,7 +81,7 @@ impl Application for Connections {
         }
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         match event.kind {
             EventKind::PeerClosed => context.shutdown(host, event.conn),
             EventKind::Acked { total } if total == PACKETS * PAYLOAD => self.finished += 1,

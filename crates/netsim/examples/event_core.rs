@@ -6,7 +6,7 @@
 mod dumbbell_path;
 
 use dumbbell_path::{Run, argument, starts};
-use netsim::{Application, Context, Datagram, HostId, Simulation, SimulationConfig};
+use netsim::{AppContext, Application, Datagram, HostId, Simulation, SimulationConfig};
 
 const DATA: u64 = 0;
 const ACK: u64 = 1;
@@ -19,13 +19,13 @@ struct Clocked {
 }
 
 impl Application for Clocked {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         for _ in 0..self.window {
             context.send_datagram(self.from, self.to, 1000, DATA);
         }
     }
 
-    fn on_datagram(&mut self, context: &mut Context<'_>, _host: HostId, datagram: Datagram) {
+    fn on_datagram(&mut self, context: &mut AppContext<'_>, _host: HostId, datagram: Datagram) {
         match datagram.tag {
             DATA => context.send_datagram(self.to, self.from, 40, ACK),
             _ => context.send_datagram(self.from, self.to, 1000, DATA),

@@ -1,7 +1,7 @@
 //! Applications: what drives the hosts, and is told what became of it.
 //!
 //! An application may act on any host: it opens connections, writes, listens, sets timers, sends
-//! datagrams, all through the [`Context`] that every call brings along. It is told the events of
+//! datagrams, all through the [`AppContext`] that every call brings along. It is told the events of
 //! the connections it opened or accepted. What it does takes effect when the call returns: the
 //! hosts it touched then send what they may.
 
@@ -17,31 +17,31 @@ use units::Instant;
 /// Something that uses the network.
 pub trait Application: Any {
     /// The simulation is at the instant at which the application begins.
-    fn start(&mut self, context: &mut Context<'_>);
+    fn start(&mut self, context: &mut AppContext<'_>);
 
     /// An event of a connection at `host` that this application opened or accepted.
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         let _ = (context, host, event);
     }
 
-    /// A connection at `host` has less unsent than [`Context::notify_unsent_below`] asked about.
-    fn on_unsent_low(&mut self, context: &mut Context<'_>, host: HostId, conn: ConnId) {
+    /// A connection at `host` has less unsent than [`AppContext::notify_unsent_below`] asked about.
+    fn on_unsent_low(&mut self, context: &mut AppContext<'_>, host: HostId, conn: ConnId) {
         let _ = (context, host, conn);
     }
 
-    /// A timer set with [`Context::set_timer`] is due.
-    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+    /// A timer set with [`AppContext::set_timer`] is due.
+    fn on_timer(&mut self, context: &mut AppContext<'_>, token: u32) {
         let _ = (context, token);
     }
 
     /// A datagram this application sent has reached `host`.
-    fn on_datagram(&mut self, context: &mut Context<'_>, host: HostId, datagram: Datagram) {
+    fn on_datagram(&mut self, context: &mut AppContext<'_>, host: HostId, datagram: Datagram) {
         let _ = (context, host, datagram);
     }
 
     /// The run has stopped, at its limit or because all was finished: the time to note what is worth
     /// knowing of connections that are still open. It may go on afterwards.
-    fn on_stop(&mut self, context: &mut Context<'_>) {
+    fn on_stop(&mut self, context: &mut AppContext<'_>) {
         let _ = context;
     }
 
@@ -50,12 +50,12 @@ pub trait Application: Any {
 }
 
 /// What an application may do during a call.
-pub struct Context<'a> {
+pub struct AppContext<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) app: AppId,
 }
 
-impl Context<'_> {
+impl AppContext<'_> {
     /// The present instant.
     pub fn now(&self) -> Instant {
         self.world.now()

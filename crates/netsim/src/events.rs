@@ -17,7 +17,7 @@ use units::Instant;
 
 /// A packet at the end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Arrival {
+pub(crate) struct LinkArrival {
     /// Its place in the pool.
     pub(crate) packet: u32,
     /// The next hop of its route.
@@ -30,7 +30,7 @@ pub(crate) struct Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// A packet arrives.
-    Arrival(Arrival),
+    Arrival(LinkArrival),
     /// A host's wake-up.
     Wake,
     /// An application's timer.
@@ -80,7 +80,7 @@ impl Eq for Entry {}
 /// Arrivals whose keys never fall.
 #[derive(Clone, Debug)]
 struct Lane {
-    pending: Ring<(Key, Arrival)>,
+    pending: Ring<(Key, LinkArrival)>,
     /// The key of the last of them, or of the last there was.
     last: Key,
 }
@@ -128,7 +128,7 @@ impl EventQueue {
 
     /// Schedules an arrival by a key of [`EventQueue::arrival_key`].
     #[inline(always)]
-    pub(crate) fn push_arrival(&mut self, lane: u32, key: Key, arrival: Arrival) {
+    pub(crate) fn push_arrival(&mut self, lane: u32, key: Key, arrival: LinkArrival) {
         let queue = &mut self.lanes[lane as usize];
         let heads = queue.pending.is_empty();
         if key < queue.last && !heads {
@@ -143,21 +143,21 @@ impl EventQueue {
     }
 
     /// Schedules the arrival, over no link at all, of what a host sent to itself.
-    pub(crate) fn push_loopback(&mut self, at: Instant, arrival: Arrival) {
+    pub(crate) fn push_loopback(&mut self, at: Instant, arrival: LinkArrival) {
         let key = self.arrival_key(at, Key::NO_LINK);
         self.restore(key, arrival);
     }
 
     /// Schedules an arrival that has had its key for longer.
-    pub(crate) fn restore(&mut self, key: Key, arrival: Arrival) {
+    pub(crate) fn restore(&mut self, key: Key, arrival: LinkArrival) {
         self.push_heap(Entry { key, due: Due::Arrival(arrival) });
     }
 
     /// Takes out the arrivals that `wanted` picks; in the order of their keys.
     pub(crate) fn extract(
         &mut self,
-        mut wanted: impl FnMut(Key, &Arrival) -> bool,
-    ) -> Vec<(Key, Arrival)> {
+        mut wanted: impl FnMut(Key, &LinkArrival) -> bool,
+    ) -> Vec<(Key, LinkArrival)> {
         let mut out = Vec::new();
         for lane in &mut self.lanes {
             let pending = std::mem::replace(&mut lane.pending, Ring::new());
@@ -196,7 +196,7 @@ impl EventQueue {
 
     /// Takes out the first event if it is an arrival in a lane, as nearly all are.
     #[inline(always)]
-    pub(crate) fn pop_lane(&mut self, First(first): First) -> Option<(Key, Arrival)> {
+    pub(crate) fn pop_lane(&mut self, First(first): First) -> Option<(Key, LinkArrival)> {
         // The heap's number is none of a lane.
         let pending = &mut self.lanes.get_mut(first.wrapping_sub(1))?.pending;
         // One that is empty would not be first, unless all are.
@@ -259,8 +259,8 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
-    const fn arrival(packet: u32) -> Arrival {
-        Arrival { packet, cursor: 0, bytes: 0 }
+    const fn arrival(packet: u32) -> LinkArrival {
+        LinkArrival { packet, cursor: 0, bytes: 0 }
     }
 
     fn queue_of(lanes: usize) -> EventQueue {
@@ -269,7 +269,7 @@ mod tests {
         queue
     }
 
-    fn push(queue: &mut EventQueue, lane: u32, at: Instant, link: u32, arrival: Arrival) {
+    fn push(queue: &mut EventQueue, lane: u32, at: Instant, link: u32, arrival: LinkArrival) {
         let key = queue.arrival_key(at, link);
         queue.push_arrival(lane, key, arrival);
     }

@@ -5,7 +5,7 @@
 //! decides what is sent when; links say when it arrives. Inside, `events` orders what happens,
 //! `network` passes packets from link to link, `world` lets hosts send and receive.
 //! [`BulkTransfer`], [`Rounds`], [`Telnet`], [`OnOff`], [`Cbr`] and [`PageLoad`] are applications to
-//! begin with. An [`Observer`] sees every packet at every link: [`Recorder`] keeps what it sees,
+//! begin with. An [`Observer`] sees every packet at every link: [`StepRecorder`] keeps what it sees,
 //! [`Captures`] writes it for tshark.
 //!
 //! # Where to begin
@@ -78,7 +78,7 @@ mod topology;
 mod tournament;
 mod world;
 
-pub use application::{Application, Context};
+pub use application::{AppContext, Application};
 pub use apps::{
     BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowTotals, OnOff, OnOffSpec, PairChoice, PoissonFlows,
     PoissonSpec, RoundPair, Rounds, RoundsSpec, Telnet, TelnetSpec, User, UserSpec,
@@ -89,10 +89,10 @@ pub use ids::{AppId, HostId, LinkId, NodeId, Peer};
 pub use link::{Duplex, derive_seed, stream};
 pub use observer::{Observer, Step};
 pub use packet::{Body, Datagram, SimPacket, Transit, WireSizes};
-pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit};
+pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, PageTransfer, Visit};
 pub use pcap::Captures;
 pub use processing_delay::{ProcessingDelay, ProcessingOrder};
-pub use recorder::{Record, Recorder};
+pub use recorder::{StepRecord, StepRecorder};
 pub use simulation::{Simulation, SimulationConfig, SimulationError};
 pub use site::{Collecting, PassiveTap, ReportTap, Site, SiteSpec};
 pub use topology::{LinkSpec, RouteError, Topology, address_of, host_at};

@@ -8,7 +8,7 @@
 mod ahead;
 mod stages;
 
-use crate::events::{Arrival, Due, EventQueue};
+use crate::events::{Due, EventQueue, LinkArrival};
 use crate::key::Key;
 use crate::observer::{Observer, Step};
 use crate::packet::PacketPool;
@@ -16,7 +16,7 @@ use crate::processing::Processing;
 use crate::routes::Routes;
 use crate::{AppId, HostId, LinkId, LinkSpec, SimPacket, Topology};
 use ahead::Ahead;
-use link::{Fate, Link, QueueLimit, Stage, stream};
+use link::{Link, LinkFate, QueueLimit, Stage, stream};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use units::{Duration, Instant, Rate};
@@ -150,7 +150,7 @@ impl Network {
 
     /// Has a packet wait until its host is done with it; false if that is now.
     #[cold]
-    fn hold(&mut self, arrival: Arrival) -> bool {
+    fn hold(&mut self, arrival: LinkArrival) -> bool {
         let packet = self.packets.packet(arrival.packet);
         let departure = self.processing.departure(packet, self.current.at());
         if let Some(at) = departure {
@@ -195,7 +195,7 @@ impl Network {
     /// break off with, nothing if there is no event.
     // Out of line, so that the loop of arrivals keeps its registers.
     #[inline(never)]
-    fn next_in_heap(&mut self) -> ControlFlow<Option<Next>, Option<(Key, Arrival)>> {
+    fn next_in_heap(&mut self) -> ControlFlow<Option<Next>, Option<(Key, LinkArrival)>> {
         let Some((key, due)) = self.queue.pop_heap() else {
             return ControlFlow::Break(None);
         };
@@ -217,8 +217,8 @@ impl Network {
     // Always: the compiler finds it too long for its two callers, and then every hop costs a tenth
     // more instructions.
     #[inline(always)]
-    fn forward(&mut self, now: Instant, arrival: Arrival) -> bool {
-        let Arrival { packet, cursor, bytes } = arrival;
+    fn forward(&mut self, now: Instant, arrival: LinkArrival) -> bool {
+        let LinkArrival { packet, cursor, bytes } = arrival;
         let Some(hop) = self.routes.hop(cursor) else {
             return true;
         };
@@ -230,11 +230,11 @@ impl Network {
             return false;
         };
         match fifo.offer(now, bytes) {
-            Fate::Delivered { departs, arrives } => {
+            LinkFate::Delivered { departs, arrives } => {
                 if !self.observers.is_empty() {
-                    self.observe_fate(id, Fate::Delivered { departs, arrives }, packet);
+                    self.observe_fate(id, LinkFate::Delivered { departs, arrives }, packet);
                 }
-                let due = Arrival { cursor: cursor + 1, ..arrival };
+                let due = LinkArrival { cursor: cursor + 1, ..arrival };
                 if hop.leads_ahead() {
                     let key = self.queue.arrival_key(arrives, id.0);
                     self.cross_ahead(key, due);
@@ -252,7 +252,7 @@ impl Network {
 
     /// Schedules an arrival over a link, in the lane that it has for such packets.
     #[inline(always)]
-    fn schedule(&mut self, (id, lane): (LinkId, u32), at: Instant, arrival: Arrival) {
+    fn schedule(&mut self, (id, lane): (LinkId, u32), at: Instant, arrival: LinkArrival) {
         let lane = match lane {
             NO_LANE => self.lane_for(id, arrival.bytes > SMALL),
             lane => lane,
@@ -292,20 +292,20 @@ impl Network {
     }
 
     #[cold]
-    fn observe_fate(&mut self, id: LinkId, fate: Fate, packet: u32) {
-        self.observe_entry(id, fate == Fate::Dropped, packet);
+    fn observe_fate(&mut self, id: LinkId, fate: LinkFate, packet: u32) {
+        self.observe_entry(id, fate == LinkFate::Dropped, packet);
         self.observe_departure(id, fate, packet);
     }
 
     /// Tells observers what a fate says of the time after the queue.
-    fn observe_departure(&mut self, id: LinkId, fate: Fate, packet: u32) {
+    fn observe_departure(&mut self, id: LinkId, fate: LinkFate, packet: u32) {
         if self.observers.is_empty() {
             return;
         }
-        if let Fate::Delivered { departs, .. } | Fate::Lost { departs } = fate {
+        if let LinkFate::Delivered { departs, .. } | LinkFate::Lost { departs } = fate {
             self.observe(departs, id, Step::Leave, packet);
         }
-        if let Fate::Lost { departs } = fate {
+        if let LinkFate::Lost { departs } = fate {
             self.observe(departs, id, Step::Lose, packet);
         }
     }
@@ -390,8 +390,8 @@ impl Network {
     }
 }
 
-const fn arrival(packet: u32, cursor: u32, bytes: u32) -> Arrival {
-    Arrival { packet, cursor, bytes }
+const fn arrival(packet: u32, cursor: u32, bytes: u32) -> LinkArrival {
+    LinkArrival { packet, cursor, bytes }
 }
 
 /// The links of a topology.

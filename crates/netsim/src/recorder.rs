@@ -6,7 +6,7 @@ use units::Instant;
 
 /// One step of one packet at one link.
 #[derive(Clone, Copy, Debug)]
-pub struct Record {
+pub struct StepRecord {
     /// When.
     pub at: Instant,
     /// Where.
@@ -20,13 +20,13 @@ pub struct Record {
 /// An observer that remembers. Records of one link and one kind of step are in the order of time,
 /// all together are not: a departure is known when the packet enters (see [`Observer`]).
 #[derive(Debug, Default)]
-pub struct Recorder {
+pub struct StepRecorder {
     /// By link.
     chosen: Vec<bool>,
-    records: Vec<Record>,
+    records: Vec<StepRecord>,
 }
 
-impl Recorder {
+impl StepRecorder {
     /// Remembers what happens at `links` and nowhere else.
     pub fn of(links: impl IntoIterator<Item = LinkId>) -> Self {
         let mut chosen = Vec::new();
@@ -40,15 +40,15 @@ impl Recorder {
     }
 
     /// What has happened so far.
-    pub fn records(&self) -> &[Record] {
+    pub fn records(&self) -> &[StepRecord] {
         &self.records
     }
 }
 
-impl Observer for Recorder {
+impl Observer for StepRecorder {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         if self.chosen.get(link.index()) == Some(&true) {
-            self.records.push(Record { at, link, step, packet: *packet });
+            self.records.push(StepRecord { at, link, step, packet: *packet });
         }
     }
 }

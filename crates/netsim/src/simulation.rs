@@ -1,6 +1,6 @@
 //! A simulation: a topology, the applications on it, and virtual time.
 
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::observer::Observer;
 use crate::packet::WireSizes;
 use crate::topology::Topology;
@@ -165,7 +165,7 @@ impl Simulation {
     /// Tells every application that has started that the run stops here.
     fn stop(&mut self) {
         for (n, seat) in self.seats.iter_mut().enumerate().filter(|(_, seat)| seat.started) {
-            seat.app.on_stop(&mut Context { world: &mut self.world, app: AppId(n as u32) });
+            seat.app.on_stop(&mut AppContext { world: &mut self.world, app: AppId(n as u32) });
         }
     }
 
@@ -196,7 +196,7 @@ impl Simulation {
             Notice::Datagram(_, datagram) => datagram.app,
         };
         let seat = &mut self.seats[id.index()];
-        let context = &mut Context { world: &mut self.world, app: id };
+        let context = &mut AppContext { world: &mut self.world, app: id };
         match notice {
             Notice::Event { host, event, .. } => seat.app.on_event(context, host, &event),
             Notice::UnsentLow { host, conn, .. } => seat.app.on_unsent_low(context, host, conn),

@@ -9,7 +9,7 @@ use crate::observer::{Observer, Step};
 use crate::packet::{Body, SimPacket, Transit};
 use crate::topology::{Topology, address_of};
 use crate::{HostId, LinkId, NodeId, Simulation};
-use memory::passive::{FlowKey, Incoming, Outgoing, Passive};
+use memory::passive::{FlowKey, IncomingPacket, OutgoingPacket, Passive};
 use memory::{Average, Gateway, GatewayConfig, Sample, Shared};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -189,9 +189,9 @@ fn flow(packet: &SimPacket, transit: &Transit, way: Way) -> FlowKey {
 }
 
 /// What a header says; the simulator's own knowledge of retransmissions is not in it.
-fn outgoing(transit: &Transit) -> Outgoing {
+fn outgoing(transit: &Transit) -> OutgoingPacket {
     let segment = &transit.segment;
-    Outgoing {
+    OutgoingPacket {
         seq: segment.seq,
         len: segment.len,
         syn: segment.has(Flags::SYN),
@@ -199,9 +199,9 @@ fn outgoing(transit: &Transit) -> Outgoing {
     }
 }
 
-fn incoming(transit: &Transit) -> Incoming {
+fn incoming(transit: &Transit) -> IncomingPacket {
     let segment = &transit.segment;
-    Incoming {
+    IncomingPacket {
         ack: segment.has(Flags::ACK).then_some(segment.ack),
         window: segment.window,
         len: segment.len,

@@ -2,10 +2,10 @@
 //! take its turn, so that the same run with and without one has to end alike: every delivery at its
 //! instant and in its order, every link with its counters and its queue, wherever the run is cut.
 
-use link::{Counters, LinkConfig, Occupancy, QueueLimit};
+use link::{LinkConfig, LinkCounters, Occupancy, QueueLimit};
 use netsim::{
-    Application, BulkSpec, BulkTransfer, Context, Datagram, Dumbbell, Duplex, FlowRecord, HostId,
-    LinkId, Observer, SimPacket, Simulation, SimulationConfig, Step, Topology,
+    AppContext, Application, BulkSpec, BulkTransfer, Datagram, Dumbbell, Duplex, FlowRecord,
+    HostId, LinkId, Observer, SimPacket, Simulation, SimulationConfig, Step, Topology,
 };
 use proptest::prelude::*;
 use tcp::Scheme;
@@ -43,18 +43,18 @@ struct Traffic {
 }
 
 impl Application for Traffic {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         for (n, planned) in self.plan.iter().enumerate() {
             context.set_timer(Instant::from_nanos(planned.at * 1000), n as u32);
         }
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, n: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, n: u32) {
         let Planned { from, to, bytes, .. } = self.plan[n as usize];
         context.send_datagram(HostId(from), HostId(to), bytes, u64::from(n));
     }
 
-    fn on_datagram(&mut self, context: &mut Context<'_>, host: HostId, datagram: Datagram) {
+    fn on_datagram(&mut self, context: &mut AppContext<'_>, host: HostId, datagram: Datagram) {
         self.log.push(Arrived { at: context.now(), host, tag: datagram.tag });
         // Every third is answered, so that what happens depends on what happened before.
         let Planned { from, bytes, .. } = self.plan[datagram.tag as usize];
@@ -114,7 +114,7 @@ fn chain(wires: &[Wire]) -> Topology {
 struct Seen {
     now: Instant,
     log: Vec<Arrived>,
-    links: Vec<(Counters, Occupancy)>,
+    links: Vec<(LinkCounters, Occupancy)>,
     under_way: usize,
 }
 
@@ -176,7 +176,7 @@ proptest! {
 }
 
 /// Forty transfers of 300 kB over one queue: losses, timeouts and both directions of TCP.
-fn transfers(scheme: &str, witnessed: bool) -> (Vec<FlowRecord>, Vec<Counters>) {
+fn transfers(scheme: &str, witnessed: bool) -> (Vec<FlowRecord>, Vec<LinkCounters>) {
     let wire = |mbps, ms, queue| {
         LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms), queue).unwrap()
     };

@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Access, AppId, Body, Browsing, BrowsingSpec, Dumbbell, Duplex, PageLoad, PageSpec, Recorder,
-    Simulation, SimulationConfig, Step,
+    Access, AppId, Body, Browsing, BrowsingSpec, Dumbbell, Duplex, PageLoad, PageSpec, Simulation,
+    SimulationConfig, Step, StepRecorder,
 };
 use std::sync::Arc;
 use tcp::Scheme;
@@ -100,7 +100,7 @@ fn servers_of_one_way_visits_send_data_and_nothing_else() {
         let link = LinkConfig::new(Rate::from_mbps(1), Duration::from_millis(50), queue).unwrap();
         let bell = Dumbbell::new(1, link.clone(), Duplex::symmetric(link));
         let mut sim = Simulation::new(bell.topology.clone(), SimulationConfig::default());
-        sim.observe(Recorder::of(bell.first_links.iter().copied()));
+        sim.observe(StepRecorder::of(bell.first_links.iter().copied()));
         let scheme = Scheme::parse(&format!("{name}+profile=ns2-one-way+mss=512")).unwrap();
         let page = PageSpec {
             page: Arc::new(Page::builtin("map").unwrap()),
@@ -122,7 +122,7 @@ fn servers_of_one_way_visits_send_data_and_nothing_else() {
             }),
         );
         sim.run(FOREVER).unwrap();
-        let records = sim.observer::<Recorder>().unwrap().records();
+        let records = sim.observer::<StepRecorder>().unwrap().records();
         let entered = records.iter().filter(|record| matches!(record.step, Step::Enter { .. }));
         let lengths = entered.filter_map(|record| match &record.packet.body {
             Body::Segment(transit) => Some(u64::from(transit.segment.len)),

@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    AppId, Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, Recorder, Simulation, SimulationConfig,
-    SimulationError, Step,
+    AppId, Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationConfig,
+    SimulationError, Step, StepRecorder,
 };
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
@@ -57,7 +57,7 @@ fn a_closed_transfer_leaves_nothing_behind() {
 /// Segments with data, SYN or FIN that the first source put on its first link, and how many of
 /// them again, before `until`.
 fn sent(sim: &Simulation, from: netsim::HostId, until: Instant) -> (u64, u64) {
-    let records = sim.observer::<Recorder>().unwrap().records().iter();
+    let records = sim.observer::<StepRecorder>().unwrap().records().iter();
     let transits = records.filter_map(|record| match record.packet.body {
         Body::Segment(t) if matches!(record.step, Step::Enter { .. }) && record.at < until => {
             (record.packet.from == from && !t.is_pure_ack()).then_some(t.retransmission)
@@ -72,7 +72,7 @@ fn the_record_counts_what_the_first_link_saw() {
     for close in [true, false] {
         let bell = bell(1, 0.02);
         let mut sim = simulation(&bell);
-        sim.observe(Recorder::of([bell.first_links[0]]));
+        sim.observe(StepRecorder::of([bell.first_links[0]]));
         let spec = BulkSpec { close, ..spec(&bell, 0, "reno", Some(500_000)) };
         let id = sim.add(at_s(0), BulkTransfer::new(spec));
         sim.run_until(FOREVER).unwrap();
@@ -152,13 +152,13 @@ struct Seen {
 fn history() -> Vec<Seen> {
     let bell = bell(2, 0.01);
     let mut sim = simulation(&bell);
-    sim.observe(Recorder::of([bell.bottleneck.forward, bell.bottleneck.reverse]));
+    sim.observe(StepRecorder::of([bell.bottleneck.forward, bell.bottleneck.reverse]));
     let schemes = ["linux+pacing=on", "newreno"];
     for (pair, scheme) in schemes.into_iter().enumerate() {
         sim.add(at_s(0), BulkTransfer::new(spec(&bell, pair, scheme, Some(1_000_000))));
     }
     sim.run(FOREVER).unwrap();
-    let records = sim.observer::<Recorder>().unwrap().records().iter();
+    let records = sim.observer::<StepRecorder>().unwrap().records().iter();
     records
         .filter_map(|record| match record.packet.body {
             Body::Segment(t) => Some(Seen {

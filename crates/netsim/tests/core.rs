@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Application, Body, Cbr, CbrSpec, Context, Datagram, Dumbbell, Duplex, HostId, LinkId, Observer,
-    SimPacket, Simulation, SimulationConfig, SimulationError, Step, Topology,
+    AppContext, Application, Body, Cbr, CbrSpec, Datagram, Dumbbell, Duplex, HostId, LinkId,
+    Observer, SimPacket, Simulation, SimulationConfig, SimulationError, Step, Topology,
 };
 use units::{Duration, Instant, Rate};
 
@@ -100,18 +100,18 @@ struct Race {
 }
 
 impl Application for Race {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         // 1000 bytes at 8 Mbit/s and 1 ms of delay: 2 ms.
         context.set_timer(at_ms(2), 0);
         context.send_datagram(HostId(0), self.other, 1000, 0);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
         self.order.push("timer");
         context.finish();
     }
 
-    fn on_datagram(&mut self, _context: &mut Context<'_>, _host: HostId, _datagram: Datagram) {
+    fn on_datagram(&mut self, _context: &mut AppContext<'_>, _host: HostId, _datagram: Datagram) {
         self.order.push("datagram");
     }
 
@@ -148,7 +148,7 @@ fn an_arrival_goes_before_a_timer_of_the_same_instant() {
 struct Patient;
 
 impl Application for Patient {
-    fn start(&mut self, _context: &mut Context<'_>) {}
+    fn start(&mut self, _context: &mut AppContext<'_>) {}
 
     fn describe(&self) -> String {
         "the patient one".to_owned()

@@ -2,7 +2,7 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Application, Context, Dumbbell, Duplex, HostId, Simulation, SimulationConfig, WireSizes,
+    AppContext, Application, Dumbbell, Duplex, HostId, Simulation, SimulationConfig, WireSizes,
 };
 use tcp::{Event, EventKind, Scheme};
 use units::{Duration, Instant, Rate};
@@ -17,12 +17,12 @@ struct Flows {
 }
 
 impl Application for Flows {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         context.listen(self.ends.1, PORT, self.scheme.clone());
         self.on_timer(context, 0);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
         let (from, to) = self.ends;
         let conn = context.connect(from, to, PORT, &self.scheme);
         context.write(from, conn, 3 * 960);
@@ -30,7 +30,7 @@ impl Application for Flows {
         context.set_timer(context.now() + Duration::from_millis(5), 0);
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         match event.kind {
             EventKind::PeerClosed => context.shutdown(host, event.conn),
             EventKind::Closed => self.closed += 1,

@@ -2,8 +2,8 @@
 
 use link::{Discipline, LinkConfig, QueueLimit};
 use netsim::{
-    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, Losses, Recorder, Simulation, SimulationConfig,
-    Step,
+    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, Losses, Simulation, SimulationConfig, Step,
+    StepRecorder,
 };
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
@@ -20,7 +20,7 @@ fn watched(bottleneck: LinkConfig) -> Vec<(Losses, Losses)> {
     let bell = Dumbbell::new(2, wire(100, QueueLimit::Unlimited), Duplex::symmetric(bottleneck));
     let config = SimulationConfig { seed: 4, ..SimulationConfig::default() };
     let mut sim = Simulation::new(bell.topology.clone(), config);
-    sim.observe(Recorder::of([bell.bottleneck.forward]));
+    sim.observe(StepRecorder::of([bell.bottleneck.forward]));
     let scheme = Scheme::parse("sack").unwrap();
     let apps: Vec<_> = (0..2)
         .map(|pair| {
@@ -31,7 +31,7 @@ fn watched(bottleneck: LinkConfig) -> Vec<(Losses, Losses)> {
         })
         .collect();
     sim.run(Instant::from_nanos(100_000_000_000)).unwrap();
-    let records = sim.observer::<Recorder>().unwrap().records();
+    let records = sim.observer::<StepRecorder>().unwrap().records();
     let seen = |from, until| {
         let lost = records.iter().filter(|record| {
             let is_loss =

@@ -1,12 +1,14 @@
 //! Pages over TCP over links: everything arrives once, nothing beats the wire, runs repeat.
 
 use link::{LinkConfig, QueueLimit};
-use netsim::{Access, AppId, Duplex, PageLoad, PageSpec, Simulation, SimulationConfig, Transfer};
+use netsim::{
+    Access, AppId, Duplex, PageLoad, PageSpec, PageTransfer, Simulation, SimulationConfig,
+};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 use workload::{
-    BUILTINS, Discovery, HostId, Http, Kind, LoaderConfig, Object, Page, PageHost, Tls,
+    BUILTINS, Discovery, HostId, Http, LoaderConfig, Object, ObjectKind, Page, PageHost, Tls,
 };
 
 const FOREVER: Instant = Instant::from_nanos(600_000_000_000);
@@ -65,7 +67,7 @@ fn check(page: &Page, sim: &Simulation, id: AppId) {
     // One byte a microsecond, a round trip of the handshake and one of the first request.
     let least = Duration::from_micros(page.response_bytes()) + Duration::from_millis(80);
     assert!(loader.page_done_at().unwrap() - Instant::ZERO > least);
-    let accepted = |transfer: &&Transfer| transfer.server_conn().is_some();
+    let accepted = |transfer: &&PageTransfer| transfer.server_conn().is_some();
     assert!(load.transfers().iter().filter(accepted).all(|t| t.stats().segments_sent > 0));
 }
 
@@ -102,7 +104,7 @@ fn a_load_repeats_to_the_last_bit() {
     let run = || {
         let (sim, id) = load(&page, "linux", (Http::Http11, Tls::Tls13), 0.05);
         let load = sim.application::<PageLoad>(id).unwrap();
-        let stats: Vec<_> = load.transfers().iter().map(Transfer::stats).copied().collect();
+        let stats: Vec<_> = load.transfers().iter().map(PageTransfer::stats).copied().collect();
         (load.loader().milestones().to_vec(), stats, sim.now())
     };
     assert_eq!(run(), run());
@@ -118,7 +120,7 @@ fn one_object(body_bytes: u64) -> Page {
     let object = Object {
         label: "/".to_owned(),
         host: HostId(0),
-        kind: Kind::Html,
+        kind: ObjectKind::Html,
         request_bytes: 300,
         response_header_bytes: 200,
         body_bytes,

@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    AppId, Body, Cbr, CbrSpec, Dumbbell, Duplex, ProcessingDelay, Record, Recorder, Simulation,
-    SimulationConfig, Step,
+    AppId, Body, Cbr, CbrSpec, Dumbbell, Duplex, ProcessingDelay, Simulation, SimulationConfig,
+    Step, StepRecord, StepRecorder,
 };
 use units::{Duration, Instant, Rate};
 
@@ -34,16 +34,16 @@ fn source(sim: &mut Simulation, bell: &Dumbbell, pair: usize, interval: Duration
 fn entered(bell: &Dumbbell, pair: usize, interval: Duration, seed: u64) -> Vec<Instant> {
     let config = SimulationConfig { seed, ..Default::default() };
     let mut sim = Simulation::new(bell.topology.clone(), config);
-    sim.observe(Recorder::of([bell.first_links[pair]]));
+    sim.observe(StepRecorder::of([bell.first_links[pair]]));
     let ids = [0, 1].map(|pair| source(&mut sim, bell, pair, interval));
     let end = sim.run(Instant::from_nanos(1 << 60)).unwrap();
     sim.run_until(end + Duration::from_secs(1)).unwrap();
     for id in ids {
         assert_eq!(sim.application::<Cbr>(id).unwrap().received(), COUNT, "none is lost");
     }
-    let records = sim.observer::<Recorder>().unwrap().records().iter();
+    let records = sim.observer::<StepRecorder>().unwrap().records().iter();
     let enters = records.filter(|record| matches!(record.step, Step::Enter { .. }));
-    let enter = |(n, record): (usize, &Record)| {
+    let enter = |(n, record): (usize, &StepRecord)| {
         let Body::Datagram(datagram) = record.packet.body else { panic!() };
         assert_eq!(datagram.tag, n as u64);
         record.at

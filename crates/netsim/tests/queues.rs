@@ -6,7 +6,7 @@ use link::{
     Reordering, Ties,
 };
 use netsim::{
-    Application, BulkSpec, BulkTransfer, Context, Datagram, Dumbbell, Duplex, HostId, LinkId,
+    AppContext, Application, BulkSpec, BulkTransfer, Datagram, Dumbbell, Duplex, HostId, LinkId,
     Observer, SimPacket, Simulation, SimulationConfig, Step,
 };
 use std::collections::BTreeMap;
@@ -191,7 +191,7 @@ struct Burst {
 }
 
 impl Application for Burst {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         for tag in 0..60 {
             match tag % 2 {
                 0 => context.send_datagram(self.from, self.to, 1000, tag),
@@ -201,7 +201,7 @@ impl Application for Burst {
         context.finish();
     }
 
-    fn on_datagram(&mut self, _context: &mut Context<'_>, _host: HostId, datagram: Datagram) {
+    fn on_datagram(&mut self, _context: &mut AppContext<'_>, _host: HostId, datagram: Datagram) {
         self.received.push(datagram.tag);
     }
 

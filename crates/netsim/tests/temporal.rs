@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, Record, Recorder, Simulation, SimulationConfig,
-    Step, WireSizes,
+    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationConfig, Step, StepRecord,
+    StepRecorder, WireSizes,
 };
 use tcp::{Flags, Scheme};
 use units::{Duration, Instant, Rate};
@@ -15,13 +15,13 @@ fn wire(bps: u64, ms: u64) -> LinkConfig {
 
 /// What a source sent in each of two transfers of 60 KB to the same sink, the second `idle` after the
 /// first began, over 10 Mbit/s and a round trip of 100 ms.
-fn twice(scheme: &str, idle: Duration) -> [(Duration, Vec<Record>); 2] {
+fn twice(scheme: &str, idle: Duration) -> [(Duration, Vec<StepRecord>); 2] {
     let bell = Dumbbell::new(1, wire(100_000_000, 1), Duplex::symmetric(wire(10_000_000, 48)));
     let sizes =
         WireSizes { data_overhead: Some(0), control_bytes: Some(40), ..WireSizes::default() };
     let config = SimulationConfig { seed: 1, wire_sizes: sizes };
     let mut sim = Simulation::new(bell.topology.clone(), config);
-    sim.observe(Recorder::of(bell.first_links.iter().copied()));
+    sim.observe(StepRecorder::of(bell.first_links.iter().copied()));
     let scheme = Scheme::parse(scheme).unwrap();
     let transfer = || {
         BulkTransfer::new(BulkSpec {
@@ -36,7 +36,7 @@ fn twice(scheme: &str, idle: Duration) -> [(Duration, Vec<Record>); 2] {
     let starts = [Instant::ZERO, Instant::ZERO + idle];
     let apps = starts.map(|start| sim.add(start, transfer()));
     sim.run(Instant::ZERO + idle + Duration::from_secs(10)).unwrap();
-    let records = sim.observer::<Recorder>().unwrap().records();
+    let records = sim.observer::<StepRecorder>().unwrap().records();
     [0, 1].map(|n| {
         let flow = sim.application::<BulkTransfer>(apps[n]).unwrap().flows()[0];
         let end = starts[n] + Duration::from_secs(4);
@@ -47,7 +47,7 @@ fn twice(scheme: &str, idle: Duration) -> [(Duration, Vec<Record>); 2] {
 }
 
 /// When segments with data left, seconds after the first packet, and whether that was a SYN.
-fn data(records: &[Record]) -> Vec<(f64, bool)> {
+fn data(records: &[StepRecord]) -> Vec<(f64, bool)> {
     let first = records[0].at;
     let segments = records.iter().filter_map(|record| match &record.packet.body {
         Body::Segment(transit) => Some((record.at, transit.segment)),

@@ -2,7 +2,7 @@
 
 use link::{CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit, Statistics};
 use netsim::{
-    Application, BulkSpec, BulkTransfer, Context, Dumbbell, Duplex, HostId, Simulation,
+    AppContext, Application, BulkSpec, BulkTransfer, Dumbbell, Duplex, HostId, Simulation,
     SimulationConfig, Topology,
 };
 use rand_pcg::Pcg32;
@@ -24,12 +24,12 @@ struct Poisson {
 }
 
 impl Application for Poisson {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         self.stream = Some(context.stream("poisson"));
         self.on_timer(context, 0);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
         context.send_datagram(self.from, self.to, 1000, 0);
         self.left -= 1;
         let Some(stream) = self.stream.as_mut().filter(|_| self.left > 0) else {

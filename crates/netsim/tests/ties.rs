@@ -3,8 +3,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, Recorder, Simulation, SimulationConfig, Step,
-    WireSizes,
+    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationConfig, Step,
+    StepRecorder, WireSizes,
 };
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
@@ -21,7 +21,7 @@ fn drops() -> Vec<(u64, Instant)> {
     let wire_sizes =
         WireSizes { data_overhead: Some(40), control_bytes: Some(40), ..WireSizes::default() };
     let mut sim = Simulation::new(bell.topology, SimulationConfig { seed: 1, wire_sizes });
-    sim.observe(Recorder::of([bell.bottleneck.forward]));
+    sim.observe(StepRecorder::of([bell.bottleneck.forward]));
     let scheme = Scheme::parse("sack+mss=1000+iw=2+ack=all+rwnd=4MB").unwrap();
     let spec = BulkSpec {
         from: bell.sources[0],
@@ -33,7 +33,7 @@ fn drops() -> Vec<(u64, Instant)> {
     };
     sim.add(Instant::ZERO, BulkTransfer::new(spec));
     sim.run(Instant::from_nanos(60_000_000_000)).unwrap();
-    let records = sim.observer::<Recorder>().unwrap().records().iter();
+    let records = sim.observer::<StepRecorder>().unwrap().records().iter();
     let dropped = records.filter(|record| matches!(record.step, Step::Drop { .. }));
     dropped
         .filter_map(|record| match record.packet.body {

@@ -2,7 +2,7 @@
 
 /// For whom of those behind the other host a connection is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Client {
+pub enum ProxyClient {
     /// For one that the application has given a number.
     Named(u64),
     /// For one of its own: the connection's local and remote port.

@@ -9,8 +9,8 @@ mod client;
 pub mod ensemble;
 mod path;
 
-pub use client::Client;
+pub use client::ProxyClient;
 pub use path::{
-    Front, Learning, MemberDelivery, Origin, Pacer, Path, Reporting, SendLog, StartUpExit,
-    StartUpReport, Upheaval,
+    Front, Learning, MemberDelivery, Origin, Pacer, ParkedPath, Path, Reporting, SendLog,
+    StartUpExit, StartUpReport, Upheaval,
 };

@@ -1,7 +1,7 @@
 //! Files that a plan names: rate traces, recorded pages. The trace `changing` comes with headstart, so that the example
 //! that reads it runs anywhere.
 
-use super::document::{At, Document};
+use super::document::{At, PlanDocument};
 use super::error::Fault;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -27,7 +27,11 @@ fn missing(why: &str) -> String {
 
 impl Files {
     /// Loads what a document names and is not known yet.
-    pub(super) fn load(&mut self, document: &Document, loader: Loader<'_>) -> Result<(), Fault> {
+    pub(super) fn load(
+        &mut self,
+        document: &PlanDocument,
+        loader: Loader<'_>,
+    ) -> Result<(), Fault> {
         for name in document.files() {
             if !self.known.contains_key(&**name) {
                 let own = TRACES.iter().find(|(trace, _)| *trace == name.as_str());

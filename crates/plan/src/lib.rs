@@ -21,12 +21,12 @@ mod tree;
 
 pub use error::PlanError;
 pub use files::Loader;
-pub use metrics::{ALL as ALL_WORKLOADS, Metric, WorkloadResult};
+pub use metrics::{ALL as ALL_WORKLOADS, WorkloadMetric, WorkloadResult};
 pub use run::{LinkRow, Output, RunError, RunResult};
 pub use scenario::Scenario;
 pub use sweep::{Coordinate, SCHEME};
 
-use document::Document;
+use document::PlanDocument;
 use error::{Fault, of_toml};
 use files::Files;
 use schemars::Schema;
@@ -180,13 +180,13 @@ impl<'a> Plan<'a> {
     }
 
     /// What the plan says of a cell.
-    fn document(&self, cell: usize) -> Result<Document, Fault> {
+    fn document(&self, cell: usize) -> Result<PlanDocument, Fault> {
         let mut tree = self.tree.clone();
         self.sweep.apply(cell, &mut tree)?;
         read_document(tree)
     }
 
-    fn scenario(&self, document: &Document, cell: usize) -> Result<Scenario, Fault> {
+    fn scenario(&self, document: &PlanDocument, cell: usize) -> Result<Scenario, Fault> {
         Scenario::new(document, self.sweep.scheme(cell), &self.files)
     }
 
@@ -210,10 +210,10 @@ impl<'a> Plan<'a> {
 
 /// What a plan may contain, as JSON Schema (2020-12). TOML's tables are its objects.
 pub fn schema() -> Schema {
-    schemars::schema_for!(Document)
+    schemars::schema_for!(PlanDocument)
 }
 
-fn read_document(mut tree: Tree<'_>) -> Result<Document, Fault> {
+fn read_document(mut tree: Tree<'_>) -> Result<PlanDocument, Fault> {
     tree::tag_kinds(tree.get_mut());
-    Document::deserialize(toml::de::Deserializer::from(tree)).map_err(of_toml)
+    PlanDocument::deserialize(toml::de::Deserializer::from(tree)).map_err(of_toml)
 }

@@ -1,6 +1,6 @@
 //! What a run comes down to: a few numbers for each workload and for all together.
 
-use super::scenario::{Group, Interval};
+use super::scenario::{Group, MeasuredInterval};
 use netsim::FlowRecord;
 use units::Duration;
 
@@ -9,7 +9,7 @@ pub const ALL: &str = "all";
 
 /// What is computed for a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
+pub enum WorkloadMetric {
     /// Transfers that began in the measured interval.
     Flows,
     /// Those of them that have an end and did not reach it.
@@ -33,7 +33,7 @@ pub enum Metric {
     Timeouts,
 }
 
-impl Metric {
+impl WorkloadMetric {
     /// All of them, in the order of columns.
     pub const ALL: [Self; 9] = [
         Self::Flows,
@@ -68,7 +68,7 @@ impl Metric {
 pub struct WorkloadResult {
     /// Its name, or [`ALL`].
     pub workload: String,
-    /// By [`Metric::ALL`]; `None` where there is nothing to compute it from.
+    /// By [`WorkloadMetric::ALL`]; `None` where there is nothing to compute it from.
     pub values: Vec<Option<f64>>,
 }
 
@@ -88,7 +88,7 @@ struct Tally {
 pub(super) struct Tallies {
     workloads: Vec<Tallied>,
     /// Transfers that begin in it count.
-    interval: Interval,
+    interval: MeasuredInterval,
 }
 
 /// One workload and its sums.
@@ -100,7 +100,7 @@ struct Tallied {
 }
 
 impl Tallies {
-    pub(super) fn new(groups: &[Group], interval: Interval) -> Self {
+    pub(super) fn new(groups: &[Group], interval: MeasuredInterval) -> Self {
         let workloads = groups.iter().map(|group| Tallied {
             name: group.name.clone(),
             background: group.background,
@@ -111,7 +111,7 @@ impl Tallies {
     }
 
     /// The measured interval, now that its end is known.
-    pub(super) const fn set_interval(&mut self, interval: Interval) {
+    pub(super) const fn set_interval(&mut self, interval: MeasuredInterval) {
         self.interval = interval;
     }
 
@@ -183,19 +183,19 @@ impl Tally {
     fn values(mut self, length: Duration) -> Vec<Option<f64>> {
         self.completions.sort_by(f64::total_cmp);
         let value = |metric| match metric {
-            Metric::Flows => Some(self.flows as f64),
-            Metric::Unfinished => Some(self.unfinished as f64),
-            Metric::CompletionMean => mean(&self.completions),
-            Metric::CompletionMedian => median(&self.completions),
-            Metric::CompletionP95 => percentile(&self.completions, 95),
-            Metric::Goodput => {
+            WorkloadMetric::Flows => Some(self.flows as f64),
+            WorkloadMetric::Unfinished => Some(self.unfinished as f64),
+            WorkloadMetric::CompletionMean => mean(&self.completions),
+            WorkloadMetric::CompletionMedian => median(&self.completions),
+            WorkloadMetric::CompletionP95 => percentile(&self.completions, 95),
+            WorkloadMetric::Goodput => {
                 (!length.is_zero()).then(|| self.received as f64 * 8.0 / length.as_secs_f64())
             }
-            Metric::Fairness => jain(&self.goodputs),
-            Metric::Retransmissions => Some(self.retransmissions as f64),
-            Metric::Timeouts => Some(self.timeouts as f64),
+            WorkloadMetric::Fairness => jain(&self.goodputs),
+            WorkloadMetric::Retransmissions => Some(self.retransmissions as f64),
+            WorkloadMetric::Timeouts => Some(self.timeouts as f64),
         };
-        Metric::ALL.map(value).to_vec()
+        WorkloadMetric::ALL.map(value).to_vec()
     }
 }
 

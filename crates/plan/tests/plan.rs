@@ -1,6 +1,6 @@
 //! Plans from outside: what a run measures, which random numbers it draws, what is refused.
 
-use plan::{Metric, Plan, RunResult};
+use plan::{Plan, RunResult, WorkloadMetric};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -46,8 +46,8 @@ fn drawn(plan: &Plan<'_>, index: usize, workload: &str) -> Vec<[String; 3]> {
     of.map(|row| [row[1].clone(), row[6].clone(), row[10].clone()]).collect()
 }
 
-fn value(result: &RunResult, metric: Metric) -> f64 {
-    let at = Metric::ALL.iter().position(|known| *known == metric).unwrap();
+fn value(result: &RunResult, metric: WorkloadMetric) -> f64 {
+    let at = WorkloadMetric::ALL.iter().position(|known| *known == metric).unwrap();
     result.workloads[0].values[at].unwrap()
 }
 
@@ -67,7 +67,7 @@ fn a_single_packet_takes_what_its_bits_and_round_trips_take() {
          traffic = {{ kind = \"bulk\", size = \"1kB\" }}\n"
     );
     let (result, rows) = execute(&read(&text), 0);
-    assert_eq!(value(&result, Metric::CompletionMean), 0.04);
+    assert_eq!(value(&result, WorkloadMetric::CompletionMean), 0.04);
     assert_eq!((rows.len(), rows[0][8].as_str()), (1, "0.04"));
 }
 
@@ -82,7 +82,7 @@ fn metrics_are_those_of_the_measured_interval() {
     );
     let (result, _) = execute(&read(&text), 0);
     let payload = 1e6 * 1460.0 / 1500.0;
-    let goodput = value(&result, Metric::Goodput);
+    let goodput = value(&result, WorkloadMetric::Goodput);
     assert!((goodput / payload - 1.0).abs() < 0.005, "{goodput} instead of {payload}");
     let link = result.links.iter().find(|row| row.link == "bottleneck").unwrap();
     assert!((0.999..=1.0).contains(&link.utilisation), "{link:?}");
@@ -107,7 +107,7 @@ fn late_transfer(more: &str) -> Late {
     );
     let (result, _) = execute(&read(&text), 0);
     let link = result.links.iter().find(|row| row.link == "bottleneck").unwrap();
-    let goodput = value(&result, Metric::Goodput);
+    let goodput = value(&result, WorkloadMetric::Goodput);
     Late { goodput, utilisation: link.utilisation, end: result.end }
 }
 
@@ -196,7 +196,7 @@ fn random_pairs_cross_a_hop() {
         [workload.flows]\nfrom = \"cross-in\"\nto = \"cross-out\"\npairing = \"random\"\n\
         traffic = { kind = \"poisson\", mean_gap = \"10ms\", size = \"1kB\", flows = 40 }\n";
     let (result, rows) = execute(&read(text), 0);
-    assert_eq!((rows.len(), value(&result, Metric::Flows)), (80, 80.0));
+    assert_eq!((rows.len(), value(&result, WorkloadMetric::Flows)), (80, 80.0));
     // Hosts of router n are in<n>-0 and out<n>-0.
     for row in &rows {
         assert_ne!(row[4].trim_start_matches("in"), row[5].trim_start_matches("out"), "{row:?}");
@@ -216,7 +216,7 @@ fn a_page_is_one_transfer_from_its_start_to_its_last_byte() {
         (1, "3.0", bytes.to_string())
     );
     // At best its bytes at 1 Mbit/s and a round trip; it begins at 3 s and ends with the run.
-    let completion = value(&result, Metric::CompletionMean);
+    let completion = value(&result, WorkloadMetric::CompletionMean);
     assert!(completion > bytes as f64 * 8e-6 + 0.02, "{completion}");
     assert!(result.end >= 3.0 + completion, "{} {completion}", result.end);
 }
@@ -228,7 +228,7 @@ fn visits_follow_one_another_with_time_to_think_between() {
          traffic = {{ kind = \"page\", page = \"text\", visits = 3, think = \"7s\" }}\n"
     );
     let (result, rows) = execute(&read(&text), 0);
-    assert_eq!((rows.len(), value(&result, Metric::Flows)), (3, 3.0));
+    assert_eq!((rows.len(), value(&result, WorkloadMetric::Flows)), (3, 3.0));
     // Columns: start 6, received 8. Nothing else is on the path: a visit starts 7 s after the end
     // of the one before, and takes as long.
     let number = |row: usize, column: usize| rows[row][column].parse::<f64>().unwrap();

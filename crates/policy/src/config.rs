@@ -1,6 +1,6 @@
 //! Options of one connection that are not policies: sizes, timers, the receiver's habits.
 //!
-//! [`Config::default`] is what the RFCs ask for today; a scheme changes what its time
+//! [`ConnectionConfig::default`] is what the RFCs ask for today; a scheme changes what its time
 //! did otherwise.
 
 pub use segment::receiver::{AckPolicy, ReceiveConfig};
@@ -122,7 +122,7 @@ pub enum MemoryKind {
 
 /// Options of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct ConnectionConfig {
     /// Largest payload of a segment without options; the MSS option offers it.
     pub mss: u32,
     /// Options take their bytes from the payload (RFC 9293 §3.7.1, RFC 6691). Simulators that
@@ -178,7 +178,7 @@ pub struct Config {
     pub record_window: bool,
 }
 
-impl Default for Config {
+impl Default for ConnectionConfig {
     fn default() -> Self {
         Self {
             mss: 1460,

@@ -12,17 +12,17 @@ pub struct SendPlan {
     /// What lies between bursts, by `shape`.
     pub gap: Duration,
     /// How burst and gap are meant.
-    pub shape: Shape,
+    pub shape: GapShape,
     /// After so many segments of new data no more leave until the next order, or until nothing is in
     /// flight whose ACK could bring one.
     pub stop_after: Option<u32>,
     /// What is sent with low priority.
-    pub mark: Option<Mark>,
+    pub mark: Option<PriorityMark>,
 }
 
 /// What a gap of a [`SendPlan`] bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum GapShape {
     /// From a segment to the one `burst` later it is at least a gap: no interval of that length
     /// holds more than a burst.
     Interval,
@@ -34,7 +34,7 @@ pub enum Shape {
 /// New data that is sent with low priority: a queue that heeds it drops such segments first.
 /// A segment is marked if it contains a byte of the range; one that is sent again never is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct PriorityMark {
     /// Bytes of new data before the range.
     pub after: u64,
     /// Bytes of the range.
@@ -44,11 +44,11 @@ pub struct Mark {
 impl SendPlan {
     /// At most `burst` segments in any interval of `gap`, and nothing else.
     pub const fn spaced(burst: u32, gap: Duration) -> Self {
-        Self { burst, gap, shape: Shape::Interval, stop_after: None, mark: None }
+        Self { burst, gap, shape: GapShape::Interval, stop_after: None, mark: None }
     }
 
     /// A token bucket of `depth` segments, which fills by one every `gap`, and nothing else.
     pub const fn bucket(depth: u32, gap: Duration) -> Self {
-        Self { shape: Shape::Bucket, ..Self::spaced(depth, gap) }
+        Self { shape: GapShape::Bucket, ..Self::spaced(depth, gap) }
     }
 }

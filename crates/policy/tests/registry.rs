@@ -36,7 +36,7 @@ fn every_policy_says_what_it_is_and_where_it_is_specified() {
     }
 }
 
-/// [`policy::registry::Settings::get`] relies on it.
+/// [`policy::registry::ParameterValues::get`] relies on it.
 #[test]
 fn defaults_are_values() {
     for parameter in parameters() {

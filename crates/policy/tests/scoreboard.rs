@@ -1,6 +1,6 @@
 //! The scoreboard against a model that keeps a flag for every byte.
 
-use policy::ack::{Progress, Scoreboard};
+use policy::ack::{AckProgress, Scoreboard};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use units::Instant;
@@ -89,7 +89,7 @@ impl World {
     }
 
     fn ack(&mut self, una: u64) {
-        let mut progress = Progress::default();
+        let mut progress = AckProgress::default();
         self.board.acknowledge(una, &mut progress);
         assert_eq!(progress.acked, una - self.una);
         self.una = una;
@@ -102,7 +102,7 @@ impl World {
     }
 
     fn sack(&mut self, left: u64, right: u64) {
-        let mut progress = Progress::default();
+        let mut progress = AckProgress::default();
         self.board.sack(left, right, &mut progress);
         // A segment counts when all of its bytes are SACKed and this block brought one of them.
         let news: BTreeSet<u64> = (left.max(self.una)..right.min(self.nxt))

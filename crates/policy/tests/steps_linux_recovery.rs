@@ -5,9 +5,11 @@
 //! window that falls to seven tenths on congestion and grows only where a table says so.
 
 use Sending::{Again, New};
-use policy::ack::{AckInfo, Progress, Scoreboard};
+use policy::ack::{AckInfo, AckProgress, Scoreboard};
 use policy::recovery::rack::RackTlp;
-use policy::recovery::{Context, LossRecovery, Reduction, Report, SentInfo, Stance, TimerAction};
+use policy::recovery::{
+    LossRecovery, RecoveryContext, Reduction, Report, SentInfo, Stance, TimerAction,
+};
 use units::{Duration, Instant};
 
 const MSS: u64 = 1000;
@@ -60,8 +62,8 @@ fn sack(una: u64, sack: Ranges) -> Ack {
 }
 
 /// What the path is worth: smallest and smoothed round trip 100 ms, timeout 300 ms.
-fn context(board: &mut Scoreboard) -> Context<'_> {
-    Context {
+fn context(board: &mut Scoreboard) -> RecoveryContext<'_> {
+    RecoveryContext {
         board,
         cwnd: 0,
         ssthresh: u64::MAX,
@@ -92,8 +94,8 @@ impl Sender {
         }
     }
 
-    fn parts(&mut self) -> (&mut RackTlp, Context<'_>) {
-        let context = Context {
+    fn parts(&mut self) -> (&mut RackTlp, RecoveryContext<'_>) {
+        let context = RecoveryContext {
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
             snd_nxt: self.nxt,
@@ -139,7 +141,7 @@ impl Sender {
     }
 
     fn ack(&mut self, now: Instant, ack: Ack) -> Report {
-        let mut progress = Progress::default();
+        let mut progress = AckProgress::default();
         let una_before = self.una;
         self.una = ack.una * MSS;
         self.board.acknowledge(self.una, &mut progress);

@@ -2,7 +2,7 @@
 
 use super::account::account;
 use super::bound::{BoundFrom, BoundShares};
-use super::record::{LinkWatch, Recording};
+use super::record::{LinkWatch, LoadRecording};
 use super::visits::VisitKind;
 use super::world::World;
 use tcp::Scheme;
@@ -11,7 +11,7 @@ use workload::Page;
 
 /// One load of the page. Durations count from its start.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Load {
+pub struct MeasuredLoad {
     /// When it began, on the clock of its world; `None` if it never did.
     pub began: Option<Instant>,
     /// Until the last byte of the last HTML part had arrived.
@@ -40,7 +40,7 @@ pub struct Load {
     /// What bounded each connection's sender from when on, in the order of the recording; with it.
     pub senders: Vec<Vec<BoundFrom>>,
     /// For figures; if asked for.
-    pub recording: Option<Recording>,
+    pub recording: Option<LoadRecording>,
     /// Captures of the access link in all visits, with the first, if asked for: what crossed each direction, by its name, and
     /// with `-sent` behind it what was handed to its queue. Real worlds write theirs to files.
     pub captures: Vec<(String, Vec<u8>)>,
@@ -49,7 +49,7 @@ pub struct Load {
 /// Visits of a client that are drawn: the first, and one after it.
 const DRAWN: usize = 2;
 
-impl Load {
+impl MeasuredLoad {
     /// Takes account of what bounded each of a client's loads, if the access link's watch saw all that passed there. If
     /// `keep`, recordings of the first ones stay, for figures.
     pub fn settle_all(loads: &mut [Self], (page, watch): (&Page, Option<&LinkWatch>), keep: bool) {
@@ -77,7 +77,7 @@ impl Load {
 
 /// One client's visits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
+pub struct ClientTurn {
     /// How many real turns of the race were before it; `None` if it is simulated.
     pub order: Option<u64>,
     /// Of which repeat, from 0.
@@ -85,12 +85,12 @@ pub struct Turn {
     /// It was made again, because packets were late: another one counts.
     pub is_redone: bool,
     /// The loads of its visits, in order. There may be none behind one that did not end.
-    pub visits: Vec<Load>,
+    pub visits: Vec<MeasuredLoad>,
 }
 
-impl Turn {
+impl ClientTurn {
     /// The loads of visits of a kind.
-    pub fn loads(&self, kind: VisitKind) -> &[Load] {
+    pub fn loads(&self, kind: VisitKind) -> &[MeasuredLoad] {
         let (first, repeated) = self.visits.split_at(self.visits.len().min(1));
         match kind {
             VisitKind::First => first,
@@ -107,7 +107,7 @@ pub struct Contestant {
     /// Where.
     pub world: World,
     /// Its turns, in their order: all of them, also those made again for lateness.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<ClientTurn>,
     /// Why it took no more turns than these, if it did not take all: its agent no longer worked.
     pub left_out: Option<String>,
 }
@@ -119,24 +119,27 @@ impl Contestant {
     }
 
     /// A simulated one, from the visits of each repeat.
-    pub(super) fn simulated(scheme: &Scheme, repeats: impl Iterator<Item = Vec<Load>>) -> Self {
-        let turn = |(repeat, visits)| Turn { order: None, repeat, is_redone: false, visits };
+    pub(super) fn simulated(
+        scheme: &Scheme,
+        repeats: impl Iterator<Item = Vec<MeasuredLoad>>,
+    ) -> Self {
+        let turn = |(repeat, visits)| ClientTurn { order: None, repeat, is_redone: false, visits };
         let turns = (0..).zip(repeats).map(turn).collect();
         Self { turns, ..Self::new(scheme.name(), World::Sim) }
     }
 
     /// The turns that count: one of each repeat, in their order.
-    pub fn counted(&self) -> impl Iterator<Item = &Turn> {
+    pub fn counted(&self) -> impl Iterator<Item = &ClientTurn> {
         self.turns.iter().filter(|turn| !turn.is_redone)
     }
 
     /// The first turn that counts: the one that is recorded.
-    pub fn first(&self) -> Option<&Turn> {
+    pub fn first(&self) -> Option<&ClientTurn> {
         self.counted().next()
     }
 
     /// Every load of the turns that count.
-    pub fn loads(&self) -> impl Iterator<Item = &Load> {
+    pub fn loads(&self) -> impl Iterator<Item = &MeasuredLoad> {
         self.counted().flat_map(|turn| &turn.visits)
     }
 }

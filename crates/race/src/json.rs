@@ -1,6 +1,6 @@
 //! A race's result as JSON, of the form that `docs/race-schema.json` describes: one for all worlds.
 
-use super::{Metric, RaceResult, SchemeResult, Setting, Spread, Visits, World};
+use super::{RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits, World};
 use crate::path::PathSpec;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -88,7 +88,7 @@ impl Serialize for SchemeJson<'_> {
             map.serialize_entry("visit", scheme.visit.name())?;
         }
         map.serialize_entry("on", &scheme.world)?;
-        for metric in Metric::ALL {
+        for metric in RaceMetric::ALL {
             let spread = scheme.spread(metric);
             map.serialize_entry(metric.key(), &spread.map(|s| s.median))?;
             if columns.repeats {
@@ -109,7 +109,7 @@ impl Serialize for SchemeJson<'_> {
 /// How sure a median is, and how far repeats are apart.
 fn serialize_spread<M: SerializeMap>(
     map: &mut M,
-    metric: Metric,
+    metric: RaceMetric,
     spread: Option<Spread>,
 ) -> Result<(), M::Error> {
     let key = metric.key();

@@ -5,7 +5,7 @@
 //! One object of 30 kB, under `linux` and with a larger initial window, over a cable line:
 //!
 //! ```
-//! use race::{Hosts, Metric, ProcessingDelay, Race, RaceResult, RunOptions, VisitKind, Visits, World};
+//! use race::{Hosts, RaceMetric, ProcessingDelay, Race, RaceResult, RunOptions, VisitKind, Visits, World};
 //! use std::sync::Arc;
 //! use workload::{LoaderConfig, Page};
 //!
@@ -27,7 +27,7 @@
 //!
 //! let seconds = |scheme| {
 //!     let row = result.row(scheme, World::Sim, VisitKind::First)?;
-//!     row.median(Metric::PageSeconds)
+//!     row.median(RaceMetric::PageSeconds)
 //! };
 //! // A handshake, a request, and the second flight that the larger window saves: a round trip.
 //! let saved = seconds("linux").expect("it ended") - seconds("linux+iw=32").expect("it ended");
@@ -80,16 +80,16 @@ mod visits;
 mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
-pub use contestant::{Contestant, Load, Turn};
+pub use contestant::{ClientTurn, Contestant, MeasuredLoad};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING};
-pub use metric::Metric;
+pub use metric::RaceMetric;
 pub use record::{
-    LinkStep, LinkWatch, Offer, Queue, QueueLevel, Recording, SeenAtLink, SequenceEvent,
+    LinkStep, LinkWatch, LoadRecording, Offer, Queue, QueueLevel, SeenAtLink, SequenceEvent,
     SequenceStep, Stretch, TransferRecord, Way,
 };
 pub use result::{RaceResult, SchemeResult, Setting};
 pub use run::as_browsers_use_it;
-pub use sample::Sample;
+pub use sample::VisitSample;
 pub(crate) use setup::Phases;
 pub use spread::Spread;
 pub use visits::{VisitKind, Visits};
@@ -159,7 +159,7 @@ pub struct RunOptions<'a> {
 
 /// What came of a race.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct RaceOutcome {
     /// The physical limit of a first visit, which has to open its connections.
     pub limit: Limit,
     /// The physical limit of a repeated visit: connections that the protocol keeps alive are open.
@@ -246,12 +246,12 @@ impl Race {
     ///
     /// # Panics
     /// If there is no scheme, or the operating system gives no threads.
-    pub fn run(&self, options: RunOptions<'_>) -> Outcome {
+    pub fn run(&self, options: RunOptions<'_>) -> RaceOutcome {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads)
             .build()
             .expect("threads to run in");
-        Outcome::new(self, pool.install(|| self.run_all(options)))
+        RaceOutcome::new(self, pool.install(|| self.run_all(options)))
     }
 
     fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
@@ -262,7 +262,7 @@ impl Race {
             (options.on_run)();
             visits
         };
-        let runs: Vec<Vec<Load>> = runs.par_iter().map(visits).collect();
+        let runs: Vec<Vec<MeasuredLoad>> = runs.par_iter().map(visits).collect();
         let mut runs = runs.into_iter();
         let mut contestants: Vec<Contestant> = self
             .schemes
@@ -276,7 +276,7 @@ impl Race {
     }
 }
 
-impl Outcome {
+impl RaceOutcome {
     /// What these contestants did in a race, beside its limits.
     pub fn new(race: &Race, contestants: Vec<Contestant>) -> Self {
         let [limit, limit_again] =

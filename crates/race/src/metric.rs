@@ -2,7 +2,7 @@
 
 /// What is measured of a scheme, in the order in which it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Metric {
+pub enum RaceMetric {
     /// Seconds until the HTML was done.
     HtmlSeconds,
     /// Seconds until the page was done.
@@ -23,7 +23,7 @@ pub enum Metric {
     BackgroundHarm,
 }
 
-impl Metric {
+impl RaceMetric {
     /// All of them.
     pub const ALL: [Self; 9] = [
         Self::HtmlSeconds,

@@ -4,10 +4,10 @@
 //! repeat in the same world, so what both have in common (start phases, losses, the state of a machine) drops out.
 
 use super::bound::BoundShares;
-use super::contestant::{Contestant, Load, Turn};
+use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
 use super::{
-    LIMIT, LIMIT_WITHOUT_HANDSHAKE, Metric, Outcome, ProcessingDelay, Race, Sample, Spread,
-    VisitKind, Visits, World,
+    LIMIT, LIMIT_WITHOUT_HANDSHAKE, ProcessingDelay, Race, RaceMetric, RaceOutcome, Spread,
+    VisitKind, VisitSample, Visits, World,
 };
 use crate::limit::Limit;
 use crate::path::PathSpec;
@@ -32,9 +32,9 @@ pub struct SchemeResult {
     /// Turns made again because packets were late.
     pub redone: u32,
     /// Every visit of the kind, also of turns that were made again.
-    pub samples: Vec<Sample>,
-    /// In the order of [`Metric::ALL`]; `None` where a value is undefined.
-    spreads: [Option<Spread>; Metric::ALL.len()],
+    pub samples: Vec<VisitSample>,
+    /// In the order of [`RaceMetric::ALL`]; `None` where a value is undefined.
+    spreads: [Option<Spread>; RaceMetric::ALL.len()],
 }
 
 /// What real worlds were made of. The default is that there were none.
@@ -75,7 +75,7 @@ pub struct RaceResult {
 
 impl RaceResult {
     /// The medians of an outcome of `race`.
-    pub fn new(race: &Race, outcome: &Outcome) -> Self {
+    pub fn new(race: &Race, outcome: &RaceOutcome) -> Self {
         let schemes = race.visits.kinds().iter().flat_map(|kind| rows(outcome, *kind)).collect();
         Self {
             page: race.page.name().to_owned(),
@@ -119,7 +119,7 @@ impl RaceResult {
 }
 
 /// The contestants' rows for visits of a kind, then the limits'.
-fn rows(outcome: &Outcome, kind: VisitKind) -> Vec<SchemeResult> {
+fn rows(outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
     let limit = outcome.limit_of(kind);
     let of_contestant = |contestant: &Contestant| {
         let baseline = outcome.baseline(contestant.world);
@@ -155,13 +155,13 @@ impl HeldAgainst<'_> {
 
 impl SchemeResult {
     /// A median with its interval and extremes; `None` where it is undefined.
-    pub fn spread(&self, metric: Metric) -> Option<Spread> {
-        let index = Metric::ALL.iter().position(|m| *m == metric)?;
+    pub fn spread(&self, metric: RaceMetric) -> Option<Spread> {
+        let index = RaceMetric::ALL.iter().position(|m| *m == metric)?;
         self.spreads[index]
     }
 
     /// A median; `None` where it is undefined.
-    pub fn median(&self, metric: Metric) -> Option<f64> {
+    pub fn median(&self, metric: RaceMetric) -> Option<f64> {
         self.spread(metric).map(|spread| spread.median)
     }
 
@@ -171,31 +171,31 @@ impl SchemeResult {
     }
 
     /// The samples that count.
-    pub fn counted(&self) -> impl Iterator<Item = &Sample> {
+    pub fn counted(&self) -> impl Iterator<Item = &VisitSample> {
         self.samples.iter().filter(|sample| !sample.redone)
     }
 
     fn of(contestant: &Contestant, held_against: HeldAgainst<'_>) -> Self {
         let HeldAgainst { kind, limit, .. } = held_against;
-        let of = |value: &dyn Fn(&Load) -> Option<f64>| {
+        let of = |value: &dyn Fn(&MeasuredLoad) -> Option<f64>| {
             by_repeat(contestant, kind, &|_, load| value(load))
         };
         let ratio = |time: Option<Duration>, limit: Option<Duration>| over(time?, limit?);
         let spread_of = |metric| match metric {
-            Metric::HtmlSeconds => of(&|load| load.html.map(Duration::as_secs_f64)),
-            Metric::PageSeconds => of(&|load| load.page.map(Duration::as_secs_f64)),
-            Metric::RatioToLimit => of(&|load| ratio(load.page, Some(limit.page))),
-            Metric::RatioToLimitHtml => of(&|load| ratio(load.html, limit.html)),
-            Metric::GainOverLinux => {
+            RaceMetric::HtmlSeconds => of(&|load| load.html.map(Duration::as_secs_f64)),
+            RaceMetric::PageSeconds => of(&|load| load.page.map(Duration::as_secs_f64)),
+            RaceMetric::RatioToLimit => of(&|load| ratio(load.page, Some(limit.page))),
+            RaceMetric::RatioToLimitHtml => of(&|load| ratio(load.html, limit.html)),
+            RaceMetric::GainOverLinux => {
                 by_repeat(contestant, kind, &|place, load| held_against.gain(place, load.page?))
             }
-            Metric::RetransmittedSegments => of(&|load| load.retransmitted.map(|n| n as f64)),
-            Metric::Timeouts => of(&|load| load.timeouts.map(|n| n as f64)),
-            Metric::DroppedPackets => of(&|load| Some(load.dropped as f64)),
-            Metric::BackgroundHarm => of(&|load| load.harm),
+            RaceMetric::RetransmittedSegments => of(&|load| load.retransmitted.map(|n| n as f64)),
+            RaceMetric::Timeouts => of(&|load| load.timeouts.map(|n| n as f64)),
+            RaceMetric::DroppedPackets => of(&|load| Some(load.dropped as f64)),
+            RaceMetric::BackgroundHarm => of(&|load| load.harm),
         };
-        let spreads = Metric::ALL.map(spread_of);
-        let samples: Vec<Sample> =
+        let spreads = RaceMetric::ALL.map(spread_of);
+        let samples: Vec<VisitSample> =
             contestant.turns.iter().flat_map(|turn| samples(turn, kind)).collect();
         let has_all = by_repeat(contestant, kind, &|_, load| Some(f64::from(load.page.is_some())));
         Self {
@@ -218,15 +218,15 @@ impl SchemeResult {
         let gain = || by_repeat(baseline?, kind, &|place, _| held_against.gain(place, own.page));
         let certain = |value: Option<f64>| value.map(Spread::exactly);
         let spread_of = |metric| match metric {
-            Metric::HtmlSeconds => certain(own.html.map(Duration::as_secs_f64)),
-            Metric::PageSeconds => certain(Some(own.page.as_secs_f64())),
-            Metric::RatioToLimit => certain(ratio(Some(own.page), Some(limit.page))),
-            Metric::RatioToLimitHtml => certain(ratio(own.html, limit.html)),
-            Metric::GainOverLinux => gain(),
-            Metric::RetransmittedSegments
-            | Metric::Timeouts
-            | Metric::DroppedPackets
-            | Metric::BackgroundHarm => None,
+            RaceMetric::HtmlSeconds => certain(own.html.map(Duration::as_secs_f64)),
+            RaceMetric::PageSeconds => certain(Some(own.page.as_secs_f64())),
+            RaceMetric::RatioToLimit => certain(ratio(Some(own.page), Some(limit.page))),
+            RaceMetric::RatioToLimitHtml => certain(ratio(own.html, limit.html)),
+            RaceMetric::GainOverLinux => gain(),
+            RaceMetric::RetransmittedSegments
+            | RaceMetric::Timeouts
+            | RaceMetric::DroppedPackets
+            | RaceMetric::BackgroundHarm => None,
         };
         Self {
             name: name.to_owned(),
@@ -237,20 +237,20 @@ impl SchemeResult {
             bounds: None,
             redone: 0,
             samples: Vec::new(),
-            spreads: Metric::ALL.map(spread_of),
+            spreads: RaceMetric::ALL.map(spread_of),
         }
     }
 }
 
 /// The visits of a kind in a turn; they are counted from the client's first.
-fn samples(turn: &Turn, kind: VisitKind) -> impl Iterator<Item = Sample> {
+fn samples(turn: &ClientTurn, kind: VisitKind) -> impl Iterator<Item = VisitSample> {
     let first = if kind == VisitKind::First { 0 } else { 1 };
-    (first..).zip(turn.loads(kind)).map(|visit| Sample::new(turn, visit))
+    (first..).zip(turn.loads(kind)).map(|visit| VisitSample::new(turn, visit))
 }
 
 /// The mean over repeats of the mean of each over its visits of a kind.
 fn bounds(contestant: &Contestant, kind: VisitKind) -> Option<BoundShares> {
-    let of_turn = |turn: &Turn| {
+    let of_turn = |turn: &ClientTurn| {
         let shares = turn.loads(kind).iter().map(|load| load.bounds);
         BoundShares::mean(&shares.collect::<Option<Vec<_>>>()?)
     };
@@ -264,9 +264,9 @@ type Place = (u32, usize);
 fn by_repeat(
     contestant: &Contestant,
     kind: VisitKind,
-    value: &dyn Fn(Place, &Load) -> Option<f64>,
+    value: &dyn Fn(Place, &MeasuredLoad) -> Option<f64>,
 ) -> Option<Spread> {
-    let of_turn = |turn: &Turn| {
+    let of_turn = |turn: &ClientTurn| {
         let loads = turn.loads(kind).iter().enumerate();
         let values: Option<Vec<f64>> =
             loads.map(|(n, load)| value((turn.repeat, n), load)).collect();

@@ -1,14 +1,14 @@
 //! One client's visits: builds the simulation of a repeat, runs it, keeps what the race needs.
 
-use super::contestant::Load;
-use super::record::{Recorder, Recording};
+use super::contestant::MeasuredLoad;
+use super::record::{LoadRecording, Recorder};
 use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
 use memory::GatewayConfig;
 use netsim::{
     Access, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId, Observer,
-    PageLoad, PageSpec, Simulation, SimulationConfig, SiteSpec, Transfer, WireSizes,
+    PageLoad, PageSpec, PageTransfer, Simulation, SimulationConfig, SiteSpec, WireSizes,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(super) fn run(
     race: &Race,
     scheme: &Scheme,
     (repeat, options): (u32, RunOptions<'_>),
-) -> Vec<Load> {
+) -> Vec<MeasuredLoad> {
     let first = repeat == 0;
     let record = options.record && first;
     let scheme = if record { &scheme.recorded() } else { scheme };
@@ -134,8 +134,8 @@ impl Stage {
     }
 
     /// All visits, in order. Behind one that does not end there is none.
-    fn visits(&mut self, race: &Race) -> Vec<Load> {
-        let mut loads: Vec<Load> = Vec::new();
+    fn visits(&mut self, race: &Race) -> Vec<MeasuredLoad> {
+        let mut loads: Vec<MeasuredLoad> = Vec::new();
         let mut start = self.start;
         for n in 0..race.visits.count.max(1) {
             if n > 0 {
@@ -152,7 +152,9 @@ impl Stage {
         }
         let missing = loads.len()..race.visits.count.max(1) as usize;
         let unreached = || Some("the visit before it did not end".to_owned());
-        loads.extend(missing.map(|_| Load { failure: unreached(), ..Load::default() }));
+        loads.extend(
+            missing.map(|_| MeasuredLoad { failure: unreached(), ..MeasuredLoad::default() }),
+        );
         loads
     }
 
@@ -226,7 +228,7 @@ impl Stage {
     }
 
     /// Expiries of both ends' timers; of a load that never ended, so far.
-    fn timeouts(&self, transfer: &Transfer) -> u64 {
+    fn timeouts(&self, transfer: &PageTransfer) -> u64 {
         let live = |host: HostId, conn| {
             let connection = self.simulation.host(host).connection(conn);
             connection.map_or(0, |connection| connection.stats().timeouts)
@@ -243,7 +245,12 @@ impl Stage {
         server + client
     }
 
-    fn result(&mut self, race: &Race, (n, start): (u32, Instant), ended: EndedLoad) -> Load {
+    fn result(
+        &mut self,
+        race: &Race,
+        (n, start): (u32, Instant),
+        ended: EndedLoad,
+    ) -> MeasuredLoad {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
         let load = self.load_of(n);
@@ -253,7 +260,7 @@ impl Stage {
             .failures()
             .first()
             .map(|(id, why)| format!("{:?}: {why}", race.page.object(*id).label));
-        Load {
+        MeasuredLoad {
             began: Some(start),
             html: since(loader.html_done_at()),
             page: since(loader.page_done_at()),
@@ -263,16 +270,16 @@ impl Stage {
             background_bytes: ended.background_bytes,
             failure: ended.failure.or(lost),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
-            recording: Some(Recording::begun(start, load)),
-            ..Load::default()
+            recording: Some(LoadRecording::begun(start, load)),
+            ..MeasuredLoad::default()
         }
     }
 
     /// What the observers have seen goes to the loads. `record`: the first ones are to be drawn.
-    fn finish(mut self, race: &Race, loads: &mut [Load], record: bool) {
+    fn finish(mut self, race: &Race, loads: &mut [MeasuredLoad], record: bool) {
         let mut observers = self.simulation.take_observers();
         if let Some(recorder) = take::<Recorder>(&mut observers) {
-            Load::settle_all(loads, (&race.page, Some(recorder.watch())), record);
+            MeasuredLoad::settle_all(loads, (&race.page, Some(recorder.watch())), record);
         }
         if let Some(first) = loads.first_mut() {
             first.captures = self.captured(&mut observers);

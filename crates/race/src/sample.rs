@@ -1,13 +1,13 @@
 //! One visit as a race's result lists it.
 
 use super::bound::BoundShares;
-use super::contestant::{Load, Turn};
+use super::contestant::{ClientTurn, MeasuredLoad};
 use serde::Serialize;
 use units::Duration;
 
 /// One visit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sample {
+pub struct VisitSample {
     /// How many real turns of the race were before that of which it is; `None` if it is simulated.
     pub order: Option<u64>,
     /// Of which repeat, from 0.
@@ -30,9 +30,9 @@ pub struct Sample {
     pub failure: Option<String>,
 }
 
-impl Sample {
+impl VisitSample {
     /// The load of a turn's visit.
-    pub(super) fn new(turn: &Turn, (visit, load): (usize, &Load)) -> Self {
+    pub(super) fn new(turn: &ClientTurn, (visit, load): (usize, &MeasuredLoad)) -> Self {
         let seconds = |time: Option<Duration>| time.map(Duration::as_secs_f64);
         Self {
             order: turn.order,

@@ -5,13 +5,14 @@
 
 use proptest::prelude::*;
 use race::{
-    Bound, BoundShares, Hosts, Load, ProcessingDelay, REAL_PROCESSING, Race, RunOptions, Visits,
+    Bound, BoundShares, Hosts, MeasuredLoad, ProcessingDelay, REAL_PROCESSING, Race, RunOptions,
+    Visits,
 };
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{
-    Discovery, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost, Tls,
+    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost, Tls,
 };
 
 fn race(page: Page, scheme: &str, path: &str) -> Race {
@@ -30,7 +31,7 @@ fn race(page: Page, scheme: &str, path: &str) -> Race {
     }
 }
 
-fn only_load(race: &Race) -> Load {
+fn only_load(race: &Race) -> MeasuredLoad {
     let options = RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
     race.run(options).contestants[0].turns[0].visits[0].clone()
 }
@@ -56,7 +57,7 @@ fn assert_times((total, shares): (Duration, BoundShares), expected: &[(Bound, f6
 }
 
 fn object(body_bytes: u64, discovery: Discovery) -> Object {
-    Object { discovery, ..Object::plain("object", Kind::Html, body_bytes) }
+    Object { discovery, ..Object::plain("object", ObjectKind::Html, body_bytes) }
 }
 
 fn page_of(objects: Vec<Object>) -> Page {

@@ -4,12 +4,12 @@ use netsim::{Access, Cbr, CbrSpec, Simulation, SimulationConfig};
 use proptest::prelude::*;
 use race::limit::Limit;
 use race::path::PathSpec;
-use race::{Hosts, Load, Outcome, ProcessingDelay, Race, RunOptions, Visits};
+use race::{Hosts, MeasuredLoad, ProcessingDelay, Race, RaceOutcome, RunOptions, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant};
 use workload::{
-    Discovery, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost, Tls,
+    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost, Tls,
 };
 
 const SCHEMES: [&str; 12] = [
@@ -27,7 +27,7 @@ const SCHEMES: [&str; 12] = [
     "sack+options=free+timestamps=on+rwnd=1MB",
 ];
 
-fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> Outcome {
+fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> RaceOutcome {
     let schemes = schemes.iter().map(|s| Scheme::parse(s).unwrap()).collect();
     let race = Race {
         page: Arc::new(page.clone()),
@@ -53,7 +53,7 @@ fn object(body_bytes: u64, discovery: Discovery) -> Object {
     Object {
         label: String::new(),
         host: HostId(0),
-        kind: Kind::Html,
+        kind: ObjectKind::Html,
         request_bytes: 300,
         response_header_bytes: 100,
         body_bytes,
@@ -161,7 +161,7 @@ prop_compose! {
             request_bytes: request,
             response_header_bytes: header,
             host: HostId(host),
-            kind: if html { Kind::Html } else { Kind::Image },
+            kind: if html { ObjectKind::Html } else { ObjectKind::Image },
             server_wait: Duration::from_millis(wait),
             ..object(body, Discovery::AtStart)
         };
@@ -207,7 +207,7 @@ fn shakes_hands(scheme: &str) -> bool {
     scheme != "phttp" && !scheme.contains("open=data")
 }
 
-fn not_before(load: &Load, limit: &Limit) -> Result<(), TestCaseError> {
+fn not_before(load: &MeasuredLoad, limit: &Limit) -> Result<(), TestCaseError> {
     if let Some(page) = load.page {
         prop_assert!(page >= limit.page, "page {page} before {}", limit.page);
     }

@@ -1,8 +1,8 @@
 //! The race as a library: who runs, what repeats share, what is recorded, what harm is.
 
 use race::{
-    Contestant, Hosts, Load, Metric, Outcome, ProcessingDelay, Race, RaceResult, RunOptions,
-    SequenceStep, Turn, VisitKind, Visits, World, contestants,
+    ClientTurn, Contestant, Hosts, MeasuredLoad, ProcessingDelay, Race, RaceMetric, RaceOutcome,
+    RaceResult, RunOptions, SequenceStep, VisitKind, Visits, World, contestants,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,16 +25,16 @@ fn race(schemes: &str, path: &str) -> Race {
     }
 }
 
-fn run(race: &Race) -> Outcome {
+fn run(race: &Race) -> RaceOutcome {
     race.run(RunOptions { threads: 1, record: false, capture: false, on_run: &|| () })
 }
 
-fn recorded(race: &Race) -> Outcome {
+fn recorded(race: &Race) -> RaceOutcome {
     race.run(RunOptions { threads: 1, record: true, capture: true, on_run: &|| () })
 }
 
 /// The first visit of the first repeat.
-fn first_load(contestant: &Contestant) -> &Load {
+fn first_load(contestant: &Contestant) -> &MeasuredLoad {
     &contestant.turns[0].visits[0]
 }
 
@@ -63,7 +63,7 @@ fn linux_always_runs_and_no_one_twice() {
 #[test]
 fn looking_on_changes_nothing() {
     let race = race("linux,newreno,tahoe,phttp", LOSSY);
-    let plain = |load: &Load| Load {
+    let plain = |load: &MeasuredLoad| MeasuredLoad {
         recording: None,
         senders: Vec::new(),
         captures: Vec::new(),
@@ -184,12 +184,12 @@ fn a_load_that_never_ends_has_no_time_and_no_mean() {
     assert!(load.page.is_none() && load.failure.is_some());
     let result = RaceResult::new(&race, &outcome);
     let (linux, limit) = (&result.schemes[0], &result.schemes[1]);
-    assert!(!linux.completed && linux.median(Metric::PageSeconds).is_none());
+    assert!(!linux.completed && linux.median(RaceMetric::PageSeconds).is_none());
     assert!(
-        linux.median(Metric::RatioToLimit).is_none()
-            && limit.median(Metric::GainOverLinux).is_none()
+        linux.median(RaceMetric::RatioToLimit).is_none()
+            && limit.median(RaceMetric::GainOverLinux).is_none()
     );
-    assert!(limit.completed && limit.is_limit() && limit.median(Metric::PageSeconds).is_some());
+    assert!(limit.completed && limit.is_limit() && limit.median(RaceMetric::PageSeconds).is_some());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn extreme_paths_end_in_an_answer() {
 }
 
 /// Loads of a contestant's visits, the first one first.
-fn visits(outcome: &Outcome, contestant: usize) -> Vec<&Load> {
+fn visits(outcome: &RaceOutcome, contestant: usize) -> Vec<&MeasuredLoad> {
     outcome.contestants[contestant].turns[0].visits.iter().collect()
 }
 
@@ -296,14 +296,17 @@ fn repeated_visits_have_rows_pictures_and_harm_of_their_own() {
     assert_eq!(shown[4..], expected.map(|name| (name, again)));
     // Means over visits two and three.
     let pages = [1, 2].map(|n| visits(&outcome, 1)[n].page.unwrap().as_secs_f64());
-    let mean = rows[5].median(Metric::PageSeconds).unwrap();
+    let mean = rows[5].median(RaceMetric::PageSeconds).unwrap();
     assert!((mean - (pages[0] + pages[1]) / 2.0).abs() < 1e-12);
 }
 
 /// Page times of simulated loads, set by hand: `linux` and another scheme, a repeat each.
-fn outcome_of(race: &Race, times: [&[u64]; 2]) -> Outcome {
-    let load = |millis: u64| Load { page: Some(Duration::from_millis(millis)), ..Load::default() };
-    let turn = |(repeat, millis): (u32, &u64)| Turn {
+fn outcome_of(race: &Race, times: [&[u64]; 2]) -> RaceOutcome {
+    let load = |millis: u64| MeasuredLoad {
+        page: Some(Duration::from_millis(millis)),
+        ..MeasuredLoad::default()
+    };
+    let turn = |(repeat, millis): (u32, &u64)| ClientTurn {
         order: None,
         repeat,
         is_redone: false,
@@ -313,7 +316,7 @@ fn outcome_of(race: &Race, times: [&[u64]; 2]) -> Outcome {
         turns: (0..).zip(times).map(turn).collect(),
         ..Contestant::new(name, World::Sim)
     };
-    Outcome::new(race, ["linux", "newreno"].into_iter().zip(times).map(contestant).collect())
+    RaceOutcome::new(race, ["linux", "newreno"].into_iter().zip(times).map(contestant).collect())
 }
 
 #[test]
@@ -324,10 +327,10 @@ fn gains_are_paired_by_repeat() {
         outcome_of(&race, [&[100, 200, 300, 400, 500, 600], &[90, 180, 270, 360, 450, 540]]);
     let result = RaceResult::new(&race, &outcome);
     let row = result.row("newreno", World::Sim, VisitKind::First).unwrap();
-    let gain = row.spread(Metric::GainOverLinux).unwrap();
+    let gain = row.spread(RaceMetric::GainOverLinux).unwrap();
     assert!((gain.median - 0.1).abs() < 1e-12 && gain.max - gain.min < 1e-12, "{gain:?}");
     // Six repeats: the interval is from the least to the greatest.
-    let page = row.spread(Metric::PageSeconds).unwrap();
+    let page = row.spread(RaceMetric::PageSeconds).unwrap();
     assert_eq!((page.median, page.interval), (0.315, Some((0.09, 0.54))));
 }
 
@@ -335,15 +338,18 @@ fn gains_are_paired_by_repeat() {
 fn a_turn_made_again_is_listed_and_does_not_count() {
     let race = race("linux,newreno", "8mbit,60ms,100p");
     let mut outcome = outcome_of(&race, [&[100], &[100]]);
-    let late = Turn {
+    let late = ClientTurn {
         is_redone: true,
         ..outcome_of(&race, [&[900], &[900]]).contestants[0].turns[0].clone()
     };
     outcome.contestants[1].turns.insert(0, late);
     let result = RaceResult::new(&race, &outcome);
     let row = result.row("newreno", World::Sim, VisitKind::First).unwrap();
-    assert_eq!((row.median(Metric::PageSeconds), row.redone, row.samples.len()), (Some(0.1), 1, 2));
-    assert_eq!(row.median(Metric::GainOverLinux), Some(0.0));
+    assert_eq!(
+        (row.median(RaceMetric::PageSeconds), row.redone, row.samples.len()),
+        (Some(0.1), 1, 2)
+    );
+    assert_eq!(row.median(RaceMetric::GainOverLinux), Some(0.0));
 }
 
 /// 300 KB over 50 Mbit/s and 104 ms, of which a window of 64 KB lets a tenth flow.
@@ -354,7 +360,7 @@ fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
         let race = Race { page, ..race(schemes, "50mbit,104ms,200p") };
         let result = RaceResult::new(&race, &run(&race));
         let row = result.row(name, World::Sim, VisitKind::First).unwrap();
-        row.median(Metric::PageSeconds).unwrap()
+        row.median(RaceMetric::PageSeconds).unwrap()
     };
     // Handshake and request: 208 ms until the first byte. The window is 64 KB for two round trips, since its receiver measures
     // for one before it lets the window grow, then 128 KB: 300 KB take four round trips, 624 ms in all, and a few

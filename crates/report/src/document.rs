@@ -3,7 +3,7 @@
 //! Plain public structs, no behaviour; `page/document.rs` turns them into HTML. As everywhere here,
 //! strings may come from outside and are cleaned and escaped on output.
 
-use crate::{Colour, Figure, Quantity, Ranges, Table};
+use crate::{Colour, Figure, Links, Quantity, Ranges, Table};
 
 /// A page: a title, facts under it, sections.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,15 +20,6 @@ pub struct Document {
     pub links: Links,
 }
 
-/// What is a link wherever a text of a page has it as a word. The page loads nothing from there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Links {
-    /// Where the project's documents are: a word like `docs/race.md` is a link to it below this address. Empty: no links.
-    pub documents: String,
-    /// Headings of sections of the page.
-    pub sections: Vec<String>,
-}
-
 /// A headed part of a [`Document`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
@@ -43,6 +34,8 @@ pub struct Section {
 pub enum Block {
     /// A paragraph.
     Text(String),
+    /// Notes, one a line.
+    List(Vec<String>),
     /// A table.
     Table(Table),
     /// A figure with its legend; its title is the caption.

@@ -15,6 +15,7 @@ mod file;
 mod format;
 mod hues;
 mod input;
+mod links;
 mod page;
 mod palette;
 mod quantity;
@@ -23,10 +24,10 @@ mod table;
 mod text;
 mod thin;
 
-pub use document::{
-    Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Links, Section,
+pub use document::{Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
+pub use figure::{
+    Axis, AxisUnit, Figure, FigureMark, Point, Reference, Scale, Series, SeriesShape, Shade, Symbol,
 };
-pub use figure::{Axis, Figure, Mark, Point, Reference, Scale, Series, Shade, Shape, Symbol, Unit};
 pub use file::{WriteError, check_writable, write_atomically};
 pub use format::{bytes, estimate as written};
 pub use hues::Hues;
@@ -35,6 +36,7 @@ pub use input::{
     QueuePoint, QueueView, RaceReport, SchemeView, SenderBound, SequenceKind, SequencePoint,
     WindowPoint,
 };
+pub use links::Links;
 pub use page::MAX_HTML_BYTES;
 pub use palette::{Colour, Role};
 pub use quantity::{Estimate, Median, Quantity};

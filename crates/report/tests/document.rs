@@ -2,7 +2,7 @@
 
 use report::{
     Axis, Block, Colour, Column, Document, Figure, HeatGroup, HeatMap, HeatRow, HeatScale,
-    MAX_HTML_BYTES, Point, Quantity, Row, Section, Series, Shape, Table,
+    MAX_HTML_BYTES, Point, Quantity, Row, Section, Series, SeriesShape, Table,
 };
 
 fn figure(points: usize) -> Figure {
@@ -14,7 +14,7 @@ fn figure(points: usize) -> Figure {
         height: 200,
         series: vec![Series {
             name: "a curve".to_owned(),
-            shape: Shape::Line,
+            shape: SeriesShape::Line,
             colour: Colour::Hue(0),
             points: points.collect(),
         }],
@@ -56,13 +56,20 @@ fn all_parts_are_shown_and_escaped() {
         rows: vec![Row { cells: vec![report::Cell::Text("x < y".into())], is_reference: false }],
     };
     let text = Block::Text("said <so>".to_owned());
-    let blocks =
-        vec![text, Block::Table(table), Block::Figure(figure(3)), Block::Heat(heat(3, false))];
+    let list = Block::List(vec!["first & last".to_owned()]);
+    let blocks = vec![
+        list,
+        text,
+        Block::Table(table),
+        Block::Figure(figure(3)),
+        Block::Heat(heat(3, false)),
+    ];
     let page = document(blocks.clone()).to_html();
     for shown in [
         "A &amp; B",
         "a fact",
         "said &lt;so&gt;",
+        "<li><bdi>first &amp; last</bdi></li>",
         "x &lt; y",
         "A &lt;figure&gt;",
         "a curve",

@@ -1,6 +1,9 @@
 //! Figures as files of their own.
 
-use report::{Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit};
+use report::{
+    Axis, AxisUnit, Colour, Figure, FigureMark, Point, Reference, Scale, Series, SeriesShape,
+    Symbol,
+};
 
 fn figure() -> Figure {
     let point = |x: f64, y: f64| Point { x, y, extent: Some((y * 0.9, y * 1.1)) };
@@ -8,17 +11,17 @@ fn figure() -> Figure {
         |label: &str, unit, scale| Axis { label: label.to_owned(), unit, scale, range: None };
     Figure {
         title: "Time over size".to_owned(),
-        x: axis("size", Unit::Bytes, Scale::Log),
-        y: axis("time", Unit::Seconds, Scale::Linear),
+        x: axis("size", AxisUnit::Bytes, Scale::Log),
+        y: axis("time", AxisUnit::Seconds, Scale::Linear),
         height: 300,
         shades: Vec::new(),
         series: vec![Series {
             name: "measured".to_owned(),
-            shape: Shape::Line,
+            shape: SeriesShape::Line,
             colour: Colour::Hue(0),
             points: vec![point(1e3, 0.1), point(1e4, 0.2), point(1e5, 0.5)],
         }],
-        marks: vec![Mark {
+        marks: vec![FigureMark {
             x: 1e4,
             y: 0.2,
             symbol: Symbol::Diamond,

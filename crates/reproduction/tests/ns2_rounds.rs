@@ -1,6 +1,6 @@
 //! The check against ns-2's rounds of transfers: a representative part of it, as it must come out.
 
-use reproduction::check::ns2::{Row, Selection, Verdict, check, read};
+use reproduction::check::ns2::{ComparisonRow, Ns2Verdict, Selection, check, read};
 
 /// Every kind of case, each with another variant and number of competitors; the whole takes
 /// 45 s of a release build, this part 8 s of a test build.
@@ -26,7 +26,7 @@ struct Excerpt {
     chosen: &'static [usize],
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<ComparisonRow> {
     let file = |Excerpt { name, text, chosen }: &Excerpt| {
         let lines: Vec<_> = text.lines().collect();
         let picked = chosen.iter().map(|n| lines[n + 1]);
@@ -42,7 +42,7 @@ fn rounds_agree_with_ns2() {
     let rows = rows();
     assert_eq!(rows.len(), 13);
     for row in &rows {
-        assert_eq!(row.verdict, Verdict::Inside, "{row:?}");
+        assert_eq!(row.verdict, Ns2Verdict::Inside, "{row:?}");
     }
     // Within 10 % each; far closer together, or agreement would be luck.
     let errors: f64 = rows.iter().map(|row| (row.ours / row.ns2).ln()).sum();

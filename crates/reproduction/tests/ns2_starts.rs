@@ -1,25 +1,25 @@
 //! The checks against ns-2's pages, start-ups beside cross traffic, and arriving flows: a
 //! representative part of each, as it must come out.
 
-use reproduction::check::ns2::{Row, Selection, Verdict, check, read};
+use reproduction::check::ns2::{ComparisonRow, Ns2Verdict, Selection, check, read};
 
 const PAGES: &str = include_str!("../data/ns2-et-reno-pages.csv");
 const CROSS: &str = include_str!("../data/ns2-ps2-single.csv");
 const ARRIVALS: &str = include_str!("../data/ns2-ps4-dumbbell.csv");
 
 /// Runs the rows of `text` with these numbers, counted from 0.
-fn rows(text: &str, chosen: &[usize]) -> Vec<Row> {
+fn rows(text: &str, chosen: &[usize]) -> Vec<ComparisonRow> {
     let lines: Vec<_> = text.lines().collect();
     let picked = chosen.iter().map(|n| lines[n + 1]);
     let text: Vec<_> = std::iter::once(lines[0]).chain(picked).collect();
     check(&[read("part.csv", &text.join("\n")).unwrap()], &Selection::default()).unwrap()
 }
 
-fn outside(rows: &[Row]) -> Vec<&Row> {
-    rows.iter().filter(|row| row.verdict == Verdict::Outside).collect()
+fn outside(rows: &[ComparisonRow]) -> Vec<&ComparisonRow> {
+    rows.iter().filter(|row| row.verdict == Ns2Verdict::Outside).collect()
 }
 
-fn exact(rows: &[Row]) -> usize {
+fn exact(rows: &[ComparisonRow]) -> usize {
     rows.iter().filter(|row| (row.ours - row.ns2).abs() <= 0.001 * row.ns2).count()
 }
 

@@ -3,8 +3,8 @@
 
 use plan::{Coordinate, Plan};
 use reproduction::papers::{
-    Bearing, Book, Cell, Claim, How, Interval, Paper, Prepared, Readings, Record, Verdict, answer,
-    claims, select,
+    Bearing, Book, ClaimInterval, ClaimVerdict, ExperimentRecord, How, Paper, PaperClaim,
+    PreparedRuns, Readings, RecordCell, answer, claims, select,
 };
 
 /// Every claim that is to be answered.
@@ -15,7 +15,7 @@ const IDS: &[&str] = &[
     "ET-3", "ET-4", "ET-5", "ET-6", "BS-1", "BS-2", "BS-3", "BS-4", "BS-5",
 ];
 
-fn named(ids: &[&str]) -> Vec<&'static Claim> {
+fn named(ids: &[&str]) -> Vec<&'static PaperClaim> {
     select(&ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>()).unwrap()
 }
 
@@ -37,7 +37,7 @@ fn claims_that_need_captures_and_logs_are_pending_and_no_others() {
     pending.sort_unstable();
     assert_eq!(pending, expected.collect::<Vec<_>>());
     let answers = answer(&named(&["BS-4"]), &Book::default());
-    assert_eq!(answers[0].verdict, Verdict::Pending);
+    assert_eq!(answers[0].verdict, ClaimVerdict::Pending);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_name_selects_a_claim_or_a_family_and_an_unknown_one_is_refused_with_the_nea
 /// Every plan is one, is run only by claims that say so, and a quick run's part of it exists.
 #[test]
 fn plans_can_be_read_and_quick_runs_are_a_part_of_them() {
-    let all: Vec<&Claim> = claims().collect();
+    let all: Vec<&PaperClaim> = claims().collect();
     for experiment in all.iter().flat_map(|claim| claim.experiments()) {
         let refuse = |name: &str| Err(name.to_owned());
         let plan = Plan::read(experiment.name, experiment.plan, &refuse).unwrap();
@@ -68,17 +68,17 @@ fn plans_can_be_read_and_quick_runs_are_a_part_of_them() {
         }
         assert!((1..=plan.repeats()).contains(&experiment.quick.repeats), "{}", experiment.name);
     }
-    let [full, quick] = [false, true].map(|quick| Prepared::new(&all, quick).unwrap().len());
+    let [full, quick] = [false, true].map(|quick| PreparedRuns::new(&all, quick).unwrap().len());
     assert!(quick > 0 && quick < full, "{quick} of {full}");
 }
 
 /// One cell for each of these values of a key, without readings.
-fn record(key: &str, values: &[&str]) -> Record {
-    let cell = |value: &&str| Cell {
+fn record(key: &str, values: &[&str]) -> ExperimentRecord {
+    let cell = |value: &&str| RecordCell {
         coordinates: vec![Coordinate { key: key.to_owned(), value: (*value).to_owned() }],
         repeats: vec![Readings::default()],
     };
-    Record { cells: values.iter().map(cell).collect() }
+    ExperimentRecord { cells: values.iter().map(cell).collect() }
 }
 
 /// The intervals of the verdicts, beside what the papers say in so many words.
@@ -93,46 +93,50 @@ fn intervals_are_the_papers() {
             Paper::Within(within) => within,
             other => panic!("{id}: {other:?}"),
         });
-        within.collect::<Vec<Interval>>()
+        within.collect::<Vec<ClaimInterval>>()
     };
     // "Up to 50-65%", "largest when the cross-traffic load is low".
-    assert_eq!(intervals("FS-1")[0], Interval::between(50.0, 65.0));
-    assert_eq!(intervals("FS-2")[0], Interval::between(50.0, 65.0));
+    assert_eq!(intervals("FS-1")[0], ClaimInterval::between(50.0, 65.0));
+    assert_eq!(intervals("FS-2")[0], ClaimInterval::between(50.0, 65.0));
     // "50-60%", each of three variants.
-    assert_eq!(intervals("FS-4")[..3], [Interval::between(50.0, 60.0); 3]);
+    assert_eq!(intervals("FS-4")[..3], [ClaimInterval::between(50.0, 60.0); 3]);
     // "25-50% reduction".
-    assert_eq!(intervals("FS-7"), [Interval::between(25.0, 50.0)]);
+    assert_eq!(intervals("FS-7"), [ClaimInterval::between(25.0, 50.0)]);
     // "20-25% improvement" of group 1, with and without priority drop.
-    assert_eq!(intervals("FS-8")[..2], [Interval::between(20.0, 25.0); 2]);
+    assert_eq!(intervals("FS-8")[..2], [ClaimInterval::between(20.0, 25.0); 2]);
     // "Beyond 6 source-sink pairs, session performs between 60-68% better".
-    assert_eq!(intervals("SES-1"), [Interval::between(60.0, 68.0); 2]);
+    assert_eq!(intervals("SES-1"), [ClaimInterval::between(60.0, 68.0); 2]);
     // "30-40% higher", "over 200%".
-    assert_eq!(intervals("SES-2"), [Interval::between(30.0, 40.0), Interval::at_least(200.0)]);
+    assert_eq!(
+        intervals("SES-2"),
+        [ClaimInterval::between(30.0, 40.0), ClaimInterval::at_least(200.0)]
+    );
     // "20-25% better than phttp".
-    assert_eq!(intervals("SES-3"), [Interval::between(20.0, 25.0)]);
+    assert_eq!(intervals("SES-3"), [ClaimInterval::between(20.0, 25.0)]);
     // "more than twice as fast".
-    assert_eq!(intervals("BS-1"), [Interval::at_least(2.0)]);
+    assert_eq!(intervals("BS-1"), [ClaimInterval::at_least(2.0)]);
     // "(<10%) fraction of the total bytes".
-    assert_eq!(intervals("BS-2")[0], Interval::at_most(10.0));
+    assert_eq!(intervals("BS-2")[0], ClaimInterval::at_most(10.0));
 }
 
 #[test]
 fn what_was_not_measured_does_not_hold() {
     let answers = answer(&named(&["FS"]), &Book::default());
-    assert!(answers.iter().all(|answer| answer.verdict == Verdict::Differs));
+    assert!(answers.iter().all(|answer| answer.verdict == ClaimVerdict::Differs));
 }
 
 /// A cheap claim from its plan to its verdict, on one thread and on several.
 #[test]
 fn answers_do_not_depend_on_the_number_of_threads() {
     let claims = named(&["FS-1"]);
-    let prepared = Prepared::new(&claims, true).unwrap();
+    let prepared = PreparedRuns::new(&claims, true).unwrap();
     let [one, three] = [1, 3].map(|threads| {
         let book = prepared.run(threads, &|| ()).unwrap();
         answer(&claims, &book).remove(0).findings
     });
     assert_eq!(one, three);
-    let undefined = |line: &reproduction::papers::Line| line.ours.is_some_and(|o| o.mean.is_nan());
+    let undefined =
+        |line: &reproduction::papers::FigureLine| line.ours.is_some_and(|o| o.mean.is_nan());
     assert!(!one.lines.iter().any(undefined), "{:?}", one.lines);
 }
 
@@ -144,8 +148,9 @@ fn intervals_of_the_other_papers_are_theirs() {
         book.add(experiment, record("workload.web.count", &["1"]));
     }
     book.add("PS-2", record("workload.cross.traffic.rate", &["10mbit", "80mbit"]));
-    let (between, at_least, at_most) = (Interval::between, Interval::at_least, Interval::at_most);
-    let has = |id: &str, expected: &[Interval]| {
+    let (between, at_least, at_most) =
+        (ClaimInterval::between, ClaimInterval::at_least, ClaimInterval::at_most);
+    let has = |id: &str, expected: &[ClaimInterval]| {
         let found = verdicts(id, &book);
         assert_eq!(found[..expected.len()], *expected, "{id}");
     };
@@ -183,7 +188,7 @@ fn intervals_of_the_other_papers_are_theirs() {
 }
 
 /// The intervals of a claim's verdict.
-fn verdicts(id: &str, book: &Book) -> Vec<Interval> {
+fn verdicts(id: &str, book: &Book) -> Vec<ClaimInterval> {
     let answers = answer(&named(&[id]), book);
     let lines = answers[0].findings.lines.iter().filter(|l| l.bearing == Bearing::Verdict);
     let within = lines.map(|line| match line.paper {

@@ -97,11 +97,11 @@ const fn of_links(
 mod tests {
     use super::*;
     use crate::run::LINK_METRICS;
-    use plan::Metric;
+    use plan::WorkloadMetric;
 
     #[test]
     fn measures_are_the_columns_of_the_tables() {
-        let own = Metric::ALL.map(Metric::name);
+        let own = WorkloadMetric::ALL.map(WorkloadMetric::name);
         let columns: Vec<&str> = LINK_METRICS.into_iter().chain(own).collect();
         assert_eq!(MEASURES.map(|measure| measure.name).to_vec(), columns);
         let links = MEASURES.iter().filter(|measure| measure.is_of_links).count();

@@ -2,8 +2,8 @@
 
 use crate::ResultsError;
 use crate::run::{self, LINK_METRICS, RunSummary};
-use plan::{Metric, Plan};
-use race::estimate::Estimate;
+use plan::{Plan, WorkloadMetric};
+use race::estimate::MeanEstimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -52,7 +52,10 @@ impl Summary {
         let values = self.cells.entry(cell).or_default();
         for (nth, workload) in run.workloads.iter().enumerate() {
             let links = LINK_METRICS.into_iter().zip(run.link_values()).filter(|_| nth == 0);
-            let own = Metric::ALL.map(Metric::name).into_iter().zip(workload.values.clone());
+            let own = WorkloadMetric::ALL
+                .map(WorkloadMetric::name)
+                .into_iter()
+                .zip(workload.values.clone());
             for (metric, value) in links.chain(own) {
                 let key = (workload.workload.clone(), metric);
                 let at = values.iter().position(|(known, _)| *known == key);
@@ -102,7 +105,7 @@ pub(crate) fn csv_number(value: Option<f64>) -> String {
 fn entry(
     ((workload, metric), values): &((String, &'static str), Vec<f64>),
 ) -> Option<SummaryEntry> {
-    let Estimate { mean, standard_error } = Estimate::of(values)?;
+    let MeanEstimate { mean, standard_error } = MeanEstimate::of(values)?;
     let workload = workload.clone();
     Some(SummaryEntry { workload, metric, mean, standard_error, n: values.len() })
 }

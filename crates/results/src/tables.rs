@@ -6,7 +6,7 @@
 use crate::ResultsError;
 use crate::run::{self, FLOWS, LINK_METRICS, QUEUES, RunSummary};
 use crate::summary::{Summary, csv_number};
-use plan::{Metric, Plan};
+use plan::{Plan, WorkloadMetric};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
@@ -101,7 +101,7 @@ impl Runs {
         let keys = plan.keys();
         let place = RUN_COLUMNS.into_iter().chain(keys.iter().map(String::as_str));
         let place: Vec<&str> = place.collect();
-        let metrics = Metric::ALL.map(Metric::name);
+        let metrics = WorkloadMetric::ALL.map(WorkloadMetric::name);
         runs.cells.write_record(place.iter().chain(&LINK_METRICS).chain(&metrics))?;
         runs.workloads.write_record(place.iter().chain(&["workload"]).chain(&metrics))?;
         Ok(runs)

@@ -1,7 +1,7 @@
 //! Plots: which measure over which axis, what is a curve and what a figure of its own.
 
 use plan::Plan;
-use report::{Block, Figure, Ranges, Scale, Section, Unit};
+use report::{AxisUnit, Block, Figure, Ranges, Scale, Section};
 use results::{
     Folder, Manifest, PlotRequest, Plots, Shard, StoredResults, Summary, Workers, make_runs,
 };
@@ -95,7 +95,7 @@ fn schemes_are_curves_and_the_other_axes_figures() {
     assert_eq!(figures.len(), 2);
     assert!(figures[1].title.contains("bottleneck.queue = 40p, bottleneck.loss = 0.01"));
     // 30 Mbit/s is 30 times 1 Mbit/s: an axis of equal ratios.
-    assert_eq!((figures[0].x.unit, figures[0].x.scale), (Unit::BitsPerSecond, Scale::Log));
+    assert_eq!((figures[0].x.unit, figures[0].x.scale), (AxisUnit::BitsPerSecond, Scale::Log));
     assert_eq!(figures[0].y.range, figures[1].y.range, "figures can be compared");
     // Cells in the order of the plan: queue 10p: rate 1mbit: newreno 0, linux 1; rate 30mbit: 2, 3.
     let curve = figures[0].series.iter().find(|series| series.name == "linux").unwrap();

@@ -18,4 +18,4 @@ mod run;
 pub use error::{Mismatch, ScriptError};
 pub use model::Script;
 pub use parse::parse;
-pub use run::{Progress, RunReport, Sent, Subject, play, run};
+pub use run::{ObservedSegment, RunReport, SocketProgress, Subject, play, run};

@@ -15,16 +15,16 @@ pub struct Script {
     /// File name, for messages.
     pub name: String,
     /// What the `--option=value` lines set.
-    pub settings: Settings,
+    pub settings: ScriptSettings,
     /// Remarks for the reader: options accepted but without effect here.
     pub notes: Vec<String>,
     /// The events, in order.
-    pub events: Vec<Event>,
+    pub events: Vec<ScriptEvent>,
 }
 
 /// What the `--option=value` lines set.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ScriptSettings {
     /// `--scheme`: the TCP under test; `None`: [`DEFAULT_SCHEME`].
     pub scheme: Option<Scheme>,
     /// `--mss`, or `--mtu` less 40 bytes of headers: largest segment the host offers and sends.
@@ -41,7 +41,7 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Default for Settings {
+impl Default for ScriptSettings {
     fn default() -> Self {
         Self {
             scheme: None,
@@ -66,13 +66,13 @@ pub struct Position {
 
 /// One event of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct ScriptEvent {
     /// Where it begins.
     pub position: Position,
     /// When it happens.
     pub when: When,
     /// What happens.
-    pub action: Action,
+    pub action: ScriptAction,
 }
 
 /// The time of an event. Absolute times count from the beginning of the script, relative ones
@@ -94,7 +94,7 @@ pub enum When {
 
 /// What happens at an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum ScriptAction {
     /// `<`: this segment reaches the host.
     Inbound(Segment),
     /// `>`: the host must send this.
@@ -126,7 +126,7 @@ pub struct Call {
     /// Which call.
     pub kind: CallKind,
     /// What it returns.
-    pub outcome: Outcome,
+    pub outcome: CallOutcome,
     /// When a blocking call returns, if it blocks; absolute or relative as the event's time is.
     pub returns: Option<Duration>,
     /// The call as written.
@@ -166,7 +166,7 @@ pub enum CallKind {
 
 /// What a call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// A number from zero.
     Value(u64),
     /// -1 and this error.
@@ -228,12 +228,12 @@ pub enum Condition {
     /// It must not hold.
     Not(Box<Condition>),
     /// `a < b <= c`: the first operand, then what each next one is compared by.
-    Compare(Operand, Vec<(Comparison, Operand)>),
+    Compare(Operand, Vec<(Comparator, Operand)>),
 }
 
 /// How two operands are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum Comparator {
     /// `==`
     Equal,
     /// `!=`
@@ -254,12 +254,12 @@ pub enum Operand {
     /// A number, or a constant such as `TCP_CA_Recovery`.
     Number(u64),
     /// A quantity of the connection.
-    Info(Info),
+    Info(TcpInfoField),
 }
 
 /// What can be asked of the connection, named and counted as in Linux's `struct tcp_info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Info {
+pub enum TcpInfoField {
     /// `tcpi_state`: one of `TCP_ESTABLISHED` ...
     State,
     /// `tcpi_ca_state`: one of `TCP_CA_Open` ...
@@ -286,7 +286,7 @@ pub enum Info {
     SndMss,
 }
 
-impl Info {
+impl TcpInfoField {
     /// Every quantity with its name.
     pub const ALL: [(&'static str, Self); 12] = [
         ("tcpi_state", Self::State),

@@ -3,7 +3,7 @@
 use super::model::Expected;
 use super::parse::FLAG_LETTERS;
 use std::fmt::{self, Display, Write};
-use tcp::{Ecn, Flags, Options, Segment};
+use tcp::{Ecn, Flags, Segment, TcpOptions};
 
 /// A segment in the script's notation, every part written.
 pub(crate) fn segment(segment: &Segment) -> String {
@@ -34,7 +34,7 @@ pub(crate) fn expected(expected: &Expected) -> String {
     }
     if !expected.check_options {
         out.push_str(" <...>");
-    } else if segment.options != Options::default() {
+    } else if segment.options != TcpOptions::default() {
         let _ = write!(out, " <{}>", options(&segment.options));
     }
     out
@@ -50,7 +50,7 @@ pub(crate) fn ecn(field: Ecn) -> &'static str {
 }
 
 /// Options in the order in which Linux sends them, without padding.
-pub(crate) fn options(options: &Options) -> String {
+pub(crate) fn options(options: &TcpOptions) -> String {
     let mut list = Vec::new();
     list.extend(options.mss.map(|mss| format!("mss {mss}")));
     list.extend(options.sack_permitted.then(|| "sackOK".to_owned()));
@@ -84,14 +84,14 @@ impl Display for Letters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::Action;
+    use super::super::model::ScriptAction;
     use super::super::parse;
     use super::*;
     use proptest::prelude::*;
     use tcp::{SackBlocks, Timestamps};
     use units::SeqNum;
 
-    fn any_options() -> impl Strategy<Value = Options> {
+    fn any_options() -> impl Strategy<Value = TcpOptions> {
         let timestamps = proptest::option::of(any::<(u32, u32)>());
         let blocks = proptest::collection::vec(any::<(u32, u32)>(), 0..=2);
         (any::<Option<u16>>(), any::<bool>(), proptest::option::of(0..=14_u8), timestamps, blocks)
@@ -99,13 +99,13 @@ mod tests {
                 let mut sack = SackBlocks::default();
                 blocks.iter().for_each(|(left, right)| sack.push(SeqNum(*left), SeqNum(*right)));
                 let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
-                Options {
+                TcpOptions {
                     mss,
                     window_scale,
                     sack_permitted,
                     timestamps,
                     sack,
-                    ..Options::default()
+                    ..TcpOptions::default()
                 }
             })
     }
@@ -133,7 +133,7 @@ mod tests {
             let text = format!("0 > {}", super::segment(&segment));
             let script = parse("written.pkt", &text).map_err(|error| error.to_string());
             let script = script.map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
-            let Action::Outbound(read) = &script.events[0].action else { panic!("{text}") };
+            let ScriptAction::Outbound(read) = &script.events[0].action else { panic!("{text}") };
             prop_assert_eq!(read.segment, segment, "{}", text);
         }
     }

@@ -2,7 +2,7 @@
 //! error at its line and column. No input makes the parser panic.
 
 use proptest::prelude::*;
-use script::model::{Action, CallKind, Outcome, When};
+use script::model::{CallKind, CallOutcome, ScriptAction, When};
 use script::{Script, parse};
 use std::path::Path;
 use tcp::{Ecn, Flags, Timestamps};
@@ -44,14 +44,14 @@ fn every_production_of_a_server_script_is_read() {
 #[test]
 fn a_segment_s_parts_are_those_written() {
     let script = good(SERVER);
-    let Action::Inbound(syn) = &script.events[4].action else { panic!("the SYN") };
+    let ScriptAction::Inbound(syn) = &script.events[4].action else { panic!("the SYN") };
     assert_eq!(syn.flags, Flags::SYN);
     assert_eq!(syn.window, 32_792);
     assert_eq!(syn.options.mss, Some(1000));
     assert_eq!(syn.options.window_scale, Some(7));
     assert!(syn.options.sack_permitted);
     assert_eq!(syn.options.timestamps, Some(Timestamps { value: 10, echo: 0 }));
-    let Action::Outbound(data) = &script.events[7].action else { panic!("the data") };
+    let ScriptAction::Outbound(data) = &script.events[7].action else { panic!("the data") };
     assert_eq!(data.segment.flags, Flags::PSH.with(Flags::ACK));
     assert_eq!((data.segment.seq, data.segment.len), (SeqNum(1), 1000));
     assert_eq!((data.segment.ecn, data.check_ecn), (Ecn::Ect0, true));
@@ -62,7 +62,7 @@ fn a_segment_s_parts_are_those_written() {
 #[test]
 fn what_is_not_written_is_not_checked() {
     let script = good(SERVER);
-    let Action::Outbound(syn_ack) = &script.events[5].action else { panic!("the SYN-ACK") };
+    let ScriptAction::Outbound(syn_ack) = &script.events[5].action else { panic!("the SYN-ACK") };
     assert!(!syn_ack.check_window && !syn_ack.check_ecn && !syn_ack.check_options);
 }
 
@@ -81,9 +81,9 @@ fn times_are_absolute_relative_ranges_or_any() {
 #[test]
 fn a_call_keeps_its_outcome_and_its_own_words() {
     let script = good(SERVER);
-    let Action::Call(accept) = &script.events[6].action else { panic!("accept") };
+    let ScriptAction::Call(accept) = &script.events[6].action else { panic!("accept") };
     assert_eq!((accept.fd, accept.kind), (3, CallKind::Accept));
-    assert_eq!(accept.outcome, Outcome::Value(4));
+    assert_eq!(accept.outcome, CallOutcome::Value(4));
     assert_eq!(accept.returns, Some(Duration::from_millis(100)));
     assert_eq!(accept.text, "accept(3, ..., ...) = 4");
 }
@@ -102,7 +102,7 @@ fn sequence_numbers_wrap() {
     // 4294967290 + 10 = 2^32 + 4.
     let script =
         good("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 < . 4294967290:4(10) ack 1 win 9");
-    let Action::Inbound(data) = &script.events[1].action else { panic!("the data") };
+    let ScriptAction::Inbound(data) = &script.events[1].action else { panic!("the data") };
     assert_eq!((data.seq, data.len), (SeqNum(4_294_967_290), 10));
 }
 

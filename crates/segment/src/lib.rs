@@ -13,7 +13,7 @@ pub mod tuple;
 pub use cookie::FastOpenCookie;
 pub use raw_options::{RawOptions, kind as option_kind};
 pub use segment::{
-    Ecn, Flags, IPV4_HEADER, Options, Performance, SackBlocks, Segment, TCP_HEADER,
-    TIMESTAMPS_BYTES, Timestamps,
+    Ecn, Flags, IPV4_HEADER, Performance, SackBlocks, Segment, TCP_HEADER, TIMESTAMPS_BYTES,
+    TcpOptions, Timestamps,
 };
 pub use tuple::{ConnId, FourTuple, TupleInUse};

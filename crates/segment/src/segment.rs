@@ -192,7 +192,7 @@ impl fmt::Debug for SackBlocks {
 
 /// TCP options that the core uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct TcpOptions {
     /// Maximum segment size, on SYN only (RFC 9293 §3.7.1).
     pub mss: Option<u16>,
     /// Window scale shift, on SYN only, 0..=14 (RFC 7323 §2).
@@ -209,7 +209,7 @@ pub struct Options {
     pub fast_open: Option<FastOpenCookie>,
 }
 
-impl Options {
+impl TcpOptions {
     /// Bytes that a header has room for (RFC 9293 §3.1).
     pub const ROOM: u32 = 40;
 
@@ -260,7 +260,7 @@ pub struct Segment {
     /// Katz 1998 §3.3). Like `ecn`, said in the IP header.
     pub low_priority: bool,
     /// Options.
-    pub options: Options,
+    pub options: TcpOptions,
 }
 
 impl Segment {
@@ -296,7 +296,7 @@ mod tests {
             Some(told)
         );
         assert_eq!(told.report(), report);
-        let options = Options { performance: Some(told), ..Options::default() };
+        let options = TcpOptions { performance: Some(told), ..TcpOptions::default() };
         assert_eq!(options.wire_bytes(), 12);
         assert_eq!(Performance::of(&GatewayReport { share: 0, rtt: None }), None);
         let huge =
@@ -329,15 +329,15 @@ mod tests {
     fn option_sizes_of_a_linux_server() {
         // MSS 4 + SACK permitted 2 + timestamps 10 + window scale 3 = 19, padded to 20: the SYN
         // of 60 bytes that every capture of Linux shows.
-        let syn = Options {
+        let syn = TcpOptions {
             mss: Some(1460),
             window_scale: Some(7),
             sack_permitted: true,
             timestamps: Some(Timestamps { value: 1, echo: 0 }),
-            ..Options::default()
+            ..TcpOptions::default()
         };
         assert_eq!(IPV4_HEADER + TCP_HEADER + syn.wire_bytes(), 60);
-        let mut ack = Options { timestamps: syn.timestamps, ..Options::default() };
+        let mut ack = TcpOptions { timestamps: syn.timestamps, ..TcpOptions::default() };
         assert_eq!(ack.wire_bytes(), TIMESTAMPS_BYTES);
         ack.sack.push(SeqNum(1), SeqNum(2));
         // 10 + 2 + 8 = 20.

@@ -52,7 +52,7 @@ impl fmt::Display for EndedResponse {
 }
 
 /// Whoever wants to be told.
-pub(crate) type Listener = Arc<dyn Fn(&EndedResponse) + Send + Sync>;
+pub(crate) type OnResponse = Arc<dyn Fn(&EndedResponse) + Send + Sync>;
 
 /// Any body of ours.
 pub(crate) type AnyBody = UnsyncBoxBody<Bytes, io::Error>;
@@ -61,11 +61,11 @@ pub(crate) type AnyBody = UnsyncBoxBody<Bytes, io::Error>;
 pub(crate) struct Telling {
     body: AnyBody,
     told: EndedResponse,
-    listener: Listener,
+    listener: OnResponse,
 }
 
 impl Telling {
-    pub(crate) fn new(body: AnyBody, told: EndedResponse, listener: &Listener) -> Self {
+    pub(crate) fn new(body: AnyBody, told: EndedResponse, listener: &OnResponse) -> Self {
         Self { body, told, listener: Arc::clone(listener) }
     }
 }

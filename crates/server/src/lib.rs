@@ -23,6 +23,6 @@ mod weights;
 pub use body::EndedResponse;
 pub use files::check_folder;
 pub use regard::check_weights;
-pub use serve::{Ended, Server, ServerOptions};
+pub use serve::{Ended, HttpServer, ServerOptions};
 pub use status::STATUS_PATH;
 pub use weights::{Weights, WeightsError};

@@ -5,7 +5,7 @@ use crate::weights::{Weights, name};
 use endpoint::Handle;
 use tcp::Scheme;
 use tcp::sharing::{Scheduling, Tickets};
-use workload::Kind;
+use workload::ObjectKind;
 
 /// What the transport is told of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Regard {
     }
 
     /// The connection carries this from now on.
-    pub(crate) fn tell(&self, handle: &Handle, kind: Kind) {
+    pub(crate) fn tell(&self, handle: &Handle, kind: ObjectKind) {
         match self {
             Self::Nothing => {}
             Self::Content => handle.set_content(kind.ticket_content()),
@@ -59,7 +59,7 @@ impl Regard {
     }
 
     /// The weight that a response of this kind has been given, if any.
-    pub(crate) fn weight(&self, kind: Kind) -> Option<u32> {
+    pub(crate) fn weight(&self, kind: ObjectKind) -> Option<u32> {
         match self {
             Self::Weight(weights) => Some(weights.of(kind)),
             Self::Nothing | Self::Content => None,
@@ -77,7 +77,7 @@ impl Regard {
 }
 
 /// The name of what a connection carries.
-pub(crate) fn content_name(kind: Kind) -> &'static str {
+pub(crate) fn content_name(kind: ObjectKind) -> &'static str {
     name(kind)
 }
 

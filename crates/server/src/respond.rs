@@ -12,7 +12,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use workload::Kind;
+use workload::ObjectKind;
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
@@ -84,11 +84,11 @@ fn length_of(response: &Response<AnyBody>) -> u64 {
     said.or_else(|| response.body().size_hint().exact()).unwrap_or(0)
 }
 
-fn kind_of(response: &Response<AnyBody>) -> Kind {
+fn kind_of(response: &Response<AnyBody>) -> ObjectKind {
     let mime = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     match (response.status().is_success(), mime) {
-        (true, Some(mime)) => Kind::of_mime(mime),
-        _ => Kind::Other,
+        (true, Some(mime)) => ObjectKind::of_mime(mime),
+        _ => ObjectKind::Other,
     }
 }
 

@@ -40,7 +40,7 @@ pub struct ServerOptions {
 
 /// A server. Clones are the same.
 #[derive(Clone)]
-pub struct Server(Arc<Site>);
+pub struct HttpServer(Arc<Site>);
 
 /// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Ended {
     pub reset: usize,
 }
 
-impl Server {
+impl HttpServer {
     /// A server of files over `endpoint`.
     ///
     /// # Errors

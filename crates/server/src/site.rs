@@ -1,6 +1,6 @@
 //! What all connections of a server share, and what it knows of each that is open.
 
-use crate::body::Listener as OnResponse;
+use crate::body::OnResponse;
 use crate::files::Files;
 use crate::regard::Regard;
 use endpoint::{Endpoint, Handle};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tcp::Scheme;
 use tokio::time::Instant;
-use workload::Kind;
+use workload::ObjectKind;
 
 /// What all connections share.
 pub(crate) struct Site {
@@ -32,12 +32,12 @@ pub(crate) struct Open {
     pub(crate) peer: SocketAddr,
     pub(crate) handle: Handle,
     /// What it carried last.
-    pub(crate) kind: Mutex<Option<Kind>>,
+    pub(crate) kind: Mutex<Option<ObjectKind>>,
 }
 
 impl Site {
     /// A connection carries this from now on; its weight, where that matters.
-    pub(crate) fn carry(&self, open: &Open, kind: Kind) -> Option<u32> {
+    pub(crate) fn carry(&self, open: &Open, kind: ObjectKind) -> Option<u32> {
         let regard = lock(&self.regard);
         *lock(&open.kind) = Some(kind);
         regard.tell(&open.handle, kind);
@@ -50,7 +50,7 @@ impl Site {
     }
 
     /// What the connection to `peer` carried last, and its weight.
-    pub(crate) fn carried(&self, peer: &SocketAddr) -> Option<(Kind, Option<u32>)> {
+    pub(crate) fn carried(&self, peer: &SocketAddr) -> Option<(ObjectKind, Option<u32>)> {
         let open = lock(&self.open).get(peer).cloned()?;
         let kind = (*lock(&open.kind))?;
         Some((kind, lock(&self.regard).weight(kind)))

@@ -1,11 +1,11 @@
 //! What the transport knew when a response began, as a `Server-Timing` header (W3C Server Timing §3): the
 //! browser's developer tools show it, and scripts read it (`PerformanceResourceTiming.serverTiming`).
 
-use endpoint::Info;
+use endpoint::ConnectionInfo;
 use units::Duration;
 
 /// The header's value: metrics with a duration in milliseconds, or with a description.
-pub(crate) fn header(info: &Info) -> String {
+pub(crate) fn header(info: &ConnectionInfo) -> String {
     let path = &info.path;
     let described = |name: &str, value: &str| format!("{name};desc=\"{}\"", quoted(value));
     let startup = if path.in_startup { "under way" } else { "over" };

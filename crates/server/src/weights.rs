@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use workload::Kind;
+use workload::ObjectKind;
 
 /// Names of contents, the first of a kind being the one that is shown.
-const NAMES: [(&str, Kind); 11] = [
-    ("html", Kind::Html),
-    ("css", Kind::Style),
-    ("style", Kind::Style),
-    ("js", Kind::Script),
-    ("script", Kind::Script),
-    ("data", Kind::Data),
-    ("json", Kind::Data),
-    ("font", Kind::Font),
-    ("image", Kind::Image),
-    ("media", Kind::Media),
-    ("other", Kind::Other),
+const NAMES: [(&str, ObjectKind); 11] = [
+    ("html", ObjectKind::Html),
+    ("css", ObjectKind::Style),
+    ("style", ObjectKind::Style),
+    ("js", ObjectKind::Script),
+    ("script", ObjectKind::Script),
+    ("data", ObjectKind::Data),
+    ("json", ObjectKind::Data),
+    ("font", ObjectKind::Font),
+    ("image", ObjectKind::Image),
+    ("media", ObjectKind::Media),
+    ("other", ObjectKind::Other),
 ];
 
 /// The largest weight; more would only make turns longer.
@@ -25,7 +25,7 @@ const MOST: u32 = 1000;
 
 /// Weights by content; 1 where nothing else is said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Weights(BTreeMap<Kind, u32>);
+pub struct Weights(BTreeMap<ObjectKind, u32>);
 
 /// Weights that cannot be read: which entry, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,29 +36,29 @@ impl Weights {
     /// Touch 2000 §4).
     pub fn ensemble_tcp() -> Self {
         let by_content = |kind| match kind {
-            Kind::Html => 12,
-            Kind::Style | Kind::Script | Kind::Data => 6,
-            Kind::Font | Kind::Image | Kind::Media => 3,
-            Kind::Redirect | Kind::Other => 1,
+            ObjectKind::Html => 12,
+            ObjectKind::Style | ObjectKind::Script | ObjectKind::Data => 6,
+            ObjectKind::Font | ObjectKind::Image | ObjectKind::Media => 3,
+            ObjectKind::Redirect | ObjectKind::Other => 1,
         };
         Self(NAMES.iter().map(|(_, kind)| (*kind, by_content(*kind))).collect())
     }
 
     /// The weight of a response of this kind.
-    pub fn of(&self, kind: Kind) -> u32 {
+    pub fn of(&self, kind: ObjectKind) -> u32 {
         self.0.get(&kind).copied().unwrap_or(1)
     }
 
     /// Names and weights of all contents.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u32)> + '_ {
         let mut last = None;
-        let first = move |(_, kind): &&(&str, Kind)| last.replace(*kind) != Some(*kind);
+        let first = move |(_, kind): &&(&str, ObjectKind)| last.replace(*kind) != Some(*kind);
         NAMES.iter().filter(first).map(|(name, kind)| (*name, self.of(*kind)))
     }
 }
 
 /// The name of a kind, as weights have it.
-pub(crate) fn name(kind: Kind) -> &'static str {
+pub(crate) fn name(kind: ObjectKind) -> &'static str {
     NAMES.iter().find(|(_, named)| *named == kind).map_or("other", |(name, _)| name)
 }
 
@@ -83,7 +83,7 @@ impl FromStr for Weights {
     }
 }
 
-fn read_entry(entry: &str) -> Result<(Kind, u32), WeightsError> {
+fn read_entry(entry: &str) -> Result<(ObjectKind, u32), WeightsError> {
     let wrong = |why: String| WeightsError(format!("{entry:?}: {why}"));
     let (name, weight) = entry
         .split_once('=')
@@ -123,7 +123,13 @@ mod tests {
     #[test]
     fn what_is_not_said_weighs_one() {
         let weights: Weights = "html=12, CSS=6\n# scripts as style sheets\njs=6".parse().unwrap();
-        let of = [Kind::Html, Kind::Style, Kind::Script, Kind::Image, Kind::Other];
+        let of = [
+            ObjectKind::Html,
+            ObjectKind::Style,
+            ObjectKind::Script,
+            ObjectKind::Image,
+            ObjectKind::Other,
+        ];
         assert_eq!(of.map(|kind| weights.of(kind)), [12, 6, 6, 1, 1]);
     }
 
@@ -139,7 +145,7 @@ mod tests {
         /// What its text can say.
         fn ensemble_tcp_without_redirect() -> Self {
             let Self(mut weights) = Self::ensemble_tcp();
-            weights.remove(&Kind::Redirect);
+            weights.remove(&ObjectKind::Redirect);
             Self(weights)
         }
     }

@@ -2,7 +2,7 @@
 
 use endpoint::{Device, Endpoint, EndpointConfig, Stream};
 use serde_json::Value;
-use server::{Ended, EndedResponse, Server, ServerOptions};
+use server::{Ended, EndedResponse, HttpServer, ServerOptions};
 use std::fs;
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
@@ -24,7 +24,7 @@ const LARGE: usize = 20_000_000;
 
 struct World {
     client: Endpoint,
-    server: Server,
+    server: HttpServer,
     scheme: Scheme,
     told: Arc<Mutex<Vec<EndedResponse>>>,
     stop: oneshot::Sender<()>,
@@ -66,7 +66,7 @@ impl World {
             on_response: Box::new(move |response| log.lock().unwrap().push(response.clone())),
         };
         let listener = endpoint.listen(80, &scheme).await.unwrap();
-        let server = Server::new(endpoint, options).unwrap();
+        let server = HttpServer::new(endpoint, options).unwrap();
         let (stop, stopped) = oneshot::channel();
         let running = server.clone();
         let running = tokio::spawn(async move {
@@ -272,7 +272,7 @@ fn a_folder_that_is_not_there_is_named() {
         on_response: Box::new(|_| ()),
     };
     for root in ["/nowhere/at/all", "/etc/passwd"] {
-        let error = Server::new(endpoint.clone(), options(root)).err().expect("no folder");
+        let error = HttpServer::new(endpoint.clone(), options(root)).err().expect("no folder");
         assert!(error.to_string().contains(root), "{error}");
     }
 }

@@ -87,16 +87,16 @@ pub use policy::{
     ack, bbr, config, congestion, recovery, registry, send_plan, sharing, startup, window,
 };
 
-pub use config::{Config, MemoryKind};
+pub use config::{ConnectionConfig, MemoryKind};
 pub use connection::{Connection, ResetCause, State, Stats, Unreachable};
 pub use fast_open::FastOpen;
-pub use guard::{Counters, KeepAlive, Lifetimes, Limits, MtuLimits};
+pub use guard::{HostCounters, KeepAlive, Lifetimes, Limits, MtuLimits};
 pub use host::{Event, EventKind, Host, HostConfig, SchemeIsFixed, Transmit};
 pub use path::{Path, Reporting, StartUpExit, StartUpReport};
 pub use scheme::{Scheme, SchemeError};
 pub use segment::{
-    ConnId, Ecn, FastOpenCookie, Flags, FourTuple, Options, Performance, SackBlocks, Segment,
+    ConnId, Ecn, FastOpenCookie, Flags, FourTuple, Performance, SackBlocks, Segment, TcpOptions,
     Timestamps, TupleInUse,
 };
-pub use send_plan::{Mark, SendPlan};
+pub use send_plan::{PriorityMark, SendPlan};
 pub use window::{Cause, Window, WindowChange};

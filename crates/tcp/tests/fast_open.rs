@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{
-    ConnId, Counters, EventKind, FastOpen, FastOpenCookie, Flags, FourTuple, Host, HostConfig,
-    Options, Scheme, Segment, State, Transmit,
+    ConnId, EventKind, FastOpen, FastOpenCookie, Flags, FourTuple, Host, HostConfig, HostCounters,
+    Scheme, Segment, State, TcpOptions, Transmit,
 };
 use units::{Duration, Instant, SeqNum};
 
@@ -146,8 +146,9 @@ fn a_repeated_visit_saves_a_round_trip() {
     let second = world.syns(0)[0];
     assert_eq!((second.options.fast_open, u64::from(second.len)), (Some(granted), REQUEST));
     assert_eq!(world.syns(1)[0].ack, second.seq + 1 + REQUEST as u32);
-    let Counters { fast_open_active, .. } = *world.hosts[0].counters();
-    let Counters { fast_open_passive, fast_open_cookie_requests, .. } = *world.hosts[1].counters();
+    let HostCounters { fast_open_active, .. } = *world.hosts[0].counters();
+    let HostCounters { fast_open_passive, fast_open_cookie_requests, .. } =
+        *world.hosts[1].counters();
     assert_eq!((fast_open_active, fast_open_passive, fast_open_cookie_requests), (1, 1, 1));
 }
 
@@ -199,7 +200,7 @@ fn without_the_parameter_nothing_of_it_is_said() {
 
 /// A SYN with data to a server, by a client of ours that has been given a cookie there.
 fn knock(host: &mut Host, (client, cookie): (u16, Option<FastOpenCookie>)) -> Transmit {
-    let options = Options { mss: Some(1460), fast_open: cookie, ..Options::default() };
+    let options = TcpOptions { mss: Some(1460), fast_open: cookie, ..TcpOptions::default() };
     let (seq, flags) = (SeqNum(100), Flags::SYN);
     let syn = Segment { seq, flags, len: 500, window: 60_000, options, ..Segment::default() };
     host.handle_segment(Instant::ZERO, &World::tuple(1, client), &syn);

@@ -1,7 +1,7 @@
 //! What a host owes to many connections at once: identity, silence, bounds.
 
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, EventKind, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment};
+use tcp::{ConnId, EventKind, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions};
 use units::{Duration, Instant, SeqNum};
 
 const START: Instant = Instant::ZERO;
@@ -15,7 +15,7 @@ fn scheme(name: &str) -> Scheme {
 }
 
 fn syn(seq: u32) -> Segment {
-    let options = Options { mss: Some(1460), ..Options::default() };
+    let options = TcpOptions { mss: Some(1460), ..TcpOptions::default() };
     let seq = SeqNum(seq);
     Segment { seq, flags: Flags::SYN, window: 65_535, options, ..Segment::default() }
 }

@@ -3,8 +3,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tcp::{
-    ConnId, EventKind, Flags, FourTuple, Host, HostConfig, Limits, MtuLimits, Options, ResetCause,
-    Scheme, Segment, State, Transmit, Unreachable,
+    ConnId, EventKind, Flags, FourTuple, Host, HostConfig, Limits, MtuLimits, ResetCause, Scheme,
+    Segment, State, TcpOptions, Transmit, Unreachable,
 };
 use units::{Duration, Instant, SeqNum};
 
@@ -46,7 +46,7 @@ fn opened(tuple: FourTuple) -> Opened {
 }
 
 fn open(host: &mut Host, tuple: FourTuple) -> (ConnId, SeqNum) {
-    let options = Options { mss: Some(1460), ..Options::default() };
+    let options = TcpOptions { mss: Some(1460), ..TcpOptions::default() };
     let (seq, flags) = (SeqNum(100), Flags::SYN);
     let syn = Segment { seq, flags, window: 65_000, options, ..Segment::default() };
     host.handle_segment(START, &tuple, &syn);

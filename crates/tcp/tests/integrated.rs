@@ -3,7 +3,7 @@
 //! out does to the others. Segments are numbered from 0 and are 1000 bytes long; members by letters.
 
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment};
+use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions};
 use units::{Duration, Instant, SeqNum};
 
 const MSS: u32 = 1000;
@@ -57,7 +57,8 @@ impl Members {
             let conn = members.host.connect(members.now, tuple, &scheme).unwrap();
             let syn = members.host.poll_transmit(members.now).unwrap().segment;
             members.wait(100);
-            let options = Options { mss: Some(1000), sack_permitted: true, ..Options::default() };
+            let options =
+                TcpOptions { mss: Some(1000), sack_permitted: true, ..TcpOptions::default() };
             let flags = Flags::SYN.with(Flags::ACK);
             let (seq, ack) = (SeqNum(PEER.0 - 1), syn.seq + 1);
             let answer = Segment { seq, ack, flags, options, window: 60_000, ..Segment::default() };

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 use tcp::{
-    Cause, ConnId, Flags, FourTuple, Host, HostConfig, MemoryKind, Options, Path, Reporting,
-    Scheme, Segment,
+    Cause, ConnId, Flags, FourTuple, Host, HostConfig, MemoryKind, Path, Reporting, Scheme,
+    Segment, TcpOptions,
 };
 use units::{Duration, Instant, SeqNum};
 
@@ -61,7 +61,8 @@ impl Sender {
         let conn = host.connect(Instant::ZERO, tuple, &scheme).unwrap();
         let isn = host.poll_transmit(Instant::ZERO).unwrap().segment.seq;
         let mut sender = Self { host, spy, conn, tuple, isn, now: at(100) };
-        let options = Options { mss: Some(1000), window_scale: Some(14), ..Options::default() };
+        let options =
+            TcpOptions { mss: Some(1000), window_scale: Some(14), ..TcpOptions::default() };
         let flags = Flags::SYN.with(Flags::ACK);
         sender.receive(Segment {
             flags,
@@ -223,7 +224,7 @@ fn a_report_rides_on_the_next_segment_which_is_shorter_for_it() {
     let isn = std::iter::from_fn(|| sender.host.poll_transmit(sender.now));
     let isn = isn.filter(|t| t.conn == Some(conn)).last().unwrap().segment.seq;
     (sender.conn, sender.tuple, sender.isn, sender.now) = (conn, tuple, isn, at(200));
-    let options = Options { mss: Some(1000), window_scale: Some(14), ..Options::default() };
+    let options = TcpOptions { mss: Some(1000), window_scale: Some(14), ..TcpOptions::default() };
     let flags = Flags::SYN.with(Flags::ACK);
     sender.receive(Segment { flags, ack: isn + 1, options, ..sender.answer(0) });
     sender.host.write(sender.now, conn, 1_000);

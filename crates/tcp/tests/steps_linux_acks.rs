@@ -3,7 +3,7 @@
 //! `TCP_PINGPONG_THRESH` 1, `TCP_MSS_DEFAULT` 536 bytes.
 
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment};
+use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions};
 use units::{Duration, Instant, SeqNum};
 
 /// Payload of a full segment here.
@@ -40,11 +40,11 @@ impl Peer {
     fn meets(scheme: &str, sack_permitted: bool) -> Self {
         let mut host = Host::new(HostConfig::default());
         host.listen(80, Scheme::parse(scheme).unwrap());
-        let options = Options {
+        let options = TcpOptions {
             mss: Some(1460),
             window_scale: Some(7),
             sack_permitted,
-            ..Options::default()
+            ..TcpOptions::default()
         };
         let syn = Segment {
             seq: SeqNum(100),

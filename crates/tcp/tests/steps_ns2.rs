@@ -109,7 +109,7 @@ fn a_first_segment_without_handshake_is_lost_as_data_is() {
     // Its ACK opens the connection and grows the window as any other would.
     let syn = sent[0].1;
     let flags = tcp::Flags::SYN.with(tcp::Flags::ACK);
-    let options = tcp::Options { mss: Some(1000), ..tcp::Options::default() };
+    let options = tcp::TcpOptions { mss: Some(1000), ..tcp::TcpOptions::default() };
     let ack = syn.seq + 1001;
     let answer = Segment { flags, options, ack, window: 60_000, ..Segment::default() };
     let now = Instant::ZERO + Duration::from_secs(10);

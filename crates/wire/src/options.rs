@@ -8,16 +8,16 @@ use crate::too_long::TooLong;
 use tcp::segment::option_kind::{
     END, EXPERIMENT, MSS, NOOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE,
 };
-use tcp::{FastOpenCookie, Options, Performance, SackBlocks, Timestamps};
+use tcp::{FastOpenCookie, Performance, SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;
 
 /// Largest shift of a window; a larger one means this (RFC 7323 §2.3).
 const MAX_SHIFT: u8 = 14;
 
 /// Reads the options of a header.
-pub(crate) fn parse(mut bytes: &[u8], syn: bool) -> Result<Options, Malformed> {
+pub(crate) fn parse(mut bytes: &[u8], syn: bool) -> Result<TcpOptions, Malformed> {
     let fast_open = FastOpenCookie::find(bytes).filter(|_| syn);
-    let mut options = Options { fast_open, ..Options::default() };
+    let mut options = TcpOptions { fast_open, ..TcpOptions::default() };
     let mut seen = 0_u32;
     while let Some((&kind, rest)) = bytes.split_first() {
         match kind {
@@ -47,7 +47,7 @@ fn note(seen: &mut u32, kind: u8) -> Result<(), Malformed> {
 }
 
 /// Takes one option; `body` is what follows kind and length.
-fn take(options: &mut Options, (kind, syn): (u8, bool), body: &[u8]) -> Result<(), Malformed> {
+fn take(options: &mut TcpOptions, (kind, syn): (u8, bool), body: &[u8]) -> Result<(), Malformed> {
     match kind {
         MSS => {
             let mss = u16::from_be_bytes(exactly(body)?);
@@ -94,7 +94,7 @@ fn take_sack(blocks: &mut SackBlocks, body: &[u8]) -> Result<(), Malformed> {
 }
 
 /// Ours among experiments; whatever else they are is not our concern.
-fn take_experiment(options: &mut Options, body: &[u8]) {
+fn take_experiment(options: &mut TcpOptions, body: &[u8]) {
     let len = body.len() as u8 + 2;
     let mut whole = [0; Performance::WIRE_BYTES as usize];
     if usize::from(len) == whole.len() {
@@ -107,7 +107,7 @@ fn take_experiment(options: &mut Options, body: &[u8]) {
 /// Options as they stand in a header.
 #[derive(Debug)]
 pub(crate) struct Encoded {
-    bytes: [u8; Options::ROOM as usize],
+    bytes: [u8; TcpOptions::ROOM as usize],
     len: usize,
 }
 
@@ -117,13 +117,13 @@ impl Encoded {
     ///
     /// # Errors
     /// If they take more than there is room for.
-    pub(crate) fn of(options: &Options) -> Result<Self, TooLong> {
-        if options.wire_bytes() > Options::ROOM {
+    pub(crate) fn of(options: &TcpOptions) -> Result<Self, TooLong> {
+        if options.wire_bytes() > TcpOptions::ROOM {
             return Err(TooLong { bytes: options.wire_bytes() as usize });
         }
-        let mut encoded = Self { bytes: [NOOP; Options::ROOM as usize], len: 0 };
+        let mut encoded = Self { bytes: [NOOP; TcpOptions::ROOM as usize], len: 0 };
         // The report is whole words, so whatever stands before it is padded as without it.
-        let bare = Options { performance: None, ..*options };
+        let bare = TcpOptions { performance: None, ..*options };
         encoded.len = bare.wire_bytes() as usize - unpadded(&bare);
         encoded.push_bare(options);
         if let Some(performance) = &options.performance {
@@ -132,7 +132,7 @@ impl Encoded {
         Ok(encoded)
     }
 
-    fn push_bare(&mut self, options: &Options) {
+    fn push_bare(&mut self, options: &TcpOptions) {
         if let Some(mss) = options.mss {
             self.push(&[MSS, 4]);
             self.push(&mss.to_be_bytes());
@@ -175,7 +175,7 @@ impl Encoded {
 
 /// Bytes of the options without padding, the report not counted (RFC 9293 §3.1, RFC 7323 §2, §3,
 /// RFC 2018 §2, §3, RFC 7413 §2).
-fn unpadded(options: &Options) -> usize {
+fn unpadded(options: &TcpOptions) -> usize {
     let blocks = options.sack.as_slice().len();
     options.mss.map_or(0, |_| 4)
         + usize::from(options.sack_permitted) * 2

@@ -2,7 +2,7 @@
 //! made right again where they are not what is wrong.
 
 use std::net::SocketAddr;
-use tcp::{Flags, Options, Segment, Timestamps};
+use tcp::{Flags, Segment, TcpOptions, Timestamps};
 use wire::{Malformed, Marking, Packet, TcpPacket, Trouble, parse, write, write_icmp_error};
 
 const TCP: usize = 20;
@@ -10,12 +10,12 @@ const TCP_OPTIONS: usize = 40;
 const TCP6: usize = 40;
 
 fn segment() -> Segment {
-    let options = Options {
+    let options = TcpOptions {
         mss: Some(1460),
         window_scale: Some(7),
         sack_permitted: true,
         timestamps: Some(Timestamps { value: 1, echo: 0 }),
-        ..Options::default()
+        ..TcpOptions::default()
     };
     Segment { len: 4, flags: Flags::SYN, options, ..Segment::default() }
 }

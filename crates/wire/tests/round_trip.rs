@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
 use tcp::{
-    Ecn, FastOpenCookie, Flags, Options, Performance, SackBlocks, Segment, Timestamps, Unreachable,
+    Ecn, FastOpenCookie, Flags, Performance, SackBlocks, Segment, TcpOptions, Timestamps,
+    Unreachable,
 };
 use units::SeqNum;
 use wire::{
@@ -34,15 +35,15 @@ prop_compose! {
         timestamps in prop::option::of(any::<(u32, u32)>()),
         performance in prop::option::of((1..u32::MAX, any::<u32>())),
         cookie in prop::option::of(prop::sample::select(vec![0, 4, 6])),
-    ) -> Options {
-        Options {
+    ) -> TcpOptions {
+        TcpOptions {
             mss,
             window_scale,
             sack_permitted,
             timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
             performance: performance.map(performance_of),
             fast_open: cookie.and_then(|len| FastOpenCookie::new(&vec![9; len])),
-            ..Options::default()
+            ..TcpOptions::default()
         }
     }
 }
@@ -56,12 +57,12 @@ prop_compose! {
     fn other_options()(
         timestamps in prop::option::of(any::<(u32, u32)>()),
         blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
-    ) -> Options {
+    ) -> TcpOptions {
         let mut sack = SackBlocks::default();
         let room = if timestamps.is_some() { 3 } else { 4 };
         blocks.iter().take(room).for_each(|(l, r)| sack.push(SeqNum(*l), SeqNum(*r)));
         let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
-        Options { timestamps, sack, ..Options::default() }
+        TcpOptions { timestamps, sack, ..TcpOptions::default() }
     }
 }
 
@@ -185,7 +186,7 @@ fn an_offloaded_checksum_is_completed_to_the_whole_one() {
     for v6 in [false, true] {
         let (source, destination) = ends(v6);
         let timestamps = Some(Timestamps { value: 1, echo: 2 });
-        let options = Options { timestamps, ..Options::default() };
+        let options = TcpOptions { timestamps, ..TcpOptions::default() };
         let segment = Segment { len: 3, flags: Flags::ACK, options, ..Segment::default() };
         let packet = TcpPacket::new(source, destination, segment, &Marking::default());
         let (mut open, mut whole) = (vec![], vec![]);

@@ -11,9 +11,9 @@
 //! | event | tell | then |
 //! |---|---|---|
 //! | load begins | [`PageLoader::start`] | carry out [`PageLoader::poll_action`] until `None` |
-//! | [`Action::Open`] | – | connect; make a [`ServerSession`] when the server accepts |
+//! | [`LoaderAction::Open`] | – | connect; make a [`ServerSession`] when the server accepts |
 //! | established at the client | [`PageLoader::handle_connected`] | actions |
-//! | [`Action::Send`] | [`ServerSession::expect`] | write `span.bytes` |
+//! | [`LoaderAction::Send`] | [`ServerSession::expect`] | write `span.bytes` |
 //! | bytes in order at the server | [`ServerSession::handle_received`] | write what [`ServerSession::poll_write`] says, [`PageLoader::expect`] each span |
 //! | unsent bytes went out at the server | – | `poll_write` again |
 //! | bytes in order at the client | [`PageLoader::handle_received`] | actions |
@@ -26,7 +26,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use units::Instant;
-//! use workload::{Action, LoaderConfig, Page, PageLoader, ServerSession};
+//! use workload::{LoaderAction, LoaderConfig, Page, PageLoader, ServerSession};
 //!
 //! let (page, config) = (Arc::new(Page::builtin("text").unwrap()), LoaderConfig::default());
 //! let now = Instant::ZERO;
@@ -35,11 +35,11 @@
 //! loader.start(now);
 //! while let Some(action) = loader.poll_action() {
 //!     match action {
-//!         Action::Open { conn, host } => {
+//!         LoaderAction::Open { conn, host } => {
 //!             ends.push((ServerSession::new(&page, &config, host), 0, 0));
 //!             loader.handle_connected(now, conn);
 //!         }
-//!         Action::Send { conn, span } => {
+//!         LoaderAction::Send { conn, span } => {
 //!             let (server, up, down) = &mut ends[conn.index()];
 //!             server.expect(now, span);
 //!             *up += span.bytes;
@@ -50,7 +50,7 @@
 //!                 loader.handle_received(now, conn, *down);
 //!             }
 //!         }
-//!         Action::Close { .. } => {}
+//!         LoaderAction::Close { .. } => {}
 //!     }
 //! }
 //! assert_eq!(loader.page_done_at(), Some(now));
@@ -77,9 +77,9 @@ pub use http::{
     HTTP11_CONNECTIONS, LoaderConfig, Protocol, RECORD_BYTES, TLS_CLIENT_FINISHED,
     TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
 };
-pub use loader::{Action, ConnectionRecord, LoadConnId, LoadError, Milestones, PageLoader};
+pub use loader::{ConnectionRecord, LoadConnId, LoadError, LoaderAction, Milestones, PageLoader};
 pub use page::{
-    BUILTINS, Builtin, Discovery, HostId, Kind, Object, ObjectId, Page, PageError, PageHost,
+    BUILTINS, Builtin, Discovery, HostId, Object, ObjectId, ObjectKind, Page, PageError, PageHost,
     RequestModel, RequestTiming,
 };
 pub use server::ServerSession;

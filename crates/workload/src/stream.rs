@@ -50,7 +50,7 @@ impl Span {
 
 /// A span, or some of it, has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Arrival {
+pub(crate) struct SpanArrival {
     pub(crate) content: SpanContent,
     /// Payload that is new with this arrival.
     pub(crate) payload: u64,
@@ -81,7 +81,7 @@ impl Inbox {
         self.total = self.total.max(total);
     }
 
-    pub(crate) fn poll(&mut self) -> Option<Arrival> {
+    pub(crate) fn poll(&mut self) -> Option<SpanArrival> {
         let span = *self.announced.front()?;
         let end = self.start + span.bytes;
         let reached = self.total.min(end);
@@ -96,7 +96,7 @@ impl Inbox {
             self.announced.pop_front();
             self.start = end;
         }
-        Some(Arrival { content: span.content, payload, complete })
+        Some(SpanArrival { content: span.content, payload, complete })
     }
 
     const fn payload_at(&self, offset: u64, span: Span) -> u64 {
@@ -111,8 +111,8 @@ mod tests {
     const A: SpanContent = SpanContent::Response(ObjectId(1));
     const B: SpanContent = SpanContent::Response(ObjectId(2));
 
-    fn arrived(content: SpanContent, payload: u64, complete: bool) -> Option<Arrival> {
-        Some(Arrival { content, payload, complete })
+    fn arrived(content: SpanContent, payload: u64, complete: bool) -> Option<SpanArrival> {
+        Some(SpanArrival { content, payload, complete })
     }
 
     #[test]

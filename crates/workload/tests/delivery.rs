@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
 use workload::{
-    BUILTINS, Discovery, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost,
+    BUILTINS, Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost,
     SpanContent, TLS_CLIENT_HELLO, TLS_SERVER_FLIGHT, Tls, parse_har,
 };
 
@@ -131,7 +131,7 @@ fn single(wait: Duration) -> Arc<Page> {
     let object = Object {
         label: String::new(),
         host: HostId(0),
-        kind: Kind::Html,
+        kind: ObjectKind::Html,
         request_bytes: 500,
         response_header_bytes: 200,
         body_bytes: 10_000,
@@ -165,8 +165,13 @@ fn one_object_takes_the_time_that_arithmetic_says() {
     assert_eq!(done_at(&page, Http::Http2, Tls::None), http2);
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::Html), Just(Kind::Script), Just(Kind::Image), Just(Kind::Redirect)]
+fn kind() -> impl Strategy<Value = ObjectKind> {
+    prop_oneof![
+        Just(ObjectKind::Html),
+        Just(ObjectKind::Script),
+        Just(ObjectKind::Image),
+        Just(ObjectKind::Redirect)
+    ]
 }
 
 /// An object whose discovery depends on the objects before it.

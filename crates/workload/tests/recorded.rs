@@ -2,7 +2,7 @@
 //! from the files' own times and sizes.
 
 use units::Duration;
-use workload::{Discovery, Http, Kind, ObjectId, Page, Tls, parse_har};
+use workload::{Discovery, Http, ObjectId, ObjectKind, Page, Tls, parse_har};
 
 fn recorded(name: &str) -> Page {
     let path = format!("{}/../../pages/{name}.har", env!("CARGO_MANIFEST_DIR"));
@@ -10,7 +10,7 @@ fn recorded(name: &str) -> Page {
     parse_har(&bytes, name).unwrap()
 }
 
-fn kinds(page: &Page, kind: Kind) -> usize {
+fn kinds(page: &Page, kind: ObjectKind) -> usize {
     page.objects().iter().filter(|o| o.kind == kind).count()
 }
 
@@ -35,9 +35,9 @@ fn article_is_a_redirect_and_a_document_with_many_pictures() {
         [("article.example", Http::Http11, Tls::None), ("photos.example", Http::Http11, Tls::None)];
     assert_eq!(hosts(&page), expected);
     assert_eq!(page.objects().len(), 31);
-    assert_eq!((kinds(&page, Kind::Redirect), kinds(&page, Kind::Html)), (1, 1));
-    assert_eq!((kinds(&page, Kind::Style), kinds(&page, Kind::Script)), (2, 1));
-    assert_eq!(kinds(&page, Kind::Image), 26);
+    assert_eq!((kinds(&page, ObjectKind::Redirect), kinds(&page, ObjectKind::Html)), (1, 1));
+    assert_eq!((kinds(&page, ObjectKind::Style), kinds(&page, ObjectKind::Script)), (2, 1));
+    assert_eq!(kinds(&page, ObjectKind::Image), 26);
     // Sums of the file's `_transferSize` and of its requests' `headersSize`.
     assert_eq!(page.response_bytes(), 1_048_442);
     assert_eq!(request_bytes(&page), 11_867);
@@ -110,8 +110,8 @@ fn landing_is_http2_over_tls_with_fonts_found_in_its_style_sheet() {
     // Connecting took 7.185 ms, 7.103 of them TLS: 21.022 less 0.082.
     assert_eq!(root.server_wait, Duration::from_micros(20_940));
     // main.css ended at 53 + 8.486 + 23.237 = 84.723 ms; the fonts were asked for at 116 ms.
-    assert_eq!(kinds(&page, Kind::Font), 2);
+    assert_eq!(kinds(&page, ObjectKind::Font), 2);
     for font in &page.objects()[7..] {
-        assert_eq!((font.kind, font.discovery), (Kind::Font, found(1, 11_192, 31_277)));
+        assert_eq!((font.kind, font.discovery), (ObjectKind::Font, found(1, 11_192, 31_277)));
     }
 }

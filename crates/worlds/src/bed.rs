@@ -1,19 +1,19 @@
 //! One client, its servers, and the link between them, for the visits of one repeat.
 
 use crate::captures::Ends;
-use crate::client::{Browser, Client, Vantage, Visitor};
+use crate::client::{Browser, ClientTcp, Vantage, Visitor};
 use crate::exchange::Exchange;
-use crate::host::Host;
+use crate::host::ServerHost;
 use crate::kernel::Service;
 use crate::real::Real;
 use crate::timer;
 use crate::tongue::Tongue;
 use crate::watch::Crossed;
 use emulator::{
-    Addresses, Clock, Emulation, EmulationOptions, EmulationReport, Interface, InterfaceConfig,
-    Namespace, Recording, ThreadScheduling,
+    Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, EmulationReport, Interface,
+    InterfaceConfig, Namespace, ThreadScheduling,
 };
-use race::{Load, Race};
+use race::{MeasuredLoad, Race};
 use std::io;
 use std::net::SocketAddr;
 use tokio::task::LocalSet;
@@ -27,7 +27,7 @@ pub(crate) fn visit(
     race: &Race,
     who: Who<'_>,
     (seed, captures): (u64, &Ends),
-) -> io::Result<Vec<Load>> {
+) -> io::Result<Vec<MeasuredLoad>> {
     std::thread::scope(|scope| {
         // Entering a namespace is for good: a thread of its own.
         let thread = scope.spawn(|| {
@@ -50,7 +50,7 @@ pub(crate) struct Who<'a> {
     /// How hosts are spoken to.
     pub(crate) loader: &'a LoaderConfig,
     /// Who is served.
-    pub(crate) client: Client,
+    pub(crate) client: ClientTcp,
     /// Who asks there.
     pub(crate) browser: &'a Browser,
     /// Keep what the loader knows of its objects, for figures.
@@ -77,9 +77,9 @@ struct Bed {
     /// Lives as long as the device.
     _device: Interface,
     own: SocketAddr,
-    host: Host,
+    host: ServerHost,
     emulation: Emulation,
-    recording: Recording,
+    recording: EmulationRecording,
     crossed: Crossed,
     clock: Clock,
 }
@@ -91,7 +91,7 @@ impl Bed {
         let client = Namespace::new()?;
         who.client.prepare(&client)?;
         let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
-        let host = Host::new((who.place, who.service), far, (&race.page, who.loader))?;
+        let host = ServerHost::new((who.place, who.service), far, (&race.page, who.loader))?;
         let (sink, crossed) = Crossed::begin();
         let (recording, recorders) = captures.begin(sink)?;
         let recorders = Some(recorders);
@@ -102,7 +102,7 @@ impl Bed {
         Ok(Self { client, _device: device, own, host, emulation, recording, crossed, clock })
     }
 
-    fn run(self, race: &Race, who: Who<'_>, captures: &Ends) -> io::Result<Vec<Load>> {
+    fn run(self, race: &Race, who: Who<'_>, captures: &Ends) -> io::Result<Vec<MeasuredLoad>> {
         let Self { client, own, host, emulation, recording, crossed, clock, _device } = self;
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -116,7 +116,7 @@ impl Bed {
         let EmulationReport { down, up } = emulation.stop();
         // Who was not told of everything can give no account.
         let watch = captures.finish(recording)?.then(|| crossed.watched(who.record));
-        Load::settle_all(&mut loads, (&race.page, watch.as_ref()), who.record);
+        MeasuredLoad::settle_all(&mut loads, (&race.page, watch.as_ref()), who.record);
         match down.failure.or(up.failure) {
             Some(why) => Err(io::Error::other(format!("the emulated link failed: {why}"))),
             None => Ok(loads),
@@ -129,8 +129,8 @@ async fn visits(
     race: &Race,
     (visitor, clock): (&Visitor, &Clock),
     emulation: &Emulation,
-) -> io::Result<Vec<Load>> {
-    let mut loads: Vec<Load> = Vec::new();
+) -> io::Result<Vec<MeasuredLoad>> {
+    let mut loads: Vec<MeasuredLoad> = Vec::new();
     for n in 0..race.visits.count.max(1) {
         if n > 0 {
             timer::sleep_until(clock, Some(clock.now() + race.visits.idle)).await;
@@ -145,17 +145,22 @@ async fn visits(
     Ok(loads)
 }
 
-async fn one_visit(visitor: &Visitor, emulation: &Emulation, again: bool) -> io::Result<Load> {
+async fn one_visit(
+    visitor: &Visitor,
+    emulation: &Emulation,
+    again: bool,
+) -> io::Result<MeasuredLoad> {
     let before = dropped(emulation);
     // What was late before is not this visit's.
     emulation.take_lateness();
     let measure = || (dropped(emulation) - before, emulation.take_lateness().p99());
     let (load, (dropped, lateness)) = visitor.visit(again, measure).await?;
-    Ok(Load { dropped, lateness, ..load })
+    Ok(MeasuredLoad { dropped, lateness, ..load })
 }
 
 fn dropped(emulation: &Emulation) -> u64 {
     let totals = emulation.totals();
-    let of = |totals: emulator::Totals| totals.link.dropped_packets + totals.link.lost_packets;
+    let of =
+        |totals: emulator::DirectionTotals| totals.link.dropped_packets + totals.link.lost_packets;
     of(totals.forward) + of(totals.reverse)
 }

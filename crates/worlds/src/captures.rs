@@ -3,7 +3,7 @@
 //! The simulator has what its links carried with its loads; in real time the emulated link tells what it was handed and
 //! what it handed over, at both its ends. Both are classic pcap, with times since the world began.
 
-use emulator::{Files, Recorder, Recording, SegmentSink, Sink};
+use emulator::{EmulationRecording, Files, PacketRecorder, SegmentSink, Sink};
 use netsim::Duplex;
 use race::World;
 use std::fs::{self, File};
@@ -43,19 +43,22 @@ impl Ends {
     ///
     /// # Errors
     /// If a file cannot be made; the error names it.
-    pub(crate) fn begin(&self, segments: SegmentSink) -> io::Result<(Recording, Duplex<Recorder>)> {
+    pub(crate) fn begin(
+        &self,
+        segments: SegmentSink,
+    ) -> io::Result<(EmulationRecording, Duplex<PacketRecorder>)> {
         let captures = match &self.0 {
             Some([client, host]) => Some([create(client)?, create(host)?]),
             None => None,
         };
-        Recording::begin(Files { captures, segments: Some(segments), ..Files::default() })
+        EmulationRecording::begin(Files { captures, segments: Some(segments), ..Files::default() })
     }
 
     /// Waits until all is written and told, when the emulation is over. False if some segments were not told of.
     ///
     /// # Errors
     /// If writing failed, or was too slow for what crossed the link.
-    pub(crate) fn finish(&self, recording: Recording) -> io::Result<bool> {
+    pub(crate) fn finish(&self, recording: EmulationRecording) -> io::Result<bool> {
         match (recording.finish()?, &self.0) {
             (0, _) => Ok(true),
             (_, None) => Ok(false),

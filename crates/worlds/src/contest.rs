@@ -3,11 +3,11 @@
 
 use crate::bed::{self, Who};
 use crate::captures::Folder;
-use crate::client::{Browser, Client};
+use crate::client::{Browser, ClientTcp};
 use crate::contender::Contender;
-use crate::kernel::{Agent, Server, Service};
+use crate::kernel::{Agent, ServerProgram, Service};
 use crate::real::{Real, runs_in};
-use race::{Contestant, Outcome, Race, RunOptions, Setting, Turn, World};
+use race::{ClientTurn, Contestant, Race, RaceOutcome, RunOptions, Setting, World};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use units::Duration;
@@ -19,17 +19,17 @@ const PATIENCE: u32 = 5;
 
 /// How to run it.
 #[derive(Clone, Copy)]
-pub struct Run<'a> {
+pub struct ContestOptions<'a> {
     /// The worlds; one named twice is run once.
     pub worlds: &'a [World],
     /// Who races: the race's schemes, and among them those that only the kernel has.
     pub contenders: &'a [Contender],
     /// The browser's TCP in real worlds; [`Race::client`] has to be its model.
-    pub client: Client,
+    pub client: ClientTcp,
     /// Who asks there; [`Browser::refusal`] says what curl cannot.
     pub browser: &'a Browser,
     /// What serves in the kernel's.
-    pub server: &'a Server,
+    pub server: &'a ServerProgram,
     /// The agent of those that have one.
     pub agent: Option<&'a Agent>,
     /// A folder for captures of the first repeats of real worlds, made if it is not there. Those of simulations
@@ -43,7 +43,7 @@ pub struct Run<'a> {
     pub on_run: &'a (dyn Fn() + Sync),
 }
 
-impl Run<'_> {
+impl ContestOptions<'_> {
     /// What its real worlds are made of.
     pub fn setting(&self) -> Setting {
         let is_real = self.worlds.iter().any(|world| world.is_real());
@@ -57,7 +57,7 @@ impl Run<'_> {
     }
 }
 
-/// How often [`Run::on_run`] is called: for every repeat in real time, and for every simulated run.
+/// How often [`ContestOptions::on_run`] is called: for every repeat in real time, and for every simulated run.
 pub fn load_count(race: &Race, contenders: &[Contender], worlds: &[World]) -> u64 {
     let real = |one| worlds.iter().filter(|world| Real::of(one, **world).is_some()).count() as u64;
     let simulated = if worlds.contains(&World::Sim) { race.run_count() } else { 0 };
@@ -70,7 +70,7 @@ pub fn load_count(race: &Race, contenders: &[Contender], worlds: &[World]) -> u6
 ///
 /// # Errors
 /// If the machine does not let it: see [`cannot_be_had`].
-pub fn run(race: &Race, how: Run<'_>) -> io::Result<Outcome> {
+pub fn run(race: &Race, how: ContestOptions<'_>) -> io::Result<RaceOutcome> {
     let mut entries = entries(how);
     let folder = Folder::new(how.captures)?;
     simulate(race, how, &mut entries);
@@ -89,7 +89,7 @@ pub fn run(race: &Race, how: Run<'_>) -> io::Result<Outcome> {
             (how.on_run)();
         }
     }
-    Ok(Outcome::new(race, entries.into_iter().map(|entry| entry.contestant).collect()))
+    Ok(RaceOutcome::new(race, entries.into_iter().map(|entry| entry.contestant).collect()))
 }
 
 /// A contender in one world.
@@ -99,7 +99,7 @@ struct Entry<'a> {
 }
 
 /// By contender in their order, then by world as asked for, each once.
-fn entries(how: Run<'_>) -> Vec<Entry<'_>> {
+fn entries(how: ContestOptions<'_>) -> Vec<Entry<'_>> {
     let mut worlds: Vec<World> = Vec::new();
     for world in how.worlds {
         if !worlds.contains(world) {
@@ -152,7 +152,7 @@ fn take_turn(
         let visits = bed::visit(race, who, (seed, &captures))?;
         let is_late = visits.iter().any(|load| load.lateness > TOO_LATE);
         let is_redone = is_late && patience > 0;
-        contestant.turns.push(Turn { order: Some(*order), repeat, is_redone, visits });
+        contestant.turns.push(ClientTurn { order: Some(*order), repeat, is_redone, visits });
         *order += 1;
         if !is_redone {
             break;
@@ -162,11 +162,11 @@ fn take_turn(
 }
 
 /// The turns of the simulation, all at once: they take no real time.
-fn simulate(race: &Race, how: Run<'_>, entries: &mut [Entry<'_>]) {
+fn simulate(race: &Race, how: ContestOptions<'_>, entries: &mut [Entry<'_>]) {
     if !how.worlds.contains(&World::Sim) {
         return;
     }
-    let Run { threads, record, on_run, .. } = how;
+    let ContestOptions { threads, record, on_run, .. } = how;
     let outcome = race.run(RunOptions { threads, record, capture: how.captures.is_some(), on_run });
     for simulated in outcome.contestants {
         let is_it = |entry: &&mut Entry<'_>| {

@@ -10,7 +10,7 @@ use crate::site;
 use crate::timer;
 use crate::tongue::Tongue;
 use emulator::Clock;
-use race::{Load, Recording, TransferRecord};
+use race::{LoadRecording, MeasuredLoad, TransferRecord};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
 use units::{Duration, Instant};
 use workload::{
-    Action, HostId, Kind, LoadConnId, LoaderConfig, Object, ObjectId, Page, PageLoader, Protocol,
-    ServerSession, Span, SpanContent,
+    HostId, LoadConnId, LoaderAction, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageLoader,
+    Protocol, ServerSession, Span, SpanContent,
 };
 
 /// What the client's end of a connection is to do.
@@ -43,7 +43,7 @@ impl Order {
 
 /// A connection that the client is to open.
 #[derive(Debug)]
-pub(crate) struct Opening {
+pub(crate) struct NewConnection {
     pub(crate) conn: LoadConnId,
     pub(crate) host: HostId,
     pub(crate) orders: mpsc::UnboundedReceiver<Order>,
@@ -65,7 +65,7 @@ pub(crate) enum Next {
 pub(crate) struct Part {
     pub(crate) bytes: u64,
     /// The object's, if it is of a response.
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<ObjectKind>,
     /// If a response begins with it that no other interrupts: the response's bytes.
     pub(crate) begins: Option<u64>,
 }
@@ -115,7 +115,7 @@ struct Inner {
 #[derive(Clone)]
 pub(crate) struct Exchange {
     inner: Rc<RefCell<Inner>>,
-    openings: mpsc::UnboundedSender<Opening>,
+    openings: mpsc::UnboundedSender<NewConnection>,
     /// The loader has something new to wait for, or is done.
     moved: Rc<Notify>,
     tongue: Tongue,
@@ -128,7 +128,7 @@ impl Exchange {
         (page, config): (&Arc<Page>, &LoaderConfig),
         tongue: Tongue,
         clock: Clock,
-    ) -> (Self, mpsc::UnboundedReceiver<Opening>) {
+    ) -> (Self, mpsc::UnboundedReceiver<NewConnection>) {
         let (openings, to_open) = mpsc::unbounded_channel();
         let inner = Inner {
             page: Arc::clone(page),
@@ -142,7 +142,7 @@ impl Exchange {
     }
 
     /// One visit by the loader, or what there is of it after `limit`.
-    pub(crate) async fn visit(&self, again: bool, limit: Duration) -> Load {
+    pub(crate) async fn visit(&self, again: bool, limit: Duration) -> MeasuredLoad {
         let start = self.start(again);
         tokio::select! {
             visit = self.finished(start) => visit,
@@ -252,7 +252,7 @@ impl Exchange {
     }
 
     /// Waits until the visit that began at `start` has ended.
-    async fn finished(&self, start: Instant) -> Load {
+    async fn finished(&self, start: Instant) -> MeasuredLoad {
         loop {
             let until = {
                 let inner = self.inner.borrow();
@@ -271,26 +271,26 @@ impl Exchange {
     }
 
     /// What there is of the visit that began at `start` after `limit`, which was too long.
-    fn given_up(&self, start: Instant, limit: Duration) -> Load {
+    fn given_up(&self, start: Instant, limit: Duration) -> MeasuredLoad {
         let sofar = self.load(&self.inner.borrow(), start);
-        Load { failure: Some(format!("not over after {limit}")), ..sofar }
+        MeasuredLoad { failure: Some(format!("not over after {limit}")), ..sofar }
     }
 
     /// The load that began at `start`, as far as it has come.
-    fn load(&self, inner: &Inner, start: Instant) -> Load {
+    fn load(&self, inner: &Inner, start: Instant) -> MeasuredLoad {
         let loader = &inner.loader;
         let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
         let name = |(id, why): &(_, workload::LoadError)| {
             format!("{:?}: {why}", loader.page().object(*id).label)
         };
-        Load {
+        MeasuredLoad {
             began: Some(start),
             html: since(loader.html_done_at()),
             page: since(loader.page_done_at()),
             failure: loader.failures().first().map(name),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
             recording: Some(recording(inner, (start, self.tongue))),
-            ..Load::default()
+            ..MeasuredLoad::default()
         }
     }
 
@@ -320,9 +320,9 @@ impl Exchange {
         self.moved.notify_one();
     }
 
-    fn act(&self, inner: &mut Inner, (action, now): (Action, Instant)) {
+    fn act(&self, inner: &mut Inner, (action, now): (LoaderAction, Instant)) {
         match action {
-            Action::Open { conn, host } => {
+            LoaderAction::Open { conn, host } => {
                 let session = ServerSession::new(&inner.page, &inner.config, host);
                 let (sender, orders) = mpsc::unbounded_channel();
                 let stirred = Rc::default();
@@ -336,15 +336,15 @@ impl Exchange {
                     left: 0,
                 });
                 // Nobody opens connections any more only once the visits have been given up.
-                let _ = self.openings.send(Opening { conn, host, orders });
+                let _ = self.openings.send(NewConnection { conn, host, orders });
             }
-            Action::Send { conn, span } => {
+            LoaderAction::Send { conn, span } => {
                 let call = &mut inner.calls[conn.index()];
                 call.session.expect(now, span);
                 call.stirred.notify_one();
                 let _ = call.orders.send(Order::Write(span));
             }
-            Action::Close { conn } => {
+            LoaderAction::Close { conn } => {
                 let _ = inner.calls[conn.index()].orders.send(Order::Close);
             }
         }
@@ -352,7 +352,7 @@ impl Exchange {
 }
 
 /// What the loader knows of a load; what crossed the link is told when the link is taken down.
-fn recording(inner: &Inner, (start, tongue): (Instant, Tongue)) -> Recording {
+fn recording(inner: &Inner, (start, tongue): (Instant, Tongue)) -> LoadRecording {
     let mut ports = vec![0; inner.calls.len()];
     for (port, conn) in &inner.callers {
         ports[conn.index()] = *port;
@@ -360,7 +360,7 @@ fn recording(inner: &Inner, (start, tongue): (Instant, Tongue)) -> Recording {
     let connections = inner.loader.connections().zip(ports);
     let transfers =
         connections.map(|(connection, port)| TransferRecord::unwatched(connection, port));
-    Recording {
+    LoadRecording {
         start,
         milestones: inner.loader.milestones().to_vec(),
         transfers: transfers.collect(),

@@ -13,7 +13,7 @@ use workload::{LoaderConfig, Page};
 const FIRST_PORT: u16 = 8000;
 
 /// All of a page's hosts: one address, a port for each.
-pub(crate) struct Host {
+pub(crate) struct ServerHost {
     addresses: Vec<SocketAddr>,
     kind: Kind,
 }
@@ -23,7 +23,7 @@ enum Kind {
     Wire(Wire),
 }
 
-impl Host {
+impl ServerHost {
     /// Listens for a page's hosts.
     ///
     /// # Errors

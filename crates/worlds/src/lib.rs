@@ -30,11 +30,11 @@ mod tongue;
 mod watch;
 mod wire;
 
-pub use client::{Browser, Client, Curl};
+pub use client::{Browser, ClientTcp, Curl};
 pub use contender::{
     AGENT_PARAMETER, AGENT_SCHEMES, AgentParameter, AgentScheme, Contender, NamedAgentScheme,
 };
-pub use contest::{Run, TOO_LATE, cannot_be_had, load_count, run};
-pub use kernel::{Agent, Nginx, Server, ServerChoice, congestion_control};
+pub use contest::{ContestOptions, TOO_LATE, cannot_be_had, load_count, run};
+pub use kernel::{Agent, Nginx, ServerChoice, ServerProgram, congestion_control};
 pub use real::runs_in;
 pub use wire::endpoint_on_a_link;

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use emulator::{Direction, Fate, SegmentEnd, SegmentSink};
+use emulator::{Direction, PacketFate, SegmentEnd, SegmentSink};
 use race::{LinkStep, LinkWatch, SeenAtLink, Way};
 use std::sync::mpsc::{Receiver, channel};
 use units::Instant;
@@ -52,12 +52,12 @@ fn steps(end: &SegmentEnd) -> impl Iterator<Item = Seen<'_>> {
     let record = &end.record;
     let (arrived, left) = (record.arrived, record.left);
     let steps = match record.fate {
-        Fate::Dropped => vec![(arrived, LinkStep::Drop)],
-        Fate::Discarded => vec![(arrived, LinkStep::Enter), (left, LinkStep::Discard)],
-        Fate::Lost => {
+        PacketFate::Dropped => vec![(arrived, LinkStep::Drop)],
+        PacketFate::Discarded => vec![(arrived, LinkStep::Enter), (left, LinkStep::Discard)],
+        PacketFate::Lost => {
             vec![(arrived, LinkStep::Enter), (left, LinkStep::Leave), (left, LinkStep::Lose)]
         }
-        Fate::Delivered => {
+        PacketFate::Delivered => {
             let there = record.delivered.unwrap_or(left);
             vec![(arrived, LinkStep::Enter), (left, LinkStep::Leave), (there, LinkStep::Arrive)]
         }

@@ -3,12 +3,12 @@
 //! narrow ones, of `headstart check worlds`.
 
 use calm::calmly_throughout;
-use race::{Hosts, Metric, REAL_PROCESSING, Race, RaceResult, VisitKind, Visits, World};
+use race::{Hosts, REAL_PROCESSING, Race, RaceMetric, RaceResult, VisitKind, Visits, World};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{LoaderConfig, Page};
-use worlds::{Browser, Client, Contender, Run, Server};
+use worlds::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
 
 fn race(page: &str, schemes: &[&str]) -> Race {
     Race {
@@ -16,7 +16,7 @@ fn race(page: &str, schemes: &[&str]) -> Race {
         path: "20mbit,40ms,100p".parse().unwrap(),
         loader: LoaderConfig::default(),
         schemes: schemes.iter().map(|name| Scheme::parse(name).unwrap()).collect(),
-        client: Some(Client::default().model()),
+        client: Some(ClientTcp::default().model()),
         hosts: Hosts::Together,
         processing: REAL_PROCESSING,
         visits: Visits::default(),
@@ -29,12 +29,12 @@ fn race(page: &str, schemes: &[&str]) -> Race {
 /// `None` where the machine has no namespaces, TUN devices or congestion control for it.
 fn run(race: &Race, worlds: &[World]) -> Option<RaceResult> {
     let contenders: Vec<_> = race.schemes.iter().cloned().map(Contender::Core).collect();
-    let how = Run {
+    let how = ContestOptions {
         worlds,
         contenders: &contenders,
-        client: Client::default(),
+        client: ClientTcp::default(),
         browser: &Browser::Loader,
-        server: &Server::Builtin,
+        server: &ServerProgram::Builtin,
         agent: None,
         captures: None,
         record: true,
@@ -55,12 +55,12 @@ fn page_s(result: &RaceResult, scheme: &str, world: World, visit: VisitKind) -> 
     let row = result.row(scheme, world, visit).unwrap();
     let failures: Vec<_> = row.samples.iter().filter_map(|s| s.failure.as_ref()).collect();
     assert!(failures.is_empty(), "{scheme} on {world}: {failures:?}");
-    row.median(Metric::PageSeconds).unwrap()
+    row.median(RaceMetric::PageSeconds).unwrap()
 }
 
 /// Seconds of the first visit's limit.
 fn limit_s(result: &RaceResult) -> f64 {
-    result.limit(VisitKind::First).and_then(|row| row.median(Metric::PageSeconds)).unwrap()
+    result.limit(VisitKind::First).and_then(|row| row.median(RaceMetric::PageSeconds)).unwrap()
 }
 
 /// A quarter either way: a busy machine delays, and nothing here may be faster than simulated but by the
@@ -82,7 +82,7 @@ fn a_page_over_a_connection_an_object_takes_alike_in_all_worlds() {
         }
         // No transport beats the limit, in no world.
         let limit = limit_s(&result);
-        let all = result.measured().filter_map(|row| row.spread(Metric::PageSeconds));
+        let all = result.measured().filter_map(|row| row.spread(RaceMetric::PageSeconds));
         assert!(all.into_iter().all(|spread| spread.min >= limit));
     });
 }

@@ -6,7 +6,7 @@ use race::World;
 use std::sync::Mutex;
 use std::thread;
 use tcp::Scheme;
-use worlds::agreement::{Cell, Grid, LINUX_SCHEMES, Verdict};
+use worlds::agreement::{AgreementCell, AgreementVerdict, Grid, LINUX_SCHEMES};
 
 /// Three connections of BBR that overflow a queue together take one of two courses and more, which hang on tenths of a millisecond: at
 /// 20 Mbit/s, 20 ms 0.65 to 1.05 s on the wire, 0.66 to 0.88 simulated, so medians, also of nine, are of any. They are held
@@ -19,14 +19,14 @@ struct TwoCourses {
     bound: f64,
 }
 
-fn takes_two_courses(cell: &Cell) -> bool {
+fn takes_two_courses(cell: &AgreementCell) -> bool {
     (cell.load.as_str(), cell.scheme.as_str()) == (TWO_COURSES.load, TWO_COURSES.scheme)
 }
 
-fn is_outside(cell: &Cell) -> bool {
+fn is_outside(cell: &AgreementCell) -> bool {
     match takes_two_courses(cell) {
         true => cell.difference.is_none_or(|by| by.abs() > TWO_COURSES.bound),
-        false => cell.verdict == Verdict::Outside,
+        false => cell.verdict == AgreementVerdict::Outside,
     }
 }
 
@@ -35,7 +35,7 @@ fn grid() -> Grid {
 }
 
 /// The cells of a scheme on a path, none of which is outside; none where the machine has no real worlds.
-fn measure(path: usize, scheme: usize) -> Vec<Cell> {
+fn measure(path: usize, scheme: usize) -> Vec<AgreementCell> {
     let found = Mutex::new(Vec::new());
     calmly_throughout(|| {
         let all = grid();
@@ -57,8 +57,8 @@ fn measure(path: usize, scheme: usize) -> Vec<Cell> {
 }
 
 /// A cell in a line, without its samples.
-fn line(cell: &Cell) -> String {
-    let Cell { load, path, scheme, world, sim_s, real_s, difference, verdict, .. } = cell;
+fn line(cell: &AgreementCell) -> String {
+    let AgreementCell { load, path, scheme, world, sim_s, real_s, difference, verdict, .. } = cell;
     format!("{verdict:?}: {load}, {path}, {scheme}: {sim_s:?}, {world} {real_s:?}, {difference:?}")
 }
 
@@ -67,7 +67,7 @@ fn the_quick_subset_agrees() {
     let schemes = LINUX_SCHEMES.len();
     let of_path = |path| (0..schemes).flat_map(move |scheme| measure(path, scheme));
     // Two at a time, as a machine of two cores can.
-    let cells: Vec<Cell> = thread::scope(|scope| {
+    let cells: Vec<AgreementCell> = thread::scope(|scope| {
         let paths = grid().paths.len();
         let threads: Vec<_> =
             (0..paths).map(|path| scope.spawn(move || of_path(path).collect::<Vec<_>>())).collect();
@@ -82,7 +82,7 @@ fn the_quick_subset_agrees() {
         assert!(judged.is_empty() || judged.len() == 2 * (3 * 4 - 1), "{}", judged.len());
         let not_inside: Vec<String> = judged
             .iter()
-            .filter(|cell| cell.verdict != Verdict::Inside)
+            .filter(|cell| cell.verdict != AgreementVerdict::Inside)
             .map(|cell| line(cell))
             .collect();
         println!(

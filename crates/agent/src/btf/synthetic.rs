@@ -5,13 +5,13 @@ use crate::assumed::{ASSUMED, COUNTS_HANDSHAKES, LINKED, OPERATIONS, Sort};
 use std::collections::BTreeMap;
 
 /// Types under construction; `int` is the first.
-pub(crate) struct Types {
+pub(crate) struct SyntheticTypes {
     types: Vec<u8>,
     count: u32,
     strings: Vec<u8>,
 }
 
-impl Default for Types {
+impl Default for SyntheticTypes {
     fn default() -> Self {
         let mut types = Self { types: Vec::new(), count: 0, strings: vec![0] };
         types.add("int", kind::INT, 0, 4, &[32]);
@@ -22,7 +22,7 @@ impl Default for Types {
 /// The number of `int`.
 pub(crate) const INT: u32 = 1;
 
-impl Types {
+impl SyntheticTypes {
     /// A name that is to be found; "" is at 0.
     pub(crate) fn string(&mut self, name: &str) -> u32 {
         if name.is_empty() {
@@ -84,7 +84,7 @@ pub(crate) fn complete() -> Vec<u8> {
 
 /// The same but for one name.
 pub(crate) fn without(left_out: &str) -> Vec<u8> {
-    let mut types = Types::default();
+    let mut types = SyntheticTypes::default();
     let mut members: BTreeMap<&str, Vec<(String, u32)>> = BTreeMap::new();
     let cong_control = types.pointer_to_function(4);
     let (mut functions, mut numbers) = (vec![COUNTS_HANDSHAKES], vec![LINKED.to_owned()]);

@@ -1,9 +1,9 @@
-use super::synthetic::{INT, Types};
+use super::synthetic::{INT, SyntheticTypes};
 use super::*;
 use proptest::prelude::*;
 
-fn sample() -> Types {
-    let mut types = Types::default();
+fn sample() -> SyntheticTypes {
+    let mut types = SyntheticTypes::default();
     let operation = types.pointer_to_function(4);
     // struct inner { int in_inner; }; struct { struct inner; int plain; } with the inner one nameless.
     let inner = types.structure("", &[("in_inner", INT)]);

@@ -62,7 +62,7 @@ fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
 fn a_window_that_fails_under_bbr_is_halved_too() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        if let Err(why) = agent::schemes::Scheme::Bbr.found() {
+        if let Err(why) = agent::schemes::HsControl::Bbr.found() {
             calm::skipped(why);
             return;
         }

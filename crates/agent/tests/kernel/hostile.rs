@@ -4,7 +4,7 @@
 use crate::bed::{Agent, Bed};
 use crate::memory::Memory;
 use crate::peers::{Peers, Standing};
-use agent::contract::PathKey;
+use agent::contract::PrefixKey;
 use calm::calmly;
 use socket2::Domain;
 use std::net::SocketAddr;
@@ -104,10 +104,10 @@ fn assert_gains_nothing(lie: fn() -> Lie) -> Option<u64> {
 
 type Lie = Box<dyn FnMut(&Standing, &[Segment]) -> Vec<Segment>>;
 
-fn key(agent: &Agent, prefix: &str) -> PathKey {
+fn key(agent: &Agent, prefix: &str) -> PrefixKey {
     let prefix = prefix.parse().unwrap();
     let path = agent.paths().into_iter().find(|path| path.prefix == prefix).unwrap();
-    PathKey { prefix, namespace: path.namespace }
+    PrefixKey { prefix, namespace: path.namespace }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The memory in the kernel as a test may change it: what is there is what a connection goes by.
 
-use agent::contract::{Path, PathKey};
+use agent::contract::{LearntPath, PrefixKey};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::fs;
@@ -17,18 +17,18 @@ impl Memory {
     }
 
     /// Changes what is known of the one path there is.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Path)) {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut LearntPath)) {
         let key = self.0.keys().next().expect("a path");
-        let key = PathKey::from_bytes(&key).unwrap();
+        let key = PrefixKey::from_bytes(&key).unwrap();
         let mut path = self.get(key);
         change(&mut path);
         self.put(key, &path);
     }
 
     /// What is known of a path.
-    pub(crate) fn get(&self, key: PathKey) -> Path {
+    pub(crate) fn get(&self, key: PrefixKey) -> LearntPath {
         let value = self.0.lookup(&key.to_bytes(), MapFlags::ANY).unwrap().expect("it is there");
-        Path::from_bytes(&value).unwrap()
+        LearntPath::from_bytes(&value).unwrap()
     }
 
     /// Bytes of the kernel's that it takes, by its own count.
@@ -50,7 +50,7 @@ impl Memory {
     }
 
     /// Puts one more path there.
-    pub(crate) fn put(&self, key: PathKey, path: &Path) {
+    pub(crate) fn put(&self, key: PrefixKey, path: &LearntPath) {
         self.0.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY).unwrap();
     }
 }
@@ -64,4 +64,4 @@ pub(crate) fn newest(name: &str) -> MapHandle {
     MapHandle::from_map_id(newest.expect("an agent runs").id).unwrap()
 }
 
-const SIZES: (u32, u32) = (PathKey::SIZE as u32, Path::SIZE as u32);
+const SIZES: (u32, u32) = (PrefixKey::SIZE as u32, LearntPath::SIZE as u32);

@@ -145,7 +145,7 @@ fn attach_plain() -> Vec<Link> {
 fn an_ack_costs_little_more_than_without() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        if let Err(why) = agent::schemes::Scheme::Bbr.found() {
+        if let Err(why) = agent::schemes::HsControl::Bbr.found() {
             calm::skipped(why);
             return;
         }

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
-use tcp::{Flags, Options, SackBlocks, Segment};
+use tcp::{Flags, SackBlocks, Segment, TcpOptions};
 use units::SeqNum;
 use wire::{Marking, Packet, TcpPacket};
 
@@ -169,17 +169,17 @@ impl Standing {
         for (left, right) in parts {
             sack.push(*left, *right);
         }
-        let options = Options { sack, ..Options::default() };
+        let options = TcpOptions { sack, ..TcpOptions::default() };
         Segment { options, ..self.acknowledges(ack) }
     }
 }
 
 fn syn() -> Segment {
-    let options = Options {
+    let options = TcpOptions {
         mss: Some(MSS),
         window_scale: Some(SHIFT),
         sack_permitted: true,
-        ..Options::default()
+        ..TcpOptions::default()
     };
     Segment { flags: Flags::SYN, options, ..segment(SeqNum(1), SeqNum(0)) }
 }

@@ -2,14 +2,14 @@
 //! they say of themselves is hidden from the agent in a mount namespace of its own (unshare(1)).
 
 use agent::check;
-use agent::schemes::Choice;
+use agent::schemes::ControlChoice;
 use std::path::Path;
 use std::process::Command;
 
 /// Exit code and what is said of an agent for which these commands of a shell have been run before. `None`, having said so, where that
 /// is not allowed.
 fn agent(before: &str, arguments: &[&str]) -> Option<(i32, String)> {
-    if let Some(why) = check::refusal(Choice::Cubic) {
+    if let Some(why) = check::refusal(ControlChoice::Cubic) {
         calm::skipped(why);
         return None;
     }

@@ -2,7 +2,7 @@
 
 use crate::bed::{Bed, control_of, finish, is_upon_cubic, read, until};
 use crate::memory::Memory;
-use agent::contract::{Path, PathKey};
+use agent::contract::{LearntPath, PrefixKey};
 use calm::calmly;
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use socket2::Domain;
@@ -95,13 +95,13 @@ fn a_poisoned_memory_gains_no_more_than_the_cap_and_reaches_no_other_prefix() {
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
         let own = agent.paths()[0].clone();
-        let own = PathKey { prefix: own.prefix, namespace: own.namespace };
+        let own = PrefixKey { prefix: own.prefix, namespace: own.namespace };
 
         let memory = Memory::new();
         let (window, ssthresh) = (u32::MAX, u32::MAX);
-        memory.change(|path| *path = Path { window, ssthresh, ..*path });
+        memory.change(|path| *path = LearntPath { window, ssthresh, ..*path });
         let neighbour =
-            PathKey { prefix: "198.18.1.0/24".parse().unwrap(), namespace: own.namespace };
+            PrefixKey { prefix: "198.18.1.0/24".parse().unwrap(), namespace: own.namespace };
         memory.put(neighbour, &memory.get(own));
         bed.visit(&server, 30_000);
         agent.wait_for_closed(2);

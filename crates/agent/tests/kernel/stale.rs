@@ -7,7 +7,7 @@
 use crate::bed::{Agent, Bed, Server, median};
 use crate::memory::Memory;
 use agent::clock::monotonic_ns;
-use agent::contract::{Path, PathKey};
+use agent::contract::{LearntPath, PrefixKey};
 use calm::calmly;
 use link::{Discipline, LinkConfig, QueueLimit};
 use socket2::Domain;
@@ -46,7 +46,7 @@ const LEARNT: u32 = 138;
 /// A path that has become slow, and under what it is remembered.
 struct Stale {
     bed: Bed,
-    key: PathKey,
+    key: PrefixKey,
 }
 
 /// What one transfer took, and what the flow beside it got.
@@ -66,7 +66,7 @@ impl Stale {
         bed.visit(&bed.serve(Domain::IPV4, None), 1000);
         agent.wait_for_closed(1);
         let path = &agent.paths()[0];
-        let key = PathKey { prefix: path.prefix, namespace: path.namespace };
+        let key = PrefixKey { prefix: path.prefix, namespace: path.namespace };
         drop(agent);
         Some(Self { bed, key })
     }
@@ -97,7 +97,7 @@ impl Stale {
 
     /// The path as it was a moment ago.
     fn remember(&self) {
-        let path = Path {
+        let path = LearntPath {
             learnt_ns: monotonic_ns(),
             window: LEARNT,
             // 1448 of 1500 bytes at 20 Mbit/s.
@@ -105,7 +105,7 @@ impl Stale {
             srtt_us: 85_000,
             min_rtt_us: 81_000,
             // No connection has closed.
-            ..Path::from_bytes(&[0; Path::SIZE]).unwrap()
+            ..LearntPath::from_bytes(&[0; LearntPath::SIZE]).unwrap()
         };
         Memory::new().put(self.key, &path);
     }

@@ -1,7 +1,7 @@
 //! What each program costs of the verifier's patience when it is loaded.
 
 use crate::bed::Bed;
-use agent::schemes::Scheme;
+use agent::schemes::HsControl;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ fn verified(bed: &Bed) -> BTreeMap<String, u32> {
 
 /// Whether a program can be had on this machine.
 fn is_here(program: &str) -> bool {
-    !program.starts_with("hs_bbr") || Scheme::Bbr.found().is_ok()
+    !program.starts_with("hs_bbr") || HsControl::Bbr.found().is_ok()
 }
 
 #[test]

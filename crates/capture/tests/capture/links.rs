@@ -7,7 +7,7 @@ use crate::tshark::tshark;
 use capture::{NotASegment, Observed, PacketDirection, TcpEnd};
 use std::fs;
 use std::net::SocketAddr;
-use tcp::{Flags, Options, Segment, Timestamps};
+use tcp::{Flags, Segment, TcpOptions, Timestamps};
 use units::SeqNum;
 use wire::{Marking, TcpPacket};
 
@@ -242,7 +242,7 @@ pub(crate) fn over_ipv6(next: u8, extensions: &[u8]) -> Vec<u8> {
     let ends =
         ["[2001:db8::1]:443", "[2001:db8::2]:50000"].map(|end| end.parse::<SocketAddr>().unwrap());
     let options =
-        Options { timestamps: Some(Timestamps { value: 1, echo: 2 }), ..Options::default() };
+        TcpOptions { timestamps: Some(Timestamps { value: 1, echo: 2 }), ..TcpOptions::default() };
     let segment = Segment {
         seq: SeqNum(7),
         ack: SeqNum(9),

@@ -1,8 +1,8 @@
 //! The same segments as tshark shows, field by field.
 
 use crate::tools::{Everything, assert_same, captures, folder, text, wireshark};
-use capture::{Observed, TcpEnd, TcpOptions};
-use segment::{Flags, Options, Timestamps};
+use capture::{CapturedOptions, Observed, TcpEnd};
+use segment::{Flags, TcpOptions, Timestamps};
 use std::path::Path;
 use units::{Instant, SeqNum};
 
@@ -82,13 +82,13 @@ fn end(v4: &str, v6: &str, port: &str) -> TcpEnd {
 
 fn segment(fields: &[&str]) -> Observed {
     let (fields, sack) = fields.split_at(FIELDS.len());
-    let mut options = Options {
+    let mut options = TcpOptions {
         mss: maybe(fields[19]).map(|mss| mss as u16),
         window_scale: maybe(fields[20]).map(|scale| scale as u8),
         sack_permitted: !fields[21].is_empty(),
         timestamps: maybe(fields[22])
             .map(|value| Timestamps { value: value as u32, echo: number(fields[23]) as u32 }),
-        ..Options::default()
+        ..TcpOptions::default()
     };
     for (left, right) in
         sack[0].split(',').zip(sack[1].split(',')).filter(|(left, _)| !left.is_empty())
@@ -109,7 +109,7 @@ fn segment(fields: &[&str]) -> Observed {
         ttl: either(13, 14) as u8,
         traffic_class: either(15, 16) as u8,
         ip_id: either(17, 18) as u32,
-        options: TcpOptions::from(&options),
+        options: CapturedOptions::from(&options),
         ..Observed::default()
     }
 }

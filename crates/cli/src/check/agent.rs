@@ -1,17 +1,17 @@
 //! `headstart check agent`: what Linux gains by an agent, and whether that is what is asked of it.
 
 use crate::failure::{Failure, remark};
-use crate::progress::Progress;
-use crate::race::field::Field;
+use crate::progress::CountBar;
+use crate::race::field::RaceField;
 use crate::{agent, stdout};
 use cmdline::Appendix;
 use race::World;
 use report::{Cell, Column, Quantity, Row, Table};
-use worlds::gain::{Case, Claim, Gains, Plan, Time, Verdict};
-use worlds::{Browser, Server, ServerChoice};
+use worlds::gain::{GainCase, GainClaim, GainPlan, GainTime, GainVerdict, Gains};
+use worlds::{Browser, ServerChoice, ServerProgram};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CheckAgentArgs {
     /// Measure hs-cubic with single objects over 20 Mbit/s and 80 ms, in about a minute
     #[arg(long)]
     quick: bool,
@@ -63,17 +63,17 @@ Targets, as medians:\n\
 as missed.\n\n\
 It needs root, TUN devices and headstart-agent.";
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &CheckAgentArgs) -> Result<(), Failure> {
     let of_machine = |error: std::io::Error| match worlds::cannot_be_had(&error) {
         true => Failure::input(error),
         false => Failure::failed(error),
     };
     agent::program().map_err(Failure::input)?;
     let plan = plan(args)?;
-    let field = Field::in_worlds(&plan.contenders(), &[World::Kernel]).map_err(of_machine)?;
+    let field = RaceField::in_worlds(&plan.contenders(), &[World::Kernel]).map_err(of_machine)?;
     let agent = field.agent.ok_or_else(|| Failure::input("no agent"))?;
     let plan = plan.of(&field.contenders);
-    let progress = Progress::begin(plan.load_count(), "loads");
+    let progress = CountBar::begin(plan.load_count(), "loads");
     let gains = plan.run(&agent, &|| progress.step());
     progress.end();
     let gains = gains.map_err(of_machine)?;
@@ -90,17 +90,17 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn plan(args: &Args) -> Result<Plan, Failure> {
-    let plan = if args.quick { Plan::quick() } else { Plan::full() };
+fn plan(args: &CheckAgentArgs) -> Result<GainPlan, Failure> {
+    let plan = if args.quick { GainPlan::quick() } else { GainPlan::full() };
     let (plan, left_out) = plan.asked_by(&args.browser);
     for (case, why) in left_out {
         remark(&format!("note: without {case}: {}: {why}", args.browser.name()));
     }
-    let of_case = |case: &Case| case.served_by(&args.server);
+    let of_case = |case: &GainCase| case.served_by(&args.server);
     let servers = plan.cases.iter().map(of_case).collect::<Result<Vec<_>, _>>();
     let servers = servers.map_err(|why| Failure::input(format!("--server: {why}")))?;
-    let server = servers.into_iter().next().unwrap_or(Server::Builtin);
-    Ok(Plan { repeats: args.repeat.unwrap_or(plan.repeats), server, ..plan })
+    let server = servers.into_iter().next().unwrap_or(ServerProgram::Builtin);
+    Ok(GainPlan { repeats: args.repeat.unwrap_or(plan.repeats), server, ..plan })
 }
 
 fn print(gains: &Gains) -> Result<(), Failure> {
@@ -110,10 +110,10 @@ fn print(gains: &Gains) -> Result<(), Failure> {
     let are = |verdict| gains.claims.iter().filter(|claim| claim.verdict == verdict).count();
     stdout::print(&format!(
         "\n{} of {} hold, {} fail, {} are barred by the limit\n",
-        are(Verdict::Holds),
+        are(GainVerdict::Holds),
         gains.claims.len(),
-        are(Verdict::Fails),
-        are(Verdict::Barred)
+        are(GainVerdict::Fails),
+        are(GainVerdict::Barred)
     ))
 }
 
@@ -143,7 +143,7 @@ fn number(value: Option<f64>) -> Cell {
     value.map_or(Cell::Undefined, |value| Cell::Number(value.into()))
 }
 
-fn times(times: &[Time]) -> Table {
+fn times(times: &[GainTime]) -> Table {
     let told = [
         Column::new("median", Quantity::Time, "Until all was there"),
         Column::new("min – max", Quantity::Text, "Its extremes"),
@@ -151,7 +151,7 @@ fn times(times: &[Time]) -> Table {
         Column::new("drops", Quantity::Count, "Packets that the link dropped, median"),
         Column::new("redone", Quantity::Count, "Loads repeated for lateness"),
     ];
-    let row = |time: &Time| {
+    let row = |time: &GainTime| {
         let extremes = time.page_s.map_or(Cell::Undefined, |spread| {
             Cell::Text(format!("{:.0} – {:.0} ms", spread.min * 1e3, spread.max * 1e3))
         });
@@ -170,7 +170,7 @@ fn times(times: &[Time]) -> Table {
     table(told, rows)
 }
 
-fn claims(claims: &[Claim]) -> Table {
+fn claims(claims: &[GainClaim]) -> Table {
     let told = [
         Column::new("beside", Quantity::Text, "Beside whom"),
         Column::new("ratio", Quantity::Ratio, "Its median over the other's"),
@@ -178,7 +178,7 @@ fn claims(claims: &[Claim]) -> Table {
         Column::new("limit", Quantity::Ratio, "The limit over the other's median"),
         Column::new("verdict", Quantity::Text, "Whether it is so"),
     ];
-    let row = |claim: &Claim| {
+    let row = |claim: &GainClaim| {
         [
             Cell::Text(claim.beside.to_owned()),
             number(claim.ratio),
@@ -194,10 +194,10 @@ fn claims(claims: &[Claim]) -> Table {
     table(told, rows)
 }
 
-const fn verdict(verdict: Verdict) -> &'static str {
+const fn verdict(verdict: GainVerdict) -> &'static str {
     match verdict {
-        Verdict::Holds => "holds",
-        Verdict::Fails => "FAILS",
-        Verdict::Barred => "barred",
+        GainVerdict::Holds => "holds",
+        GainVerdict::Fails => "FAILS",
+        GainVerdict::Barred => "barred",
     }
 }

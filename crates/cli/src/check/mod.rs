@@ -1,24 +1,28 @@
-//! `headstart check`: the simulator against measurements made with another, and against real worlds; what an agent
-//! gains against what is asked of it.
+//! `headstart check`: the simulator against measurements made with another, and against real worlds; the trace engine
+//! against labelled captures; what an agent gains against what is asked of it.
 
 mod agent;
 mod table;
+mod traces;
 mod worlds;
 
 pub(crate) use agent::appendix as agent_appendix;
+pub(crate) use traces::appendix as traces_appendix;
 pub(crate) use worlds::appendix as worlds_appendix;
 
 use crate::failure::{Failure, remark};
-use crate::progress::Progress;
+use crate::progress::CountBar;
 use crate::{input, stdout};
 use cmdline::{Appendix, Entry};
-use reproduction::check::ns2::{self, Measurements, Prepared, Row, Selection, Verdict};
+use reproduction::check::ns2::{
+    self, ComparisonRow, Measurements, Ns2Verdict, PreparedCases, Selection,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::counted;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CheckArgs {
     #[command(subcommand)]
     against: Against,
 }
@@ -48,14 +52,17 @@ enum Against {
     /// Loads single objects of 30 KB, 200 KB and 2 MB and the page `news` in each world. The paths have 5, 20 and 100
     /// Mbit/s, round trips of 20, 80 and 200 ms, and queues of half and all of the bandwidth-delay product.
     #[command(after_help = worlds_appendix().help())]
-    Worlds(worlds::Args),
+    Worlds(worlds::CheckWorldsArgs),
+    /// Compare the kinds of retransmissions in captures with labels that others gave them
+    #[command(after_help = traces_appendix().help())]
+    Traces(traces::CheckTracesArgs),
     /// Measure what Linux gains by the agent, over emulated links
     ///
     /// Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux
     /// kernel with and without an agent, interleaved. The path has 20 Mbit/s, 80 ms and a queue of 100 packets. Single
     /// objects with hs-cubic also cross paths of 5 and 100 Mbit/s, and of 20 and 200 ms.
     #[command(after_help = agent_appendix().help())]
-    Agent(agent::Args),
+    Agent(agent::CheckAgentArgs),
 }
 
 pub(crate) fn appendix() -> Appendix {
@@ -117,10 +124,11 @@ time_max: one that you name, FILE-spread.csv beside FILE.csv, or the shipped one
 packet that leaves a queue at the instant of an arrival has already made room.\n\n\
 The other suites agree within 10 % or two standard errors.";
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     match &args.against {
         Against::Ns2 { files, suite, quick, json } => against_ns2(files, (suite, *quick), *json),
         Against::Worlds(args) => worlds::run(args),
+        Against::Traces(args) => traces::run(args),
         Against::Agent(args) => agent::run(args),
     }
 }
@@ -138,7 +146,7 @@ fn against_ns2(
         let names: Vec<_> = files.iter().map(Measurements::name).collect();
         return Err(Failure::input(format!("{}: no case to check", names.join(", "))));
     }
-    let progress = Progress::begin(prepared.len() as u64, "cases");
+    let progress = CountBar::begin(prepared.len() as u64, "cases");
     let rows = prepared.run(&|| progress.step());
     progress.end();
     let rows = rows.map_err(Failure::input)?;
@@ -149,8 +157,8 @@ fn against_ns2(
     verdict(&rows)
 }
 
-fn verdict(rows: &[Row]) -> Result<(), Failure> {
-    match rows.iter().filter(|row| row.verdict == Verdict::Outside).count() {
+fn verdict(rows: &[ComparisonRow]) -> Result<(), Failure> {
+    match rows.iter().filter(|row| row.verdict == Ns2Verdict::Outside).count() {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
             "{n} of {} outside; docs/validation.md says what is known of such cases",
@@ -159,7 +167,7 @@ fn verdict(rows: &[Row]) -> Result<(), Failure> {
     }
 }
 
-fn say_what_is_left_out(prepared: &Prepared) {
+fn say_what_is_left_out(prepared: &PreparedCases) {
     let mut skipped = BTreeMap::new();
     for reason in &prepared.skipped {
         *skipped.entry(reason).or_insert(0) += 1;

@@ -3,10 +3,10 @@
 use crate::failure::Failure;
 use crate::stdout;
 use report::{Cell, Column, Estimate, Quantity, Table};
-use reproduction::check::ns2::{Field, Row, Unit, Verdict};
+use reproduction::check::ns2::{ComparisonRow, Field, MetricUnit, Ns2Verdict};
 
 /// Prints `rows`, a table for each suite and metric in the order in which they first come.
-pub(super) fn print(rows: &[Row]) -> Result<(), Failure> {
+pub(super) fn print(rows: &[ComparisonRow]) -> Result<(), Failure> {
     let mut kinds: Vec<(&str, &str)> = Vec::new();
     for row in rows {
         if !kinds.contains(&kind(row)) {
@@ -14,8 +14,8 @@ pub(super) fn print(rows: &[Row]) -> Result<(), Failure> {
         }
     }
     for wanted in kinds {
-        let of_kind: Vec<&Row> = rows.iter().filter(|row| kind(row) == wanted).collect();
-        let outside = of_kind.iter().filter(|row| row.verdict == Verdict::Outside).count();
+        let of_kind: Vec<&ComparisonRow> = rows.iter().filter(|row| kind(row) == wanted).collect();
+        let outside = of_kind.iter().filter(|row| row.verdict == Ns2Verdict::Outside).count();
         let (suite, metric) = wanted;
         let count = of_kind.len();
         stdout::print(&format!("\n{suite}: {metric}, {count} compared, {outside} outside\n\n"))?;
@@ -24,15 +24,15 @@ pub(super) fn print(rows: &[Row]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn kind(row: &Row) -> (&'static str, &'static str) {
+fn kind(row: &ComparisonRow) -> (&'static str, &'static str) {
     (row.suite, row.metric.name)
 }
 
-fn table(rows: &[&Row]) -> Table {
+fn table(rows: &[&ComparisonRow]) -> Table {
     let quantity = rows.first().map_or(Quantity::Ratio, |row| match row.metric.unit {
-        Unit::Seconds => Quantity::Time,
-        Unit::Plain => Quantity::Ratio,
-        Unit::Share => Quantity::Share,
+        MetricUnit::Seconds => Quantity::Time,
+        MetricUnit::Plain => Quantity::Ratio,
+        MetricUnit::Share => Quantity::Share,
     });
     let names: Vec<&str> = rows
         .first()
@@ -52,7 +52,7 @@ fn table(rows: &[&Row]) -> Table {
     Table { columns, rows: rows.iter().map(|row| line(row, &names)).collect() }
 }
 
-fn line(row: &Row, beside: &[&str]) -> report::Row {
+fn line(row: &ComparisonRow, beside: &[&str]) -> report::Row {
     let number = |mean: f64, error: f64| match mean.is_finite() {
         true => Cell::Number(Estimate { mean, standard_error: (error > 0.0).then_some(error) }),
         false => Cell::Undefined,
@@ -69,14 +69,14 @@ fn line(row: &Row, beside: &[&str]) -> report::Row {
         Some(field) => Cell::Text(field.to_string()),
     }));
     cells.push(Cell::Text(match row.verdict {
-        Verdict::Inside => "inside".to_owned(),
-        Verdict::Outside => "OUTSIDE".to_owned(),
+        Ns2Verdict::Inside => "inside".to_owned(),
+        Ns2Verdict::Outside => "OUTSIDE".to_owned(),
     }));
     report::Row { cells, is_reference: false }
 }
 
 /// `reno, npkts 100, buffer 10`: words as they are, numbers with their names, flags only if set.
-fn label(row: &Row) -> String {
+fn label(row: &ComparisonRow) -> String {
     let parts = row.case.iter().filter_map(|(name, field)| match field {
         Field::Text(text) => Some(text.clone()),
         Field::Flag(set) => set.then(|| name.to_owned()),

@@ -1,7 +1,7 @@
 //! `headstart check worlds`: do simulation, endpoint and kernel agree?
 
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::progress::CountBar;
 use crate::stdout;
 use cmdline::Appendix;
 use report::{Cell, Column, Quantity, Row, Table};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::counted;
 use workload::{LoaderConfig, Page};
-use worlds::agreement::{self, Agreement, Grid, LINUX_SCHEMES, SchemeCount, Verdict};
-use worlds::{Server, ServerChoice};
+use worlds::agreement::{self, Agreement, AgreementVerdict, Grid, LINUX_SCHEMES, SchemeCount};
+use worlds::{ServerChoice, ServerProgram};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CheckWorldsArgs {
     /// Measure a part of the grid, in about a minute
     #[arg(long)]
     quick: bool,
@@ -80,10 +80,10 @@ fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &CheckWorldsArgs) -> Result<(), Failure> {
     let grid = grid(args)?;
     let plan = grid.plan().map_err(Failure::failed)?;
-    let progress = Progress::begin(plan.load_count(), "loads");
+    let progress = CountBar::begin(plan.load_count(), "loads");
     let agreement = plan.run(&|| progress.step());
     progress.end();
     let agreement = agreement.map_err(|error| match worlds::cannot_be_had(&error) {
@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn grid(args: &Args) -> Result<Grid, Failure> {
+fn grid(args: &CheckWorldsArgs) -> Result<Grid, Failure> {
     let schemes = match args.schemes.is_empty() {
         true => LINUX_SCHEMES.map(Scheme::parse).into_iter().collect::<Result<_, _>>(),
         false => Ok(args.schemes.clone()),
@@ -119,17 +119,18 @@ fn grid(args: &Args) -> Result<Grid, Failure> {
 }
 
 /// One that serves all that is loaded.
-fn server(choice: &ServerChoice) -> Result<Server, Failure> {
+fn server(choice: &ServerChoice) -> Result<ServerProgram, Failure> {
     let of_load = |page: &Arc<Page>| choice.serve(page, &LoaderConfig::default());
     let servers = agreement::loads().iter().map(of_load).collect::<Result<Vec<_>, _>>();
     let servers = servers.map_err(|why| Failure::input(format!("--server: {why}")))?;
-    Ok(servers.into_iter().last().map_or(Server::Builtin, |(server, _)| server))
+    Ok(servers.into_iter().last().map_or(ServerProgram::Builtin, |(server, _)| server))
 }
 
 /// All cells, or those alone that are not inside; the sums under them.
 fn print(agreement: &Agreement, in_short: bool) -> Result<(), Failure> {
-    let shown = |cell: &&agreement::Cell| !in_short || cell.verdict != Verdict::Inside;
-    let cells: Vec<&agreement::Cell> = agreement.cells.iter().filter(shown).collect();
+    let shown =
+        |cell: &&agreement::AgreementCell| !in_short || cell.verdict != AgreementVerdict::Inside;
+    let cells: Vec<&agreement::AgreementCell> = agreement.cells.iter().filter(shown).collect();
     if !cells.is_empty() {
         stdout::print_table(&table(&cells))?;
         stdout::print("\n")?;
@@ -177,7 +178,7 @@ fn sums(schemes: &[SchemeCount]) -> Table {
     Table { columns: columns.into(), rows: schemes.iter().map(row).collect() }
 }
 
-fn table(cells: &[&agreement::Cell]) -> Table {
+fn table(cells: &[&agreement::AgreementCell]) -> Table {
     let columns = [
         Column::new("load", Quantity::Text, "What was loaded"),
         Column::new("path", Quantity::Text, "Rate, round trip, queue"),
@@ -195,7 +196,7 @@ fn table(cells: &[&agreement::Cell]) -> Table {
     Table { columns: columns.into(), rows: cells.iter().map(|cell| row(cell)).collect() }
 }
 
-fn row(cell: &agreement::Cell) -> Row {
+fn row(cell: &agreement::AgreementCell) -> Row {
     let number = |value: Option<f64>| value.map_or(Cell::Undefined, |v| Cell::Number(v.into()));
     let spread = |(min, max): (f64, f64)| format!("{:.0} – {:.0} ms", min * 1e3, max * 1e3);
     let drops = cell.sim_drops.zip(cell.real_drops);
@@ -219,10 +220,10 @@ fn row(cell: &agreement::Cell) -> Row {
     }
 }
 
-const fn verdict(verdict: Verdict) -> &'static str {
+const fn verdict(verdict: AgreementVerdict) -> &'static str {
     match verdict {
-        Verdict::Inside => "inside",
-        Verdict::Near => "near",
-        Verdict::Outside => "outside",
+        AgreementVerdict::Inside => "inside",
+        AgreementVerdict::Near => "near",
+        AgreementVerdict::Outside => "outside",
     }
 }

@@ -14,13 +14,13 @@ use cmdline::complete;
 use cmdline::{Appendix, EXIT};
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CompletionsArgs {
     /// Shell to complete for
     shell: Shell,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Asked {
+pub(crate) struct CompletionArgs {
     /// Shell that asks
     shell: complete::Shell,
     /// What it hands over
@@ -52,7 +52,7 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let asking = match args.shell {
         Shell::Bash => complete::Shell::Bash,
         Shell::Zsh => complete::Shell::Zsh,
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Answers a shell; behind `agent` that is for the agent's program to do.
-pub(crate) fn answer(asked: &Asked) -> Result<(), Failure> {
+pub(crate) fn answer(asked: &CompletionArgs) -> Result<(), Failure> {
     let words = complete::words(asked.shell, &asked.arguments);
     if words.len() > 1 && words[0] == "agent" {
         return agent::complete();

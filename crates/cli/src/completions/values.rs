@@ -2,13 +2,14 @@
 
 use super::schemes;
 use crate::sim;
-use cmdline::complete::{Asked, Candidate, Completion, Files};
+use cmdline::complete::{Asked, Candidate, Completion, FilesOffered};
 use link::DISCIPLINES;
 use race::World;
 use race::path::PRESETS;
 use reproduction::check::ns2::SUITES;
 use reproduction::papers::claims;
 use tcp::Scheme;
+use trace::{SenderProfile, Vantage};
 use workload::BUILTINS;
 use worlds::Contender;
 
@@ -20,6 +21,21 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         (_, "schemes") => schemes::list(asked.typed, is_scheme),
         (_, "scheme") => schemes::one(asked.typed, is_scheme),
         ("race", "page") => pages(),
+        ("analyze" | "traces", "sender") => senders(),
+        ("analyze", "vantage") => {
+            named([Vantage::Server, Vantage::Client, Vantage::Middle].map(|at| (at.name(), "")))
+        }
+        ("analyze", "files") => Completion::files(FilesOffered::Ending(&[
+            ".pcap",
+            ".pcapng",
+            ".pcap.gz",
+            ".pcap.zst",
+            ".pcapng.gz",
+            ".pcapng.zst",
+        ])),
+        ("capture", "interface") => interfaces(),
+        ("capture", "write") => Completion::files(FilesOffered::Ending(&[".pcap"])),
+        ("traces", "folder") => Completion::files(FilesOffered::Folders),
         (_, "path") => path(asked.typed, &[("up=", "rate away from the client"), LOSS]),
         (_, "down" | "up") => {
             path(asked.typed, &[LOSS, ("jitter=", "delays each packet by up to so much more")])
@@ -28,16 +44,16 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         (_, "on") => Completion::of(World::ALL.map(|world| Candidate::open(world.name(), ""))),
         (_, "server") => {
             let named = named([("auto", ""), ("nginx", ""), ("builtin", "")]);
-            Completion { files: Some(Files::Ending(&[])), ..named }
+            Completion { files: Some(FilesOffered::Ending(&[])), ..named }
         }
         (_, "browser") => named([("loader", "as in simulation"), ("curl", "as it is installed")]),
         (_, "http") => named([("1.0", ""), ("1.1", ""), ("2", "")]),
         (_, "tls") => named([("none", ""), ("1.3", "")]),
-        ("sim", "plan") => Completion::files(Files::Ending(&[".toml"])),
+        ("sim", "plan") => Completion::files(FilesOffered::Ending(&[".toml"])),
         ("sim", "example") => named(sim::example_names().map(|name| (name, ""))),
         ("papers", "claims") => papers(),
-        ("script", "file") => Completion::files(Files::Ending(&[".pkt"])),
-        ("ns2", "files") => Completion::files(Files::Ending(&[".csv"])),
+        ("script", "file") => Completion::files(FilesOffered::Ending(&[".pkt"])),
+        ("ns2", "files") => Completion::files(FilesOffered::Ending(&[".csv"])),
         ("ns2", "suite") => named(SUITES.iter().map(|suite| (suite.name(), suite.about()))),
         _ => return None,
     })
@@ -49,9 +65,23 @@ fn named(all: impl IntoIterator<Item = (&'static str, &'static str)>) -> Complet
     Completion::of(all.into_iter().map(|(name, about)| Candidate::whole(name, about)))
 }
 
+/// Network interfaces of this machine; none where the kernel does not list them.
+fn interfaces() -> Completion {
+    let listed = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let names = listed.filter_map(|entry| entry.file_name().into_string().ok());
+    let any = Candidate::whole("any", "all of them");
+    Completion::of([any].into_iter().chain(names.map(|name| Candidate::whole(name, ""))))
+}
+
+/// Profiles of senders; any scheme will do, too.
+fn senders() -> Completion {
+    let profiles = SenderProfile::ALL.map(|profile| (profile.name(), profile.scheme()));
+    named([("auto", "what explains the first packets best")].into_iter().chain(profiles))
+}
+
 fn pages() -> Completion {
     let named = named(BUILTINS.iter().map(|page| (page.name, page.description)));
-    Completion { files: Some(Files::Ending(&[".har", ".har.gz"])), ..named }
+    Completion { files: Some(FilesOffered::Ending(&[".har", ".har.gz"])), ..named }
 }
 
 /// Claims, and families of them.

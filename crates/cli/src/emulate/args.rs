@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct EmulateArgs {
     #[command(flatten)]
     pub(super) links: LinkArgs,
 

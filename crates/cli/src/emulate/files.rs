@@ -1,8 +1,8 @@
 //! The files that an emulation writes while it runs.
 
-use super::args::Args;
+use super::args::EmulateArgs;
 use crate::failure::{Failure, remark};
-use emulator::{Files, LogFormat, Recorder, Recording, Sink};
+use emulator::{EmulationRecording, Files, LogFormat, PacketRecorder, Sink};
 use link::Duplex;
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -10,7 +10,9 @@ use std::path::Path;
 
 /// Begins the files that were asked for, if any were: what writes them, and what tells it. Whoever tells
 /// has to be gone before writing can end.
-pub(super) fn begin(args: &Args) -> Result<Option<(Recording, Duplex<Recorder>)>, Failure> {
+pub(super) fn begin(
+    args: &EmulateArgs,
+) -> Result<Option<(EmulationRecording, Duplex<PacketRecorder>)>, Failure> {
     let files = Files {
         log: args.log.as_deref().map(log).transpose()?,
         captures: args.pcap.as_deref().map(captures).transpose()?,
@@ -19,11 +21,11 @@ pub(super) fn begin(args: &Args) -> Result<Option<(Recording, Duplex<Recorder>)>
     if files.log.is_none() && files.captures.is_none() {
         return Ok(None);
     }
-    Recording::begin(files).map(Some).map_err(Failure::failed)
+    EmulationRecording::begin(files).map(Some).map_err(Failure::failed)
 }
 
 /// Waits until all is written.
-pub(super) fn finish(recording: Option<Recording>) -> Result<(), Failure> {
+pub(super) fn finish(recording: Option<EmulationRecording>) -> Result<(), Failure> {
     let Some(recording) = recording else {
         return Ok(());
     };

@@ -1,7 +1,7 @@
 //! Counters on the terminal while the command runs.
 
-use super::args::Args;
-use emulator::{Emulation, Totals};
+use super::args::EmulateArgs;
+use emulator::{DirectionTotals, Emulation};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -13,7 +13,11 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Runs `job`, showing the counters meanwhile where somebody sees them and they disturb nobody: on a
 /// terminal that the command does not write its results to.
-pub(super) fn show_during<T>(args: &Args, emulation: &Emulation, job: impl FnOnce() -> T) -> T {
+pub(super) fn show_during<T>(
+    args: &EmulateArgs,
+    emulation: &Emulation,
+    job: impl FnOnce() -> T,
+) -> T {
     let is_seen = io::stderr().is_terminal() && !io::stdout().is_terminal();
     if args.quiet || !is_seen {
         return job();
@@ -42,7 +46,7 @@ pub(super) fn show_during<T>(args: &Args, emulation: &Emulation, job: impl FnOnc
     })
 }
 
-fn line(totals: &Totals) -> String {
+fn line(totals: &DirectionTotals) -> String {
     format!(
         "{}, {} held, {} dropped",
         counted(totals.delivered_packets, "packet"),

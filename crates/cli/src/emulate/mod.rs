@@ -5,7 +5,7 @@ mod files;
 mod live;
 mod summary;
 
-pub(crate) use args::{Args, appendix};
+pub(crate) use args::{EmulateArgs, appendix};
 
 use crate::behind::{Command, explain};
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use summary::Ran;
 /// addresses, too, so that emulations at the same time do not meet, nor does one within another.
 const DEVICE: &str = "headstart%d";
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
     let options = args.links.options()?;
     let links = options.links.clone();
     let (recording, recorders) = files::begin(args)?.unzip();
@@ -54,7 +54,7 @@ impl Line {
     }
 
     /// Runs the command to its end; its exit code.
-    fn run(&self, args: &Args) -> Result<u8, Failure> {
+    fn run(&self, args: &EmulateArgs) -> Result<u8, Failure> {
         let command = Command {
             client: &self.client,
             peer: self.host.addresses(),

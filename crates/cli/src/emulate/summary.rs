@@ -1,6 +1,6 @@
 //! What the link did, when the command has ended.
 
-use super::args::Args;
+use super::args::EmulateArgs;
 use crate::failure::{Failure, remark};
 use crate::stdout;
 use emulator::{DirectionReport, EmulationReport, Lateness, ThreadScheduling};
@@ -107,7 +107,7 @@ impl<'a> Direction<'a> {
 
 /// Says it all on standard error, as the command has standard output; as JSON where that was asked
 /// for.
-pub(super) fn show(args: &Args, ran: &Ran) -> Result<(), Failure> {
+pub(super) fn show(args: &EmulateArgs, ran: &Ran) -> Result<(), Failure> {
     let report = &ran.report;
     let mut lateness = report.down.lateness.clone();
     lateness.add(&report.up.lateness);

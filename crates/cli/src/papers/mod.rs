@@ -5,16 +5,16 @@ mod shown;
 mod table;
 
 use crate::failure::{Failure, remark};
-use crate::sim::Progress;
+use crate::sim::SimProgress;
 use crate::stdout;
 use cmdline::Appendix;
 use report::write_atomically;
-use reproduction::papers::{self, Answer, Claim, Prepared};
+use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct PapersArgs {
     /// Claims, like FS-1, or families of claims, like SES [default: all]
     #[arg(value_name = "ID")]
     claims: Vec<String>,
@@ -64,7 +64,7 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
     let claims = papers::select(&args.claims).map_err(Failure::input)?;
     if args.list {
         return stdout::print(&listed(&claims));
@@ -92,7 +92,7 @@ fn refuse_unwritable(report: &Path) -> Result<(), Failure> {
     Err(Failure::input(format!("--report {shown}: name a file in a folder that exists")))
 }
 
-fn write(path: &Path, answers: &[Answer], quick: bool) -> Result<(), Failure> {
+fn write(path: &Path, answers: &[ClaimAnswer], quick: bool) -> Result<(), Failure> {
     let made = match quick {
         true => "Quick: fewer repeats and points than the plans say.",
         false => "All repeats and points of the plans.",
@@ -103,16 +103,16 @@ fn write(path: &Path, answers: &[Answer], quick: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn listed(claims: &[&Claim]) -> String {
+fn listed(claims: &[&PaperClaim]) -> String {
     claims.iter().map(|claim| format!("{:<7}{}\n", claim.id, claim.text)).collect()
 }
 
-fn answers(claims: &[&'static Claim], args: &Args) -> Result<Vec<Answer>, Failure> {
-    let prepared = Prepared::new(claims, args.quick).map_err(Failure::failed)?;
+fn answers(claims: &[&'static PaperClaim], args: &PapersArgs) -> Result<Vec<ClaimAnswer>, Failure> {
+    let prepared = PreparedRuns::new(claims, args.quick).map_err(Failure::failed)?;
     if args.quick {
         remark("quick: fewer repeats and points than the plans say");
     }
-    let progress = Mutex::new(Progress::begin(prepared.len() as u64));
+    let progress = Mutex::new(SimProgress::begin(prepared.len() as u64));
     let step = || progress.lock().unwrap_or_else(|e| e.into_inner()).step();
     let book = prepared.run(args.jobs.map_or(0, usize::from), &step);
     progress.lock().unwrap_or_else(|e| e.into_inner()).end();

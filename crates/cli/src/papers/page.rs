@@ -3,15 +3,15 @@
 use super::table;
 use crate::pages;
 use report::{
-    Axis, Badge, Block, Cell, Colour, Column, Document, Figure, Hues, Links, Point, Quantity, Role,
-    Row, Section, Series, Shape, Table, Unit,
+    Axis, AxisUnit, Badge, Block, Cell, Colour, Column, Document, Figure, Hues, Links, Point,
+    Quantity, Role, Row, Section, Series, SeriesShape, Table,
 };
-use reproduction::papers::{Answer, Band, Curve, Plot, Verdict};
+use reproduction::papers::{Band, ClaimAnswer, ClaimVerdict, Curve, Plot};
 
 const HEIGHT: u32 = 300;
 
 /// The page of these answers; `made` says how they were come by.
-pub(super) fn document(answers: &[Answer], made: &str) -> Document {
+pub(super) fn document(answers: &[ClaimAnswer], made: &str) -> Document {
     let facts = vec![
         made.to_owned(),
         "A claim holds if our mean ± 2 standard errors meets the paper's interval in every line of its \
@@ -35,35 +35,35 @@ pub(super) fn document(answers: &[Answer], made: &str) -> Document {
     }
 }
 
-fn overview(answers: &[Answer]) -> Section {
+fn overview(answers: &[ClaimAnswer]) -> Section {
     let columns = [
         Column::new("claim", Quantity::Text, "Its name"),
         Column::new("verdict", Quantity::Text, "What follows from our figures"),
         Column::new("what is claimed", Quantity::Text, "In short"),
     ];
     let text = |text: &str| Cell::Text(text.to_owned());
-    let row = |answer: &Answer| Row {
+    let row = |answer: &ClaimAnswer| Row {
         cells: vec![text(answer.claim.id), text(word(answer.verdict)), text(answer.claim.text)],
-        is_reference: answer.verdict == Verdict::Pending,
+        is_reference: answer.verdict == ClaimVerdict::Pending,
     };
     let table = Table { columns: columns.into(), rows: answers.iter().map(row).collect() };
     Section { heading: "Verdicts".to_owned(), blocks: vec![Block::Table(table)] }
 }
 
-const fn word(verdict: Verdict) -> &'static str {
+const fn word(verdict: ClaimVerdict) -> &'static str {
     match verdict {
-        Verdict::Holds => "✓ holds",
-        Verdict::Differs => "✗ differs",
-        Verdict::Pending => "… pending",
+        ClaimVerdict::Holds => "✓ holds",
+        ClaimVerdict::Differs => "✗ differs",
+        ClaimVerdict::Pending => "… pending",
     }
 }
 
-fn section(answer: &Answer, hues: &Hues<'_>) -> Section {
+fn section(answer: &ClaimAnswer, hues: &Hues<'_>) -> Section {
     let claim = answer.claim;
     let colour = match answer.verdict {
-        Verdict::Holds => Colour::Role(Role::Good),
-        Verdict::Differs => Colour::Role(Role::Bad),
-        Verdict::Pending => Colour::Muted,
+        ClaimVerdict::Holds => Colour::Role(Role::Good),
+        ClaimVerdict::Differs => Colour::Role(Role::Bad),
+        ClaimVerdict::Pending => Colour::Muted,
     };
     let mut blocks = vec![
         Block::Badge(Badge { text: word(answer.verdict).to_owned(), colour }),
@@ -72,7 +72,7 @@ fn section(answer: &Answer, hues: &Hues<'_>) -> Section {
     if !answer.findings.lines.is_empty() {
         blocks.push(Block::Table(table::figures(&answer.findings.lines)));
     }
-    blocks.push(Block::Text(answer.note()));
+    blocks.push(Block::List(answer.notes()));
     blocks.extend(answer.findings.plots.iter().map(|plot| Block::Figure(figure(plot, hues))));
     Section { heading: claim.id.to_owned(), blocks }
 }
@@ -86,13 +86,13 @@ fn figure(plot: &Plot, hues: &Hues<'_>) -> Figure {
     let bands = plot.bands.iter().map(band);
     let ours = plot.ours.iter().map(|own| Series {
         name: own.name.clone(),
-        shape: Shape::Line,
+        shape: SeriesShape::Line,
         colour: hues.colour(&own.name),
         points: points(own),
     });
     let ns2 = plot.ns2.iter().map(|theirs| Series {
         name: format!("{}, ns-2", theirs.name),
-        shape: Shape::Dots,
+        shape: SeriesShape::Dots,
         colour: hues.colour(&theirs.name),
         points: points(theirs),
     });
@@ -107,7 +107,7 @@ fn figure(plot: &Plot, hues: &Hues<'_>) -> Figure {
 }
 
 fn points(curve: &Curve) -> Vec<Point> {
-    let point = |p: &reproduction::papers::Point| {
+    let point = |p: &reproduction::papers::CurvePoint| {
         let (mean, error) = (p.y.mean, p.y.standard_error);
         let extent = (error > 0.0).then_some((mean - error, mean + error));
         Point { x: p.x, y: mean, extent }
@@ -123,17 +123,17 @@ fn band(band: &Band) -> Series {
     };
     Series {
         name: band.name.clone(),
-        shape: Shape::Band,
+        shape: SeriesShape::Band,
         colour: Colour::Muted,
         points: band.points.iter().map(point).collect(),
     }
 }
 
-fn axis((label, unit): &(String, reproduction::papers::Unit)) -> Axis {
+fn axis((label, unit): &(String, reproduction::papers::PrintedUnit)) -> Axis {
     let (label, unit) = match *unit {
-        "s" => (label.clone(), Unit::Seconds),
-        "" => (label.clone(), Unit::Number),
-        unit => (format!("{label}, {unit}"), Unit::Number),
+        "s" => (label.clone(), AxisUnit::Seconds),
+        "" => (label.clone(), AxisUnit::Number),
+        unit => (format!("{label}, {unit}"), AxisUnit::Number),
     };
     Axis { label, unit, ..Axis::default() }
 }

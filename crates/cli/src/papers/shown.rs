@@ -1,12 +1,14 @@
 //! Figures of claims as text.
 
-use reproduction::papers::{Bearing, Interval, Line, Measured, PERCENT, Paper, SECONDS, Unit};
+use reproduction::papers::{
+    Bearing, ClaimInterval, FigureLine, Measured, PERCENT, Paper, PrintedUnit, SECONDS,
+};
 
 /// A dash where there is nothing.
 const NOTHING: &str = "–";
 
 /// The paper's figure of a line.
-pub(super) fn paper(line: &Line) -> String {
+pub(super) fn paper(line: &FigureLine) -> String {
     match line.paper {
         Paper::Silent => NOTHING.to_owned(),
         Paper::Value(value) => with_unit(&number(value, value, line.unit), line.unit),
@@ -14,8 +16,8 @@ pub(super) fn paper(line: &Line) -> String {
     }
 }
 
-fn interval(within: Interval, unit: Unit) -> String {
-    let Interval { least, most } = within;
+fn interval(within: ClaimInterval, unit: PrintedUnit) -> String {
+    let ClaimInterval { least, most } = within;
     let shown = |bound: f64| number(bound, bound, unit);
     match (least.is_finite(), most.is_finite()) {
         (true, true) if least == most => shown(least),
@@ -27,7 +29,7 @@ fn interval(within: Interval, unit: Unit) -> String {
 }
 
 /// ns-2's figure of a line.
-pub(super) fn ns2(line: &Line) -> String {
+pub(super) fn ns2(line: &FigureLine) -> String {
     match line.ns2 {
         Some(value) => with_unit(&number(value, value, line.unit), line.unit),
         None => NOTHING.to_owned(),
@@ -35,7 +37,7 @@ pub(super) fn ns2(line: &Line) -> String {
 }
 
 /// Our figure of a line, with its standard error if it has one.
-pub(super) fn ours(line: &Line) -> String {
+pub(super) fn ours(line: &FigureLine) -> String {
     let unit = line.unit;
     match line.ours {
         Some(Measured { mean, .. }) if !mean.is_finite() => NOTHING.to_owned(),
@@ -49,7 +51,7 @@ pub(super) fn ours(line: &Line) -> String {
 }
 
 /// Whether a line holds, in a word that needs no colour.
-pub(super) fn held(line: &Line) -> &'static str {
+pub(super) fn held(line: &FigureLine) -> &'static str {
     match (line.bearing, line.holds()) {
         (Bearing::Verdict, Some(true)) if line.holds_by_error_bars() => "inside by error bars",
         (Bearing::Verdict, Some(true)) => "inside",
@@ -60,7 +62,7 @@ pub(super) fn held(line: &Line) -> &'static str {
     }
 }
 
-fn with_unit(number: &str, unit: Unit) -> String {
+fn with_unit(number: &str, unit: PrintedUnit) -> String {
     match unit {
         "" => number.to_owned(),
         unit => format!("{number} {unit}"),
@@ -68,7 +70,7 @@ fn with_unit(number: &str, unit: Unit) -> String {
 }
 
 /// A number with the decimals that suit the unit and a figure of size `like`.
-fn number(value: f64, like: f64, unit: Unit) -> String {
+fn number(value: f64, like: f64, unit: PrintedUnit) -> String {
     let decimals = match unit {
         PERCENT => 1,
         SECONDS => 3,

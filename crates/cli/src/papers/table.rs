@@ -4,14 +4,14 @@ use super::shown;
 use crate::failure::Failure;
 use crate::stdout;
 use report::{Cell, Column, Quantity, Row, Table};
-use reproduction::papers::{Answer, Line, Verdict};
+use reproduction::papers::{ClaimAnswer, ClaimVerdict, FigureLine};
 use units::counted;
 
 /// Columns of running text.
 const WIDTH: usize = 100;
 
 /// Prints the answers, and how many of each there are.
-pub(super) fn print(answers: &[Answer]) -> Result<(), Failure> {
+pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
     for answer in answers {
         let claim = answer.claim;
         let head =
@@ -23,15 +23,15 @@ pub(super) fn print(answers: &[Answer]) -> Result<(), Failure> {
         stdout::print(&format!("{}\n", wrapped(&format!("  {}", answer.note()), "  ")))?;
     }
     let count = |verdict| answers.iter().filter(|answer| answer.verdict == verdict).count();
-    let holds = |answer: &&Answer| answer.verdict == Verdict::Holds;
+    let holds = |answer: &&ClaimAnswer| answer.verdict == ClaimVerdict::Holds;
     let by_error_bars = answers.iter().filter(holds).filter(|a| !a.by_error_bars().is_empty());
     stdout::print(&format!(
         "{}: {} ({} of them by error bars alone), {}, {} pending\n",
         counted(answers.len(), "claim"),
-        so_many(count(Verdict::Holds), "hold"),
+        so_many(count(ClaimVerdict::Holds), "hold"),
         by_error_bars.count(),
-        so_many(count(Verdict::Differs), "differ"),
-        count(Verdict::Pending)
+        so_many(count(ClaimVerdict::Differs), "differ"),
+        count(ClaimVerdict::Pending)
     ))
 }
 
@@ -42,7 +42,7 @@ fn so_many(n: usize, what: &str) -> String {
 }
 
 /// The figures of a claim as a table.
-pub(super) fn figures(lines: &[Line]) -> Table {
+pub(super) fn figures(lines: &[FigureLine]) -> Table {
     let columns = [
         Column::new("figure", Quantity::Text, "What it is a figure of"),
         Column::new("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
@@ -54,7 +54,7 @@ pub(super) fn figures(lines: &[Line]) -> Table {
             "Whether ours ± 2 standard errors meets the paper's",
         ),
     ];
-    let row = |line: &Line| Row {
+    let row = |line: &FigureLine| Row {
         cells: vec![
             Cell::Text(line.label.clone()),
             Cell::Text(shown::paper(line)),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{BUILTINS, Http, LoaderConfig, Tls};
-use worlds::{Browser, Client, Contender, ServerChoice};
+use worlds::{Browser, ClientTcp, Contender, ServerChoice};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
@@ -22,7 +22,7 @@ const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,
 const DEFAULT_REPEATS: u32 = 7;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RaceArgs {
     /// A page by name (`headstart pages`), one object of a size, like 30kB, or a HAR file
     ///
     /// A browser's network panel exports HAR files. A file may be compressed by gzip, or be UTF-16. `-` reads it from
@@ -267,15 +267,15 @@ fn parse_tls(text: &str) -> Result<Tls, String> {
     text.parse().map_err(|_| "use none or 1.3".to_owned())
 }
 
-impl Args {
+impl RaceArgs {
     /// Who races: the race's schemes, and those that only the kernel has.
     pub(super) fn contenders(&self) -> &[Contender] {
         &self.schemes.0
     }
 
     /// The client in worlds that have Linux as such.
-    pub(super) const fn client(&self) -> Client {
-        Client { window: self.client_window }
+    pub(super) const fn client(&self) -> ClientTcp {
+        ClientTcp { window: self.client_window }
     }
 
     /// The simulated browser's TCP; `None`: as its servers'. Beside real worlds it has the clock of this machine's

@@ -8,12 +8,12 @@ use std::io;
 use worlds::{Agent, Contender, cannot_be_had};
 
 /// Who races, and the agent of those that need one.
-pub(crate) struct Field {
+pub(crate) struct RaceField {
     pub(crate) contenders: Vec<Contender>,
     pub(crate) agent: Option<Agent>,
 }
 
-impl Field {
+impl RaceField {
     /// Those that can; says who cannot, and why.
     ///
     /// # Errors

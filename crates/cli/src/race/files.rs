@@ -1,7 +1,7 @@
 //! The files a race leaves behind: report and captures. Checked before the race, written after.
 
 use super::raced::Raced;
-use super::{Args, view};
+use super::{RaceArgs, view};
 use crate::failure::{Failure, remark};
 use race::World;
 use report::write_atomically;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 /// Refuses places that cannot be written to, before anything is run.
-pub(super) fn check(args: &Args) -> Result<(), Failure> {
+pub(super) fn check(args: &RaceArgs) -> Result<(), Failure> {
     if let Some(report) = &args.report {
         let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty());
         let there = folder.is_none_or(Path::is_dir);
@@ -35,7 +35,7 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
 }
 
 /// The report must not take the place of the page it is about, nor of the folder for captures.
-fn refuse_to_overwrite(args: &Args, report: &Path) -> Result<(), Failure> {
+fn refuse_to_overwrite(args: &RaceArgs, report: &Path) -> Result<(), Failure> {
     let shown = report.display();
     if is_same(Path::new(&args.page), report) {
         return Err(Failure::input(format!("--report {shown}: that is the page itself")));
@@ -51,7 +51,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
     matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-pub(super) fn write(args: &Args, raced: &Raced) -> Result<(), Failure> {
+pub(super) fn write(args: &RaceArgs, raced: &Raced) -> Result<(), Failure> {
     if let Some(path) = &args.report {
         let html = view::report(raced).to_html();
         write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;

@@ -14,7 +14,7 @@ mod side_by_side;
 mod table;
 mod view;
 
-pub(crate) use args::{Args, appendix};
+pub(crate) use args::{RaceArgs, appendix};
 
 use crate::failure::{Failure, remark};
 use crate::stdout;
@@ -22,7 +22,7 @@ use crate::stdout;
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/race-schema.json");
 
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: RaceArgs) -> Result<(), Failure> {
     if args.json_schema {
         return stdout::print(JSON_SCHEMA);
     }

@@ -1,22 +1,22 @@
 //! The race itself, in the worlds that were asked for, as far as this machine lets it.
 
-use super::Args;
-use super::field::Field;
+use super::RaceArgs;
+use super::field::RaceField;
 use crate::failure::{Failure, remark};
-use crate::progress::Progress;
-use race::{Outcome, Race, RaceResult, World};
+use crate::progress::CountBar;
+use race::{Race, RaceOutcome, RaceResult, World};
 use std::io;
-use worlds::{AgentScheme, Run, Server, ServerChoice, cannot_be_had};
+use worlds::{AgentScheme, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
 
 /// What was run, and what came of it.
 pub(super) struct Raced {
     pub(super) race: Race,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RaceOutcome,
     pub(super) result: RaceResult,
 }
 
 /// If real worlds cannot be had, what remains is simulated all the same.
-pub(super) fn as_far_as_possible(args: &Args, race: &Race) -> Result<Raced, Failure> {
+pub(super) fn as_far_as_possible(args: &RaceArgs, race: &Race) -> Result<Raced, Failure> {
     let server = server(args, race)?;
     let worlds = args.on.as_slice();
     match raced(args, (race, &server), worlds) {
@@ -29,10 +29,14 @@ pub(super) fn as_far_as_possible(args: &Args, race: &Race) -> Result<Raced, Fail
     }
 }
 
-fn raced(args: &Args, (race, server): (&Race, &Server), worlds: &[World]) -> io::Result<Raced> {
-    let Field { contenders, agent } = Field::in_worlds(args.contenders(), worlds)?;
-    let progress = Progress::begin(worlds::load_count(race, &contenders, worlds), "loads");
-    let how = Run {
+fn raced(
+    args: &RaceArgs,
+    (race, server): (&Race, &ServerProgram),
+    worlds: &[World],
+) -> io::Result<Raced> {
+    let RaceField { contenders, agent } = RaceField::in_worlds(args.contenders(), worlds)?;
+    let progress = CountBar::begin(worlds::load_count(race, &contenders, worlds), "loads");
+    let how = ContestOptions {
         worlds,
         contenders: &contenders,
         client: args.client(),
@@ -52,9 +56,9 @@ fn raced(args: &Args, (race, server): (&Race, &Server), worlds: &[World]) -> io:
 }
 
 /// What serves in the kernel's world, if that is asked for.
-fn server(args: &Args, race: &Race) -> Result<Server, Failure> {
+fn server(args: &RaceArgs, race: &Race) -> Result<ServerProgram, Failure> {
     if !args.on.contains(&World::Kernel) {
-        return Ok(Server::Builtin);
+        return Ok(ServerProgram::Builtin);
     }
     let sized =
         args.contenders().iter().find(|one| one.agent().is_some_and(AgentScheme::says_size));
@@ -64,7 +68,7 @@ fn server(args: &Args, race: &Race) -> Result<Server, Failure> {
             return Err(Failure::input(format!("--server: {why}")));
         }
         remark(&format!("note: served on kernel by the built-in server: {why}"));
-        return Ok(Server::Builtin);
+        return Ok(ServerProgram::Builtin);
     }
     let (server, why) = args
         .server

@@ -1,10 +1,10 @@
 //! What cannot be asked for together, with the way out.
 
-use super::Args;
+use super::RaceArgs;
 use crate::failure::Failure;
 use race::{Race, World};
 
-pub(super) fn check(args: &Args, race: &Race) -> Result<(), Failure> {
+pub(super) fn check(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     match args.is_simulated_only() {
         true => refuse_without_a_kernel(args),
         false => refuse_beyond_simulation(args, race),
@@ -12,7 +12,7 @@ pub(super) fn check(args: &Args, race: &Race) -> Result<(), Failure> {
 }
 
 /// The simulator has none of these schemes, nor another client than the loader.
-fn refuse_without_a_kernel(args: &Args) -> Result<(), Failure> {
+fn refuse_without_a_kernel(args: &RaceArgs) -> Result<(), Failure> {
     if !args.browser.is_loader() {
         return Err(Failure::input(
             "--client curl is for --on wire or kernel; in simulation there is the loader",
@@ -30,7 +30,7 @@ fn refuse_without_a_kernel(args: &Args) -> Result<(), Failure> {
 }
 
 /// Real worlds have neither background nor sites, and their hosts take the time they take.
-fn refuse_beyond_simulation(args: &Args, race: &Race) -> Result<(), Failure> {
+fn refuse_beyond_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     let asked = [
         ("--background", race.background > 0),
         ("--site", race.visits.site > 1),
@@ -47,7 +47,7 @@ fn refuse_beyond_simulation(args: &Args, race: &Race) -> Result<(), Failure> {
     }
 }
 
-impl Args {
+impl RaceArgs {
     /// No real world is asked for.
     pub(super) fn is_simulated_only(&self) -> bool {
         self.on.iter().all(|world| *world == World::Sim)

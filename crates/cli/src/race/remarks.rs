@@ -1,15 +1,15 @@
 //! What a reader has to know beside the results, on standard error: who is left out, who served, how late the machine
 //! was, and which loads did not complete.
 
-use super::Args;
+use super::RaceArgs;
 use super::raced::Raced;
 use crate::failure::{Failure, remark};
-use race::{Bound, Contestant, Race, Sample, SchemeResult, TIME_LIMIT, VisitKind};
+use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample};
 use units::counted;
 use worlds::{Contender, runs_in};
 
 /// What is known before anything is run.
-pub(super) fn before(args: &Args, race: &Race) {
+pub(super) fn before(args: &RaceArgs, race: &Race) {
     for world in &args.on {
         let out = args.contenders().iter().filter(|contender| !runs_in(contender, *world));
         let names: Vec<&str> = out.map(Contender::name).collect();
@@ -26,7 +26,7 @@ pub(super) fn before(args: &Args, race: &Race) {
 }
 
 /// What is known of a race that is over.
-pub(super) fn after(args: &Args, raced: &Raced) {
+pub(super) fn after(args: &RaceArgs, raced: &Raced) {
     let setting = &raced.result.setting;
     if let Some(server) = &setting.kernel_server {
         remark(&format!("served on kernel by {server}"));
@@ -103,7 +103,7 @@ pub(super) fn complain(raced: &Raced) -> Result<(), Failure> {
     }
     lines.extend(first_visits(raced).filter_map(|row| {
         let why = row.left_out.as_ref()?;
-        let count = row.counted().collect::<Vec<&Sample>>().len();
+        let count = row.counted().collect::<Vec<&VisitSample>>().len();
         Some(format!("{}: left out after {count} of its repeats: {why}", place(raced, row)))
     }));
     if lines.is_empty() {

@@ -1,10 +1,10 @@
 //! Several worlds side by side in a race's report, and how true real ones are.
 
 use super::raced::Raced;
-use race::{Metric, RaceResult, Sample, SchemeResult, Spread, VisitKind, World};
+use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitKind, VisitSample, World};
 use report::{
-    Axis, Block, Cell, Colour, Column, Quantity, Range, RangeColours, RangeRow, Ranges, Reference,
-    Row, Section, Table, Unit,
+    Axis, AxisUnit, Block, Cell, Colour, Column, Quantity, Range, RangeColours, RangeRow, Ranges,
+    Reference, Row, Section, Table,
 };
 use units::counted;
 use worlds::TOO_LATE;
@@ -56,16 +56,16 @@ fn worlds_of(raced: &Raced, visit: VisitKind) -> Section {
     let chart = |title, metric| Block::Ranges(ranges(result, visit, (title, metric)));
     let mut blocks = vec![
         Block::Text(MARKS.to_owned()),
-        chart("When the page was done, by scheme and world", Metric::PageSeconds),
+        chart("When the page was done, by scheme and world", RaceMetric::PageSeconds),
     ];
     // A page of one object is its HTML.
     if raced.race.page.objects().len() > 1 {
-        blocks.push(chart("When its HTML was done", Metric::HtmlSeconds));
+        blocks.push(chart("When its HTML was done", RaceMetric::HtmlSeconds));
     }
     Section { heading, blocks }
 }
 
-fn ranges(result: &RaceResult, visit: VisitKind, (title, metric): (&str, Metric)) -> Ranges {
+fn ranges(result: &RaceResult, visit: VisitKind, (title, metric): (&str, RaceMetric)) -> Ranges {
     let worlds = result.worlds();
     let mut schemes: Vec<&str> = Vec::new();
     for row in result.measured() {
@@ -83,7 +83,7 @@ fn ranges(result: &RaceResult, visit: VisitKind, (title, metric): (&str, Metric)
     let limit = result.limit(visit).and_then(|limit| limit.median(metric));
     Ranges {
         title: title.to_owned(),
-        axis: Axis { label: "since the start".into(), unit: Unit::Seconds, ..Axis::default() },
+        axis: Axis { label: "since the start".into(), unit: AxisUnit::Seconds, ..Axis::default() },
         rows: schemes.iter().map(row).collect(),
         colours: RangeColours::Schemes,
         series: worlds.iter().map(|world| world.name().to_owned()).collect(),
@@ -96,10 +96,10 @@ fn limit_line(at: f64) -> Reference {
     Reference { at, upright: true, label, colour: Colour::Ink }
 }
 
-fn range(row: &SchemeResult, metric: Metric) -> Option<Range> {
+fn range(row: &SchemeResult, metric: RaceMetric) -> Option<Range> {
     let Spread { median, min, max, .. } = row.spread(metric)?;
-    let time = |sample: &Sample| match metric {
-        Metric::HtmlSeconds => sample.html_s,
+    let time = |sample: &VisitSample| match metric {
+        RaceMetric::HtmlSeconds => sample.html_s,
         _ => sample.page_s,
     };
     let all: Vec<f64> = row.counted().filter_map(time).collect();

@@ -1,6 +1,6 @@
 //! A race's results as the table that everybody reads.
 
-use race::{Metric, RaceResult, SchemeResult, World};
+use race::{RaceMetric, RaceResult, SchemeResult, World};
 use report::{Median, RaceRow, Table};
 
 pub(super) fn of(result: &RaceResult) -> Table {
@@ -22,25 +22,25 @@ fn row(scheme: &SchemeResult) -> RaceRow {
     RaceRow {
         scheme: name(scheme),
         is_limit: scheme.is_limit(),
-        html_s: median(Metric::HtmlSeconds),
-        page_s: median(Metric::PageSeconds),
-        ratio_to_limit: median(Metric::RatioToLimit),
-        gain_over_linux: median(Metric::GainOverLinux),
+        html_s: median(RaceMetric::HtmlSeconds),
+        page_s: median(RaceMetric::PageSeconds),
+        ratio_to_limit: median(RaceMetric::RatioToLimit),
+        gain_over_linux: median(RaceMetric::GainOverLinux),
         bound_by: scheme.bounds.map(|bounds| {
             let (bound, share) = bounds.largest();
             (bound.name().to_owned(), share)
         }),
-        retransmissions: median(Metric::RetransmittedSegments),
-        timeouts: median(Metric::Timeouts),
-        drops: median(Metric::DroppedPackets),
-        harm: median(Metric::BackgroundHarm),
+        retransmissions: median(RaceMetric::RetransmittedSegments),
+        timeouts: median(RaceMetric::Timeouts),
+        drops: median(RaceMetric::DroppedPackets),
+        harm: median(RaceMetric::BackgroundHarm),
         ..RaceRow::default()
     }
 }
 
 /// Of what is measured; a limit is certain.
 fn extremes(scheme: &SchemeResult) -> Option<(f64, f64)> {
-    let spread = scheme.spread(Metric::PageSeconds).filter(|_| !scheme.is_limit())?;
+    let spread = scheme.spread(RaceMetric::PageSeconds).filter(|_| !scheme.is_limit())?;
     Some((spread.min, spread.max))
 }
 

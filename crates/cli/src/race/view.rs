@@ -7,8 +7,9 @@ use crate::schemes::ABOUT_LIMIT;
 use link::QueueLimit;
 use race::limit::Limit;
 use race::{
-    BASELINE, Bound, BoundFrom, Contestant, Load, Metric, ProcessingDelay, Queue, Race, RaceResult,
-    Recording, SequenceEvent, SequenceStep, TransferRecord, VisitKind, Visits, World,
+    BASELINE, Bound, BoundFrom, Contestant, LoadRecording, MeasuredLoad, ProcessingDelay, Queue,
+    Race, RaceMetric, RaceResult, SequenceEvent, SequenceStep, TransferRecord, VisitKind, Visits,
+    World,
 };
 use report::{
     BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
@@ -171,7 +172,7 @@ fn views_of<'a>(raced: &'a Raced, contestant: &'a Contestant) -> Vec<View<'a>> {
 fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
     let median = |view: &View<'_>| {
         let row = result.row(&view.contestant.name, view.contestant.world, view.visit)?;
-        row.median(Metric::PageSeconds)
+        row.median(RaceMetric::PageSeconds)
     };
     let linux = views.iter().position(|view| view.contestant.name == BASELINE)?;
     let beside = &views[linux];
@@ -184,7 +185,7 @@ fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
     Some((linux, best))
 }
 
-fn scheme(race: &Race, (contestant, load): (&Contestant, &Load)) -> Option<SchemeView> {
+fn scheme(race: &Race, (contestant, load): (&Contestant, &MeasuredLoad)) -> Option<SchemeView> {
     let recording = load.recording.as_ref()?;
     let labels = connection_labels(&race.page, recording);
     let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);
@@ -212,7 +213,7 @@ fn description(name: &str) -> String {
 }
 
 /// `host #n`, numbered per host in the order of opening.
-fn connection_labels(page: &Page, recording: &Recording) -> Vec<String> {
+fn connection_labels(page: &Page, recording: &LoadRecording) -> Vec<String> {
     let mut opened = vec![0u32; page.hosts().len()];
     let label = |connection: &ConnectionRecord| {
         let nth = &mut opened[connection.host.index()];
@@ -222,7 +223,7 @@ fn connection_labels(page: &Page, recording: &Recording) -> Vec<String> {
     recording.transfers.iter().map(|t| &t.connection).map(label).collect()
 }
 
-fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectSpan> {
+fn objects(race: &Race, recording: &LoadRecording, labels: &[String]) -> Vec<ObjectSpan> {
     let shift = |at: Option<Instant>| at.map(|at| shifted(recording, at));
     let span = |(index, (object, milestones)): (usize, (&Object, &Milestones))| {
         let connection = milestones.connection.map(|c| labels[c.index()].clone());
@@ -245,7 +246,7 @@ fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectS
 }
 
 /// How a connection opened; `None` if it was there before the load.
-fn opening(recording: &Recording, connection: &ConnectionRecord) -> Option<OpeningView> {
+fn opening(recording: &LoadRecording, connection: &ConnectionRecord) -> Option<OpeningView> {
     let shift = |at| shifted(recording, at);
     (connection.opened >= recording.start).then(|| OpeningView {
         opened: shift(connection.opened),
@@ -254,7 +255,11 @@ fn opening(recording: &Recording, connection: &ConnectionRecord) -> Option<Openi
     })
 }
 
-fn connections(load: &Load, recording: &Recording, labels: &[String]) -> Vec<ConnectionView> {
+fn connections(
+    load: &MeasuredLoad,
+    recording: &LoadRecording,
+    labels: &[String],
+) -> Vec<ConnectionView> {
     let level = |(at, bytes)| LevelPoint { at: shifted(recording, at), bytes };
     let view = |(index, transfer): (usize, &TransferRecord)| ConnectionView {
         label: labels[index].clone(),
@@ -278,7 +283,7 @@ fn connections(load: &Load, recording: &Recording, labels: &[String]) -> Vec<Con
         .collect()
 }
 
-fn bound(recording: &Recording, from: &BoundFrom) -> BoundPoint {
+fn bound(recording: &LoadRecording, from: &BoundFrom) -> BoundPoint {
     let shown = |bound| match bound {
         Bound::Path => SenderBound::Path,
         Bound::CongestionWindow => SenderBound::CongestionWindow,
@@ -291,7 +296,7 @@ fn bound(recording: &Recording, from: &BoundFrom) -> BoundPoint {
     BoundPoint { at: shifted(recording, from.at), bound: from.bound.map(shown) }
 }
 
-fn sequence_point(recording: &Recording, event: &SequenceEvent) -> SequencePoint {
+fn sequence_point(recording: &LoadRecording, event: &SequenceEvent) -> SequencePoint {
     SequencePoint {
         at: shifted(recording, event.at),
         from: event.from,
@@ -306,7 +311,7 @@ fn sequence_point(recording: &Recording, event: &SequenceEvent) -> SequencePoint
     }
 }
 
-fn window_point(recording: &Recording, change: &WindowChange) -> WindowPoint {
+fn window_point(recording: &LoadRecording, change: &WindowChange) -> WindowPoint {
     WindowPoint {
         at: shifted(recording, change.at),
         cwnd: change.cwnd,
@@ -315,7 +320,7 @@ fn window_point(recording: &Recording, change: &WindowChange) -> WindowPoint {
     }
 }
 
-fn queue(race: &Race, recording: &Recording, queue: &Queue) -> QueueView {
+fn queue(race: &Race, recording: &LoadRecording, queue: &Queue) -> QueueView {
     let links = race.path.links();
     let config = if queue.link == "up" { links.reverse } else { links.forward };
     let points = queue.levels.iter().map(|level| QueuePoint {
@@ -336,6 +341,6 @@ fn queue(race: &Race, recording: &Recording, queue: &Queue) -> QueueView {
 }
 
 /// An instant of the simulation on the report's clock, which starts with the load.
-fn shifted(recording: &Recording, at: Instant) -> Instant {
+fn shifted(recording: &LoadRecording, at: Instant) -> Instant {
     Instant::ZERO + recording.since_start(at)
 }

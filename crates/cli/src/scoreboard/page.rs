@@ -2,13 +2,13 @@
 
 use super::table;
 use crate::pages;
-use race::scoreboard::{Board, CellScore, Factor, LevelScore, Score, Set};
+use race::scoreboard::{Board, CellScore, LevelScore, MatrixFactor, Score, Set};
 use report::{Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Links, Quantity, Section};
 use units::counted;
 
 pub(super) fn document(board: &Board) -> Document {
     let set = match board.set {
-        Set::Quick => "quick: a part of the sample",
+        Set::Quick => "quick: many cheap ones and few costly ones, weighed by what they stand for",
         Set::Sample => "the published sample",
         Set::All => "the whole matrix",
     };
@@ -100,7 +100,7 @@ const fn harm() -> Shown {
 }
 
 fn by_level(board: &Board, shown: Shown) -> HeatMap {
-    let group = |factor: Factor| HeatGroup {
+    let group = |factor: MatrixFactor| HeatGroup {
         title: factor.name().to_owned(),
         columns: factor.levels().iter().map(|level| (*level).to_owned()).collect(),
     };
@@ -111,7 +111,7 @@ fn by_level(board: &Board, shown: Shown) -> HeatMap {
     HeatMap {
         title: shown.title.to_owned(),
         row_head: "scheme".to_owned(),
-        groups: Factor::ALL.map(group).to_vec(),
+        groups: MatrixFactor::ALL.map(group).to_vec(),
         rows: board.schemes.iter().map(row).collect(),
         quantity: shown.quantity,
         scale: shown.scale,

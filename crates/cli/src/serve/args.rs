@@ -12,7 +12,7 @@ use tcp::{Limits, Scheme};
 use units::{Duration, Rate};
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ServeArgs {
     /// Folder whose files are served
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) root: PathBuf,
@@ -154,7 +154,7 @@ fn parse_device(name: &str) -> Result<String, String> {
     }
 }
 
-impl Args {
+impl ServeArgs {
     /// What peers may cost the server: an endpoint's, and how long those who take nothing are kept.
     pub(super) fn limits(&self) -> Limits {
         let mut limits = EndpointConfig::new(None, None).limits;

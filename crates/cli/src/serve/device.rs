@@ -1,6 +1,6 @@
 //! The server's place on this machine: a TUN device with addresses at both of its ends.
 
-use super::args::Args;
+use super::args::ServeArgs;
 use super::network::{DEFAULT_V4, DEFAULT_V6, Network};
 use crate::failure::Failure;
 use endpoint::{Device, Endpoint, EndpointConfig, TunConfig};
@@ -17,7 +17,7 @@ pub(super) struct ServerDevice {
     pub(super) addresses: Vec<IpAddr>,
 }
 
-pub(super) fn open(args: &Args) -> Result<ServerDevice, Failure> {
+pub(super) fn open(args: &ServeArgs) -> Result<ServerDevice, Failure> {
     let networks = networks(&args.address)?;
     refuse_what_is_taken(&networks)?;
     let mut config = EndpointConfig::new(None, None);

@@ -1,6 +1,6 @@
 //! What a server says while it runs: lines for people on standard error, or JSON lines.
 
-use super::args::Args;
+use super::args::ServeArgs;
 use super::sink::Sink;
 use crate::failure::{Failure, harmless};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(super) enum Log {
 }
 
 impl Log {
-    pub(super) fn new(args: &Args) -> Result<Self, Failure> {
+    pub(super) fn new(args: &ServeArgs) -> Result<Self, Failure> {
         match &args.json {
             _ if args.quiet => Ok(Self::Nowhere),
             None => Ok(Self::People(Sink::new(Box::new(io::stderr()), |n| {

@@ -9,7 +9,7 @@ mod network;
 mod sink;
 mod weights;
 
-pub(crate) use args::{Args, appendix};
+pub(crate) use args::{ServeArgs, appendix};
 
 use crate::failure::{Failure, remark};
 use client::Line;
@@ -17,7 +17,7 @@ use device::ServerDevice;
 use endpoint::Endpoint;
 use log::Log;
 use network::url;
-use server::{Ended, Server, ServerOptions};
+use server::{Ended, HttpServer, ServerOptions};
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
@@ -26,7 +26,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     args.check()?;
     let log = Arc::new(Log::new(args)?);
     match args.command.is_empty() {
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn run_on_a_device(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
+fn run_on_a_device(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
     let ServerDevice { endpoint, name, addresses } = device::open(args)?;
     let server = server(args, endpoint.clone(), log)?;
     let runtime = runtime()?;
@@ -47,7 +47,7 @@ fn run_on_a_device(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
     })
 }
 
-fn run_for_a_client(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
+fn run_for_a_client(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
     let (line, endpoint) = Line::lay(&args.links, args.limits())?;
     let server = server(args, endpoint.clone(), log)?;
     let runtime = runtime()?;
@@ -84,7 +84,7 @@ fn runtime() -> Result<Runtime, Failure> {
     Builder::new_current_thread().enable_all().build().map_err(Failure::failed)
 }
 
-fn server(args: &Args, endpoint: Endpoint, log: &Arc<Log>) -> Result<Server, Failure> {
+fn server(args: &ServeArgs, endpoint: Endpoint, log: &Arc<Log>) -> Result<HttpServer, Failure> {
     let log = Arc::clone(log);
     let options = ServerOptions {
         root: args.root.clone(),
@@ -94,21 +94,21 @@ fn server(args: &Args, endpoint: Endpoint, log: &Arc<Log>) -> Result<Server, Fai
         idle: time(args.idle),
         on_response: Box::new(move |told| log.response(told)),
     };
-    Server::new(endpoint, options).map_err(Failure::input)
+    HttpServer::new(endpoint, options).map_err(Failure::input)
 }
 
-async fn listen(args: &Args, endpoint: &Endpoint) -> Result<endpoint::Listener, Failure> {
+async fn listen(args: &ServeArgs, endpoint: &Endpoint) -> Result<endpoint::Listener, Failure> {
     endpoint.listen(args.port, &args.scheme).await.map_err(Failure::failed)
 }
 
-fn announce(args: &Args, log: &Log, (addresses, device): (&[IpAddr], Option<&str>)) {
+fn announce(args: &ServeArgs, log: &Log, (addresses, device): (&[IpAddr], Option<&str>)) {
     let urls: Vec<String> = addresses.iter().map(|address| url(*address, args.port)).collect();
     log.listening(&args.root.display().to_string(), &urls, device);
 }
 
 async fn serve(
-    args: &Args,
-    (server, endpoint): (&Server, &Endpoint),
+    args: &ServeArgs,
+    (server, endpoint): (&HttpServer, &Endpoint),
     log: &Log,
     place: (&[IpAddr], Option<&str>),
     stop: impl Future<Output = ()>,
@@ -144,7 +144,7 @@ impl Asked {
 
     /// Waits until the server is to end, and reads weights again meanwhile. Whoever asks twice to end has
     /// it at once.
-    async fn until_stopped(mut self, args: &Args, server: &Server, log: &Log) {
+    async fn until_stopped(mut self, args: &ServeArgs, server: &HttpServer, log: &Log) {
         loop {
             tokio::select! {
                 _ = self.interrupt.recv() => break,
@@ -164,7 +164,7 @@ impl Asked {
 }
 
 /// What cannot be read leaves the weights as they were.
-fn reload(args: &Args, server: &Server, log: &Log) {
+fn reload(args: &ServeArgs, server: &HttpServer, log: &Log) {
     let again = args.weights.as_ref().and_then(|source| source.read_again());
     match again {
         Some(Ok(weights)) => {

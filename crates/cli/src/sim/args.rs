@@ -5,7 +5,7 @@ use results::{PlotRequest, Shard, TableFormat};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct SimArgs {
     /// The plan file, or a folder of results to show again without a run
     #[arg(value_name = "PLAN", required_unless_present_any = ["schema", "example"])]
     pub(crate) plan: Option<PathBuf>,
@@ -124,7 +124,7 @@ impl From<Format> for TableFormat {
     }
 }
 
-impl Args {
+impl SimArgs {
     pub(crate) fn shard(&self) -> Shard {
         self.shard.unwrap_or(Shard::WHOLE)
     }

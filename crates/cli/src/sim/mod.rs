@@ -9,13 +9,13 @@ mod page;
 mod progress;
 pub(crate) mod show;
 
-pub(crate) use args::{Args, Format, appendix};
+pub(crate) use args::{Format, SimArgs, appendix};
 pub(crate) use examples::names as example_names;
-pub(crate) use progress::Progress;
+pub(crate) use progress::SimProgress;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};
-use page::Page;
+use page::ReportPage;
 use plan::Plan;
 use results::{FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, write_tables};
 use std::fs;
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::thread;
 use units::counted;
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     if let Some(example) = args.example {
         return stdout::print(example);
     }
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Shows the results that a folder holds, without running anything.
-fn show_again(path: &Path, args: &Args) -> Result<(), Failure> {
+fn show_again(path: &Path, args: &SimArgs) -> Result<(), Failure> {
     let shown = path.display();
     if args.out.is_some() || args.shard.is_some() || args.force || args.dry_run {
         return Err(Failure::input(format!(
@@ -55,7 +55,7 @@ fn show_again(path: &Path, args: &Args) -> Result<(), Failure> {
     let stored = StoredResults::open(path)?;
     let plan = Plan::outline(&shown.to_string(), &stored.manifest.plan).map_err(Failure::input)?;
     let page = page(&plan, args, path)?;
-    page.as_ref().map_or(Ok(()), Page::check)?;
+    page.as_ref().map_or(Ok(()), ReportPage::check)?;
     let (summary, done) = stored.summary(&plan)?;
     match args.json {
         true => show::json(&plan, &summary, &stored.manifest)?,
@@ -65,9 +65,9 @@ fn show_again(path: &Path, args: &Args) -> Result<(), Failure> {
 }
 
 /// The page that was asked for.
-fn page(plan: &Plan<'_>, args: &Args, source: &Path) -> Result<Option<Page>, Failure> {
+fn page(plan: &Plan<'_>, args: &SimArgs, source: &Path) -> Result<Option<ReportPage>, Failure> {
     let path = args.report.as_deref();
-    path.map(|path| Page::new(plan, (path, source), &args.plot)).transpose()
+    path.map(|path| ReportPage::new(plan, (path, source), &args.plot)).transpose()
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
@@ -89,11 +89,11 @@ fn plan_of<'a>(path: &Path, text: &'a str) -> Result<Plan<'a>, Failure> {
 }
 
 /// The runs of the part that was asked for.
-fn runs(plan: &Plan<'_>, args: &Args) -> impl Iterator<Item = usize> + use<> {
+fn runs(plan: &Plan<'_>, args: &SimArgs) -> impl Iterator<Item = usize> + use<> {
     args.shard().runs(plan.run_count())
 }
 
-fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
+fn dry_run(plan: &Plan<'_>, args: &SimArgs) -> Result<(), Failure> {
     let mut out = String::new();
     for cell in 0..plan.cell_count() {
         let coordinates = plan.coordinates(cell).into_iter();
@@ -110,7 +110,7 @@ fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
     stdout::print(&out)
 }
 
-fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
+fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     let mut manifest = Manifest::new(plan, args.shard());
     let page = page(plan, args, path)?;
     let folder = Folder::open(&args.folder(path), &manifest, args.force)?;
@@ -118,13 +118,13 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.write(results)?;
-    page.as_ref().map_or(Ok(()), Page::check)?;
+    page.as_ref().map_or(Ok(()), ReportPage::check)?;
     if !done.is_empty() && !todo.is_empty() {
         let all = counted(done.len() + todo.len(), "run");
         remark(&format!("{} of {all} done already", done.len()));
     }
     let stop = interrupt::watch()?;
-    let mut progress = Progress::begin(todo.len() as u64);
+    let mut progress = SimProgress::begin(todo.len() as u64);
     let workers = Workers { jobs: jobs(args), stop: &stop };
     let outcome = make_runs(plan, (results, &todo), workers, &mut || progress.step());
     progress.end();
@@ -153,7 +153,7 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     complain(&manifest.failed, all)
 }
 
-fn jobs(args: &Args) -> usize {
+fn jobs(args: &SimArgs) -> usize {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     args.jobs.map_or_else(cores, usize::from)
 }

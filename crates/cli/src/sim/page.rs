@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use units::counted;
 
 /// A page that is going to be written.
-pub(super) struct Page {
+pub(super) struct ReportPage {
     path: PathBuf,
     plots: Plots,
 }
 
-impl Page {
+impl ReportPage {
     /// The page at `path`, after a check of what is to be plotted. `source` is the plan or the folder shown.
     pub(super) fn new(
         plan: &Plan<'_>,

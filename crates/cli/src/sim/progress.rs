@@ -9,12 +9,12 @@ use units::counted;
 /// Between two lines.
 const PERIOD: Duration = Duration::from_secs(10);
 
-pub(crate) enum Progress {
+pub(crate) enum SimProgress {
     Bar(ProgressBar),
     Lines { all: u64, done: u64, began: Instant, said: Instant },
 }
 
-impl Progress {
+impl SimProgress {
     /// `all` runs are about to be made.
     pub(crate) fn begin(all: u64) -> Self {
         if io::stderr().is_terminal() {

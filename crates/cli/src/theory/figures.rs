@@ -4,10 +4,10 @@ use super::tables;
 use super::topics::{Gaps, Losses, Time, Topics};
 use crate::pages;
 use report::{
-    Axis, Block, Colour, Document, Figure, HeatGroup, HeatMap, HeatRow, HeatScale, Links, Point,
-    Quantity, Reference, Scale, Section, Series, Shape, Unit,
+    Axis, AxisUnit, Block, Colour, Document, Figure, HeatGroup, HeatMap, HeatRow, HeatScale, Links,
+    Point, Quantity, Reference, Scale, Section, Series, SeriesShape,
 };
-use reproduction::theory::{Comparison, Exit, SEGMENT, WindowRow, compare};
+use reproduction::theory::{Exit, SEGMENT, WindowComparison, WindowRow, compare};
 use units::counted;
 
 const HEIGHT: u32 = 320;
@@ -32,13 +32,13 @@ pub(super) fn document(topics: &Topics) -> Document {
     }
 }
 
-fn axis(label: &str, unit: Unit, scale: Scale) -> Axis {
+fn axis(label: &str, unit: AxisUnit, scale: Scale) -> Axis {
     Axis { label: label.to_owned(), unit, scale, range: None }
 }
 
 fn series(
     name: &str,
-    (shape, colour): (Shape, Colour),
+    (shape, colour): (SeriesShape, Colour),
     points: impl Iterator<Item = (f64, f64)>,
 ) -> Series {
     let points = points.map(|(x, y)| Point::new(x, y)).collect();
@@ -64,20 +64,20 @@ fn windows(rows: &[WindowRow]) -> Section {
             of(*size).map(move |row| (f64::from(row.capacity), value(row) as f64))
         };
         let named = |what: &str| format!("{}, {what}", counted(*size, "segment"));
-        lines.push(series(&named("cwnd_opt"), (Shape::Step, hue), over(|r| r.shifted)));
-        let dashed = (Shape::DashedStep, hue);
+        lines.push(series(&named("cwnd_opt"), (SeriesShape::Step, hue), over(|r| r.shifted)));
+        let dashed = (SeriesShape::DashedStep, hue);
         lines.push(series(&named("unshifted"), dashed, over(|r| r.unshifted)));
-        trips.push(series(&named("cwnd_opt"), (Shape::Step, hue), over(|r| r.round_trips)));
+        trips.push(series(&named("cwnd_opt"), (SeriesShape::Step, hue), over(|r| r.round_trips)));
         trips.push(series(&named("RFC 2414"), dashed, over(|r| r.round_trips_rfc2414)));
     }
     let first = sizes.first().copied().unwrap_or_default();
     let share = of(first).map(|row| (f64::from(row.capacity), f64::from(row.capacity)));
-    lines.push(series("Wc itself", (Shape::Line, Colour::Muted), share));
+    lines.push(series("Wc itself", (SeriesShape::Line, Colour::Muted), share));
     let rfc2414 = of(first).map(|row| (f64::from(row.capacity), row.rfc2414 as f64));
-    lines.push(series("RFC 2414", (Shape::Dashed, Colour::Ink), rfc2414));
-    let x = || axis("Wc, segments", Unit::Count, Scale::Linear);
-    let y = |label| axis(label, Unit::Count, Scale::Linear);
-    let trips_axis = axis("round trips", Unit::Number, Scale::Log);
+    lines.push(series("RFC 2414", (SeriesShape::Dashed, Colour::Ink), rfc2414));
+    let x = || axis("Wc, segments", AxisUnit::Count, Scale::Linear);
+    let y = |label| axis(label, AxisUnit::Count, Scale::Linear);
+    let trips_axis = axis("round trips", AxisUnit::Number, Scale::Log);
     let chosen = "Initial window over the connection's share of the path (SPAND, Figure 5)";
     let counted = "Round trips from it, beside a slow start from RFC 2414's window";
     Section {
@@ -91,23 +91,23 @@ fn windows(rows: &[WindowRow]) -> Section {
 
 fn gaps(gaps: &Gaps) -> Section {
     let over = |value: fn(&Exit) -> f64| gaps.exits.iter().map(move |e| (e.alpha, value(e)));
-    let closed = series("closed form", (Shape::Line, Colour::Hue(0)), over(|e| e.gap));
+    let closed = series("closed form", (SeriesShape::Line, Colour::Hue(0)), over(|e| e.gap));
     let every_fifth = over(|e| e.gap_by_search).step_by(5);
-    let search = series("search", (Shape::Dots, Colour::Hue(1)), every_fifth);
-    let ideal = series("ideal", (Shape::Dashed, Colour::Ink), over(|e| e.ideal));
-    let x = || axis("alpha, share available", Unit::Share, Scale::Linear);
-    let y = axis("gaps of the capacity", Unit::Number, Scale::Log);
+    let search = series("search", (SeriesShape::Dots, Colour::Hue(1)), every_fifth);
+    let ideal = series("ideal", (SeriesShape::Dashed, Colour::Ink), over(|e| e.ideal));
+    let x = || axis("alpha, share available", AxisUnit::Share, Scale::Linear);
+    let y = axis("gaps of the capacity", AxisUnit::Number, Scale::Log);
     let exits = figure("Gap at the exit", (x(), y), vec![closed, search, ideal]);
     // 1000 bytes at 100 Mbit/s: 80 µs.
     let difference = over(|e| (e.gap - e.ideal) * 80e-6).filter(|(alpha, _)| *alpha >= 0.02);
-    let difference = series("exit − ideal", (Shape::Line, Colour::Hue(2)), difference);
-    let y = axis("difference", Unit::Seconds, Scale::Linear);
+    let difference = series("exit − ideal", (SeriesShape::Line, Colour::Hue(2)), difference);
+    let y = axis("difference", AxisUnit::Seconds, Scale::Linear);
     let title =
         "Gap at the exit less the ideal one at 100 Mbit/s, packets of 1000 bytes (Figure 6)";
     let difference = figure(title, (x(), y), vec![difference]);
     let rate = over(|e| e.rate_over_available).filter(|(alpha, _)| *alpha >= 0.02);
-    let rate = series("rate / available", (Shape::Line, Colour::Hue(3)), rate);
-    let y = axis("rate / available", Unit::Number, Scale::Linear);
+    let rate = series("rate / available", (SeriesShape::Line, Colour::Hue(3)), rate);
+    let y = axis("rate / available", AxisUnit::Number, Scale::Linear);
     let mut rate = figure("Rate at the exit over what is available", (x(), y), vec![rate]);
     rate.references = [1.0, 2.0].map(|at| level(at, &format!("{at}"))).to_vec();
     let figures = [exits, difference, rate].map(Block::Figure);
@@ -123,12 +123,12 @@ fn level(at: f64, label: &str) -> Reference {
 
 fn losses(losses: &Losses) -> Section {
     let factor = losses.parallel.iter().map(|p| (f64::from(p.connections), p.factor));
-    let factor = series("m = 0.50 n + 0.1", (Shape::Line, Colour::Hue(0)), factor);
+    let factor = series("m = 0.50 n + 0.1", (SeriesShape::Line, Colour::Hue(0)), factor);
     let one = losses.parallel.iter().map(|p| (f64::from(p.connections), p.factor_one_hit));
-    let one = series("one hit", (Shape::Dashed, Colour::Hue(1)), one);
+    let one = series("one hit", (SeriesShape::Dashed, Colour::Hue(1)), one);
     let axes = (
-        axis("connections", Unit::Count, Scale::Linear),
-        Axis { range: Some((0.0, 1.0)), ..axis("factor", Unit::Number, Scale::Linear) },
+        axis("connections", AxisUnit::Count, Scale::Linear),
+        Axis { range: Some((0.0, 1.0)), ..axis("factor", AxisUnit::Number, Scale::Linear) },
     );
     let mut decrease = figure("What is left of the common window", axes, vec![factor, one]);
     decrease.references = vec![level(0.5, "a single connection: 0.5")];
@@ -137,11 +137,11 @@ fn losses(losses: &Losses) -> Section {
     let curves = kinds.iter().enumerate().map(|(at, k)| {
         let of = losses.shares.iter().filter(|s| s.losses == *k);
         let points = of.map(|s| (s.share, s.probability));
-        series(&format!("{k} lost"), (Shape::Line, Colour::Hue(2 + at)), points)
+        series(&format!("{k} lost"), (SeriesShape::Line, Colour::Hue(2 + at)), points)
     });
     let axes = (
-        axis("share of all windows", Unit::Share, Scale::Linear),
-        axis("chance to be hit", Unit::Share, Scale::Linear),
+        axis("share of all windows", AxisUnit::Share, Scale::Linear),
+        axis("chance to be hit", AxisUnit::Share, Scale::Linear),
     );
     let chance = figure("Chance to be hit, without favour", axes, curves.collect());
     let blocks = tables_of(tables::losses(losses)).take(2);
@@ -162,7 +162,7 @@ fn time(time: &Time) -> Section {
 }
 
 /// Sizes from a segment up to four times what the path holds, some forty a decade.
-fn sizes(time: &Time) -> Vec<Comparison> {
+fn sizes(time: &Time) -> Vec<WindowComparison> {
     let most = (4 * time.capacity).clamp(200, 4000);
     let mut segments = vec![1u64];
     while let Some(last) = segments.last().copied().filter(|last| *last < most) {
@@ -175,35 +175,39 @@ fn sizes(time: &Time) -> Vec<Comparison> {
 /// A curve over size.
 struct SizeCurve {
     name: &'static str,
-    shape: Shape,
-    value: fn(&Comparison) -> f64,
+    shape: SeriesShape,
+    value: fn(&WindowComparison) -> f64,
 }
 
-const fn curve(name: &'static str, shape: Shape, value: fn(&Comparison) -> f64) -> SizeCurve {
+const fn curve(
+    name: &'static str,
+    shape: SeriesShape,
+    value: fn(&WindowComparison) -> f64,
+) -> SizeCurve {
     SizeCurve { name, shape, value }
 }
 
 fn of_size(time: &Time, (title, y): (&str, Axis), curves: &[SizeCurve]) -> Figure {
     let sizes = sizes(time);
-    let over = |value: fn(&Comparison) -> f64| {
+    let over = |value: fn(&WindowComparison) -> f64| {
         sizes.iter().map(move |c| (c.bytes as f64, value(c))).collect::<Vec<_>>()
     };
     let curves = curves.iter().enumerate().map(|(at, curve)| {
         series(curve.name, (curve.shape, Colour::Hue(at)), over(curve.value).into_iter())
     });
-    figure(title, (axis("size", Unit::Bytes, Scale::Log), y), curves.collect())
+    figure(title, (axis("size", AxisUnit::Bytes, Scale::Log), y), curves.collect())
 }
 
 fn over_size(time: &Time) -> Figure {
-    let y = axis("time / a link that never idles", Unit::Number, Scale::Linear);
+    let y = axis("time / a link that never idles", AxisUnit::Number, Scale::Linear);
     let title = format!("Time over size, {}", time.path);
     from_one(of_size(
         time,
         (&title, y),
         &[
-            curve("fastest", Shape::Line, |c| c.fastest_s / c.bound_s),
-            curve("cwnd_opt", Shape::Line, |c| c.shifted_s / c.bound_s),
-            curve("unshifted", Shape::Dashed, |c| c.unshifted_s / c.bound_s),
+            curve("fastest", SeriesShape::Line, |c| c.fastest_s / c.bound_s),
+            curve("cwnd_opt", SeriesShape::Line, |c| c.shifted_s / c.bound_s),
+            curve("unshifted", SeriesShape::Dashed, |c| c.unshifted_s / c.bound_s),
         ],
     ))
 }
@@ -217,15 +221,15 @@ fn from_one(mut figure: Figure) -> Figure {
 }
 
 fn windows_over_size(time: &Time) -> Figure {
-    let y = axis("segments", Unit::Count, Scale::Linear);
+    let y = axis("segments", AxisUnit::Count, Scale::Linear);
     let title = format!("First windows over size, {}", time.path);
     let mut figure = of_size(
         time,
         (&title, y),
         &[
-            curve("fastest", Shape::Step, |c| c.fastest as f64),
-            curve("cwnd_opt", Shape::Step, |c| c.shifted as f64),
-            curve("unshifted", Shape::DashedStep, |c| c.unshifted as f64),
+            curve("fastest", SeriesShape::Step, |c| c.fastest as f64),
+            curve("cwnd_opt", SeriesShape::Step, |c| c.shifted as f64),
+            curve("unshifted", SeriesShape::DashedStep, |c| c.unshifted as f64),
         ],
     );
     figure.references =
@@ -242,11 +246,11 @@ fn over_window(time: &Time) -> Figure {
             let taken = time.line.completion(c.segments, first).as_secs_f64();
             (first as f64, taken / c.bound_s)
         });
-        series(&tables::size(c.bytes), (Shape::Line, Colour::Hue(at)), points)
+        series(&tables::size(c.bytes), (SeriesShape::Line, Colour::Hue(at)), points)
     });
     let axes = (
-        axis("first window, segments", Unit::Count, Scale::Log),
-        axis("time / a link that never idles", Unit::Number, Scale::Linear),
+        axis("first window, segments", AxisUnit::Count, Scale::Log),
+        axis("time / a link that never idles", AxisUnit::Number, Scale::Linear),
     );
     let title = format!("Time over the first window, {}", time.path);
     from_one(figure(&title, axes, curves.collect()))

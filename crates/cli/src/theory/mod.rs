@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use topics::Topics;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct TheoryArgs {
     /// Topics to show [default: all]
     #[arg(value_name = "TOPIC")]
     topics: Vec<Topic>,
@@ -98,7 +98,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &TheoryArgs) -> Result<(), Failure> {
     let topics = Topics::new(args);
     let written = write_page(args, &topics);
     match args.json {
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     written
 }
 
-fn write_page(args: &Args, topics: &Topics) -> Result<(), Failure> {
+fn write_page(args: &TheoryArgs, topics: &Topics) -> Result<(), Failure> {
     let Some(path) = &args.report else { return Ok(()) };
     let html = figures::document(topics).to_html();
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;

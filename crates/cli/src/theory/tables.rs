@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::stdout;
 use race::matrix::SIZES;
 use report::{Cell, Column, Quantity, Row, Table};
-use reproduction::theory::{Comparison, Matrix, WindowRow};
+use reproduction::theory::{Matrix, WindowComparison, WindowRow};
 use units::{Duration, Rate};
 
 /// Shares of the path that a terminal shows; page and JSON have all.
@@ -203,7 +203,7 @@ pub(super) fn time(time: &Time) -> Vec<(String, Table)> {
     vec![(title, comparisons(&time.sizes)), matrix(&time.matrix)]
 }
 
-fn comparisons(sizes: &[Comparison]) -> Table {
+fn comparisons(sizes: &[WindowComparison]) -> Table {
     let lines = sizes.iter().map(|c| {
         let mut cells = vec![Cell::Text(size(c.bytes))];
         cells.extend([c.segments, c.fastest, c.shifted, c.unshifted].map(count));

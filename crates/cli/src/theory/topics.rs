@@ -1,10 +1,10 @@
 //! What was asked for, computed; serialises as `--json` prints it.
 
-use super::{Args, Topic};
+use super::{TheoryArgs, Topic};
 use race::matrix::SIZES;
 use race::path::PathSpec;
 use reproduction::theory::{
-    self, Comparison, Exit, GapCase, Line, LossShare, Matrix, Parallel, WindowRow,
+    self, Exit, GapCase, LossShare, Matrix, ModelPath, Parallel, WindowComparison, WindowRow,
 };
 use serde::Serialize;
 
@@ -53,10 +53,10 @@ pub(super) struct Time {
     pub(super) pipe: u64,
     /// Segments that the path holds.
     pub(super) capacity: u64,
-    pub(super) sizes: Vec<Comparison>,
+    pub(super) sizes: Vec<WindowComparison>,
     pub(super) matrix: Vec<Matrix>,
     #[serde(skip)]
-    pub(super) line: Line,
+    pub(super) line: ModelPath,
 }
 
 fn as_text<S: serde::Serializer>(path: &PathSpec, serializer: S) -> Result<S::Ok, S::Error> {
@@ -64,7 +64,7 @@ fn as_text<S: serde::Serializer>(path: &PathSpec, serializer: S) -> Result<S::Ok
 }
 
 impl Topics {
-    pub(super) fn new(args: &Args) -> Self {
+    pub(super) fn new(args: &TheoryArgs) -> Self {
         let per_ack = if args.delayed_acks { 2 } else { 1 };
         let wanted = |topic| args.topics.is_empty() || args.topics.contains(&topic);
         let capacities: Vec<u32> = (1..=MOST_CAPACITY).collect();
@@ -86,8 +86,8 @@ impl Topics {
 }
 
 impl Time {
-    fn new(args: &Args, per_ack: u32) -> Self {
-        let line = Line::of(&args.path, per_ack);
+    fn new(args: &TheoryArgs, per_ack: u32) -> Self {
+        let line = ModelPath::of(&args.path, per_ack);
         let sizes = if args.sizes.is_empty() { &SIZES[..] } else { &args.sizes };
         Self {
             path: args.path,

@@ -26,7 +26,7 @@ pub struct Candidate {
 
 /// Files that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Files {
+pub enum FilesOffered {
     /// Those with one of these endings first, if there are any: `.toml`; then all.
     Ending(&'static [&'static str]),
     /// Folders.
@@ -43,7 +43,7 @@ pub struct Completion {
     /// Words that go on behind these bytes.
     pub candidates: Vec<Candidate>,
     /// Files, in the same place.
-    pub files: Option<Files>,
+    pub files: Option<FilesOffered>,
 }
 
 /// A value that is being typed.
@@ -79,7 +79,7 @@ impl Completion {
     }
 
     /// Files, and nothing else.
-    pub fn files(files: Files) -> Self {
+    pub fn files(files: FilesOffered) -> Self {
         Self { files: Some(files), ..Self::default() }
     }
 
@@ -119,7 +119,7 @@ pub fn complete(mut program: Command, words: &[String], source: Source<'_>) -> C
         }
         Place::Argument(of) => match walk.is_first() {
             true => values(of, typed),
-            false => Completion::files(Files::Ending(&[])),
+            false => Completion::files(FilesOffered::Ending(&[])),
         },
     };
     completion.matching(typed)
@@ -149,11 +149,11 @@ fn known_to_clap(of: &Arg) -> Completion {
     let known = known.iter().filter(|value| !value.is_hide_set()).map(candidate);
     let files = match of.get_value_hint() {
         ValueHint::AnyPath | ValueHint::FilePath | ValueHint::ExecutablePath => {
-            Some(Files::Ending(&[]))
+            Some(FilesOffered::Ending(&[]))
         }
-        ValueHint::DirPath => Some(Files::Folders),
+        ValueHint::DirPath => Some(FilesOffered::Folders),
         ValueHint::CommandName | ValueHint::CommandString | ValueHint::CommandWithArguments => {
-            Some(Files::Programs)
+            Some(FilesOffered::Programs)
         }
         _ => None,
     };

@@ -2,7 +2,7 @@
 //!
 //! An answer has a line that says whether a space follows, one that names files, and a line for each word.
 
-use super::{Candidate, Completion, Files, Source, complete};
+use super::{Candidate, Completion, FilesOffered, Source, complete};
 use clap::Command;
 use std::fmt::Write;
 
@@ -105,12 +105,12 @@ fn for_fish(completion: &Completion, typed: &str) -> String {
 }
 
 /// What the scripts know files by.
-fn files(files: Option<Files>) -> String {
+fn files(files: Option<FilesOffered>) -> String {
     match files {
         None => "none".to_owned(),
-        Some(Files::Folders) => "folders".to_owned(),
-        Some(Files::Programs) => "programs".to_owned(),
-        Some(Files::Ending(endings)) => {
+        Some(FilesOffered::Folders) => "folders".to_owned(),
+        Some(FilesOffered::Programs) => "programs".to_owned(),
+        Some(FilesOffered::Ending(endings)) => {
             std::iter::once("files").chain(endings.iter().copied()).collect::<Vec<_>>().join(" ")
         }
     }

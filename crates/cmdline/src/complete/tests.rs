@@ -70,14 +70,14 @@ fn a_value_is_no_word() {
     // `run` is the value of an option, then the subcommand.
     assert_eq!(after("--path run").files, None);
     assert_eq!(after("-j run r").candidates[0].text, "run");
-    assert_eq!(after("--log run ").files, Some(Files::Ending(&[])));
-    assert_eq!(after("run a b ").files, Some(Files::Ending(&[])));
+    assert_eq!(after("--log run ").files, Some(FilesOffered::Ending(&[])));
+    assert_eq!(after("run a b ").files, Some(FilesOffered::Ending(&[])));
 }
 
 #[test]
 fn behind_dashes_comes_a_command_and_then_what_it_takes() {
-    assert_eq!(after("shell -- ").files, Some(Files::Programs));
-    assert_eq!(after("shell -- cat -").files, Some(Files::Ending(&[])));
+    assert_eq!(after("shell -- ").files, Some(FilesOffered::Programs));
+    assert_eq!(after("shell -- cat -").files, Some(FilesOffered::Ending(&[])));
 }
 
 fn answered(shell: Shell, arguments: &[&str]) -> String {

@@ -2,8 +2,8 @@
 
 use crate::packets::Made;
 use emulator::{
-    Clock, Direction, Emulation, EmulationOptions, Fate, Files, LogFormat, Port, Recording,
-    SegmentEnd, Sink, Totals, port_pair,
+    Clock, Direction, DirectionTotals, Emulation, EmulationOptions, EmulationRecording, Files,
+    LogFormat, PacketFate, Port, SegmentEnd, Sink, port_pair,
 };
 use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{self, ErrorKind, Write};
@@ -94,7 +94,7 @@ fn both_directions_pass_packets_in_order() {
     assert!(clock.now().as_nanos() >= 20_000_000);
     let report = emulation.stop();
     for way in [report.down, report.up] {
-        let Totals { link, delivered_packets, delivered_bytes, .. } = way.totals;
+        let DirectionTotals { link, delivered_packets, delivered_bytes, .. } = way.totals;
         assert_eq!((link.taken_packets, delivered_packets, delivered_bytes), (2, 2, 280));
         assert_eq!((way.lateness.packets(), way.failure), (2, None));
         assert!(way.lateness.p50() <= way.lateness.p99());
@@ -114,7 +114,7 @@ fn files_tell_of_every_packet() {
             captures: Some([near.sink(), far.sink()]),
             segments: Some(Box::new(move |end| told.send(end).unwrap())),
         };
-        let (recording, recorders) = Recording::begin(files).unwrap();
+        let (recording, recorders) = EmulationRecording::begin(files).unwrap();
         let Joined { client, host, emulation } =
             joined(|options| options.recorders = Some(recorders));
         // At once, or nearly: of ten packets of 1 ms each, two find room and few others.
@@ -144,7 +144,8 @@ fn files_tell_of_every_packet() {
         // 960 bytes of payload each, and the fate that the log has.
         let ends: Vec<SegmentEnd> = ends.iter().collect();
         assert!(ends.iter().all(|e| e.direction == Direction::Down && e.packet.segment.len == 960));
-        let dropped = ends.iter().filter(|end| end.record.fate == Fate::Dropped).count() as u64;
+        let dropped =
+            ends.iter().filter(|end| end.record.fate == PacketFate::Dropped).count() as u64;
         assert_eq!((ends.len(), dropped), (10, totals.link.dropped_packets));
     }
 }

@@ -19,7 +19,7 @@ mod tally;
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace, port_pair,
 };
-use endpoint::{Device, Endpoint, EndpointConfig, Status};
+use endpoint::{Device, Endpoint, EndpointConfig, EndpointStatus};
 use link::{Duplex, LinkConfig, QueueLimit};
 use std::error::Error;
 use std::net::SocketAddr;
@@ -120,7 +120,7 @@ async fn sleep_until(clock: &Clock, at: units::Instant) {
 }
 
 /// Waits until nothing is open, but not for ever.
-async fn farewell(endpoint: &Endpoint, clock: &Clock) -> Outcome<Status> {
+async fn farewell(endpoint: &Endpoint, clock: &Clock) -> Outcome<EndpointStatus> {
     let end = clock.now() + FAREWELL;
     loop {
         let status = endpoint.status().await?;
@@ -132,7 +132,7 @@ async fn farewell(endpoint: &Endpoint, clock: &Clock) -> Outcome<Status> {
     }
 }
 
-fn verdict(tally: &Tally, memory: &Memory, left: &Status) -> bool {
+fn verdict(tally: &Tally, memory: &Memory, left: &EndpointStatus) -> bool {
     let growth = memory.growth();
     let failures = tally.failures();
     let states: Vec<_> = left.connections.iter().map(|info| info.state).collect();

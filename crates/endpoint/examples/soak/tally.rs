@@ -1,6 +1,6 @@
 //! What is counted, and what the process takes.
 
-use endpoint::Status;
+use endpoint::EndpointStatus;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -48,7 +48,7 @@ impl Tally {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn line(&self, now: Instant, memory: &Memory, status: &Status) -> String {
+    pub(crate) fn line(&self, now: Instant, memory: &Memory, status: &EndpointStatus) -> String {
         format!(
             "{:>9} {:>8.1} {:>8} {:>12} {:>9} {:>9} {:>9}",
             now.as_nanos() / 1_000_000_000,

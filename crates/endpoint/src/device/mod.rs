@@ -28,7 +28,7 @@ const MEMORY: usize = 4 << 20;
 
 /// What came of handing over a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sent {
+pub(crate) enum SendOutcome {
     Done,
     /// There is no room for it now.
     Blocked,
@@ -95,18 +95,18 @@ impl Device {
 
     /// Hands over a packet in two pieces; the first begins with the virtio header if there is to be
     /// one.
-    pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<Sent> {
+    pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<SendOutcome> {
         let pieces = [IoSlice::new(headers), IoSlice::new(payload)];
         let pieces = if payload.is_empty() { &pieces[..1] } else { &pieces };
         match writev(&self.descriptor, pieces) {
-            Ok(_) => Ok(Sent::Done),
-            Err(Errno::EAGAIN) => Ok(Sent::Blocked),
+            Ok(_) => Ok(SendOutcome::Done),
+            Err(Errno::EAGAIN) => Ok(SendOutcome::Blocked),
             // The device is down, the packet too long, or memory short: as if the network lost it.
             Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE | Errno::ENOBUFS | Errno::EINTR) => {
-                Ok(Sent::Refused)
+                Ok(SendOutcome::Refused)
             }
             // Nobody is at the other end any more: reading says so, after what came before.
-            Err(Errno::EPIPE) => Ok(Sent::Refused),
+            Err(Errno::EPIPE) => Ok(SendOutcome::Refused),
             Err(errno) => Err(errno.into()),
         }
     }

@@ -6,10 +6,10 @@ mod sleep;
 
 use crate::clock::Clock;
 use crate::config::EndpointConfig;
-use crate::device::{Device, OFFLOAD_HEADER, Sent};
+use crate::device::{Device, OFFLOAD_HEADER, SendOutcome};
 use crate::keys::Secrets;
 use crate::mailbox::{Command, Mailbox, Remote};
-use crate::stack::{Outgoing, Stack};
+use crate::stack::{OutgoingSegment, Stack};
 use outbox::Outbox;
 use std::io;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ struct Driver {
     buffer: Vec<u8>,
     outbox: Outbox,
     /// What follows when there is room in the device.
-    next: Option<Outgoing>,
+    next: Option<OutgoingSegment>,
     linger: Duration,
     /// Since when no application is left.
     closing: Option<Instant>,
@@ -157,7 +157,7 @@ impl Driver {
     fn flush(&mut self) -> io::Result<bool> {
         let Some(sent) = self.outbox.flush(&self.device)? else { return Ok(true) };
         self.stack.on_sent(sent);
-        Ok(sent != Sent::Blocked)
+        Ok(sent != SendOutcome::Blocked)
     }
 
     fn is_over(&self, now: Instant) -> bool {

@@ -1,8 +1,8 @@
 //! Segments on their way into the device. Where the kernel cuts super-packets into segments,
 //! consecutive segments of a connection leave as one (generic segmentation offload).
 
-use crate::device::{Device, OFFLOAD_HEADER, Offload, Sent};
-use crate::stack::Outgoing;
+use crate::device::{Device, OFFLOAD_HEADER, Offload, SendOutcome};
+use crate::stack::OutgoingSegment;
 use std::io;
 use tcp::{ConnId, Flags, Segment};
 use wire::TcpPacket;
@@ -51,12 +51,12 @@ impl Outbox {
     }
 
     /// True if a segment can leave with those that are there, or none are.
-    pub(super) fn joins(&self, outgoing: &Outgoing) -> bool {
+    pub(super) fn joins(&self, outgoing: &OutgoingSegment) -> bool {
         self.head.as_ref().is_none_or(|head| head.takes(outgoing))
     }
 
     /// Takes a segment that joins, whose payload was appended.
-    pub(super) fn add(&mut self, outgoing: &Outgoing) {
+    pub(super) fn add(&mut self, outgoing: &OutgoingSegment) {
         let segment = &outgoing.packet.segment;
         match &mut self.head {
             Some(head) => head.append(segment),
@@ -65,7 +65,7 @@ impl Outbox {
     }
 
     /// Hands over what is there, if anything is.
-    pub(super) fn flush(&mut self, device: &Device) -> io::Result<Option<Sent>> {
+    pub(super) fn flush(&mut self, device: &Device) -> io::Result<Option<SendOutcome>> {
         let Some(head) = &self.head else { return Ok(None) };
         self.headers.clear();
         let written = if self.offload {
@@ -75,9 +75,9 @@ impl Outbox {
         };
         let sent = match written {
             Ok(()) => device.send(&self.headers, &self.payload)?,
-            Err(_) => Sent::Refused,
+            Err(_) => SendOutcome::Refused,
         };
-        self.blocked = sent == Sent::Blocked;
+        self.blocked = sent == SendOutcome::Blocked;
         if !self.blocked {
             self.head = None;
             self.payload.clear();
@@ -86,16 +86,16 @@ impl Outbox {
     }
 
     /// Hands over a whole packet that is no segment. Without room for it, it is lost.
-    pub(super) fn send_reply(&mut self, device: &Device, reply: &[u8]) -> io::Result<Sent> {
+    pub(super) fn send_reply(&mut self, device: &Device, reply: &[u8]) -> io::Result<SendOutcome> {
         // All zero: nothing is left to do with it.
         let header = [0; OFFLOAD_HEADER];
         let sent = if self.offload { device.send(&header, reply) } else { device.send(reply, &[]) };
-        Ok(if sent? == Sent::Done { Sent::Done } else { Sent::Refused })
+        Ok(if sent? == SendOutcome::Done { SendOutcome::Done } else { SendOutcome::Refused })
     }
 }
 
 impl Head {
-    fn new(outgoing: &Outgoing, offload: bool) -> Self {
+    fn new(outgoing: &OutgoingSegment, offload: bool) -> Self {
         let segment = &outgoing.packet.segment;
         let plain = segment.flags == Flags::ACK && segment.len > 0;
         Self {
@@ -108,7 +108,7 @@ impl Head {
     }
 
     /// What follows has to say the same but for its number, and what only the last may.
-    fn takes(&self, outgoing: &Outgoing) -> bool {
+    fn takes(&self, outgoing: &OutgoingSegment) -> bool {
         let (ours, next) = (&self.packet.segment, &outgoing.packet.segment);
         let expected = Segment {
             seq: ours.seq + ours.len,

@@ -2,10 +2,10 @@
 
 use super::slot::Owner;
 use super::{Listening, Stack};
-use crate::info::{Info, PathInfo, Status};
+use crate::info::{ConnectionInfo, EndpointStatus, PathInfo};
 use crate::mailbox::{Command, Connect, Listen};
 use crate::requests::Word;
-use crate::shared::{Shared, Wishes};
+use crate::shared::{SharedStream, StreamRequests};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Stack {
     }
 
     /// Something of a stream has changed on the application's side.
-    fn look(&mut self, now: Instant, shared: &Arc<Shared>) {
+    fn look(&mut self, now: Instant, shared: &Arc<SharedStream>) {
         let wishes = shared.wishes();
         let Some(slot) = self.slots.of(shared) else { return };
         let id = shared.conn;
@@ -78,7 +78,7 @@ impl Stack {
         }
     }
 
-    fn tell(&mut self, now: Instant, shared: &Arc<Shared>, word: Word) {
+    fn tell(&mut self, now: Instant, shared: &Arc<SharedStream>, word: Word) {
         if self.slots.of(shared).is_none() {
             return;
         }
@@ -94,7 +94,7 @@ impl Stack {
     fn set_scheme(
         &mut self,
         now: Instant,
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedStream>,
         scheme: &Scheme,
     ) -> io::Result<()> {
         let scheme = self.fitted(scheme);
@@ -173,9 +173,9 @@ impl Stack {
         Ok(id)
     }
 
-    fn status(&self) -> Status {
+    fn status(&self) -> EndpointStatus {
         let connections = self.slots.iter().filter_map(|slot| self.info(slot.shared.conn));
-        Status {
+        EndpointStatus {
             connections: connections.collect(),
             counters: self.counters.clone(),
             tcp: self.host.counters().clone(),
@@ -184,11 +184,11 @@ impl Stack {
         }
     }
 
-    fn info(&self, id: ConnId) -> Option<Info> {
+    fn info(&self, id: ConnId) -> Option<ConnectionInfo> {
         let slot = self.slots.at(id)?;
         let conn = self.host.connection(id)?;
         let path = self.host.path_of(id).map(|path| self.path_info(id, path));
-        Some(Info {
+        Some(ConnectionInfo {
             number: id.0,
             local: slot.shared.local,
             peer: slot.shared.peer,
@@ -229,6 +229,6 @@ impl Stack {
 }
 
 /// An end without FIN: as the application wants it, or because it has left something unread.
-const fn is_abort(wishes: &Wishes) -> bool {
+const fn is_abort(wishes: &StreamRequests) -> bool {
     wishes.aborted || wishes.dropped && wishes.unread
 }

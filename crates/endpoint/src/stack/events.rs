@@ -3,7 +3,7 @@
 use super::slot::{Owner, Slot};
 use super::{Listening, Stack};
 use crate::mailbox::Remote;
-use crate::shared::{End, Shared};
+use crate::shared::{End, SharedStream};
 use crate::stream::Stream;
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl Stack {
         let peer = (tuple.remote, tuple.remote_port).into();
         let Some(local) = self.addresses.towards(tuple.remote, tuple.local_port) else { return };
         let (sizes, budget) = (self.sizes(scheme), Arc::clone(&self.budget));
-        let shared = Arc::new(Shared::new(id, (local, peer), sizes, budget));
+        let shared = Arc::new(SharedStream::new(id, (local, peer), sizes, budget));
         self.slots.put(id, Slot::new(shared, *tuple, scheme.name().into()));
     }
 

@@ -10,11 +10,11 @@ mod slot;
 
 use crate::budget::Budget;
 use crate::config::{Addresses, EndpointConfig};
-use crate::counters::Counters;
+use crate::counters::EndpointCounters;
 use crate::keys::{CookieKeys, Secrets};
 use crate::mailbox::Remote;
 use crate::shared::{End, Sizes};
-pub(crate) use output::Outgoing;
+pub(crate) use output::OutgoingSegment;
 use ports::Ports;
 use slot::{Slot, Slots};
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ pub(crate) struct Stack {
     ports: Ports,
     mtu: u16,
     config: EndpointConfig,
-    counters: Counters,
+    counters: EndpointCounters,
     budget: Arc<Budget>,
     /// Gone when no application is left.
     remote: Weak<Remote>,
@@ -82,7 +82,7 @@ impl Stack {
             addresses: Addresses { v4: config.v4, v6: config.v6 },
             ports: Ports::new(seed),
             mtu,
-            counters: Counters::default(),
+            counters: EndpointCounters::default(),
             budget: Arc::new(Budget::new(config.buffers)),
             config,
             remote,

@@ -1,14 +1,14 @@
 //! What leaves: segments of the core with addresses around them and, from the streams, their bytes.
 
 use super::Stack;
-use crate::device::Sent;
+use crate::device::SendOutcome;
 use tcp::{ConnId, Flags};
 use units::Instant;
 use wire::TcpPacket;
 
 /// A segment that leaves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct OutgoingSegment {
     pub(crate) conn: Option<ConnId>,
     pub(crate) packet: TcpPacket,
     /// Offset in the stream of its first byte.
@@ -24,7 +24,7 @@ impl Stack {
     }
 
     /// The next segment to send now.
-    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<OutgoingSegment> {
         loop {
             if !self.host.poll_transmit_into(now, &mut self.transmit) {
                 self.digest_events(now);
@@ -39,13 +39,13 @@ impl Stack {
             if let Some(source) = self.addresses.towards(tuple.remote, tuple.local_port) {
                 self.counters.segments_sent += 1;
                 let packet = TcpPacket::new(source, destination, segment, &self.config.marking);
-                return Some(Outgoing { conn, packet, offset });
+                return Some(OutgoingSegment { conn, packet, offset });
             }
         }
     }
 
     /// Appends a segment's bytes to `out`. False if they are not there: then it cannot be sent.
-    pub(crate) fn copy_payload(&mut self, outgoing: &Outgoing, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn copy_payload(&mut self, outgoing: &OutgoingSegment, out: &mut Vec<u8>) -> bool {
         let len = outgoing.packet.segment.len;
         if len == 0 {
             return true;
@@ -59,11 +59,11 @@ impl Stack {
     }
 
     /// The device was handed a packet.
-    pub(crate) const fn on_sent(&mut self, sent: Sent) {
+    pub(crate) const fn on_sent(&mut self, sent: SendOutcome) {
         match sent {
-            Sent::Done => self.counters.packets_sent += 1,
-            Sent::Blocked => self.counters.device_full += 1,
-            Sent::Refused => self.counters.device_refused += 1,
+            SendOutcome::Done => self.counters.packets_sent += 1,
+            SendOutcome::Blocked => self.counters.device_full += 1,
+            SendOutcome::Refused => self.counters.device_refused += 1,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the stack knows of a connection beside what the core does.
 
-use crate::shared::{End, Shared};
+use crate::shared::{End, SharedStream};
 use crate::stream::Stream;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use units::{Duration, Instant, Rate};
 
 /// A connection.
 pub(super) struct Slot {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedStream>,
     pub(super) tuple: FourTuple,
     /// The name of the scheme that it runs under.
     pub(super) scheme: Arc<str>,
@@ -36,7 +36,7 @@ pub(super) enum Owner {
 }
 
 impl Slot {
-    pub(super) fn new(shared: Arc<Shared>, tuple: FourTuple, scheme: Arc<str>) -> Self {
+    pub(super) fn new(shared: Arc<SharedStream>, tuple: FourTuple, scheme: Arc<str>) -> Self {
         Self {
             shared,
             tuple,
@@ -84,7 +84,7 @@ impl Slots {
     }
 
     /// The slot of a stream, unless its number belongs to another by now.
-    pub(super) fn of(&mut self, shared: &Arc<Shared>) -> Option<&mut Slot> {
+    pub(super) fn of(&mut self, shared: &Arc<SharedStream>) -> Option<&mut Slot> {
         self.at_mut(shared.conn).filter(|slot| Arc::ptr_eq(&slot.shared, shared))
     }
 

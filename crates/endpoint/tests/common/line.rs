@@ -2,10 +2,10 @@
 //! link, with all that the server's end sends and is handed.
 
 use emulator::{
-    Addresses, Emulation, EmulationOptions, EmulationReport, Files, Interface, InterfaceConfig,
-    LogFormat, Namespace, Recording, Sink, port_pair,
+    Addresses, Emulation, EmulationOptions, EmulationRecording, EmulationReport, Files, Interface,
+    InterfaceConfig, LogFormat, Namespace, Sink, port_pair,
 };
-use endpoint::{Device, Endpoint, EndpointConfig, Info};
+use endpoint::{ConnectionInfo, Device, Endpoint, EndpointConfig};
 use link::{Duplex, LinkConfig};
 use nix::sys::socket::{setsockopt, sockopt};
 use std::ffi::OsString;
@@ -41,7 +41,7 @@ pub(crate) struct Line {
     pub(crate) server: Server,
     addresses: Addresses,
     emulation: Emulation,
-    recording: Recording,
+    recording: EmulationRecording,
     capture: Shared,
     log: Shared,
 }
@@ -105,7 +105,7 @@ impl Line {
             captures: Some(sinks),
             ..Files::default()
         };
-        let (recording, recorders) = Recording::begin(files)?;
+        let (recording, recorders) = EmulationRecording::begin(files)?;
         let options =
             EmulationOptions { recorders: Some(recorders), ..EmulationOptions::new(setup.links) };
         let emulation = Emulation::start(devices[0].port(), port, options)?;
@@ -158,7 +158,7 @@ impl Line {
     }
 
     /// How our server's connections stand, by number; of the kernel's nothing is known.
-    pub(crate) fn infos(&self) -> Vec<Info> {
+    pub(crate) fn infos(&self) -> Vec<ConnectionInfo> {
         let Server::Ours(endpoint, _) = &self.server else { return Vec::new() };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(endpoint.status()).unwrap().connections

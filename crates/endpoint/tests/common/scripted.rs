@@ -2,11 +2,11 @@
 //! are those of a stream.
 
 use emulator::{Clock, Port, port_pair};
-use endpoint::{Device, Endpoint, EndpointConfig, Info, Listener, Stream};
+use endpoint::{ConnectionInfo, Device, Endpoint, EndpointConfig, Listener, Stream};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use script::model::Info as Asked;
-use script::{Progress, Sent, Subject};
+use script::model::TcpInfoField as Asked;
+use script::{ObservedSegment, SocketProgress, Subject};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -35,16 +35,16 @@ pub(crate) struct Scripted {
     port: Port,
     clock: Clock,
     own: SocketAddr,
-    sent: VecDeque<Sent>,
+    sent: VecDeque<ObservedSegment>,
     listener: Option<Listener>,
     opening: Option<JoinHandle<std::io::Result<Stream>>>,
     stream: Option<Stream>,
     /// To be written when the connection is open.
     early: u64,
-    progress: Progress,
+    progress: SocketProgress,
     /// Bytes read.
     read: u64,
-    info: Option<Info>,
+    info: Option<ConnectionInfo>,
 }
 
 impl Scripted {
@@ -65,7 +65,7 @@ impl Scripted {
             opening: None,
             stream: None,
             early: 0,
-            progress: Progress::default(),
+            progress: SocketProgress::default(),
             read: 0,
             info: None,
         }
@@ -137,7 +137,7 @@ impl Scripted {
                 wire::parse(&buffer[..len])
             {
                 self.own = source;
-                self.sent.push_back(Sent { at: self.clock.now(), segment });
+                self.sent.push_back(ObservedSegment { at: self.clock.now(), segment });
             }
         }
     }
@@ -158,12 +158,12 @@ impl Subject for Scripted {
         self.clock.now()
     }
 
-    fn progress(&mut self) -> Progress {
+    fn progress(&mut self) -> SocketProgress {
         self.settle();
         self.progress
     }
 
-    fn take_sent(&mut self) -> Option<Sent> {
+    fn take_sent(&mut self) -> Option<ObservedSegment> {
         self.sent.pop_front()
     }
 
@@ -247,7 +247,7 @@ impl Subject for Scripted {
         self.settle();
     }
 
-    /// What [`Info`] tells. It says nothing of single segments, and its timeout is without doublings.
+    /// What [`ConnectionInfo`] tells. It says nothing of single segments, and its timeout is without doublings.
     fn info(&mut self, asked: Asked) -> Option<u64> {
         self.settle();
         let info = self.info.as_ref()?;

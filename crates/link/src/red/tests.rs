@@ -13,9 +13,9 @@ fn red(change: impl Fn(&mut RedConfig)) -> Red {
     Red::new(&config, &link, Pcg32::new(11, 1))
 }
 
-fn waiting(packets: u32) -> Arrival {
+fn waiting(packets: u32) -> RedArrival {
     let waiting = Occupancy { packets, bytes: u64::from(packets) * 1000 };
-    Arrival { now: Instant::ZERO, idle_since: None, waiting }
+    RedArrival { now: Instant::ZERO, idle_since: None, waiting }
 }
 
 fn packet(ecn_capable: bool) -> PacketInfo {
@@ -124,11 +124,11 @@ fn the_average_is_exponential_and_falls_while_idle() {
     // 3.9 ms idle are three whole packets of 1 ms.
     let now = Instant::from_nanos(10_900_000);
     let idle_since = Some(Instant::from_nanos(7_000_000));
-    red.judge(&Arrival { now, idle_since, ..waiting(0) }, &packet(true));
+    red.judge(&RedArrival { now, idle_since, ..waiting(0) }, &packet(true));
     assert!((red.average() - before * 0.75f64.powi(4)).abs() < 1e-12);
     // A year of idleness ends at nothing, and quickly.
     let now = now + Duration::from_secs(365 * 86_400);
-    red.judge(&Arrival { now, idle_since, ..waiting(0) }, &packet(true));
+    red.judge(&RedArrival { now, idle_since, ..waiting(0) }, &packet(true));
     assert_eq!(red.average(), 0.0);
 }
 

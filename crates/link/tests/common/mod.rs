@@ -1,7 +1,8 @@
 //! Drives any link through a load and writes down what became of every packet.
 
 use link::{
-    CoDelConfig, Counters, Discipline, Entry, Fate, Link, Occupancy, Outcome, PacketInfo, Stage,
+    Admission, CoDelConfig, Discipline, Link, LinkCounters, LinkFate, Occupancy, PacketInfo,
+    ServiceOutcome, Stage,
 };
 use proptest::prelude::*;
 use units::{Duration, Instant};
@@ -37,7 +38,7 @@ pub(crate) struct Seen {
 #[derive(Clone, Debug)]
 pub(crate) struct Story {
     pub(crate) packets: Vec<Seen>,
-    pub(crate) counters: Counters,
+    pub(crate) counters: LinkCounters,
     /// Packets that were thrown out, and the first arrival that found them gone; by when the link
     /// said so.
     pub(crate) discarded: Vec<(usize, usize)>,
@@ -88,20 +89,20 @@ fn offer(link: &mut Link, offered: &Offered, token: u32, packets: &mut Vec<Seen>
             known(*at, verdict.fate, verdict.marked)
         }
         Stage::Served(served) => match served.offer(*at, info, token) {
-            Entry::Queued { marked } => Seen { end: End::Refused, marked, held },
-            Entry::Dropped => Seen { end: End::Refused, marked: false, held },
+            Admission::Queued { marked } => Seen { end: End::Refused, marked, held },
+            Admission::Dropped => Seen { end: End::Refused, marked: false, held },
         },
     };
     packets.push(seen);
 }
 
-fn end_of(start: Instant, fate: Fate) -> End {
+fn end_of(start: Instant, fate: LinkFate) -> End {
     match fate {
-        Fate::Delivered { departs, arrives } => {
+        LinkFate::Delivered { departs, arrives } => {
             End::Sent { start, departs, arrives: Some(arrives) }
         }
-        Fate::Lost { departs } => End::Sent { start, departs, arrives: None },
-        Fate::Dropped => End::Refused,
+        LinkFate::Lost { departs } => End::Sent { start, departs, arrives: None },
+        LinkFate::Dropped => End::Refused,
     }
 }
 
@@ -127,12 +128,12 @@ fn take_outcomes(link: &mut Link, packets: &mut [Seen]) -> Vec<usize> {
     };
     while let Some(outcome) = served.poll_outcome() {
         match outcome {
-            Outcome::Served { token, at, fate, marked } => {
+            ServiceOutcome::Served { token, at, fate, marked } => {
                 let packet = &mut packets[token as usize];
                 packet.end = end_of(at, fate);
                 packet.marked |= marked;
             }
-            Outcome::Discarded { token, at } => {
+            ServiceOutcome::Discarded { token, at } => {
                 packets[token as usize].end = End::Discarded(at);
                 discarded.push(token as usize);
             }

@@ -1,12 +1,12 @@
 //! Collecting without the senders' help: a box that all packets of a site pass rebuilds what its
 //! senders must know, and tells a gateway (Zhang, Qiu & Keshav 2000 §5.2.2, third way).
 //!
-//! It sees headers and nothing else. Each connection is followed by a [`Sender`], which keeps the
+//! It sees headers and nothing else. Each connection is followed by an [`ObservedSender`], which keeps the
 //! window of RFC 5681 as far as ACKs tell and corrects it by what is sent in answer.
 
 mod sender;
 
-pub use sender::Sender;
+pub use sender::ObservedSender;
 
 use crate::{GatewayReport, PathMemory, Remembered, Sample, Shared};
 use lru::LruCache;
@@ -29,7 +29,7 @@ pub struct FlowKey {
 
 /// A packet on its way out: of its header what says something of its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingPacket {
     /// Sequence number of its first byte.
     pub seq: SeqNum,
     /// Payload bytes.
@@ -42,7 +42,7 @@ pub struct Outgoing {
 
 /// A packet on its way in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Incoming {
+pub struct IncomingPacket {
     /// What it acknowledges, if anything.
     pub ack: Option<SeqNum>,
     /// The window field.
@@ -58,7 +58,7 @@ pub struct Incoming {
 /// The box. Asked itself, it answers as the gateway does that it tells.
 pub struct Passive {
     gateway: Shared,
-    senders: LruCache<FlowKey, Sender, FxBuildHasher>,
+    senders: LruCache<FlowKey, ObservedSender, FxBuildHasher>,
     max_senders: NonZeroUsize,
     /// Connections of which all was acknowledged at that instant, in that order.
     quiet: VecDeque<(Instant, FlowKey)>,
@@ -77,19 +77,19 @@ impl Passive {
     }
 
     /// The connection as the box sees it.
-    pub fn sender(&self, flow: &FlowKey) -> Option<&Sender> {
+    pub fn sender(&self, flow: &FlowKey) -> Option<&ObservedSender> {
         self.senders.peek(flow)
     }
 
     /// A packet leaves the site.
-    pub fn on_outgoing(&mut self, now: Instant, flow: &FlowKey, packet: &Outgoing) {
+    pub fn on_outgoing(&mut self, now: Instant, flow: &FlowKey, packet: &OutgoingPacket) {
         self.settle(now);
         let report = self.follow(flow).on_outgoing(now, packet);
         self.tell(now, flow, report);
     }
 
     /// A packet enters the site.
-    pub fn on_incoming(&mut self, now: Instant, flow: &FlowKey, packet: &Incoming) {
+    pub fn on_incoming(&mut self, now: Instant, flow: &FlowKey, packet: &IncomingPacket) {
         self.settle(now);
         if packet.window_scale.is_some() {
             self.follow(flow);
@@ -102,17 +102,17 @@ impl Passive {
         }
         self.tell(now, flow, report);
         if packet.ends {
-            let ended = self.senders.get_mut(flow).and_then(Sender::end_transfer);
+            let ended = self.senders.get_mut(flow).and_then(ObservedSender::end_transfer);
             self.tell(now, flow, ended);
         }
     }
 
     /// The connection's sender, followed from now on if it was not; the one of longest ago may go.
-    fn follow(&mut self, flow: &FlowKey) -> &mut Sender {
+    fn follow(&mut self, flow: &FlowKey) -> &mut ObservedSender {
         if self.senders.len() >= self.max_senders.get() && !self.senders.contains(flow) {
             self.senders.pop_lru();
         }
-        self.senders.get_or_insert_mut(*flow, Sender::default)
+        self.senders.get_or_insert_mut(*flow, ObservedSender::default)
     }
 
     /// Takes the transfers as over that have been quiet for a round trip.

@@ -4,7 +4,7 @@
 //! true window: it was never less than what was outstanding, and when an ACK brings new data out,
 //! what was outstanding before was all that it allowed. What contradicts that is corrected.
 
-use super::{Incoming, Outgoing};
+use super::{IncomingPacket, OutgoingPacket};
 use crate::GatewayReport;
 use arith::rtt::Estimator;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ struct Sent {
 
 /// What the box knows of a sender.
 #[derive(Clone, Debug)]
-pub struct Sender {
+pub struct ObservedSender {
     /// Sequence number of offset 0.
     origin: Option<SeqNum>,
     una: u64,
@@ -72,7 +72,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    fn on_window(&mut self, packet: &Incoming) {
+    fn on_window(&mut self, packet: &IncomingPacket) {
         let shift = if self.unscaled { 0 } else { self.shift };
         self.window = u64::from(packet.window) << shift;
         if let Some(shift) = packet.window_scale {
@@ -93,7 +93,7 @@ struct Transfer {
     quiet: Option<Instant>,
 }
 
-impl Default for Sender {
+impl Default for ObservedSender {
     fn default() -> Self {
         Self {
             origin: None,
@@ -116,7 +116,7 @@ impl Default for Sender {
     }
 }
 
-impl Sender {
+impl ObservedSender {
     /// Congestion window, bytes; 0 before anything was sent.
     pub const fn cwnd(&self) -> u64 {
         self.cwnd
@@ -138,7 +138,11 @@ impl Sender {
     }
 
     /// A packet of the sender's. Answers what a loss that it shows says of its share.
-    pub(super) fn on_outgoing(&mut self, now: Instant, packet: &Outgoing) -> Option<GatewayReport> {
+    pub(super) fn on_outgoing(
+        &mut self,
+        now: Instant,
+        packet: &OutgoingPacket,
+    ) -> Option<GatewayReport> {
         self.receiver.unscaled |= packet.syn && !packet.scaling;
         let first = packet.seq + u32::from(packet.syn);
         let origin = *self.origin.get_or_insert(first);
@@ -209,7 +213,11 @@ impl Sender {
     }
 
     /// A packet towards the sender. Answers its share if a transfer has ended without loss.
-    pub(super) fn on_incoming(&mut self, now: Instant, packet: &Incoming) -> Option<GatewayReport> {
+    pub(super) fn on_incoming(
+        &mut self,
+        now: Instant,
+        packet: &IncomingPacket,
+    ) -> Option<GatewayReport> {
         self.receiver.on_window(packet);
         if let (Some(ack), Some(origin)) = (packet.ack, self.origin) {
             self.on_ack(now, near(self.una, ack.0.wrapping_sub(origin.0)));

@@ -1,7 +1,7 @@
 //! Bulk transfer: one connection, so many bytes, as fast as TCP lets them go.
 
 use super::channel::{self, Channel};
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
 use tcp::{ConnId, Event, Scheme};
 use units::{Duration, Instant};
@@ -40,7 +40,7 @@ impl BulkTransfer {
     }
 
     /// The same, its connection having `weight` from `after` its start on, among those that share its
-    /// path ([`Context::set_weight`]).
+    /// path ([`AppContext::set_weight`]).
     #[must_use]
     pub fn with_weight(mut self, after: Duration, weight: u32) -> Self {
         self.weights.push((after, weight));
@@ -105,7 +105,7 @@ impl BulkTransfer {
 }
 
 impl Application for BulkTransfer {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         let BulkSpec { from, to, bytes, scheme, receiver, close } = &self.spec;
         let port = channel::listen(context, *to, receiver);
         let channel = Channel::open(context, (*from, *to), port, scheme, *bytes);
@@ -119,14 +119,14 @@ impl Application for BulkTransfer {
         }
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, token: u32) {
         let weight = self.weights.get(token as usize).map(|(_, weight)| *weight);
         if let Some((conn, weight)) = self.sender().zip(weight) {
             context.set_weight(self.spec.from, conn, weight);
         }
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         if let Some(channel) = &mut self.channel
             && channel.on_event(context, host, event)
         {
@@ -134,7 +134,7 @@ impl Application for BulkTransfer {
         }
     }
 
-    fn on_stop(&mut self, context: &mut Context<'_>) {
+    fn on_stop(&mut self, context: &mut AppContext<'_>) {
         if let Some(channel) = &mut self.channel {
             channel.on_stop(context);
         }

@@ -1,6 +1,6 @@
 //! Constant bit rate: datagrams of one size at one interval, which no one acknowledges.
 
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::{Datagram, HostId};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::RngCore;
@@ -69,7 +69,7 @@ impl Cbr {
         self.last_received_at
     }
 
-    fn send(&mut self, context: &mut Context<'_>) {
+    fn send(&mut self, context: &mut AppContext<'_>) {
         let CbrSpec { from, to, wire_bytes, count, .. } = self.spec;
         if count != Some(self.sent) {
             context.send_datagram(from, to, wire_bytes, self.sent);
@@ -85,15 +85,15 @@ impl Cbr {
 }
 
 impl Application for Cbr {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         self.send(context);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
         self.send(context);
     }
 
-    fn on_datagram(&mut self, context: &mut Context<'_>, _host: HostId, _datagram: Datagram) {
+    fn on_datagram(&mut self, context: &mut AppContext<'_>, _host: HostId, _datagram: Datagram) {
         self.received += 1;
         self.last_received_at = Some(context.now());
     }

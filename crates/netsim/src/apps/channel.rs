@@ -1,6 +1,6 @@
 //! A connection that carries transfers from its opener to the other end, one after another.
 
-use crate::application::Context;
+use crate::application::AppContext;
 use crate::{FlowRecord, HostId, Losses};
 use tcp::{ConnId, Event, EventKind, Scheme, State, Stats};
 
@@ -11,7 +11,7 @@ const ENDLESS: u64 = 1 << 60;
 pub(super) const DISCARD: u16 = 9;
 
 /// Accepts connections that bring bytes to throw away, at the port that is returned.
-pub(super) fn listen(context: &mut Context<'_>, host: HostId, scheme: &Scheme) -> u16 {
+pub(super) fn listen(context: &mut AppContext<'_>, host: HostId, scheme: &Scheme) -> u16 {
     let port = context.unused_port(host, DISCARD);
     context.listen(host, port, scheme.clone());
     port
@@ -19,7 +19,7 @@ pub(super) fn listen(context: &mut Context<'_>, host: HostId, scheme: &Scheme) -
 
 /// Both ends close; what TIME-WAIT would guard against cannot happen to a port that is not used
 /// again for thousands of connections.
-pub(super) fn close(context: &mut Context<'_>, host: HostId, conn: ConnId) {
+pub(super) fn close(context: &mut AppContext<'_>, host: HostId, conn: ConnId) {
     let state = context.host(host).connection(conn).map(tcp::Connection::state);
     match state {
         Some(State::TimeWait) => context.abort(host, conn),
@@ -50,7 +50,7 @@ pub(super) struct Channel {
 impl Channel {
     /// Opens a connection and begins its first transfer.
     pub(super) fn open(
-        context: &mut Context<'_>,
+        context: &mut AppContext<'_>,
         (from, to): (HostId, HostId),
         port: u16,
         scheme: &Scheme,
@@ -74,7 +74,7 @@ impl Channel {
     }
 
     /// Begins the next transfer; all before it are over.
-    pub(super) fn begin(&mut self, context: &mut Context<'_>, bytes: u64) {
+    pub(super) fn begin(&mut self, context: &mut AppContext<'_>, bytes: u64) {
         let (now, from) = (context.now(), self.flow.from);
         self.before = context.stats(from, self.sender).unwrap_or_default();
         self.lost_before = context.losses(from, self.sender);
@@ -86,7 +86,7 @@ impl Channel {
     }
 
     /// Adds to the transfer under way.
-    pub(super) fn extend(&mut self, context: &mut Context<'_>, bytes: u64) {
+    pub(super) fn extend(&mut self, context: &mut AppContext<'_>, bytes: u64) {
         self.goal = self.goal.map(|goal| goal + bytes);
         self.flow.bytes += bytes;
         self.flow.acked_at = None;
@@ -96,7 +96,7 @@ impl Channel {
     }
 
     /// Asks to be told of progress when the transfer is through, and not before.
-    fn ask(&self, context: &mut Context<'_>) {
+    fn ask(&self, context: &mut AppContext<'_>) {
         let goal = self.goal.unwrap_or(ENDLESS);
         if !self.ended {
             context.set_low_water(self.flow.from, self.sender, goal);
@@ -139,7 +139,7 @@ impl Channel {
     /// Digests an event of either end; true if the transfer is over with it.
     pub(super) fn on_event(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut AppContext<'_>,
         host: HostId,
         event: &Event,
     ) -> bool {
@@ -152,7 +152,7 @@ impl Channel {
         self.flow.is_over() && !was_over
     }
 
-    fn on_sender(&mut self, context: &Context<'_>, event: &Event) {
+    fn on_sender(&mut self, context: &AppContext<'_>, event: &Event) {
         match event.kind {
             EventKind::Connected => self.flow.connected_at = Some(context.now()),
             EventKind::Acked { total } => {
@@ -180,7 +180,7 @@ impl Channel {
         }
     }
 
-    fn on_receiver(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_receiver(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         match event.kind {
             EventKind::Accepted => {
                 self.receiver = Some(event.conn);
@@ -203,7 +203,7 @@ impl Channel {
     }
 
     /// The run stops: the record of what is not over shows how it stands.
-    pub(super) fn on_stop(&mut self, context: &Context<'_>) {
+    pub(super) fn on_stop(&mut self, context: &AppContext<'_>) {
         if self.flow.is_over() {
             return;
         }
@@ -220,7 +220,7 @@ impl Channel {
     }
 
     /// Takes the sender's counters, if it still has any.
-    fn count(&mut self, context: &Context<'_>) {
+    fn count(&mut self, context: &AppContext<'_>) {
         if let Some(stats) = context.stats(self.flow.from, self.sender) {
             self.flow.count(&self.before, &stats);
             let losses = context.losses(self.flow.from, self.sender);

@@ -2,7 +2,7 @@
 //!
 //! With Pareto distributed periods, many of them together are self-similar (Willinger et al. 1997).
 
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::{Datagram, HostId};
 use rand_pcg::Pcg32;
 use units::{Duration, Rate};
@@ -81,14 +81,14 @@ impl OnOff {
 }
 
 impl Application for OnOff {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         let stream = |period| context.stream(&format!("{}/{period}", self.spec.name));
         self.streams = Some(Streams { on: stream("on"), off: stream("off") });
         let silence = self.draw();
         context.set_timer(context.now() + silence, 0);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
         let OnOffSpec { from, to, wire_bytes, .. } = self.spec;
         context.send_datagram(from, to, wire_bytes, self.sent);
         self.sent += 1;
@@ -100,7 +100,7 @@ impl Application for OnOff {
         context.set_timer(next, 0);
     }
 
-    fn on_datagram(&mut self, _context: &mut Context<'_>, _host: HostId, _datagram: Datagram) {
+    fn on_datagram(&mut self, _context: &mut AppContext<'_>, _host: HostId, _datagram: Datagram) {
         self.received += 1;
     }
 

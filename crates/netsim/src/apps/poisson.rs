@@ -6,7 +6,7 @@
 use super::channel::{self, Channel};
 use super::conn_index::ConnIndex;
 use super::flow_log::{FlowLog, FlowTotals};
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
@@ -127,7 +127,7 @@ impl PoissonFlows {
         self.log.flows()
     }
 
-    fn await_next(&mut self, context: &mut Context<'_>) {
+    fn await_next(&mut self, context: &mut AppContext<'_>) {
         if self.spec.count != Some(self.begun)
             && let Some(draws) = &mut self.draws
         {
@@ -136,7 +136,7 @@ impl PoissonFlows {
         }
     }
 
-    fn begin(&mut self, context: &mut Context<'_>) {
+    fn begin(&mut self, context: &mut AppContext<'_>) {
         let Some(draws) = &mut self.draws else { return };
         let pair = match self.spec.choice {
             PairChoice::RoundRobin => (self.begun % self.spec.pairs.len() as u64) as usize,
@@ -165,7 +165,7 @@ impl PoissonFlows {
     }
 
     /// A flow is over: it is noted, and its connections are on their own.
-    fn leave(&mut self, context: &mut Context<'_>, number: usize) {
+    fn leave(&mut self, context: &mut AppContext<'_>, number: usize) {
         let Some(channel) = self.active[number].take() else { return };
         let FlowRecord { from, to, .. } = *channel.flow();
         self.index.remove(from, channel.sender());
@@ -184,7 +184,7 @@ impl PoissonFlows {
     }
 
     /// The flow that a host has accepted.
-    fn on_accepted(&mut self, context: &Context<'_>, host: HostId, conn: ConnId) {
+    fn on_accepted(&mut self, context: &AppContext<'_>, host: HostId, conn: ConnId) {
         let Some(peer) = context.peer(host, conn) else { return };
         let caller = Caller { from: peer.host, port: peer.port, to: host };
         if let Some(number) = self.callers.remove(&caller) {
@@ -199,7 +199,7 @@ fn below(n: usize, stream: &mut Pcg32) -> usize {
 }
 
 impl Application for PoissonFlows {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         let mut listening: FxHashMap<HostId, u16> = FxHashMap::default();
         for (_, to) in &self.spec.pairs {
             let listen = || channel::listen(context, *to, &self.spec.receiver);
@@ -211,12 +211,12 @@ impl Application for PoissonFlows {
         self.await_next(context);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
         self.begin(context);
         self.await_next(context);
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         match event.kind {
             EventKind::Accepted => self.on_accepted(context, host, event.conn),
             EventKind::PeerClosed => channel::close(context, host, event.conn),

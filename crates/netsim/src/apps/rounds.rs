@@ -5,7 +5,7 @@
 
 use super::channel::{self, Channel};
 use super::conn_index::ConnIndex;
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
 use rand_pcg::Pcg32;
 use tcp::{Event, EventKind, Scheme};
@@ -103,7 +103,7 @@ impl Rounds {
         &self.flows
     }
 
-    fn begin_round(&mut self, context: &mut Context<'_>) {
+    fn begin_round(&mut self, context: &mut AppContext<'_>) {
         let first = self.spec.first_start.as_ref().filter(|_| self.begun == 0);
         let start = first.unwrap_or(&self.spec.start);
         self.begun += 1;
@@ -115,7 +115,7 @@ impl Rounds {
         }
     }
 
-    fn begin_transfer(&mut self, context: &mut Context<'_>, n: usize) {
+    fn begin_transfer(&mut self, context: &mut AppContext<'_>, n: usize) {
         let bytes = self.spec.bytes.sample_count(&mut self.draws[n].bytes);
         let pair = &self.spec.pairs[n];
         match &mut self.channels[n] {
@@ -130,7 +130,7 @@ impl Rounds {
     }
 
     /// The n-th connection's transfer is over.
-    fn on_over(&mut self, context: &mut Context<'_>) {
+    fn on_over(&mut self, context: &mut AppContext<'_>) {
         self.unfinished -= 1;
         if self.unfinished > 0 {
             return;
@@ -145,7 +145,12 @@ impl Rounds {
     }
 
     /// The connection that a host has accepted: the one whose port its peer has.
-    fn find_accepted(&self, context: &Context<'_>, host: HostId, event: &Event) -> Option<usize> {
+    fn find_accepted(
+        &self,
+        context: &AppContext<'_>,
+        host: HostId,
+        event: &Event,
+    ) -> Option<usize> {
         let peer = context.peer(host, event.conn)?;
         self.spec.pairs.iter().zip(&self.channels).position(|(pair, channel)| {
             pair.from == peer.host
@@ -159,7 +164,7 @@ impl Rounds {
 }
 
 impl Application for Rounds {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         for (n, pair) in self.spec.pairs.iter().enumerate() {
             self.ports.push(channel::listen(context, pair.to, &pair.receiver));
             let stream = |what| context.stream(&format!("{}/{what}/{n}", self.spec.name));
@@ -168,14 +173,14 @@ impl Application for Rounds {
         self.begin_round(context);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, token: u32) {
         match token {
             ROUND => self.begin_round(context),
             n => self.begin_transfer(context, n as usize),
         }
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         if event.kind == EventKind::Accepted
             && let Some(n) = self.find_accepted(context, host, event)
         {

@@ -1,7 +1,7 @@
 //! Telnet: small messages over one connection, with gaps as between keystrokes.
 
 use super::channel::{self, Channel};
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
 use rand_pcg::Pcg32;
 use tcp::{Event, Scheme};
@@ -61,7 +61,7 @@ impl Telnet {
         self.channel.as_ref().map_or(&[], |channel| std::slice::from_ref(channel.flow()))
     }
 
-    fn await_next(&mut self, context: &mut Context<'_>) {
+    fn await_next(&mut self, context: &mut AppContext<'_>) {
         if self.spec.count != Some(self.sent)
             && let Some(stream) = &mut self.gaps
         {
@@ -70,7 +70,7 @@ impl Telnet {
         }
     }
 
-    fn send(&mut self, context: &mut Context<'_>) {
+    fn send(&mut self, context: &mut AppContext<'_>) {
         let TelnetSpec { from, to, bytes, scheme, .. } = &self.spec;
         match &mut self.channel {
             Some(channel) => channel.extend(context, *bytes),
@@ -84,20 +84,20 @@ impl Telnet {
 }
 
 impl Application for Telnet {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         self.port = channel::listen(context, self.spec.to, &self.spec.receiver);
         self.gaps = Some(context.stream(&format!("{}/gaps", self.spec.name)));
         self.await_next(context);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
         if self.channel.is_none_or(|channel| !channel.has_ended()) {
             self.send(context);
             self.await_next(context);
         }
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         let Some(channel) = &mut self.channel else { return };
         let over = channel.on_event(context, host, event);
         if over && (self.spec.count == Some(self.sent) || channel.flow().reset) {
@@ -105,7 +105,7 @@ impl Application for Telnet {
         }
     }
 
-    fn on_stop(&mut self, context: &mut Context<'_>) {
+    fn on_stop(&mut self, context: &mut AppContext<'_>) {
         if let Some(channel) = &mut self.channel {
             channel.on_stop(context);
         }

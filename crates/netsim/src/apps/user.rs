@@ -6,7 +6,7 @@
 
 use super::channel::{self, Channel};
 use super::flow_log::{FlowLog, FlowTotals};
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
 use rand_pcg::Pcg32;
 use tcp::{Event, EventKind, Scheme};
@@ -96,11 +96,11 @@ impl User {
         self.draws.as_mut().map_or(1, |stream| of(&self.spec).sample_count(stream))
     }
 
-    fn wait(&mut self, context: &mut Context<'_>, seconds: f64) {
+    fn wait(&mut self, context: &mut AppContext<'_>, seconds: f64) {
         context.set_timer(context.now() + Duration::from_secs_f64(seconds), 0);
     }
 
-    fn ask(&mut self, context: &mut Context<'_>) {
+    fn ask(&mut self, context: &mut AppContext<'_>) {
         if self.left == 0 {
             self.left = self.draw_count(|spec| &spec.objects);
             self.pages += 1;
@@ -113,7 +113,7 @@ impl User {
     }
 
     /// The object under way is over.
-    fn on_over(&mut self, context: &mut Context<'_>) {
+    fn on_over(&mut self, context: &mut AppContext<'_>) {
         let Some(channel) = self.channel.take() else { return };
         self.log.push(channel.flow());
         self.left -= 1;
@@ -129,7 +129,7 @@ impl User {
     }
 
     /// Whether an event is of the object under way, and not of one that is over and closes.
-    fn is_of_object(&self, context: &Context<'_>, host: HostId, event: &Event) -> bool {
+    fn is_of_object(&self, context: &AppContext<'_>, host: HostId, event: &Event) -> bool {
         let Some(channel) = &self.channel else { return false };
         if host == self.spec.from {
             return event.conn == channel.sender();
@@ -144,18 +144,18 @@ impl User {
 }
 
 impl Application for User {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         self.port = channel::listen(context, self.spec.to, &self.spec.receiver);
         self.draws = Some(context.stream(&format!("{}/user", self.spec.name)));
         let think = self.draw(|spec| &spec.think);
         self.wait(context, think);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
         self.ask(context);
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         if event.kind == EventKind::PeerClosed {
             channel::close(context, host, event.conn);
         }

@@ -10,9 +10,9 @@
 
 use super::{Feeder, NO_LANE, Network, Wire, arrival};
 use crate::LinkId;
-use crate::events::Arrival;
+use crate::events::LinkArrival;
 use crate::key::Key;
-use link::{Fate, Link, LinkConfig, QueueLimit, Stage};
+use link::{Link, LinkConfig, LinkFate, QueueLimit, Stage};
 use std::collections::BTreeMap;
 use units::Duration;
 
@@ -39,17 +39,17 @@ impl Ahead {
 impl Network {
     /// Takes a packet that arrives by `key` over the link that follows, as if it were there.
     #[inline(always)]
-    pub(super) fn cross_ahead(&mut self, key: Key, due: Arrival) {
-        let Arrival { packet, cursor, bytes } = due;
+    pub(super) fn cross_ahead(&mut self, key: Key, due: LinkArrival) {
+        let LinkArrival { packet, cursor, bytes } = due;
         let Some(hop) = self.routes.hop(cursor) else { return };
         self.ahead.note(packet, key);
         let id = hop.link();
         let wire = &mut self.wires[id.index()];
         let lane = wire.lane(bytes);
         if let Stage::Fifo(fifo) = wire.link.stage()
-            && let Fate::Delivered { arrives, .. } = fifo.offer(key.at(), bytes)
+            && let LinkFate::Delivered { arrives, .. } = fifo.offer(key.at(), bytes)
         {
-            self.schedule((id, lane), arrives, Arrival { cursor: cursor + 1, ..due });
+            self.schedule((id, lane), arrives, LinkArrival { cursor: cursor + 1, ..due });
         }
     }
 
@@ -155,7 +155,7 @@ impl Network {
         for (id, crossings) in links {
             crossings.take_back(&mut wires[id as usize].link);
         }
-        for (_, Arrival { packet, cursor, bytes }) in future {
+        for (_, LinkArrival { packet, cursor, bytes }) in future {
             queue.restore(ahead.entered[packet as usize], arrival(packet, cursor - 1, bytes));
         }
     }

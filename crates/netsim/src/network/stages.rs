@@ -9,7 +9,7 @@ use crate::events::Due;
 use crate::observer::Step;
 use crate::packet::{Body, SimPacket};
 use crate::{HostId, LinkId};
-use link::{Entry, Fate, Outcome, PacketInfo, Stage};
+use link::{Admission, LinkFate, PacketInfo, ServiceOutcome, Stage};
 use units::Instant;
 
 impl Network {
@@ -25,7 +25,7 @@ impl Network {
             }
             Stage::Judged(judged) => {
                 let verdict = judged.offer(now, &info);
-                self.observe_entry(id, verdict.fate == Fate::Dropped, packet);
+                self.observe_entry(id, verdict.fate == LinkFate::Dropped, packet);
                 if verdict.marked {
                     self.mark(now, id, packet);
                 }
@@ -40,12 +40,12 @@ impl Network {
     }
 
     /// A packet has been offered to a link with a service stage.
-    fn enter(&mut self, id: LinkId, entry: Entry, packet: u32, cursor: u32) {
-        self.observe_entry(id, entry == Entry::Dropped, packet);
-        if entry == (Entry::Queued { marked: true }) {
+    fn enter(&mut self, id: LinkId, entry: Admission, packet: u32, cursor: u32) {
+        self.observe_entry(id, entry == Admission::Dropped, packet);
+        if entry == (Admission::Queued { marked: true }) {
             self.mark(self.now(), id, packet);
         }
-        if entry == Entry::Dropped {
+        if entry == Admission::Dropped {
             self.lose(packet);
             return;
         }
@@ -76,13 +76,13 @@ impl Network {
                 return;
             };
             match outcome {
-                Outcome::Served { token, at, fate, marked } => {
+                ServiceOutcome::Served { token, at, fate, marked } => {
                     if marked {
                         self.mark(at, id, token);
                     }
                     self.follow(id, fate, token, self.kept[token as usize]);
                 }
-                Outcome::Discarded { token, at } => {
+                ServiceOutcome::Discarded { token, at } => {
                     let queue = self.wires[id.index()].link.occupancy(at);
                     self.observe_if_any(at, id, Step::Discard { queue }, token);
                     self.lose(token);
@@ -102,15 +102,15 @@ impl Network {
     }
 
     /// Sends a packet on to where its fate leads.
-    fn follow(&mut self, id: LinkId, fate: Fate, packet: u32, cursor: u32) {
+    fn follow(&mut self, id: LinkId, fate: LinkFate, packet: u32, cursor: u32) {
         self.observe_departure(id, fate, packet);
         match fate {
-            Fate::Delivered { arrives, .. } => {
+            LinkFate::Delivered { arrives, .. } => {
                 let bytes = self.packets.packet(packet).wire_bytes;
                 let lane = self.wires[id.index()].lane(bytes);
                 self.schedule((id, lane), arrives, arrival(packet, cursor + 1, bytes));
             }
-            Fate::Dropped | Fate::Lost { .. } => self.lose(packet),
+            LinkFate::Dropped | LinkFate::Lost { .. } => self.lose(packet),
         }
     }
 

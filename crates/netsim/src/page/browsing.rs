@@ -4,7 +4,7 @@
 //! visit leaves behind is a [`Visit`]; connections that are still closing are seen to here.
 
 use super::{PageLoad, PageSpec};
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
 use rand_pcg::Pcg32;
 use tcp::{ConnId, Event, EventKind};
@@ -94,7 +94,7 @@ impl Browsing {
         over.chain(under_way).collect()
     }
 
-    fn begin(&mut self, context: &mut Context<'_>) {
+    fn begin(&mut self, context: &mut AppContext<'_>) {
         for (host, conn) in self.left_open.drain(..) {
             context.abort(host, conn);
         }
@@ -127,8 +127,8 @@ impl Browsing {
     /// Runs `act` on the visit under way, then sees whether that ended it.
     fn with_load(
         &mut self,
-        context: &mut Context<'_>,
-        act: impl FnOnce(&mut PageLoad, &mut Context<'_>),
+        context: &mut AppContext<'_>,
+        act: impl FnOnce(&mut PageLoad, &mut AppContext<'_>),
     ) {
         if let Some((_, load)) = &mut self.visit {
             act(load, context);
@@ -136,7 +136,7 @@ impl Browsing {
         }
     }
 
-    fn end_if_done(&mut self, context: &mut Context<'_>) {
+    fn end_if_done(&mut self, context: &mut AppContext<'_>) {
         let Some((visit, load)) = self.visit.take_if(|(_, load)| load.finished) else { return };
         let loader = load.loader();
         self.left_open = load.open_ends();
@@ -158,13 +158,13 @@ impl Browsing {
 }
 
 impl Application for Browsing {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         let stream = |what| context.stream(&format!("{}/{what}", self.spec.name));
         (self.pages, self.think) = (Some(stream("pages")), Some(stream("think")));
         self.begin(context);
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         self.with_load(context, |load, context| load.on_event(context, host, event));
         if event.kind == EventKind::PeerClosed {
             // Of this visit or one before it: whoever is left alone closes too.
@@ -172,11 +172,11 @@ impl Application for Browsing {
         }
     }
 
-    fn on_unsent_low(&mut self, context: &mut Context<'_>, host: HostId, conn: ConnId) {
+    fn on_unsent_low(&mut self, context: &mut AppContext<'_>, host: HostId, conn: ConnId) {
         self.with_load(context, |load, context| load.on_unsent_low(context, host, conn));
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, token: u32) {
         match token {
             THINK => self.begin(context),
             _ => self.with_load(context, |load, context| load.on_timer(context, token)),

@@ -1,7 +1,7 @@
 //! Loading a page: the browser and its servers of crate `workload` on hosts of the simulation.
 //!
 //! One application is both ends. The loader says what to open, ask for and close; each connection
-//! has a server session that says what to write ([`Transfer`]). Only byte counts cross the
+//! has a server session that says what to write ([`PageTransfer`]). Only byte counts cross the
 //! network: what the bytes mean is handed to the other end when they are written, and it makes
 //! use of it as they arrive.
 //!
@@ -12,16 +12,16 @@ mod browsing;
 mod transfer;
 
 pub use browsing::{Browsing, BrowsingSpec, Visit};
-pub use transfer::Transfer;
+pub use transfer::PageTransfer;
 
-use crate::application::{Application, Context};
+use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tcp::{Connection, Event, EventKind, Scheme};
 use transfer::Alarm;
 use units::Instant;
-use workload::{Action, LoadConnId, LoaderConfig, Page, PageLoader, ServerSession, Tls};
+use workload::{LoadConnId, LoaderAction, LoaderConfig, Page, PageLoader, ServerSession, Tls};
 
 /// What page to load, from where to where, with what.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub struct PageLoad {
     spec: PageSpec,
     loader: PageLoader,
     /// By the loader's [`LoadConnId`].
-    transfers: Vec<Transfer>,
+    transfers: Vec<PageTransfer>,
     /// Ports that the servers listen at, by the page's hosts.
     ports: Vec<u16>,
     /// Which transfer a connection at the client is.
@@ -111,7 +111,7 @@ impl PageLoad {
     }
 
     /// What became of each connection, in the order in which they were opened.
-    pub fn transfers(&self) -> &[Transfer] {
+    pub fn transfers(&self) -> &[PageTransfer] {
         &self.transfers
     }
 
@@ -131,7 +131,7 @@ impl PageLoad {
         flow
     }
 
-    fn listen(&mut self, context: &mut Context<'_>) {
+    fn listen(&mut self, context: &mut AppContext<'_>) {
         if self.one_way {
             let port = context.unused_port(self.spec.client, 80);
             context.listen(self.spec.client, port, self.spec.client_scheme.clone());
@@ -150,11 +150,11 @@ impl PageLoad {
     }
 
     /// Carries out what the loader wants, then sees to its timer and the end.
-    fn act(&mut self, context: &mut Context<'_>) {
+    fn act(&mut self, context: &mut AppContext<'_>) {
         while let Some(action) = self.loader.poll_action() {
             match action {
-                Action::Open { conn, host } => self.open(context, conn, host),
-                Action::Send { conn, span } => {
+                LoaderAction::Open { conn, host } => self.open(context, conn, host),
+                LoaderAction::Send { conn, span } => {
                     let transfer = &mut self.transfers[conn.index()];
                     match self.one_way {
                         true => transfer.request_at_once(context.now(), span),
@@ -162,7 +162,7 @@ impl PageLoad {
                     }
                     transfer.answer(context, &mut self.loader, conn);
                 }
-                Action::Close { conn } => {
+                LoaderAction::Close { conn } => {
                     let transfer = &mut self.transfers[conn.index()];
                     transfer.record_client(context, self.spec.client);
                     if let Some(id) = transfer.client_conn().filter(|_| !self.one_way) {
@@ -186,7 +186,7 @@ impl PageLoad {
     /// Both ends of every connection of agents that only send: they stay open until somebody takes
     /// them away.
     fn open_ends(&self) -> Vec<(HostId, tcp::ConnId)> {
-        let ends = |transfer: &Transfer| {
+        let ends = |transfer: &PageTransfer| {
             let client = transfer.client_conn().map(|conn| (self.spec.client, conn));
             [transfer.server_conn().map(|conn| (transfer.server(), conn)), client]
         };
@@ -195,7 +195,7 @@ impl PageLoad {
     }
 
     /// Loads the page once more, over the connections that are open.
-    fn start_again(&mut self, context: &mut Context<'_>) {
+    fn start_again(&mut self, context: &mut AppContext<'_>) {
         let connections = self.loader.connections().zip(&mut self.transfers);
         connections.filter(|(record, _)| record.closed.is_none()).for_each(|(_, t)| t.reopen());
         self.finished = false;
@@ -203,7 +203,7 @@ impl PageLoad {
         self.act(context);
     }
 
-    fn open(&mut self, context: &mut Context<'_>, conn: LoadConnId, host: workload::HostId) {
+    fn open(&mut self, context: &mut AppContext<'_>, conn: LoadConnId, host: workload::HostId) {
         let PageSpec { page, config, client, servers, client_scheme, server_scheme } = &self.spec;
         let server = servers[host.index()];
         let (from, to, scheme) = match self.one_way {
@@ -215,7 +215,7 @@ impl PageLoad {
         let index = self.transfers.len();
         let protocol = self.loader.protocol(host);
         let token = self.first_token + 1 + index as u32;
-        let mut transfer = Transfer::new(server, session, protocol, token);
+        let mut transfer = PageTransfer::new(server, session, protocol, token);
         if let Some(peer) = context.peer(from, id) {
             transfer.on_port(peer.local_port);
             self.callers.insert((from, peer.local_port), index);
@@ -236,12 +236,12 @@ impl PageLoad {
     }
 
     /// The transfer that a connection accepted at `host` is the other end of.
-    fn called(&self, context: &Context<'_>, host: HostId, event: &Event) -> Option<usize> {
+    fn called(&self, context: &AppContext<'_>, host: HostId, event: &Event) -> Option<usize> {
         let peer = context.peer(host, event.conn).filter(|_| event.kind == EventKind::Accepted)?;
         self.callers.get(&(peer.host, peer.port)).copied()
     }
 
-    fn on_client(&mut self, context: &mut Context<'_>, event: &Event) {
+    fn on_client(&mut self, context: &mut AppContext<'_>, event: &Event) {
         if let Some(index) = self.called(context, self.spec.client, event) {
             self.at_client.insert(event.conn, index);
             self.transfers[index].on_client_conn(event.conn);
@@ -264,7 +264,7 @@ impl PageLoad {
         self.act(context);
     }
 
-    fn on_server(&mut self, context: &mut Context<'_>, server: HostId, event: &Event) {
+    fn on_server(&mut self, context: &mut AppContext<'_>, server: HostId, event: &Event) {
         if let Some(index) = self.called(context, server, event) {
             self.at_server.insert((server, event.conn), index);
             self.transfers[index].on_server_conn(event.conn);
@@ -287,7 +287,7 @@ impl PageLoad {
 }
 
 impl Application for PageLoad {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         if self.ports.is_empty() {
             self.listen(context);
         }
@@ -295,7 +295,7 @@ impl Application for PageLoad {
         self.act(context);
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         if host == self.spec.client {
             self.on_client(context, event);
         } else {
@@ -303,14 +303,14 @@ impl Application for PageLoad {
         }
     }
 
-    fn on_unsent_low(&mut self, context: &mut Context<'_>, host: HostId, conn: tcp::ConnId) {
+    fn on_unsent_low(&mut self, context: &mut AppContext<'_>, host: HostId, conn: tcp::ConnId) {
         let Some(&index) = self.at_server.get(&(host, conn)) else {
             return;
         };
         self.transfers[index].answer(context, &mut self.loader, LoadConnId(index as u32));
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, token: u32) {
         let now = context.now();
         if token == Self::AGAIN {
             return self.start_again(context);

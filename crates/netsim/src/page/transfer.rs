@@ -1,6 +1,6 @@
 //! One connection of a page load: the client's connection, the server's, and what the server says.
 
-use crate::application::Context;
+use crate::application::AppContext;
 use crate::{HostId, Losses};
 use tcp::{ConnId, Stats, WindowChange};
 use units::Instant;
@@ -12,7 +12,7 @@ pub(super) struct Alarm(Option<Instant>);
 
 impl Alarm {
     /// Sees to it that it rings at `at` at the latest.
-    pub(super) fn set(&mut self, context: &mut Context<'_>, at: Option<Instant>, token: u32) {
+    pub(super) fn set(&mut self, context: &mut AppContext<'_>, at: Option<Instant>, token: u32) {
         if let Some(at) = at
             && self.0.is_none_or(|set| at < set)
         {
@@ -29,7 +29,7 @@ impl Alarm {
 
 /// One connection of a page load.
 #[derive(Debug)]
-pub struct Transfer {
+pub struct PageTransfer {
     server: HostId,
     port: u16,
     client_conn: Option<ConnId>,
@@ -49,7 +49,7 @@ pub struct Transfer {
     window: Vec<WindowChange>,
 }
 
-impl Transfer {
+impl PageTransfer {
     pub(super) fn new(
         server: HostId,
         session: ServerSession,
@@ -104,7 +104,7 @@ impl Transfer {
         self.losses
     }
 
-    /// False while the server's end is still open and [`Transfer::stats`] not taken.
+    /// False while the server's end is still open and [`PageTransfer::stats`] not taken.
     pub const fn is_recorded(&self) -> bool {
         self.is_recorded
     }
@@ -152,7 +152,7 @@ impl Transfer {
     }
 
     /// The client writes `span`.
-    pub(super) fn request(&mut self, context: &mut Context<'_>, client: HostId, span: Span) {
+    pub(super) fn request(&mut self, context: &mut AppContext<'_>, client: HostId, span: Span) {
         self.session.expect(context.now(), span);
         if let Some(conn) = self.client_conn {
             context.write(client, conn, span.bytes);
@@ -167,7 +167,7 @@ impl Transfer {
     /// The server writes what it has to say and TCP should have by now.
     pub(super) fn answer(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut AppContext<'_>,
         loader: &mut PageLoader,
         conn: workload::LoadConnId,
     ) {
@@ -194,13 +194,13 @@ impl Transfer {
     }
 
     /// Bytes the server has written and TCP not sent; `None` without a connection.
-    fn unsent(&self, context: &Context<'_>) -> Option<u64> {
+    fn unsent(&self, context: &AppContext<'_>) -> Option<u64> {
         let connection = context.host(self.server).connection(self.server_conn?)?;
         Some(connection.unsent())
     }
 
     /// Notes how the server's end stands, once.
-    pub(super) fn record_server(&mut self, context: &Context<'_>) {
+    pub(super) fn record_server(&mut self, context: &AppContext<'_>) {
         let host = context.host(self.server);
         let Some(id) = self.server_conn.filter(|_| !self.is_recorded) else { return };
         if let (Some(connection), Some(path)) = (host.connection(id), host.path_of(id)) {
@@ -212,7 +212,7 @@ impl Transfer {
     }
 
     /// Notes how the client's end stands, once.
-    pub(super) fn record_client(&mut self, context: &Context<'_>, client: HostId) {
+    pub(super) fn record_client(&mut self, context: &AppContext<'_>, client: HostId) {
         if let Some(conn) = self.client_conn.filter(|_| self.client_stats.is_none()) {
             let connection = context.host(client).connection(conn);
             self.client_stats = connection.map(|connection| *connection.stats());

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::{AppId, Datagram};
     use memory::GatewayReport;
-    use tcp::{Ecn, Flags, Options, Performance, SackBlocks, Timestamps};
+    use tcp::{Ecn, Flags, Performance, SackBlocks, TcpOptions, Timestamps};
     use units::{Duration, SeqNum};
 
     fn packet(segment: Segment) -> SimPacket {
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    fn segment(options: Options) -> Segment {
+    fn segment(options: TcpOptions) -> Segment {
         let flags = Flags::ACK.with(Flags::ECE);
         Segment {
             seq: SeqNum(7),
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn checksums_add_up() {
-        let mut data = segment(Options::default());
+        let mut data = segment(TcpOptions::default());
         data.len = 1000;
         let headers = Headers::of(&packet(data)).unwrap();
         assert_eq!((headers.bytes.len(), headers.packet_len), (40, 1040));
@@ -134,7 +134,7 @@ mod tests {
         // The second byte of the IP header is the code point and the ECN field: AF13 = 001110 and
         // ECT(0) = 10 (RFC 2474 §3, RFC 3168 §5).
         for (low_priority, byte) in [(false, 0b0000_0010), (true, 0b0011_1010)] {
-            let packet = SimPacket { low_priority, ..packet(segment(Options::default())) };
+            let packet = SimPacket { low_priority, ..packet(segment(TcpOptions::default())) };
             assert_eq!(Headers::of(&packet).unwrap().bytes[1], byte);
         }
     }
@@ -145,7 +145,7 @@ mod tests {
         let performance = Performance::of(&report);
         let timestamps = Some(Timestamps { value: 5, echo: 4 });
         for timestamps in [None, timestamps] {
-            let segment = segment(Options { performance, timestamps, ..Options::default() });
+            let segment = segment(TcpOptions { performance, timestamps, ..TcpOptions::default() });
             let headers = Headers::of(&packet(segment)).unwrap();
             assert_eq!(headers.bytes.len() as u32, segment.wire_bytes());
             // Options follow the 20 bytes of the IP header and the 20 of TCP's.
@@ -158,14 +158,15 @@ mod tests {
         let timestamps = Some(Timestamps { value: 5, echo: 4 });
         let mut sack = SackBlocks::default();
         (0..3).for_each(|n| sack.push(SeqNum(n), SeqNum(n + 1)));
-        let syn = Options {
+        let syn = TcpOptions {
             mss: Some(1460),
             window_scale: Some(7),
             sack_permitted: true,
             timestamps,
-            ..Options::default()
+            ..TcpOptions::default()
         };
-        for options in [Options::default(), syn, Options { timestamps, sack, ..Options::default() }]
+        for options in
+            [TcpOptions::default(), syn, TcpOptions { timestamps, sack, ..TcpOptions::default() }]
         {
             let segment = segment(options);
             let headers = Headers::of(&packet(segment)).unwrap();
@@ -175,7 +176,8 @@ mod tests {
                 panic!("not TCP")
             };
             // Without SYN what only a SYN may say is not read.
-            let sent = Options { mss: None, window_scale: None, sack_permitted: false, ..options };
+            let sent =
+                TcpOptions { mss: None, window_scale: None, sack_permitted: false, ..options };
             assert_eq!(parsed.segment, Segment { options: sent, ..segment });
         }
     }
@@ -196,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_ip_cannot_carry_is_an_error() {
-        let mut data = segment(Options::default());
+        let mut data = segment(TcpOptions::default());
         data.len = 65_500;
         assert!(Headers::of(&packet(data)).is_err());
     }

@@ -2,8 +2,8 @@
 
 use super::directory::Destination;
 use super::scheduler::Scheduler;
-use crate::client::Client;
-use policy::sharing::{Claim, Content, Scheduling, Sharing};
+use crate::client::ProxyClient;
+use policy::sharing::{Content, Scheduling, Sharing, TurnClaim};
 use segment::ConnId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -82,7 +82,7 @@ impl Ensemble {
     }
 
     /// Takes in a connection.
-    pub fn join(&mut self, id: ConnId, share: &Share) {
+    pub fn join(&mut self, id: ConnId, share: &MemberShare) {
         let member = Member {
             weight: share.weight,
             content: share.content,
@@ -107,7 +107,7 @@ impl Ensemble {
     }
 
     /// The application has changed what it wants for `id`.
-    pub fn set_share(&mut self, id: ConnId, share: &Share) {
+    pub fn set_share(&mut self, id: ConnId, share: &MemberShare) {
         if let Some(member) = self.members.get_mut(&id) {
             member.weight = share.weight;
             member.content = share.content;
@@ -122,10 +122,10 @@ impl Ensemble {
         }
     }
 
-    fn claim(&self, member: &Member) -> Claim {
+    fn claim(&self, member: &Member) -> TurnClaim {
         match self.scheduling {
-            Scheduling::RoundRobin => Claim::Proportional(1),
-            Scheduling::WeightedRoundRobin => Claim::Proportional(member.weight),
+            Scheduling::RoundRobin => TurnClaim::Proportional(1),
+            Scheduling::WeightedRoundRobin => TurnClaim::Proportional(member.weight),
             Scheduling::Stride(tickets) => {
                 tickets.claim(member.content, member.packets, member.weight)
             }
@@ -140,8 +140,8 @@ impl Ensemble {
     }
 
     /// True if a member is there for the client of a number; nobody else serves one that has none.
-    pub fn serves(&self, client: Client) -> bool {
-        let Client::Named(number) = client else { return false };
+    pub fn serves(&self, client: ProxyClient) -> bool {
+        let ProxyClient::Named(number) = client else { return false };
         self.members.values().any(|member| member.client == Some(number))
     }
 
@@ -248,7 +248,7 @@ impl Ensemble {
 
 /// What an application wants for a connection of its, among others that share its path.
 #[derive(Clone, Copy, Debug)]
-pub struct Share {
+pub struct MemberShare {
     /// Its part of the window among the others'.
     pub weight: u32,
     /// What it carries.
@@ -257,7 +257,7 @@ pub struct Share {
     pub client: Option<u64>,
 }
 
-impl Default for Share {
+impl Default for MemberShare {
     fn default() -> Self {
         Self { weight: 1, content: Content::Other, client: None }
     }
@@ -279,7 +279,7 @@ mod tests {
         let mut ensemble = Ensemble::new(to, &sharing);
         let mut outstanding = BTreeMap::from([(A, 1), (B, 0)]);
         for id in [A, B] {
-            ensemble.join(id, &Share::default());
+            ensemble.join(id, &MemberShare::default());
             ensemble.wake(id);
         }
         let mut order = Vec::new();

@@ -14,7 +14,7 @@ mod members;
 mod scheduler;
 
 pub use directory::{Destination, Directory};
-pub use members::{Ensemble, Share};
+pub use members::{Ensemble, MemberShare};
 
 /// A path's number within its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,7 @@
 //! A TCP lowers its window once for a window of data. A path that acts as several TCPs does so once
 //! for each of them: what one client loses says nothing of the parts of the others.
 
-use crate::client::Client;
+use crate::client::ProxyClient;
 use std::collections::BTreeMap;
 
 /// Places, in the order of sending, after which what is lost lowers the window again.
@@ -13,17 +13,17 @@ pub(super) struct Epochs {
     /// After the whole window last fell: by a timeout, or because the start-up took all back.
     whole: u64,
     /// After the parts of clients last fell, as far as they did since.
-    parts: BTreeMap<Client, u64>,
+    parts: BTreeMap<ProxyClient, u64>,
 }
 
 impl Epochs {
     /// First place after the part of `client` last fell.
-    pub(super) fn of(&self, client: Client) -> u64 {
+    pub(super) fn of(&self, client: ProxyClient) -> u64 {
         self.parts.get(&client).map_or(self.whole, |&part| part.max(self.whole))
     }
 
     /// The part of `client` falls; `next` is the place of what is sent from now on.
-    pub(super) fn on_part_reduced(&mut self, client: Client, next: u64) {
+    pub(super) fn on_part_reduced(&mut self, client: ProxyClient, next: u64) {
         self.parts.insert(client, next);
     }
 
@@ -34,7 +34,7 @@ impl Epochs {
     }
 
     /// `client` has no connection any more, or its part is back.
-    pub(super) fn forget(&mut self, client: Client) {
+    pub(super) fn forget(&mut self, client: ProxyClient) {
         self.parts.remove(&client);
     }
 }

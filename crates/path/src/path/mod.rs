@@ -25,12 +25,13 @@ pub use pacer::Pacer;
 use pacer::{Batches, PathPacer};
 use planned::PlannedSending;
 use policy::ack::{AckSample, DeliveryMeter, RoundMeter, RttEstimator};
-use policy::config::{Config, IdleRestart};
+use policy::config::{ConnectionConfig, IdleRestart};
 use policy::congestion::CongestionControl;
 use policy::recovery::Overtaken;
 use policy::sharing::Sharing;
-use policy::startup::{Occasion, Phase, Remembered, Start, StartUp, Transfer};
+use policy::startup::{Occasion, PendingData, Phase, Remembered, Start, StartUp};
 use policy::window::{Cause, Window};
+pub use restart::ParkedPath;
 use segment::Segment;
 pub use send_log::{Front, SendLog};
 use shared::Shared;
@@ -100,7 +101,7 @@ struct WindowUsage {
 impl Path {
     /// A path that begins with the initial window of `config`.
     pub fn new(
-        config: &Config,
+        config: &ConnectionConfig,
         startup: Box<dyn StartUp>,
         congestion: Box<dyn CongestionControl>,
     ) -> Self {
@@ -154,7 +155,7 @@ impl Path {
     }
 
     /// The path's first data is about to be sent. False if it was before.
-    pub fn begin(&mut self, transfer: Transfer) -> bool {
+    pub fn begin(&mut self, transfer: PendingData) -> bool {
         let first = !std::mem::replace(&mut self.begun, true);
         if first {
             self.begin_transfer(transfer);
@@ -163,7 +164,7 @@ impl Path {
     }
 
     #[cold]
-    fn begin_transfer(&mut self, transfer: Transfer) {
+    fn begin_transfer(&mut self, transfer: PendingData) {
         let seed = self.recall(false);
         self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
     }
@@ -171,7 +172,7 @@ impl Path {
     fn begin_startup(
         &mut self,
         occasion: Occasion,
-        (seed, transfer): (Option<Remembered>, Option<Transfer>),
+        (seed, transfer): (Option<Remembered>, Option<PendingData>),
         idle: Duration,
     ) {
         let (now, initial_window) = (self.window.now(), self.restart_window);

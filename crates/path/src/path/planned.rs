@@ -2,7 +2,7 @@
 
 use super::bucket::TokenBucket;
 use super::pacer::due;
-use policy::send_plan::{SendPlan, Shape};
+use policy::send_plan::{GapShape, SendPlan};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -31,7 +31,7 @@ impl PlannedSending {
     pub(super) fn next_release(&self) -> Instant {
         let SendPlan { burst, gap, shape, .. } = self.plan;
         match (shape, self.recent.front()) {
-            (Shape::Bucket, _) => self.bucket.next_release(burst, gap),
+            (GapShape::Bucket, _) => self.bucket.next_release(burst, gap),
             (_, Some(&oldest)) if self.recent.len() >= self.burst() => oldest + gap,
             _ => Instant::ZERO,
         }
@@ -40,8 +40,8 @@ impl PlannedSending {
     /// What lies between segments in the mean.
     pub(super) fn segment_gap(&self) -> Duration {
         match self.plan.shape {
-            Shape::Interval => self.plan.gap / u64::from(self.plan.burst.max(1)),
-            Shape::Bucket => self.plan.gap,
+            GapShape::Interval => self.plan.gap / u64::from(self.plan.burst.max(1)),
+            GapShape::Bucket => self.plan.gap,
         }
     }
 
@@ -69,8 +69,8 @@ impl PlannedSending {
     /// Books a segment leaving now with `fresh` bytes of new data, `late` after the timer that it waited for was due.
     pub(super) fn on_sent(&mut self, now: Instant, late: Duration, fresh: u64) {
         match self.plan.shape {
-            Shape::Bucket => self.bucket.take(now, self.plan.gap),
-            Shape::Interval => self.remember(due(now, late, self.plan.gap)),
+            GapShape::Bucket => self.bucket.take(now, self.plan.gap),
+            GapShape::Interval => self.remember(due(now, late, self.plan.gap)),
         }
         self.segments += u32::from(fresh > 0);
         self.bytes += fresh;
@@ -91,7 +91,7 @@ impl PlannedSending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use policy::send_plan::Mark;
+    use policy::send_plan::PriorityMark;
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn segments_with_a_byte_of_the_range_are_marked() {
         // The range is [1000, 3000): of segments of 400 bytes those from 800 to 3200 touch it.
-        let mark = Some(Mark { after: 1000, len: 2000 });
+        let mark = Some(PriorityMark { after: 1000, len: 2000 });
         let mut planned = PlannedSending::new(SendPlan { mark, ..plan() });
         let mut marked = Vec::new();
         for n in 0..10 {

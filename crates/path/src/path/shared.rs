@@ -8,8 +8,8 @@
 
 use super::Path;
 use super::epochs::Epochs;
-use crate::client::Client;
-use policy::ack::{AckSample, Sent};
+use crate::client::ProxyClient;
+use policy::ack::{AckSample, SentSegment};
 use policy::congestion::CongestionEvent;
 use policy::recovery::prr::Prr;
 use policy::recovery::{Reduction, Report};
@@ -38,7 +38,7 @@ pub struct Origin {
     /// Its local and remote port.
     pub ports: (u16, u16),
     /// Whom it is there for.
-    pub client: Client,
+    pub client: ProxyClient,
 }
 
 /// State of a path that several connections may share.
@@ -81,12 +81,12 @@ impl Shared {
     }
 
     /// First place after the window, or the part of `client` in it, last fell.
-    fn reduced_at(&self, client: Client) -> u64 {
+    fn reduced_at(&self, client: ProxyClient) -> u64 {
         self.epochs.as_ref().map_or(self.reduced_at, |epochs| epochs.of(client))
     }
 
     /// The window may rise again as if it had not fallen for `client`.
-    fn forget_reduction(&mut self, client: Client) {
+    fn forget_reduction(&mut self, client: ProxyClient) {
         (self.reduced_at, self.reduced_by, self.glide) = (0, None, None);
         self.forget_client(client);
     }
@@ -98,7 +98,7 @@ impl Shared {
         }
     }
 
-    fn forget_client(&mut self, client: Client) {
+    fn forget_client(&mut self, client: ProxyClient) {
         if let Some(epochs) = &mut self.epochs {
             epochs.forget(client);
         }
@@ -162,7 +162,7 @@ impl Path {
 
     /// True if a segment of this place, of a connection for `client`, was sent before the window last
     /// fell for it: its loss, or growth for its arrival, belongs to the window before.
-    pub fn is_before_reduction(&self, client: Client, order: u64) -> bool {
+    pub fn is_before_reduction(&self, client: ProxyClient, order: u64) -> bool {
         self.shared.as_ref().is_some_and(|shared| order < shared.reduced_at(client))
     }
 
@@ -175,7 +175,7 @@ impl Path {
 
     /// True if the window is to fall for a loss of the segment of this place: it has not yet for that
     /// window of data. After a timeout another lowers it again only for what was sent since.
-    fn admits_reduction(&self, client: Client, order: u64, timeout: bool) -> bool {
+    fn admits_reduction(&self, client: ProxyClient, order: u64, timeout: bool) -> bool {
         self.shared.as_ref().is_none_or(|shared| {
             order >= if timeout { shared.timed_out_at } else { shared.reduced_at(client) }
         })
@@ -209,7 +209,7 @@ impl Path {
     /// Lowers the window for what a connection for `client` lost, or saw marked.
     pub fn reduce_for(
         &mut self,
-        client: Client,
+        client: ProxyClient,
         reduction: Reduction,
         event: &CongestionEvent,
         cause: Cause,
@@ -251,7 +251,7 @@ impl Path {
     }
 
     /// A client has no connection on the path any more.
-    pub fn forget_client(&mut self, client: Client) {
+    pub fn forget_client(&mut self, client: ProxyClient) {
         if let Some(shared) = &mut self.shared {
             shared.forget_client(client);
         }
@@ -307,7 +307,12 @@ impl Path {
 
     /// A member's retransmission timer has run out for the segment `head`. Where the timer is the
     /// path's, answers until when ACKs of others put it off.
-    pub fn put_off_timeout(&self, now: Instant, head: &Sent, backoff: u32) -> Option<Instant> {
+    pub fn put_off_timeout(
+        &self,
+        now: Instant,
+        head: &SentSegment,
+        backoff: u32,
+    ) -> Option<Instant> {
         self.shared.as_ref().filter(|shared| shared.sharing.timer == TimerScope::Path)?;
         let reset = self.reset_timeout(head.is_low_priority());
         let timeout = reset.unwrap_or_else(|| self.rtt.rto(backoff));

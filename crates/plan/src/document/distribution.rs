@@ -9,7 +9,7 @@ use workload::{Distribution, DistributionError};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind", rename = "{T}_distribution")]
-pub(crate) enum Spread<T> {
+pub(crate) enum SpreadSpec<T> {
     /// Evenly between two values.
     Uniform(Uniform<T>),
     /// Exponential.
@@ -21,7 +21,7 @@ pub(crate) enum Spread<T> {
     /// One of several values.
     Listed(Listed<T>),
     /// The gaps of telnet sessions, after what is published of tcplib's; mean 1.1 s.
-    Telnet(Telnet),
+    Telnet(TelnetGaps),
 }
 
 /// Evenly from `low` to `high`.
@@ -79,9 +79,9 @@ pub(crate) struct Listed<T> {
 /// No parameters.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Telnet {}
+pub(crate) struct TelnetGaps {}
 
-impl<T: Amount> Spread<Written<T>> {
+impl<T: Amount> SpreadSpec<Written<T>> {
     /// The distribution, in seconds or bytes.
     pub(crate) fn distribution(&self) -> Result<Distribution, String> {
         let made = match self {

@@ -9,7 +9,7 @@ use units::{Duration, Rate};
 /// One direction of a wire, and what is different about the other.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wire {
+pub(crate) struct WireSpec {
     /// Transmission rate; needed unless there is a trace.
     pub(crate) rate: Option<Written<Rate>>,
     /// A file of packet-delivery opportunities in mahimahi's format, beside the plan; the rate
@@ -18,11 +18,11 @@ pub(crate) struct Wire {
     /// One-way propagation delay; 0 unless given.
     pub(crate) delay: Option<Written<Duration>>,
     /// The queue before the link: a limit, or a table with a discipline; without bound unless given.
-    pub(crate) queue: Option<At<TextOr<QueueLimit, Queue>>>,
+    pub(crate) queue: Option<At<TextOr<QueueLimit, QueueSpec>>>,
     /// Probability that a packet is lost on the wire, each independently; 0 unless given.
     pub(crate) loss: Option<Probability>,
     /// How packets come out of order; in order unless given.
-    pub(crate) reordering: Option<At<Reordering>>,
+    pub(crate) reordering: Option<At<ReorderingSpec>>,
     /// What is different about the way back; all else is as above.
     pub(crate) back: Option<OneWay>,
 }
@@ -38,14 +38,14 @@ pub(crate) struct OneWay {
     /// One-way propagation delay.
     pub(crate) delay: Option<Written<Duration>>,
     /// The queue before the link.
-    pub(crate) queue: Option<At<TextOr<QueueLimit, Queue>>>,
+    pub(crate) queue: Option<At<TextOr<QueueLimit, QueueSpec>>>,
     /// Probability that a packet is lost on the wire.
     pub(crate) loss: Option<Probability>,
     /// How packets come out of order.
-    pub(crate) reordering: Option<At<Reordering>>,
+    pub(crate) reordering: Option<At<ReorderingSpec>>,
 }
 
-impl Wire {
+impl WireSpec {
     /// The way there.
     pub(crate) fn there(&self) -> OneWay {
         OneWay {
@@ -78,7 +78,7 @@ impl Wire {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
-pub(crate) enum Reordering {
+pub(crate) enum ReorderingSpec {
     /// Some packets take longer.
     HoldBack(HoldBack),
     /// Every packet takes longer by another time.
@@ -106,7 +106,7 @@ pub(crate) struct Jitter {
 /// How a queue decides what to drop, to mark and to send next.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(tag = "kind")]
-pub(crate) enum Queue {
+pub(crate) enum QueueSpec {
     /// First in, first out; what does not fit is dropped.
     #[serde(rename = "droptail")]
     DropTail(Plain),

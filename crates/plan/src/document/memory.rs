@@ -10,18 +10,18 @@ use units::Duration;
 /// by itself, those with `memory=gateway` a performance gateway, their own or their site's.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Memory {
+pub(crate) struct MemorySpec {
     /// Groups of hosts, or parts of them; the hosts of each share a gateway. Hosts of none have a gateway
     /// of their own.
     #[serde(default)]
     pub(crate) sites: Vec<At<String>>,
     /// How sites' gateways come to know what senders know; `reports` unless given.
     #[serde(default)]
-    pub(crate) collecting: Collecting,
+    pub(crate) collecting: CollectingSpec,
     /// What a gateway takes together: addresses that share 24 bits, or every host by itself; `network`
     /// unless given.
     #[serde(default)]
-    pub(crate) scope: Scope,
+    pub(crate) scope: ScopeSpec,
     /// Length of a gateway's sliding window; 300s unless given.
     pub(crate) window: Option<Written<Duration>>,
     /// Samples in the window that an answer of a gateway needs at least; 1 unless given.
@@ -41,7 +41,7 @@ pub(crate) struct Memory {
 /// How a gateway collects.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Collecting {
+pub(crate) enum CollectingSpec {
     /// Senders report, at once.
     #[default]
     Reports,
@@ -54,7 +54,7 @@ pub(crate) enum Collecting {
 /// What a gateway takes together.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Scope {
+pub(crate) enum ScopeSpec {
     /// Addresses that share their first 24 bits.
     #[default]
     Network,

@@ -8,13 +8,15 @@ mod topology;
 mod workload;
 
 pub(crate) use self::workload::{
-    Page, Pairing, Requests, Rounds, Start, Times, Traffic, User, Workload,
+    PageTraffic, Pairing, Requests, RoundsTraffic, StartSpec, Times, Traffic, UserTraffic, Workload,
 };
-pub(crate) use distribution::Spread;
-pub(crate) use link::{CoDel, FqCoDel, OneWay, Queue, Red, Reordering, Wire};
-pub(crate) use memory::{Collecting, Memory, Scope};
+pub(crate) use distribution::SpreadSpec;
+pub(crate) use link::{CoDel, FqCoDel, OneWay, QueueSpec, Red, ReorderingSpec, WireSpec};
+pub(crate) use memory::{CollectingSpec, MemorySpec, ScopeSpec};
 pub(crate) use quantity::{Amount, At, Bytes, TextOr, Threshold, Written};
-pub(crate) use topology::{Asymmetric, Dumbbell, Graph, GraphLink, Row, Topology};
+pub(crate) use topology::{
+    Asymmetric, DumbbellTopology, GraphLink, GraphTopology, RowTopology, TopologySpec,
+};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -25,7 +27,7 @@ use units::Duration;
 /// An experiment: a topology, what happens on it, what is varied and what is measured.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Document {
+pub(crate) struct PlanDocument {
     /// One line that says what it is about.
     #[serde(default)]
     pub(crate) title: String,
@@ -44,7 +46,7 @@ pub(crate) struct Document {
     /// its workload and its own.
     pub(crate) parameters: Option<At<String>>,
     /// What is joined to what.
-    pub(crate) topology: Topology,
+    pub(crate) topology: TopologySpec,
     /// Who sends what to whom, by name.
     #[schemars(with = "BTreeMap<String, Workload>")]
     pub(crate) workload: BTreeMap<At<String>, Workload>,
@@ -52,10 +54,10 @@ pub(crate) struct Document {
     #[serde(default)]
     pub(crate) packets: Packets,
     /// What hosts remember of destinations, under schemes that ask.
-    pub(crate) memory: Option<Memory>,
+    pub(crate) memory: Option<MemorySpec>,
     /// Hosts that take time over what they send; others take none.
     #[serde(default)]
-    pub(crate) processing: Vec<Processing>,
+    pub(crate) processing: Vec<ProcessingSpec>,
     /// What is measured.
     #[serde(default)]
     pub(crate) measure: Measure,
@@ -64,7 +66,7 @@ pub(crate) struct Document {
     pub(crate) sweep: Vec<Axis>,
 }
 
-impl Document {
+impl PlanDocument {
     /// The files that it names.
     pub(crate) fn files(&self) -> Vec<&At<String>> {
         let mut files = self.topology.traces();
@@ -96,7 +98,7 @@ pub(crate) struct Packets {
 /// in step.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Processing {
+pub(crate) struct ProcessingSpec {
     /// A group of hosts, a part of one, or one host.
     pub(crate) hosts: At<String>,
     /// The longest time.

@@ -1,6 +1,6 @@
 //! Topologies: ready-made ones, and graphs of named nodes.
 
-use super::link::{OneWay, Wire};
+use super::link::{OneWay, WireSpec};
 use super::quantity::{At, Few};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,23 +10,23 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
-pub(crate) enum Topology {
+pub(crate) enum TopologySpec {
     /// Sources – router – bottleneck – router – sinks.
-    Dumbbell(Dumbbell),
+    Dumbbell(DumbbellTopology),
     /// Sources at the one end of a row of links, sinks at the other; cross traffic over each.
-    ParkingLot(Row),
+    ParkingLot(RowTopology),
     /// A row of links with hosts at every router.
-    Chain(Row),
+    Chain(RowTopology),
     /// Servers on the one side of an access link, clients on the other; each direction by itself.
     Asymmetric(Asymmetric),
     /// Named hosts, routers and links.
-    Graph(Graph),
+    Graph(GraphTopology),
 }
 
-impl Topology {
+impl TopologySpec {
     /// The rate traces that its links name.
     pub(crate) fn traces(&self) -> Vec<&At<String>> {
-        let wires: Vec<&At<Wire>> = match self {
+        let wires: Vec<&At<WireSpec>> = match self {
             Self::Dumbbell(plan) => [&plan.bottleneck].into_iter().chain(&plan.side).collect(),
             Self::ParkingLot(plan) | Self::Chain(plan) => {
                 [&plan.hop].into_iter().chain(&plan.side).collect()
@@ -50,13 +50,13 @@ impl Topology {
 /// their routers the link `bottleneck`, back `bottleneck-back`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Dumbbell {
+pub(crate) struct DumbbellTopology {
     /// Sources, and as many sinks; as many as the workload with the most members unless given.
     pub(crate) pairs: Option<Few>,
     /// The link in the middle, towards the sinks.
-    pub(crate) bottleneck: At<Wire>,
+    pub(crate) bottleneck: At<WireSpec>,
     /// The wire from every source and sink to its router; without it they are at the router.
-    pub(crate) side: Option<At<Wire>>,
+    pub(crate) side: Option<At<WireSpec>>,
 }
 
 /// Routers 0 to `hops` in a row, joined by the links `hop0`, `hop1`, …; the groups `sources` at the
@@ -65,7 +65,7 @@ pub(crate) struct Dumbbell {
 /// at the beginning and at the end of hop n, in a chain both at router n.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Row {
+pub(crate) struct RowTopology {
     /// Links in the row.
     pub(crate) hops: Few,
     /// Sources, and as many sinks; as many as the workload with the most members unless given.
@@ -73,9 +73,9 @@ pub(crate) struct Row {
     /// Hosts of each group `in<n>` and `out<n>`; 1 unless given.
     pub(crate) cross: Option<Few>,
     /// Every link of the row, towards the sinks.
-    pub(crate) hop: At<Wire>,
+    pub(crate) hop: At<WireSpec>,
     /// The wire from every host to its router; without it they are at the router.
-    pub(crate) side: Option<At<Wire>>,
+    pub(crate) side: Option<At<WireSpec>>,
 }
 
 /// The groups `servers` and `clients`, and between them the links `down`, to the clients, and `up`.
@@ -91,13 +91,13 @@ pub(crate) struct Asymmetric {
     /// Away from them.
     pub(crate) up: At<OneWay>,
     /// The wire from every server to the router; without it they are at the router.
-    pub(crate) side: Option<At<Wire>>,
+    pub(crate) side: Option<At<WireSpec>>,
 }
 
 /// A graph. Routes have the fewest links unless they are given.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Graph {
+pub(crate) struct GraphTopology {
     /// Names of the hosts.
     pub(crate) hosts: Vec<At<String>>,
     /// Names of the nodes that only forward.
@@ -125,7 +125,7 @@ pub(crate) struct GraphLink {
     #[serde(default)]
     pub(crate) one_way: bool,
     /// What the wire is.
-    pub(crate) wire: At<Wire>,
+    pub(crate) wire: At<WireSpec>,
 }
 
 /// The way from a host to another.

@@ -1,6 +1,6 @@
 //! Workloads: who sends what to whom, when, under which scheme.
 
-use super::distribution::Spread;
+use super::distribution::SpreadSpec;
 use super::quantity::{At, Bytes, Count, Few, TextOr, Things, Written};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub(crate) struct Workload {
     /// Members; 1 unless given.
     pub(crate) count: Option<At<u32>>,
     /// When each member begins; 0s unless given.
-    pub(crate) start: Option<At<TextOr<Duration, Start>>>,
+    pub(crate) start: Option<At<TextOr<Duration, StartSpec>>>,
     /// The scheme of its senders; that of the sweep unless given.
     pub(crate) scheme: Option<Written<Scheme>>,
     /// Parameters of its schemes, `window=8+ssthresh=8`: they come behind the plan's.
@@ -50,7 +50,7 @@ pub(crate) enum Pairing {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
-pub(crate) enum Start {
+pub(crate) enum StartSpec {
     /// Each at an instant drawn evenly.
     Uniform(UniformStart),
     /// One after another.
@@ -78,9 +78,9 @@ pub(crate) struct StaggeredStart {
 }
 
 /// Bytes, the same each time or drawn.
-pub(crate) type Sizes = At<TextOr<Bytes, Spread<Written<Bytes>>>>;
+pub(crate) type Sizes = At<TextOr<Bytes, SpreadSpec<Written<Bytes>>>>;
 /// A time, the same each time or drawn.
-pub(crate) type Times = At<TextOr<Duration, Spread<Written<Duration>>>>;
+pub(crate) type Times = At<TextOr<Duration, SpreadSpec<Written<Duration>>>>;
 
 /// What a member does.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -90,19 +90,19 @@ pub(crate) enum Traffic {
     /// One connection or several at once, as fast as TCP lets them.
     Bulk(Bulk),
     /// Transfers in rounds over kept connections: all transfer, all fall silent, again.
-    Rounds(Rounds),
+    Rounds(RoundsTraffic),
     /// Transfers that arrive at random, each over a connection of its own.
     Poisson(Poisson),
     /// A user who asks for objects one after another and thinks between pages: a closed loop.
-    User(User),
+    User(UserTraffic),
     /// Visits to a page, from servers to a browser, with time to think between.
-    Page(Page),
+    Page(PageTraffic),
     /// Small messages over one connection, as typed.
-    Telnet(Telnet),
+    Telnet(TelnetTraffic),
     /// Datagrams of one size at one interval.
-    Cbr(Cbr),
+    Cbr(CbrTraffic),
     /// Bursts of datagrams, and silences between them.
-    OnOff(OnOff),
+    OnOff(OnOffTraffic),
 }
 
 /// One connection, or several at once.
@@ -128,7 +128,7 @@ pub(crate) struct Bulk {
 /// says when the first round begins.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Rounds {
+pub(crate) struct RoundsTraffic {
     /// Bytes of each transfer.
     pub(crate) size: Sizes,
     /// Number of rounds.
@@ -163,11 +163,11 @@ pub(crate) struct Poisson {
 /// own and is a transfer in results; asking takes no time. A member is one user.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct User {
+pub(crate) struct UserTraffic {
     /// Bytes of each object.
     pub(crate) size: Sizes,
     /// Objects of each page; 1 unless given.
-    pub(crate) objects: Option<At<TextOr<Things, Spread<Written<Things>>>>>,
+    pub(crate) objects: Option<At<TextOr<Things, SpreadSpec<Written<Things>>>>>,
     /// From the end of an object to asking for the next of its page; none unless given.
     pub(crate) pause: Option<Times>,
     /// Before each page, the first included.
@@ -181,7 +181,7 @@ pub(crate) struct User {
 /// transfer in results: from its start to its last byte.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Page {
+pub(crate) struct PageTraffic {
     /// A page that comes with headstart (`headstart pages`), or a HAR file beside the plan.
     pub(crate) page: At<String>,
     /// When objects of the papers' pages are asked for; at the first segment of the HTML that names
@@ -223,7 +223,7 @@ pub(crate) enum Requests {
 /// Small messages over one connection.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Telnet {
+pub(crate) struct TelnetTraffic {
     /// Before each message; as telnet's unless given.
     pub(crate) gaps: Option<Times>,
     /// Bytes of a message; 1B unless given.
@@ -235,7 +235,7 @@ pub(crate) struct Telnet {
 /// Datagrams of one size at a constant rate.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Cbr {
+pub(crate) struct CbrTraffic {
     /// Bits per second on the wire.
     pub(crate) rate: Written<Rate>,
     /// Bytes of a datagram on the wire, headers included; 1000B unless given.
@@ -247,7 +247,7 @@ pub(crate) struct Cbr {
 /// Bursts at a constant rate, and silences. It begins with a silence and never finishes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct OnOff {
+pub(crate) struct OnOffTraffic {
     /// Bits per second on the wire during a burst.
     pub(crate) rate: Written<Rate>,
     /// Bytes of a datagram on the wire, headers included; 1000B unless given.

@@ -4,7 +4,7 @@
 
 use super::rows::{FlowRow, Output};
 use crate::metrics::{Tallies, WorkloadResult};
-use crate::scenario::{Interval, Scenario};
+use crate::scenario::{MeasuredInterval, Scenario};
 use netsim::{FlowRecord, HostId};
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -75,7 +75,7 @@ impl Flows {
     }
 
     /// Writes what is left; the sums, now that the measured interval is known.
-    pub(super) fn finish(&mut self, interval: Interval) -> io::Result<Vec<WorkloadResult>> {
+    pub(super) fn finish(&mut self, interval: MeasuredInterval) -> io::Result<Vec<WorkloadResult>> {
         if let Some(failure) = self.failure.take() {
             return Err(failure.into());
         }

@@ -1,7 +1,7 @@
 //! What links did in the measured interval: totals at its end less totals at its beginning.
 
 use super::rows::LinkRow;
-use link::{Counters, Occupancy, Statistics};
+use link::{LinkCounters, Occupancy, Statistics};
 use netsim::{LinkId, Simulation};
 use units::{Duration, Instant};
 
@@ -13,7 +13,7 @@ pub(super) struct LinkTotals {
 
 /// One link's totals, and what its queue holds.
 struct Totals {
-    counters: Counters,
+    counters: LinkCounters,
     statistics: Option<Statistics>,
     queue: Occupancy,
 }

@@ -9,7 +9,7 @@ mod rows;
 pub use rows::{LinkRow, Output};
 
 use super::metrics::WorkloadResult;
-use super::scenario::{End, Interval, Scenario};
+use super::scenario::{End, MeasuredInterval, Scenario};
 use apps::{Actor, Surroundings};
 use flows::{Flows, SharedFlows};
 use links::LinkTotals;
@@ -178,7 +178,7 @@ impl<'a> Stage<'a> {
         &self,
         (before, after): (&Snapshot, &Snapshot),
     ) -> io::Result<Vec<WorkloadResult>> {
-        let interval = Interval { from: before.links.at, until: after.links.at };
+        let interval = MeasuredInterval { from: before.links.at, until: after.links.at };
         let mut flows = self.flows.borrow_mut();
         flows.tallies().set_interval(interval);
         for (index, actor) in self.actors.iter().enumerate() {

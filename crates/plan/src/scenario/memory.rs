@@ -1,7 +1,7 @@
 //! The plan's memory as what hosts and sites of a simulation get.
 
 use super::net::Net;
-use crate::document::{self, Memory};
+use crate::document::{self, MemorySpec};
 use crate::error::Fault;
 use memory::{CacheConfig, GatewayConfig, HostCache, ReuseGate, Scope, shared};
 use netsim::{Collecting, HostId, Simulation, SiteSpec};
@@ -18,7 +18,7 @@ pub(crate) struct Memories {
 
 impl Memories {
     /// The memories of a plan.
-    pub(super) fn of(plan: &Memory, net: &Net) -> Result<Self, Fault> {
+    pub(super) fn of(plan: &MemorySpec, net: &Net) -> Result<Self, Fault> {
         let gateway = gateway(plan);
         let (gate, cache) = (ReuseGate::default(), CacheConfig::default());
         let mut sites = Vec::new();
@@ -59,12 +59,12 @@ impl Memories {
     }
 }
 
-fn gateway(plan: &Memory) -> GatewayConfig {
+fn gateway(plan: &MemorySpec) -> GatewayConfig {
     let config = GatewayConfig::default();
     GatewayConfig {
         scope: match plan.scope {
-            document::Scope::Network => Scope::Network,
-            document::Scope::Host => Scope::Host,
+            document::ScopeSpec::Network => Scope::Network,
+            document::ScopeSpec::Host => Scope::Host,
         },
         window: plan.window.map_or(config.window, |window| window.0),
         enough: plan.enough.map_or(config.enough, |enough| enough.0 as usize),
@@ -73,10 +73,10 @@ fn gateway(plan: &Memory) -> GatewayConfig {
     }
 }
 
-const fn collecting(plan: &Memory) -> Collecting {
+const fn collecting(plan: &MemorySpec) -> Collecting {
     match plan.collecting {
-        document::Collecting::Reports => Collecting::Reports,
-        document::Collecting::Option => Collecting::Option,
-        document::Collecting::Passive => Collecting::Passive,
+        document::CollectingSpec::Reports => Collecting::Reports,
+        document::CollectingSpec::Option => Collecting::Option,
+        document::CollectingSpec::Passive => Collecting::Passive,
     }
 }

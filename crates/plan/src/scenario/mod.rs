@@ -8,9 +8,11 @@ mod wire;
 
 pub(crate) use memory::Memories;
 pub(crate) use net::Net;
-pub(crate) use traffic::{Activity, Rounds as RoundsPlan, User as UserPlan};
+pub(crate) use traffic::{Activity, RoundsPlan, UserPlan};
 
-use super::document::{At, Document, Measure, Packets, Pairing, Start, TextOr, Workload, Written};
+use super::document::{
+    At, Measure, Packets, Pairing, PlanDocument, StartSpec, TextOr, Workload, Written,
+};
 use super::error::Fault;
 use super::files::Files;
 use netsim::{HostId, LinkId, WireSizes};
@@ -37,13 +39,13 @@ pub(crate) enum End {
 /// It begins at `measure.from`. Without that key it begins when the first member of a workload starts,
 /// in the background or not: nothing is sent before. It ends at `measure.until`, or when the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Interval {
+pub(crate) struct MeasuredInterval {
     pub(crate) from: Instant,
     /// [`Instant::FAR_FUTURE`] for the end of the run.
     pub(crate) until: Instant,
 }
 
-impl Interval {
+impl MeasuredInterval {
     pub(crate) fn contains(&self, at: Instant) -> bool {
         self.from <= at && at < self.until
     }
@@ -96,7 +98,7 @@ pub struct Scenario {
     pub(crate) memories: Option<Memories>,
     pub(crate) end: End,
     /// Where the plan does not say when it begins, it begins at the origin until the first start is known.
-    pub(crate) interval: Interval,
+    pub(crate) interval: MeasuredInterval,
     /// Whether the plan says when the interval begins.
     pub(crate) has_warm_up: bool,
     pub(crate) bottleneck: Option<LinkId>,
@@ -105,7 +107,11 @@ pub struct Scenario {
 
 impl Scenario {
     /// The scenario of a cell's document under the sweep's scheme.
-    pub(super) fn new(document: &Document, scheme: &Scheme, files: &Files) -> Result<Self, Fault> {
+    pub(super) fn new(
+        document: &PlanDocument,
+        scheme: &Scheme,
+        files: &Files,
+    ) -> Result<Self, Fault> {
         let members = document.workload.values().map(members).collect::<Result<Vec<_>, _>>()?;
         let pairs = members.into_iter().max().unwrap_or(1).max(1);
         let maker = LinkMaker { files, waiting: document.measure.waiting };
@@ -137,7 +143,7 @@ impl Scenario {
     }
 
     /// Refuses what would never end or never be measured.
-    fn check(&self, document: &Document) -> Result<(), Fault> {
+    fn check(&self, document: &PlanDocument) -> Result<(), Fault> {
         let from = self.interval.from;
         let until = self.interval.until.min(match self.end {
             End::At(end) | End::Finished(end) => end,
@@ -262,7 +268,7 @@ fn begin(plan: &Workload) -> Result<Begin, Fault> {
     Ok(match plan.start.as_deref() {
         None => Begin::Fixed(Instant::ZERO),
         Some(TextOr::Text(start)) => Begin::Fixed(instant(*start)),
-        Some(TextOr::Kind(Start::Uniform(start))) => {
+        Some(TextOr::Kind(StartSpec::Uniform(start))) => {
             let (from, until) = (at(start.from), instant(start.until.0));
             if until <= from {
                 let why = format!("until {until} is not after from {from}");
@@ -270,13 +276,13 @@ fn begin(plan: &Workload) -> Result<Begin, Fault> {
             }
             Begin::Uniform(from, until - from)
         }
-        Some(TextOr::Kind(Start::Staggered(start))) => {
+        Some(TextOr::Kind(StartSpec::Staggered(start))) => {
             Begin::Staggered(at(start.from), start.every.0)
         }
     })
 }
 
-fn end(document: &Document) -> End {
+fn end(document: &PlanDocument) -> End {
     match &document.duration {
         Some(duration) => End::At(instant(duration.0)),
         None => End::Finished(instant(document.time_limit.map_or(TIME_LIMIT, |limit| limit.0))),
@@ -295,9 +301,9 @@ fn records(measure: &Measure, net: &Net) -> Result<Records, Fault> {
     })
 }
 
-fn interval(document: &Document) -> Interval {
+fn interval(document: &PlanDocument) -> MeasuredInterval {
     let at = |time: Option<Written<Duration>>, default| time.map_or(default, |t| instant(t.0));
-    Interval {
+    MeasuredInterval {
         from: at(document.measure.from, Instant::ZERO),
         until: at(document.measure.until, Instant::FAR_FUTURE),
     }

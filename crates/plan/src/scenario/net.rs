@@ -1,7 +1,7 @@
 //! A network under construction: nodes, wires and groups of hosts, by name.
 
 use super::wire::LinkMaker;
-use crate::document::{At, OneWay, Processing, Wire};
+use crate::document::{At, OneWay, ProcessingSpec, WireSpec};
 use crate::error::{Fault, meant};
 use link::LinkConfig;
 use netsim::{HostId, LinkId, NodeId, Topology};
@@ -32,7 +32,7 @@ impl Builder<'_> {
         &mut self,
         name: &str,
         router: NodeId,
-        side: Option<&At<Wire>>,
+        side: Option<&At<WireSpec>>,
     ) -> Result<HostId, Fault> {
         let topology = &mut self.net.topology;
         let host = match side {
@@ -56,7 +56,7 @@ impl Builder<'_> {
         &mut self,
         (group, prefix): (&str, &str),
         count: u32,
-        (router, side): (NodeId, Option<&At<Wire>>),
+        (router, side): (NodeId, Option<&At<WireSpec>>),
     ) -> Result<Vec<HostId>, Fault> {
         for n in 0..count {
             let host = self.host(&format!("{prefix}{n}"), router, side)?;
@@ -75,7 +75,7 @@ impl Builder<'_> {
         &mut self,
         name: &str,
         (from, to): (NodeId, NodeId),
-        wire: &At<Wire>,
+        wire: &At<WireSpec>,
     ) -> Result<LinkId, Fault> {
         let links = self.maker.both(wire, wire.span())?;
         let id = self.link(name, (from, to), links.forward);
@@ -108,7 +108,7 @@ impl Builder<'_> {
 
 impl Net {
     /// Gives hosts a time that they take over what they send.
-    pub(super) fn set_processing(&mut self, plan: &Processing) -> Result<(), Fault> {
+    pub(super) fn set_processing(&mut self, plan: &ProcessingSpec) -> Result<(), Fault> {
         for host in self.hosts_named(&plan.hosts)? {
             self.topology.set_processing(host, plan.longest.0);
             self.topology.set_processing_order(host, plan.per.into());

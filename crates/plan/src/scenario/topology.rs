@@ -2,7 +2,9 @@
 
 use super::net::{Builder, Net, dangling};
 use super::wire::LinkMaker;
-use crate::document::{Asymmetric, At, Dumbbell, Graph, GraphLink, Row, Topology};
+use crate::document::{
+    Asymmetric, At, DumbbellTopology, GraphLink, GraphTopology, RowTopology, TopologySpec,
+};
 use crate::error::Fault;
 use netsim::{NodeId, RouteError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,18 +15,22 @@ const MOST_HOSTS: u64 = 1_000_000;
 const MOST_PAIRS: u32 = 100_000;
 
 /// Builds the network; a topology that does not say how many pairs it has gets `pairs`.
-pub(super) fn build(topology: &Topology, pairs: u32, maker: LinkMaker<'_>) -> Result<Net, Fault> {
+pub(super) fn build(
+    topology: &TopologySpec,
+    pairs: u32,
+    maker: LinkMaker<'_>,
+) -> Result<Net, Fault> {
     let (builder, pairs) = (Builder { net: Net::default(), maker }, pairs.min(MOST_PAIRS));
     match topology {
-        Topology::Dumbbell(plan) => dumbbell(builder, plan, pairs),
-        Topology::ParkingLot(plan) => RowOfLinks::new(plan, pairs, Exit::Next).build(builder),
-        Topology::Chain(plan) => RowOfLinks::new(plan, pairs, Exit::Same).build(builder),
-        Topology::Asymmetric(plan) => asymmetric(builder, plan, pairs),
-        Topology::Graph(plan) => graph(builder, plan),
+        TopologySpec::Dumbbell(plan) => dumbbell(builder, plan, pairs),
+        TopologySpec::ParkingLot(plan) => RowOfLinks::new(plan, pairs, Exit::Next).build(builder),
+        TopologySpec::Chain(plan) => RowOfLinks::new(plan, pairs, Exit::Same).build(builder),
+        TopologySpec::Asymmetric(plan) => asymmetric(builder, plan, pairs),
+        TopologySpec::Graph(plan) => graph(builder, plan),
     }
 }
 
-fn dumbbell(mut to: Builder<'_>, plan: &Dumbbell, pairs: u32) -> Result<Net, Fault> {
+fn dumbbell(mut to: Builder<'_>, plan: &DumbbellTopology, pairs: u32) -> Result<Net, Fault> {
     let (left, right) = (to.net.topology.add_router(), to.net.topology.add_router());
     to.net.bottleneck = Some(to.wire("bottleneck", (left, right), &plan.bottleneck)?);
     for n in 0..plan.pairs.map_or(pairs, |pairs| pairs.0) {
@@ -47,21 +53,21 @@ enum Exit {
 
 /// Routers in a row.
 struct RowOfLinks<'a> {
-    plan: &'a Row,
+    plan: &'a RowTopology,
     pairs: u32,
     cross: u32,
     exit: Exit,
 }
 
 impl<'a> RowOfLinks<'a> {
-    fn new(plan: &'a Row, pairs: u32, exit: Exit) -> Self {
+    fn new(plan: &'a RowTopology, pairs: u32, exit: Exit) -> Self {
         let pairs = plan.pairs.map_or(pairs, |pairs| pairs.0);
         let cross = plan.cross.map_or(1, |cross| cross.0);
         Self { plan, pairs, cross, exit }
     }
 
     fn build(self, mut to: Builder<'_>) -> Result<Net, Fault> {
-        let Row { hop, side, .. } = self.plan;
+        let RowTopology { hop, side, .. } = self.plan;
         let (hops, side) = (self.plan.hops.0, side.as_ref());
         let hosts = u64::from(hops + 1) * u64::from(self.cross) * 2 + u64::from(self.pairs) * 2;
         if hosts > MOST_HOSTS {
@@ -116,7 +122,7 @@ fn asymmetric(mut to: Builder<'_>, plan: &Asymmetric, pairs: u32) -> Result<Net,
     Ok(to.net)
 }
 
-fn graph(mut to: Builder<'_>, plan: &Graph) -> Result<Net, Fault> {
+fn graph(mut to: Builder<'_>, plan: &GraphTopology) -> Result<Net, Fault> {
     let mut nodes = BTreeMap::new();
     for name in plan.routers.iter().chain(&plan.hosts) {
         if nodes.insert(String::clone(name), to.net.topology.add_router()).is_some() {
@@ -160,7 +166,7 @@ fn graph_link(
     Ok(())
 }
 
-fn routes(net: &mut Net, plan: &Graph) -> Result<(), Fault> {
+fn routes(net: &mut Net, plan: &GraphTopology) -> Result<(), Fault> {
     let mut given = BTreeSet::new();
     for route in &plan.route {
         let links = route.links.iter().map(|name| net.link_named(name));

@@ -1,7 +1,7 @@
 //! What members do, in numbers.
 
 use crate::document::{
-    self, Amount, At, Bytes, Page, Requests, Spread, TextOr, Times, Traffic, Written,
+    self, Amount, At, Bytes, PageTraffic, Requests, SpreadSpec, TextOr, Times, Traffic, Written,
 };
 use crate::error::Fault;
 use crate::files::Files;
@@ -11,7 +11,7 @@ use workload::{Distribution, Http, LoaderConfig, RequestModel, RequestTiming, Tl
 
 /// Rounds of transfers; sizes in bytes, jitter in seconds.
 #[derive(Clone, Debug)]
-pub(crate) struct Rounds {
+pub(crate) struct RoundsPlan {
     pub(crate) size: Distribution,
     pub(crate) rounds: u32,
     pub(crate) jitter: Distribution,
@@ -22,7 +22,7 @@ pub(crate) struct Rounds {
 
 /// A user; sizes in bytes, times in seconds.
 #[derive(Clone, Debug)]
-pub(crate) struct User {
+pub(crate) struct UserPlan {
     pub(crate) size: Distribution,
     pub(crate) objects: Distribution,
     pub(crate) pause: Distribution,
@@ -37,11 +37,11 @@ pub(crate) enum Activity {
     /// Their weights in turn, none if all weigh the same.
     Bulk { size: Option<Distribution>, parallel: u32, weights: Vec<u32>, close: bool },
     /// Rounds of transfers.
-    Rounds(Box<Rounds>),
+    Rounds(Box<RoundsPlan>),
     /// Transfers that come and go; gaps in seconds, sizes in bytes.
     Poisson { gaps: Distribution, size: Distribution, count: Option<u64> },
     /// Objects one after another, and time to think between pages; times in seconds, sizes in bytes.
-    User(Box<User>),
+    User(Box<UserPlan>),
     /// Visits to a page; time to think in seconds.
     Page {
         page: Arc<workload::Page>,
@@ -135,8 +135,8 @@ impl Activity {
     }
 }
 
-fn rounds(plan: &document::Rounds) -> Result<Rounds, Fault> {
-    Ok(Rounds {
+fn rounds(plan: &document::RoundsTraffic) -> Result<RoundsPlan, Fault> {
+    Ok(RoundsPlan {
         size: distribution(&plan.size)?,
         rounds: plan.rounds.0,
         jitter: or_fixed(plan.jitter.as_ref(), 0.0)?,
@@ -146,8 +146,8 @@ fn rounds(plan: &document::Rounds) -> Result<Rounds, Fault> {
     })
 }
 
-fn user(plan: &document::User) -> Result<User, Fault> {
-    Ok(User {
+fn user(plan: &document::UserTraffic) -> Result<UserPlan, Fault> {
+    Ok(UserPlan {
         size: distribution(&plan.size)?,
         objects: match &plan.objects {
             Some(objects) => distribution(objects)?,
@@ -161,7 +161,7 @@ fn user(plan: &document::User) -> Result<User, Fault> {
 
 /// A value that is the same each time or drawn.
 fn distribution<T: Amount>(
-    plan: &At<TextOr<T, Spread<Written<T>>>>,
+    plan: &At<TextOr<T, SpreadSpec<Written<T>>>>,
 ) -> Result<Distribution, Fault> {
     let made = match &**plan {
         TextOr::Text(value) => Distribution::fixed(value.number()).map_err(|e| e.to_string()),
@@ -181,7 +181,7 @@ fn some_time(plan: &Times) -> Result<Distribution, Fault> {
 }
 
 /// A page that is built in, or the one in a file.
-fn page(plan: &Page, files: &Files) -> Result<Arc<workload::Page>, Fault> {
+fn page(plan: &PageTraffic, files: &Files) -> Result<Arc<workload::Page>, Fault> {
     let timing = plan.requests.as_ref().map_or(RequestTiming::default(), |asked| match **asked {
         Requests::FirstSegment => RequestTiming::FirstSegment,
         Requests::EvenlySpread => RequestTiming::EvenlySpread,
@@ -203,7 +203,7 @@ fn page(plan: &Page, files: &Files) -> Result<Arc<workload::Page>, Fault> {
     page.map(Arc::new).map_err(|error| Fault::new(plan.page.span(), error))
 }
 
-fn loader(plan: &Page) -> Result<LoaderConfig, Fault> {
+fn loader(plan: &PageTraffic) -> Result<LoaderConfig, Fault> {
     let http = plan.http.as_ref().map(|text| match text.parse() {
         Ok(Http::Persistent) | Err(_) => {
             Err(Fault::new(text.span(), format!("{:?}: use 1.0, 1.1 or 2", **text)))

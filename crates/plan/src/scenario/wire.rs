@@ -1,7 +1,7 @@
 //! A plan's wires as links.
 
 use crate::document::{
-    CoDel, FqCoDel, OneWay, Queue, Red, Reordering, TextOr, Threshold, Wire, Written,
+    CoDel, FqCoDel, OneWay, QueueSpec, Red, ReorderingSpec, TextOr, Threshold, WireSpec, Written,
 };
 use crate::error::Fault;
 use crate::files::Files;
@@ -24,7 +24,11 @@ pub(super) struct LinkMaker<'a> {
 
 impl LinkMaker<'_> {
     /// Both directions of a wire that stands at `span`.
-    pub(super) fn both(self, wire: &Wire, span: Range<usize>) -> Result<Duplex<LinkConfig>, Fault> {
+    pub(super) fn both(
+        self,
+        wire: &WireSpec,
+        span: Range<usize>,
+    ) -> Result<Duplex<LinkConfig>, Fault> {
         Ok(Duplex {
             forward: self.one(&wire.there(), span.clone())?,
             reverse: self.one(&wire.back(), span)?,
@@ -65,25 +69,25 @@ impl LinkMaker<'_> {
     }
 }
 
-fn reordering(plan: &Reordering) -> link::Reordering {
+fn reordering(plan: &ReorderingSpec) -> link::Reordering {
     match plan {
-        Reordering::HoldBack(plan) => {
+        ReorderingSpec::HoldBack(plan) => {
             link::Reordering::HoldBack { probability: plan.probability.0, extra: plan.extra.0 }
         }
-        Reordering::Jitter(plan) => link::Reordering::Jitter(plan.up_to.0),
+        ReorderingSpec::Jitter(plan) => link::Reordering::Jitter(plan.up_to.0),
     }
 }
 
 /// Limit and discipline; `None` where the plan leaves them open.
-fn queue(plan: &TextOr<QueueLimit, Queue>) -> (Option<QueueLimit>, Option<Discipline>) {
+fn queue(plan: &TextOr<QueueLimit, QueueSpec>) -> (Option<QueueLimit>, Option<Discipline>) {
     let (limit, discipline) = match plan {
         TextOr::Text(limit) => return (Some(*limit), None),
-        TextOr::Kind(Queue::DropTail(plan)) => (plan.limit, Discipline::DropTail),
-        TextOr::Kind(Queue::PriorityDrop(plan)) => (plan.limit, Discipline::PriorityDrop),
-        TextOr::Kind(Queue::AcksFirst(plan)) => (plan.limit, Discipline::AcksFirst),
-        TextOr::Kind(Queue::Red(plan)) => (plan.limit, Discipline::Red(red(plan))),
-        TextOr::Kind(Queue::CoDel(plan)) => (plan.limit, Discipline::CoDel(codel(plan))),
-        TextOr::Kind(Queue::FqCoDel(plan)) => (plan.limit, Discipline::FqCoDel(fq_codel(plan))),
+        TextOr::Kind(QueueSpec::DropTail(plan)) => (plan.limit, Discipline::DropTail),
+        TextOr::Kind(QueueSpec::PriorityDrop(plan)) => (plan.limit, Discipline::PriorityDrop),
+        TextOr::Kind(QueueSpec::AcksFirst(plan)) => (plan.limit, Discipline::AcksFirst),
+        TextOr::Kind(QueueSpec::Red(plan)) => (plan.limit, Discipline::Red(red(plan))),
+        TextOr::Kind(QueueSpec::CoDel(plan)) => (plan.limit, Discipline::CoDel(codel(plan))),
+        TextOr::Kind(QueueSpec::FqCoDel(plan)) => (plan.limit, Discipline::FqCoDel(fq_codel(plan))),
     };
     (limit.map(|limit| limit.0), Some(discipline))
 }

@@ -2,7 +2,7 @@
 
 use super::rate::Delivery;
 use super::round_trip::RoundTrip;
-use super::scoreboard::Progress;
+use super::scoreboard::AckProgress;
 use units::{Duration, Instant};
 
 /// One ACK as loss recovery sees it, after the scoreboard was updated.
@@ -20,7 +20,7 @@ pub struct AckInfo {
     /// (RFC 6675 §2).
     pub duplicate: bool,
     /// What changed on the scoreboard.
-    pub progress: Progress,
+    pub progress: AckProgress,
     /// A D-SACK block `[left, right)` reported with this ACK (RFC 2883).
     pub dsack: Option<(u64, u64)>,
     /// The echoed timestamp proves that the original, not the retransmission, was acknowledged

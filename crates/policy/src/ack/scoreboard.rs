@@ -10,7 +10,7 @@ use units::Instant;
 
 /// One segment that was sent and is not yet cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct SentSegment {
     /// Offset of its first byte.
     pub start: u64,
     /// Sequence space it takes, SYN and FIN included.
@@ -34,7 +34,7 @@ const LOST: u8 = 2;
 const IN_FLIGHT_AGAIN: u8 = 4;
 const LOW_PRIORITY: u8 = 8;
 
-impl Sent {
+impl SentSegment {
     /// Offset one past its last byte.
     pub const fn end(&self) -> u64 {
         self.start + self.len as u64
@@ -80,7 +80,7 @@ pub struct Newest {
 
 /// What one ACK changed on the board.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
+pub struct AckProgress {
     /// Bytes newly acknowledged cumulatively.
     pub acked: u64,
     /// Bytes newly delivered: cumulative ones not known from SACK before, plus newly SACKed ones.
@@ -104,7 +104,7 @@ pub struct Progress {
 /// Outstanding segments in sequence order with their fates.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    segments: VecDeque<Sent>,
+    segments: VecDeque<SentSegment>,
     sacked_ranges: Vec<(u64, u64)>,
     outstanding: u64,
     sacked: u64,
@@ -165,11 +165,11 @@ impl Scoreboard {
         self.segments.is_empty()
     }
     /// The segments in sequence order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Sent> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &SentSegment> {
         self.segments.iter()
     }
     /// The segment at `index`.
-    pub fn segment(&self, index: usize) -> Option<&Sent> {
+    pub fn segment(&self, index: usize) -> Option<&SentSegment> {
         self.segments.get(index)
     }
     /// Merged SACKed ranges above the cumulative acknowledgement, ascending.
@@ -201,7 +201,7 @@ impl Scoreboard {
     pub fn push(&mut self, start: u64, len: u32, (sent_at, order): (Instant, u64)) {
         debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
         let (marks, retransmissions) = (0, 0);
-        self.segments.push_back(Sent { start, len, marks, retransmissions, sent_at, order });
+        self.segments.push_back(SentSegment { start, len, marks, retransmissions, sent_at, order });
         self.outstanding += u64::from(len);
     }
 
@@ -321,7 +321,7 @@ impl Scoreboard {
 
     /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest.
     #[inline]
-    pub fn acknowledge(&mut self, una: u64, progress: &mut Progress) {
+    pub fn acknowledge(&mut self, una: u64, progress: &mut AckProgress) {
         while let Some(first) = self.segments.front_mut() {
             if first.start >= una {
                 break;
@@ -345,7 +345,7 @@ impl Scoreboard {
 
     /// Books `part` bytes of a cumulatively acknowledged segment.
     #[inline]
-    fn settle(&mut self, s: &Sent, part: u64, progress: &mut Progress) {
+    fn settle(&mut self, s: &SentSegment, part: u64, progress: &mut AckProgress) {
         self.outstanding -= part;
         progress.acked += part;
         if s.marks != 0 {
@@ -357,7 +357,7 @@ impl Scoreboard {
         }
     }
 
-    fn settle_marked(&mut self, s: &Sent, part: u64) {
+    fn settle_marked(&mut self, s: &SentSegment, part: u64) {
         if s.is_retransmission_in_flight() {
             self.again -= part;
         }
@@ -381,7 +381,7 @@ impl Scoreboard {
     /// Marks `[left, right)` as delivered selectively. Only whole segments count (RFC 6675 §4
     /// `Update`); what lies outside of the outstanding range is ignored.
     #[inline]
-    pub fn sack(&mut self, left: u64, right: u64, progress: &mut Progress) {
+    pub fn sack(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
         let Some((low, high)) = self.bounds() else {
             return;
         };
@@ -396,7 +396,7 @@ impl Scoreboard {
     }
 
     /// As [`Scoreboard::sack`], within the outstanding range.
-    fn sack_within(&mut self, left: u64, right: u64, progress: &mut Progress) {
+    fn sack_within(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
         let highest = self.sacked_ranges.last().copied().unwrap_or((0, 0));
         if left >= highest.0 {
             return self.sack_highest(highest, (left, right), progress);
@@ -424,7 +424,7 @@ impl Scoreboard {
     }
 
     /// As [`Scoreboard::sack_within`], of a block that does not begin below the highest range.
-    fn sack_highest(&mut self, highest: (u64, u64), block: (u64, u64), progress: &mut Progress) {
+    fn sack_highest(&mut self, highest: (u64, u64), block: (u64, u64), progress: &mut AckProgress) {
         let (left, right) = block;
         if left > highest.1 || self.sacked_ranges.is_empty() {
             self.sack_fresh(block, block, progress);
@@ -460,7 +460,7 @@ impl Scoreboard {
     }
 
     /// Marks the segments that touch `fresh` and lie wholly inside `merged`.
-    fn sack_fresh(&mut self, fresh: (u64, u64), merged: (u64, u64), progress: &mut Progress) {
+    fn sack_fresh(&mut self, fresh: (u64, u64), merged: (u64, u64), progress: &mut AckProgress) {
         let from = self.index_reaching(fresh.0);
         for s in self.segments.range_mut(from..) {
             if s.start >= fresh.1 {
@@ -488,7 +488,7 @@ impl Scoreboard {
 }
 
 #[inline]
-fn note_delivery(s: &Sent, progress: &mut Progress) {
+fn note_delivery(s: &SentSegment, progress: &mut AckProgress) {
     let retransmitted = s.was_retransmitted();
     let this = Newest { sent_at: s.sent_at, end: s.end(), retransmitted, order: s.order };
     if progress.newest.is_some() {
@@ -502,7 +502,7 @@ fn note_delivery(s: &Sent, progress: &mut Progress) {
     }
 }
 
-fn note_another_delivery(s: &Sent, this: Newest, progress: &mut Progress) {
+fn note_another_delivery(s: &SentSegment, this: Newest, progress: &mut AckProgress) {
     if !this.retransmitted {
         let earliest = progress.earliest_sent.map_or(s.sent_at, |t| t.min(s.sent_at));
         progress.earliest_sent = Some(earliest);

@@ -20,7 +20,7 @@ use crate::window::Window;
 use aggregation::Aggregation;
 use arith::bbr::{self, BW_WINDOW_ROUNDS, UNIT};
 use arith::minmax::MaxFilter;
-use arith::policer::{Policer, Told};
+use arith::policer::{Policer, PolicerAck};
 pub(crate) use full_pipe::FullPipe;
 use round_trip::{Probe, RoundTrips};
 use units::{Duration, Instant, Rate};
@@ -188,8 +188,13 @@ impl Model {
         used_up
     }
 
-    fn told(&self, window: &Window, delivery: &Delivery, (round, probing): (bool, bool)) -> Told {
-        Told {
+    fn told(
+        &self,
+        window: &Window,
+        delivery: &Delivery,
+        (round, probing): (bool, bool),
+    ) -> PolicerAck {
+        PolicerAck {
             delivered_ms: delivery.at.as_nanos() / 1_000_000,
             delivered: delivery.total,
             lost: delivery.total_lost,

@@ -9,7 +9,7 @@ use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
-use arith::cubic::{self, Ack};
+use arith::cubic::{self, CurveAck};
 use arith::window::Credit;
 use units::{Duration, Instant};
 
@@ -27,7 +27,7 @@ pub static CUBIC: ControllerDescriptor = ControllerDescriptor::new(
 /// and the ended epoch stand (`tcp_reno_undo_cwnd`), unlike RFC 9438 §4.9.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cubic {
-    curve: cubic::Cubic,
+    curve: cubic::CubicCurve,
     credit: Credit,
 }
 
@@ -38,7 +38,7 @@ impl CongestionControl for Cubic {
         }
         let mss = window.mss();
         let acked = sample.delivered.div_ceil(mss);
-        let pace = self.curve.on_ack(&Ack {
+        let pace = self.curve.on_ack(&CurveAck {
             now_ms: millis(sample.now),
             cwnd: window.cwnd() / mss,
             acked,
@@ -155,7 +155,7 @@ mod tests {
         let mut cubic = Cubic::default();
         let w = window(100);
         assert_eq!(cubic.on_congestion(&w, &event(true)), 70 * MSS);
-        assert_eq!(cubic.curve, cubic::Cubic::default());
+        assert_eq!(cubic.curve, cubic::CubicCurve::default());
     }
 
     #[test]

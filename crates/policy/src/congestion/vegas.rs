@@ -7,7 +7,7 @@
 use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::{AckSample, RoundTrip};
 use crate::registry::values::{some_segments, whole};
-use crate::registry::{Make, Parameter, Setup};
+use crate::registry::{Make, Parameter, PolicySetup};
 use crate::window::{Cause, Window};
 
 /// Vegas.
@@ -64,7 +64,7 @@ pub struct VegasOptions {
 
 impl VegasOptions {
     /// The options that a scheme gives.
-    pub(crate) fn of(setup: &Setup<'_>) -> Self {
+    pub(crate) fn of(setup: &PolicySetup<'_>) -> Self {
         Self {
             alpha: setup.get(&ALPHA),
             beta: setup.get(&BETA),

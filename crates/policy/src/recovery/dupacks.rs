@@ -1,6 +1,6 @@
 //! What all recoveries by duplicate ACKs share: the counter, the `recover` mark, limited transmit.
 
-use super::{Context, IdleTimeout, Reduction, Report};
+use super::{IdleTimeout, RecoveryContext, Reduction, Report};
 use crate::ack::AckInfo;
 use crate::registry::Parameter;
 
@@ -74,7 +74,7 @@ impl DupAcks {
 
     /// A timeout ends what went before: an episode begins, all that is outstanding counts as lost, and
     /// what the receiver said it has may be discarded by it (RFC 2018 §8).
-    pub fn on_rto(&mut self, cx: &mut Context<'_>) -> Report {
+    pub fn on_rto(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
         self.begin_episode(cx.snd_nxt);
         if !cx.retreat {
             cx.board.forget_sacks();
@@ -91,7 +91,7 @@ impl DupAcks {
 
     /// `cwnd` less what is in flight as far as cumulative ACKs tell, plus limited transmit's
     /// segments.
-    pub fn open_allowance(&self, cx: &Context<'_>) -> u64 {
+    pub fn open_allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         let allowed = match self.limited_transmit {
             LimitedTransmit::Off | LimitedTransmit::RightEdge => false,
             LimitedTransmit::NewData => cx.board.waiting() == 0,
@@ -116,7 +116,7 @@ impl DupAcks {
 
     /// The one segment that right-edge recovery sends for a first or second duplicate. What was lost
     /// and waits goes first, by the window's leave: this is for new data.
-    pub fn beyond_right_edge(&self, cx: &Context<'_>) -> u64 {
+    pub fn beyond_right_edge(&self, cx: &RecoveryContext<'_>) -> u64 {
         let due = self.limited_transmit == LimitedTransmit::RightEdge
             && matches!(self.count, 1..DUP_THRESH)
             && self.right_edge == cx.snd_nxt

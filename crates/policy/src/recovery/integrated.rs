@@ -8,7 +8,7 @@
 //! not found so is left to the timeout.
 
 use super::reno::ENTERED;
-use super::{Context, LossRecovery, News, RecoveryDescriptor, Reduction, Report, SentInfo};
+use super::{LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo};
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make};
 use units::Instant;
@@ -43,7 +43,7 @@ impl Integrated {
 }
 
 impl LossRecovery for Integrated {
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
             let ended = self.repairing.is_some_and(|end| ack.una >= end);
             if ended {
@@ -59,7 +59,7 @@ impl LossRecovery for Integrated {
         Report::default()
     }
 
-    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
         if news != News::Lost || cx.board.mark_lost(0) == 0 {
             return Report::default();
         }
@@ -68,7 +68,7 @@ impl LossRecovery for Integrated {
         ENTERED
     }
 
-    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
         *self = Self::new(self.again);
         if cx.board.segment(0).is_some_and(|head| head.is_sacked()) {
             // RFC 2018 §8: the receiver has reneged.
@@ -78,7 +78,7 @@ impl LossRecovery for Integrated {
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
-    fn allowance(&self, cx: &Context<'_>) -> u64 {
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         if self.forced && cx.board.waiting() > 0 {
             return cx.mss;
         }

@@ -36,7 +36,7 @@ pub use later_acks::{News, Overtaken};
 use units::{Duration, Instant};
 
 /// What a recovery policy may see and mark.
-pub struct Context<'a> {
+pub struct RecoveryContext<'a> {
     /// The connection's outstanding segments.
     pub board: &'a mut Scoreboard,
     /// The path's window, bytes.
@@ -181,10 +181,10 @@ pub type RecoveryDescriptor = Descriptor<dyn LossRecovery>;
 /// A loss recovery policy; one value per connection.
 pub trait LossRecovery {
     /// Digests one ACK: marks losses, moves between open and recovering.
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report;
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report;
 
     /// On a shared path: digests what ACKs of other members say of this one's segments.
-    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
         let _ = (cx, news);
         Report::default()
     }
@@ -195,7 +195,7 @@ pub trait LossRecovery {
     }
 
     /// Digests a retransmission timeout: marks losses, leaves fast recovery.
-    fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report;
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report;
 
     /// Is told that the retransmission timer ran out while nothing was outstanding, all up to
     /// `snd_nxt` being acknowledged: senders whose timer runs on (ns-2) have this.
@@ -207,16 +207,16 @@ pub trait LossRecovery {
     /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
     /// the pacer are applied elsewhere. While nothing is SACKed or lost, new data that is sent takes
     /// its length off it and makes nothing go again.
-    fn allowance(&self, cx: &Context<'_>) -> u64;
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64;
 
     /// The window right after a gradual reduction, once the threshold is known (`cx.ssthresh`).
-    fn window_after_reduction(&self, cx: &Context<'_>) -> Option<u64> {
+    fn window_after_reduction(&self, cx: &RecoveryContext<'_>) -> Option<u64> {
         let _ = cx;
         None
     }
 
     /// Index on the scoreboard of the segment to send again next, if any.
-    fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
+    fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
         cx.board.next_lost()
     }
 
@@ -243,7 +243,7 @@ pub trait LossRecovery {
     }
 
     /// Digests the policy's own timer.
-    fn on_timeout(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+    fn on_timeout(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         let _ = (cx, now);
         Report::default()
     }

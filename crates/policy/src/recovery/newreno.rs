@@ -4,11 +4,11 @@ use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::{ENTERED, FastRecovery};
 use super::{
-    Context, IdleTimeout, LossRecovery, RecoveryDescriptor, Report, SentInfo, TimerAction,
+    IdleTimeout, LossRecovery, RecoveryContext, RecoveryDescriptor, Report, SentInfo, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::values::some_segments;
-use crate::registry::{Make, Parameter, Setup, by_default};
+use crate::registry::{Make, Parameter, PolicySetup, by_default};
 use units::Instant;
 
 /// Fast recovery that repairs one loss per round trip.
@@ -83,7 +83,7 @@ impl Default for NewRenoOptions {
 }
 
 impl NewRenoOptions {
-    fn of(setup: &Setup<'_>) -> Self {
+    fn of(setup: &PolicySetup<'_>) -> Self {
         Self {
             limited_transmit: setup.get(&LIMITED_TRANSMIT),
             timer: setup.get(&PARTIAL),
@@ -154,7 +154,7 @@ impl NewReno {
         Self { options, dup, fast: None, partial_seen: false, burst_left: u64::MAX, second: false }
     }
 
-    fn on_progress(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_progress(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         match self.fast {
             Some(fast) if ack.una < self.dup.recover => self.on_partial_ack(cx, ack, fast),
             Some(_) => self.on_full_ack(cx),
@@ -170,7 +170,7 @@ impl NewReno {
     /// first, then the window itself.
     fn on_partial_ack(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut RecoveryContext<'_>,
         ack: &AckInfo,
         mut fast: FastRecovery,
     ) -> Report {
@@ -193,7 +193,7 @@ impl NewReno {
         Report { cwnd, timer, ..Report::default() }
     }
 
-    fn on_full_ack(&mut self, cx: &Context<'_>) -> Report {
+    fn on_full_ack(&mut self, cx: &RecoveryContext<'_>) -> Report {
         self.fast = None;
         self.partial_seen = false;
         self.dup.count = 0;
@@ -206,7 +206,7 @@ impl NewReno {
         Report { ended: true, cwnd, grow: cwnd.is_none(), ..Report::default() }
     }
 
-    fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_duplicate(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.dup.on_duplicate(cx.snd_nxt);
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
@@ -222,7 +222,7 @@ impl NewReno {
 }
 
 impl LossRecovery for NewReno {
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.second = false;
         let report = if ack.advanced() {
             self.on_progress(cx, ack)
@@ -238,7 +238,7 @@ impl LossRecovery for NewReno {
         report
     }
 
-    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
         self.dup.count = 0;
         self.fast = None;
         self.partial_seen = false;
@@ -250,7 +250,7 @@ impl LossRecovery for NewReno {
         self.dup.on_idle_timeout(snd_nxt)
     }
 
-    fn allowance(&self, cx: &Context<'_>) -> u64 {
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         let allowance = match &self.fast {
             Some(fast) if fast.forced && cx.board.waiting() > 0 => return cx.mss,
             Some(_) if self.options.duplicates == Duplicates::EverySecond => {

@@ -4,7 +4,7 @@
 //! The threshold of a new recovery is known only after the path has asked congestion control, so an
 //! ACK is noted first and its window computed when asked.
 
-use arith::prr::{Delivery, quota};
+use arith::prr::{PrrAck, quota};
 
 /// The glide of one fast recovery.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ pub struct Prr {
     prior_cwnd: u64,
     delivered: u64,
     sent: u64,
-    last: Option<Delivery>,
+    last: Option<PrrAck>,
 }
 
 impl Prr {
@@ -28,7 +28,7 @@ impl Prr {
         if newly > 0 {
             self.delivered += newly;
             let (total, sent) = (self.delivered, self.sent);
-            self.last = Some(Delivery { pipe, newly, total, sent, clean });
+            self.last = Some(PrrAck { pipe, newly, total, sent, clean });
         }
     }
 

@@ -26,7 +26,8 @@ mod undo;
 
 use super::prr::Prr;
 use super::{
-    Context, LossRecovery, RecoveryDescriptor, Reduction, Report, SentInfo, Stance, TimerAction,
+    LossRecovery, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo, Stance,
+    TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make};
@@ -117,7 +118,7 @@ impl RackTlp {
 
     /// Takes in what the ACK delivered: reordering, the newest delivery, duplicates. Answers the
     /// bytes that arrived twice.
-    fn learn(&mut self, cx: &Context<'_>, ack: &AckInfo) -> u64 {
+    fn learn(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> u64 {
         let highest = cx.board.highest_sacked();
         let high = highest.map_or(ack.una, |end| end.saturating_sub(cx.mss));
         let counts = self.state != State::Loss || self.undo.is_reduced();
@@ -144,7 +145,7 @@ impl RackTlp {
     }
 
     /// Ends the tail-loss probe; a loss it repaired lowers the window (RFC 8985 §7.4.2).
-    fn end_probe(&mut self, cx: &Context<'_>, ack: &AckInfo, report: &mut Report) {
+    fn end_probe(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo, report: &mut Report) {
         if let Some(reduction) = self.probe.on_ack(ack, cx.mss) {
             report.congestion = Some(reduction);
             self.high = cx.snd_nxt;
@@ -153,7 +154,13 @@ impl RackTlp {
     }
 
     /// Glides the window during fast recovery.
-    fn glide(&mut self, cx: &Context<'_>, delivered: u64, clean: bool, report: &mut Report) {
+    fn glide(
+        &mut self,
+        cx: &RecoveryContext<'_>,
+        delivered: u64,
+        clean: bool,
+        report: &mut Report,
+    ) {
         if self.state != State::Recovery {
             self.prr = None;
         } else if let Some(prr) = &mut self.prr {
@@ -166,7 +173,13 @@ impl RackTlp {
 
     /// Sets the policy's timer after an ACK: reordering if something waits to be overdue, else the
     /// probe's where the retransmission timer would be restarted.
-    fn set_timer(&mut self, cx: &Context<'_>, now: Instant, wait: Option<Duration>, restart: bool) {
+    fn set_timer(
+        &mut self,
+        cx: &RecoveryContext<'_>,
+        now: Instant,
+        wait: Option<Duration>,
+        restart: bool,
+    ) {
         let head = cx.board.segment(0).map(|head| head.sent_at);
         self.segments_out = cx.board.len();
         self.head_sent_at = head.unwrap_or(now);
@@ -189,7 +202,7 @@ impl RackTlp {
         }
     }
 
-    fn on_reordering_timer(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+    fn on_reordering_timer(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         let mut report = Report::default();
         let window = self.reordering.window(cx, self.recovering());
         let verdict = self.detector.judge(cx.board, now, window);
@@ -207,7 +220,7 @@ impl RackTlp {
 
     /// Marks all lost that was not sent within the last round trip; the head always (RFC 8985
     /// §6.3). A SACKed head means that the receiver reneged: nothing SACKed counts any more.
-    fn mark_lost_by_timeout(&mut self, cx: &mut Context<'_>, now: Instant) {
+    fn mark_lost_by_timeout(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) {
         let reneged = cx.board.segment(0).is_some_and(|head| head.is_sacked());
         if reneged {
             cx.board.forget_sacks();
@@ -226,7 +239,7 @@ impl RackTlp {
 }
 
 impl LossRecovery for RackTlp {
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         let mut report = Report::default();
         let was_recovering = self.recovering();
         let head_waited = head_waits(cx);
@@ -255,7 +268,7 @@ impl LossRecovery for RackTlp {
         report
     }
 
-    fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
         let fresh = !self.recovering();
         let first = self.timeouts == 0;
@@ -282,7 +295,7 @@ impl LossRecovery for RackTlp {
 
     /// What the window leaves free. SACKed and lost segments are not in flight, so every duplicate
     /// ACK lets one segment go: limited transmit (RFC 3042) needs no rule of its own.
-    fn allowance(&self, cx: &Context<'_>) -> u64 {
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         let window = match &self.prr {
             Some(prr) if self.state == State::Recovery && !cx.shared => {
                 prr.window(cx.ssthresh, cx.mss)
@@ -292,12 +305,12 @@ impl LossRecovery for RackTlp {
         window.saturating_sub(cx.board.pipe())
     }
 
-    fn window_after_reduction(&self, cx: &Context<'_>) -> Option<u64> {
+    fn window_after_reduction(&self, cx: &RecoveryContext<'_>) -> Option<u64> {
         let prr = self.prr.as_ref().filter(|_| self.state == State::Recovery)?;
         Some(prr.window(cx.ssthresh, cx.mss))
     }
 
-    fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
+    fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
         if self.hold { None } else { cx.board.next_lost() }
     }
 
@@ -326,7 +339,7 @@ impl LossRecovery for RackTlp {
         self.timer.map(|(at, _)| at)
     }
 
-    fn on_timeout(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+    fn on_timeout(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         match self.timer.take() {
             Some((_, Timer::Reordering)) => self.on_reordering_timer(cx, now),
             // Not while anything is SACKed (RFC 8985 §7.2), as after an undo: the last segment may be it.
@@ -352,14 +365,14 @@ fn is_dubious(ack: &AckInfo) -> bool {
 }
 
 /// The head is lost and not sent again yet.
-fn head_waits(cx: &Context<'_>) -> bool {
+fn head_waits(cx: &RecoveryContext<'_>) -> bool {
     let head = cx.board.segment(0);
     head.is_some_and(|s| s.is_lost() && !s.is_retransmission_in_flight())
 }
 
 /// The ACK SACKs data that was sent before the head last was: the path is alive, yet the head is
 /// due only a timeout after its own transmission.
-fn delivers_after_head(cx: &Context<'_>, ack: &AckInfo) -> bool {
+fn delivers_after_head(cx: &RecoveryContext<'_>, ack: &AckInfo) -> bool {
     let head = cx.board.segment(0).map(|head| head.sent_at);
     ack.progress.sacked > 0 && ack.progress.earliest_sent.is_some_and(|sent| Some(sent) < head)
 }

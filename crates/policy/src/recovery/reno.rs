@@ -7,8 +7,8 @@
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{
-    Context, IdleTimeout, LossRecovery, News, RecoveryDescriptor, Reduction, Report, SentInfo,
-    Stance, TimerAction,
+    IdleTimeout, LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report,
+    SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::Make;
@@ -19,13 +19,13 @@ pub static RENO: RecoveryDescriptor = RecoveryDescriptor::new(
     "reno",
     "fast recovery until the first new ACK",
     "RFC 5681 §3.2",
-    Make::Alone(|setup| Box::new(Reno::new(setup.get(&LIMITED_TRANSMIT)))),
+    Make::Alone(|setup| Box::new(RenoRecovery::new(setup.get(&LIMITED_TRANSMIT)))),
 )
 .with(&[&LIMITED_TRANSMIT]);
 
 /// Reno's fast recovery.
 #[derive(Clone, Copy, Debug)]
-pub struct Reno {
+pub struct RenoRecovery {
     dup: DupAcks,
     /// Of the duplicates, those that ACKs of other members stand for.
     overtaken: u32,
@@ -45,18 +45,18 @@ pub(super) struct FastRecovery {
 
 impl FastRecovery {
     /// Enters on the third duplicate: three segments have left, the first one goes again.
-    pub(super) fn enter(cx: &mut Context<'_>) -> Self {
+    pub(super) fn enter(cx: &mut RecoveryContext<'_>) -> Self {
         Self::enter_after(cx, DUP_THRESH)
     }
 
     /// Enters after so many duplicates.
-    fn enter_after(cx: &mut Context<'_>, duplicates: u32) -> Self {
+    fn enter_after(cx: &mut RecoveryContext<'_>, duplicates: u32) -> Self {
         cx.board.mark_lost(0);
         Self { left_network: u64::from(duplicates) * cx.mss, forced: true }
     }
 
     /// `cwnd` plus what has left the network, less what was sent and not acknowledged.
-    pub(super) fn allowance(&self, cx: &Context<'_>) -> u64 {
+    pub(super) fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         if self.forced && cx.board.waiting() > 0 {
             return cx.mss;
         }
@@ -83,14 +83,14 @@ pub(super) const ENTERED: Report = Report {
     stance: Stance::Ask,
 };
 
-impl Reno {
+impl RenoRecovery {
     /// `limited_transmit`: RFC 3042.
     pub const fn new(limited_transmit: LimitedTransmit) -> Self {
         let dup = DupAcks::new(limited_transmit);
         Self { dup, overtaken: 0, fast: None, timed_out: 0 }
     }
 
-    fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_duplicate(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.dup.on_duplicate(cx.snd_nxt);
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
@@ -103,12 +103,12 @@ impl Reno {
     /// A second loss of the same window is not to lower the window again (RFC 6582 §3.2 `recover`). A
     /// path that is shared sees to that, so there it is repaired as RFC 5681 has it, and only
     /// duplicates of what a timeout repeated mean nothing.
-    const fn may_enter(&self, cx: &Context<'_>, una: u64) -> bool {
+    const fn may_enter(&self, cx: &RecoveryContext<'_>, una: u64) -> bool {
         una > if cx.shared { self.timed_out } else { self.dup.recover }
     }
 
     /// What others' segments overtook counts, but their bytes are not this member's.
-    fn enter(&mut self, cx: &mut Context<'_>) -> Report {
+    fn enter(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
         self.dup.begin_episode(cx.snd_nxt);
         let own = self.dup.count - self.overtaken;
         self.fast = Some(FastRecovery::enter_after(cx, own));
@@ -121,8 +121,8 @@ impl Reno {
     }
 }
 
-impl LossRecovery for Reno {
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+impl LossRecovery for RenoRecovery {
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
             self.forget_duplicates();
             let ended = self.fast.take().is_some();
@@ -131,7 +131,7 @@ impl LossRecovery for Reno {
         if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
     }
 
-    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
         let News::Overtaken(segments) = news else { return Report::default() };
         if self.is_busy() {
             return Report::default();
@@ -146,7 +146,7 @@ impl LossRecovery for Reno {
         self.dup.count >= DUP_THRESH
     }
 
-    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
         self.forget_duplicates();
         self.fast = None;
         self.timed_out = cx.snd_nxt;
@@ -157,7 +157,7 @@ impl LossRecovery for Reno {
         self.dup.on_idle_timeout(snd_nxt)
     }
 
-    fn allowance(&self, cx: &Context<'_>) -> u64 {
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         match &self.fast {
             Some(fast) => fast.allowance(cx),
             None => self.dup.open_allowance(cx),

@@ -3,7 +3,7 @@
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
-use super::{Context, LossRecovery, News, RecoveryDescriptor, Reduction, Report, SentInfo};
+use super::{LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo};
 use crate::ack::{AckInfo, Scoreboard};
 use crate::registry::{Implied, Make};
 use units::Instant;
@@ -62,7 +62,7 @@ impl Sack {
         self.marked_to = limit;
     }
 
-    fn enter(&mut self, cx: &mut Context<'_>) -> Report {
+    fn enter(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
         self.dup.begin_episode(cx.snd_nxt);
         self.recovering = true;
         self.rescued = false;
@@ -74,7 +74,7 @@ impl Sack {
         ENTERED
     }
 
-    fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_duplicate(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.dup.on_duplicate(cx.snd_nxt);
         let first_is_lost = cx.board.segment(0).is_some_and(|s| s.is_lost());
         let lost = self.dup.count >= DUP_THRESH || first_is_lost;
@@ -96,7 +96,7 @@ fn lost_below(ranges: &[(u64, u64)], mss: u64) -> Option<u64> {
 }
 
 impl LossRecovery for Sack {
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if !cx.board.sacked_ranges().is_empty() {
             self.mark_lost(cx.board, cx.mss);
         }
@@ -117,13 +117,13 @@ impl LossRecovery for Sack {
 
     /// Later ACKs of others stand for `DupThresh` SACKed segments of its own: §5.1's condition holds for
     /// them, too.
-    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
         let una = cx.board.segment(0).map_or(0, |head| head.start);
         let fresh = una >= self.dup.recover;
         if news == News::Lost && fresh { self.enter(cx) } else { Report::default() }
     }
 
-    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
         // §5.1: SACK information is kept, recovery ends, no new one before `recover`.
         self.dup.count = 0;
         self.recovering = false;
@@ -138,7 +138,7 @@ impl LossRecovery for Sack {
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
-    fn allowance(&self, cx: &Context<'_>) -> u64 {
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         if self.forced && cx.board.waiting() > 0 {
             return cx.mss;
         }
@@ -153,7 +153,7 @@ impl LossRecovery for Sack {
         }
     }
 
-    fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
+    fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
         if let Some(index) = cx.board.next_lost() {
             return Some(index);
         }

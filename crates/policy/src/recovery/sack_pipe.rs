@@ -10,7 +10,7 @@ use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
 use super::{
-    Context, IdleTimeout, LossRecovery, RecoveryDescriptor, Report, SentInfo, TimerAction,
+    IdleTimeout, LossRecovery, RecoveryContext, RecoveryDescriptor, Report, SentInfo, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make};
@@ -50,7 +50,7 @@ impl SackPipe {
         Self { dup: DupAcks::new(limited_transmit), fast: None, timed_out: false }
     }
 
-    fn on_open_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_open_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
             self.dup.count = 0;
             self.timed_out = false;
@@ -75,7 +75,12 @@ impl SackPipe {
         ENTERED
     }
 
-    fn on_recovery_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo, mut pipe: Pipe) -> Report {
+    fn on_recovery_ack(
+        &mut self,
+        cx: &mut RecoveryContext<'_>,
+        ack: &AckInfo,
+        mut pipe: Pipe,
+    ) -> Report {
         pipe.bytes = pipe.bytes.saturating_sub(cx.mss);
         self.fast = Some(pipe);
         if ack.una >= self.dup.recover {
@@ -95,14 +100,14 @@ impl SackPipe {
 }
 
 impl LossRecovery for SackPipe {
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         match self.fast {
             Some(pipe) => self.on_recovery_ack(cx, ack, pipe),
             None => self.on_open_ack(cx, ack),
         }
     }
 
-    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
         self.dup.count = 0;
         self.fast = None;
         self.timed_out = true;
@@ -113,7 +118,7 @@ impl LossRecovery for SackPipe {
         self.dup.on_idle_timeout(snd_nxt)
     }
 
-    fn allowance(&self, cx: &Context<'_>) -> u64 {
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         match &self.fast {
             Some(pipe) if pipe.forced => cx.mss,
             Some(pipe) => cx.cwnd.saturating_sub(pipe.bytes),
@@ -121,7 +126,7 @@ impl LossRecovery for SackPipe {
         }
     }
 
-    fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
+    fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
         let Some(pipe) = &mut self.fast else {
             return cx.board.next_lost();
         };

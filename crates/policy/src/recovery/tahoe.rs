@@ -4,7 +4,7 @@
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{
-    Context, IdleTimeout, LossRecovery, RecoveryDescriptor, Reduction, Report, TimerAction,
+    IdleTimeout, LossRecovery, RecoveryContext, RecoveryDescriptor, Reduction, Report, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::Make;
@@ -33,7 +33,7 @@ impl Tahoe {
 }
 
 impl LossRecovery for Tahoe {
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
             self.dup.count = 0;
             return Report { grow: true, ..Report::default() };
@@ -54,7 +54,7 @@ impl LossRecovery for Tahoe {
         }
     }
 
-    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
         // The duplicate count stays: further duplicates of the old window mean nothing new.
         self.dup.on_rto(cx)
     }
@@ -63,7 +63,7 @@ impl LossRecovery for Tahoe {
         self.dup.on_idle_timeout(snd_nxt)
     }
 
-    fn allowance(&self, cx: &Context<'_>) -> u64 {
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         self.dup.open_allowance(cx)
     }
 

@@ -8,11 +8,11 @@
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{
-    Context, IdleTimeout, LossRecovery, RecoveryDescriptor, Reduction, Report, SentInfo,
+    IdleTimeout, LossRecovery, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo,
     TimerAction,
 };
-use crate::ack::{AckInfo, Sent};
-use crate::registry::{Make, Parameter, Setup};
+use crate::ack::{AckInfo, SentSegment};
+use crate::registry::{Make, Parameter, PolicySetup};
 use arith::rtt::Estimator;
 use units::{Duration, Instant};
 
@@ -44,7 +44,7 @@ pub struct VegasRecoveryOptions {
 }
 
 impl VegasRecoveryOptions {
-    fn of(setup: &Setup<'_>) -> Self {
+    fn of(setup: &PolicySetup<'_>) -> Self {
         Self {
             keep_inflation: setup.get(&INFLATION),
             back_off: setup.get(&BACK_OFF),
@@ -115,7 +115,7 @@ impl FineTimeout {
         self.timeout = self.timeout.saturating_add(more);
     }
 
-    fn has_expired(&self, now: Instant, segment: &Sent) -> bool {
+    fn has_expired(&self, now: Instant, segment: &SentSegment) -> bool {
         self.timeout > 0 && now.saturating_since(segment.sent_at).as_nanos() >= self.timeout
     }
 }
@@ -135,11 +135,11 @@ impl VegasRecovery {
         }
     }
 
-    fn has_expired(&self, cx: &Context<'_>, now: Instant) -> bool {
+    fn has_expired(&self, cx: &RecoveryContext<'_>, now: Instant) -> bool {
         cx.board.segment(0).is_some_and(|head| self.clock.has_expired(now, head))
     }
 
-    fn on_progress(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_progress(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         let inflation = self.inflation.take();
         let kept = inflation.filter(|&extra| {
             extra > 0 && self.options.keep_inflation && self.dup.count <= DUP_THRESH
@@ -155,7 +155,7 @@ impl VegasRecovery {
     }
 
     /// The segment that is next may be missing as well; the window has paid for it.
-    fn look_again(&mut self, cx: &mut Context<'_>, now: Instant) {
+    fn look_again(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) {
         if self.looks == 0 {
             return;
         }
@@ -169,7 +169,7 @@ impl VegasRecovery {
         }
     }
 
-    fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_duplicate(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.dup.on_duplicate(cx.snd_nxt);
         let expired = self.has_expired(cx, ack.now);
         if expired || self.dup.count == DUP_THRESH {
@@ -182,7 +182,7 @@ impl VegasRecovery {
         Report::default()
     }
 
-    fn retransmit(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+    fn retransmit(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         let Some(head) = cx.board.segment(0).copied() else { return Report::default() };
         let first = !head.was_retransmitted();
         self.timed_out = false;
@@ -211,14 +211,14 @@ impl VegasRecovery {
 }
 
 impl LossRecovery for VegasRecovery {
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
             return self.on_progress(cx, ack);
         }
         if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
     }
 
-    fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         self.dup.count = 0;
         self.inflation = None;
         self.forced = false;
@@ -232,7 +232,7 @@ impl LossRecovery for VegasRecovery {
         if self.options.idle_is_timeout { IdleTimeout::Timeout } else { IdleTimeout::Restart }
     }
 
-    fn allowance(&self, cx: &Context<'_>) -> u64 {
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         if self.forced && cx.board.waiting() > 0 {
             return cx.mss;
         }

@@ -7,22 +7,22 @@
 mod parameter;
 pub mod values;
 
-use crate::config::{Config, MemoryKind};
-pub use parameter::{AnyParameter, Parameter, Read, Settings};
+use crate::config::{ConnectionConfig, MemoryKind};
+pub use parameter::{AnyParameter, Parameter, ParameterValues, Read};
 use std::fmt;
 
 /// What a policy is made from.
 #[derive(Clone, Copy, Debug)]
-pub struct Setup<'a> {
+pub struct PolicySetup<'a> {
     /// Its parameters, as far as they were given.
-    pub settings: &'a Settings,
+    pub settings: &'a ParameterValues,
     /// Options of the connection.
-    pub config: &'a Config,
+    pub config: &'a ConnectionConfig,
     /// Retransmissions may be found lost by later ACKs, too.
     pub judges_again: bool,
 }
 
-impl Setup<'_> {
+impl PolicySetup<'_> {
     /// Value of a parameter: what was given, or its default.
     pub fn get<T: Copy>(&self, parameter: &Parameter<T>) -> T {
         self.settings.get(parameter)
@@ -30,17 +30,17 @@ impl Setup<'_> {
 }
 
 /// What `make` makes where nothing is given.
-pub(crate) fn by_default<T>(make: impl FnOnce(&Setup<'_>) -> T) -> T {
-    let (settings, config) = (Settings::default(), Config::default());
-    make(&Setup { settings: &settings, config: &config, judges_again: false })
+pub(crate) fn by_default<T>(make: impl FnOnce(&PolicySetup<'_>) -> T) -> T {
+    let (settings, config) = (ParameterValues::default(), ConnectionConfig::default());
+    make(&PolicySetup { settings: &settings, config: &config, judges_again: false })
 }
 
 /// How a policy is made. `P` is the trait of its kind.
 pub enum Make<P: ?Sized> {
     /// It needs no other.
-    Alone(fn(&Setup<'_>) -> Box<P>),
+    Alone(fn(&PolicySetup<'_>) -> Box<P>),
     /// It leaves what it does not do itself to another of its kind.
-    Around(fn(&Setup<'_>, Box<P>) -> Box<P>),
+    Around(fn(&PolicySetup<'_>, Box<P>) -> Box<P>),
 }
 
 impl<P: ?Sized> Clone for Make<P> {

@@ -138,9 +138,9 @@ impl fmt::Debug for dyn AnyParameter {
 
 /// The values that were given; whatever is missing has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settings(Vec<(&'static str, String)>);
+pub struct ParameterValues(Vec<(&'static str, String)>);
 
-impl Settings {
+impl ParameterValues {
     /// Gives a parameter a value; the last one given holds.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 
 mod tickets;
 
-pub use tickets::{Claim, Content, Tickets};
+pub use tickets::{Content, Tickets, TurnClaim};
 
 /// How connections of a scheme to the same host share a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ pub enum Tickets {
 
 /// A member's claim on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
+pub enum TurnClaim {
     /// Before all that do not pre-empt, in proportion to this among those that do.
     Preempting(u32),
     /// In proportion to this.
@@ -43,10 +43,10 @@ const FIRST_TICKETS: u32 = 16;
 
 impl Tickets {
     /// The claim of a member of `weight` that carries `content` and has sent `packets` of new data.
-    pub fn claim(self, content: Content, packets: u64, weight: u32) -> Claim {
+    pub fn claim(self, content: Content, packets: u64, weight: u32) -> TurnClaim {
         let tickets = match self {
             Self::Fair => 1,
-            Self::HtmlFirst if content == Content::Html => return Claim::Preempting(weight),
+            Self::HtmlFirst if content == Content::Html => return TurnClaim::Preempting(weight),
             Self::Content | Self::HtmlFirst => match content {
                 Content::Html => 12,
                 Content::Code => 6,
@@ -55,7 +55,7 @@ impl Tickets {
             },
             Self::Decay => FIRST_TICKETS >> DECAYS.iter().filter(|&&n| packets >= n).count(),
         };
-        Claim::Proportional(weight.saturating_mul(tickets))
+        TurnClaim::Proportional(weight.saturating_mul(tickets))
     }
 
     /// A member's claim changes with what it sends.
@@ -73,7 +73,7 @@ mod tests {
         let tickets = |packets| Tickets::Decay.claim(Content::Html, packets, 1);
         let expected = [(0, 16), (4, 16), (5, 8), (9, 8), (10, 4), (19, 4), (20, 2), (39, 2)];
         for (packets, left) in expected.into_iter().chain([(40, 1), (1000, 1)]) {
-            assert_eq!(tickets(packets), Claim::Proportional(left), "{packets}");
+            assert_eq!(tickets(packets), TurnClaim::Proportional(left), "{packets}");
         }
     }
 
@@ -81,11 +81,11 @@ mod tests {
     fn content_decides_and_weights_multiply() {
         let claim = |policy: Tickets, content| policy.claim(content, 7, 2);
         for (content, tickets) in [(Content::Code, 12), (Content::Image, 6), (Content::Other, 2)] {
-            assert_eq!(claim(Tickets::Content, content), Claim::Proportional(tickets));
-            assert_eq!(claim(Tickets::HtmlFirst, content), Claim::Proportional(tickets));
-            assert_eq!(claim(Tickets::Fair, content), Claim::Proportional(2));
+            assert_eq!(claim(Tickets::Content, content), TurnClaim::Proportional(tickets));
+            assert_eq!(claim(Tickets::HtmlFirst, content), TurnClaim::Proportional(tickets));
+            assert_eq!(claim(Tickets::Fair, content), TurnClaim::Proportional(2));
         }
-        assert_eq!(claim(Tickets::Content, Content::Html), Claim::Proportional(24));
-        assert_eq!(claim(Tickets::HtmlFirst, Content::Html), Claim::Preempting(2));
+        assert_eq!(claim(Tickets::Content, Content::Html), TurnClaim::Proportional(24));
+        assert_eq!(claim(Tickets::HtmlFirst, Content::Html), TurnClaim::Preempting(2));
     }
 }

@@ -8,13 +8,13 @@
 //! ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    Occasion, Overlay, Phase, Remembered, Setback, Start, StartUpDescriptor, Turn, Wrapping,
+    Occasion, Overlay, OverlayTurn, Phase, Remembered, Setback, Start, StartUpDescriptor, Wrapping,
 };
 use crate::ack::{AckSample, RttEstimator};
 use crate::config::MemoryKind;
 use crate::registry::values::{duration, positive};
-use crate::registry::{Implied, Make, Parameter, Setup};
-use crate::send_plan::{Mark, SendPlan};
+use crate::registry::{Implied, Make, Parameter, PolicySetup};
+use crate::send_plan::{PriorityMark, SendPlan};
 use crate::window::{Cause, Window};
 use arith::rtt::Estimator;
 use units::Duration;
@@ -100,7 +100,7 @@ pub struct FastStartOptions {
 }
 
 impl FastStartOptions {
-    fn of(setup: &Setup<'_>) -> Self {
+    fn of(setup: &PolicySetup<'_>) -> Self {
         Self {
             max_burst: setup.get(&BURST),
             quick_recovery: setup.get(&QUICK),
@@ -175,9 +175,9 @@ impl FastStart {
     }
 
     /// Takes over what is remembered, if it is of use. A handshake has measured the path since.
-    fn begin_new(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
+    fn begin_new(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         let Some(seed) = start.seed.filter(|seed| self.trusts(seed)) else {
-            return Turn::Left;
+            return OverlayTurn::Left;
         };
         let measured = self.exact;
         if !seed.srtt.is_zero() {
@@ -193,7 +193,7 @@ impl FastStart {
             window.set_ssthresh(ssthresh, Cause::Seed);
         }
         self.attempt(window, cwnd, start.initial_window);
-        Turn::Taken
+        OverlayTurn::Taken
     }
 
     fn trusts(&self, seed: &Remembered) -> bool {
@@ -239,7 +239,7 @@ impl FastStart {
         let sent = self.sent - attempt.sent_before;
         let after = attempt.unmarked.saturating_sub(sent);
         let len = attempt.first_window.saturating_sub(sent.max(attempt.unmarked));
-        let mark = Some(Mark { after, len });
+        let mark = Some(PriorityMark { after, len });
         window.follow_plan(SendPlan { mark, ..SendPlan::spaced(burst, gap) });
     }
 
@@ -273,14 +273,14 @@ fn went_through(cwnd: u64, ssthresh: u64, mss: u64) -> u64 {
 }
 
 impl Overlay for FastStart {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         self.end(window);
         match start.occasion {
             Occasion::NewPath => return self.begin_new(window, start),
             Occasion::Idle => self.begin_idle(window, start),
-            Occasion::Loss => return Turn::Left,
+            Occasion::Loss => return OverlayTurn::Left,
         }
-        Turn::Taken
+        OverlayTurn::Taken
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -352,7 +352,7 @@ mod tests {
         if let Some(rtt) = handshake {
             policy.exact.on_sample(rtt.as_nanos());
         }
-        let rtt = RttEstimator::new(crate::config::Config::default().rto);
+        let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         let start =
             Start { seed: Some(seed), initial_window: IW, ..Start::of(Occasion::NewPath, &rtt) };
         policy.begin(&mut window, &start);
@@ -376,7 +376,7 @@ mod tests {
         // Half of 40 in slow start; the timer is 100 + 4 * 10 ms.
         let (window, policy) = begin(SEED, None);
         assert_eq!((window.cwnd(), window.ssthresh()), (20 * MSS, u64::MAX));
-        let rtt = RttEstimator::new(crate::config::Config::default().rto);
+        let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         assert_eq!(policy.reset_timeout(&rtt, true), Some(Duration::from_millis(140)));
         // One segment less in avoidance, straight in which it goes on.
         let (window, _) = begin(Remembered { ssthresh: Some(20 * MSS), ..SEED }, None);
@@ -427,7 +427,7 @@ mod tests {
         fn the_reset_timer_is_bounded(srtt in 1u64..1 << 40, rttvar in 0u64..1 << 40) {
             let [srtt, rttvar] = [srtt, rttvar].map(Duration::from_nanos);
             let (_, policy) = begin(Remembered { srtt, rttvar, ..SEED }, None);
-            let rtt = RttEstimator::new(crate::config::Config::default().rto);
+            let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
             let timeout = policy.reset_timeout(&rtt, true);
             prop_assert!(timeout.is_none_or(|t| t <= Duration::from_secs(300)));
         }

@@ -328,7 +328,7 @@ mod tests {
     fn what_was_found_holds_after_idling_but_not_after_a_timeout() {
         let mut s = Sender::new(20);
         s.hystart.found = true;
-        let rtt = RttEstimator::new(crate::config::Config::default().rto);
+        let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         s.hystart.begin(&mut s.window, &start(Occasion::Idle, &rtt));
         assert!(s.hystart.found);
         s.hystart.begin(&mut s.window, &start(Occasion::Loss, &rtt));

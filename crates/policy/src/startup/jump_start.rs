@@ -6,7 +6,7 @@
 //! window, and after idling and loss, another start-up acts. A TLS handshake, which fits, is not what
 //! the connection is for: the jump waits for what follows.
 
-use super::{Occasion, Overlay, Phase, Start, StartUpDescriptor, Turn, Wrapping};
+use super::{Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::send_plan::SendPlan;
@@ -70,16 +70,16 @@ impl Default for JumpStart {
 }
 
 impl Overlay for JumpStart {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         self.end(window, Stage::Inner);
         let transfer = start.transfer.filter(|_| start.occasion == Occasion::NewPath);
         self.awaits_transfer = transfer.is_some_and(|t| t.bytes <= start.initial_window);
         let bytes = transfer.map_or(0, |t| t.bytes.min(t.admitted));
         if bytes <= start.initial_window || !start.rtt.has_sample() {
-            return Turn::Left;
+            return OverlayTurn::Left;
         }
         self.jump(window, (bytes, start.rtt.srtt()));
-        Turn::Taken
+        OverlayTurn::Taken
     }
 
     fn lets_observe(&self) -> bool {

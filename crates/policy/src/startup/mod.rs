@@ -48,9 +48,9 @@ pub use paced_start::PacedStart;
 pub use rbp::Rbp;
 pub use slow_start::{LinuxSlowStart, SlowStart};
 pub use spand::Spand;
-pub use start::{Occasion, Remembered, Start, Transfer};
+pub use start::{Occasion, PendingData, Remembered, Start};
 pub use vegas::VegasStart;
-pub use wrapping::{Overlay, Turn, Wrapping};
+pub use wrapping::{Overlay, OverlayTurn, Wrapping};
 
 /// Whether a start-up goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

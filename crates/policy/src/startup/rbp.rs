@@ -6,12 +6,13 @@
 //! start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    Occasion, Overlay, Remembered, SlowStart, Start, StartUpDescriptor, Turn, VegasStart, Wrapping,
+    Occasion, Overlay, OverlayTurn, Remembered, SlowStart, Start, StartUpDescriptor, VegasStart,
+    Wrapping,
 };
 use crate::ack::AckSample;
 use crate::congestion::VegasOptions;
 use crate::registry::values::per_mille;
-use crate::registry::{Implied, Make, Parameter, Setup};
+use crate::registry::{Implied, Make, Parameter, PolicySetup};
 use crate::window::{Cause, Window};
 use units::Duration;
 
@@ -107,7 +108,7 @@ pub enum RbpEnd {
 }
 
 impl RbpOptions {
-    fn of(setup: &Setup<'_>) -> Self {
+    fn of(setup: &PolicySetup<'_>) -> Self {
         Self {
             scale: setup.get(&SCALE),
             rate: setup.get(&RATE),
@@ -188,13 +189,13 @@ impl Rbp {
 }
 
 impl Overlay for Rbp {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         match (start.occasion, &start.seed) {
             (Occasion::Idle, _) => self.start(window),
             (Occasion::NewPath, Some(seed)) => self.reuse(window, seed),
-            (Occasion::NewPath, None) | (Occasion::Loss, _) => return Turn::Left,
+            (Occasion::NewPath, None) | (Occasion::Loss, _) => return OverlayTurn::Left,
         }
-        Turn::Taken
+        OverlayTurn::Taken
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {

@@ -7,14 +7,16 @@
 //! other, and does not count as the transfer: a TLS handshake is not what the connection is for. The
 //! idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Phase, Remembered, SlowStart, Start, StartUp, StartUpDescriptor, Transfer};
+use super::{
+    Occasion, PendingData, Phase, Remembered, SlowStart, Start, StartUp, StartUpDescriptor,
+};
 use crate::ack::AckSample;
 use crate::config::{AckPolicy, MemoryKind};
 use crate::registry::values::{choose, some_segments};
-use crate::registry::{Implied, Make, Parameter, Setup};
+use crate::registry::{Implied, Make, Parameter, PolicySetup};
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
-use arith::epoch::{Choice, MAX_CAPACITY, Share};
+use arith::epoch::{MAX_CAPACITY, PathShare, WindowChoice};
 
 /// TCP/SPAND.
 pub static SPAND: StartUpDescriptor = StartUpDescriptor::new(
@@ -60,7 +62,7 @@ pub struct SpandOptions {
     /// Segments that an ACK of the receiver covers, `b`: 1, or 2 where it delays ACKs.
     pub per_ack: u32,
     /// How the window is chosen.
-    pub choice: Choice,
+    pub choice: WindowChoice,
     /// Depth of the token bucket, segments (§5.2.5).
     pub depth: u32,
     /// Segments that the share is taken to be, whatever the gateway has learnt: what a better
@@ -72,11 +74,11 @@ pub struct SpandOptions {
 }
 
 impl SpandOptions {
-    fn of(setup: &Setup<'_>) -> Self {
+    fn of(setup: &PolicySetup<'_>) -> Self {
         let by_receiver = if setup.config.receive.ack == AckPolicy::Immediate { 1 } else { 2 };
         Self {
             per_ack: setup.get(&PER_ACK).unwrap_or(by_receiver),
-            choice: Choice { shift: setup.get(&SHIFT), not_below_bottom: setup.get(&FLOOR) },
+            choice: WindowChoice { shift: setup.get(&SHIFT), not_below_bottom: setup.get(&FLOOR) },
             depth: setup.get(&BUCKET),
             assumed_share: setup.get(&SHARE),
             nearest: setup.get(&ROUND),
@@ -103,13 +105,13 @@ impl Spand {
     }
 
     /// `cwnd_opt`, segments. A transfer of unknown size is taken as one of whole epochs.
-    fn first_window(&self, share: u64, transfer: Option<Transfer>, mss: u64) -> u64 {
+    fn first_window(&self, share: u64, transfer: Option<PendingData>, mss: u64) -> u64 {
         let SpandOptions { per_ack, assumed_share, nearest, .. } = self.options;
         let share = if nearest { share.saturating_add(mss / 2) } else { share };
         let learnt = (share / mss).min(u64::from(MAX_CAPACITY)) as u32;
-        let share = Share { capacity: assumed_share.unwrap_or(learnt), per_ack };
+        let share = PathShare { capacity: assumed_share.unwrap_or(learnt), per_ack };
         match transfer {
-            Some(Transfer { bytes, .. }) => {
+            Some(PendingData { bytes, .. }) => {
                 share.initial_window(bytes.div_ceil(mss), self.options.choice)
             }
             None => share.bottom(),
@@ -193,10 +195,10 @@ mod tests {
     fn begun(occasion: Occasion, share: Option<u64>, bytes: u64) -> (Spand, Window) {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
         let mut spand = Spand::new(options());
-        let rtt = RttEstimator::new(crate::config::Config::default().rto);
+        let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         let start = Start {
             seed: share.map(seed),
-            transfer: Some(Transfer { bytes, admitted: u64::MAX }),
+            transfer: Some(PendingData { bytes, admitted: u64::MAX }),
             initial_window: 3 * MSS,
             ..Start::of(occasion, &rtt)
         };
@@ -231,7 +233,7 @@ mod tests {
         // Wc = 31, F = 30: all in one window; with 12 it would be 9 (9 + 10 + 11 = 30).
         let assumed_share = Some(31);
         let spand = Spand::new(SpandOptions { assumed_share, ..options() });
-        let transfer = Some(Transfer { bytes: 30 * MSS, admitted: u64::MAX });
+        let transfer = Some(PendingData { bytes: 30 * MSS, admitted: u64::MAX });
         assert_eq!(spand.first_window(12 * MSS, transfer, MSS), 30);
         assert_eq!(Spand::new(options()).first_window(12 * MSS, transfer, MSS), 9);
     }
@@ -239,7 +241,7 @@ mod tests {
     #[test]
     fn a_share_between_two_segments_is_the_lower_one_unless_said() {
         // F = 30: Wc = 8 begins with 4 (4 + ... + 8 = 30), Wc = 9 with 6 (6 + ... + 9 = 30).
-        let transfer = Some(Transfer { bytes: 30 * MSS, admitted: u64::MAX });
+        let transfer = Some(PendingData { bytes: 30 * MSS, admitted: u64::MAX });
         let begins = |nearest, share| {
             let options = SpandOptions { nearest, ..options() };
             Spand::new(options).first_window(share, transfer, MSS)

@@ -29,7 +29,7 @@ pub struct Start<'a> {
     /// What is remembered of the destination, on a new path only.
     pub seed: Option<Remembered>,
     /// What waits to be sent, where data starts the occasion.
-    pub transfer: Option<Transfer>,
+    pub transfer: Option<PendingData>,
     /// Initial and restart window, bytes.
     pub initial_window: u64,
     /// How long nothing was sent; zero unless the occasion is [`Occasion::Idle`].
@@ -38,7 +38,7 @@ pub struct Start<'a> {
 
 /// Data that waits to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
+pub struct PendingData {
     /// Bytes.
     pub bytes: u64,
     /// Bytes that the peer's window admits, whether or not so many wait.

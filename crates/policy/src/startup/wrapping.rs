@@ -12,7 +12,7 @@ use units::Duration;
 
 /// Who acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum OverlayTurn {
     /// The overlay, and it alone.
     Taken,
     /// The wrapped start-up.
@@ -22,7 +22,7 @@ pub enum Turn {
 /// What a wrapping start-up does itself; see [`StartUp`] for when each method is called.
 pub trait Overlay {
     /// Begins, or leaves the beginning to the wrapped start-up, which is then told.
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn;
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn;
 
     /// True if the wrapped start-up sees ACKs now.
     fn lets_observe(&self) -> bool {
@@ -110,11 +110,11 @@ impl<O: Overlay> StartUp for Wrapping<O> {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
         let turn = self.overlay.begin(window, start);
         match (start.occasion, turn) {
-            (Occasion::NewPath, _) => self.passed_over = turn == Turn::Taken,
-            (Occasion::Idle, Turn::Taken) => self.passed_over = true,
+            (Occasion::NewPath, _) => self.passed_over = turn == OverlayTurn::Taken,
+            (Occasion::Idle, OverlayTurn::Taken) => self.passed_over = true,
             (Occasion::Idle | Occasion::Loss, _) => {}
         }
-        if turn == Turn::Taken || self.has_begun_before(start) {
+        if turn == OverlayTurn::Taken || self.has_begun_before(start) {
             return;
         }
         self.begun |= start.occasion == Occasion::NewPath;

@@ -1,7 +1,7 @@
 //! Step tables: segments of 1000 bytes, a round trip of 80 ms, a batch of one or two segments.
 
 use crate::ack::{AckSample, Delivery, Episode, RateSample, RttEstimator};
-use crate::config::Config;
+use crate::config::ConnectionConfig;
 use crate::congestion::{Bbr, CongestionControl, CongestionEvent};
 use crate::startup::{BbrStart, Occasion, Phase, Start, StartUp};
 use crate::window::{Cause, Window};
@@ -43,7 +43,7 @@ const fn round(fresh: u64) -> Told {
 impl Flow {
     fn new() -> Self {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        let mut rtt = RttEstimator::new(Config::default().rto);
+        let mut rtt = RttEstimator::new(ConnectionConfig::default().rto);
         let now = Instant::from_nanos(RTT * 1_000_000);
         rtt.on_sample(Instant::ZERO, now, 0, 0);
         let mut start = BbrStart::default();

@@ -17,7 +17,7 @@ mod replies;
 mod sender;
 
 use crate::bound::{BoundFrom, BoundShares};
-use crate::record::Recording;
+use crate::record::LoadRecording;
 use page::Parties;
 use replies::worked_out;
 use units::Instant;
@@ -36,7 +36,7 @@ pub(crate) struct Account {
 mod tests;
 
 /// The account of a load of `page` that ended at `end` with every object.
-pub(crate) fn account(page: &Page, recording: &Recording, end: Instant) -> Account {
+pub(crate) fn account(page: &Page, recording: &LoadRecording, end: Instant) -> Account {
     let alone: Vec<Vec<BoundFrom>> = (0..recording.transfers.len())
         .map(|index| sender::timeline(page, recording, index))
         .collect();

@@ -1,6 +1,6 @@
 //! What a sender was asked for: when the request was there, when the answer was, and where in the stream it ended.
 
-use crate::record::{Recording, RequestData, Stretch, TransferRecord};
+use crate::record::{LoadRecording, RequestData, Stretch, TransferRecord};
 use units::Instant;
 use workload::{Discovery, Milestones, Object, Page};
 
@@ -23,7 +23,7 @@ pub(super) struct Reply {
 
 /// The answers on a connection in the order of the page, and its opening. Of one that carried no object, none: nobody
 /// waited for it.
-pub(super) fn replies(page: &Page, recording: &Recording, index: usize) -> Vec<Reply> {
+pub(super) fn replies(page: &Page, recording: &LoadRecording, index: usize) -> Vec<Reply> {
     let transfer = &recording.transfers[index];
     let is_here = |m: &Milestones| m.connection.is_some_and(|conn| conn.index() == index);
     let objects = page.objects().iter().zip(&recording.milestones);
@@ -38,7 +38,7 @@ pub(super) fn replies(page: &Page, recording: &Recording, index: usize) -> Vec<R
 }
 
 fn reply(
-    recording: &Recording,
+    recording: &LoadRecording,
     transfer: &TransferRecord,
     (object, milestones): (&Object, &Milestones),
 ) -> Option<Reply> {
@@ -58,7 +58,7 @@ fn reply(
 }
 
 /// The opening of the connection, which may have an answer in it: TLS's.
-fn handshake(recording: &Recording, transfer: &TransferRecord) -> Option<Reply> {
+fn handshake(recording: &LoadRecording, transfer: &TransferRecord) -> Option<Reply> {
     let opened = transfer.connection.opened;
     let ready = transfer.connection.ready.filter(|_| opened >= recording.start)?;
     let asked = arrival(&transfer.trace.requests, opened).unwrap_or(ready).min(ready);
@@ -79,7 +79,7 @@ fn delivered(transfer: &TransferRecord, at: Instant) -> u64 {
 }
 
 /// When the browser worked out the requests for objects that others had revealed.
-pub(super) fn worked_out(page: &Page, recording: &Recording) -> Vec<Stretch> {
+pub(super) fn worked_out(page: &Page, recording: &LoadRecording) -> Vec<Stretch> {
     let objects = page.objects().iter().zip(&recording.milestones);
     let working = |(object, milestones): (&Object, &Milestones)| {
         let to = milestones.discovered?;

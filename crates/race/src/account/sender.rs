@@ -6,7 +6,7 @@
 
 use super::replies::{Reply, replies};
 use crate::bound::{Bound, BoundFrom};
-use crate::record::{Recording, SequenceStep, Stretch, TransferRecord};
+use crate::record::{LoadRecording, SequenceStep, Stretch, TransferRecord};
 use units::Instant;
 use workload::Page;
 
@@ -101,7 +101,7 @@ impl Sender {
 }
 
 /// What a connection's sender waited for from when on, were the access link idle throughout.
-pub(super) fn timeline(page: &Page, recording: &Recording, index: usize) -> Vec<BoundFrom> {
+pub(super) fn timeline(page: &Page, recording: &LoadRecording, index: usize) -> Vec<BoundFrom> {
     let transfer = &recording.transfers[index];
     let mut changes = seen(transfer);
     for reply in replies(page, recording, index) {

@@ -3,7 +3,7 @@
 use super::page::Parties;
 use super::sender::timeline;
 use crate::bound::{Bound, BoundFrom};
-use crate::record::{Recorder, Recording, Stretch};
+use crate::record::{LoadRecording, Recorder, Stretch};
 use crate::run::Stage;
 use crate::{Hosts, ProcessingDelay, Race, Visits};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ fn asked(race: &Race) -> (Vec<Told>, Vec<Vec<BoundFrom>>) {
         told.extend(tell(&stage, at));
         at += Duration::from_nanos(301_237);
     }
-    let mut recording = Recording::begun(stage.start, stage.load_of(0));
+    let mut recording = LoadRecording::begun(stage.start, stage.load_of(0));
     stage.simulation.observer::<Recorder>().unwrap().watch().complete(&mut recording, None);
     let all = 0..recording.transfers.len();
     (told, all.map(|index| timeline(&race.page, &recording, index)).collect())

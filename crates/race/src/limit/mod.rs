@@ -33,7 +33,7 @@ use backlog::Backlog;
 use chain::Beginning;
 use units::{Duration, Rate};
 use wire::Wire;
-use workload::{Http, Kind, LoaderConfig, Page};
+use workload::{Http, LoaderConfig, ObjectKind, Page};
 
 /// The earliest instants, counted from the start of the load, of one page on one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ fn limit_from(
 ) -> Limit {
     let wire = Wire::new(capacity);
     let objects = chain::bounds(page, (config, beginning), &wire);
-    let is_html = |n: usize| page.objects()[n].kind == Kind::Html;
+    let is_html = |n: usize| page.objects()[n].kind == ObjectKind::Html;
     let bound = |wanted: &dyn Fn(usize) -> bool| {
         let chain = objects
             .iter()

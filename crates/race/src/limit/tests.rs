@@ -14,7 +14,7 @@ fn capacity() -> Capacity {
     }
 }
 
-fn object(kind: Kind, body_bytes: u64, discovery: Discovery) -> Object {
+fn object(kind: ObjectKind, body_bytes: u64, discovery: Discovery) -> Object {
     Object {
         label: String::new(),
         host: HostId(0),
@@ -50,7 +50,8 @@ fn assert_at(got: Duration, exact: u64, granted: u64) {
 
 #[test]
 fn one_object_after_a_handshake() {
-    let one = page(Http::Http11, Tls::None, vec![object(Kind::Html, 2820, Discovery::AtStart)]);
+    let one =
+        page(Http::Http11, Tls::None, vec![object(ObjectKind::Html, 2820, Discovery::AtStart)]);
     let limit = limit_of(&one);
     let there = limit.objects[0];
     // SYN and SYN-ACK of 44 bytes: 10.044 ms each. Request of 340 bytes on the wire: 10.340 ms.
@@ -62,7 +63,7 @@ fn one_object_after_a_handshake() {
 
 #[test]
 fn without_a_handshake_the_request_leaves_at_once() {
-    let root = vec![object(Kind::Html, 2820, Discovery::AtStart)];
+    let root = vec![object(ObjectKind::Html, 2820, Discovery::AtStart)];
     // Request 10.340 ms, response 13 ms.
     for (http, tls) in [(Http::Http10, Tls::None), (Http::Http11, Tls::None)] {
         let one = page(http, tls, root.clone());
@@ -77,8 +78,10 @@ fn without_a_handshake_the_request_leaves_at_once() {
 
 #[test]
 fn http10_saves_a_handshake_an_object() {
-    let objects =
-        vec![object(Kind::Html, 1360, Discovery::AtStart), object(Kind::Image, 1360, found(1360))];
+    let objects = vec![
+        object(ObjectKind::Html, 1360, Discovery::AtStart),
+        object(ObjectKind::Image, 1360, found(1360)),
+    ];
     let page = page(Http::Http10, Tls::None, objects);
     let again = limit_again(&page, &LoaderConfig::default(), capacity());
     let without = limit_without_handshake(&page, &LoaderConfig::default(), capacity());
@@ -90,7 +93,8 @@ fn http10_saves_a_handshake_an_object() {
 
 #[test]
 fn tls_takes_a_round_trip_and_its_bytes() {
-    let one = page(Http::Http11, Tls::Tls13, vec![object(Kind::Html, 2820, Discovery::AtStart)]);
+    let one =
+        page(Http::Http11, Tls::Tls13, vec![object(ObjectKind::Html, 2820, Discovery::AtStart)]);
     let there = limit_of(&one).objects[0];
     // 20.088 ms; ClientHello of 522 bytes: 10.562; 3500 bytes in three packets: 13.620.
     assert_at(there.requested, 44 * MS + 270 * US, 2 + 1 + 2);
@@ -101,7 +105,7 @@ fn tls_takes_a_round_trip_and_its_bytes() {
 
 #[test]
 fn http2_settings_go_ahead_of_the_first_response() {
-    let mut root = object(Kind::Html, 2820, Discovery::AtStart);
+    let mut root = object(ObjectKind::Html, 2820, Discovery::AtStart);
     let of = |root: &Object| limit_of(&page(Http::Http2, Tls::None, vec![root.clone()])).page;
     // 20.088 ms; opening of 70 bytes, frame header 9 and request 300: 10.419. 2920 bytes in two
     // frames (header, body) with 9 each are 2938 in three packets: 13.058.
@@ -114,7 +118,7 @@ fn http2_settings_go_ahead_of_the_first_response() {
 
 #[test]
 fn a_request_that_costs_no_trip_waits_for_the_handshake_alone() {
-    let mut root = object(Kind::Html, 1360, Discovery::AtStart);
+    let mut root = object(ObjectKind::Html, 1360, Discovery::AtStart);
     root.request_bytes = 0;
     let one = page(Http::Http10, Tls::None, vec![root]);
     // Handshake 20.088 ms, its ACK of 40 bytes 10.040, one full packet 11.5.
@@ -124,8 +128,8 @@ fn a_request_that_costs_no_trip_waits_for_the_handshake_alone() {
 #[test]
 fn what_is_found_early_is_asked_for_early() {
     let objects = vec![
-        object(Kind::Html, 14_500, Discovery::AtStart),
-        object(Kind::Image, 1360, found(1360)),
+        object(ObjectKind::Html, 14_500, Discovery::AtStart),
+        object(ObjectKind::Image, 1360, found(1360)),
     ];
     let limit = limit_of(&page(Http::Http11, Tls::None, objects));
     // The root's first packet of 1500 bytes: 30.428 + 11.5 ms.
@@ -141,8 +145,8 @@ fn what_is_found_early_is_asked_for_early() {
 #[test]
 fn what_competes_for_the_link_adds_up() {
     // Four pictures found at once, 100 packets each; alone, each takes 150 ms.
-    let mut objects = vec![object(Kind::Html, 1360, Discovery::AtStart)];
-    objects.extend((0..4).map(|_| object(Kind::Image, 145_900, found(1360))));
+    let mut objects = vec![object(ObjectKind::Html, 1360, Discovery::AtStart)];
+    objects.extend((0..4).map(|_| object(ObjectKind::Image, 145_900, found(1360))));
     let limit = limit_of(&page(Http::Http11, Tls::None, objects));
     // Found at 41.928, at the server at 52.268; 600 ms of packets and 10 ms of delay.
     assert_at(limit.objects[1].done, 212 * MS + 268 * US, 5 + 50);
@@ -151,8 +155,10 @@ fn what_competes_for_the_link_adds_up() {
 
 #[test]
 fn http10_opens_a_connection_for_each_object() {
-    let objects =
-        vec![object(Kind::Html, 1360, Discovery::AtStart), object(Kind::Image, 1360, found(1360))];
+    let objects = vec![
+        object(ObjectKind::Html, 1360, Discovery::AtStart),
+        object(ObjectKind::Image, 1360, found(1360)),
+    ];
     let limit = limit_of(&page(Http::Http10, Tls::None, objects));
     // Found at 41.928; handshake 20.088, request 10.340, response 11.5.
     assert_at(limit.page, 83 * MS + 856 * US, 8);
@@ -160,7 +166,8 @@ fn http10_opens_a_connection_for_each_object() {
 
 #[test]
 fn unresponsive_traffic_leaves_less() {
-    let one = page(Http::Http11, Tls::None, vec![object(Kind::Html, 2820, Discovery::AtStart)]);
+    let one =
+        page(Http::Http11, Tls::None, vec![object(ObjectKind::Html, 2820, Discovery::AtStart)]);
     let path: PathSpec = "8mbit,20ms,inf".parse().unwrap();
     let half = Capacity::of(&path, Rate::from_mbps(4));
     assert_eq!(Capacity::of(&path, Rate::from_bps(0)), capacity());
@@ -171,7 +178,8 @@ fn unresponsive_traffic_leaves_less() {
 
 #[test]
 fn the_earlier_of_two_limits_is_taken_instant_by_instant() {
-    let one = page(Http::Http11, Tls::None, vec![object(Kind::Html, 2820, Discovery::AtStart)]);
+    let one =
+        page(Http::Http11, Tls::None, vec![object(ObjectKind::Html, 2820, Discovery::AtStart)]);
     let (late, early) = (limit_of(&one), limit_again(&one, &LoaderConfig::default(), capacity()));
     assert!(early.page < late.page);
     assert_eq!(late.clone().earlier(&early), early);

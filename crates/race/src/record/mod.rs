@@ -1,7 +1,7 @@
 //! A load as the access link saw it: what each server sent and heard, what it was offered, what queues held.
 //!
 //! A [`LinkWatch`] is told of every packet at the link, in simulation (`recorder`) and in real time alike, and fills a
-//! [`Recording`] in. `account` says of it what bounded the load, and reports draw it. `flow` is one connection's packets,
+//! [`LoadRecording`] in. `account` says of it what bounded the load, and reports draw it. `flow` is one connection's packets,
 //! `gaps` what of them was lost and not yet repaired, `queue` what a queue held.
 
 mod flow;
@@ -27,7 +27,7 @@ use workload::{ConnectionRecord, Milestones};
 
 /// A load as it happened. Instants are those of its world's clock; `start` is the load's beginning.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recording {
+pub struct LoadRecording {
     /// When the load began.
     pub start: Instant,
     /// What happened when to each object, by [`workload::ObjectId`].
@@ -144,12 +144,12 @@ impl TransferRecord {
     }
 
     /// It was over before the load that this is the record of, or had nothing to do in it.
-    pub fn is_unused(&self, recording: &Recording) -> bool {
+    pub fn is_unused(&self, recording: &LoadRecording) -> bool {
         self.sequence.is_empty() && self.connection.opened < recording.start
     }
 }
 
-impl Recording {
+impl LoadRecording {
     /// Of a load that has just ended, what the load itself knows.
     pub(super) fn begun(start: Instant, load: &PageLoad) -> Self {
         let connections = load.loader().connections().zip(load.transfers());

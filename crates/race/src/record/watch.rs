@@ -1,6 +1,6 @@
 //! Watches the access link, packet by packet, whoever says what passes there.
 
-use super::Recording;
+use super::LoadRecording;
 use super::flow::FlowRecord;
 use super::queue::QueueRecord;
 use super::seen::{LinkStep, SeenAtLink, Way};
@@ -50,7 +50,7 @@ impl LinkWatch {
 
     /// Fills in what was seen of a load's connections and queues from its start on, until `next`, the start of the load after
     /// it.
-    pub fn complete(&self, recording: &mut Recording, next: Option<Instant>) {
+    pub fn complete(&self, recording: &mut LoadRecording, next: Option<Instant>) {
         let start = recording.start;
         for transfer in &mut recording.transfers {
             if let Some(flow) = self.flows.get(&transfer.port) {

@@ -2,17 +2,15 @@
 //!
 //! The sample is built, not drawn: cell by cell, the one is taken whose pairs of levels have been
 //! taken the fewest times, rare pairs counting more; what is left is settled by a hash. So every prefix
-//! of it is balanced, and its first cells are the quick set.
+//! of it is balanced. The quick set is built the same way within strata of what cells cost (`strata`).
 
 use crate::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
 use crate::path::PathSpec;
 use netsim::derive_seed;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Cells of the sample.
 pub const SAMPLE_CELLS: usize = 300;
-/// Cells of the quick set, the first of the sample: all pairs of the two largest factors among them.
-pub const QUICK_CELLS: usize = 40;
 /// Factors of a cell.
 pub const FACTORS: usize = 7;
 /// Levels of each factor.
@@ -21,7 +19,7 @@ pub const LEVELS: [usize; FACTORS] = [SIZES.len(), RTTS.len(), RATES.len(), QUEU
 /// What else is on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Load {
+pub enum BackgroundLoad {
     /// Nothing.
     Idle,
     /// A `linux` transfer whose window is half of the bandwidth-delay product.
@@ -45,7 +43,7 @@ pub enum Memory {
 /// What is transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shape {
+pub enum TransferShape {
     /// One object over one connection.
     One,
     /// Four equal objects at once, a connection each.
@@ -54,7 +52,7 @@ pub enum Shape {
     Page12,
 }
 
-impl Shape {
+impl TransferShape {
     /// Objects.
     pub const fn objects(self) -> u64 {
         match self {
@@ -67,7 +65,7 @@ impl Shape {
 
 /// One cell of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Cell {
+pub struct MatrixCell {
     /// Bytes of all objects together.
     pub bytes: u64,
     /// Round trip, milliseconds.
@@ -77,33 +75,33 @@ pub struct Cell {
     /// Thousandths of the bandwidth-delay product that the queue holds.
     pub queue_millibdp: u64,
     /// What else is on the path.
-    pub load: Load,
+    pub load: BackgroundLoad,
     /// What there is to remember.
     pub memory: Memory,
     /// What is transferred.
-    pub shape: Shape,
+    pub shape: TransferShape,
 }
 
 /// A factor of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Factor {
-    /// [`Cell::bytes`].
+pub enum MatrixFactor {
+    /// [`MatrixCell::bytes`].
     Size,
-    /// [`Cell::rtt_ms`].
+    /// [`MatrixCell::rtt_ms`].
     Rtt,
-    /// [`Cell::rate_bps`].
+    /// [`MatrixCell::rate_bps`].
     Rate,
-    /// [`Cell::queue_millibdp`].
+    /// [`MatrixCell::queue_millibdp`].
     Queue,
-    /// [`Cell::load`].
+    /// [`MatrixCell::load`].
     Load,
-    /// [`Cell::memory`].
+    /// [`MatrixCell::memory`].
     Memory,
-    /// [`Cell::shape`].
+    /// [`MatrixCell::shape`].
     Shape,
 }
 
-impl Factor {
+impl MatrixFactor {
     /// All of them, in the order of [`LEVELS`].
     pub const ALL: [Self; FACTORS] =
         [Self::Size, Self::Rtt, Self::Rate, Self::Queue, Self::Load, Self::Memory, Self::Shape];
@@ -136,10 +134,10 @@ impl Factor {
 }
 
 /// Which cells are run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Set {
-    /// The first [`QUICK_CELLS`] of the sample.
+    /// Many cells that cost little and few that cost much, weighed by what they stand for.
     Quick,
     /// The sample.
     Sample,
@@ -149,19 +147,15 @@ pub enum Set {
 
 impl Set {
     /// The cells, in the order in which they are reported.
-    pub fn cells(self) -> Vec<Cell> {
-        match self {
-            Self::Quick => sample(QUICK_CELLS),
-            Self::Sample => sample(SAMPLE_CELLS),
-            Self::All => all().into_iter().map(Cell::at).collect(),
-        }
+    pub fn cells(self) -> Vec<MatrixCell> {
+        self.strata().into_iter().flat_map(|stratum| stratum.cells).collect()
     }
 }
 
 /// A level of every factor.
 pub(super) type Place = [usize; FACTORS];
 
-impl Cell {
+impl MatrixCell {
     /// The cell of these levels.
     pub(super) fn at([size, rtt, rate, queue, load, memory, shape]: Place) -> Self {
         Self {
@@ -169,9 +163,9 @@ impl Cell {
             rtt_ms: RTTS[rtt],
             rate_bps: RATES[rate],
             queue_millibdp: QUEUES[queue],
-            load: [Load::Idle, Load::Half, Load::Full][load],
+            load: [BackgroundLoad::Idle, BackgroundLoad::Half, BackgroundLoad::Full][load],
             memory: [Memory::Cold, Memory::Warm, Memory::Stale][memory],
-            shape: [Shape::One, Shape::Page4, Shape::Page12][shape],
+            shape: [TransferShape::One, TransferShape::Page4, TransferShape::Page12][shape],
         }
     }
 
@@ -189,8 +183,8 @@ impl Cell {
         ]
     }
 
-    /// Its level of a factor, as an index into [`Factor::levels`].
-    pub fn level(&self, factor: Factor) -> usize {
+    /// Its level of a factor, as an index into [`MatrixFactor::levels`].
+    pub fn level(&self, factor: MatrixFactor) -> usize {
         self.place()[factor as usize]
     }
 
@@ -202,16 +196,16 @@ impl Cell {
 
     /// Its levels by name, for labels and seeds.
     pub fn name(&self) -> String {
-        let level = |factor: Factor| factor.levels()[self.level(factor)];
-        Factor::ALL.map(level).join(", ")
+        let level = |factor: MatrixFactor| factor.levels()[self.level(factor)];
+        MatrixFactor::ALL.map(level).join(", ")
     }
 }
 
 /// Cells as CSV: a line each, numbered from 1.
-pub fn listing(cells: &[Cell]) -> String {
+pub fn listing(cells: &[MatrixCell]) -> String {
     let mut out = "cell,size_bytes,rtt_ms,rate_bps,queue_millibdp,load,memory,shape\n".to_owned();
     for (n, cell) in cells.iter().enumerate() {
-        let Cell { bytes, rtt_ms, rate_bps, queue_millibdp, load, memory, shape } = cell;
+        let MatrixCell { bytes, rtt_ms, rate_bps, queue_millibdp, load, memory, shape } = cell;
         let words = format!("{load:?},{memory:?},{shape:?}").to_lowercase();
         out += &format!("{},{bytes},{rtt_ms},{rate_bps},{queue_millibdp},{words}\n", n + 1);
     }
@@ -238,10 +232,15 @@ pub(super) fn pairs() -> Vec<(usize, usize)> {
 }
 
 /// The first so many cells of the sample.
-pub(super) fn sample(count: usize) -> Vec<Cell> {
+pub(super) fn sample(count: usize) -> Vec<MatrixCell> {
+    balanced(all(), count)
+}
+
+/// So many of these places, in which each two levels meet about equally often.
+pub(super) fn balanced(places: Vec<Place>, count: usize) -> Vec<MatrixCell> {
     let pairs = pairs();
     let tie = |place: &Place| derive_seed(0, &format!("scoreboard/{place:?}"));
-    let mut left: Vec<(u64, Place)> = all().iter().map(|place| (tie(place), *place)).collect();
+    let mut left: Vec<(u64, Place)> = places.iter().map(|place| (tie(place), *place)).collect();
     left.sort_unstable();
     // How often each two levels of each two factors have met.
     let mut met = vec![[[0u64; 5]; 5]; pairs.len()];
@@ -260,7 +259,7 @@ pub(super) fn sample(count: usize) -> Vec<Cell> {
         for (n, (a, b)) in pairs.iter().enumerate() {
             met[n][place[*a]][place[*b]] += 1;
         }
-        chosen.push(Cell::at(place));
+        chosen.push(MatrixCell::at(place));
     }
     chosen
 }

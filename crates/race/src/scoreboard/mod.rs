@@ -1,23 +1,31 @@
 //! The scoreboard: every scheme over one fixed matrix of paths, sizes and circumstances, held against
 //! the limit, and against what `linux` does to others in its place.
 //!
-//! `cells` has the matrix and its published sample, `run` one transfer in one cell, `standing` what
-//! happens to the background meanwhile, `score` what is said of a scheme over all cells. The matrix
-//! does not change: figures of different versions are of the same cells, with the same seeds.
+//! `cells` has the matrix and its published sample, `strata` the quick set and what cells stand for, `run` one transfer
+//! in one cell, `standing` what happens to the background meanwhile, `score` what is said of a scheme over all cells,
+//! `ranking` whether two boards rank alike. The matrix does not change: figures of different versions are of the same
+//! cells, with the same seeds.
 
 mod cells;
+mod ranking;
 mod run;
 mod score;
 mod standing;
+mod statistics;
+mod strata;
 
 pub use cells::{
-    Cell, FACTORS, Factor, LEVELS, Load, Memory, QUICK_CELLS, SAMPLE_CELLS, Set, Shape, listing,
+    BackgroundLoad, FACTORS, LEVELS, MatrixCell, MatrixFactor, Memory, SAMPLE_CELLS, Set,
+    TransferShape, listing,
 };
-pub use run::Outcome;
-pub use score::{Board, CellScore, Interval, LevelScore, Score};
+pub use ranking::{RankAgreement, Ranked, Ranking, SwappedPair};
+pub use run::TransferOutcome;
+pub use score::{Board, CellScore, LevelScore, Score};
+pub use statistics::MeanBounds;
 
 use crate::BASELINE;
 use rayon::prelude::*;
+use score::WeighedCell;
 use tcp::Scheme;
 use units::Duration;
 
@@ -32,7 +40,7 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// What to run.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ScoreboardPlan {
     /// The contestants; [`BASELINE`] among them, as [`crate::contestants`] sees to.
     pub schemes: Vec<Scheme>,
     /// Which cells.
@@ -41,7 +49,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-impl Plan {
+impl ScoreboardPlan {
     /// Number of times that `on_run` will be called.
     pub fn run_count(&self) -> u64 {
         (self.schemes.len() * self.set.cells().len()) as u64
@@ -58,16 +66,16 @@ impl Plan {
             .num_threads(threads)
             .build()
             .expect("threads to run in");
-        let cells = self.set.cells();
-        let runs: Vec<(&Scheme, &Cell)> =
-            self.schemes.iter().flat_map(|s| cells.iter().map(move |c| (s, c))).collect();
-        let one = |(scheme, cell): &(&Scheme, &Cell)| {
+        let cells = WeighedCell::all(self.set);
+        let runs: Vec<(&Scheme, &MatrixCell)> =
+            self.schemes.iter().flat_map(|s| cells.iter().map(move |c| (s, &c.cell))).collect();
+        let one = |(scheme, cell): &(&Scheme, &MatrixCell)| {
             let outcome = run::run(cell, scheme, self.seed);
             on_run();
             outcome
         };
-        let outcomes: Vec<Outcome> = pool.install(|| runs.par_iter().map(one).collect());
-        let by_scheme: Vec<&[Outcome]> = outcomes.chunks(cells.len()).collect();
+        let outcomes: Vec<TransferOutcome> = pool.install(|| runs.par_iter().map(one).collect());
+        let by_scheme: Vec<&[TransferOutcome]> = outcomes.chunks(cells.len()).collect();
         let baseline = self.schemes.iter().position(|s| s.name() == BASELINE);
         let baseline = by_scheme[baseline.expect("the baseline is among the schemes")];
         let scored = self.schemes.iter().zip(&by_scheme);

@@ -2,7 +2,7 @@
 //! remember, and the transfer that is measured.
 
 use super::TIME_LIMIT;
-use super::cells::{Cell, Load, Memory};
+use super::cells::{BackgroundLoad, MatrixCell, Memory};
 use super::standing::{Standing, Tally};
 use crate::limit::{Capacity, limit_without_handshake};
 use crate::path::PathSpec;
@@ -15,11 +15,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
-use workload::{Http, Kind, LoaderConfig, Object, Page, PageHost};
+use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 
 /// What came of it. Durations count from the start of the transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct TransferOutcome {
     /// Until its last byte had arrived; `None` if it had not within [`TIME_LIMIT`].
     pub completion: Option<Duration>,
     /// The earliest that any transport could.
@@ -41,19 +41,19 @@ const FASTER: u64 = 4;
 const HEAD_START: (Duration, u64) = (Duration::from_secs(5), 10);
 
 /// Transfers the cell's page under `scheme`.
-pub(super) fn run(cell: &Cell, scheme: &Scheme, seed: u64) -> Outcome {
+pub(super) fn run(cell: &MatrixCell, scheme: &Scheme, seed: u64) -> TransferOutcome {
     let mut stage = Stage::new(cell, scheme, seed);
     let limit = earliest(cell, &stage.page);
     let start = match cell.memory {
         Memory::Cold => Some(stage.start),
         Memory::Warm | Memory::Stale => stage.visit_before(cell),
     };
-    let missed = Outcome { limit, ..Outcome::default() };
+    let missed = TransferOutcome { limit, ..TransferOutcome::default() };
     start.map_or(missed, |start| stage.measure(cell, start, limit))
 }
 
 /// The limit that binds every scheme, also those that need no handshake.
-fn earliest(cell: &Cell, page: &Page) -> Duration {
+fn earliest(cell: &MatrixCell, page: &Page) -> Duration {
     let capacity = Capacity::of(&cell.path(), Rate::from_bps(0));
     limit_without_handshake(page, &plain(), capacity).page
 }
@@ -63,13 +63,17 @@ fn plain() -> LoaderConfig {
 }
 
 /// Equal objects asked for at once, over connections that close behind them.
-fn page(cell: &Cell) -> Page {
+fn page(cell: &MatrixCell) -> Page {
     let host = PageHost::plain("server", Http::Http10);
     let count = cell.shape.objects();
     let object = |n: u64| {
         // What does not divide goes to the first.
         let bytes = cell.bytes / count + if n == 0 { cell.bytes % count } else { 0 };
-        Object::plain(format!("object{n}"), if n == 0 { Kind::Html } else { Kind::Image }, bytes)
+        Object::plain(
+            format!("object{n}"),
+            if n == 0 { ObjectKind::Html } else { ObjectKind::Image },
+            bytes,
+        )
     };
     let objects = (0..count).map(object).collect();
     Page::new("transfer", vec![host], objects).expect("a page of equal objects is one")
@@ -86,7 +90,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(cell: &Cell, scheme: &Scheme, seed: u64) -> Self {
+    fn new(cell: &MatrixCell, scheme: &Scheme, seed: u64) -> Self {
         let seed = derive_seed(seed, &format!("cell/{}", cell.name()));
         let flows = background(cell);
         let mut links = cell.path().links();
@@ -105,8 +109,10 @@ impl Stage {
         }
         let rtt = Duration::from_millis(cell.rtt_ms);
         let head_start = match cell.load {
-            Load::Idle => Duration::ZERO,
-            Load::Half | Load::Full => HEAD_START.0 + rtt.saturating_mul(HEAD_START.1),
+            BackgroundLoad::Idle => Duration::ZERO,
+            BackgroundLoad::Half | BackgroundLoad::Full => {
+                HEAD_START.0 + rtt.saturating_mul(HEAD_START.1)
+            }
         };
         let start = Instant::ZERO + head_start + phase;
         let page = Arc::new(page(cell));
@@ -125,7 +131,7 @@ impl Stage {
 
     /// The visit that leaves something to remember; returns when the next begins, or `None` if it did
     /// not end.
-    fn visit_before(&mut self, cell: &Cell) -> Option<Instant> {
+    fn visit_before(&mut self, cell: &MatrixCell) -> Option<Instant> {
         let end = self.simulation.run(self.start + TIME_LIMIT).ok()?;
         if cell.memory == Memory::Stale {
             self.simulation.run_until(end + IDLE / 2).ok()?;
@@ -139,7 +145,7 @@ impl Stage {
         Some(next)
     }
 
-    fn measure(mut self, cell: &Cell, start: Instant, limit: Duration) -> Outcome {
+    fn measure(mut self, cell: &MatrixCell, start: Instant, limit: Duration) -> TransferOutcome {
         let _ = self.simulation.run_until(start);
         let sources = &self.access.servers[1..];
         let (standing, tally) = Standing::new(sources, start, goal(cell));
@@ -153,7 +159,7 @@ impl Stage {
             self.finish_background(cell, start + TIME_LIMIT, &tally);
         }
         let tally = *tally.borrow();
-        Outcome {
+        TransferOutcome {
             completion: done.map(|at| at.saturating_since(start)),
             limit,
             background: tally.reached.map(|at| at.saturating_since(start)),
@@ -163,7 +169,7 @@ impl Stage {
     }
 
     /// Goes on until the background has its bytes, some round trips at a time.
-    fn finish_background(&mut self, cell: &Cell, limit: Instant, tally: &RefCell<Tally>) {
+    fn finish_background(&mut self, cell: &MatrixCell, limit: Instant, tally: &RefCell<Tally>) {
         let step = Duration::from_millis(4 * cell.rtt_ms);
         while tally.borrow().reached.is_none() && self.simulation.now() < limit {
             let next = self.simulation.now() + step;
@@ -175,7 +181,7 @@ impl Stage {
 }
 
 /// The path four times faster, with the queue it has when measured.
-fn fast(cell: &Cell) -> PathSpec {
+fn fast(cell: &MatrixCell) -> PathSpec {
     let slow = cell.path();
     let rate = Rate::from_bps(FASTER * cell.rate_bps);
     PathSpec::new(rate, slow.rtt(), slow.queue()).expect("a rate that can be")
@@ -183,18 +189,18 @@ fn fast(cell: &Cell) -> PathSpec {
 
 /// Bytes that the background has to bring while it is watched: as many as the transfer, and enough for
 /// some round trips.
-fn goal(cell: &Cell) -> u64 {
+fn goal(cell: &MatrixCell) -> u64 {
     let rtt = Duration::from_millis(cell.rtt_ms);
     cell.bytes.max(2 * Rate::from_bps(cell.rate_bps).bytes_in(rtt))
 }
 
 /// The schemes of the background.
-fn background(cell: &Cell) -> Vec<Scheme> {
+fn background(cell: &MatrixCell) -> Vec<Scheme> {
     let linux = |text: &str| Scheme::parse(text).expect("linux and its parameters");
     match cell.load {
-        Load::Idle => Vec::new(),
-        Load::Full => vec![linux(BASELINE), linux(BASELINE)],
-        Load::Half => {
+        BackgroundLoad::Idle => Vec::new(),
+        BackgroundLoad::Full => vec![linux(BASELINE), linux(BASELINE)],
+        BackgroundLoad::Half => {
             let rtt = Duration::from_millis(cell.rtt_ms);
             let half = Rate::from_bps(cell.rate_bps).bytes_in(rtt) / 2;
             // In packets of 1500 bytes.

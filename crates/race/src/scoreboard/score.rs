@@ -1,8 +1,9 @@
 //! What is said of a scheme: over all cells, over those of each level, and in each.
 
-use super::cells::{Cell, Factor, Set};
-use super::run::Outcome;
-use super::{Plan, TIME_LIMIT};
+use super::cells::{MatrixCell, MatrixFactor, Set};
+use super::run::TransferOutcome;
+use super::statistics::{CellValue, MeanBounds, geometric_mean, interval, mean, percentile};
+use super::{ScoreboardPlan, TIME_LIMIT};
 use serde::Serialize;
 
 /// All scores, the best scheme first.
@@ -15,7 +16,9 @@ pub struct Board {
     /// Seed of start phases.
     pub seed: u64,
     /// The cells, in the order of [`Score::cells`].
-    pub cells: Vec<Cell>,
+    pub cells: Vec<MatrixCell>,
+    /// The share of the matrix that each of these stands for, together 1: what means and percentiles weigh it by.
+    pub weights: Vec<f64>,
     /// By [`Score::over_linux`].
     pub schemes: Vec<Score>,
 }
@@ -29,7 +32,7 @@ pub struct Score {
     /// long cancel, so that it does not matter which of two schemes is divided by which.
     pub over_linux: f64,
     /// 95 % interval of that mean: where it would lie over other cells drawn like these.
-    pub over_linux_interval: Interval,
+    pub over_linux_interval: MeanBounds,
     /// Geometric mean over cells of time over the limit: [`Score::over_linux`] times `linux`'s own.
     pub over_limit: f64,
     /// 95th percentile of time over the limit.
@@ -48,15 +51,6 @@ pub struct Score {
     pub levels: Vec<LevelScore>,
     /// By cell.
     pub cells: Vec<CellScore>,
-}
-
-/// Bounds of a mean.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
-    /// The lower bound.
-    pub low: f64,
-    /// The upper bound.
-    pub high: f64,
 }
 
 /// A scheme in the cells of one level.
@@ -90,25 +84,48 @@ pub struct CellScore {
 }
 
 impl Board {
-    pub(super) fn new(plan: &Plan, mut schemes: Vec<Score>) -> Self {
+    pub(super) fn new(plan: &ScoreboardPlan, mut schemes: Vec<Score>) -> Self {
         // Stable: equal scores stay in the order in which the schemes were named.
         schemes.sort_by(|a, b| a.over_linux.total_cmp(&b.over_linux));
-        let cells = plan.set.cells();
+        let (cells, weights) = (plan.set.cells(), plan.set.weights());
         let version = env!("CARGO_PKG_VERSION");
-        Self { version, set: plan.set, seed: plan.seed, cells, schemes }
+        Self { version, set: plan.set, seed: plan.seed, cells, weights, schemes }
     }
 }
+
+/// A cell of a set, and what it stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct WeighedCell {
+    pub(super) cell: MatrixCell,
+    pub(super) weight: f64,
+    pub(super) stratum: usize,
+}
+
+impl WeighedCell {
+    /// The cells of a set, in its order.
+    pub(super) fn all(set: Set) -> Vec<Self> {
+        let strata = set.strata().into_iter().enumerate();
+        let places = strata.flat_map(|(stratum, of)| {
+            let weight = of.share / of.cells.len() as f64;
+            of.cells.into_iter().map(move |cell| Self { cell, weight, stratum })
+        });
+        places.collect()
+    }
+}
+
+/// A cell and what came of a scheme in it.
+type Scored<'a> = (&'a WeighedCell, &'a CellScore);
 
 impl Score {
     /// From a scheme's outcomes and `linux`'s, by cell.
     pub(super) fn of(
         name: &str,
-        cells: &[Cell],
-        (outcomes, baseline): (&[Outcome], &[Outcome]),
+        places: &[WeighedCell],
+        (outcomes, baseline): (&[TransferOutcome], &[TransferOutcome]),
     ) -> Self {
         let pairs = outcomes.iter().zip(baseline);
         let scores: Vec<CellScore> = pairs.map(|(one, linux)| CellScore::of(one, linux)).collect();
-        let all: Vec<&CellScore> = scores.iter().collect();
+        let all: Vec<Scored<'_>> = places.iter().zip(&scores).collect();
         let over_limit = values(&all, |s| Some(s.over_limit));
         let over_linux = values(&all, |s| Some(s.over_linux));
         let harm = values(&all, |s| s.harm);
@@ -122,19 +139,19 @@ impl Score {
             harm_p95: percentile(harm, 95),
             harm_loss: mean(&values(&all, |s| s.harm_loss)),
             unfinished: scores.iter().filter(|s| s.time_s.is_none()).count(),
-            levels: levels(cells, &scores),
+            levels: levels(&all),
             cells: scores,
         }
     }
 }
 
 /// A score for each level of each factor.
-fn levels(cells: &[Cell], scores: &[CellScore]) -> Vec<LevelScore> {
-    let levels = Factor::ALL.into_iter();
+fn levels(all: &[Scored<'_>]) -> Vec<LevelScore> {
+    let levels = MatrixFactor::ALL.into_iter();
     let levels = levels.flat_map(|f| f.levels().iter().enumerate().map(move |(n, l)| (f, n, *l)));
-    let score = |(factor, n, level): (Factor, usize, &'static str)| {
-        let inside = cells.iter().zip(scores).filter(|(cell, _)| cell.level(factor) == n);
-        let inside: Vec<&CellScore> = inside.map(|(_, score)| score).collect();
+    let score = |(factor, n, level): (MatrixFactor, usize, &'static str)| {
+        let inside = all.iter().filter(|(place, _)| place.cell.level(factor) == n);
+        let inside: Vec<Scored<'_>> = inside.copied().collect();
         LevelScore {
             factor: factor.name(),
             level,
@@ -147,20 +164,21 @@ fn levels(cells: &[Cell], scores: &[CellScore]) -> Vec<LevelScore> {
 }
 
 impl CellScore {
-    fn of(one: &Outcome, linux: &Outcome) -> Self {
-        let time = |outcome: &Outcome| {
+    fn of(one: &TransferOutcome, linux: &TransferOutcome) -> Self {
+        let time = |outcome: &TransferOutcome| {
             outcome.completion.unwrap_or(TIME_LIMIT).min(TIME_LIMIT).as_nanos() as f64
         };
         // Who never had its bytes took as long as was waited; a background that is not there sent none.
-        let background = |outcome: &Outcome| {
+        let background = |outcome: &TransferOutcome| {
             (outcome.background_packets > 0)
                 .then(|| outcome.background.unwrap_or(TIME_LIMIT).as_secs_f64())
         };
-        let loss = |outcome: &Outcome| {
+        let loss = |outcome: &TransferOutcome| {
             (outcome.background_packets > 0)
                 .then(|| outcome.background_drops as f64 / outcome.background_packets as f64)
         };
-        let pair = |value: &dyn Fn(&Outcome) -> Option<f64>| Some((value(one)?, value(linux)?));
+        let pair =
+            |value: &dyn Fn(&TransferOutcome) -> Option<f64>| Some((value(one)?, value(linux)?));
         Self {
             time_s: one.completion.map(|time| time.as_secs_f64()),
             over_limit: time(one) / one.limit.as_nanos() as f64,
@@ -171,42 +189,12 @@ impl CellScore {
     }
 }
 
-fn values(scores: &[&CellScore], value: impl Fn(&CellScore) -> Option<f64>) -> Vec<f64> {
-    scores.iter().filter_map(|score| value(score)).collect()
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn logarithms(values: &[f64]) -> Vec<f64> {
-    values.iter().map(|value| value.ln()).collect()
-}
-
-/// Of positive values.
-fn geometric_mean(values: &[f64]) -> Option<f64> {
-    mean(&logarithms(values)).map(f64::exp)
-}
-
-/// The 95 % interval of the geometric mean: 1.96 standard errors of the mean logarithm on either side. It is one
-/// point for fewer than two values.
-fn interval(values: &[f64]) -> Interval {
-    let logarithms = logarithms(values);
-    let centre = mean(&logarithms).unwrap_or(f64::NAN);
-    let squares = logarithms.iter().map(|value| (value - centre).powi(2)).sum::<f64>();
-    let count = logarithms.len() as f64;
-    let error = match logarithms.len() {
-        0 | 1 => 0.0,
-        _ => (squares / (count - 1.0) / count).sqrt(),
-    };
-    Interval { low: (centre - 1.96 * error).exp(), high: (centre + 1.96 * error).exp() }
-}
-
-/// The least value that so many per cent do not exceed (nearest rank).
-fn percentile(mut values: Vec<f64>, percent: usize) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let rank = (values.len() * percent).div_ceil(100);
-    values.get(rank.checked_sub(1)?).copied()
+fn values(scored: &[Scored<'_>], value: impl Fn(&CellScore) -> Option<f64>) -> Vec<CellValue> {
+    let values = scored.iter().filter_map(|(place, score)| {
+        let WeighedCell { weight, stratum, .. } = **place;
+        Some(CellValue { value: value(score)?, weight, stratum })
+    });
+    values.collect()
 }
 
 #[cfg(test)]
@@ -214,8 +202,8 @@ mod tests {
     use super::*;
     use units::Duration;
 
-    fn outcome(ms: Option<u64>, background: Option<(u64, u64)>) -> Outcome {
-        Outcome {
+    fn outcome(ms: Option<u64>, background: Option<(u64, u64)>) -> TransferOutcome {
+        TransferOutcome {
             completion: ms.map(Duration::from_millis),
             limit: Duration::from_millis(100),
             background: background.map(|(ms, _)| Duration::from_millis(ms)),
@@ -237,31 +225,5 @@ mod tests {
         let alone = CellScore::of(&outcome(None, None), &linux);
         // 600 s over 100 ms.
         assert_eq!((alone.over_limit, alone.harm, alone.time_s), (6000.0, None, None));
-    }
-
-    #[test]
-    fn twice_as_long_and_half_as_long_cancel() {
-        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
-        near(geometric_mean(&[2.0, 0.5]).unwrap(), 1.0);
-        near(geometric_mean(&[2.0, 8.0]).unwrap(), 4.0);
-        assert_eq!(geometric_mean(&[]), None);
-    }
-
-    #[test]
-    fn an_interval_by_hand() {
-        // Logarithms -1 and 1: variance 2, standard error 1.
-        let e = std::f64::consts::E;
-        let Interval { low, high } = interval(&[e, 1.0 / e]);
-        assert!((low - (-1.96f64).exp()).abs() < 1e-12 && (high - 1.96f64.exp()).abs() < 1e-12);
-        assert_eq!(interval(&[1.0, 1.0]), Interval { low: 1.0, high: 1.0 });
-    }
-
-    #[test]
-    fn percentiles_are_of_the_nearest_rank() {
-        let hundred: Vec<f64> = (1..=100).rev().map(f64::from).collect();
-        assert_eq!(percentile(hundred, 95), Some(95.0));
-        // 95 % of 3 is 2.85: the third.
-        assert_eq!(percentile(vec![3.0, 1.0, 2.0], 95), Some(3.0));
-        assert_eq!(percentile(Vec::new(), 95), None);
     }
 }

@@ -12,7 +12,7 @@ fn the_matrix_has_every_cell_once() {
     // 5 sizes, 5 round trips, 4 rates, 2 queues, 3 loads, 3 memories, 3 shapes.
     let cells = Set::All.cells();
     assert_eq!(cells.len(), 5 * 5 * 4 * 2 * 3 * 3 * 3);
-    let distinct: BTreeSet<String> = cells.iter().map(Cell::name).collect();
+    let distinct: BTreeSet<String> = cells.iter().map(MatrixCell::name).collect();
     assert_eq!(distinct.len(), cells.len());
     for (place, cell) in all().iter().zip(&cells) {
         assert_eq!(cell.place(), *place);
@@ -23,7 +23,7 @@ fn the_matrix_has_every_cell_once() {
 fn every_two_levels_meet_in_the_sample() {
     let cells = Set::Sample.cells();
     assert_eq!(cells.len(), SAMPLE_CELLS);
-    let places: BTreeSet<_> = cells.iter().map(Cell::place).collect();
+    let places: BTreeSet<_> = cells.iter().map(MatrixCell::place).collect();
     assert_eq!(places.len(), SAMPLE_CELLS, "no cell twice");
     for (a, b) in pairs() {
         for x in 0..LEVELS[a] {
@@ -37,13 +37,45 @@ fn every_two_levels_meet_in_the_sample() {
     }
 }
 
+/// Every level, every cell once, and each stratum for its share of the matrix: a third without a background, the rest
+/// by four rates.
 #[test]
-fn the_quick_set_begins_the_sample_and_has_every_level() {
-    let (quick, cells) = (Set::Quick.cells(), Set::Sample.cells());
-    assert_eq!(quick[..], cells[..QUICK_CELLS]);
-    for factor in Factor::ALL {
+fn the_quick_set_has_every_level_and_stands_for_the_matrix() {
+    let quick = Set::Quick.cells();
+    let places: BTreeSet<_> = quick.iter().map(MatrixCell::place).collect();
+    assert_eq!(places.len(), quick.len(), "no cell twice");
+    for factor in MatrixFactor::ALL {
         let levels: BTreeSet<_> = quick.iter().map(|cell| cell.level(factor)).collect();
         assert_eq!(levels.len(), factor.levels().len());
+    }
+    let weights = Set::Quick.weights();
+    let share = |of: &dyn Fn(&MatrixCell) -> bool| -> f64 {
+        quick.iter().zip(&weights).filter(|(cell, _)| of(cell)).map(|(_, weight)| weight).sum()
+    };
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+    near(share(&|_| true), 1.0);
+    near(share(&|cell| cell.load == BackgroundLoad::Idle), 1.0 / 3.0);
+    for rate in crate::matrix::RATES {
+        near(share(&|cell| cell.load != BackgroundLoad::Idle && cell.rate_bps == rate), 1.0 / 6.0);
+    }
+    // Other factors are balanced within strata, not exactly, but nearly: 0.2 of each size, 0.5 of each queue.
+    for (factor, most_off) in
+        [(MatrixFactor::Size, 0.03), (MatrixFactor::Rtt, 0.03), (MatrixFactor::Queue, 0.03)]
+    {
+        for level in 0..LEVELS[factor as usize] {
+            let expected = 1.0 / LEVELS[factor as usize] as f64;
+            let found = share(&|cell| cell.level(factor) == level);
+            assert!((found - expected).abs() < most_off, "{factor:?} {level}: {found}");
+        }
+    }
+}
+
+#[test]
+fn cells_of_other_sets_stand_for_equal_shares() {
+    for set in [Set::Sample, Set::All] {
+        let (cells, weights) = (set.cells(), set.weights());
+        assert_eq!(cells.len(), weights.len());
+        assert!(weights.iter().all(|weight| *weight == 1.0 / cells.len() as f64));
     }
 }
 
@@ -53,8 +85,8 @@ fn the_published_sample_is_the_one_that_is_run() {
     assert_eq!(built, PUBLISHED, "data/scoreboard-sample.csv");
 }
 
-fn cell(load: Load, memory: Memory, shape: Shape) -> Cell {
-    Cell {
+fn cell(load: BackgroundLoad, memory: Memory, shape: TransferShape) -> MatrixCell {
+    MatrixCell {
         bytes: 100_000,
         rtt_ms: 40,
         rate_bps: 10_000_000,
@@ -65,15 +97,15 @@ fn cell(load: Load, memory: Memory, shape: Shape) -> Cell {
     }
 }
 
-fn outcome(cell: &Cell, scheme: &str) -> Outcome {
+fn outcome(cell: &MatrixCell, scheme: &str) -> TransferOutcome {
     run::run(cell, &Scheme::parse(scheme).unwrap(), 1)
 }
 
 #[test]
 fn nothing_is_over_before_the_limit() {
-    for shape in [Shape::One, Shape::Page4, Shape::Page12] {
+    for shape in [TransferShape::One, TransferShape::Page4, TransferShape::Page12] {
         for memory in [Memory::Cold, Memory::Warm, Memory::Stale] {
-            let cell = cell(Load::Idle, memory, shape);
+            let cell = cell(BackgroundLoad::Idle, memory, shape);
             for scheme in ["linux", "phttp", "newreno+open=data+iw=1000", "fs", "spand", "session"]
             {
                 let outcome = outcome(&cell, scheme);
@@ -88,15 +120,16 @@ fn nothing_is_over_before_the_limit() {
 #[test]
 fn who_remembers_nothing_is_the_same_warm_and_cold() {
     // A stale memory's path differs only before the transfer: the same again.
-    let times = [Memory::Cold, Memory::Warm, Memory::Stale]
-        .map(|memory| outcome(&cell(Load::Idle, memory, Shape::Page4), "newreno").completion);
+    let times = [Memory::Cold, Memory::Warm, Memory::Stale].map(|memory| {
+        outcome(&cell(BackgroundLoad::Idle, memory, TransferShape::Page4), "newreno").completion
+    });
     assert!(times[0].is_some() && times.iter().all(|time| *time == times[0]), "{times:?}");
 }
 
 #[test]
 fn a_full_background_is_measured() {
-    let cell = cell(Load::Full, Memory::Cold, Shape::Page12);
-    let outcome = outcome(&Cell { bytes: 400_000, ..cell }, "newreno+iw=1");
+    let cell = cell(BackgroundLoad::Full, Memory::Cold, TransferShape::Page12);
+    let outcome = outcome(&MatrixCell { bytes: 400_000, ..cell }, "newreno+iw=1");
     let time = outcome.background.unwrap();
     // 400 kB at 10 Mbit/s, less a round trip's worth under way at its beginning.
     assert!(time >= Duration::from_millis(320 - 41), "{time}");
@@ -108,7 +141,10 @@ fn a_full_background_is_measured() {
 /// queue of 33: what it loses, the transfer has cost it.
 #[test]
 fn what_a_background_loses_is_the_transfers_doing() {
-    let cell = Cell { bytes: 1_000_000, ..cell(Load::Half, Memory::Cold, Shape::Page12) };
+    let cell = MatrixCell {
+        bytes: 1_000_000,
+        ..cell(BackgroundLoad::Half, Memory::Cold, TransferShape::Page12)
+    };
     let mut dropped = 0;
     for seed in 1..=8 {
         let run = |scheme: &str| run::run(&cell, &Scheme::parse(scheme).unwrap(), seed);
@@ -128,7 +164,7 @@ fn what_a_background_loses_is_the_transfers_doing() {
 
 #[test]
 fn half_a_load_takes_half_of_the_path() {
-    let cell = cell(Load::Half, Memory::Cold, Shape::One);
+    let cell = cell(BackgroundLoad::Half, Memory::Cold, TransferShape::One);
     // Alone with a transfer of a segment at a time: 100 kB at 5 Mbit/s take 160 ms.
     let time = outcome(&cell, "newreno+iw=1").background.unwrap().as_secs_f64();
     assert!((0.14..0.24).contains(&time), "{time}");

@@ -1,12 +1,12 @@
 //! From numbers to places along an axis, and the ticks beside them.
 
-use super::{Axis, Scale, Unit};
+use super::{Axis, AxisUnit, Scale};
 
 /// An axis with its range settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Span {
     pub(crate) scale: Scale,
-    pub(crate) unit: Unit,
+    pub(crate) unit: AxisUnit,
     pub(crate) low: f64,
     pub(crate) high: f64,
 }
@@ -30,7 +30,7 @@ impl Span {
 
     /// A linear axis of time from zero to `end` seconds.
     pub(crate) fn time(end: f64) -> Self {
-        let axis = Axis { unit: Unit::Seconds, range: Some((0.0, end)), ..Axis::default() };
+        let axis = Axis { unit: AxisUnit::Seconds, range: Some((0.0, end)), ..Axis::default() };
         Self::of(&axis, std::iter::empty())
     }
 
@@ -54,7 +54,7 @@ impl Span {
 
     fn linear_ticks(&self, target: usize) -> Vec<(f64, f64)> {
         let mut step = round_step((self.high - self.low) / target.max(1) as f64);
-        if self.unit == Unit::Count {
+        if self.unit == AxisUnit::Count {
             step = step.max(1.0);
         }
         let first = (self.low / step).ceil() as i64;
@@ -87,20 +87,20 @@ impl Span {
 }
 
 /// What a number of magnitude `greatest` is divided by, and the unit written behind it.
-fn prefix(unit: Unit, greatest: f64) -> (f64, &'static str) {
+fn prefix(unit: AxisUnit, greatest: f64) -> (f64, &'static str) {
     match unit {
-        Unit::Number | Unit::Count => (1.0, ""),
-        Unit::Share => (0.01, " %"),
-        Unit::Seconds if greatest >= 1.0 => (1.0, " s"),
-        Unit::Seconds if greatest >= 1e-3 => (1e-3, " ms"),
-        Unit::Seconds => (1e-6, " µs"),
-        Unit::Bytes if greatest >= 1e6 => (1e6, " MB"),
-        Unit::Bytes if greatest >= 1e3 => (1e3, " kB"),
-        Unit::Bytes => (1.0, " B"),
-        Unit::BitsPerSecond if greatest >= 1e9 => (1e9, " Gbit/s"),
-        Unit::BitsPerSecond if greatest >= 1e6 => (1e6, " Mbit/s"),
-        Unit::BitsPerSecond if greatest >= 1e3 => (1e3, " kbit/s"),
-        Unit::BitsPerSecond => (1.0, " bit/s"),
+        AxisUnit::Number | AxisUnit::Count => (1.0, ""),
+        AxisUnit::Share => (0.01, " %"),
+        AxisUnit::Seconds if greatest >= 1.0 => (1.0, " s"),
+        AxisUnit::Seconds if greatest >= 1e-3 => (1e-3, " ms"),
+        AxisUnit::Seconds => (1e-6, " µs"),
+        AxisUnit::Bytes if greatest >= 1e6 => (1e6, " MB"),
+        AxisUnit::Bytes if greatest >= 1e3 => (1e3, " kB"),
+        AxisUnit::Bytes => (1.0, " B"),
+        AxisUnit::BitsPerSecond if greatest >= 1e9 => (1e9, " Gbit/s"),
+        AxisUnit::BitsPerSecond if greatest >= 1e6 => (1e6, " Mbit/s"),
+        AxisUnit::BitsPerSecond if greatest >= 1e3 => (1e3, " kbit/s"),
+        AxisUnit::BitsPerSecond => (1.0, " bit/s"),
     }
 }
 
@@ -140,7 +140,7 @@ fn widened(value: f64, scale: Scale) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn labels(unit: Unit, scale: Scale, range: (f64, f64)) -> Vec<String> {
+    fn labels(unit: AxisUnit, scale: Scale, range: (f64, f64)) -> Vec<String> {
         let axis = Axis { unit, scale, range: Some(range), ..Axis::default() };
         Span::of(&axis, std::iter::empty()).ticks(5).into_iter().map(|t| t.1).collect()
     }
@@ -148,26 +148,26 @@ mod tests {
     #[test]
     fn ticks_are_round_and_carry_their_unit() {
         // 0.9 / 5 = 0.18, rounded up to 0.2.
-        let time = labels(Unit::Seconds, Scale::Linear, (0.0, 0.9));
+        let time = labels(AxisUnit::Seconds, Scale::Linear, (0.0, 0.9));
         assert_eq!(time, ["0 ms", "200 ms", "400 ms", "600 ms", "800 ms"]);
-        let long = labels(Unit::Seconds, Scale::Linear, (0.0, 2.4));
+        let long = labels(AxisUnit::Seconds, Scale::Linear, (0.0, 2.4));
         assert_eq!(long, ["0.0 s", "0.5 s", "1.0 s", "1.5 s", "2.0 s"]);
-        let bytes = labels(Unit::Bytes, Scale::Linear, (0.0, 64_000.0));
+        let bytes = labels(AxisUnit::Bytes, Scale::Linear, (0.0, 64_000.0));
         assert_eq!(bytes, ["0 kB", "20 kB", "40 kB", "60 kB"]);
-        let rates = labels(Unit::BitsPerSecond, Scale::Linear, (0.0, 2e6));
+        let rates = labels(AxisUnit::BitsPerSecond, Scale::Linear, (0.0, 2e6));
         assert_eq!(rates, ["0.0 Mbit/s", "0.5 Mbit/s", "1.0 Mbit/s", "1.5 Mbit/s", "2.0 Mbit/s"]);
-        assert_eq!(labels(Unit::Count, Scale::Linear, (0.0, 2.0)), ["0", "1", "2"]);
-        assert_eq!(labels(Unit::Share, Scale::Linear, (0.0, 1.0)).last().unwrap(), "100 %");
+        assert_eq!(labels(AxisUnit::Count, Scale::Linear, (0.0, 2.0)), ["0", "1", "2"]);
+        assert_eq!(labels(AxisUnit::Share, Scale::Linear, (0.0, 1.0)).last().unwrap(), "100 %");
     }
 
     #[test]
     fn a_logarithmic_axis_ticks_by_decades() {
         assert_eq!(
-            labels(Unit::Number, Scale::Log, (1.0, 1e4)),
+            labels(AxisUnit::Number, Scale::Log, (1.0, 1e4)),
             ["1", "10", "100", "1000", "10000"]
         );
-        assert_eq!(labels(Unit::Number, Scale::Log, (1.0, 10.0)), ["1", "2", "5", "10"]);
-        assert_eq!(labels(Unit::Seconds, Scale::Log, (0.01, 1.0))[0], "10 ms");
+        assert_eq!(labels(AxisUnit::Number, Scale::Log, (1.0, 10.0)), ["1", "2", "5", "10"]);
+        assert_eq!(labels(AxisUnit::Seconds, Scale::Log, (0.01, 1.0))[0], "10 ms");
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use super::axis::Span;
 use super::path::GRID;
-use crate::figure::{Scale, Unit};
+use crate::figure::{AxisUnit, Scale};
 use crate::text;
 use maud::{Markup, PreEscaped, html};
 use svg::Node;
@@ -134,12 +134,12 @@ fn describe(span: &Span) -> String {
         Scale::Log => "log",
     };
     let unit = match span.unit {
-        Unit::Number => "n",
-        Unit::Count => "c",
-        Unit::Seconds => "s",
-        Unit::Bytes => "B",
-        Unit::Share => "%",
-        Unit::BitsPerSecond => "b",
+        AxisUnit::Number => "n",
+        AxisUnit::Count => "c",
+        AxisUnit::Seconds => "s",
+        AxisUnit::Bytes => "B",
+        AxisUnit::Share => "%",
+        AxisUnit::BitsPerSecond => "b",
     };
     format!("{scale} {} {} {unit}", span.low, span.high)
 }

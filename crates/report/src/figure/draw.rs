@@ -3,7 +3,7 @@
 use super::axis::Span;
 use super::canvas::{Canvas, percent, tooltip, viewport};
 use super::path::PathData;
-use super::{Figure, Mark, Point, Reference, Series, Shade, Shape};
+use super::{Figure, FigureMark, Point, Reference, Series, SeriesShape, Shade};
 use crate::text;
 use svg::node::element::{Line, Path, SVG, Text, Use};
 
@@ -59,7 +59,7 @@ impl Plane {
         (self.x.fraction(x), self.y.fraction(y))
     }
 
-    fn shows(&self, mark: &Mark) -> bool {
+    fn shows(&self, mark: &FigureMark) -> bool {
         let (x, y) = self.place(mark.x, mark.y);
         in_sight(x) && in_sight(y)
     }
@@ -72,15 +72,15 @@ impl Plane {
     /// The series' own path, and one for its error bars where it has any.
     fn draw(&self, series: &Series) -> Vec<Path> {
         let data = match series.shape {
-            Shape::Line | Shape::Dashed => self.line(&series.points),
-            Shape::Step | Shape::DashedStep => self.steps(&series.points),
-            Shape::Area => self.area(&series.points),
-            Shape::Dots | Shape::Squares => self.dots(&series.points),
-            Shape::Spans => self.spans(&series.points),
-            Shape::Band => self.band(&series.points),
+            SeriesShape::Line | SeriesShape::Dashed => self.line(&series.points),
+            SeriesShape::Step | SeriesShape::DashedStep => self.steps(&series.points),
+            SeriesShape::Area => self.area(&series.points),
+            SeriesShape::Dots | SeriesShape::Squares => self.dots(&series.points),
+            SeriesShape::Spans => self.spans(&series.points),
+            SeriesShape::Band => self.band(&series.points),
         };
         let mut paths = vec![styled(series, class_of(series.shape), data)];
-        if !matches!(series.shape, Shape::Spans | Shape::Band)
+        if !matches!(series.shape, SeriesShape::Spans | SeriesShape::Band)
             && series.points.iter().any(|p| p.extent.is_some())
         {
             paths.push(styled(series, "spans", self.spans(&series.points)));
@@ -178,7 +178,7 @@ impl Plane {
         path
     }
 
-    fn mark(&self, mark: &Mark) -> Use {
+    fn mark(&self, mark: &FigureMark) -> Use {
         let (x, y) = self.place(mark.x, mark.y);
         Use::new()
             .set("href", format!("#{}", mark.symbol.id()))
@@ -232,16 +232,16 @@ fn styled(series: &Series, class: &str, data: PathData) -> Path {
     Path::new().set("class", class).set("data-n", text::clean(&series.name)).set("d", data.finish())
 }
 
-pub(super) fn class_of(shape: Shape) -> &'static str {
+pub(super) fn class_of(shape: SeriesShape) -> &'static str {
     match shape {
-        Shape::Line => "line",
-        Shape::Dashed => "line dashed",
-        Shape::Step => "step",
-        Shape::DashedStep => "step dashed",
-        Shape::Area => "step area",
-        Shape::Dots => "dots",
-        Shape::Squares => "squares",
-        Shape::Spans => "spans",
-        Shape::Band => "area",
+        SeriesShape::Line => "line",
+        SeriesShape::Dashed => "line dashed",
+        SeriesShape::Step => "step",
+        SeriesShape::DashedStep => "step dashed",
+        SeriesShape::Area => "step area",
+        SeriesShape::Dots => "dots",
+        SeriesShape::Squares => "squares",
+        SeriesShape::Spans => "spans",
+        SeriesShape::Band => "area",
     }
 }

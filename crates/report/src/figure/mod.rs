@@ -28,7 +28,7 @@ pub struct Figure {
     /// Curves and clouds, drawn in this order.
     pub series: Vec<Series>,
     /// Single marks with a text each, drawn above the series.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<FigureMark>,
     /// Straight lines across the plot.
     pub references: Vec<Reference>,
 }
@@ -39,7 +39,7 @@ pub struct Axis {
     /// What it measures.
     pub label: String,
     /// Unit of its numbers.
-    pub unit: Unit,
+    pub unit: AxisUnit,
     /// How numbers map to places.
     pub scale: Scale,
     /// Least and greatest value; `None` spans the data (from 0, if linear and nothing is negative).
@@ -48,7 +48,7 @@ pub struct Axis {
 
 /// Unit of an axis' numbers, which decides prefixes and tick labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
+pub enum AxisUnit {
     /// A plain number.
     #[default]
     Number,
@@ -80,7 +80,7 @@ pub struct Series {
     /// Name in the legend and on hover.
     pub name: String,
     /// How the points are drawn.
-    pub shape: Shape,
+    pub shape: SeriesShape,
     /// Their colour.
     pub colour: Colour,
     /// The points, ascending in x for lines, steps and areas.
@@ -89,7 +89,7 @@ pub struct Series {
 
 /// How the points of a series are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum SeriesShape {
     /// Joined by straight lines.
     #[default]
     Line,
@@ -118,7 +118,7 @@ pub struct Point {
     pub x: f64,
     /// Value; not finite breaks a line in two.
     pub y: f64,
-    /// Least and greatest value: an error bar, or the stroke of [`Shape::Spans`].
+    /// Least and greatest value: an error bar, or the stroke of [`SeriesShape::Spans`].
     pub extent: Option<(f64, f64)>,
 }
 
@@ -142,7 +142,7 @@ pub struct Shade {
 
 /// A single mark, kept at its size under zoom.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct FigureMark {
     /// Place along the horizontal axis.
     pub x: f64,
     /// Place along the vertical axis.

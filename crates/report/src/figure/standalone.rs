@@ -1,7 +1,7 @@
 //! A figure as a file of its own, for papers and documents: fixed size, own colours, a legend.
 
 use super::canvas::viewport;
-use super::{Figure, Shape, Symbol, SymbolForm};
+use super::{Figure, SeriesShape, Symbol, SymbolForm};
 use svg::Document;
 use svg::node::element::{Definitions, Path, SVG, Style, Text};
 use unicode_width::UnicodeWidthStr;
@@ -73,10 +73,10 @@ impl Figure {
     }
 }
 
-fn swatch_path(shape: Shape) -> &'static str {
+fn swatch_path(shape: SeriesShape) -> &'static str {
     match shape {
-        Shape::Dots | Shape::Squares => "M9 10h0",
-        Shape::Spans => "M9 5v10",
+        SeriesShape::Dots | SeriesShape::Squares => "M9 10h0",
+        SeriesShape::Spans => "M9 5v10",
         _ => "M0 10h18",
     }
 }

@@ -1,9 +1,11 @@
 //! A connection's two figures: its byte stream over time, and its windows (`window`).
 
 use super::Context;
-use super::legend::{Entry, legend};
+use super::legend::{LegendEntry, legend};
 use super::times::{TimeRange, exact};
-use crate::figure::{Axis, Colour, Figure, Mark, Point, Series, Shape, Symbol, Unit};
+use crate::figure::{
+    Axis, AxisUnit, Colour, Figure, FigureMark, Point, Series, SeriesShape, Symbol,
+};
 use crate::thin::{self, Extent};
 use crate::{ConnectionView, Role, SequenceKind, SequencePoint, format};
 use maud::{Markup, html};
@@ -37,7 +39,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn render(&self, heading: &str, figure: &Figure, entries: &[Entry]) -> Markup {
+    fn render(&self, heading: &str, figure: &Figure, entries: &[LegendEntry]) -> Markup {
         html! {
             figure {
                 h5 { (heading) }
@@ -94,7 +96,12 @@ impl Drawing<'_> {
         let points = kept.map(|i| extents[i]);
         let points =
             points.map(|Extent { x, low, high }| Point { x, y: high, extent: Some((low, high)) });
-        Series { name: name.to_owned(), shape: Shape::Spans, colour, points: points.collect() }
+        Series {
+            name: name.to_owned(),
+            shape: SeriesShape::Spans,
+            colour,
+            points: points.collect(),
+        }
     }
 
     fn acks(&self) -> Series {
@@ -102,14 +109,14 @@ impl Drawing<'_> {
         let extents: Vec<_> = acks.map(|p| Extent::of(p.at.as_secs_f64(), p.to as f64)).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
         let points = kept.map(|i| Point::new(extents[i].x, extents[i].high)).collect();
-        Series { name: "acknowledged".to_owned(), shape: Shape::Step, colour: ACKED, points }
+        Series { name: "acknowledged".to_owned(), shape: SeriesShape::Step, colour: ACKED, points }
     }
 
-    fn marks(&self, kind: SequenceKind, symbol: Symbol, colour: Colour) -> Vec<Mark> {
+    fn marks(&self, kind: SequenceKind, symbol: Symbol, colour: Colour) -> Vec<FigureMark> {
         let events = self.of(kind);
         let kept = thin::evenly(events.len(), self.page.detail.events).into_iter();
         let what = if kind == SequenceKind::Dropped { "dropped" } else { "retransmitted" };
-        let mark = |p: SequencePoint| Mark {
+        let mark = |p: SequencePoint| FigureMark {
             x: p.at.as_secs_f64(),
             y: p.from as f64 / 2.0 + p.to as f64 / 2.0,
             symbol,
@@ -124,7 +131,7 @@ impl Drawing<'_> {
         kept.map(|i| mark(events[i])).collect()
     }
 
-    fn sequence_entries(&self) -> Vec<Entry> {
+    fn sequence_entries(&self) -> Vec<LegendEntry> {
         let count = |kind| self.view.sequence.iter().filter(|p| p.kind == kind).count();
         let events = self.page.detail.events;
         let entries = [
@@ -137,7 +144,7 @@ impl Drawing<'_> {
         let entries = entries.into_iter().filter(|e| count(e.1) > 0);
         entries
             .map(|(form, kind, colour, what, max)| {
-                Entry::new(form, colour, counted(what, count(kind), max))
+                LegendEntry::new(form, colour, counted(what, count(kind), max))
             })
             .collect()
     }
@@ -153,5 +160,5 @@ pub(super) fn counted(what: &str, count: usize, max: usize) -> String {
 
 /// An axis of bytes.
 pub(super) fn bytes(label: &str) -> Axis {
-    Axis { label: label.to_owned(), unit: Unit::Bytes, ..Axis::default() }
+    Axis { label: label.to_owned(), unit: AxisUnit::Bytes, ..Axis::default() }
 }

@@ -1,11 +1,11 @@
 //! A [`Document`] as one HTML file, in the frame of the report page.
 
-use super::legend::{Entry, Names, legend};
+use super::legend::{LegendEntry, Names, legend};
 use super::link::Linker;
 use super::policy::Styles;
 use super::{HINT, Head, MAX_HTML_BYTES, frame};
 use crate::document::{Block, Document, Section};
-use crate::figure::{Figure, Series, Shape};
+use crate::figure::{Figure, Series, SeriesShape};
 use crate::thin::{self, Extent};
 use maud::{Markup, html};
 
@@ -124,6 +124,9 @@ impl Block {
         let bounds = shared.bounds;
         match self {
             Self::Text(text) => html! { p.note { (shared.text(text)) } },
+            Self::List(notes) => html! {
+                ul.facts { @for note in notes.iter().take(bounds.rows) { li { (shared.text(note)) } } }
+            },
             Self::Table(table) => table.to_markup(shared, heading),
             Self::Figure(figure) => captioned(figure, bounds),
             Self::Heat(heat) => heat.to_markup(bounds),
@@ -139,7 +142,7 @@ fn captioned(figure: &Figure, bounds: Bounds) -> Markup {
     let series = figure.series.iter().map(|series| thinned(series, bounds.points));
     let figure = Figure { series: series.collect(), ..figure.clone() };
     let named = figure.series.iter().filter(|series| !series.name.is_empty());
-    let entries: Vec<Entry> = named.map(entry).collect();
+    let entries: Vec<LegendEntry> = named.map(entry).collect();
     html! {
         figure {
             h5 { (crate::text::label(&figure.title, 2 * bounds.label)) }
@@ -153,21 +156,23 @@ fn thinned(series: &Series, points: usize) -> Series {
     let extent = |p: &crate::Point| Extent::of(p.x, p.y);
     let extents: Vec<_> = series.points.iter().map(extent).collect();
     let kept = match series.shape {
-        Shape::Dots | Shape::Squares | Shape::Spans => thin::evenly(series.points.len(), points),
+        SeriesShape::Dots | SeriesShape::Squares | SeriesShape::Spans => {
+            thin::evenly(series.points.len(), points)
+        }
         _ => thin::envelope(&extents, points),
     };
     let points = kept.into_iter().map(|at| series.points[at]).collect();
     Series { points, ..series.clone() }
 }
 
-fn entry(series: &Series) -> Entry {
+fn entry(series: &Series) -> LegendEntry {
     let form = match series.shape {
-        Shape::Line | Shape::Step => "line",
-        Shape::Dashed | Shape::DashedStep => "dashed",
-        Shape::Area | Shape::Band => "area",
-        Shape::Dots => "dots",
-        Shape::Squares => "squares",
-        Shape::Spans => "spans",
+        SeriesShape::Line | SeriesShape::Step => "line",
+        SeriesShape::Dashed | SeriesShape::DashedStep => "dashed",
+        SeriesShape::Area | SeriesShape::Band => "area",
+        SeriesShape::Dots => "dots",
+        SeriesShape::Squares => "squares",
+        SeriesShape::Spans => "spans",
     };
-    Entry::new(form, series.colour, series.name.as_str())
+    LegendEntry::new(form, series.colour, series.name.as_str())
 }

@@ -1,6 +1,6 @@
 //! Colours for names that are not known beforehand, and the legends that explain them.
 
-use crate::figure::{Colour, Shape};
+use crate::figure::{Colour, SeriesShape};
 use crate::text;
 use maud::{Markup, html};
 
@@ -38,10 +38,10 @@ impl<'a> Names<'a> {
     }
 
     /// Round dots for the first round of hues, square ones for the second.
-    pub(crate) fn dots(&self, name: &str) -> Shape {
+    pub(crate) fn dots(&self, name: &str) -> SeriesShape {
         match self.place(name) {
-            Some(place) if place >= Colour::COUNT => Shape::Squares,
-            _ => Shape::Dots,
+            Some(place) if place >= Colour::COUNT => SeriesShape::Squares,
+            _ => SeriesShape::Dots,
         }
     }
 
@@ -67,20 +67,20 @@ impl<'a> Names<'a> {
 }
 
 /// One entry of a legend: the class of its swatch's form, its colour and its text.
-pub(crate) struct Entry {
+pub(crate) struct LegendEntry {
     pub(crate) form: &'static str,
     pub(crate) colour: Colour,
     pub(crate) text: String,
 }
 
-impl Entry {
+impl LegendEntry {
     pub(crate) fn new(form: &'static str, colour: Colour, text: impl Into<String>) -> Self {
         Self { form, colour, text: text.into() }
     }
 }
 
 /// A line of entries.
-pub(crate) fn legend(entries: &[Entry], max_chars: usize) -> Markup {
+pub(crate) fn legend(entries: &[LegendEntry], max_chars: usize) -> Markup {
     html! {
         ul.legend {
             @for entry in entries {

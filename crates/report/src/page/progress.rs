@@ -1,8 +1,8 @@
 //! The schemes side by side: what share of the page was there, when.
 
 use super::Context;
-use super::legend::{Entry, Names, legend};
-use crate::figure::{Axis, Colour, Figure, Point, Reference, Series, Shape, Unit};
+use super::legend::{LegendEntry, Names, legend};
+use crate::figure::{Axis, AxisUnit, Colour, Figure, Point, Reference, Series, SeriesShape};
 use crate::thin::{self, Extent};
 use crate::{LimitView, ObjectSpan, format};
 use maud::{Markup, html};
@@ -27,7 +27,7 @@ impl Context<'_> {
                         "byte arrives."
                     }
                     @for (place, figure) in figures {
-                        @let entries: Vec<Entry> = figure.series.iter().map(entry).collect();
+                        @let entries: Vec<LegendEntry> = figure.series.iter().map(entry).collect();
                         figure {
                             @if !place.is_empty() { h5 { bdi { (self.label(place)) } } }
                             (figure.to_canvas(Some("progress")).into_markup())
@@ -44,7 +44,7 @@ impl Context<'_> {
         let bound = here.and_then(|scheme| scheme.limit.as_ref()).unwrap_or(&self.report.limit);
         let limit = Series {
             name: "limit".to_owned(),
-            shape: Shape::DashedStep,
+            shape: SeriesShape::DashedStep,
             colour: Colour::Ink,
             points: self.share_done(&bound.objects),
         };
@@ -52,8 +52,8 @@ impl Context<'_> {
         let schemes = schemes.filter(|scheme| scheme.place == place).map(|scheme| Series {
             name: self.label(&scheme.name),
             shape: match self.schemes.place(&scheme.name) {
-                Some(nth) if nth >= Colour::COUNT => Shape::DashedStep,
-                _ => Shape::Step,
+                Some(nth) if nth >= Colour::COUNT => SeriesShape::DashedStep,
+                _ => SeriesShape::Step,
             },
             colour: self.scheme_colour(&scheme.name),
             points: self.share_done(&scheme.objects),
@@ -64,7 +64,7 @@ impl Context<'_> {
             title: format!("Share of the page's bytes done over time, by scheme{whose}"),
             x: self.time.axis(),
             y: Axis {
-                unit: Unit::Share,
+                unit: AxisUnit::Share,
                 label: "done".into(),
                 range: Some((0.0, 1.02)),
                 ..Axis::default()
@@ -106,7 +106,7 @@ fn limit_references(limit: &LimitView) -> Vec<Reference> {
     [line("HTML", limit.html), line("page", limit.page)].into_iter().flatten().collect()
 }
 
-fn entry(series: &Series) -> Entry {
-    let form = if series.shape == Shape::Step { "line" } else { "dashed" };
-    Entry::new(form, series.colour, series.name.as_str())
+fn entry(series: &Series) -> LegendEntry {
+    let form = if series.shape == SeriesShape::Step { "line" } else { "dashed" };
+    LegendEntry::new(form, series.colour, series.name.as_str())
 }

@@ -2,9 +2,11 @@
 
 use super::Context;
 use super::connection::counted;
-use super::legend::{Entry, legend};
+use super::legend::{LegendEntry, legend};
 use super::times::{TimeRange, exact};
-use crate::figure::{Axis, Colour, Figure, Mark, Point, Reference, Series, Shape, Symbol, Unit};
+use crate::figure::{
+    Axis, AxisUnit, Colour, Figure, FigureMark, Point, Reference, Series, SeriesShape, Symbol,
+};
 use crate::thin::{self, Extent};
 use crate::{QueueCapacity, QueuePoint, QueueView, Role, format};
 use maud::{Markup, html};
@@ -35,7 +37,7 @@ impl Drawing<'_> {
     }
 
     fn occupancy(&self) -> Figure {
-        let unit = if self.in_bytes() { Unit::Bytes } else { Unit::Count };
+        let unit = if self.in_bytes() { AxisUnit::Bytes } else { AxisUnit::Count };
         let label = if self.in_bytes() { "bytes queued" } else { "packets queued" };
         Figure {
             title: format!("Occupancy over time, {}", self.page.label(&self.view.label)),
@@ -45,7 +47,7 @@ impl Drawing<'_> {
             shades: Vec::new(),
             series: vec![Series {
                 name: label.to_owned(),
-                shape: Shape::Area,
+                shape: SeriesShape::Area,
                 colour: OCCUPANCY,
                 points: self.points(),
             }],
@@ -70,10 +72,10 @@ impl Drawing<'_> {
     }
 
     /// Crosses at the level the queue had when it refused.
-    fn drops(&self) -> Vec<Mark> {
+    fn drops(&self) -> Vec<FigureMark> {
         let drops = &self.view.drops;
         let kept = thin::evenly(drops.len(), self.page.detail.events).into_iter();
-        let mark = |at: Instant| Mark {
+        let mark = |at: Instant| FigureMark {
             x: at.as_secs_f64(),
             y: self.level(at),
             symbol: Symbol::Cross,
@@ -99,12 +101,13 @@ impl Drawing<'_> {
         (at <= 3.0 * peak).then_some(Reference { at, upright: false, label, colour: Colour::Muted })
     }
 
-    fn entries(&self) -> Vec<Entry> {
+    fn entries(&self) -> Vec<LegendEntry> {
         let occupancy = if self.in_bytes() { "bytes" } else { "packets" };
-        let mut entries = vec![Entry::new("area", OCCUPANCY, format!("{occupancy} in the queue"))];
+        let mut entries =
+            vec![LegendEntry::new("area", OCCUPANCY, format!("{occupancy} in the queue"))];
         if !self.view.drops.is_empty() {
             let text = counted("dropped", self.view.drops.len(), self.page.detail.events);
-            entries.push(Entry::new("m-cross", DROPPED, text));
+            entries.push(LegendEntry::new("m-cross", DROPPED, text));
         }
         if let (Some(capacity), None) = (self.view.capacity, self.capacity()) {
             let text = match capacity {
@@ -112,7 +115,11 @@ impl Drawing<'_> {
                 QueueCapacity::Packets(n) => format!("capacity {} packets", format::grouped(n)),
                 QueueCapacity::Bytes(n) => format!("capacity {} B", format::grouped(n)),
             };
-            entries.push(Entry::new("dashed", Colour::Muted, format!("{text} (not in view)")));
+            entries.push(LegendEntry::new(
+                "dashed",
+                Colour::Muted,
+                format!("{text} (not in view)"),
+            ));
         }
         entries
     }

@@ -1,7 +1,7 @@
 //! Rows of values with extremes: a band for each row under its label, a lane in it for each series.
 
 use super::document::Shared;
-use super::legend::{Entry, legend};
+use super::legend::{LegendEntry, legend};
 use crate::figure::axis::Span;
 use crate::figure::canvas::{Canvas, tooltip, viewport};
 use crate::figure::path::GRID;
@@ -27,7 +27,8 @@ impl Ranges {
         let bounds = shared.bounds;
         let rows = &self.rows[..self.rows.len().min(bounds.rows)];
         let entries = self.series.iter().enumerate().filter(|(_, name)| !name.is_empty());
-        let entries: Vec<Entry> = entries.map(|(at, name)| self.entry(at, name.as_str())).collect();
+        let entries: Vec<LegendEntry> =
+            entries.map(|(at, name)| self.entry(at, name.as_str())).collect();
         html! {
             figure {
                 h5 { (crate::text::label(&self.title, 2 * bounds.label)) }
@@ -37,10 +38,12 @@ impl Ranges {
         }
     }
 
-    fn entry(&self, series: usize, name: &str) -> Entry {
+    fn entry(&self, series: usize, name: &str) -> LegendEntry {
         match self.colours {
-            RangeColours::Series => Entry::new(FORMS[0], Colour::Hue(series), name),
-            RangeColours::Schemes => Entry::new(FORMS[series % FORMS.len()], Colour::Ink, name),
+            RangeColours::Series => LegendEntry::new(FORMS[0], Colour::Hue(series), name),
+            RangeColours::Schemes => {
+                LegendEntry::new(FORMS[series % FORMS.len()], Colour::Ink, name)
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The time axes of a page: one common to all schemes, one per scheme.
 
 use crate::figure::axis::Span;
-use crate::figure::{Axis, Unit};
+use crate::figure::{Axis, AxisUnit};
 use crate::{LimitView, ObjectSpan, RaceReport, SchemeView};
 use units::Instant;
 
@@ -36,7 +36,7 @@ impl TimeRange {
     /// The axis for a figure.
     pub(crate) fn axis(&self) -> Axis {
         let range = Some((0.0, self.end_s));
-        Axis { label: LABEL.to_owned(), unit: Unit::Seconds, range, ..Axis::default() }
+        Axis { label: LABEL.to_owned(), unit: AxisUnit::Seconds, range, ..Axis::default() }
     }
 
     /// The same, settled.

@@ -10,7 +10,7 @@ use crate::figure::canvas::{Canvas, percent, tooltip, viewport};
 use crate::figure::path::GRID;
 use crate::figure::{Colour, draw};
 use crate::{LimitView, ObjectSpan, SchemeView, format};
-use legend::{Entry, legend};
+use legend::{LegendEntry, legend};
 use maud::{Markup, html};
 use svg::Node;
 use svg::node::element::{Group, Path, SVG, Text};
@@ -193,8 +193,8 @@ fn phase_path(x: &Span, phase: Phase) -> Path {
     Path::new().set("class", class).set("d", format!("M{left} {top}h{width}v{height}h{}z", -width))
 }
 
-pub(super) fn phase_entries() -> Vec<Entry> {
-    PhaseKind::ALL.map(|kind| Entry::new("bar", kind.colour(), kind.name())).into()
+pub(super) fn phase_entries() -> Vec<LegendEntry> {
+    PhaseKind::ALL.map(|kind| LegendEntry::new("bar", kind.colour(), kind.name())).into()
 }
 
 /// The time between two instants, as an instant.

@@ -1,8 +1,8 @@
 //! A connection's windows: what its sender could send, what it had under way, and, shaded, what bounded it.
 
 use super::connection::{Drawing, HEIGHT, bytes, counted};
-use super::legend::Entry;
-use crate::figure::{Axis, Colour, Figure, Point, Series, Shade, Shape};
+use super::legend::LegendEntry;
+use crate::figure::{Axis, Colour, Figure, Point, Series, SeriesShape, Shade};
 use crate::thin::{self, Extent};
 use crate::{LevelPoint, SenderBound, WindowPoint, format};
 
@@ -136,7 +136,7 @@ impl Drawing<'_> {
         pairs.filter_map(stretch).collect()
     }
 
-    pub(super) fn window_entries(&self) -> Vec<Entry> {
+    pub(super) fn window_entries(&self) -> Vec<LegendEntry> {
         let view = self.view;
         let curves = [
             ("line", CWND, !view.window.is_empty()),
@@ -150,13 +150,13 @@ impl Drawing<'_> {
                 true => format!("{name} (to {})", format::bytes(self.offered_most() as u64)),
                 false => name.to_owned(),
             };
-            Entry::new(form, style(name).1, text)
+            LegendEntry::new(form, style(name).1, text)
         };
         curves.map(entry).chain(self.bound_entries()).chain(self.cause_entries()).collect()
     }
 
     /// Each cause with its share of the time in which something was wanted of the sender.
-    fn bound_entries(&self) -> Vec<Entry> {
+    fn bound_entries(&self) -> Vec<LegendEntry> {
         let all = self.stretches();
         let time = |bound: Option<SenderBound>| -> f64 {
             let of_bound = all.iter().filter(|s| bound.is_none_or(|bound| s.bound == bound));
@@ -166,32 +166,32 @@ impl Drawing<'_> {
             let share = time(Some(bound)) / time(None);
             let text = format!("bound by {} ({:.0} %)", bound.name(), share * 100.0);
             // Not what would be shown as nothing.
-            (share >= 0.005).then(|| Entry::new("shade", bound.colour(), text))
+            (share >= 0.005).then(|| LegendEntry::new("shade", bound.colour(), text))
         });
         entries.collect()
     }
 
-    fn cause_entries(&self) -> Vec<Entry> {
+    fn cause_entries(&self) -> Vec<LegendEntry> {
         let causes = &self.page.causes;
         let entries = causes.groups().filter_map(|group| {
             let of_group = |p: &&WindowPoint| causes.belongs(&p.cause, group);
             let count = self.view.window.iter().filter(of_group).count();
             let name = group.unwrap_or(OTHER);
-            let form = if causes.dots(name) == Shape::Dots { "dots" } else { "squares" };
+            let form = if causes.dots(name) == SeriesShape::Dots { "dots" } else { "squares" };
             let text = counted(name, count, usize::MAX);
-            (count > 0).then(|| Entry::new(form, causes.colour(name), text))
+            (count > 0).then(|| LegendEntry::new(form, causes.colour(name), text))
         });
         entries.collect()
     }
 }
 
 /// How a curve is drawn. A window has the colour of what it does when it bounds the sender.
-fn style(name: &str) -> (Shape, Colour) {
+fn style(name: &str) -> (SeriesShape, Colour) {
     match name {
-        CWND => (Shape::Step, SenderBound::CongestionWindow.colour()),
-        OFFERED => (Shape::Step, SenderBound::ReceiveWindow.colour()),
-        SSTHRESH => (Shape::DashedStep, Colour::Muted),
-        _ => (Shape::Step, Colour::Ink),
+        CWND => (SeriesShape::Step, SenderBound::CongestionWindow.colour()),
+        OFFERED => (SeriesShape::Step, SenderBound::ReceiveWindow.colour()),
+        SSTHRESH => (SeriesShape::DashedStep, Colour::Muted),
+        _ => (SeriesShape::Step, Colour::Ink),
     }
 }
 

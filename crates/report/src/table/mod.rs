@@ -3,7 +3,6 @@
 //! Cells hold numbers, not strings, so that every rendering applies the one rule of `format` and
 //! right-aligns what is a number. [`Table::race`] has the columns of a race.
 
-mod html;
 mod markdown;
 mod race;
 mod text;
@@ -67,7 +66,7 @@ pub struct Table {
 
 impl Table {
     /// The text of a row's cell in column `at`, before cleaning and escaping.
-    fn cell(&self, row: &Row, at: usize) -> String {
+    pub(crate) fn cell(&self, row: &Row, at: usize) -> String {
         match row.cells.get(at) {
             Some(Cell::Text(text)) => text.clone(),
             Some(Cell::Number(value)) => format::estimate(*value, self.columns[at].quantity),

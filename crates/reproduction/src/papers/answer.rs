@@ -1,15 +1,15 @@
 //! The answer to a claim, as it is printed: figures, verdict, note.
 
 use super::book::Book;
-use super::claim::{Claim, How};
-use super::finding::{Bearing, Findings, Line, Paper, Unit};
+use super::claim::{How, PaperClaim};
+use super::finding::{Bearing, FigureLine, Findings, Paper, PrintedUnit};
 use serde::{Serialize, Serializer};
 use units::counted;
 
 /// What came of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// Our figures meet all of its intervals.
     Holds,
     /// One of them does not.
@@ -18,7 +18,7 @@ pub enum Verdict {
     Pending,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// As it is printed.
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,57 +31,62 @@ impl Verdict {
 
 /// A claim, answered.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ClaimAnswer {
     /// The claim.
-    pub claim: &'static Claim,
+    pub claim: &'static PaperClaim,
     /// What was found.
     pub findings: Findings,
     /// What follows.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// Name of each experiment and how many repeats of its cells there are, each with another seed.
     pub seeds: Vec<(&'static str, usize)>,
 }
 
-impl Answer {
-    pub(super) fn new(claim: &'static Claim, findings: Findings, book: &Book) -> Self {
+impl ClaimAnswer {
+    pub(super) fn new(claim: &'static PaperClaim, findings: Findings, book: &Book) -> Self {
         let repeats = |name| book.of(name).cells.first().map_or(0, |cell| cell.repeats.len());
         let experiments = claim.experiments().iter().map(|experiment| experiment.name);
         let seeds = experiments.map(|name| (name, repeats(name))).collect();
         let verdict = match (&claim.how, findings.hold()) {
-            (How::Pending, _) => Verdict::Pending,
-            (_, true) => Verdict::Holds,
-            (_, false) => Verdict::Differs,
+            (How::Pending, _) => ClaimVerdict::Pending,
+            (_, true) => ClaimVerdict::Holds,
+            (_, false) => ClaimVerdict::Differs,
         };
         Self { claim, findings, verdict, seeds }
     }
 
-    /// Conditions, and if it differs, where and why.
-    pub fn note(&self) -> String {
-        let Claim { conditions, why, .. } = *self.claim;
-        let mut note = format!("{conditions}{}.", self.seeds_said());
-        if self.verdict == Verdict::Differs {
-            note += &format!(" Differs in: {}.", self.outside().join("; "));
-            if !why.is_empty() {
-                note = format!("{note} {why}");
-            }
+    /// Conditions, and if it differs, where and why: one of these a string.
+    pub fn notes(&self) -> Vec<String> {
+        let PaperClaim { conditions, why, .. } = *self.claim;
+        let mut notes = vec![format!("{conditions}{}.", self.seeds_said())];
+        if self.verdict == ClaimVerdict::Differs {
+            notes.push(format!("Differs in: {}.", self.outside().join("; ")));
+            notes.extend(Some(why.to_owned()).filter(|why| !why.is_empty()));
         }
         let by_error_bars = self.by_error_bars();
-        if self.verdict == Verdict::Holds && !by_error_bars.is_empty() {
+        if self.verdict == ClaimVerdict::Holds && !by_error_bars.is_empty() {
             let lines = by_error_bars.join("; ");
-            note += &format!(" Holds by error bars alone, the mean lies outside, in: {lines}.");
+            notes.push(format!("Holds by error bars alone, the mean lies outside, in: {lines}."));
         }
-        note
+        notes
+    }
+
+    /// All notes in one.
+    pub fn note(&self) -> String {
+        self.notes().join(" ")
     }
 
     /// Labels of the lines of the verdict that hold by their error bars alone.
     pub fn by_error_bars(&self) -> Vec<&str> {
-        let so = |line: &&Line| line.bearing == Bearing::Verdict && line.holds_by_error_bars();
+        let so =
+            |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds_by_error_bars();
         self.findings.lines.iter().filter(so).map(|line| line.label.as_str()).collect()
     }
 
     /// Labels of the lines that keep it from holding.
     fn outside(&self) -> Vec<&str> {
-        let failed = |line: &&Line| line.bearing == Bearing::Verdict && line.holds() == Some(false);
+        let failed =
+            |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds() == Some(false);
         self.findings.lines.iter().filter(failed).map(|line| line.label.as_str()).collect()
     }
 
@@ -104,7 +109,7 @@ impl Answer {
 struct Figure {
     label: String,
     value: f64,
-    unit: Unit,
+    unit: PrintedUnit,
 }
 
 /// One of ours; not a number becomes null.
@@ -112,7 +117,7 @@ struct Figure {
 struct OurFigure {
     label: String,
     value: f64,
-    unit: Unit,
+    unit: PrintedUnit,
     se: f64,
 }
 
@@ -124,13 +129,13 @@ struct Row {
     paper: Vec<Figure>,
     ns2: Vec<Figure>,
     ours: Vec<OurFigure>,
-    verdict: Verdict,
+    verdict: ClaimVerdict,
     /// Lines of the verdict that hold though our mean lies outside.
     by_error_bars: Vec<String>,
     note: String,
 }
 
-impl Serialize for Answer {
+impl Serialize for ClaimAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let lines = &self.findings.lines;
         let ours = lines.iter().filter_map(|line| {
@@ -156,7 +161,7 @@ impl Serialize for Answer {
 }
 
 /// The label; that of a line outside of the verdict says so.
-fn label_of(line: &Line) -> String {
+fn label_of(line: &FigureLine) -> String {
     match line.bearing {
         Bearing::Also => format!("also: {}", line.label),
         Bearing::Verdict | Bearing::Shown => line.label.clone(),
@@ -164,7 +169,7 @@ fn label_of(line: &Line) -> String {
 }
 
 /// The paper's figures on a line: its value, or each bound of its interval.
-fn of_paper(line: &Line) -> Vec<Figure> {
+fn of_paper(line: &FigureLine) -> Vec<Figure> {
     let label = label_of(line);
     let figure = |label: String, value| Figure { label, value, unit: line.unit };
     match line.paper {

@@ -1,13 +1,13 @@
 //! All readings that claims are answered from: by experiment, cell and repeat.
 
-use super::curve::Point;
+use super::curve::CurvePoint;
 use super::reading::Readings;
 use super::sample::Samples;
 use plan::Coordinate;
 
 /// One cell: where it is, and the readings of its repeats.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct RecordCell {
     /// Its place on each axis.
     pub coordinates: Vec<Coordinate>,
     /// The readings of repeats 0, 1, …
@@ -16,12 +16,12 @@ pub struct Cell {
 
 /// The readings of one experiment.
 #[derive(Clone, Debug, Default)]
-pub struct Record {
+pub struct ExperimentRecord {
     /// Cells in the order of the plan.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<RecordCell>,
 }
 
-impl Record {
+impl ExperimentRecord {
     /// The values of a swept key, in the order of the plan. A quick run may have fewer.
     pub fn values(&self, key: &str) -> Vec<String> {
         let mut values = Vec::new();
@@ -41,7 +41,7 @@ impl Record {
     /// A figure of the repeats of the one cell that lies at all of these coordinates; none if there
     /// is no such cell, or more than one.
     pub fn samples(&self, at: &[(&str, &str)], reading: &str) -> Samples {
-        let lies = |cell: &&Cell| at.iter().all(|place| cell.has(*place));
+        let lies = |cell: &&RecordCell| at.iter().all(|place| cell.has(*place));
         let mut found = self.cells.iter().filter(lies);
         match (found.next(), found.next()) {
             (Some(cell), None) => {
@@ -52,20 +52,20 @@ impl Record {
     }
 }
 
-impl Record {
+impl ExperimentRecord {
     /// A figure over a swept key whose values are numbers, all else fixed.
-    pub fn curve(&self, key: &str, at: &[(&str, &str)], reading: &str) -> Vec<Point> {
+    pub fn curve(&self, key: &str, at: &[(&str, &str)], reading: &str) -> Vec<CurvePoint> {
         let point = |value: String| {
             let mut place = at.to_vec();
             place.push((key, &value));
             let y = self.samples(&place, reading).mean();
-            Some(Point { x: value.parse().ok()?, y })
+            Some(CurvePoint { x: value.parse().ok()?, y })
         };
         self.values(key).into_iter().filter_map(point).collect()
     }
 }
 
-impl Cell {
+impl RecordCell {
     fn has(&self, (key, value): (&str, &str)) -> bool {
         self.coordinates.iter().any(|c| c.key == key && c.value == value)
     }
@@ -74,18 +74,18 @@ impl Cell {
 /// The readings of all experiments that were made.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
-    records: Vec<(&'static str, Record)>,
+    records: Vec<(&'static str, ExperimentRecord)>,
 }
 
 impl Book {
     /// Adds the readings of an experiment.
-    pub fn add(&mut self, name: &'static str, record: Record) {
+    pub fn add(&mut self, name: &'static str, record: ExperimentRecord) {
         self.records.push((name, record));
     }
 
     /// The readings of an experiment; empty if it was not made.
-    pub fn of(&self, name: &str) -> &Record {
-        const EMPTY: &Record = &Record { cells: Vec::new() };
+    pub fn of(&self, name: &str) -> &ExperimentRecord {
+        const EMPTY: &ExperimentRecord = &ExperimentRecord { cells: Vec::new() };
         self.records.iter().find(|(known, _)| *known == name).map_or(EMPTY, |(_, record)| record)
     }
 }

@@ -2,9 +2,9 @@
 
 mod epochs;
 
-use super::book::{Book, Record};
-use super::claim::{Claim, Experiment, How, Quick};
-use super::finding::{Findings, Interval, Line, PERCENT, PLAIN};
+use super::book::{Book, ExperimentRecord};
+use super::claim::{Experiment, How, PaperClaim, Quick};
+use super::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN};
 use super::ns2::Ns2;
 use super::reading::{Readings, RunRecords};
 use super::sample::{Measured, Samples};
@@ -52,7 +52,7 @@ fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
 /// BS-1 under one set of open choices.
 #[derive(Clone, Copy)]
 struct Cross<'a> {
-    record: &'a Record,
+    record: &'a ExperimentRecord,
     tick: &'a str,
     delay: &'a str,
     queue: &'a str,
@@ -92,10 +92,10 @@ fn bs_1(book: &Book) -> Findings {
     let tick = "profile=paper+tick=500ms";
     let base =
         Cross { record: book.of("BS-1"), tick, delay: "10ms", queue: "4p", rate: "1200kbit" };
-    let twice = Interval::at_least(2.0);
+    let twice = ClaimInterval::at_least(2.0);
     let mut findings = Findings::default();
     let ns2 = ns2_ratio(include_str!("../../data/ns2-bs1-right-edge-tick500ms.csv"));
-    let line = Line::new("bytes in 10 s, right-edge over SACK", PLAIN).ns2(ns2);
+    let line = FigureLine::new("bytes in 10 s, right-edge over SACK", PLAIN).ns2(ns2);
     findings.line(line.ours(base.ratio()).must(twice));
     let fine = Cross { tick: "profile=paper+tick=100ms", ..base };
     let others = [
@@ -107,7 +107,7 @@ fn bs_1(book: &Book) -> Findings {
         ("bursts of 1500 kbit/s", Cross { rate: "1500kbit", ..base }),
     ];
     for (what, cross) in others {
-        let line = Line::new(format!("bytes, right-edge over SACK, {what}"), PLAIN);
+        let line = FigureLine::new(format!("bytes, right-edge over SACK, {what}"), PLAIN);
         let ns2 = (cross.tick == fine.tick)
             .then(|| ns2_ratio(include_str!("../../data/ns2-bs1-right-edge.csv")));
         findings.line(line.ns2(ns2.flatten()).ours(cross.ratio()).also(twice));
@@ -116,7 +116,7 @@ fn bs_1(book: &Book) -> Findings {
         for scheme in ["sack", "newreno", "right-edge"] {
             let timeouts = Cross { rate, ..base }.figure(scheme, "transfer.timeouts").mean();
             let label = format!("timeouts, {scheme}, bursts of {rate}/s");
-            findings.line(Line::new(label, PLAIN).ours(timeouts));
+            findings.line(FigureLine::new(label, PLAIN).ours(timeouts));
         }
     }
     findings
@@ -130,47 +130,57 @@ fn bs_2(book: &Book) -> Findings {
         record.samples(&[(TICK, tick), (DELAY, delay), ("scheme", scheme)], figure)
     };
     let mut findings = Findings::default();
-    let (few, fair) = (Interval::at_most(10.0), Interval::at_least(0.95));
+    let (few, fair) = (ClaimInterval::at_most(10.0), ClaimInterval::at_least(0.95));
     let sack = figure(&coarse, "10ms", "sack", "share_2_6");
-    let line = Line::new("SACK: share of the transfers from 2 s and 6 s", PERCENT);
+    let line = FigureLine::new("SACK: share of the transfers from 2 s and 6 s", PERCENT);
     findings.line(line.ns2(Some(35.3)).ours(sack.mean()).must(few));
     let timeouts = |tick: &str, delay| {
         let each = ["t0", "t2", "t4", "t6"].map(|name| format!("{name}.timeouts"));
         let each = each.map(|name| figure(tick, delay, "tcp-int", &name));
         Samples::mean_of(&each).map(|mean| 4.0 * mean).mean()
     };
-    let line = Line::new("TCP-INT: Jain's index of the four from 6 s on (equal: 0.95)", PLAIN);
+    let line =
+        FigureLine::new("TCP-INT: Jain's index of the four from 6 s on (equal: 0.95)", PLAIN);
     findings.line(line.ours(figure(&coarse, "10ms", "tcp-int", "all.fairness").mean()).must(fair));
-    let line = Line::new("TCP-INT: timeouts", PLAIN).ns2(Some(0.0));
-    findings.line(line.ours(timeouts(&coarse, "10ms")).must(Interval::at_most(0.0)));
+    let line = FigureLine::new("TCP-INT: timeouts", PLAIN).ns2(Some(0.0));
+    findings.line(line.ours(timeouts(&coarse, "10ms")).must(ClaimInterval::at_most(0.0)));
     let total = |scheme| figure(&coarse, "10ms", scheme, "total");
     let less = total("tcp-int").gain_over(&total("sack"));
-    let line = Line::new("TCP-INT: bytes below SACK's (slightly: up to 10 %)", PERCENT);
-    findings.line(line.ours(less).also(Interval::between(0.0, 10.0)));
+    let line = FigureLine::new("TCP-INT: bytes below SACK's (slightly: up to 10 %)", PERCENT);
+    findings.line(line.ours(less).also(ClaimInterval::between(0.0, 10.0)));
     findings.line(
-        Line::new("SACK: Jain's index from 6 s on", PLAIN)
+        FigureLine::new("SACK: Jain's index from 6 s on", PLAIN)
             .ours(figure(&coarse, "10ms", "sack", "all.fairness").mean()),
     );
     let least = |pick: fn(f64, f64) -> f64| {
         Measured::exact(sack.values().iter().copied().reduce(pick).unwrap_or(f64::NAN))
     };
     let label = "SACK: share of the transfers from 2 s and 6 s";
-    findings.line(Line::new(format!("{label}, least of all seeds"), PERCENT).ours(least(f64::min)));
-    findings.line(Line::new(format!("{label}, most of all seeds"), PERCENT).ours(least(f64::max)));
+    findings.line(
+        FigureLine::new(format!("{label}, least of all seeds"), PERCENT).ours(least(f64::min)),
+    );
+    findings.line(
+        FigureLine::new(format!("{label}, most of all seeds"), PERCENT).ours(least(f64::max)),
+    );
     for (tick, delay, what) in [(&fine, "10ms", "tick 100 ms"), (&coarse, "50ms", "50 ms")] {
         let share = figure(tick, delay, "sack", "share_2_6").mean();
-        findings.line(Line::new(format!("{label}, {what}"), PERCENT).ours(share).also(few));
+        findings.line(FigureLine::new(format!("{label}, {what}"), PERCENT).ours(share).also(few));
         let jain = figure(tick, delay, "tcp-int", "all.fairness").mean();
-        findings
-            .line(Line::new(format!("TCP-INT: Jain's index, {what}"), PLAIN).ours(jain).also(fair));
-        let line = Line::new(format!("TCP-INT: timeouts, {what}"), PLAIN);
-        findings.line(line.ours(timeouts(tick, delay)).also(Interval::at_most(0.0)));
+        findings.line(
+            FigureLine::new(format!("TCP-INT: Jain's index, {what}"), PLAIN).ours(jain).also(fair),
+        );
+        let line = FigureLine::new(format!("TCP-INT: timeouts, {what}"), PLAIN);
+        findings.line(line.ours(timeouts(tick, delay)).also(ClaimInterval::at_most(0.0)));
     }
     findings
 }
 
 /// BS-3's ratios of goodputs: R2's over R1's, and B's over C's.
-fn goodputs(record: &Record, [tick, cross, queue]: [&str; 3], scheme: &str) -> [Measured; 2] {
+fn goodputs(
+    record: &ExperimentRecord,
+    [tick, cross, queue]: [&str; 3],
+    scheme: &str,
+) -> [Measured; 2] {
     let goodput = |name: &str| {
         let at = [
             (TICK, tick),
@@ -188,13 +198,14 @@ fn bs_3(book: &Book) -> Findings {
     let record = book.of("BS-3");
     let [coarse, fine] =
         ["500ms", "100ms"].map(|tick| format!("profile=paper+tick={tick}+window=64+ssthresh=64"));
-    let (twice, equal) = (Interval::between(1.6, 2.4), Interval::between(0.8, 1.25));
+    let (twice, equal) = (ClaimInterval::between(1.6, 2.4), ClaimInterval::between(0.8, 1.25));
     let mut findings = Findings::default();
     let claims = [("sack", twice), ("tcp-int", equal), ("tcp-int-proxy", twice)];
     for (scheme, within) in claims {
         let [hosts, connections] = goodputs(record, [&coarse, "2", "26p"], scheme);
-        findings.line(Line::new(format!("{scheme}: R2 over R1"), PLAIN).ours(hosts).must(within));
-        let line = Line::new(format!("{scheme}: R2's first over its second"), PLAIN);
+        findings
+            .line(FigureLine::new(format!("{scheme}: R2 over R1"), PLAIN).ours(hosts).must(within));
+        let line = FigureLine::new(format!("{scheme}: R2's first over its second"), PLAIN);
         findings.line(line.ours(connections).must(equal));
     }
     let others = [
@@ -205,7 +216,7 @@ fn bs_3(book: &Book) -> Findings {
     for (at, what) in others {
         for (scheme, within) in claims {
             let [hosts, _] = goodputs(record, at, scheme);
-            let line = Line::new(format!("{scheme}: R2 over R1, {what}"), PLAIN);
+            let line = FigureLine::new(format!("{scheme}: R2 over R1, {what}"), PLAIN);
             findings.line(line.ours(hosts).also(within));
         }
     }
@@ -217,15 +228,15 @@ fn bs_3(book: &Book) -> Findings {
         ("follows", "R2 over R1 that follows", PLAIN),
     ] {
         let label = format!("tcp-int-proxy: {what}");
-        findings.line(Line::new(label, unit).ours(counted(figure)));
+        findings.line(FigureLine::new(label, unit).ours(counted(figure)));
     }
     findings
 }
 
 const CAPTURES: &str = "Needs the analysis of captures, which does not exist yet";
 
-pub(super) const CLAIMS: &[Claim] = &[
-    Claim {
+pub(super) const CLAIMS: &[PaperClaim] = &[
+    PaperClaim {
         id: "BS-1",
         text: "Through heavy cross traffic right-edge recovery on NewReno is more than twice as fast as \
                SACK",
@@ -236,7 +247,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Experiments(&[&BS_1], bs_1),
     },
-    Claim {
+    PaperClaim {
         id: "BS-2",
         text: "Of four transfers through a buffer of 3 packets, under SACK the two that start at 2 and 6 \
                s get less than 10 % of the bytes; under TCP-INT all get equal shares, without timeouts",
@@ -246,7 +257,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Experiments(&[&BS_2], bs_2),
     },
-    Claim {
+    PaperClaim {
         id: "BS-3",
         text: "Under SACK a host with two transfers gets about twice as much as one with one; under \
                TCP-INT hosts get the same, and with the rule for proxies connections do",
@@ -259,7 +270,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               Where losses do not fall on all at once, it holds: 2.2 with 2 % lost at random, 2.1 with RED",
         how: How::Experiments(&[&BS_3, &epochs::EPOCHS], bs_3),
     },
-    Claim {
+    PaperClaim {
         id: "BS-4",
         text: "From the ACK stream alone an emulated TCP predicts the count of each kind of \
                retransmission within 0.75 % of what happened",
@@ -268,7 +279,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Pending,
     },
-    Claim {
+    PaperClaim {
         id: "BS-5",
         text: "Table 3 and Figures 2 to 10 from a capture of the server",
         source: "Balakrishnan et al. 1998 §3",

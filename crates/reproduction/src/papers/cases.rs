@@ -1,7 +1,7 @@
 //! Cells that differ in their scheme alone, as one case with several contestants.
 
-use super::book::Record;
-use super::finding::Interval;
+use super::book::ExperimentRecord;
+use super::finding::ClaimInterval;
 use super::sample::{Measured, Samples};
 
 /// The schemes' axis.
@@ -10,13 +10,13 @@ pub(super) const SCHEME: &str = plan::SCHEME;
 /// A place on all axes but the schemes'.
 #[derive(Clone, Debug)]
 pub(super) struct Case<'a> {
-    record: &'a Record,
+    record: &'a ExperimentRecord,
     place: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Case<'a> {
     /// Every case of an experiment, in the order of its plan.
-    pub(super) fn all(record: &'a Record) -> Vec<Self> {
+    pub(super) fn all(record: &'a ExperimentRecord) -> Vec<Self> {
         let mut cases: Vec<Self> = Vec::new();
         for cell in &record.cells {
             let others = cell.coordinates.iter().filter(|c| c.key != SCHEME);
@@ -79,27 +79,27 @@ pub(super) fn mean_of(figures: &[Measured]) -> Measured {
 }
 
 /// How many per cent of figures meet an interval.
-pub(super) fn share_meeting(within: Interval, figures: &[Measured]) -> Measured {
+pub(super) fn share_meeting(within: ClaimInterval, figures: &[Measured]) -> Measured {
     let meeting = figures.iter().filter(|ours| within.meets(**ours)).count();
     Measured::exact(100.0 * meeting as f64 / figures.len() as f64)
 }
 
 /// "In most cases": a share above one half, in per cent.
-pub(super) const MOST: Interval = Interval::at_least(50.01);
+pub(super) const MOST: ClaimInterval = ClaimInterval::at_least(50.01);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::papers::book::Cell;
+    use crate::papers::book::RecordCell;
     use crate::papers::reading::Readings;
     use plan::Coordinate;
 
-    fn cell(count: &str, scheme: &str, figure: f64) -> Cell {
+    fn cell(count: &str, scheme: &str, figure: f64) -> RecordCell {
         let coordinate =
             |(key, value): (&str, &str)| Coordinate { key: key.into(), value: value.into() };
         let mut readings = Readings::default();
         readings.set("time", figure);
-        Cell {
+        RecordCell {
             coordinates: [("count", count), (SCHEME, scheme)].map(coordinate).to_vec(),
             repeats: vec![readings],
         }
@@ -113,7 +113,7 @@ mod tests {
             cell("2", "old", 5.0),
             cell("2", "new", 1.0),
         ];
-        let record = Record { cells };
+        let record = ExperimentRecord { cells };
         let cases = Case::all(&record);
         let labels: Vec<String> = cases.iter().map(Case::label).collect();
         assert_eq!(labels, ["1", "2"]);
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn numbers_have_units_behind_them_or_not() {
-        let record = Record { cells: vec![cell("12.5ms", "old", 0.0), cell("30", "old", 0.0)] };
+        let record =
+            ExperimentRecord { cells: vec![cell("12.5ms", "old", 0.0), cell("30", "old", 0.0)] };
         let numbers: Vec<f64> = Case::all(&record).iter().map(|c| c.number("count")).collect();
         assert_eq!(numbers, [12.5, 30.0]);
     }
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn most_is_more_than_half() {
         let figures = [1.0, 2.0, 3.0, 4.0].map(Measured::exact);
-        let share = |least| share_meeting(Interval::at_least(least), &figures);
+        let share = |least| share_meeting(ClaimInterval::at_least(least), &figures);
         assert_eq!(share(3.0).mean, 50.0);
         assert!(!MOST.meets(share(3.0)) && MOST.meets(share(2.0)));
     }

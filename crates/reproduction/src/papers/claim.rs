@@ -6,7 +6,7 @@ use super::reading::{Readings, RunRecords};
 
 /// A claim of a paper.
 #[derive(Clone, Copy, Debug)]
-pub struct Claim {
+pub struct PaperClaim {
     /// Its name, `FS-1`: the family, a hyphen, a number.
     pub id: &'static str,
     /// What is claimed.
@@ -22,7 +22,7 @@ pub struct Claim {
     pub how: How,
 }
 
-impl Claim {
+impl PaperClaim {
     /// What comes before the number: `FS`.
     pub fn family(&self) -> &'static str {
         self.id.split('-').next().unwrap_or(self.id)

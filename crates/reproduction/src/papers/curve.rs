@@ -1,11 +1,11 @@
 //! Curves of the papers' figures, as data: ours, ns-2's points, the paper's interval as a band.
 
-use super::finding::Unit;
+use super::finding::PrintedUnit;
 use super::sample::Measured;
 
 /// One point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct CurvePoint {
     /// What is varied.
     pub x: f64,
     /// What came of it.
@@ -18,7 +18,7 @@ pub struct Curve {
     /// Its name; curves of ours and of ns-2 that have the same are drawn in the same colour.
     pub name: String,
     /// Points in ascending order of `x`.
-    pub points: Vec<Point>,
+    pub points: Vec<CurvePoint>,
 }
 
 /// Where the paper has a curve: between two values, over a part of the axis.
@@ -36,9 +36,9 @@ pub struct Plot {
     /// What it shows, in one sentence.
     pub title: String,
     /// What is varied, and its unit.
-    pub x: (String, Unit),
+    pub x: (String, PrintedUnit),
     /// What is measured, and its unit.
-    pub y: (String, Unit),
+    pub y: (String, PrintedUnit),
     /// Our curves.
     pub ours: Vec<Curve>,
     /// ns-2's points.
@@ -51,21 +51,21 @@ pub struct Plot {
 
 impl Plot {
     /// A figure without curves yet.
-    pub fn new(title: impl Into<String>, x: (&str, Unit), y: (&str, Unit)) -> Self {
-        let owned = |(label, unit): (&str, Unit)| (label.to_owned(), unit);
+    pub fn new(title: impl Into<String>, x: (&str, PrintedUnit), y: (&str, PrintedUnit)) -> Self {
+        let owned = |(label, unit): (&str, PrintedUnit)| (label.to_owned(), unit);
         Self { title: title.into(), x: owned(x), y: owned(y), ..Self::default() }
     }
 
     /// With a curve of ours.
     #[must_use]
-    pub fn ours(mut self, name: impl Into<String>, points: Vec<Point>) -> Self {
+    pub fn ours(mut self, name: impl Into<String>, points: Vec<CurvePoint>) -> Self {
         self.ours.push(Curve { name: name.into(), points });
         self
     }
 
     /// With points of ns-2's; none, none.
     #[must_use]
-    pub fn ns2(mut self, name: impl Into<String>, points: Vec<Point>) -> Self {
+    pub fn ns2(mut self, name: impl Into<String>, points: Vec<CurvePoint>) -> Self {
         if !points.is_empty() {
             self.ns2.push(Curve { name: name.into(), points });
         }

@@ -5,24 +5,24 @@ use super::curve::Plot;
 use super::sample::Measured;
 
 /// A unit as it is printed; figures are given in it.
-pub type Unit = &'static str;
+pub type PrintedUnit = &'static str;
 /// Per cent: a gain of a half is 50.
-pub const PERCENT: Unit = "%";
+pub const PERCENT: PrintedUnit = "%";
 /// Seconds.
-pub const SECONDS: Unit = "s";
+pub const SECONDS: PrintedUnit = "s";
 /// A plain number.
-pub const PLAIN: Unit = "";
+pub const PLAIN: PrintedUnit = "";
 
 /// Where a paper wants a figure to lie, bounds included.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
+pub struct ClaimInterval {
     /// Smallest; minus infinity without bound.
     pub least: f64,
     /// Largest; infinity without bound.
     pub most: f64,
 }
 
-impl Interval {
+impl ClaimInterval {
     /// From `least` to `most`.
     pub const fn between(least: f64, most: f64) -> Self {
         Self { least, most }
@@ -58,7 +58,7 @@ impl Interval {
 /// Of figures that all have to lie in `within`, the one that is furthest out of it, or nearest to
 /// leaving it, with what belongs to it. If this one meets the interval, all do.
 pub fn furthest_out<T>(
-    within: Interval,
+    within: ClaimInterval,
     figures: impl IntoIterator<Item = (T, Measured)>,
 ) -> Option<(T, Measured)> {
     let out = |ours: &Measured| {
@@ -79,7 +79,7 @@ pub enum Paper {
     /// Its own figure.
     Value(f64),
     /// Where the figure lies.
-    Within(Interval),
+    Within(ClaimInterval),
 }
 
 /// What a line means to the verdict.
@@ -95,11 +95,11 @@ pub enum Bearing {
 
 /// One labelled figure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct FigureLine {
     /// What it is a figure of.
     pub label: String,
     /// Unit of all its figures.
-    pub unit: Unit,
+    pub unit: PrintedUnit,
     /// The paper's.
     pub paper: Paper,
     /// ns-2's, where it was measured.
@@ -110,9 +110,9 @@ pub struct Line {
     pub bearing: Bearing,
 }
 
-impl Line {
+impl FigureLine {
     /// A line that is shown and has no figures yet.
-    pub fn new(label: impl Into<String>, unit: Unit) -> Self {
+    pub fn new(label: impl Into<String>, unit: PrintedUnit) -> Self {
         let (paper, ns2, ours) = (Paper::Silent, None, None);
         Self { label: label.into(), unit, paper, ns2, ours, bearing: Bearing::Shown }
     }
@@ -137,13 +137,13 @@ impl Line {
 
     /// Our figure must meet an interval if the claim is to hold.
     #[must_use]
-    pub fn must(self, within: Interval) -> Self {
+    pub fn must(self, within: ClaimInterval) -> Self {
         Self { paper: Paper::Within(within), bearing: Bearing::Verdict, ..self }
     }
 
     /// Whether our figure meets an interval is said under the claim.
     #[must_use]
-    pub fn also(self, within: Interval) -> Self {
+    pub fn also(self, within: ClaimInterval) -> Self {
         Self { paper: Paper::Within(within), bearing: Bearing::Also, ..self }
     }
 
@@ -158,7 +158,7 @@ impl Line {
     }
 }
 
-impl Line {
+impl FigureLine {
     /// Whether ours meets what the paper says with its error bars alone: the mean itself lies outside.
     pub fn holds_by_error_bars(&self) -> bool {
         let (Paper::Within(within), Some(ours)) = (self.paper, self.ours) else { return false };
@@ -170,14 +170,14 @@ impl Line {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// Its figures, in the order printed.
-    pub lines: Vec<Line>,
+    pub lines: Vec<FigureLine>,
     /// Its curves, for the report.
     pub plots: Vec<Plot>,
 }
 
 impl Findings {
     /// Adds a line.
-    pub fn line(&mut self, line: Line) -> &mut Self {
+    pub fn line(&mut self, line: FigureLine) -> &mut Self {
         self.lines.push(line);
         self
     }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn two_standard_errors_reach_an_interval_and_no_more() {
-        let interval = Interval::between(50.0, 65.0);
+        let interval = ClaimInterval::between(50.0, 65.0);
         assert!(interval.meets(measured(48.0, 1.0)) && interval.meets(measured(67.0, 1.0)));
         assert!(!interval.meets(measured(47.9, 1.0)) && !interval.meets(measured(67.1, 1.0)));
         assert!(interval.meets(measured(50.0, 0.0)) && !interval.meets(measured(49.99, 0.0)));
@@ -215,7 +215,9 @@ mod tests {
     #[test]
     fn a_mean_outside_of_the_interval_holds_by_its_error_bars_alone() {
         let line = |mean, error| {
-            Line::new("x", PLAIN).ours(measured(mean, error)).must(Interval::at_most(10.0))
+            FigureLine::new("x", PLAIN)
+                .ours(measured(mean, error))
+                .must(ClaimInterval::at_most(10.0))
         };
         // 15.4 - 2 * 2.8 = 9.8 is inside, 15.4 is not.
         assert!(line(15.4, 2.8).holds() == Some(true) && line(15.4, 2.8).holds_by_error_bars());
@@ -225,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_furthest_out_is_the_one_that_decides() {
-        let within = Interval::between(-5.0, 5.0);
+        let within = ClaimInterval::between(-5.0, 5.0);
         let figures =
             [("a", measured(6.0, 1.0)), ("b", measured(-7.5, 1.0)), ("c", measured(1.0, 0.0))];
         assert_eq!(furthest_out(within, figures).unwrap().0, "b");
@@ -235,19 +237,19 @@ mod tests {
 
     #[test]
     fn what_is_undefined_meets_nothing() {
-        assert!(!Interval::at_least(f64::NEG_INFINITY).meets(measured(f64::NAN, 0.0)));
-        assert!(!Interval::at_most(1.0).meets(measured(f64::NEG_INFINITY, 0.0)));
+        assert!(!ClaimInterval::at_least(f64::NEG_INFINITY).meets(measured(f64::NAN, 0.0)));
+        assert!(!ClaimInterval::at_most(1.0).meets(measured(f64::NEG_INFINITY, 0.0)));
     }
 
     #[test]
     fn a_claim_holds_if_all_of_its_verdict_do_whatever_else_is_shown() {
-        let line = |mean| Line::new("x", PLAIN).ours(measured(mean, 0.0));
+        let line = |mean| FigureLine::new("x", PLAIN).ours(measured(mean, 0.0));
         let mut findings = Findings::default();
         assert!(!findings.hold(), "nothing found, nothing held");
-        findings.line(line(1.0).must(Interval::at_least(1.0)));
-        findings.line(line(1.0).also(Interval::at_least(2.0)));
+        findings.line(line(1.0).must(ClaimInterval::at_least(1.0)));
+        findings.line(line(1.0).also(ClaimInterval::at_least(2.0)));
         assert!(findings.hold());
-        findings.line(line(1.0).must(Interval::at_least(2.0)));
+        findings.line(line(1.0).must(ClaimInterval::at_least(2.0)));
         assert!(!findings.hold());
     }
 }

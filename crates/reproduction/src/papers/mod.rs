@@ -1,6 +1,6 @@
 //! The papers' claims, as checks: `headstart papers`.
 //!
-//! A [`Claim`] is an entry in the file of its family (`fs`, `ses`, …) and a line in [`CLAIMS`]: what
+//! A [`PaperClaim`] is an entry in the file of its family (`fs`, `ses`, …) and a line in [`CLAIMS`]: what
 //! is claimed, under which conditions, and how it is answered. Most are answered from
 //! [`Experiment`]s: a plan under `plans/papers/` (embedded), and a reader that takes figures off each
 //! run. Runs are made once for all claims that need them (`run`), their readings collected in a
@@ -27,23 +27,24 @@ mod ps;
 mod ses;
 mod sp;
 
-pub use answer::{Answer, Verdict};
-pub use book::{Book, Cell, Record};
-pub use claim::{Claim, Experiment, How, Quick};
-pub use curve::{Band, Curve, Plot, Point};
+pub use answer::{ClaimAnswer, ClaimVerdict};
+pub use book::{Book, ExperimentRecord, RecordCell};
+pub use claim::{Experiment, How, PaperClaim, Quick};
+pub use curve::{Band, Curve, CurvePoint, Plot};
 pub use finding::{
-    Bearing, Findings, Interval, Line, PERCENT, PLAIN, Paper, SECONDS, Unit, furthest_out,
+    Bearing, ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, Paper, PrintedUnit, SECONDS,
+    furthest_out,
 };
 pub use reading::{Flow, PacketStep, Readings, RunRecords};
-pub use run::{PapersError, Prepared};
+pub use run::{PapersError, PreparedRuns};
 pub use sample::{Measured, Samples};
 
 /// All claims, in the order printed.
-pub const CLAIMS: &[&[Claim]] =
+pub const CLAIMS: &[&[PaperClaim]] =
     &[fs::CLAIMS, ses::CLAIMS, sp::CLAIMS, ps::CLAIMS, et::CLAIMS, bs::CLAIMS];
 
 /// All claims in one row.
-pub fn claims() -> impl Iterator<Item = &'static Claim> {
+pub fn claims() -> impl Iterator<Item = &'static PaperClaim> {
     CLAIMS.iter().copied().flatten()
 }
 
@@ -52,8 +53,8 @@ pub fn claims() -> impl Iterator<Item = &'static Claim> {
 ///
 /// # Errors
 /// If a name is none, with the nearest that are.
-pub fn select(names: &[String]) -> Result<Vec<&'static Claim>, PapersError> {
-    let matches = |claim: &Claim, name: &str| {
+pub fn select(names: &[String]) -> Result<Vec<&'static PaperClaim>, PapersError> {
+    let matches = |claim: &PaperClaim, name: &str| {
         claim.id.eq_ignore_ascii_case(name) || claim.family().eq_ignore_ascii_case(name)
     };
     if let Some(name) = names.iter().find(|name| !claims().any(|claim| matches(claim, name))) {
@@ -65,16 +66,16 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Claim>, PapersError> {
             "`headstart papers --list` lists them",
         )));
     }
-    let wanted = |claim: &&Claim| names.is_empty() || names.iter().any(|n| matches(claim, n));
+    let wanted = |claim: &&PaperClaim| names.is_empty() || names.iter().any(|n| matches(claim, n));
     Ok(claims().filter(wanted).collect())
 }
 
 /// Answers claims from what was measured for them.
-pub fn answer(claims: &[&'static Claim], book: &Book) -> Vec<Answer> {
-    let findings = |claim: &Claim| match claim.how {
+pub fn answer(claims: &[&'static PaperClaim], book: &Book) -> Vec<ClaimAnswer> {
+    let findings = |claim: &PaperClaim| match claim.how {
         How::Experiments(_, find) => find(book),
         How::Theory(find) => find(),
         How::Pending => Findings::default(),
     };
-    claims.iter().map(|claim| Answer::new(claim, findings(claim), book)).collect()
+    claims.iter().map(|claim| ClaimAnswer::new(claim, findings(claim), book)).collect()
 }

@@ -1,6 +1,6 @@
 //! ns-2's figures where they are known: rows of the measurements that come with headstart.
 
-use super::curve::Point;
+use super::curve::CurvePoint;
 use super::sample::Measured;
 use std::collections::BTreeMap;
 
@@ -24,13 +24,13 @@ impl Ns2 {
     }
 
     /// A column over another, of all rows with these values.
-    pub(super) fn points(&self, at: &[(&str, &str)], x: &str, what: &str) -> Vec<Point> {
+    pub(super) fn points(&self, at: &[(&str, &str)], x: &str, what: &str) -> Vec<CurvePoint> {
         let rows = self.0.iter().filter(|row| at.iter().all(|place| has(row, *place)));
         let point = |row: &BTreeMap<String, String>| {
             let number = |column: &str| row.get(column)?.parse::<f64>().ok();
             let mean = number(&format!("{what}_mean")).or_else(|| number(what))?;
             let standard_error = number(&format!("{what}_se")).unwrap_or(0.0);
-            Some(Point { x: number(x)?, y: Measured { mean, standard_error } })
+            Some(CurvePoint { x: number(x)?, y: Measured { mean, standard_error } })
         };
         rows.filter_map(point).collect()
     }

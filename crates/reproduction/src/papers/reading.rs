@@ -1,6 +1,6 @@
 //! What is read off a run: the metrics of plans, and what a plan's own reader makes of its records.
 
-use plan::{Metric, RunResult};
+use plan::{RunResult, WorkloadMetric};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -123,7 +123,7 @@ impl Readings {
         let mut readings = Self::default();
         readings.set("end", result.end);
         for workload in &result.workloads {
-            for (metric, value) in Metric::ALL.iter().zip(&workload.values) {
+            for (metric, value) in WorkloadMetric::ALL.iter().zip(&workload.values) {
                 let name = format!("{}.{}", workload.workload, metric.name());
                 readings.set(name, value.unwrap_or(f64::NAN));
             }

@@ -3,8 +3,8 @@
 //! Results do not depend on the number of threads: runs are independent of one another, and their
 //! readings are put together in the order of the plans.
 
-use super::book::{Book, Cell, Record};
-use super::claim::{Claim, Experiment};
+use super::book::{Book, ExperimentRecord, RecordCell};
+use super::claim::{Experiment, PaperClaim};
 use super::reading::{Readings, RunRecords};
 use plan::{Coordinate, Plan, Run};
 use rayon::prelude::*;
@@ -36,16 +36,16 @@ struct Job {
 }
 
 /// The runs that claims need.
-pub struct Prepared {
+pub struct PreparedRuns {
     jobs: Vec<Job>,
 }
 
-impl Prepared {
+impl PreparedRuns {
     /// The experiments of `claims`, each once; a part of each if it is to be quick.
     ///
     /// # Errors
     /// If a plan is wrong.
-    pub fn new(claims: &[&Claim], quick: bool) -> Result<Self, PapersError> {
+    pub fn new(claims: &[&PaperClaim], quick: bool) -> Result<Self, PapersError> {
         let mut jobs: Vec<Job> = Vec::new();
         for experiment in claims.iter().flat_map(|claim| claim.experiments()) {
             if !jobs.iter().any(|job| job.experiment.name == experiment.name) {
@@ -150,13 +150,13 @@ impl Job {
     }
 
     /// Its record, whose readings come next.
-    fn record(&self, readings: &mut impl Iterator<Item = Readings>) -> Record {
+    fn record(&self, readings: &mut impl Iterator<Item = Readings>) -> ExperimentRecord {
         let repeats = self.repeats as usize;
-        let cell = |cell: &usize| Cell {
+        let cell = |cell: &usize| RecordCell {
             coordinates: self.plan.coordinates(*cell),
             repeats: readings.by_ref().take(repeats).collect(),
         };
-        Record { cells: self.cells.iter().map(cell).collect() }
+        ExperimentRecord { cells: self.cells.iter().map(cell).collect() }
     }
 }
 

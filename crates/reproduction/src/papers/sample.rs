@@ -5,7 +5,7 @@
 //! linearisation, the standard error of `a - R*b` over the mean of `b` (Cochran 1977 §6.4), which
 //! takes the correlation of the pairs into account and also holds where there is none.
 
-use race::estimate::Estimate;
+use race::estimate::MeanEstimate;
 
 /// A mean and its standard error; not a number where something is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,7 +51,7 @@ impl Samples {
 
     /// Their mean. With a run that has no figure there is none.
     pub fn mean(&self) -> Measured {
-        let Some(Estimate { mean, standard_error }) = Estimate::of(&self.0) else {
+        let Some(MeanEstimate { mean, standard_error }) = MeanEstimate::of(&self.0) else {
             return Measured::NOTHING;
         };
         Measured { mean, standard_error: standard_error.unwrap_or(0.0) }

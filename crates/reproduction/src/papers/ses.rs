@@ -2,10 +2,10 @@
 //!
 //! `indep` of the paper, connections that know nothing of each other, is `newreno` here.
 
-use super::book::{Book, Record};
-use super::claim::{Claim, Experiment, How, Quick};
+use super::book::{Book, ExperimentRecord};
+use super::claim::{Experiment, How, PaperClaim, Quick};
 use super::curve::Plot;
-use super::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS, furthest_out};
+use super::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS, furthest_out};
 use super::ns2::Ns2;
 use super::reading::{Readings, RunRecords};
 use super::sample::{Measured, Samples};
@@ -53,7 +53,7 @@ fn losses(_: &RunRecords<'_>, readings: &mut Readings) {
 /// The experiment under one set of open choices.
 #[derive(Clone, Copy)]
 struct Pages<'a> {
-    record: &'a Record,
+    record: &'a ExperimentRecord,
     tick: &'static str,
     jitter: &'static str,
     /// The scheme of the sessions.
@@ -64,7 +64,7 @@ struct Pages<'a> {
 const ONCE: &str = "session+later_again=off";
 
 impl<'a> Pages<'a> {
-    const fn of(record: &'a Record) -> Self {
+    const fn of(record: &'a ExperimentRecord) -> Self {
         Self { record, tick: COARSE, jitter: "100ms", session: "session" }
     }
 
@@ -113,13 +113,13 @@ fn ns2_gain(ns2: &Ns2, other: &str, pairs: &str) -> Option<f64> {
 }
 
 /// What the paper says of `session` against `indep` beyond 6 pairs.
-const BEYOND_SIX: Interval = Interval::between(60.0, 68.0);
+const BEYOND_SIX: ClaimInterval = ClaimInterval::between(60.0, 68.0);
 
 fn ses_1(book: &Book) -> Findings {
     let (pages, ns2) = (Pages::of(book.of("SES-1")), ns2_coarse());
     let mut findings = Findings::default();
     for pairs in pages.pairs(7, 12) {
-        let line = Line::new(format!("session below indep, {pairs} pairs"), PERCENT);
+        let line = FigureLine::new(format!("session below indep, {pairs} pairs"), PERCENT);
         let line = line.ns2(ns2_gain(&ns2, "indep", &pairs));
         findings.line(line.ours(pages.gain("newreno", &pairs)).must(BEYOND_SIX));
     }
@@ -133,7 +133,7 @@ fn ses_1(book: &Book) -> Findings {
         let gains = gains.map(|pairs| (pairs.clone(), pages.gain("newreno", &pairs)));
         if let Some((pairs, gain)) = furthest_out(BEYOND_SIX, gains) {
             let label = format!("session below indep, {what} (furthest: {pairs})");
-            findings.line(Line::new(label, PERCENT).ours(gain).also(BEYOND_SIX));
+            findings.line(FigureLine::new(label, PERCENT).ours(gain).also(BEYOND_SIX));
         }
     }
     findings.line(slower_rise(pages));
@@ -142,12 +142,12 @@ fn ses_1(book: &Book) -> Findings {
 }
 
 /// The rise of `session` from one pair to twelve over that of `indep`.
-fn slower_rise(pages: Pages<'_>) -> Line {
+fn slower_rise(pages: Pages<'_>) -> FigureLine {
     let rise =
         |scheme| pages.figure(scheme, "12", "page").minus(&pages.figure(scheme, "1", "page"));
     let ratio = rise("session").over(&rise("newreno"));
     let label = "rise of session from 1 to 12 pairs over that of indep";
-    Line::new(label, PLAIN).ours(ratio).also(Interval::at_most(0.5))
+    FigureLine::new(label, PLAIN).ours(ratio).also(ClaimInterval::at_most(0.5))
 }
 
 fn ses_2(book: &Book) -> Findings {
@@ -162,18 +162,18 @@ fn ses_2(book: &Book) -> Findings {
         };
         loss("newreno").excess_over(&loss(pages.session))
     };
-    let within = Interval::between(30.0, 40.0);
-    let line = Line::new("indep above session, pages, beyond 6 pairs", PERCENT);
+    let within = ClaimInterval::between(30.0, 40.0);
+    let line = FigureLine::new("indep above session, pages, beyond 6 pairs", PERCENT);
     findings.line(line.ours(excess(pages)).must(within));
     let record = book.of("SES-2");
     let bulk = |tick: &'static str, pairs: &str, scheme: &str| -> Samples {
         record.samples(&[(TICK, tick), (BULK_PAIRS, pairs), ("scheme", scheme)], "loss")
     };
-    let far = Interval::at_least(200.0);
+    let far = ClaimInterval::at_least(200.0);
     let line = |tick: &'static str, pairs: &str| {
         let excess = bulk(tick, pairs, "newreno").excess_over(&bulk(tick, pairs, "session"));
         let label = format!("indep above session, bulk transfers, {pairs} pairs");
-        Line::new(label, PERCENT).ours(excess)
+        FigureLine::new(label, PERCENT).ours(excess)
     };
     findings.line(line(COARSE, "1").must(far));
     for pairs in record.values(BULK_PAIRS).into_iter().filter(|pairs| pairs != "1") {
@@ -184,14 +184,14 @@ fn ses_2(book: &Book) -> Findings {
         ("tick 100 ms", Pages { tick: FINE, ..pages }),
     ];
     for (what, pages) in others {
-        let line = Line::new(format!("indep above session, pages, {what}"), PERCENT);
+        let line = FigureLine::new(format!("indep above session, pages, {what}"), PERCENT);
         findings.line(line.ours(excess(pages)).also(within));
     }
     findings.plot(loss_curves(record));
     findings
 }
 
-fn loss_curves(record: &Record) -> Plot {
+fn loss_curves(record: &ExperimentRecord) -> Plot {
     let title = "Share of packets that the bottleneck drops, bulk transfers";
     let mut plot = Plot::new(title, ("pairs of hosts", PLAIN), ("dropped", PERCENT));
     for (scheme, name) in [("newreno", "indep"), ("session", "session")] {
@@ -203,7 +203,7 @@ fn loss_curves(record: &Record) -> Plot {
 
 fn ses_3(book: &Book) -> Findings {
     let (pages, ns2) = (Pages::of(book.of("SES-1")), ns2_coarse());
-    let within = Interval::between(20.0, 25.0);
+    let within = ClaimInterval::between(20.0, 25.0);
     let mut findings = Findings::default();
     let over = |pages: Pages<'_>| {
         let time = |scheme: &str| {
@@ -213,10 +213,10 @@ fn ses_3(book: &Book) -> Findings {
         };
         time(pages.session).gain_over(&time("phttp"))
     };
-    let line = Line::new("session below phttp, 4 to 8 pairs together", PERCENT);
+    let line = FigureLine::new("session below phttp, 4 to 8 pairs together", PERCENT);
     findings.line(line.ours(over(pages)).must(within));
     for pairs in pages.pairs(1, 12) {
-        let line = Line::new(format!("session below phttp, {pairs} pairs"), PERCENT);
+        let line = FigureLine::new(format!("session below phttp, {pairs} pairs"), PERCENT);
         let line = line.ns2(ns2_gain(&ns2, "phttp", &pairs));
         findings.line(line.ours(pages.gain("phttp", &pairs)));
     }
@@ -226,15 +226,15 @@ fn ses_3(book: &Book) -> Findings {
         ("starts within 1 s", Pages { jitter: "1s", ..pages }),
     ];
     for (what, pages) in others {
-        let line = Line::new(format!("session below phttp, 4 to 8 pairs, {what}"), PERCENT);
+        let line = FigureLine::new(format!("session below phttp, 4 to 8 pairs, {what}"), PERCENT);
         findings.line(line.ours(over(pages)).also(within));
     }
     findings.plot(pages.curves(&ns2));
     findings
 }
 
-pub(super) const CLAIMS: &[Claim] = &[
-    Claim {
+pub(super) const CLAIMS: &[PaperClaim] = &[
+    PaperClaim {
         id: "SES-1",
         text: "Beyond 6 pairs of hosts pages of four transfers are 60 to 68 % faster under session than \
                under independent connections",
@@ -250,7 +250,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               that were lost, and the gain is 35 to 42 %.",
         how: How::Experiments(&[&SES_1], ses_1),
     },
-    Claim {
+    PaperClaim {
         id: "SES-2",
         text: "Independent connections have a loss rate 30 to 40 % above session's, for bulk transfers \
                more than 200 % above",
@@ -266,7 +266,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               figures could not be repeated.",
         how: How::Experiments(&[&SES_1, &SES_2], ses_2),
     },
-    Claim {
+    PaperClaim {
         id: "SES-3",
         text: "At moderate load session is 20 to 25 % faster than phttp",
         source: "Padmanabhan & Katz 1998 §6.3, Figure 8",

@@ -1,15 +1,15 @@
 //! `cwnd_opt` against the window that minimises the time itself: where and by how much they differ.
 
-use super::completion::{Line, SEGMENT};
+use super::completion::{ModelPath, SEGMENT};
 use super::epochs::round_trips;
-use arith::epoch::Choice;
+use arith::epoch::WindowChoice;
 use race::matrix::{self, MatrixPath, SIZES};
 use serde::Serialize;
 use units::Duration;
 
 /// A transfer of one size from each of three first windows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct WindowComparison {
     /// Size in bytes.
     pub bytes: u64,
     /// The same in segments.
@@ -34,7 +34,7 @@ pub struct Comparison {
     pub shifted_round_trips: u64,
 }
 
-impl Comparison {
+impl WindowComparison {
     /// By how much more time `cwnd_opt` takes than the fastest window, as a share of the latter.
     pub fn excess(&self) -> f64 {
         self.shifted_s / self.fastest_s - 1.0
@@ -42,18 +42,19 @@ impl Comparison {
 }
 
 /// Compares the windows for transfers of these sizes in bytes.
-pub fn compare(line: &Line, sizes: &[u64]) -> Vec<Comparison> {
+pub fn compare(line: &ModelPath, sizes: &[u64]) -> Vec<WindowComparison> {
     sizes.iter().map(|bytes| comparison(line, *bytes)).collect()
 }
 
-fn comparison(line: &Line, bytes: u64) -> Comparison {
+fn comparison(line: &ModelPath, bytes: u64) -> WindowComparison {
     let segments = bytes.div_ceil(SEGMENT).max(1);
     let share = line.share();
-    let window = |shift| share.initial_window(segments, Choice { shift, not_below_bottom: false });
+    let window =
+        |shift| share.initial_window(segments, WindowChoice { shift, not_below_bottom: false });
     let (shifted, unshifted) = (window(true), window(false));
     let seconds = |time: Duration| time.as_secs_f64();
     let (fastest, time) = line.fastest(segments);
-    Comparison {
+    WindowComparison {
         bytes,
         segments,
         fastest,
@@ -82,7 +83,7 @@ pub struct Matrix {
     /// Segments that the path holds, `Wc`.
     pub capacity: u64,
     /// By size.
-    pub sizes: Vec<Comparison>,
+    pub sizes: Vec<WindowComparison>,
 }
 
 /// Every rate with every round trip and every queue; `per_ack` segments to an ACK.
@@ -91,7 +92,7 @@ pub fn matrix(per_ack: u32) -> Vec<Matrix> {
 }
 
 fn matrix_row(path: MatrixPath, per_ack: u32) -> Matrix {
-    let line = Line::of(&path.spec(), per_ack);
+    let line = ModelPath::of(&path.spec(), per_ack);
     Matrix {
         rate_bps: path.rate_bps,
         rtt_s: Duration::from_millis(path.rtt_ms).as_secs_f64(),

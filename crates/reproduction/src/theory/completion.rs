@@ -19,7 +19,7 @@
 //! The first window is taken to be spaced by its sender or held by the queue.
 
 use super::epochs::Epochs;
-use arith::epoch::{MAX_CAPACITY, Share};
+use arith::epoch::{MAX_CAPACITY, PathShare};
 use link::QueueLimit;
 use race::path::PathSpec;
 use tcp::segment::{IPV4_HEADER, TCP_HEADER};
@@ -34,7 +34,7 @@ const TELLING: u64 = 3;
 
 /// A path as one transfer sees it that has it to itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct ModelPath {
     /// Time of a full-sized segment on the link, `tau`.
     pub segment_time: Duration,
     /// From sending a segment alone to hearing of it, `R`.
@@ -47,7 +47,7 @@ pub struct Line {
     pub per_ack: u32,
 }
 
-impl Line {
+impl ModelPath {
     /// The path towards the client, under segments of [`SEGMENT`] bytes.
     pub fn of(path: &PathSpec, per_ack: u32) -> Self {
         let headers = u64::from(IPV4_HEADER + TCP_HEADER);
@@ -82,8 +82,8 @@ impl Line {
     }
 
     /// What SPAND's formulas ask of a path.
-    pub fn share(&self) -> Share {
-        Share { capacity: self.capacity() as u32, per_ack: self.per_ack }
+    pub fn share(&self) -> PathShare {
+        PathShare { capacity: self.capacity() as u32, per_ack: self.per_ack }
     }
 
     /// The least time that so many segments can take: the link busy from the first to the last.

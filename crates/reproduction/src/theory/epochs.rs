@@ -1,6 +1,6 @@
 //! Reno's round trips on a path that holds so many segments (Zhang, Qiu & Keshav 2000 §4.1).
 
-use arith::epoch::Share;
+use arith::epoch::PathShare;
 
 /// One round trip of congestion avoidance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +19,14 @@ pub(super) struct Round {
 /// trips behind it are the paper's `F_E` (equation 1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Epochs {
-    share: Share,
+    share: PathShare,
     next: Round,
     /// Round trips that the present window has yet to last.
     left: u32,
 }
 
 impl Epochs {
-    pub(super) fn new(share: Share, first: u64) -> Self {
+    pub(super) fn new(share: PathShare, first: u64) -> Self {
         let capacity = u64::from(share.capacity);
         let first = climb(first.clamp(1, capacity + 1), capacity);
         Self { share, next: first, left: share.per_ack.max(1) }
@@ -64,7 +64,7 @@ impl Iterator for Epochs {
 }
 
 /// Round trips that a transfer of `segments` takes from a first window on.
-pub(super) fn round_trips(share: Share, first: u64, segments: u64) -> u64 {
+pub(super) fn round_trips(share: PathShare, first: u64, segments: u64) -> u64 {
     let mut left = segments;
     let mut rounds = 0;
     for round in Epochs::new(share, first) {

@@ -13,8 +13,8 @@ mod gaps;
 mod parallel;
 mod windows;
 
-pub use comparison::{Comparison, Matrix, compare, matrix};
-pub use completion::{Line, SEGMENT};
+pub use comparison::{Matrix, WindowComparison, compare, matrix};
+pub use completion::{ModelPath, SEGMENT};
 pub use gaps::{Exit, GapCase, cases, exit_at, exits};
 pub use parallel::{LossShare, Parallel, loss_shares, parallel};
 pub use windows::{WindowRow, rfc2414_window, windows};

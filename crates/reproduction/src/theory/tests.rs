@@ -1,6 +1,6 @@
 //! The model of completion times by hand, and against the simulator.
 
-use super::completion::{Line, SEGMENT};
+use super::completion::{ModelPath, SEGMENT};
 use super::{compare, matrix};
 use link::{LinkConfig, QueueLimit};
 use netsim::{Access, BulkSpec, BulkTransfer, Simulation, SimulationConfig};
@@ -9,9 +9,9 @@ use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 
 /// 12 Mbit/s: 1500 bytes take 1 ms, an ACK of 40 bytes 26,667 ns; a segment alone, 1 + 20 + 0.0267 ms.
-fn line(queue: &str) -> Line {
+fn line(queue: &str) -> ModelPath {
     let path: PathSpec = format!("12mbit,20ms,{queue}").parse().unwrap();
-    Line::of(&path, 1)
+    ModelPath::of(&path, 1)
 }
 
 fn micros(n: u64) -> Duration {
@@ -117,7 +117,7 @@ fn simulated(
 #[test]
 fn the_simulator_takes_as_long_where_nothing_is_lost() {
     let path: PathSpec = "12mbit,20ms,200p".parse().unwrap();
-    let line = Line::of(&path, 1);
+    let line = ModelPath::of(&path, 1);
     for segments in [1, 7, 22, 30, 68, 200] {
         for first in [1, 2, 5, 10, 21, 22, 30, 44] {
             let round_trips = super::epochs::round_trips(line.share(), first, segments);
@@ -137,7 +137,7 @@ fn the_simulator_takes_as_long_where_nothing_is_lost() {
 #[test]
 fn the_simulator_knows_no_faster_window() {
     let path: PathSpec = "12mbit,20ms,200p".parse().unwrap();
-    let line = Line::of(&path, 1);
+    let line = ModelPath::of(&path, 1);
     for segments in [5, 23, 60, 150] {
         let (fastest, _) = line.fastest(segments);
         let time = |first| simulated((&path, None), segments, first);
@@ -157,8 +157,8 @@ fn the_simulator_takes_about_as_long_with_losses() {
     let path: PathSpec = "12mbit,40ms,30p".parse().unwrap();
     let servers =
         LinkConfig::new(Rate::from_mbps(24), Duration::ZERO, QueueLimit::Unlimited).unwrap();
-    let alone = Line::of(&path, 1);
-    let line = Line { round_trip: alone.round_trip + micros(513), ..alone };
+    let alone = ModelPath::of(&path, 1);
+    let line = ModelPath { round_trip: alone.round_trip + micros(513), ..alone };
     assert_eq!((line.pipe(), line.capacity()), (42, 70));
     let full = micros(72_000);
     for segments in [1000, 2000, 3000] {

@@ -1,7 +1,7 @@
 //! SPAND's window over the share of the path and the size of the transfer (its §4, Figure 5).
 
 use super::epochs::round_trips;
-use arith::epoch::{Choice, Share};
+use arith::epoch::{PathShare, WindowChoice};
 
 /// The windows for one share and size, segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -39,11 +39,12 @@ pub const fn rfc2414_window(mss: u64) -> u64 {
 /// bytes.
 pub fn windows(sizes: &[u64], capacities: &[u32], (per_ack, mss): (u32, u64)) -> Vec<WindowRow> {
     let pairs = sizes.iter().flat_map(|size| capacities.iter().map(move |c| (*size, *c)));
-    pairs.map(|(size, capacity)| row(size, Share { capacity, per_ack }, mss)).collect()
+    pairs.map(|(size, capacity)| row(size, PathShare { capacity, per_ack }, mss)).collect()
 }
 
-fn row(segments: u64, share: Share, mss: u64) -> WindowRow {
-    let window = |shift| share.initial_window(segments, Choice { shift, not_below_bottom: false });
+fn row(segments: u64, share: PathShare, mss: u64) -> WindowRow {
+    let window =
+        |shift| share.initial_window(segments, WindowChoice { shift, not_below_bottom: false });
     let (unshifted, shifted) = (window(false), window(true));
     let rfc2414 = rfc2414_window(mss);
     WindowRow {
@@ -59,7 +60,7 @@ fn row(segments: u64, share: Share, mss: u64) -> WindowRow {
 }
 
 /// The window grows by one segment per ACK up to the capacity.
-fn slow_start_rounds(share: Share, first: u64, segments: u64) -> u64 {
+fn slow_start_rounds(share: PathShare, first: u64, segments: u64) -> u64 {
     let capacity = u64::from(share.capacity);
     let (mut window, mut left, mut rounds) = (first.min(capacity), segments, 0);
     while left > 0 {
@@ -94,14 +95,14 @@ mod tests {
     fn beyond_an_epoch_the_round_trips_of_the_loss_count() {
         // Wc = 10, F = 67 from 1: 1 + 2 + … + 10 = 55, then 11, then 1 of 10: twelve. From the bottom,
         // 5 + … + 10 = 45, 11, 10, and 1 of the next epoch: nine.
-        let share = Share { capacity: 10, per_ack: 1 };
+        let share = PathShare { capacity: 10, per_ack: 1 };
         assert_eq!((round_trips(share, 1, 67), round_trips(share, 5, 67)), (12, 9));
     }
 
     #[test]
     fn delayed_acks_climb_half_as_fast() {
         // Wc = 10, b = 2, from 9: 9, 9, 10, 10, then 11.
-        let share = Share { capacity: 10, per_ack: 2 };
+        let share = PathShare { capacity: 10, per_ack: 2 };
         assert_eq!((round_trips(share, 9, 38), round_trips(share, 9, 39)), (4, 5));
         // RFC 2414 with 1000 bytes: 4, 6, 9 (from 6, three ACKs), 10.
         assert_eq!(slow_start_rounds(share, 4, 29), 4);

@@ -1,12 +1,12 @@
 //! Values of an axis as numbers, where all of them are of one kind.
 
-use report::{Scale, Unit};
+use report::{AxisUnit, Scale};
 use units::{Duration, Rate, parse_bytes};
 
 /// The numbers that the values of an axis stand for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Numbers {
-    pub(super) unit: Unit,
+    pub(super) unit: AxisUnit,
     /// What the numbers count, where the unit does not say it: `packets`.
     pub(super) counted: &'static str,
     /// By value, in the order of the plan.
@@ -33,16 +33,16 @@ impl Numbers {
 /// A way to read a value.
 struct Kind {
     read: fn(&str) -> Option<f64>,
-    unit: Unit,
+    unit: AxisUnit,
     counted: &'static str,
 }
 
 const KINDS: [Kind; 5] = [
-    Kind { read: plain, unit: Unit::Number, counted: "" },
-    Kind { read: rate, unit: Unit::BitsPerSecond, counted: "" },
-    Kind { read: seconds, unit: Unit::Seconds, counted: "" },
-    Kind { read: bytes, unit: Unit::Bytes, counted: "" },
-    Kind { read: packets, unit: Unit::Count, counted: "packets" },
+    Kind { read: plain, unit: AxisUnit::Number, counted: "" },
+    Kind { read: rate, unit: AxisUnit::BitsPerSecond, counted: "" },
+    Kind { read: seconds, unit: AxisUnit::Seconds, counted: "" },
+    Kind { read: bytes, unit: AxisUnit::Bytes, counted: "" },
+    Kind { read: packets, unit: AxisUnit::Count, counted: "packets" },
 ];
 
 /// The values as numbers of one kind; `None` if one of them is no such number, as the name of a queue.
@@ -89,11 +89,11 @@ mod tests {
             let read = read(values)?;
             Some((read.unit, read.values.iter().map(|(_, number)| *number).collect::<Vec<_>>()))
         };
-        assert_eq!(of(&["1", "2.5", "1_000"]), Some((Unit::Number, vec![1.0, 2.5, 1000.0])));
-        assert_eq!(of(&["500kbit", "2mbit"]), Some((Unit::BitsPerSecond, vec![5e5, 2e6])));
-        assert_eq!(of(&["80ms", "1s"]), Some((Unit::Seconds, vec![0.08, 1.0])));
-        assert_eq!(of(&["30kB", "1MB"]), Some((Unit::Bytes, vec![3e4, 1e6])));
-        assert_eq!(of(&["10p", "100p"]), Some((Unit::Count, vec![10.0, 100.0])));
+        assert_eq!(of(&["1", "2.5", "1_000"]), Some((AxisUnit::Number, vec![1.0, 2.5, 1000.0])));
+        assert_eq!(of(&["500kbit", "2mbit"]), Some((AxisUnit::BitsPerSecond, vec![5e5, 2e6])));
+        assert_eq!(of(&["80ms", "1s"]), Some((AxisUnit::Seconds, vec![0.08, 1.0])));
+        assert_eq!(of(&["30kB", "1MB"]), Some((AxisUnit::Bytes, vec![3e4, 1e6])));
+        assert_eq!(of(&["10p", "100p"]), Some((AxisUnit::Count, vec![10.0, 100.0])));
         for names in [&["droptail", "red"][..], &["10p", "64kB"], &["10p", "inf"], &["inf"]] {
             assert_eq!(of(names), None, "{names:?}");
         }

@@ -5,8 +5,8 @@ use super::select::{Cells, Layout};
 use crate::Measure;
 use plan::SCHEME;
 use report::{
-    Axis, Block, Colour, Estimate, Figure, Point, Quantity, Range, RangeColours, RangeRow, Ranges,
-    Scale, Series, Shape, Unit, written,
+    Axis, AxisUnit, Block, Colour, Estimate, Figure, Point, Quantity, Range, RangeColours,
+    RangeRow, Ranges, Scale, Series, SeriesShape, written,
 };
 use units::counted;
 
@@ -118,12 +118,17 @@ impl Drawing<'_> {
             });
             let mut points: Vec<Point> = points.collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            let shape = if at < Colour::COUNT { Shape::Dots } else { Shape::Squares };
+            let shape = if at < Colour::COUNT { SeriesShape::Dots } else { SeriesShape::Squares };
             let joined = points.iter().map(|point| Point::new(point.x, point.y)).collect();
             let (name, colour) = (self.called(name), Colour::Hue(at));
             // What is pointed at is the first to be drawn: the dots, which have a name.
             series.push(Series { name, shape, colour, points });
-            series.push(Series { name: String::new(), shape: Shape::Line, colour, points: joined });
+            series.push(Series {
+                name: String::new(),
+                shape: SeriesShape::Line,
+                colour,
+                points: joined,
+            });
         }
         let label = match numbers.counted {
             "" => self.axis.to_owned(),
@@ -182,13 +187,13 @@ fn extent(value: Estimate) -> (f64, f64) {
     (value.mean - error, value.mean + error)
 }
 
-const fn unit(quantity: Quantity) -> Unit {
+const fn unit(quantity: Quantity) -> AxisUnit {
     match quantity {
-        Quantity::Time => Unit::Seconds,
-        Quantity::Rate => Unit::BitsPerSecond,
-        Quantity::Share | Quantity::Gain => Unit::Share,
-        Quantity::Count => Unit::Count,
-        Quantity::Bytes => Unit::Bytes,
-        Quantity::Ratio | Quantity::Text => Unit::Number,
+        Quantity::Time => AxisUnit::Seconds,
+        Quantity::Rate => AxisUnit::BitsPerSecond,
+        Quantity::Share | Quantity::Gain => AxisUnit::Share,
+        Quantity::Count => AxisUnit::Count,
+        Quantity::Bytes => AxisUnit::Bytes,
+        Quantity::Ratio | Quantity::Text => AxisUnit::Number,
     }
 }

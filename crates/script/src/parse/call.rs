@@ -1,6 +1,6 @@
 //! Calls of the application: `accept(3, ..., ...) = 4`, with what they mean here.
 
-use super::super::model::{Call, CallKind, Errno, Outcome, Position, When};
+use super::super::model::{Call, CallKind, CallOutcome, Errno, Position, When};
 use super::argument::{Argument, Value};
 use super::lexer::Token;
 use super::settings::MSS;
@@ -21,7 +21,7 @@ struct RawCall<'a> {
     position: Position,
     name: &'a str,
     arguments: Vec<Argument<'a>>,
-    outcome: Outcome,
+    outcome: CallOutcome,
 }
 
 impl<'a> Parser<'a> {
@@ -62,11 +62,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `1000`, or `-1 EAGAIN (Resource temporarily unavailable)`.
-    fn outcome(&mut self) -> Parsed<Outcome> {
+    fn outcome(&mut self) -> Parsed<CallOutcome> {
         let outcome = if self.accept_mark("-")? {
-            Outcome::Error(self.failure()?)
+            CallOutcome::Error(self.failure()?)
         } else {
-            Outcome::Value(self.number("what the call returns", MOST_BYTES)?)
+            CallOutcome::Value(self.number("what the call returns", MOST_BYTES)?)
         };
         self.note()?;
         Ok(outcome)
@@ -158,7 +158,7 @@ impl RawCall<'_> {
     /// The descriptor that the call returns.
     fn new_fd(&self) -> Parsed<u32> {
         match self.outcome {
-            Outcome::Value(fd) if fd <= u64::from(u16::MAX) => Ok(fd as u32),
+            CallOutcome::Value(fd) if fd <= u64::from(u16::MAX) => Ok(fd as u32),
             _ => self.refuse(&format!("expected {} to return a descriptor", self.name)),
         }
     }
@@ -245,7 +245,7 @@ impl RawCall<'_> {
         if returns.is_some() && !waits {
             return self.refuse(&format!("{} never waits: remove the time after ...", self.name));
         }
-        if kind == CallKind::Connect && returns.is_none() && self.outcome == Outcome::Value(0) {
+        if kind == CallKind::Connect && returns.is_none() && self.outcome == CallOutcome::Value(0) {
             return self.refuse(
                 "connect that returns 0 waits for the SYN-ACK: say until when, as in \
                  +0...0.1 connect(...) = 0, or let it return -1 EINPROGRESS",

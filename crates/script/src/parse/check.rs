@@ -1,7 +1,9 @@
 //! What a script must be beyond its grammar, so that a run can only fail by what the TCP does:
 //! descriptors in their order, one connection, time that does not run backwards.
 
-use super::super::model::{Action, Call, CallKind, Event, Outcome, Position, Script, When};
+use super::super::model::{
+    Call, CallKind, CallOutcome, Position, Script, ScriptAction, ScriptEvent, When,
+};
 use super::Parsed;
 use units::Duration;
 
@@ -24,7 +26,7 @@ pub(super) fn check(script: &Script, end: Position) -> Parsed<()> {
     let mut clock = Some(Duration::ZERO);
     for event in &script.events {
         clock = check_time(event, clock)?;
-        if let Action::Call(call) = &event.action {
+        if let ScriptAction::Call(call) = &event.action {
             socket = check_call(socket, call).map_err(|message| (event.position, message))?;
         }
     }
@@ -32,7 +34,7 @@ pub(super) fn check(script: &Script, end: Position) -> Parsed<()> {
 }
 
 /// The event's time, where it can be told before running.
-fn check_time(event: &Event, clock: Option<Duration>) -> Parsed<Option<Duration>> {
+fn check_time(event: &ScriptEvent, clock: Option<Duration>) -> Parsed<Option<Duration>> {
     match (event.when, clock) {
         (When::At(time) | When::AtRange(time, _), Some(clock)) if time < clock => {
             let message = format!(
@@ -74,13 +76,13 @@ fn check_call(socket: Socket, call: &Call) -> Result<Socket, String> {
 }
 
 /// A failed `accept` leaves the listener as it is.
-fn accepted(listener: u32, outcome: Outcome) -> Result<Socket, String> {
+fn accepted(listener: u32, outcome: CallOutcome) -> Result<Socket, String> {
     match outcome {
-        Outcome::Value(fd) if fd != u64::from(listener) && fd <= u64::from(u16::MAX) => {
+        CallOutcome::Value(fd) if fd != u64::from(listener) && fd <= u64::from(u16::MAX) => {
             Ok(Socket::Connection { listener: Some(listener), fd: fd as u32 })
         }
-        Outcome::Value(_) => Err("accept returns a new descriptor".to_owned()),
-        Outcome::Error(_) => Ok(Socket::Listening(listener)),
+        CallOutcome::Value(_) => Err("accept returns a new descriptor".to_owned()),
+        CallOutcome::Error(_) => Ok(Socket::Listening(listener)),
     }
 }
 

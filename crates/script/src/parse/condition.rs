@@ -2,7 +2,7 @@
 //!
 //! packetdrill hands the block to Python; here it is this small language only.
 
-use super::super::model::{Assertion, CONSTANTS, Comparison, Condition, Info, Operand};
+use super::super::model::{Assertion, CONSTANTS, Comparator, Condition, Operand, TcpInfoField};
 use super::lexer::Token;
 use super::{Parsed, Parser};
 
@@ -89,14 +89,14 @@ impl<'a> Parser<'a> {
         Ok(Condition::Compare(first, rest))
     }
 
-    fn comparison_mark(&self) -> Option<Comparison> {
+    fn comparison_mark(&self) -> Option<Comparator> {
         match self.token {
-            Token::Mark("==") => Some(Comparison::Equal),
-            Token::Mark("!=") => Some(Comparison::NotEqual),
-            Token::Mark("<") => Some(Comparison::Less),
-            Token::Mark("<=") => Some(Comparison::LessOrEqual),
-            Token::Mark(">") => Some(Comparison::Greater),
-            Token::Mark(">=") => Some(Comparison::GreaterOrEqual),
+            Token::Mark("==") => Some(Comparator::Equal),
+            Token::Mark("!=") => Some(Comparator::NotEqual),
+            Token::Mark("<") => Some(Comparator::Less),
+            Token::Mark("<=") => Some(Comparator::LessOrEqual),
+            Token::Mark(">") => Some(Comparator::Greater),
+            Token::Mark(">=") => Some(Comparator::GreaterOrEqual),
             _ => None,
         }
     }
@@ -119,13 +119,13 @@ fn one_or(mut parts: Vec<Condition>, join: fn(Vec<Condition>) -> Condition) -> C
 }
 
 fn named(name: &str) -> Option<Operand> {
-    let info = Info::ALL.iter().find(|(known, _)| *known == name);
+    let info = TcpInfoField::ALL.iter().find(|(known, _)| *known == name);
     let constant = CONSTANTS.iter().find(|(known, _)| *known == name);
     info.map(|(_, info)| Operand::Info(*info))
         .or_else(|| constant.map(|(_, value)| Operand::Number(*value)))
 }
 
 fn operands() -> String {
-    let names: Vec<_> = Info::ALL.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = TcpInfoField::ALL.iter().map(|(name, _)| *name).collect();
     format!("a number, a TCP_ constant, or one of {}", names.join(", "))
 }

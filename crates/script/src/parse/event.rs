@@ -1,6 +1,6 @@
 //! One event: its time, and what happens.
 
-use super::super::model::{Action, Event, When};
+use super::super::model::{ScriptAction, ScriptEvent, When};
 use super::lexer::Token;
 use super::{Parsed, Parser};
 use units::Duration;
@@ -16,15 +16,15 @@ const NO_SHELL: &str = "shell commands cannot run in virtual time: remove this o
 
 impl<'a> Parser<'a> {
     /// An event.
-    pub(super) fn event(&mut self) -> Parsed<Event> {
+    pub(super) fn event(&mut self) -> Parsed<ScriptEvent> {
         let position = self.position;
         let when = self.when()?;
         let action = self.action(when)?;
-        if !matches!(action, Action::Outbound(_)) && !is_exact(when) {
+        if !matches!(action, ScriptAction::Outbound(_)) && !is_exact(when) {
             let message = "a range or * can only time a segment that leaves (\">\")";
             return Err((position, message.to_owned()));
         }
-        Ok(Event { position, when, action })
+        Ok(ScriptEvent { position, when, action })
     }
 
     fn when(&mut self) -> Parsed<When> {
@@ -69,14 +69,14 @@ impl<'a> Parser<'a> {
         Ok(time)
     }
 
-    fn action(&mut self, when: When) -> Parsed<Action> {
+    fn action(&mut self, when: When) -> Parsed<ScriptAction> {
         match self.token {
-            Token::Mark("<") => self.inbound().map(Action::Inbound),
-            Token::Mark(">") => self.outbound().map(Action::Outbound),
-            Token::Word(_) | Token::Ellipsis => self.call(when).map(Action::Call),
+            Token::Mark("<") => self.inbound().map(ScriptAction::Inbound),
+            Token::Mark(">") => self.outbound().map(ScriptAction::Outbound),
+            Token::Word(_) | Token::Ellipsis => self.call(when).map(ScriptAction::Call),
             Token::Code(code, inside) => {
                 self.advance()?;
-                Parser::at(code, inside)?.assertions().map(Action::Assert)
+                Parser::at(code, inside)?.assertions().map(ScriptAction::Assert)
             }
             Token::Shell => Err((self.position, NO_SHELL.to_owned())),
             _ => self.unexpected(ACTIONS),

@@ -5,7 +5,7 @@
 
 use super::lexer::Token;
 use super::{Parsed, Parser};
-use tcp::{Options, SackBlocks, Timestamps};
+use tcp::{SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;
 
 /// Bytes that options can take in a TCP header (RFC 9293 §3.1).
@@ -16,9 +16,9 @@ const MAX_SHIFT: u64 = 14;
 
 impl<'a> Parser<'a> {
     /// Options up to, not including, the closing mark.
-    pub(super) fn option_list(&mut self) -> Parsed<Options> {
+    pub(super) fn option_list(&mut self) -> Parsed<TcpOptions> {
         let position = self.position;
-        let mut options = Options::default();
+        let mut options = TcpOptions::default();
         loop {
             self.option(&mut options)?;
             if !self.accept_mark(",")? {
@@ -32,7 +32,7 @@ impl<'a> Parser<'a> {
         Ok(options)
     }
 
-    fn option(&mut self, options: &mut Options) -> Parsed<()> {
+    fn option(&mut self, options: &mut TcpOptions) -> Parsed<()> {
         const KNOWN: &str = "an option: mss, wscale, sackOK, TS, sack, nop or eol";
         let Token::Word(name) = self.token else {
             return self.unexpected(KNOWN);

@@ -3,7 +3,7 @@
 use super::super::model::Expected;
 use super::lexer::Token;
 use super::{Parsed, Parser};
-use tcp::{Ecn, Flags, Options, Segment};
+use tcp::{Ecn, Flags, Segment, TcpOptions};
 use units::SeqNum;
 
 /// Letters of the flags; `.` is ACK.
@@ -146,9 +146,9 @@ impl<'a> Parser<'a> {
     }
 
     /// The options; `None` for `<...>`.
-    fn options(&mut self) -> Parsed<Option<Options>> {
+    fn options(&mut self) -> Parsed<Option<TcpOptions>> {
         if !self.accept_mark("<")? {
-            return Ok(Some(Options::default()));
+            return Ok(Some(TcpOptions::default()));
         }
         if self.token == Token::Ellipsis {
             self.advance()?;

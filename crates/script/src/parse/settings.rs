@@ -1,6 +1,6 @@
 //! The `--option=value` lines before the first event.
 
-use super::super::model::Settings;
+use super::super::model::ScriptSettings;
 use super::lexer::Token;
 use super::{Parsed, Parser};
 use tcp::Scheme;
@@ -36,8 +36,8 @@ pub(super) const MSS: (u32, u32) = (64, 65_495);
 
 impl<'a> Parser<'a> {
     /// All settings, and notes about those without effect.
-    pub(super) fn settings(&mut self) -> Parsed<(Settings, Vec<String>)> {
-        let mut settings = Settings::default();
+    pub(super) fn settings(&mut self) -> Parsed<(ScriptSettings, Vec<String>)> {
+        let mut settings = ScriptSettings::default();
         let mut notes = Vec::new();
         while let Token::Setting(flag, value) = self.token {
             if IGNORED.contains(&flag) {
@@ -50,7 +50,12 @@ impl<'a> Parser<'a> {
         Ok((settings, notes))
     }
 
-    fn setting(&self, flag: &str, value: Option<&str>, settings: &mut Settings) -> Parsed<()> {
+    fn setting(
+        &self,
+        flag: &str,
+        value: Option<&str>,
+        settings: &mut ScriptSettings,
+    ) -> Parsed<()> {
         let bytes = |headers| {
             let (min, max) = (u64::from(MSS.0) + headers, u64::from(MSS.1) + headers);
             self.value(flag, value, min, max).map(|n| (n - headers) as u32)

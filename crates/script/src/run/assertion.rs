@@ -1,11 +1,11 @@
 //! Conditions of code blocks against what the host reports.
 
-use super::super::model::{Assertion, Comparison, Condition, Info, Operand};
+use super::super::model::{Assertion, Comparator, Condition, Operand, TcpInfoField};
 use super::subject::Subject;
 use super::{Failure, Held, Run};
 
-/// Values by [`Info::ALL`]; those that nobody asks for are zero.
-type Values = [u64; Info::ALL.len()];
+/// Values by [`TcpInfoField::ALL`]; those that nobody asks for are zero.
+type Values = [u64; TcpInfoField::ALL.len()];
 
 impl<S: Subject> Run<'_, S> {
     /// All of `assertions` must hold; what the subject cannot say is counted and not judged.
@@ -37,7 +37,7 @@ impl<S: Subject> Run<'_, S> {
         let mut asked = Vec::new();
         collect(condition, &mut asked);
         let mut values = Values::default();
-        for (value, (_, info)) in values.iter_mut().zip(Info::ALL) {
+        for (value, (_, info)) in values.iter_mut().zip(TcpInfoField::ALL) {
             if asked.contains(&info) {
                 *value = self.subject.info(info)?;
             }
@@ -46,8 +46,8 @@ impl<S: Subject> Run<'_, S> {
     }
 }
 
-fn of(values: &Values, info: Info) -> u64 {
-    Info::ALL
+fn of(values: &Values, info: TcpInfoField) -> u64 {
+    TcpInfoField::ALL
         .iter()
         .zip(values)
         .find(|((_, known), _)| *known == info)
@@ -64,7 +64,7 @@ fn holds(condition: &Condition, values: &Values) -> bool {
 }
 
 /// As in Python, each operand is compared with the one before it.
-fn chain_holds(first: Operand, rest: &[(Comparison, Operand)], values: &Values) -> bool {
+fn chain_holds(first: Operand, rest: &[(Comparator, Operand)], values: &Values) -> bool {
     let mut left = value(first, values);
     rest.iter().all(|(comparison, operand)| {
         let right = value(*operand, values);
@@ -81,14 +81,14 @@ fn value(operand: Operand, values: &Values) -> u64 {
     }
 }
 
-fn compare(left: u64, comparison: Comparison, right: u64) -> bool {
+fn compare(left: u64, comparison: Comparator, right: u64) -> bool {
     match comparison {
-        Comparison::Equal => left == right,
-        Comparison::NotEqual => left != right,
-        Comparison::Less => left < right,
-        Comparison::LessOrEqual => left <= right,
-        Comparison::Greater => left > right,
-        Comparison::GreaterOrEqual => left >= right,
+        Comparator::Equal => left == right,
+        Comparator::NotEqual => left != right,
+        Comparator::Less => left < right,
+        Comparator::LessOrEqual => left <= right,
+        Comparator::Greater => left > right,
+        Comparator::GreaterOrEqual => left >= right,
     }
 }
 
@@ -96,13 +96,13 @@ fn compare(left: u64, comparison: Comparison, right: u64) -> bool {
 fn named(condition: &Condition, values: &Values) -> String {
     let mut asked = Vec::new();
     collect(condition, &mut asked);
-    let names = Info::ALL.iter().filter(|(_, info)| asked.contains(info));
+    let names = TcpInfoField::ALL.iter().filter(|(_, info)| asked.contains(info));
     let list: Vec<_> =
         names.map(|(name, info)| format!("{name} = {}", of(values, *info))).collect();
     list.join(", ")
 }
 
-fn collect(condition: &Condition, asked: &mut Vec<Info>) {
+fn collect(condition: &Condition, asked: &mut Vec<TcpInfoField>) {
     match condition {
         Condition::And(parts) | Condition::Or(parts) => {
             parts.iter().for_each(|part| collect(part, asked));
@@ -122,7 +122,7 @@ fn collect(condition: &Condition, asked: &mut Vec<Info>) {
 mod tests {
     use super::*;
 
-    fn number_chain(list: &[(u64, Comparison)], last: u64) -> bool {
+    fn number_chain(list: &[(u64, Comparator)], last: u64) -> bool {
         let first = Operand::Number(list[0].0);
         let mut rest = Vec::new();
         for (i, (_, comparison)) in list.iter().enumerate() {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_chain_compares_neighbours() {
-        use Comparison::{Less, LessOrEqual};
+        use Comparator::{Less, LessOrEqual};
         assert!(number_chain(&[(1, LessOrEqual), (2, Less)], 3));
         // 2 < 2 is false although 1 <= 2 and 1 < 2 are true.
         assert!(!number_chain(&[(1, LessOrEqual), (2, Less)], 2));

@@ -1,7 +1,7 @@
 //! The application's side: calls on sockets, and calls that wait.
 
-use super::super::model::{Call, CallKind, Errno, Outcome};
-use super::subject::{Progress, Subject};
+use super::super::model::{Call, CallKind, CallOutcome, Errno};
+use super::subject::{SocketProgress, Subject};
 use super::{Failure, Held, Run, seconds};
 use tcp::Scheme;
 use units::Instant;
@@ -47,24 +47,29 @@ impl Application {
     }
 
     /// What a call would return now; `None` if it would wait.
-    fn outcome(&self, kind: CallKind, asked: Outcome, progress: Progress) -> Option<Outcome> {
+    fn outcome(
+        &self,
+        kind: CallKind,
+        asked: CallOutcome,
+        progress: SocketProgress,
+    ) -> Option<CallOutcome> {
         let available = progress.received - self.read;
         match kind {
             CallKind::Connect if progress.reset => Some(failed(Errno::ConnectionRefused)),
-            CallKind::Connect => progress.connected.then_some(Outcome::Value(0)),
+            CallKind::Connect => progress.connected.then_some(CallOutcome::Value(0)),
             CallKind::Accept => progress.accepted.then_some(asked),
             CallKind::Read(_) if progress.reset => Some(failed(Errno::ConnectionReset)),
-            CallKind::Read(most) if available > 0 => Some(Outcome::Value(most.min(available))),
+            CallKind::Read(most) if available > 0 => Some(CallOutcome::Value(most.min(available))),
             CallKind::Read(_) => {
-                (progress.peer_closed || self.reading_ended).then_some(Outcome::Value(0))
+                (progress.peer_closed || self.reading_ended).then_some(CallOutcome::Value(0))
             }
             CallKind::Write(_) if progress.reset => Some(failed(Errno::ConnectionReset)),
             CallKind::Write(_) if self.shut_down => Some(failed(Errno::Pipe)),
-            CallKind::Write(bytes) => Some(Outcome::Value(bytes)),
+            CallKind::Write(bytes) => Some(CallOutcome::Value(bytes)),
             CallKind::Shutdown(_) if progress.reset => Some(failed(Errno::NotConnected)),
-            CallKind::ConnectWith(bytes) => Some(Outcome::Value(bytes)),
+            CallKind::ConnectWith(bytes) => Some(CallOutcome::Value(bytes)),
             CallKind::Socket | CallKind::Nothing => Some(asked),
-            _ => Some(Outcome::Value(0)),
+            _ => Some(CallOutcome::Value(0)),
         }
     }
 }
@@ -89,7 +94,7 @@ impl<S: Subject> Run<'_, S> {
         self.finish(call, outcome)
     }
 
-    fn would_return(&mut self, call: &Call) -> Option<Outcome> {
+    fn would_return(&mut self, call: &Call) -> Option<CallOutcome> {
         self.application.outcome(call.kind, call.outcome, self.subject.progress())
     }
 
@@ -134,12 +139,12 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// The call returns `outcome`: checks that it is the script's, and does what it does.
-    fn finish(&mut self, call: &Call, outcome: Outcome) -> Held {
+    fn finish(&mut self, call: &Call, outcome: CallOutcome) -> Held {
         if outcome != call.outcome {
             let actual = format!("it returns {}", described(outcome));
             return Err(Failure::new("the call returns something else", call.text.clone(), actual));
         }
-        if let Outcome::Value(value) = outcome {
+        if let CallOutcome::Value(value) = outcome {
             self.application.act(call.kind, value, &mut self.subject);
         }
         Ok(())
@@ -201,13 +206,13 @@ impl Waiting {
     }
 }
 
-fn failed(errno: Errno) -> Outcome {
-    Outcome::Error(errno)
+fn failed(errno: Errno) -> CallOutcome {
+    CallOutcome::Error(errno)
 }
 
-fn described(outcome: Outcome) -> String {
+fn described(outcome: CallOutcome) -> String {
     match outcome {
-        Outcome::Value(value) => value.to_string(),
-        Outcome::Error(errno) => format!("-1 {}", errno.name()),
+        CallOutcome::Value(value) => value.to_string(),
+        CallOutcome::Error(errno) => format!("-1 {}", errno.name()),
     }
 }

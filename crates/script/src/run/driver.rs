@@ -1,8 +1,8 @@
 //! A host in virtual time, and what it has sent and reported.
 
-use super::super::model::Info;
+use super::super::model::TcpInfoField;
 use super::info;
-use super::subject::{Progress, Sent, Subject};
+use super::subject::{ObservedSegment, SocketProgress, Subject};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme, Segment, Transmit};
@@ -23,8 +23,8 @@ pub(super) struct Driver {
     host: Host,
     now: Instant,
     connection: Option<ConnId>,
-    sent: VecDeque<Sent>,
-    progress: Progress,
+    sent: VecDeque<ObservedSegment>,
+    progress: SocketProgress,
     at_once: u32,
 }
 
@@ -37,7 +37,7 @@ impl Driver {
             now: Instant::ZERO,
             connection: None,
             sent: VecDeque::new(),
-            progress: Progress::default(),
+            progress: SocketProgress::default(),
             at_once: 0,
         }
     }
@@ -61,7 +61,7 @@ impl Driver {
     fn drain(&mut self) {
         while let Some(Transmit { conn, segment, .. }) = self.host.poll_transmit(self.now) {
             self.connection = self.connection.or(conn);
-            self.sent.push_back(Sent { at: self.now, segment });
+            self.sent.push_back(ObservedSegment { at: self.now, segment });
         }
         while let Some(event) = self.host.poll_event() {
             self.connection.get_or_insert(event.conn);
@@ -86,11 +86,11 @@ impl Subject for Driver {
         self.now
     }
 
-    fn progress(&mut self) -> Progress {
+    fn progress(&mut self) -> SocketProgress {
         self.progress
     }
 
-    fn take_sent(&mut self) -> Option<Sent> {
+    fn take_sent(&mut self) -> Option<ObservedSegment> {
         self.sent.pop_front()
     }
 
@@ -154,7 +154,7 @@ impl Subject for Driver {
         self.with(|host, now, id| host.abort(now, id));
     }
 
-    fn info(&mut self, info: Info) -> Option<u64> {
+    fn info(&mut self, info: TcpInfoField) -> Option<u64> {
         let id = self.connection?;
         let (connection, path) = (self.host.connection(id)?, self.host.path_of(id)?);
         Some(info::value(info, connection, path))

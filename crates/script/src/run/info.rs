@@ -1,31 +1,31 @@
 //! What the host reports of the connection, in the units of Linux's `struct tcp_info`.
 
-use super::super::model::Info;
+use super::super::model::TcpInfoField;
 use tcp::{Cause, Connection, Path};
 
 /// What Linux says of a threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;
 
 /// One of them.
-pub(super) fn value(info: Info, connection: &Connection, path: &Path) -> u64 {
+pub(super) fn value(info: TcpInfoField, connection: &Connection, path: &Path) -> u64 {
     let board = connection.scoreboard();
     let segments = |bytes: u64| bytes / connection.mss().max(1);
     match info {
-        Info::State => connection.state().linux_number().into(),
-        Info::CaState => ca_state(connection, path),
-        Info::SndCwnd => segments(path.window().cwnd()),
-        Info::SndSsthresh if path.window().ssthresh() == u64::MAX => INFINITE_SSTHRESH,
-        Info::SndSsthresh => segments(path.window().ssthresh()),
-        Info::Unacked => board.len() as u64,
-        Info::Sacked => board.iter().filter(|sent| sent.is_sacked()).count() as u64,
-        Info::Lost => board.iter().filter(|sent| sent.is_lost()).count() as u64,
-        Info::Retrans => {
+        TcpInfoField::State => connection.state().linux_number().into(),
+        TcpInfoField::CaState => ca_state(connection, path),
+        TcpInfoField::SndCwnd => segments(path.window().cwnd()),
+        TcpInfoField::SndSsthresh if path.window().ssthresh() == u64::MAX => INFINITE_SSTHRESH,
+        TcpInfoField::SndSsthresh => segments(path.window().ssthresh()),
+        TcpInfoField::Unacked => board.len() as u64,
+        TcpInfoField::Sacked => board.iter().filter(|sent| sent.is_sacked()).count() as u64,
+        TcpInfoField::Lost => board.iter().filter(|sent| sent.is_lost()).count() as u64,
+        TcpInfoField::Retrans => {
             board.iter().filter(|sent| sent.is_retransmission_in_flight()).count() as u64
         }
-        Info::TotalRetrans => connection.stats().retransmitted_segments,
-        Info::Rto => path.rtt.rto(connection.backoff()).as_micros(),
-        Info::Rtt => path.rtt.srtt().as_micros(),
-        Info::SndMss => connection.mss(),
+        TcpInfoField::TotalRetrans => connection.stats().retransmitted_segments,
+        TcpInfoField::Rto => path.rtt.rto(connection.backoff()).as_micros(),
+        TcpInfoField::Rtt => path.rtt.srtt().as_micros(),
+        TcpInfoField::SndMss => connection.mss(),
     }
 }
 

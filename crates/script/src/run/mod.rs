@@ -17,11 +17,11 @@ mod outbound;
 mod subject;
 
 use super::error::Mismatch;
-use super::model::{Action, DEFAULT_SCHEME, Event, Script, When};
+use super::model::{DEFAULT_SCHEME, Script, ScriptAction, ScriptEvent, When};
 use calls::Application;
 use driver::Driver;
 use numbering::Numbering;
-pub use subject::{Progress, Sent, Subject};
+pub use subject::{ObservedSegment, SocketProgress, Subject};
 use tcp::Scheme;
 use units::{Duration, Instant};
 
@@ -90,7 +90,7 @@ impl Failure {
         Self { line: None, message: message.into(), expected, actual }
     }
 
-    fn at(self, script: &Script, event: &Event) -> Mismatch {
+    fn at(self, script: &Script, event: &ScriptEvent) -> Mismatch {
         Mismatch {
             name: script.name.clone(),
             line: self.line.unwrap_or(event.position.line),
@@ -130,10 +130,10 @@ impl<'a, S: Subject> Run<'a, S> {
         }
     }
 
-    fn event(&mut self, event: &Event) -> Held {
+    fn event(&mut self, event: &ScriptEvent) -> Held {
         let bounds = self.bounds(event.when);
         match &event.action {
-            Action::Outbound(expected) => self.outbound(expected, bounds)?,
+            ScriptAction::Outbound(expected) => self.outbound(expected, bounds)?,
             action => {
                 let at = bounds.map_or(self.subject.now(), |(at, _)| at);
                 self.advance(at)?;
@@ -147,22 +147,22 @@ impl<'a, S: Subject> Run<'a, S> {
         Ok(())
     }
 
-    fn act(&mut self, action: &Action, event: &Event) -> Held {
+    fn act(&mut self, action: &ScriptAction, event: &ScriptEvent) -> Held {
         match action {
-            Action::Inbound(segment) => {
+            ScriptAction::Inbound(segment) => {
                 let segment = self.numbering.to_host(segment);
                 self.subject.handle_segment(&segment);
                 self.settle_call()
             }
-            Action::Call(call) => {
+            ScriptAction::Call(call) => {
                 let returns = call.returns.map(|end| match event.when {
                     When::After(_) => self.reference + end,
                     _ => Instant::ZERO + end,
                 });
                 self.call(call, returns, event.position.line)
             }
-            Action::Assert(assertions) => self.assert(assertions),
-            Action::Outbound(_) => Ok(()),
+            ScriptAction::Assert(assertions) => self.assert(assertions),
+            ScriptAction::Outbound(_) => Ok(()),
         }
     }
 

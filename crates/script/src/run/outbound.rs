@@ -2,9 +2,9 @@
 
 use super::super::model::Expected;
 use super::super::notation;
-use super::subject::{Sent, Subject};
+use super::subject::{ObservedSegment, Subject};
 use super::{Bounds, Failure, Held, Run, seconds};
-use tcp::{Flags, Options, Segment, Timestamps};
+use tcp::{Flags, Segment, TcpOptions, Timestamps};
 use units::{Duration, Instant};
 
 /// How long `*` waits for a segment.
@@ -44,7 +44,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// The next segment sent, for which time passes as far as `bounds` allow.
-    fn wait_for_segment(&mut self, bounds: Bounds) -> Held<Option<Sent>> {
+    fn wait_for_segment(&mut self, bounds: Bounds) -> Held<Option<ObservedSegment>> {
         let limit = self.limit(bounds);
         while !self.subject.has_sent() {
             let fired = self.step(limit)?;
@@ -107,8 +107,8 @@ impl<S: Subject> Run<'_, S> {
         if different.is_empty() { Ok(()) } else { Err(different.join(", ")) }
     }
 
-    fn options_agree(&self, expected: &Options, actual: &Options) -> bool {
-        let without = |options: &Options| Options { timestamps: None, ..*options };
+    fn options_agree(&self, expected: &TcpOptions, actual: &TcpOptions) -> bool {
+        let without = |options: &TcpOptions| TcpOptions { timestamps: None, ..*options };
         let timestamps = match (expected.timestamps, actual.timestamps) {
             (Some(expected), Some(actual)) => self.timestamps_agree(expected, actual),
             (expected, actual) => expected == actual,
@@ -125,12 +125,12 @@ impl<S: Subject> Run<'_, S> {
         in_time && expected.echo == actual.echo
     }
 
-    fn differs(&self, message: &str, whole: &str, sent: &Sent) -> Failure {
+    fn differs(&self, message: &str, whole: &str, sent: &ObservedSegment) -> Failure {
         Failure::new(message, whole.to_owned(), self.describe_sent(sent))
     }
 
     /// A segment that the host sent, in the script's notation with its time.
-    pub(super) fn describe_sent(&self, sent: &Sent) -> String {
+    pub(super) fn describe_sent(&self, sent: &ObservedSegment) -> String {
         let segment = notation::segment(&self.numbering.to_script(&sent.segment));
         format!("{} > {segment}", seconds(sent.at))
     }

@@ -1,12 +1,12 @@
 //! What a script is played against: a TCP with a clock, whichever it is.
 
-use super::super::model::Info;
+use super::super::model::TcpInfoField;
 use tcp::{Scheme, Segment};
 use units::Instant;
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct ObservedSegment {
     /// When, on the subject's clock.
     pub at: Instant,
     /// What, in the subject's own numbers.
@@ -15,7 +15,7 @@ pub struct Sent {
 
 /// What the application has been told of the connection.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
+pub struct SocketProgress {
     /// Its own opening has succeeded.
     pub connected: bool,
     /// Somebody's opening has.
@@ -34,9 +34,9 @@ pub trait Subject {
     /// What time it is.
     fn now(&self) -> Instant;
     /// What the application has been told.
-    fn progress(&mut self) -> Progress;
+    fn progress(&mut self) -> SocketProgress;
     /// The next segment sent and not yet taken.
-    fn take_sent(&mut self) -> Option<Sent>;
+    fn take_sent(&mut self) -> Option<ObservedSegment>;
     /// There is one.
     fn has_sent(&self) -> bool;
     /// When its next timer fires, if one runs and that can be known.
@@ -61,7 +61,7 @@ pub trait Subject {
     /// The application resets the connection.
     fn abort(&mut self);
     /// A quantity of the connection, if it can be asked for.
-    fn info(&mut self, info: Info) -> Option<u64>;
+    fn info(&mut self, info: TcpInfoField) -> Option<u64>;
     /// There is a connection to ask about.
     fn has_connection(&mut self) -> bool;
 }

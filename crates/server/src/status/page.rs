@@ -1,6 +1,6 @@
 //! The snapshot for people: a page of tables in the frame of all our reports.
 
-use super::snapshot::{Connection, Path, Snapshot};
+use super::snapshot::{ConnectionSnapshot, PathSnapshot, Snapshot};
 use report::{Block, Cell, Column, Document, Quantity, Row, Section, Table};
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn section(heading: &str, table: Table, otherwise: &str) -> Section {
     Section { heading: heading.to_owned(), blocks: vec![block] }
 }
 
-fn paths(paths: &[Path]) -> Table {
+fn paths(paths: &[PathSnapshot]) -> Table {
     let columns = [
         Column::new("client", Quantity::Text, "Address of the peer"),
         Column::new("connections", Quantity::Text, "Numbers of the connections on this path"),
@@ -74,7 +74,7 @@ fn paths(paths: &[Path]) -> Table {
     table(columns, paths.iter().map(path))
 }
 
-fn path(path: &Path) -> Vec<Cell> {
+fn path(path: &PathSnapshot) -> Vec<Cell> {
     let numbers: Vec<_> = path.connections.iter().map(u32::to_string).collect();
     let shared = if path.is_shared { "shared by " } else { "" };
     let seconds = |time: Option<f64>| number(time.map(|time| time / 1e3));
@@ -97,7 +97,7 @@ fn path(path: &Path) -> Vec<Cell> {
     ]
 }
 
-fn connections(connections: &[Connection]) -> Table {
+fn connections(connections: &[ConnectionSnapshot]) -> Table {
     let columns = [
         Column::new("no.", Quantity::Count, "Number of the connection"),
         Column::new("peer", Quantity::Text, "Address and port"),
@@ -115,7 +115,7 @@ fn connections(connections: &[Connection]) -> Table {
     table(columns, connections.iter().map(connection))
 }
 
-fn connection(connection: &Connection) -> Vec<Cell> {
+fn connection(connection: &ConnectionSnapshot) -> Vec<Cell> {
     let carries = match (connection.content, connection.weight) {
         (Some(content), Some(weight)) => text(format!("{content}, weight {weight}")),
         (Some(content), None) => text(content),

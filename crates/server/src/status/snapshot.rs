@@ -2,7 +2,7 @@
 
 use crate::regard::content_name;
 use crate::site::Site;
-use endpoint::{Info, PathInfo, Status};
+use endpoint::{ConnectionInfo, EndpointStatus, PathInfo};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -12,15 +12,15 @@ use units::Duration;
 /// Everything.
 #[derive(Debug, Serialize)]
 pub(super) struct Snapshot {
-    pub(super) server: Server,
-    pub(super) memory: Memory,
-    pub(super) paths: Vec<Path>,
-    pub(super) connections: Vec<Connection>,
-    pub(super) counters: Counters,
+    pub(super) server: ServerSnapshot,
+    pub(super) memory: MemorySnapshot,
+    pub(super) paths: Vec<PathSnapshot>,
+    pub(super) connections: Vec<ConnectionSnapshot>,
+    pub(super) counters: CountersSnapshot,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Server {
+pub(super) struct ServerSnapshot {
     pub(super) version: &'static str,
     pub(super) scheme: String,
     pub(super) weights: String,
@@ -29,7 +29,7 @@ pub(super) struct Server {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Memory {
+pub(super) struct MemorySnapshot {
     /// Of the streams, in both directions.
     pub(super) buffer_bytes: usize,
     /// What schemes that remember have to begin with.
@@ -38,7 +38,7 @@ pub(super) struct Memory {
 
 /// What connections to one client share, or one has for itself.
 #[derive(Debug, Serialize)]
-pub(super) struct Path {
+pub(super) struct PathSnapshot {
     /// Numbers of its connections.
     pub(super) connections: Vec<u32>,
     pub(super) is_shared: bool,
@@ -58,7 +58,7 @@ pub(super) struct Path {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Connection {
+pub(super) struct ConnectionSnapshot {
     pub(super) number: u32,
     pub(super) peer: SocketAddr,
     pub(super) state: String,
@@ -81,30 +81,33 @@ pub(super) struct Connection {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Counters {
+pub(super) struct CountersSnapshot {
     pub(super) endpoint: BTreeMap<String, u64>,
     /// By Linux's names, where it has one.
     pub(super) tcp: BTreeMap<String, u64>,
 }
 
 impl Snapshot {
-    pub(super) fn new(site: &Site, status: &Status) -> Self {
+    pub(super) fn new(site: &Site, status: &EndpointStatus) -> Self {
         let tcp = status.tcp.iter().map(|(name, n)| (name.to_owned(), n));
         Self {
-            server: Server {
+            server: ServerSnapshot {
                 version: env!("CARGO_PKG_VERSION"),
                 scheme: site.scheme.name().to_owned(),
                 weights: site.about_weights(),
                 uptime_seconds: site.begun.elapsed().as_secs(),
                 requests: site.requests.load(Ordering::Relaxed),
             },
-            memory: Memory {
+            memory: MemorySnapshot {
                 buffer_bytes: status.buffers,
                 remembered_destinations: status.remembered,
             },
             paths: paths(&status.connections),
             connections: status.connections.iter().map(|info| connection(site, info)).collect(),
-            counters: Counters { endpoint: status.counters.iter().collect(), tcp: tcp.collect() },
+            counters: CountersSnapshot {
+                endpoint: status.counters.iter().collect(),
+                tcp: tcp.collect(),
+            },
         }
     }
 
@@ -115,9 +118,9 @@ impl Snapshot {
 }
 
 /// Each path once, though all its members tell of it.
-fn paths(connections: &[Info]) -> Vec<Path> {
+fn paths(connections: &[ConnectionInfo]) -> Vec<PathSnapshot> {
     let mut seen = BTreeSet::new();
-    let of = |info: &Info| {
+    let of = |info: &ConnectionInfo| {
         let members = &info.path.members;
         let members = if members.is_empty() { vec![info.number] } else { members.clone() };
         let is_new = members.iter().filter(|member| seen.insert(**member)).count() > 0;
@@ -126,10 +129,10 @@ fn paths(connections: &[Info]) -> Vec<Path> {
     connections.iter().filter_map(of).collect()
 }
 
-fn path(connections: Vec<u32>, info: &Info) -> Path {
+fn path(connections: Vec<u32>, info: &ConnectionInfo) -> PathSnapshot {
     let PathInfo { cwnd, ssthresh, bytes_in_flight, srtt, rttvar, min_rtt, rto, .. } = info.path;
     let known = |time: Duration| (!srtt.is_zero()).then(|| milliseconds(time));
-    Path {
+    PathSnapshot {
         connections,
         is_shared: !info.path.members.is_empty(),
         client: info.peer.ip().to_string(),
@@ -147,9 +150,9 @@ fn path(connections: Vec<u32>, info: &Info) -> Path {
     }
 }
 
-fn connection(site: &Site, info: &Info) -> Connection {
+fn connection(site: &Site, info: &ConnectionInfo) -> ConnectionSnapshot {
     let carried = site.carried(&info.peer);
-    Connection {
+    ConnectionSnapshot {
         number: info.number,
         peer: info.peer,
         state: format!("{:?}", info.state),

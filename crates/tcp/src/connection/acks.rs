@@ -3,7 +3,7 @@
 
 use super::timers::Deadline;
 use super::{Connection, State};
-use crate::ack::{AckInfo, AckSample, Progress};
+use crate::ack::{AckInfo, AckProgress, AckSample};
 use crate::config::RttSampling;
 use crate::congestion::CongestionEvent;
 use crate::path::{Front, MemberDelivery, Path};
@@ -204,7 +204,7 @@ impl Connection {
             una,
             snd_nxt: self.snd_nxt,
             duplicate: false,
-            progress: Progress::default(),
+            progress: AckProgress::default(),
             dsack: None,
             echoes_original: false,
         }
@@ -239,7 +239,7 @@ impl Connection {
         &mut self,
         segment: &Segment,
         una: u64,
-        progress: &mut Progress,
+        progress: &mut AckProgress,
     ) -> Option<(u64, u64)> {
         let blocks = segment.options.sack.as_slice();
         let offsets = |&(left, right): &(_, _)| {

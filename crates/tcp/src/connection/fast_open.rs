@@ -3,7 +3,7 @@
 
 use super::{Connection, State};
 use crate::config::Opening;
-use crate::fast_open::{Exchange, FastOpenCookie, Offer, SynVerdict};
+use crate::fast_open::{FastOpenCookie, Offer, SynExchange, SynVerdict};
 use crate::segment::{Flags, Segment};
 
 impl Connection {
@@ -15,13 +15,14 @@ impl Connection {
             Offer::Nothing => None,
         };
         self.early_data = matches!(offer, Offer::Cookie(_));
-        self.fast_open = Some(Box::new(Exchange { ours, ..Exchange::default() }));
+        self.fast_open = Some(Box::new(SynExchange { ours, ..SynExchange::default() }));
     }
 
     /// Passive: what the host made of the peer's SYN.
     pub(crate) fn admit_fast_open(&mut self, verdict: SynVerdict) {
         self.early_data = verdict.admitted;
-        self.fast_open = Some(Box::new(Exchange { ours: verdict.grant, ..Exchange::default() }));
+        self.fast_open =
+            Some(Box::new(SynExchange { ours: verdict.grant, ..SynExchange::default() }));
     }
 
     /// The option of our SYN or SYN-ACK. One that goes again goes without: a box on the way may not
@@ -50,7 +51,7 @@ impl Connection {
     }
 
     /// What the host is to learn of an active open, once.
-    pub(crate) fn take_fast_open(&mut self) -> Option<Exchange> {
+    pub(crate) fn take_fast_open(&mut self) -> Option<SynExchange> {
         self.fast_open.take().map(|exchange| *exchange)
     }
 

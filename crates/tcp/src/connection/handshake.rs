@@ -3,12 +3,12 @@
 
 use super::repairs::Repairs;
 use super::{Connection, PendingReset, State};
-use crate::config::{Config, Opening};
+use crate::config::{ConnectionConfig, Opening};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::recovery::newreno::{NewReno, NewRenoOptions};
 use crate::scheme::SharedConfig;
-use crate::segment::{Flags, Options, Segment, TIMESTAMPS_BYTES, Timestamps};
+use crate::segment::{Flags, Segment, TIMESTAMPS_BYTES, TcpOptions, Timestamps};
 use crate::tuple::FourTuple;
 use units::{Instant, SeqNum};
 
@@ -93,19 +93,19 @@ impl Connection {
     }
 
     /// The options of our SYN or SYN-ACK: in an answer only what the peer offered too.
-    pub(super) fn syn_options(&self, now: Instant) -> Options {
+    pub(super) fn syn_options(&self, now: Instant) -> TcpOptions {
         let answer = self.state == State::SynReceived;
         let offer = |configured: bool, agreed: bool| configured && (!answer || agreed);
         let timestamps = offer(self.config.timestamps, self.agreed.timestamps);
         let scaling = offer(self.config.window_scaling, self.agreed.scaling);
-        Options {
+        TcpOptions {
             mss: Some(self.config.mss.min(65_535) as u16),
             window_scale: scaling.then(|| self.receiver.window_shift()),
             sack_permitted: offer(self.config.sack, self.agreed.sack),
             timestamps: timestamps
                 .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() }),
             fast_open: self.fast_open_option(),
-            ..Options::default()
+            ..TcpOptions::default()
         }
     }
 
@@ -186,6 +186,6 @@ impl Connection {
 }
 
 /// Payload that the options of every data segment take away.
-pub(super) fn option_bytes(config: &Config, timestamps: bool) -> u64 {
+pub(super) fn option_bytes(config: &ConnectionConfig, timestamps: bool) -> u64 {
     if config.options_count && timestamps { u64::from(TIMESTAMPS_BYTES) } else { 0 }
 }

@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::path::Path;
-use crate::recovery::{Context, LossRecovery, Stance};
+use crate::recovery::{LossRecovery, RecoveryContext, Stance};
 
 /// Timeouts in a row after which a member of a shared path counts as silent.
 const SILENT_AFTER: u32 = 2;
@@ -27,10 +27,10 @@ impl Connection {
     pub(super) fn recovery_parts<'a>(
         &'a mut self,
         path: &Path,
-    ) -> (&'a mut dyn LossRecovery, Context<'a>) {
+    ) -> (&'a mut dyn LossRecovery, RecoveryContext<'a>) {
         self.recovery.stance = Stance::Ask;
         let new_data = self.new_data_waits();
-        let context = Context {
+        let context = RecoveryContext {
             cwnd: self.window_for_recovery(path),
             ssthresh: path.window().ssthresh(),
             mss: self.agreed.mss,

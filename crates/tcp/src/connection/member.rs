@@ -7,7 +7,7 @@ use super::repairs::Repairs;
 use super::timers::Deadline;
 use super::{Connection, State};
 use crate::config::Opening;
-use crate::path::{Client, Origin, Path, Upheaval};
+use crate::path::{Origin, Path, ProxyClient, Upheaval};
 use crate::scheme::Scheme;
 use crate::segment::Segment;
 use crate::tuple::FourTuple;
@@ -16,7 +16,7 @@ use units::Instant;
 
 /// What came of a member's turn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum TurnOutcome {
     /// A segment of new data leaves.
     Sent(Departure),
     /// It has nothing to send, or something of its own keeps it from sending: others may.
@@ -127,25 +127,30 @@ impl Connection {
             && self.config.opening == Opening::OneWay
     }
 
-    fn poll_first(&mut self, now: Instant, path: &mut Path, out: &mut Segment) -> Turn {
+    fn poll_first(&mut self, now: Instant, path: &mut Path, out: &mut Segment) -> TurnOutcome {
         path.begin(self.transfer());
         if path.bytes_in_flight() == 0 {
             self.on_sending_resumed(now, path);
         }
         let piece = self.syn_piece(now);
         if piece.len - 1 > path.room() {
-            return Turn::NoRoom;
+            return TurnOutcome::NoRoom;
         }
-        Turn::Sent(self.send_any(now, path, piece, out))
+        TurnOutcome::Sent(self.send_any(now, path, piece, out))
     }
 
     /// Writes a segment of new data into `out`.
-    pub(crate) fn poll_turn(&mut self, now: Instant, path: &mut Path, out: &mut Segment) -> Turn {
+    pub(crate) fn poll_turn(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        out: &mut Segment,
+    ) -> TurnOutcome {
         if self.state == State::Closed || !self.waits_for_turn() || self.board.waiting() > 0 {
             if self.burst_left == 0 && self.new_data_waits() {
                 self.pause_burst(now, path);
             }
-            return Turn::Passed;
+            return TurnOutcome::Passed;
         }
         if self.first_data_waits() {
             return self.poll_first(now, path, out);
@@ -157,9 +162,9 @@ impl Connection {
         let (recovery, cx) = self.recovery_parts(path);
         let allowance = recovery.allowance(&cx);
         match self.new_piece(allowance.min(room)) {
-            Some(piece) => Turn::Sent(self.send_any(now, path, piece, out)),
-            None if allowance < room => Turn::Passed,
-            None => Turn::NoRoom,
+            Some(piece) => TurnOutcome::Sent(self.send_any(now, path, piece, out)),
+            None if allowance < room => TurnOutcome::Passed,
+            None => TurnOutcome::NoRoom,
         }
     }
 
@@ -183,9 +188,9 @@ impl Connection {
         self.client = client;
     }
 
-    pub(crate) fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> ProxyClient {
         let FourTuple { local_port, remote_port, .. } = self.tuple;
-        self.client.map_or(Client::Own(local_port, remote_port), Client::Named)
+        self.client.map_or(ProxyClient::Own(local_port, remote_port), ProxyClient::Named)
     }
 
     /// Whose reports those of its recovery are.

@@ -28,7 +28,7 @@ mod timers;
 mod unreachable;
 mod watch;
 
-pub(crate) use member::Turn;
+pub(crate) use member::TurnOutcome;
 pub(crate) use output::Departure;
 pub(crate) use path_mtu::RAISE_AFTER;
 pub(crate) use remains::Remains;
@@ -36,7 +36,7 @@ pub use state::{ResetCause, State, Stats, Unreachable};
 
 use crate::ack::{DeliveryMarks, Scoreboard};
 use crate::config::Opening;
-use crate::fast_open::Exchange;
+use crate::fast_open::SynExchange;
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::LossRecovery;
@@ -136,7 +136,7 @@ pub struct Connection {
     /// Data may leave with the SYN.
     early_data: bool,
     /// What the SYNs say of Fast Open; only where the scheme has it.
-    fast_open: Option<Box<Exchange>>,
+    fast_open: Option<Box<SynExchange>>,
     /// What the next segment tells a gateway on the way.
     report: Option<Performance>,
     /// Bytes of payload that it costs the segment.

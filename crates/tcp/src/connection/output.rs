@@ -7,7 +7,7 @@ use crate::config::IdleRestart;
 use crate::path::Path;
 use crate::recovery::{IdleTimeout, SentInfo, Stance};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
-use crate::startup::Transfer;
+use crate::startup::PendingData;
 use std::ops::ControlFlow;
 use units::Instant;
 
@@ -324,10 +324,10 @@ impl Connection {
     }
 
     /// What waits to be sent, or is said to come.
-    pub(super) fn transfer(&self) -> Transfer {
+    pub(super) fn transfer(&self) -> PendingData {
         let announced = self.announced.saturating_sub(self.snd_nxt.max(1));
         let bytes = self.unsent().max(announced);
-        Transfer { bytes, admitted: self.window_edge().saturating_sub(self.snd_nxt) }
+        PendingData { bytes, admitted: self.window_edge().saturating_sub(self.snd_nxt) }
     }
 
     /// Data follows an idle time.

@@ -1,6 +1,6 @@
 //! A client's cookies, by destination, and where data in a SYN got lost.
 
-use super::{Exchange, FastOpenCookie};
+use super::{FastOpenCookie, SynExchange};
 use memory::{DestinationTable, PathKey, Scope};
 use std::net::IpAddr;
 use units::{Duration, Instant};
@@ -58,7 +58,7 @@ impl Cookies {
     }
 
     /// What the handshake has shown (RFC 7413 §4.1.3, §4.2.1).
-    pub(crate) fn learn(&mut self, now: Instant, remote: IpAddr, exchange: &Exchange) {
+    pub(crate) fn learn(&mut self, now: Instant, remote: IpAddr, exchange: &SynExchange) {
         let lost = exchange.data_sent && exchange.syn_lost;
         if !lost && exchange.granted.is_none() && !exchange.data_taken {
             return;

@@ -34,7 +34,7 @@ impl FastOpen {
 
 /// What a connection's SYNs carry and brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Exchange {
+pub(crate) struct SynExchange {
     /// The option of our SYN or SYN-ACK.
     pub(crate) ours: Option<FastOpenCookie>,
     /// The cookie that the peer's SYN-ACK gave.

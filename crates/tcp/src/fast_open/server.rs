@@ -1,7 +1,7 @@
 //! A server's side: making cookies, knowing them again, and how many may come in by one at a time.
 
 use super::{FastOpen, FastOpenCookie};
-use crate::guard::Counters;
+use crate::guard::HostCounters;
 use siphasher::sip::SipHasher24;
 use std::collections::VecDeque;
 use std::hash::Hasher;
@@ -43,7 +43,7 @@ impl Doorman {
         now: Instant,
         remote: IpAddr,
         (shown, pending): (Option<FastOpenCookie>, usize),
-        counters: &mut Counters,
+        counters: &mut HostCounters,
     ) -> SynVerdict {
         let Some(shown) = shown else {
             return SynVerdict { admitted: false, grant: None };
@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn judge(doorman: &mut Doorman, last: u8, shown: FastOpenCookie) -> SynVerdict {
-        doorman.judge(NOW, address(last), (Some(shown), 0), &mut Counters::default())
+        doorman.judge(NOW, address(last), (Some(shown), 0), &mut HostCounters::default())
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
         let mut doorman = Doorman::new(FastOpen { pending: 2, ..FastOpen::new([1; 16]) });
         let cookie = judge(&mut doorman, 1, FastOpenCookie::REQUEST).grant.unwrap();
         let at = |now, doorman: &mut Doorman| {
-            doorman.judge(now, address(1), (Some(cookie), 0), &mut Counters::default()).admitted
+            doorman.judge(now, address(1), (Some(cookie), 0), &mut HostCounters::default()).admitted
         };
         assert!(at(NOW, &mut doorman));
         doorman.note_reset(NOW);

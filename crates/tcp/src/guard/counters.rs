@@ -3,13 +3,13 @@
 
 macro_rules! counters {
     ($($(#[doc = $about:literal])+ $field:ident = $name:literal,)+) => {
-        /// Counters of a host, since it began. [`Counters::iter`] gives them by Linux's names.
+        /// Counters of a host, since it began. [`HostCounters::iter`] gives them by Linux's names.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
-        pub struct Counters {
+        pub struct HostCounters {
             $($(#[doc = $about])+ #[doc = concat!("\n\nLinux, or else ours: `", $name, "`.")] pub $field: u64,)+
         }
 
-        impl Counters {
+        impl HostCounters {
             /// Names and values.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$(($name, self.$field)),+].into_iter()
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn every_counter_has_a_name_of_its_own() {
-        let counters = Counters { keepalives: 3, ..Counters::default() };
+        let counters = HostCounters { keepalives: 3, ..HostCounters::default() };
         let mut names: Vec<_> = counters.iter().map(|(name, _)| name).collect();
         assert!(counters.iter().any(|pair| pair == ("TCPKeepAlive", 3)));
         names.sort_unstable();

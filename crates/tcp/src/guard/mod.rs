@@ -9,7 +9,7 @@ mod lifetimes;
 mod limits;
 mod rate;
 
-pub use counters::Counters;
+pub use counters::HostCounters;
 pub use lifetimes::{KeepAlive, Lifetimes};
 pub use limits::{Limits, MtuLimits};
 pub(crate) use rate::RateLimit;
@@ -23,7 +23,7 @@ pub(crate) const INVALID_INTERVAL: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Guard {
     pub(crate) limits: Limits,
-    pub(crate) counters: Counters,
+    pub(crate) counters: HostCounters,
     challenges: RateLimit,
     resets: RateLimit,
 }
@@ -32,7 +32,7 @@ impl Guard {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             limits: Limits::default(),
-            counters: Counters::default(),
+            counters: HostCounters::default(),
             challenges: RateLimit::new(seed),
             resets: RateLimit::new(!seed),
         }

@@ -3,7 +3,7 @@
 use super::told::{ConnectionEntry, Prospect, Standing, Told, tell};
 use super::{ConnId, End, Event, EventKind, Host};
 use crate::connection::{Connection, State};
-use crate::ensemble::{PathId, Share};
+use crate::ensemble::{MemberShare, PathId};
 use crate::scheme::Scheme;
 use units::Instant;
 
@@ -23,7 +23,7 @@ impl Host {
         let told = Told { passive, ..Told::default() };
         let prospect = scheme.sharing().map(|sharing| {
             let scheme = scheme.shared_name();
-            Box::new(Prospect { scheme, sharing, share: Share::default() })
+            Box::new(Prospect { scheme, sharing, share: MemberShare::default() })
         });
         let early = prospect.is_some() && conn.is_early_data_allowed();
         let entry =

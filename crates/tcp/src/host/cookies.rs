@@ -7,7 +7,7 @@
 //! overflowed of late.
 
 use super::secret::Secret;
-use crate::segment::{Flags, Options, Segment, Timestamps};
+use crate::segment::{Flags, Segment, TcpOptions, Timestamps};
 use crate::tuple::FourTuple;
 use units::{Duration, Instant, SeqNum};
 
@@ -77,7 +77,7 @@ impl SynCookies {
 
 /// The SYN as far as the cookie and the echoed timestamp tell.
 fn said_by(irs: SeqNum, mss: u16, segment: &Segment) -> Segment {
-    let mut options = Options { mss: Some(mss), ..Options::default() };
+    let mut options = TcpOptions { mss: Some(mss), ..TcpOptions::default() };
     let mut flags = Flags::SYN;
     if let Some(ts) = segment.options.timestamps {
         let told = ts.echo;
@@ -94,7 +94,7 @@ fn said_by(irs: SeqNum, mss: u16, segment: &Segment) -> Segment {
 }
 
 /// What a timestamp of `clock` becomes to carry the options of a SYN-ACK: never later than it was.
-pub(super) fn marked(clock: u32, agreed: &Options, ecn: bool) -> u32 {
+pub(super) fn marked(clock: u32, agreed: &TcpOptions, ecn: bool) -> u32 {
     let shift = agreed.window_scale.map_or(NO_SHIFT, u32::from).min(NO_SHIFT);
     let sack = if agreed.sack_permitted { SACK } else { 0 };
     let told = shift | sack | if ecn { ECN } else { 0 };
@@ -133,7 +133,7 @@ mod tests {
     }
 
     fn syn(seq: u32, mss: u16) -> Segment {
-        let options = Options { mss: Some(mss), ..Options::default() };
+        let options = TcpOptions { mss: Some(mss), ..TcpOptions::default() };
         Segment { seq: SeqNum(seq), flags: Flags::SYN, options, ..Segment::default() }
     }
 
@@ -184,12 +184,12 @@ mod tests {
         /// Options go out in a timestamp and come back, and it is never in the future.
         #[test]
         fn a_timestamp_carries_the_options(clock: u32, shift in prop::option::of(0..=14_u8), sack: bool, ecn: bool) {
-            let options = Options { window_scale: shift, sack_permitted: sack, ..Options::default() };
+            let options = TcpOptions { window_scale: shift, sack_permitted: sack, ..TcpOptions::default() };
             let echo = marked(clock, &options, ecn);
             let late = clock.wrapping_sub(echo);
             prop_assert!(late < 64, "{late} ticks");
             let timestamps = Some(Timestamps { value: 9, echo });
-            let back = Segment { options: Options { timestamps, ..Options::default() }, ..ack(0, SeqNum(0)) };
+            let back = Segment { options: TcpOptions { timestamps, ..TcpOptions::default() }, ..ack(0, SeqNum(0)) };
             let said = said_by(SeqNum(0), 1460, &back);
             prop_assert_eq!(said.options.window_scale, shift);
             prop_assert_eq!(said.options.sack_permitted, sack);

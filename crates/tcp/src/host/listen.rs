@@ -5,7 +5,7 @@ use super::output::Transmit;
 use super::{ConnId, Host};
 use crate::connection::Connection;
 use crate::scheme::Scheme;
-use crate::segment::{Flags, Options, Segment};
+use crate::segment::{Flags, Segment, TcpOptions};
 use crate::tuple::FourTuple;
 use std::net::IpAddr;
 use units::{Instant, SeqNum};
@@ -101,12 +101,12 @@ impl Host {
         }
         let ecn = segment.has(Flags::ECE);
         let shift = segment.options.window_scale.and(syn.options.window_scale);
-        let told = Options { window_scale: shift, ..segment.options };
+        let told = TcpOptions { window_scale: shift, ..segment.options };
         match &mut segment.options.timestamps {
             Some(ts) => ts.value = cookies::marked(ts.value, &told, ecn),
             None => {
                 // Nothing would remember them.
-                segment.options = Options { mss: segment.options.mss, ..Options::default() };
+                segment.options = TcpOptions { mss: segment.options.mss, ..TcpOptions::default() };
                 segment.flags = Flags::SYN.with(Flags::ACK);
             }
         }

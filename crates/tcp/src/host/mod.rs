@@ -29,7 +29,7 @@ mod wakeups;
 use crate::config::MemoryKind;
 use crate::connection::{Connection, ResetCause, Stats};
 use crate::ensemble::{Directory, Ensemble, PathId};
-use crate::guard::{Counters, Guard, Limits};
+use crate::guard::{Guard, HostCounters, Limits};
 use crate::path::{Path, Reporting};
 use crate::scheme::Scheme;
 use crate::tuple::{ConnId, FourTuple, TupleInUse};
@@ -152,7 +152,7 @@ impl Host {
     }
 
     /// What was refused, dropped or limited, and why.
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &HostCounters {
         &self.guard.counters
     }
 

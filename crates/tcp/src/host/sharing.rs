@@ -9,7 +9,7 @@
 use super::ready::Sender;
 use super::told::{ConnectionEntry, Prospect, Standing};
 use super::{ConnId, Host, Transmit};
-use crate::connection::{Departure, State, Turn};
+use crate::connection::{Departure, State, TurnOutcome};
 use crate::ensemble::{Ensemble, PathId};
 use crate::path::Upheaval;
 use crate::sharing::Content;
@@ -255,13 +255,13 @@ impl Host {
             }
             let outstanding = entry.conn.scoreboard().len();
             match entry.conn.poll_turn(now, path, &mut out.segment) {
-                Turn::Sent(departure) => {
+                TurnOutcome::Sent(departure) => {
                     path.follow(id.0, entry.conn.front());
                     ensemble.on_sent(id, outstanding);
                     return fill(out, id, entry, departure);
                 }
-                Turn::Passed => ensemble.on_passed(),
-                Turn::NoRoom => {
+                TurnOutcome::Passed => ensemble.on_passed(),
+                TurnOutcome::NoRoom => {
                     limited = true;
                     break;
                 }

@@ -7,7 +7,7 @@
 use super::output::Transmit;
 use crate::connection::Remains;
 use crate::guard::{Guard, INVALID_INTERVAL};
-use crate::segment::{Flags, Options, Segment, Timestamps};
+use crate::segment::{Flags, Segment, TcpOptions, Timestamps};
 use crate::tuple::FourTuple;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -198,7 +198,7 @@ impl Remains {
             ack: self.rcv_nxt,
             flags: Flags::ACK,
             window: self.window,
-            options: Options { timestamps, ..Options::default() },
+            options: TcpOptions { timestamps, ..TcpOptions::default() },
             ..Segment::default()
         };
         Transmit { tuple: *tuple, segment, ..Transmit::default() }

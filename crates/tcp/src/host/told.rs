@@ -7,7 +7,7 @@
 use super::ready::{Ready, Sender};
 use super::{ConnId, Event, EventKind};
 use crate::connection::Connection;
-use crate::ensemble::{PathId, Share};
+use crate::ensemble::{MemberShare, PathId};
 use crate::sharing::Sharing;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(super) struct Prospect {
     pub(super) scheme: Arc<str>,
     pub(super) sharing: Sharing,
     /// What the application wants for it.
-    pub(super) share: Share,
+    pub(super) share: MemberShare,
 }
 
 /// What is left to do after something happened to a connection, beside queueing it for sending.

@@ -1,7 +1,9 @@
 //! The named schemes: an entry each, with the recipe that makes it.
 
 use super::{Recipe, Transfers};
-use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor};
+use crate::config::{
+    AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor,
+};
 use crate::congestion::{bbr::BBR, cubic::CUBIC, linux_reno::LINUX_RENO, proxy::PROXY};
 use crate::congestion::{reno as reno_window, vegas as vegas_window};
 use crate::recovery::dupacks::LIMITED_TRANSMIT;
@@ -13,7 +15,7 @@ use crate::recovery::sack::SACK;
 use crate::recovery::tahoe::TAHOE;
 use crate::recovery::vegas as vegas_recovery;
 use crate::recovery::{Overtaken, RecoveryDescriptor};
-use crate::registry::Settings;
+use crate::registry::ParameterValues;
 use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
 use crate::startup::StartUpDescriptor;
 use crate::startup::bbr::BBR_START;
@@ -382,12 +384,16 @@ fn unguarded_fast_start() -> Recipe {
 /// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
 fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
     Recipe {
-        config: Config { sack: recovery.implies.sack, initial_window: 3, ..Config::default() },
+        config: ConnectionConfig {
+            sack: recovery.implies.sack,
+            initial_window: 3,
+            ..ConnectionConfig::default()
+        },
         startup: &SLOW_START,
         inner: &SLOW_START,
         congestion: &reno_window::RENO,
         recovery,
-        settings: Settings::default(),
+        settings: ParameterValues::default(),
         later_acks: None,
         transfers: Transfers::AsHttp,
         sharing: None,
@@ -397,7 +403,7 @@ fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
 
 /// Linux 6.x with its defaults.
 fn linux() -> Recipe {
-    let defaults = Config::default();
+    let defaults = ConnectionConfig::default();
     let mut receive = defaults.receive;
     receive.autotune = true;
     // Half of its 128 KiB, in full segments of Ethernet without options (`tcp_select_initial_window`).
@@ -405,7 +411,7 @@ fn linux() -> Recipe {
     // `tcp_rmem[2]` as measured on a 6.18 kernel: 32 MiB; the shift that goes with it is 10.
     receive.max_window = 32 << 20;
     receive.ack = AckPolicy::Adaptive;
-    let config = Config {
+    let config = ConnectionConfig {
         syn_losses_tolerated: 1,
         timestamps: true,
         validate_window: true,

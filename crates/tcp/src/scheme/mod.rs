@@ -8,12 +8,12 @@ mod catalogue;
 mod parameters;
 mod profiles;
 
-use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind};
+use crate::config::{AckPolicy, ConnectionConfig, IdleRestart, MemoryKind};
 use crate::congestion::ControllerDescriptor;
 use crate::path::Path;
 use crate::recovery::sack::SACK;
 use crate::recovery::{LossRecovery, Overtaken, RecoveryDescriptor};
-use crate::registry::{AnyParameter, Descriptor, Make, Settings, Setup};
+use crate::registry::{AnyParameter, Descriptor, Make, ParameterValues, PolicySetup};
 use crate::sharing::Sharing;
 use crate::startup::{StartUp, StartUpDescriptor};
 pub use catalogue::{NamedScheme, catalogue};
@@ -41,14 +41,14 @@ pub enum Transfers {
 /// Everything a scheme decides.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
-    pub(crate) config: Config,
+    pub(crate) config: ConnectionConfig,
     pub(crate) startup: &'static StartUpDescriptor,
     /// The start-up inside one that leaves something to another.
     pub(crate) inner: &'static StartUpDescriptor,
     pub(crate) congestion: &'static ControllerDescriptor,
     pub(crate) recovery: &'static RecoveryDescriptor,
     /// Parameters of these policies.
-    pub(crate) settings: Settings,
+    pub(crate) settings: ParameterValues,
     /// What ACKs of one member of a path say of another's segments; `None`: nothing.
     pub(crate) later_acks: Option<Overtaken>,
     pub(crate) transfers: Transfers,
@@ -107,9 +107,9 @@ impl Recipe {
     }
 
     /// What policies are made from.
-    fn setup(&self) -> Setup<'_> {
+    fn setup(&self) -> PolicySetup<'_> {
         let judges_again = self.later_acks.is_some_and(Overtaken::judges_again);
-        Setup { settings: &self.settings, config: &self.config, judges_again }
+        PolicySetup { settings: &self.settings, config: &self.config, judges_again }
     }
 
     fn make_startup(&self, startup: &StartUpDescriptor) -> Box<dyn StartUp> {
@@ -125,9 +125,9 @@ impl Recipe {
 pub(crate) struct SharedConfig(Arc<Recipe>);
 
 impl Deref for SharedConfig {
-    type Target = Config;
+    type Target = ConnectionConfig;
 
-    fn deref(&self) -> &Config {
+    fn deref(&self) -> &ConnectionConfig {
         &self.0.config
     }
 }
@@ -172,7 +172,7 @@ impl Scheme {
     }
 
     /// Options of its connections.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &ConnectionConfig {
         &self.recipe.config
     }
 
@@ -235,7 +235,7 @@ impl Scheme {
     }
 
     /// A fresh path.
-    pub(crate) fn path(&self) -> Path {
+    pub fn path(&self) -> Path {
         let recipe = &self.recipe;
         let startup = recipe.make_startup(recipe.startup);
         let path = Path::new(&recipe.config, startup, alone(recipe.congestion, &recipe.setup()));
@@ -245,14 +245,19 @@ impl Scheme {
         }
     }
 
+    /// What its recovery says of itself.
+    pub fn recovery_descriptor(&self) -> &'static RecoveryDescriptor {
+        self.recipe.recovery
+    }
+
     /// A fresh recovery for one connection.
-    pub(crate) fn recovery(&self) -> Box<dyn LossRecovery> {
+    pub fn recovery(&self) -> Box<dyn LossRecovery> {
         alone(self.recipe.recovery, &self.recipe.setup())
     }
 }
 
 /// Makes a policy of a kind that has no wrappers.
-fn alone<P: ?Sized>(policy: &Descriptor<P>, setup: &Setup<'_>) -> Box<P> {
+fn alone<P: ?Sized>(policy: &Descriptor<P>, setup: &PolicySetup<'_>) -> Box<P> {
     match policy.make {
         Make::Alone(make) => make(setup),
         Make::Around(_) => unreachable!("only start-ups wrap others, as tests/registry.rs shows"),

@@ -3,7 +3,7 @@
 //! scheme's text overrides it.
 
 use super::Recipe;
-use crate::config::{AckPolicy, Config, IdleRestart, Opening, RttSampling, TickCount};
+use crate::config::{AckPolicy, ConnectionConfig, IdleRestart, Opening, RttSampling, TickCount};
 use crate::congestion::{reno, vegas as vegas_window};
 use crate::recovery::Overtaken;
 use crate::recovery::dupacks::{LIMITED_TRANSMIT, LimitedTransmit};
@@ -28,7 +28,7 @@ pub(super) fn ns2(recipe: &mut Recipe) {
     config.rto.tick = Duration::from_millis(10);
     config.rto.min = Duration::from_millis(200);
     config.rto.initial = Duration::from_secs(3);
-    config.receive = Config::default().receive;
+    config.receive = ConnectionConfig::default().receive;
     config.receive.dsack = false;
     config.receive.delay_repeated_last = true;
     config.receive.ack = AckPolicy::Immediate;

@@ -8,7 +8,7 @@
 use super::{Input, Played};
 use crate::connection::{Connection, Unreachable};
 use crate::guard::{KeepAlive, Lifetimes, Limits, MtuLimits};
-use crate::segment::{Flags, Options, Segment, Timestamps};
+use crate::segment::{Flags, Segment, TcpOptions, Timestamps};
 use crate::{ConnId, FastOpen, FastOpenCookie, FourTuple, Host, HostConfig, Scheme, Transmit};
 use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
@@ -376,7 +376,7 @@ impl Crowd {
     }
 }
 
-fn forge_options(options: &mut Options, (style, ack): (u8, SeqNum), input: &mut Input<'_>) {
+fn forge_options(options: &mut TcpOptions, (style, ack): (u8, SeqNum), input: &mut Input<'_>) {
     if style & 8 != 0 {
         options.timestamps = Some(Timestamps { value: input.long(), echo: input.long() });
     }

@@ -6,7 +6,7 @@
 
 use super::{Input, Played};
 use crate::connection::State;
-use crate::segment::{Ecn, Flags, Options, Segment, Timestamps};
+use crate::segment::{Ecn, Flags, Segment, TcpOptions, Timestamps};
 use crate::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, SeqNum};
@@ -142,7 +142,7 @@ impl Hostile {
             window: if style & 16 == 0 { 50_000 } else { input.word() },
             ecn: if style & 32 == 0 { Ecn::NotEct } else { Ecn::Ce },
             low_priority: false,
-            options: Options::default(),
+            options: TcpOptions::default(),
         };
         if style & 64 != 0 {
             self.add_options(&mut segment, input);

@@ -1,7 +1,7 @@
 //! A sender whose peer is a table of steps. Segments are numbered from 0 and 1000 bytes long.
 
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment, Timestamps};
+use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions, Timestamps};
 use units::{Duration, Instant, SeqNum};
 
 pub const MSS: u32 = 1000;
@@ -48,7 +48,7 @@ impl Sender {
         sender.wait(100);
         let timestamps = sender.echo();
         let mss = Some(1000);
-        let options = Options { mss, sack_permitted: true, timestamps, ..Options::default() };
+        let options = TcpOptions { mss, sack_permitted: true, timestamps, ..TcpOptions::default() };
         let flags = Flags::SYN.with(Flags::ACK);
         let (seq, ack) = (SeqNum(PEER.0 - 1), sender.first);
         let segment = Segment { seq, ack, flags, options, window: 60_000, ..Segment::default() };
@@ -109,7 +109,7 @@ impl Sender {
     /// The same, with what it lets go yet to be sent.
     pub fn hear(&mut self, next: u32, sacks: &[(u32, u32)]) {
         let at = |n: u32| self.first + n * MSS;
-        let mut options = Options { timestamps: self.echo(), ..Options::default() };
+        let mut options = TcpOptions { timestamps: self.echo(), ..TcpOptions::default() };
         for &(left, right) in sacks {
             options.sack.push(at(left), at(right));
         }

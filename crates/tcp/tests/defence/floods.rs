@@ -50,7 +50,7 @@ fn a_cookie_without_timestamps_promises_only_a_segment_size() {
     bare.options.timestamps = None;
     host.handle_segment(START, &from(1, 4000), &bare);
     let answer = sent(&mut host, START)[0].segment;
-    assert_eq!(answer.options, Options { mss: Some(1460), ..Options::default() });
+    assert_eq!(answer.options, TcpOptions { mss: Some(1460), ..TcpOptions::default() });
     let peer = Peer::open_by(&mut host, ms(1), (from(1, 4000), bare));
     let conn = host.connection(peer.id).unwrap();
     assert_eq!((conn.mss(), conn.snd_wnd()), (1460, 60_000));
@@ -77,7 +77,7 @@ fn the_backlog_drops_where_cookies_are_not_wanted() {
         host.handle_segment(START, &from(n, 4000), &syn(n));
     }
     assert_eq!(host.connection_count(), 4);
-    let Counters { listen_drops, backlog_full_drops, .. } = *host.counters();
+    let HostCounters { listen_drops, backlog_full_drops, .. } = *host.counters();
     assert_eq!((listen_drops, backlog_full_drops), (6, 6));
 }
 

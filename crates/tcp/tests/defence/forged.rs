@@ -20,7 +20,8 @@ fn resets_and_syns_in_the_window_are_challenged_once_in_half_a_second() {
     }
     assert_eq!(answers, 3);
     assert_eq!(peer.state(&host), Some(State::Established));
-    let Counters { challenge_acks, ack_skipped_challenge, reset_challenges, .. } = *host.counters();
+    let HostCounters { challenge_acks, ack_skipped_challenge, reset_challenges, .. } =
+        *host.counters();
     assert_eq!((challenge_acks, ack_skipped_challenge, reset_challenges), (3, 1999, 1001));
 }
 
@@ -66,7 +67,7 @@ fn data_with_an_acknowledgement_out_of_range_is_not_delivered() {
         assert_eq!(answers.len(), 1, "a challenge");
         assert_eq!(host.connection(peer.id).unwrap().received(), 0);
     }
-    let Counters { acks_of_unsent, acks_too_old, .. } = *host.counters();
+    let HostCounters { acks_of_unsent, acks_too_old, .. } = *host.counters();
     assert_eq!(acks_of_unsent + acks_too_old, 3);
     peer.give(&mut host, secs(9), blind(0));
     assert_eq!(host.connection(peer.id).unwrap().received(), 100, "the true peer's");

@@ -9,8 +9,8 @@ mod patience;
 
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{
-    ConnId, Counters, EventKind, Flags, FourTuple, Host, HostConfig, KeepAlive, Lifetimes, Limits,
-    Options, Scheme, Segment, State, Timestamps, Transmit,
+    ConnId, EventKind, Flags, FourTuple, Host, HostConfig, HostCounters, KeepAlive, Lifetimes,
+    Limits, Scheme, Segment, State, TcpOptions, Timestamps, Transmit,
 };
 use units::{Duration, Instant, Rate, SeqNum};
 
@@ -43,12 +43,12 @@ fn told(host: &mut Host) -> Vec<EventKind> {
 }
 
 fn syn(seq: u32) -> Segment {
-    let options = Options {
+    let options = TcpOptions {
         mss: Some(1460),
         sack_permitted: true,
         window_scale: Some(7),
         timestamps: Some(Timestamps { value: 1000, echo: 0 }),
-        ..Options::default()
+        ..TcpOptions::default()
     };
     Segment { seq: SeqNum(seq), flags: Flags::SYN, window: 60_000, options, ..Segment::default() }
 }
@@ -82,7 +82,7 @@ impl Peer {
 
     fn segment(&self, flags: Flags) -> Segment {
         let timestamps = self.clock.map(|(value, echo)| Timestamps { value, echo });
-        let options = Options { timestamps, ..Options::default() };
+        let options = TcpOptions { timestamps, ..TcpOptions::default() };
         let (seq, ack) = (self.seq, self.ack);
         Segment { seq, ack, flags, window: 60_000, options, ..Segment::default() }
     }

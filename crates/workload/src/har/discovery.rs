@@ -14,7 +14,7 @@
 //! request that waited for something unrelated is mistaken for depending on it.
 
 use super::fetch::Fetch;
-use crate::page::{Discovery, Kind, ObjectId};
+use crate::page::{Discovery, ObjectId, ObjectKind};
 use std::collections::BTreeMap;
 use units::Duration;
 use url::Url;
@@ -91,7 +91,7 @@ impl<'a> History<'a> {
     /// after `named`.
     fn last_finished(&self, named: usize, index: usize) -> usize {
         let fetch = &self.fetches[index];
-        if fetch.by_parser || self.fetches[named].kind == Kind::Style {
+        if fetch.by_parser || self.fetches[named].kind == ObjectKind::Style {
             return named;
         }
         let end = self.revealing.partition_point(|i| self.fetches[*i].finished <= fetch.started);
@@ -119,8 +119,8 @@ impl<'a> History<'a> {
     }
 }
 
-const fn reveals(kind: Kind) -> bool {
-    matches!(kind, Kind::Html | Kind::Script | Kind::Style | Kind::Data)
+const fn reveals(kind: ObjectKind) -> bool {
+    matches!(kind, ObjectKind::Html | ObjectKind::Script | ObjectKind::Style | ObjectKind::Data)
 }
 
 /// Pairs each redirect with the first later fetch of the address it names that no other redirect

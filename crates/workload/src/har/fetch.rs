@@ -5,7 +5,7 @@ use super::lenient::Number;
 use super::model::{Entry, Timings, header};
 use super::sizes::{Sizes, request_bytes, response_sizes};
 use crate::Http;
-use crate::page::Kind;
+use crate::page::ObjectKind;
 use units::Duration;
 use url::Url;
 
@@ -17,7 +17,7 @@ pub(super) struct Fetch {
     pub(super) url: Url,
     /// The address as the file has it.
     pub(super) label: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ObjectKind,
     pub(super) http: Option<Http>,
     pub(super) http3: bool,
     pub(super) request_bytes: u64,
@@ -160,19 +160,19 @@ fn http_version(entry: &Entry) -> (Option<Http>, bool) {
     }
 }
 
-fn kind(entry: &Entry) -> Kind {
+fn kind(entry: &Entry) -> ObjectKind {
     let status = entry.response.status.bytes().unwrap_or(0);
     if (300..400).contains(&status) && status != 304 {
-        return Kind::Redirect;
+        return ObjectKind::Redirect;
     }
     match entry.resource_type.0.as_str() {
-        "document" => Kind::Html,
-        "stylesheet" => Kind::Style,
-        "script" => Kind::Script,
-        "image" => Kind::Image,
-        "font" => Kind::Font,
-        "media" => Kind::Media,
-        "xhr" | "fetch" => Kind::Data,
-        _ => Kind::of_mime(&entry.response.content.mime_type.0),
+        "document" => ObjectKind::Html,
+        "stylesheet" => ObjectKind::Style,
+        "script" => ObjectKind::Script,
+        "image" => ObjectKind::Image,
+        "font" => ObjectKind::Font,
+        "media" => ObjectKind::Media,
+        "xhr" | "fetch" => ObjectKind::Data,
+        _ => ObjectKind::of_mime(&entry.response.content.mime_type.0),
     }
 }

@@ -5,7 +5,7 @@ use super::error::{HarError, Problem};
 use super::fetch::Fetch;
 use super::recording::Recording;
 use super::sizes::{Conflict, Known};
-use crate::page::{Discovery, HostId, Kind, Object, Page, PageHost};
+use crate::page::{Discovery, HostId, Object, ObjectKind, Page, PageHost};
 use crate::{HTTP11_CONNECTIONS, Http, Tls};
 use std::collections::BTreeMap;
 use units::{Duration, counted};
@@ -22,7 +22,7 @@ pub(super) fn build(recording: Recording, file: &str) -> Result<Page, HarError> 
         .enumerate()
         .map(|(index, discovery)| hosts.object(&fetches[index], hosts.of_fetch[index], discovery))
         .collect();
-    objects[document].kind = Kind::Html;
+    objects[document].kind = ObjectKind::Html;
     let notes = notes(&recording, &hosts);
     let name = fetches[document].label.clone();
     let page = Page::new(name, hosts.list.into_iter().map(|s| s.host).collect(), objects);

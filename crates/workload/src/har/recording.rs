@@ -7,7 +7,7 @@ use super::fetch::{Fetch, LONGEST, fetch, ms, url};
 use super::model::{Entry, Log, RecordedPage, Timings};
 use super::pages::Pages;
 use super::sizes::Known;
-use crate::page::Kind;
+use crate::page::ObjectKind;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use units::Duration;
@@ -111,7 +111,7 @@ pub(super) fn recording(
 
 /// True if there are responses with bodies, and no size of any is known.
 fn says_no_sizes(fetches: &[Fetch]) -> bool {
-    let mut bodies = fetches.iter().filter(|f| f.kind != Kind::Redirect).peekable();
+    let mut bodies = fetches.iter().filter(|f| f.kind != ObjectKind::Redirect).peekable();
     bodies.peek().is_some() && bodies.all(|f| f.sizes.known == Known::Not)
 }
 
@@ -157,7 +157,7 @@ fn on_load(pages: &[RecordedPage], id: &str, origin: Timestamp) -> Option<Durati
 
 /// The root is the first document or redirect asked for; without any, whatever came first.
 fn root_first(fetches: &mut [Fetch]) {
-    let is_document = |f: &Fetch| matches!(f.kind, Kind::Html | Kind::Redirect);
+    let is_document = |f: &Fetch| matches!(f.kind, ObjectKind::Html | ObjectKind::Redirect);
     let root = fetches.iter().position(is_document).unwrap_or(0);
     fetches[..=root].rotate_right(1);
 }

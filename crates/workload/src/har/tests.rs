@@ -1,5 +1,5 @@
 use super::*;
-use crate::page::{Discovery, Kind, Object, ObjectId};
+use crate::page::{Discovery, Object, ObjectId, ObjectKind};
 use crate::{Http, Tls};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ mod discovery {
         let page = parse(vec![redirect, home, picture]).unwrap();
         assert_eq!(page.name(), "http://a.test/home");
         let kinds: Vec<_> = page.objects().iter().map(|o| o.kind).collect();
-        assert_eq!(kinds, [Kind::Redirect, Kind::Html, Kind::Image]);
+        assert_eq!(kinds, [ObjectKind::Redirect, ObjectKind::Html, ObjectKind::Image]);
         assert_eq!(page.objects()[1].discovery, found(0, 0, 3));
         // Home's body comes from 43 to 63 ms.
         assert_eq!(page.objects()[2].discovery, found(1, 500, 0));
@@ -148,17 +148,17 @@ mod discovery {
     #[test]
     fn the_root_comes_first_whatever_the_order_in_the_file() {
         let page = parse(vec![png(15, "http://a.test/i.png"), html(0)]).unwrap();
-        assert_eq!(page.objects()[0].kind, Kind::Html);
+        assert_eq!(page.objects()[0].kind, ObjectKind::Html);
         // And what had been asked for before it is asked for at the start.
         let before = parse(vec![png(0, "http://a.test/i.png"), html(2)]).unwrap();
-        assert_eq!(before.objects()[0].kind, Kind::Html);
+        assert_eq!(before.objects()[0].kind, ObjectKind::Html);
         assert_eq!(before.objects()[1].discovery, Discovery::AtStart);
     }
 
     #[test]
     fn a_page_without_any_document_has_its_first_fetch_for_one() {
         let page = parse(vec![png(0, "http://a.test/i.png")]).unwrap();
-        assert_eq!(page.objects()[0].kind, Kind::Html);
+        assert_eq!(page.objects()[0].kind, ObjectKind::Html);
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Page;
-use crate::page::{Discovery, HostId, Kind};
+use crate::page::{Discovery, HostId, ObjectKind};
 use units::Duration;
 
 fn protocol(http: Http, tls: Tls) -> Protocol {
@@ -12,7 +12,7 @@ fn object(request_bytes: u64, response_header_bytes: u64, body_bytes: u64) -> Ob
     Object {
         label: String::new(),
         host: HostId(0),
-        kind: Kind::Html,
+        kind: ObjectKind::Html,
         request_bytes,
         response_header_bytes,
         body_bytes,

@@ -15,8 +15,8 @@ mod record;
 
 pub use record::{ConnectionRecord, LoadError, Milestones};
 
-use crate::page::{HostId, Kind, ObjectId, Page};
-use crate::stream::{Arrival, Span, SpanContent};
+use crate::page::{HostId, ObjectId, ObjectKind, Page};
+use crate::stream::{Span, SpanArrival, SpanContent};
 use crate::{LoaderConfig, Protocol};
 use connection::{Connection, Stage};
 use discovery::Discoveries;
@@ -38,7 +38,7 @@ impl LoadConnId {
 
 /// What the loader wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum LoaderAction {
     /// Open connection `conn` to `host`; report with [`PageLoader::handle_connected`].
     Open {
         /// The new connection.
@@ -70,7 +70,7 @@ pub struct PageLoader {
     discoveries: Discoveries,
     milestones: Vec<Milestones>,
     failures: Vec<(ObjectId, LoadError)>,
-    actions: VecDeque<Action>,
+    actions: VecDeque<LoaderAction>,
     unfinished: usize,
     html_unfinished: usize,
     html_done_at: Option<Instant>,
@@ -91,7 +91,7 @@ impl PageLoader {
             failures: Vec::new(),
             actions: VecDeque::new(),
             unfinished: objects.len(),
-            html_unfinished: objects.iter().filter(|o| o.kind == Kind::Html).count(),
+            html_unfinished: objects.iter().filter(|o| o.kind == ObjectKind::Html).count(),
             html_done_at: None,
             page_done_at: None,
             keep_open: config.keep_open,
@@ -117,7 +117,7 @@ impl PageLoader {
         self.failures.clear();
         self.pools.iter_mut().for_each(|pool| pool.waiting.clear());
         self.unfinished = objects.len();
-        self.html_unfinished = objects.iter().filter(|o| o.kind == Kind::Html).count();
+        self.html_unfinished = objects.iter().filter(|o| o.kind == ObjectKind::Html).count();
         (self.html_done_at, self.page_done_at) = (None, None);
         self.start(now);
     }
@@ -128,7 +128,7 @@ impl PageLoader {
     /// If `conn` was never opened; so do the other calls that take one.
     pub fn handle_connected(&mut self, now: Instant, conn: LoadConnId) {
         if let Some(span) = self.connections[conn.index()].on_connected(now) {
-            self.actions.push_back(Action::Send { conn, span });
+            self.actions.push_back(LoaderAction::Send { conn, span });
         }
         self.ask_on(now, conn);
     }
@@ -173,7 +173,7 @@ impl PageLoader {
     }
 
     /// The next thing to do; ask until `None` after every other call.
-    pub fn poll_action(&mut self) -> Option<Action> {
+    pub fn poll_action(&mut self) -> Option<LoaderAction> {
         self.actions.pop_front()
     }
 
@@ -231,7 +231,7 @@ impl PageLoader {
         &self.failures
     }
 
-    fn on_arrival(&mut self, now: Instant, conn: LoadConnId, arrival: Arrival) {
+    fn on_arrival(&mut self, now: Instant, conn: LoadConnId, arrival: SpanArrival) {
         match arrival.content {
             SpanContent::ServerFlight if arrival.complete => {
                 self.connections[conn.index()].on_secured(now);
@@ -259,7 +259,7 @@ impl PageLoader {
     fn on_object_done(&mut self, now: Instant, conn: LoadConnId, id: ObjectId) {
         self.milestones[id.index()].done = Some(now);
         self.unfinished -= 1;
-        if self.page.object(id).kind == Kind::Html {
+        if self.page.object(id).kind == ObjectKind::Html {
             self.html_unfinished -= 1;
             self.html_done_at = (self.html_unfinished == 0).then_some(now);
         }
@@ -304,7 +304,7 @@ impl PageLoader {
         let pool = &mut self.pools[host.index()];
         self.connections.push(Connection::new(now, host, pool.protocol));
         pool.open.push(conn);
-        self.actions.push_back(Action::Open { conn, host });
+        self.actions.push_back(LoaderAction::Open { conn, host });
     }
 
     fn ask(&mut self, now: Instant, object: ObjectId, conn: LoadConnId) {
@@ -313,7 +313,7 @@ impl PageLoader {
         milestones.connection = Some(conn);
         let page = Arc::clone(&self.page);
         for span in self.connections[conn.index()].request(object, page.object(object)) {
-            self.actions.push_back(Action::Send { conn, span });
+            self.actions.push_back(LoaderAction::Send { conn, span });
         }
     }
 
@@ -322,7 +322,7 @@ impl PageLoader {
         if connection.stage != Stage::Closed {
             connection.on_closed(now);
             self.pools[connection.host.index()].forget(conn);
-            self.actions.push_back(Action::Close { conn });
+            self.actions.push_back(LoaderAction::Close { conn });
         }
     }
 

@@ -12,7 +12,7 @@ fn at_ms(n: u64) -> Instant {
     T0 + Duration::from_millis(n)
 }
 
-fn object(kind: Kind, discovery: Discovery) -> Object {
+fn object(kind: ObjectKind, discovery: Discovery) -> Object {
     Object {
         label: String::new(),
         host: HostId(0),
@@ -37,14 +37,14 @@ fn page(children: Vec<Object>) -> Arc<Page> {
         tls: Tls::None,
         http10_connections: PageHost::UNLIMITED,
     };
-    let root = object(Kind::Html, Discovery::AtStart);
+    let root = object(ObjectKind::Html, Discovery::AtStart);
     let objects = std::iter::once(root).chain(children).collect();
     Arc::new(Page::new("p", vec![host], objects).unwrap())
 }
 
 /// An HTML of which `images` pictures are found at the end.
 fn gallery(images: usize) -> Arc<Page> {
-    page(vec![object(Kind::Image, found(0, BODY, 0)); images])
+    page(vec![object(ObjectKind::Image, found(0, BODY, 0)); images])
 }
 
 /// A loader that has started, and what it has received on each connection.
@@ -67,9 +67,9 @@ impl Load {
     /// What it wants done: `+c` opens connection c, `-c` closes it, `c:o` asks for object o on it.
     fn wants(&mut self) -> String {
         let shown = |action| match action {
-            Action::Open { conn, .. } => format!("+{}", conn.0),
-            Action::Close { conn } => format!("-{}", conn.0),
-            Action::Send { conn, span } => match span.content {
+            LoaderAction::Open { conn, .. } => format!("+{}", conn.0),
+            LoaderAction::Close { conn } => format!("-{}", conn.0),
+            LoaderAction::Send { conn, span } => match span.content {
                 SpanContent::Request(object) => format!("{}:{}", conn.0, object),
                 other => format!("{}:{other:?}", conn.0),
             },
@@ -179,8 +179,8 @@ fn http2_keeps_to_the_streams_a_server_allows() {
 #[test]
 fn phttp_asks_without_waiting_in_order_of_discovery() {
     // The second picture is found before the first.
-    let children =
-        [found(0, 900, 0), found(0, 100, 0), found(0, BODY, 0)].map(|d| object(Kind::Image, d));
+    let children = [found(0, 900, 0), found(0, 100, 0), found(0, BODY, 0)]
+        .map(|d| object(ObjectKind::Image, d));
     let mut load = Load::over(&page(children.to_vec()), Http::Persistent);
     load.wants();
     load.connect(0);
@@ -190,7 +190,8 @@ fn phttp_asks_without_waiting_in_order_of_discovery() {
 
 #[test]
 fn an_object_is_discovered_at_its_byte() {
-    let mut load = Load::over(&page(vec![object(Kind::Image, found(0, 400, 0))]), Http::Http2);
+    let mut load =
+        Load::over(&page(vec![object(ObjectKind::Image, found(0, 400, 0))]), Http::Http2);
     load.wants();
     load.connect(0);
     // 50 of header and 399 of body are one byte short.
@@ -201,7 +202,7 @@ fn an_object_is_discovered_at_its_byte() {
 
 #[test]
 fn offset_zero_is_the_end_of_the_header() {
-    let mut load = Load::over(&page(vec![object(Kind::Style, found(0, 0, 0))]), Http::Http2);
+    let mut load = Load::over(&page(vec![object(ObjectKind::Style, found(0, 0, 0))]), Http::Http2);
     load.wants();
     load.connect(0);
     assert_eq!(load.receive(at_ms(1), 0, (0, HEADER - 1)), "");
@@ -210,7 +211,7 @@ fn offset_zero_is_the_end_of_the_header() {
 
 #[test]
 fn a_delay_is_waited_for_after_the_byte() {
-    let children = [found(0, 1, 20), found(0, 1, 10)].map(|d| object(Kind::Data, d));
+    let children = [found(0, 1, 20), found(0, 1, 10)].map(|d| object(ObjectKind::Data, d));
     let mut load = Load::over(&page(children.to_vec()), Http::Http2);
     load.wants();
     load.connect(0);
@@ -247,8 +248,10 @@ fn tls_takes_its_round_trip_before_the_first_request() {
 
 #[test]
 fn html_is_done_when_its_last_part_is_and_the_page_with_its_last_object() {
-    let children =
-        vec![object(Kind::Html, found(0, BODY, 0)), object(Kind::Image, found(0, BODY, 0))];
+    let children = vec![
+        object(ObjectKind::Html, found(0, BODY, 0)),
+        object(ObjectKind::Image, found(0, BODY, 0)),
+    ];
     let mut load = Load::over(&page(children), Http::Http2);
     load.wants();
     load.connect(0);
@@ -266,7 +269,7 @@ fn html_is_done_when_its_last_part_is_and_the_page_with_its_last_object() {
 fn a_connection_lost_fails_its_objects_and_what_only_they_reveal() {
     // 1 is found early in the HTML, 2 late, 3 in 2.
     let children =
-        [found(0, 1, 0), found(0, 900, 0), found(2, 1, 0)].map(|d| object(Kind::Image, d));
+        [found(0, 1, 0), found(0, 900, 0), found(2, 1, 0)].map(|d| object(ObjectKind::Image, d));
     let mut load = Load::over(&page(children.to_vec()), Http::Http11);
     load.wants();
     load.connect(0);
@@ -312,7 +315,8 @@ fn the_last_failure_closes_what_is_open() {
 
 #[test]
 fn an_idle_connection_that_the_server_closes_is_replaced() {
-    let mut load = Load::over(&page(vec![object(Kind::Image, found(0, BODY, 10))]), Http::Http11);
+    let mut load =
+        Load::over(&page(vec![object(ObjectKind::Image, found(0, BODY, 10))]), Http::Http11);
     load.wants();
     load.connect(0);
     assert_eq!(load.finish(0, 0), "");

@@ -8,7 +8,7 @@ mod builtin;
 mod object;
 
 pub use builtin::{BUILTINS, Builtin, RequestModel, RequestTiming};
-pub use object::{Discovery, Kind, Object, ObjectId};
+pub use object::{Discovery, Object, ObjectId, ObjectKind};
 
 use crate::Http;
 use crate::Tls;
@@ -142,7 +142,7 @@ impl Page {
     }
 
     /// Body bytes of the objects of one kind.
-    pub fn body_bytes_of(&self, kind: Kind) -> u64 {
+    pub fn body_bytes_of(&self, kind: ObjectKind) -> u64 {
         self.objects.iter().filter(|o| o.kind == kind).map(|o| o.body_bytes).sum()
     }
 }

@@ -27,7 +27,7 @@ impl fmt::Display for ObjectId {
 
 /// What an object is to a browser; decides its urgency and whether "HTML done" waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum ObjectKind {
     /// A document: the page itself or a frame.
     Html,
     /// JavaScript; in the papers' pages, Java classes.
@@ -48,7 +48,7 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl ObjectKind {
     /// The order in which browsers want responses when they compete on one connection: smaller is
     /// sooner. What blocks rendering is before what fills it in: two of the eight urgencies of
     /// RFC 9218 §4.1, of which browsers use more.
@@ -103,7 +103,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ObjectKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -135,7 +135,7 @@ pub struct Object {
     /// Where it comes from.
     pub host: HostId,
     /// What it is.
-    pub kind: Kind,
+    pub kind: ObjectKind,
     /// Size of the request; 0 means that asking costs no trip: the server starts at the instant
     /// of the request (the request model of the papers' simulations).
     pub request_bytes: u64,
@@ -151,7 +151,7 @@ pub struct Object {
 
 impl Object {
     /// Of the page's first host, wanted from the start: a request of 300 bytes, a header of 200, no think time.
-    pub fn plain(label: impl Into<String>, kind: Kind, body_bytes: u64) -> Self {
+    pub fn plain(label: impl Into<String>, kind: ObjectKind, body_bytes: u64) -> Self {
         Self {
             label: label.into(),
             host: HostId(0),

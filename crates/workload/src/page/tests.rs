@@ -27,7 +27,7 @@ fn the_papers_pages_have_the_sizes_added_up_by_hand() {
     ];
     for (name, html, total, objects) in expected {
         let page = builtin(name);
-        assert_eq!(page.body_bytes_of(Kind::Html), html * KB, "{name}");
+        assert_eq!(page.body_bytes_of(ObjectKind::Html), html * KB, "{name}");
         assert_eq!(page.response_bytes(), total * KB, "{name}");
         assert_eq!(page.objects().len(), objects, "{name}");
     }
@@ -92,7 +92,14 @@ fn the_news_page_has_the_shape_it_claims() {
     assert_eq!(page.hosts().len(), 3);
     assert!(page.hosts().iter().all(|h| (h.http, h.tls) == (Http::Http2, Tls::Tls13)));
     let kilobytes = |kind| page.body_bytes_of(kind) / 1000;
-    let kinds = [Kind::Html, Kind::Style, Kind::Script, Kind::Font, Kind::Data, Kind::Image];
+    let kinds = [
+        ObjectKind::Html,
+        ObjectKind::Style,
+        ObjectKind::Script,
+        ObjectKind::Font,
+        ObjectKind::Data,
+        ObjectKind::Image,
+    ];
     assert_eq!(kinds.map(kilobytes), [24, 38, 310, 62, 27, 736]);
     // 1,200 kB of bodies with the 3 kB of others; headers of 2 * 180 and 39 * 180 bytes.
     assert_eq!(page.response_bytes(), 1_200_000 + 41 * 180);
@@ -112,7 +119,7 @@ fn object(discovery: Discovery) -> Object {
     Object {
         label: String::new(),
         host: HostId(0),
-        kind: Kind::Other,
+        kind: ObjectKind::Other,
         request_bytes: 100,
         response_header_bytes: 100,
         body_bytes: 1000,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::page::{Discovery, Kind, Object, PageHost};
+use crate::page::{Discovery, Object, ObjectKind, PageHost};
 use units::Duration;
 
 const T0: Instant = Instant::ZERO;
@@ -8,7 +8,7 @@ fn at_ms(n: u64) -> Instant {
     T0 + Duration::from_millis(n)
 }
 
-fn object(kind: Kind, body_bytes: u64, wait_ms: u64) -> Object {
+fn object(kind: ObjectKind, body_bytes: u64, wait_ms: u64) -> Object {
     Object {
         label: String::new(),
         host: HostId(0),
@@ -52,7 +52,7 @@ fn written(server: &mut ServerSession, now: Instant) -> Vec<(u32, u64)> {
 
 #[test]
 fn a_request_counts_when_its_last_byte_is_in() {
-    let page = page(vec![object(Kind::Html, 1000, 0)]);
+    let page = page(vec![object(ObjectKind::Html, 1000, 0)]);
     let mut server = session(&page, Http::Http11, Tls::None);
     server.expect(T0, Span::new(SpanContent::Request(ObjectId(0)), 100, 0));
     assert_eq!(server.poll_write(T0, 0), None);
@@ -66,7 +66,7 @@ fn a_request_counts_when_its_last_byte_is_in() {
 
 #[test]
 fn it_thinks_before_it_answers() {
-    let page = page(vec![object(Kind::Html, 1000, 30)]);
+    let page = page(vec![object(ObjectKind::Html, 1000, 30)]);
     let mut server = session(&page, Http::Http11, Tls::None);
     ask(&mut server, at_ms(5), 0);
     assert_eq!(server.poll_timeout(), Some(at_ms(35)));
@@ -78,7 +78,7 @@ fn it_thinks_before_it_answers() {
 
 #[test]
 fn http1_answers_in_order_even_if_a_later_answer_is_ready_first() {
-    let page = page(vec![object(Kind::Html, 1000, 30), object(Kind::Image, 500, 0)]);
+    let page = page(vec![object(ObjectKind::Html, 1000, 30), object(ObjectKind::Image, 500, 0)]);
     let mut server = session(&page, Http::Persistent, Tls::None);
     ask(&mut server, T0, 0);
     ask(&mut server, T0, 1);
@@ -88,7 +88,7 @@ fn http1_answers_in_order_even_if_a_later_answer_is_ready_first() {
 
 #[test]
 fn http10_closes_after_its_response_and_others_do_not() {
-    let page = page(vec![object(Kind::Html, 1000, 0)]);
+    let page = page(vec![object(ObjectKind::Html, 1000, 0)]);
     for (http, closes) in [(Http::Http10, true), (Http::Http11, false), (Http::Http2, false)] {
         let mut server = session(&page, http, Tls::None);
         assert!(!server.wants_close(), "not before it was asked");
@@ -102,9 +102,9 @@ fn http10_closes_after_its_response_and_others_do_not() {
 #[test]
 fn http2_takes_turns_among_equals_and_urgent_kinds_first() {
     let page = page(vec![
-        object(Kind::Image, 20_000, 0),
-        object(Kind::Image, 20_000, 0),
-        object(Kind::Style, 20_000, 0),
+        object(ObjectKind::Image, 20_000, 0),
+        object(ObjectKind::Image, 20_000, 0),
+        object(ObjectKind::Style, 20_000, 0),
     ]);
     let mut server = session(&page, Http::Http2, Tls::None);
     for id in 0..3 {
@@ -119,7 +119,7 @@ fn http2_takes_turns_among_equals_and_urgent_kinds_first() {
 
 #[test]
 fn http2_holds_back_while_enough_is_unsent_so_that_late_urgent_answers_pass() {
-    let page = page(vec![object(Kind::Image, 100_000, 0), object(Kind::Html, 1000, 0)]);
+    let page = page(vec![object(ObjectKind::Image, 100_000, 0), object(ObjectKind::Html, 1000, 0)]);
     let mut server = session(&page, Http::Http2, Tls::None);
     ask(&mut server, T0, 0);
     let mut unsent = 0;
@@ -136,7 +136,7 @@ fn http2_holds_back_while_enough_is_unsent_so_that_late_urgent_answers_pass() {
 
 #[test]
 fn the_tls_flight_answers_the_hello_whatever_is_unsent() {
-    let page = page(vec![object(Kind::Html, 1000, 0)]);
+    let page = page(vec![object(ObjectKind::Html, 1000, 0)]);
     let mut server = session(&page, Http::Http2, Tls::Tls13);
     server.expect(T0, Span::new(SpanContent::ClientHello, 522, 522));
     server.handle_received(T0, 521);
@@ -149,7 +149,7 @@ fn the_tls_flight_answers_the_hello_whatever_is_unsent() {
 
 #[test]
 fn a_request_for_what_is_not_on_the_page_is_not_answered() {
-    let page = page(vec![object(Kind::Html, 1000, 0)]);
+    let page = page(vec![object(ObjectKind::Html, 1000, 0)]);
     let mut server = session(&page, Http::Http11, Tls::None);
     ask(&mut server, T0, 7);
     assert_eq!(server.poll_write(T0, 0), None);

@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
-use workload::{Action, HostId, LoadConnId, LoaderConfig, Page, PageLoader, ServerSession, Span};
+use workload::{
+    HostId, LoadConnId, LoaderAction, LoaderConfig, Page, PageLoader, ServerSession, Span,
+};
 
 /// Bytes that leave a pipe at once.
 const SEGMENT: u64 = 1460;
@@ -117,13 +119,13 @@ impl Driver {
     fn act(&mut self) {
         while let Some(action) = self.loader.poll_action() {
             match action {
-                Action::Open { conn, host } => self.open(conn, host),
-                Action::Send { conn, span } => {
+                LoaderAction::Open { conn, host } => self.open(conn, host),
+                LoaderAction::Send { conn, span } => {
                     self.links[conn.index()].server.expect(self.now, span);
                     self.write(conn, false, span.bytes);
                     self.serve(conn);
                 }
-                Action::Close { .. } => {}
+                LoaderAction::Close { .. } => {}
             }
         }
         if let Some(when) = self.loader.poll_timeout() {

@@ -1,7 +1,7 @@
 //! A cell of the grid: one scheme's times for one load over one path, simulated and in one real world, and how near they are.
 
 use race::World;
-use race::{Metric, RaceResult, Sample, Spread, VisitKind};
+use race::{RaceMetric, RaceResult, Spread, VisitKind, VisitSample};
 use serde::Serialize;
 
 /// How far the simulated time may be from the median of a real world, as a share of the latter.
@@ -22,7 +22,7 @@ pub(super) const BOUNDS: [AgreementBounds; 2] = [
 
 /// One scheme's time for one load over one path, simulated and in one real world.
 #[derive(Clone, Debug, Serialize)]
-pub struct Cell {
+pub struct AgreementCell {
     /// What was loaded.
     pub load: String,
     /// The path, as it may be written.
@@ -38,7 +38,7 @@ pub struct Cell {
     /// Simulated over measured time, less one.
     pub difference: Option<f64>,
     /// How near they are.
-    pub verdict: Verdict,
+    pub verdict: AgreementVerdict,
     /// Packets that the link dropped, in simulation (median).
     pub sim_drops: Option<f64>,
     /// Packets that the link dropped there.
@@ -46,13 +46,13 @@ pub struct Cell {
     /// Loads repeated for lateness.
     pub redone: u32,
     /// All loads there.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<VisitSample>,
 }
 
 /// How near a simulated time is to a measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum AgreementVerdict {
     /// Within the first bound, or, beside the kernel, between its fastest and its slowest load.
     Inside,
     /// Within the second bound.
@@ -61,7 +61,7 @@ pub enum Verdict {
     Outside,
 }
 
-impl Cell {
+impl AgreementCell {
     pub(super) fn of(result: &RaceResult) -> Vec<Self> {
         let sim = result.measured().filter(|row| row.world == Some(World::Sim));
         let of_scheme = |scheme: &str| BOUNDS.map(|bounds| Self::new(result, scheme, bounds));
@@ -75,17 +75,18 @@ impl Cell {
     ) -> Option<Self> {
         let row = |world| result.row(scheme, world, VisitKind::First);
         let (sim, real) = (row(World::Sim)?, row(world)?);
-        let (sim_s, real_s) = (sim.spread(Metric::PageSeconds), real.spread(Metric::PageSeconds));
+        let (sim_s, real_s) =
+            (sim.spread(RaceMetric::PageSeconds), real.spread(RaceMetric::PageSeconds));
         let median = sim_s.map(|spread| spread.median);
         let difference = median.zip(real_s).map(|(sim, real)| sim / real.median - 1.0);
         let is_among = |real: Spread| {
             world == World::Kernel && median.is_some_and(|s| (real.min..=real.max).contains(&s))
         };
         let verdict = match difference {
-            Some(_) if real_s.is_some_and(is_among) => Verdict::Inside,
-            Some(by) if by.abs() <= inner => Verdict::Inside,
-            Some(by) if by.abs() <= outer => Verdict::Near,
-            _ => Verdict::Outside,
+            Some(_) if real_s.is_some_and(is_among) => AgreementVerdict::Inside,
+            Some(by) if by.abs() <= inner => AgreementVerdict::Inside,
+            Some(by) if by.abs() <= outer => AgreementVerdict::Near,
+            _ => AgreementVerdict::Outside,
         };
         Some(Self {
             load: result.page.clone(),
@@ -96,8 +97,8 @@ impl Cell {
             real_s,
             difference,
             verdict,
-            sim_drops: sim.median(Metric::DroppedPackets),
-            real_drops: real.spread(Metric::DroppedPackets),
+            sim_drops: sim.median(RaceMetric::DroppedPackets),
+            real_drops: real.spread(RaceMetric::DroppedPackets),
             redone: real.redone,
             samples: real.samples.clone(),
         })

@@ -4,9 +4,9 @@
 //! often, in all worlds, whatever comes of it.
 
 use super::plan::{loaded, longest_first, of_each};
-use crate::kernel::Server;
+use crate::kernel::ServerProgram;
 use race::World;
-use race::{Metric, Race};
+use race::{Race, RaceMetric};
 use std::io;
 
 /// So many simulated loads show it.
@@ -28,8 +28,8 @@ pub(super) fn load_more_often(races: &mut [Race], jobs: usize) -> io::Result<()>
 
 fn has_several(race: &Race) -> io::Result<bool> {
     let race = Race { repeats: SEEDS, ..race.clone() };
-    let result = loaded(&race, (&[World::Sim], &Server::Builtin), &|| ())?;
-    let mut spreads = result.measured().filter_map(|row| row.spread(Metric::PageSeconds));
+    let result = loaded(&race, (&[World::Sim], &ServerProgram::Builtin), &|| ())?;
+    let mut spreads = result.measured().filter_map(|row| row.spread(RaceMetric::PageSeconds));
     Ok(spreads.any(|spread| spread.max > APART * spread.min))
 }
 

@@ -5,12 +5,12 @@ mod cell;
 mod courses;
 mod plan;
 
-use crate::client::Client;
+use crate::client::ClientTcp;
 use crate::contender::Contender;
-use crate::kernel::Server;
+use crate::kernel::ServerProgram;
 use cell::BOUNDS;
-pub use cell::{Cell, Verdict};
-pub use plan::Plan;
+pub use cell::{AgreementCell, AgreementVerdict};
+pub use plan::AgreementPlan;
 use race::World;
 use race::path::{PathSpec, QueueSize};
 use race::{Hosts, REAL_PROCESSING, Race, Visits};
@@ -46,7 +46,7 @@ pub struct Grid {
     /// Cells measured at a time.
     pub jobs: usize,
     /// What serves in the kernel's world.
-    pub server: Server,
+    pub server: ServerProgram,
 }
 
 impl Grid {
@@ -60,7 +60,7 @@ impl Grid {
             }
         }
         let worlds = vec![World::Wire, World::Kernel];
-        Self { paths, schemes, worlds, repeats: 7, jobs: 1, server: Server::Builtin }
+        Self { paths, schemes, worlds, repeats: 7, jobs: 1, server: ServerProgram::Builtin }
     }
 
     /// A part of it that takes a minute.
@@ -84,10 +84,10 @@ impl Grid {
     ///
     /// # Errors
     /// If the machine gives no threads.
-    pub fn plan(&self) -> io::Result<Plan<'_>> {
+    pub fn plan(&self) -> io::Result<AgreementPlan<'_>> {
         let mut races = self.races();
         courses::load_more_often(&mut races, self.jobs)?;
-        Ok(Plan { grid: self, races })
+        Ok(AgreementPlan { grid: self, races })
     }
 
     /// One for each path, load and scheme.
@@ -108,7 +108,7 @@ impl Grid {
             path,
             loader: LoaderConfig::default(),
             schemes: vec![scheme.clone()],
-            client: Some(Client::default().model()),
+            client: Some(ClientTcp::default().model()),
             hosts: Hosts::Together,
             processing: REAL_PROCESSING,
             visits: Visits::default(),
@@ -140,16 +140,16 @@ pub fn loads() -> Vec<Arc<Page>> {
 #[derive(Clone, Debug, Serialize)]
 pub struct Agreement {
     /// By world: cells, those inside, those outside.
-    pub worlds: Vec<Count>,
+    pub worlds: Vec<AgreementCount>,
     /// The same by scheme, in their order; worlds that have none of its cells are left out.
     pub schemes: Vec<SchemeCount>,
     /// Every cell.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<AgreementCell>,
 }
 
 /// Cells of a world.
 #[derive(Clone, Debug, Serialize)]
-pub struct Count {
+pub struct AgreementCount {
     /// Which.
     pub world: &'static str,
     /// All of them.
@@ -158,7 +158,7 @@ pub struct Count {
     pub inside: usize,
     /// Beyond the second.
     pub outside: usize,
-    /// Of those, where some load here and there took as long ([`Cell::have_met`]).
+    /// Of those, where some load here and there took as long ([`AgreementCell::have_met`]).
     pub met: usize,
     /// Nine of ten are inside, none outside.
     pub agrees: bool,
@@ -171,19 +171,20 @@ pub struct SchemeCount {
     pub scheme: String,
     /// How many.
     #[serde(flatten)]
-    pub count: Count,
+    pub count: AgreementCount,
     /// The difference that is furthest from zero; `None` if a cell has none.
     pub worst: Option<f64>,
 }
 
-impl Count {
+impl AgreementCount {
     /// Of the cells of a world; `None` if it has none.
-    fn of<'a>(world: World, cells: impl Iterator<Item = &'a Cell>) -> Option<Self> {
-        let of_world: Vec<&Cell> = cells.filter(|cell| cell.world == world.name()).collect();
+    fn of<'a>(world: World, cells: impl Iterator<Item = &'a AgreementCell>) -> Option<Self> {
+        let of_world: Vec<&AgreementCell> =
+            cells.filter(|cell| cell.world == world.name()).collect();
         let are = |verdict| of_world.iter().filter(|cell| cell.verdict == verdict).count();
         let (cells, inside, outside) =
-            (of_world.len(), are(Verdict::Inside), are(Verdict::Outside));
-        let met = of_world.iter().filter(|cell| cell.verdict == Verdict::Outside);
+            (of_world.len(), are(AgreementVerdict::Inside), are(AgreementVerdict::Outside));
+        let met = of_world.iter().filter(|cell| cell.verdict == AgreementVerdict::Outside);
         let met = met.filter(|cell| cell.have_met()).count();
         let agrees = outside == 0 && inside as f64 >= MOST * cells as f64;
         (cells > 0).then_some(Self { world: world.name(), cells, inside, outside, met, agrees })
@@ -191,9 +192,9 @@ impl Count {
 }
 
 impl SchemeCount {
-    fn of(scheme: &str, world: World, cells: &[Cell]) -> Option<Self> {
+    fn of(scheme: &str, world: World, cells: &[AgreementCell]) -> Option<Self> {
         let own = || cells.iter().filter(|cell| cell.scheme == scheme);
-        let count = Count::of(world, own())?;
+        let count = AgreementCount::of(world, own())?;
         let differences = own().filter(|cell| cell.world == world.name()).map(|c| c.difference);
         let differences = differences.collect::<Option<Vec<f64>>>().unwrap_or_default();
         let worst = differences.into_iter().max_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -202,7 +203,7 @@ impl SchemeCount {
 }
 
 impl Agreement {
-    fn new(cells: Vec<Cell>) -> Self {
+    fn new(cells: Vec<AgreementCell>) -> Self {
         let worlds = BOUNDS.map(|bounds| bounds.world);
         let mut names: Vec<&str> = Vec::new();
         for cell in &cells {
@@ -212,7 +213,8 @@ impl Agreement {
         }
         let of_scheme = |name: &&str| worlds.map(|world| SchemeCount::of(name, world, &cells));
         let schemes = names.iter().flat_map(of_scheme).flatten().collect();
-        let worlds = worlds.iter().filter_map(|world| Count::of(*world, cells.iter())).collect();
+        let worlds =
+            worlds.iter().filter_map(|world| AgreementCount::of(*world, cells.iter())).collect();
         Self { worlds, schemes, cells }
     }
 

@@ -1,9 +1,9 @@
 //! What is loaded, how often, and by whom: cells are measured in several threads, their worlds by turns.
 
-use super::{Agreement, Cell, Grid, contenders};
-use crate::client::{Browser, Client};
-use crate::contest::{self, Run};
-use crate::kernel::Server;
+use super::{Agreement, AgreementCell, Grid, contenders};
+use crate::client::{Browser, ClientTcp};
+use crate::contest::{self, ContestOptions};
+use crate::kernel::ServerProgram;
 use race::World;
 use race::{Race, RaceResult};
 use std::cmp::Reverse;
@@ -13,13 +13,13 @@ use std::sync::Mutex;
 
 /// The loads of a [`Grid`].
 #[derive(Debug)]
-pub struct Plan<'a> {
+pub struct AgreementPlan<'a> {
     pub(super) grid: &'a Grid,
     /// One for each cell of all worlds.
     pub(super) races: Vec<Race>,
 }
 
-impl Plan<'_> {
+impl AgreementPlan<'_> {
     /// Loads in real time, all in all.
     pub fn load_count(&self) -> u64 {
         let worlds = self.worlds();
@@ -38,8 +38,9 @@ impl Plan<'_> {
     /// If the machine does not let it.
     pub fn run(&self, on_run: &(dyn Fn() + Sync)) -> io::Result<Agreement> {
         let worlds = self.worlds();
-        let measure =
-            |race: &Race| Ok(Cell::of(&loaded(race, (&worlds, &self.grid.server), on_run)?));
+        let measure = |race: &Race| {
+            Ok(AgreementCell::of(&loaded(race, (&worlds, &self.grid.server), on_run)?))
+        };
         let order = longest_first(&self.races);
         let cells = of_each(&self.races, order, self.grid.jobs, &measure)?;
         Ok(Agreement::new(cells.into_iter().flatten().collect()))
@@ -49,13 +50,13 @@ impl Plan<'_> {
 /// A race in these worlds, `server` serving in the kernel's.
 pub(super) fn loaded(
     race: &Race,
-    (worlds, server): (&[World], &Server),
+    (worlds, server): (&[World], &ServerProgram),
     on_run: &(dyn Fn() + Sync),
 ) -> io::Result<RaceResult> {
-    let how = Run {
+    let how = ContestOptions {
         worlds,
         contenders: &contenders(race),
-        client: Client::default(),
+        client: ClientTcp::default(),
         browser: &Browser::Loader,
         server,
         agent: None,

@@ -3,13 +3,13 @@
 use super::curl::{self, Curl};
 use super::run;
 use crate::contender::Contender;
-use crate::exchange::{Exchange, Opening};
+use crate::exchange::{Exchange, NewConnection};
 use crate::real::Real;
 use crate::site;
 use crate::tongue::Tongue;
 use emulator::Namespace;
 use race::World;
-use race::{Load, Race, TIME_LIMIT};
+use race::{MeasuredLoad, Race, TIME_LIMIT};
 use std::io;
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -52,7 +52,7 @@ impl Browser {
             let why = site::refusal(&race.page, &one.loader(race))?;
             Some(format!("{}: {why}", one.name()))
         };
-        curl::Visitor::refusal(race)
+        curl::CurlVisitor::refusal(race)
             .or_else(|| contenders.iter().filter(races).find_map(of_contender))
     }
 
@@ -67,7 +67,7 @@ impl Browser {
     /// Made ready for visits.
     pub(crate) fn open(
         &self,
-        (exchange, openings): (&Exchange, mpsc::UnboundedReceiver<Opening>),
+        (exchange, openings): (&Exchange, mpsc::UnboundedReceiver<NewConnection>),
         Vantage { namespace, own, servers }: Vantage<'_>,
     ) -> Visitor {
         match self {
@@ -76,7 +76,7 @@ impl Browser {
                 Visitor::Loader(exchange.clone())
             }
             Self::Curl(curl) => {
-                Visitor::Curl(curl::Visitor::new(curl, (exchange, namespace), &servers))
+                Visitor::Curl(curl::CurlVisitor::new(curl, (exchange, namespace), &servers))
             }
         }
     }
@@ -108,7 +108,7 @@ pub(crate) struct Vantage<'a> {
 /// A browser with a page before it.
 pub(crate) enum Visitor {
     Loader(Exchange),
-    Curl(curl::Visitor),
+    Curl(curl::CurlVisitor),
 }
 
 impl Visitor {
@@ -120,7 +120,7 @@ impl Visitor {
         &self,
         again: bool,
         measure: impl FnOnce() -> T,
-    ) -> io::Result<(Load, T)> {
+    ) -> io::Result<(MeasuredLoad, T)> {
         match self {
             Self::Loader(exchange) => {
                 let visit = exchange.visit(again, TIME_LIMIT).await;

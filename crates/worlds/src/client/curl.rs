@@ -9,7 +9,7 @@ use crate::programs;
 use crate::site;
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
-use race::{Load, Race};
+use race::{MeasuredLoad, Race};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::unix::pipe::Receiver;
 use units::Duration;
-use workload::{Http, Kind, ObjectId, Tls};
+use workload::{Http, ObjectId, ObjectKind, Tls};
 
 /// What it is to tell: seconds from the beginning of the transfer, before the socket is made, to its end, when the
 /// last byte has been written to where nothing is kept (curl(1), `--write-out`). There is no name to look up. It is told
@@ -58,7 +58,7 @@ impl Curl {
 }
 
 /// One object that curl loads as often as it is told to.
-pub(crate) struct Visitor {
+pub(crate) struct CurlVisitor {
     curl: Curl,
     namespace: Namespace,
     url: String,
@@ -66,7 +66,7 @@ pub(crate) struct Visitor {
     is_html: bool,
 }
 
-impl Visitor {
+impl CurlVisitor {
     /// Why visits of a race cannot be curl's; `None` if they can.
     pub(super) fn refusal(race: &Race) -> Option<String> {
         let [object] = race.page.objects() else {
@@ -96,7 +96,7 @@ impl Visitor {
             namespace: namespace.clone(),
             url: format!("http://{server}{}", site::path(ObjectId::ROOT)),
             http: exchange.protocol(object.host).http,
-            is_html: object.kind == Kind::Html,
+            is_html: object.kind == ObjectKind::Html,
         }
     }
 
@@ -109,7 +109,7 @@ impl Visitor {
         &self,
         limit: Duration,
         measure: impl FnOnce() -> T,
-    ) -> io::Result<(Load, T)> {
+    ) -> io::Result<(MeasuredLoad, T)> {
         let mut sandbox = self.start(limit)?;
         let pipe = sandbox.streams.stderr.take().ok_or(ErrorKind::BrokenPipe)?;
         let mut pipe = BufReader::new(Receiver::from_owned_fd(pipe.into())?);
@@ -121,9 +121,9 @@ impl Visitor {
         let visit = match time_of(sandbox.wait()?, &said) {
             Ok(time) => {
                 let html = self.is_html.then_some(time);
-                Load { html, page: Some(time), ..Load::default() }
+                MeasuredLoad { html, page: Some(time), ..MeasuredLoad::default() }
             }
-            Err(why) => Load { failure: Some(why), ..Load::default() },
+            Err(why) => MeasuredLoad { failure: Some(why), ..MeasuredLoad::default() },
         };
         Ok((visit, measured))
     }

@@ -4,7 +4,7 @@
 //! request whose answer is as long as the server's part of it, so nothing is enciphered and no time
 //! goes into that. A server of this kind does not think: the client waits that long before it asks.
 
-use crate::exchange::{Exchange, Opening, Order};
+use crate::exchange::{Exchange, NewConnection, Order};
 use crate::here::Here;
 use crate::site::{self, FLIGHT};
 use crate::timer;
@@ -31,7 +31,7 @@ type NoBody = Empty<Bytes>;
 /// One established connection, to its end.
 pub(super) async fn converse(
     exchange: &Exchange,
-    mut opening: Opening,
+    mut opening: NewConnection,
     stream: TcpStream,
 ) -> io::Result<()> {
     let protocol = exchange.protocol(opening.host);

@@ -11,7 +11,7 @@ pub use browser::Browser;
 pub(crate) use browser::{Vantage, Visitor};
 pub use curl::Curl;
 
-use crate::exchange::{Exchange, Opening, Order};
+use crate::exchange::{Exchange, NewConnection, Order};
 use crate::filler;
 use crate::tongue::Tongue;
 use emulator::Namespace;
@@ -30,12 +30,12 @@ use workload::LoadConnId;
 
 /// The browser's TCP: Linux's, or its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Client {
+pub struct ClientTcp {
     /// Bytes that it offers from the beginning; `None`: as Linux comes, 64 KB at first and more as they are used.
     pub window: Option<u32>,
 }
 
-impl Client {
+impl ClientTcp {
     /// What a simulation has in its place: with a clock like this kernel's.
     pub fn model(self) -> Scheme {
         let window = self.window.map_or_else(String::new, |bytes| format!("+rwnd={bytes}B"));
@@ -75,7 +75,7 @@ const AT_ONCE: usize = 1024;
 /// Opens what the loader wants opened, to `servers` by the page's hosts, until nobody wants any more.
 async fn run(
     exchange: Exchange,
-    mut openings: mpsc::UnboundedReceiver<Opening>,
+    mut openings: mpsc::UnboundedReceiver<NewConnection>,
     (own, servers): (SocketAddr, Vec<SocketAddr>),
 ) {
     while let Some(opening) = openings.recv().await {
@@ -92,7 +92,7 @@ async fn run(
 /// One connection, from its opening to its end.
 async fn converse(
     exchange: &Exchange,
-    opening: Opening,
+    opening: NewConnection,
     (own, server): (SocketAddr, SocketAddr),
 ) -> io::Result<()> {
     let stream = connect(exchange, opening.conn, (own, server)).await?;

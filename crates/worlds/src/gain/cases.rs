@@ -1,14 +1,14 @@
 //! What is loaded, over which paths, and what is asked of a warm start there.
 
-use crate::client::Client;
+use crate::client::ClientTcp;
 use crate::contender::Contender;
-use crate::kernel::{Server, ServerChoice};
+use crate::kernel::{ServerChoice, ServerProgram};
 use race::path::{PathSpec, QueueSize};
 use race::{Hosts, LIMIT, REAL_PROCESSING, Race, VisitKind, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Rate};
-use workload::{Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost};
+use workload::{Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
 
 /// Linux as it comes, and with an agent.
 const STOCK: [&str; 2] = ["linux", "linux-bbr"];
@@ -20,15 +20,15 @@ const IDLE: Duration = Duration::from_secs(2);
 
 /// One race.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct GainCase {
     /// What is loaded, and how.
     pub name: String,
     /// Who takes part.
     pub contenders: Vec<Contender>,
     /// What is asked.
-    pub bounds: Vec<Bound>,
+    pub bounds: Vec<GainBound>,
     /// Who is served.
-    pub client: Client,
+    pub client: ClientTcp,
     path: PathSpec,
     page: Arc<Page>,
     loader: LoaderConfig,
@@ -37,7 +37,7 @@ pub struct Case {
 
 /// What is asked of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct GainBound {
     /// Of whom.
     pub scheme: &'static str,
     /// In which visits.
@@ -68,19 +68,19 @@ impl Beside {
 }
 
 /// 20 Mbit/s and 80 ms with everybody, and one step either way from there with CUBIC.
-pub(super) fn full() -> Vec<Case> {
+pub(super) fn full() -> Vec<GainCase> {
     let (main, cubic) = (path(20, 80), &ALL[..1]);
     let mut cases = vec![
-        object(30_000, Client::default(), (main, &ALL)),
-        object(200_000, Client::default(), (main, cubic)),
+        object(30_000, ClientTcp::default(), (main, &ALL)),
+        object(200_000, ClientTcp::default(), (main, cubic)),
         object(200_000, wide(), (main, &ALL)),
         after_idle(main),
         page_of_twelve(Http::Http11, main),
         page_of_twelve(Http::Http2, main),
     ];
     for path in [path(5, 80), path(100, 80), path(20, 20), path(20, 200)] {
-        cases.push(object(30_000, Client::default(), (path, cubic)));
-        cases.push(object(200_000, Client::default(), (path, cubic)));
+        cases.push(object(30_000, ClientTcp::default(), (path, cubic)));
+        cases.push(object(200_000, ClientTcp::default(), (path, cubic)));
         cases.push(object(200_000, wide(), (path, cubic)));
         cases.push(after_idle(path));
     }
@@ -88,17 +88,17 @@ pub(super) fn full() -> Vec<Case> {
 }
 
 /// 20 Mbit/s and 80 ms with CUBIC.
-pub(super) fn quick() -> Vec<Case> {
+pub(super) fn quick() -> Vec<GainCase> {
     let (main, cubic) = (path(20, 80), &ALL[..1]);
     vec![
-        object(30_000, Client::default(), (main, cubic)),
-        object(200_000, Client::default(), (main, cubic)),
+        object(30_000, ClientTcp::default(), (main, cubic)),
+        object(200_000, ClientTcp::default(), (main, cubic)),
         object(200_000, wide(), (main, cubic)),
         after_idle(main),
     ]
 }
 
-impl Case {
+impl GainCase {
     /// Visits over new connections.
     fn new(name: String, page: Page, path: PathSpec, warm: &[&'static str]) -> Self {
         // What a connection taught is known when it has closed: a round trip and a half after the client wants that.
@@ -109,7 +109,7 @@ impl Case {
             name,
             contenders: contenders.collect(),
             bounds: warm.iter().map(|scheme| cold(scheme)).collect(),
-            client: Client::default(),
+            client: ClientTcp::default(),
             path,
             page: Arc::new(page),
             loader: LoaderConfig::default(),
@@ -119,7 +119,7 @@ impl Case {
 
     fn asks(mut self, scheme: &'static str, beside: &'static str, at_most: f64) -> Self {
         let beside = if beside == LIMIT { Beside::Limit } else { Beside::Scheme(beside) };
-        self.bounds.push(Bound { scheme, visit: VisitKind::Repeated, beside, at_most });
+        self.bounds.push(GainBound { scheme, visit: VisitKind::Repeated, beside, at_most });
         self
     }
 
@@ -127,7 +127,7 @@ impl Case {
     ///
     /// # Errors
     /// If what is asked for is not there, or cannot serve the page.
-    pub fn served_by(&self, choice: &ServerChoice) -> Result<Server, String> {
+    pub fn served_by(&self, choice: &ServerChoice) -> Result<ServerProgram, String> {
         choice.serve(&self.page, &self.loader).map(|(server, _)| server)
     }
 
@@ -154,13 +154,13 @@ impl Case {
 }
 
 /// Who knows nothing does no worse than what it is built upon.
-fn cold(scheme: &'static str) -> Bound {
+fn cold(scheme: &'static str) -> GainBound {
     let stock = if scheme == "hs-bbr" { "linux-bbr" } else { "linux" };
-    Bound { scheme, visit: VisitKind::First, beside: Beside::Scheme(stock), at_most: 1.03 }
+    GainBound { scheme, visit: VisitKind::First, beside: Beside::Scheme(stock), at_most: 1.03 }
 }
 
-const fn wide() -> Client {
-    Client { window: Some(1_000_000) }
+const fn wide() -> ClientTcp {
+    ClientTcp { window: Some(1_000_000) }
 }
 
 fn path(mbps: u64, millis: u64) -> PathSpec {
@@ -169,11 +169,11 @@ fn path(mbps: u64, millis: u64) -> PathSpec {
 }
 
 /// One object over a connection of its own.
-fn object(bytes: u64, client: Client, (path, warm): (PathSpec, &[&'static str])) -> Case {
+fn object(bytes: u64, client: ClientTcp, (path, warm): (PathSpec, &[&'static str])) -> GainCase {
     let page = Page::single(bytes);
     let offers = if client.window.is_some() { ", 1 MB offered" } else { "" };
     let name = format!("{}{offers}", page.name());
-    let mut case = Case { client, ..Case::new(name, page, path, warm) };
+    let mut case = GainCase { client, ..GainCase::new(name, page, path, warm) };
     for scheme in warm {
         let is_wide = client.window.is_some();
         case = case.asks(scheme, "linux", if is_wide { 0.58 } else { 0.80 });
@@ -186,27 +186,27 @@ fn object(bytes: u64, client: Client, (path, warm): (PathSpec, &[&'static str]))
 }
 
 /// 200 KB over a connection that has been idle, from the request on.
-fn after_idle(path: PathSpec) -> Case {
+fn after_idle(path: PathSpec) -> GainCase {
     let page = Page::single(200_000);
     let name = format!("{} after {IDLE}", page.name());
     let visits = Visits { count: 2, idle: IDLE, site: 1, reconnects: false };
-    let case = Case { visits, ..Case::new(name, page, path, &ALL[..1]) };
+    let case = GainCase { visits, ..GainCase::new(name, page, path, &ALL[..1]) };
     case.asks("hs-cubic", "linux", 0.5).asks("hs-cubic", "linux-bbr", 1.03)
 }
 
 /// HTML of 20 kB and eleven objects of 15 kB that its end reveals.
-fn page_of_twelve(http: Http, path: PathSpec) -> Case {
-    let html = Object::plain("html", Kind::Html, 20_000);
+fn page_of_twelve(http: Http, path: PathSpec) -> GainCase {
+    let html = Object::plain("html", ObjectKind::Html, 20_000);
     let discovery = html.at_end(ObjectId(0));
     let image =
-        |n| Object { discovery, ..Object::plain(format!("image {n}"), Kind::Image, 15_000) };
+        |n| Object { discovery, ..Object::plain(format!("image {n}"), ObjectKind::Image, 15_000) };
     let objects = [html].into_iter().chain((1..12).map(image)).collect();
     let host = PageHost::plain("server.example", http);
     let page = Page::new("page of 12", vec![host], objects).expect("a page");
     let over = if http == Http::Http2 { "HTTP/2" } else { "4 connections" };
     let name = format!("{} over {over}", page.name());
     let loader = LoaderConfig { connections: Some(4), ..LoaderConfig::default() };
-    let mut case = Case { loader, ..Case::new(name, page, path, &ALL) };
+    let mut case = GainCase { loader, ..GainCase::new(name, page, path, &ALL) };
     for scheme in ALL {
         case = case.asks(scheme, "linux", 0.80).asks(scheme, "linux-bbr", 1.0);
     }

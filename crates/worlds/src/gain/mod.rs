@@ -5,30 +5,30 @@
 
 mod cases;
 
-pub use cases::{Beside, Bound, Case};
+pub use cases::{Beside, GainBound, GainCase};
 
 use crate::client::Browser;
 use crate::contender::Contender;
-use crate::contest::{self, Run, load_count};
-use crate::kernel::{Agent, Server};
-use race::{Metric, RaceResult, Sample, SchemeResult, Spread, VisitKind, World};
+use crate::contest::{self, ContestOptions, load_count};
+use crate::kernel::{Agent, ServerProgram};
+use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitKind, VisitSample, World};
 use serde::Serialize;
 use std::io;
 
 /// What is measured.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct GainPlan {
     /// One race each.
-    pub cases: Vec<Case>,
+    pub cases: Vec<GainCase>,
     /// Clients of each scheme in each case, each with a first visit and a repeated one.
     pub repeats: u32,
     /// What serves.
-    pub server: Server,
+    pub server: ServerProgram,
     /// Who asks.
     pub browser: Browser,
 }
 
-impl Plan {
+impl GainPlan {
     /// All paths: about twenty minutes.
     pub fn full() -> Self {
         Self::new(cases::full(), 7)
@@ -39,14 +39,14 @@ impl Plan {
         Self::new(cases::quick(), 3)
     }
 
-    const fn new(cases: Vec<Case>, repeats: u32) -> Self {
-        Self { cases, repeats, server: Server::Builtin, browser: Browser::Loader }
+    const fn new(cases: Vec<GainCase>, repeats: u32) -> Self {
+        Self { cases, repeats, server: ServerProgram::Builtin, browser: Browser::Loader }
     }
 
     /// The same with another who asks, and what that leaves out: names of cases, and why.
     #[must_use]
     pub fn asked_by(mut self, browser: &Browser) -> (Self, Vec<(String, String)>) {
-        let why = |case: &Case| {
+        let why = |case: &GainCase| {
             let by = (case.contenders.as_slice(), &[World::Kernel][..]);
             browser.refusal(&case.race(self.repeats), by)
         };
@@ -58,8 +58,9 @@ impl Plan {
 
     /// Loads in real time, all in all.
     pub fn load_count(&self) -> u64 {
-        let of_case =
-            |case: &Case| load_count(&case.race(self.repeats), &case.contenders, &[World::Kernel]);
+        let of_case = |case: &GainCase| {
+            load_count(&case.race(self.repeats), &case.contenders, &[World::Kernel])
+        };
         self.cases.iter().map(of_case).sum()
     }
 
@@ -93,7 +94,7 @@ impl Plan {
         let mut gains = Gains { claims: Vec::new(), times: Vec::new() };
         for case in &self.cases {
             let race = case.race(self.repeats);
-            let how = Run {
+            let how = ContestOptions {
                 worlds: &[World::Kernel],
                 contenders: &case.contenders,
                 client: case.client,
@@ -110,8 +111,10 @@ impl Plan {
                 return Err(io::Error::other(out.clone()));
             }
             let result = RaceResult::new(&race, &outcome);
-            gains.claims.extend(case.bounds.iter().map(|bound| Claim::new(case, &result, bound)));
-            gains.times.extend(result.measured().map(|row| Time::new(case, &result, row)));
+            gains
+                .claims
+                .extend(case.bounds.iter().map(|bound| GainClaim::new(case, &result, bound)));
+            gains.times.extend(result.measured().map(|row| GainTime::new(case, &result, row)));
         }
         Ok(gains)
     }
@@ -121,21 +124,21 @@ impl Plan {
 #[derive(Clone, Debug, Serialize)]
 pub struct Gains {
     /// What was asked for.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<GainClaim>,
     /// What was measured.
-    pub times: Vec<Time>,
+    pub times: Vec<GainTime>,
 }
 
 impl Gains {
     /// All that can be had is there.
     pub fn holds(&self) -> bool {
-        self.claims.iter().all(|claim| claim.verdict != Verdict::Fails)
+        self.claims.iter().all(|claim| claim.verdict != GainVerdict::Fails)
     }
 }
 
 /// One scheme's visits of a kind in a case.
 #[derive(Clone, Debug, Serialize)]
-pub struct Time {
+pub struct GainTime {
     /// What was loaded, and how.
     pub load: String,
     /// The path, as it may be written.
@@ -153,19 +156,19 @@ pub struct Time {
     /// Loads repeated for lateness.
     pub redone: u32,
     /// All visits.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<VisitSample>,
 }
 
-impl Time {
-    fn new(case: &Case, result: &RaceResult, row: &SchemeResult) -> Self {
+impl GainTime {
+    fn new(case: &GainCase, result: &RaceResult, row: &SchemeResult) -> Self {
         Self {
             load: case.name.clone(),
             path: result.path.to_string(),
             scheme: row.name.clone(),
             visit: row.visit.name(),
-            page_s: row.spread(Metric::PageSeconds),
+            page_s: row.spread(RaceMetric::PageSeconds),
             limit_s: limit_of(result, row.visit),
-            dropped_packets: row.spread(Metric::DroppedPackets),
+            dropped_packets: row.spread(RaceMetric::DroppedPackets),
             redone: row.redone,
             samples: row.samples.clone(),
         }
@@ -174,12 +177,12 @@ impl Time {
 
 /// Seconds; every kind of visit has a limit, and every limit a time.
 fn limit_of(result: &RaceResult, visit: VisitKind) -> f64 {
-    result.limit(visit).and_then(|row| row.median(Metric::PageSeconds)).unwrap_or(f64::NAN)
+    result.limit(visit).and_then(|row| row.median(RaceMetric::PageSeconds)).unwrap_or(f64::NAN)
 }
 
 /// One thing that is asked of a scheme.
 #[derive(Clone, Debug, Serialize)]
-pub struct Claim {
+pub struct GainClaim {
     /// What was loaded, and how.
     pub load: String,
     /// The path, as it may be written.
@@ -197,13 +200,13 @@ pub struct Claim {
     /// What it would be if its median were the limit.
     pub limit_ratio: Option<f64>,
     /// Whether it is so.
-    pub verdict: Verdict,
+    pub verdict: GainVerdict,
 }
 
 /// Whether what is asked for was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum GainVerdict {
     /// It was.
     Holds,
     /// It was not.
@@ -212,10 +215,10 @@ pub enum Verdict {
     Barred,
 }
 
-impl Claim {
-    fn new(case: &Case, result: &RaceResult, bound: &Bound) -> Self {
+impl GainClaim {
+    fn new(case: &GainCase, result: &RaceResult, bound: &GainBound) -> Self {
         let row = |scheme: &str| result.row(scheme, World::Kernel, bound.visit);
-        let median = |scheme: &str| row(scheme)?.median(Metric::PageSeconds);
+        let median = |scheme: &str| row(scheme)?.median(RaceMetric::PageSeconds);
         let limit = limit_of(result, bound.visit);
         let other = match bound.beside {
             Beside::Scheme(name) => median(name),
@@ -232,12 +235,12 @@ impl Claim {
             ratio,
             at_most: bound.at_most,
             limit_ratio,
-            verdict: Verdict::of(ratio, limit_ratio, bound.at_most),
+            verdict: GainVerdict::of(ratio, limit_ratio, bound.at_most),
         }
     }
 }
 
-impl Verdict {
+impl GainVerdict {
     fn of(ratio: Option<f64>, limit_ratio: Option<f64>, at_most: f64) -> Self {
         match (ratio, limit_ratio) {
             (Some(ratio), _) if ratio <= at_most => Self::Holds,
@@ -254,17 +257,17 @@ mod tests {
     #[test]
     fn only_the_limit_excuses() {
         // Half of the other's time is asked for, and the limit is 0.4 of it: possible.
-        assert_eq!(Verdict::of(Some(0.5), Some(0.4), 0.5), Verdict::Holds);
-        assert_eq!(Verdict::of(Some(0.51), Some(0.4), 0.5), Verdict::Fails);
+        assert_eq!(GainVerdict::of(Some(0.5), Some(0.4), 0.5), GainVerdict::Holds);
+        assert_eq!(GainVerdict::of(Some(0.51), Some(0.4), 0.5), GainVerdict::Fails);
         // The limit is 0.6 of it: nobody can.
-        assert_eq!(Verdict::of(Some(0.61), Some(0.6), 0.5), Verdict::Barred);
+        assert_eq!(GainVerdict::of(Some(0.61), Some(0.6), 0.5), GainVerdict::Barred);
         // A load that never ended is no excuse.
-        assert_eq!(Verdict::of(None, Some(0.6), 0.5), Verdict::Fails);
+        assert_eq!(GainVerdict::of(None, Some(0.6), 0.5), GainVerdict::Fails);
     }
 
     #[test]
     fn whoever_is_missing_is_asked_for_nothing() {
-        let all = Plan::full();
+        let all = GainPlan::full();
         let mut present = all.contenders();
         assert_eq!(present.len(), 5);
         present.retain(|contender| contender.name() != "hs-bbr");
@@ -277,13 +280,13 @@ mod tests {
     #[test]
     fn curl_has_the_single_objects_over_new_connections() {
         let curl = Browser::Curl(crate::client::Curl::nominal());
-        let names = |plan: &Plan| plan.cases.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
-        let (plan, left_out) = Plan::quick().asked_by(&curl);
+        let names = |plan: &GainPlan| plan.cases.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+        let (plan, left_out) = GainPlan::quick().asked_by(&curl);
         assert_eq!(names(&plan), ["30 KB", "200 KB", "200 KB, 1 MB offered"]);
         let [(name, why)] = &left_out[..] else { panic!("{left_out:?}") };
         assert!(name == "200 KB after 2s" && why.contains("--reconnect"), "{name}: {why}");
         // Two pages of twelve objects, and connections that were idle on five paths.
-        let full = Plan::full();
+        let full = GainPlan::full();
         let (plan, left_out) = full.clone().asked_by(&curl);
         assert_eq!((plan.cases.len(), left_out.len()), (full.cases.len() - 7, 7));
         assert_eq!(plan.browser.name(), "curl/7.88.1");
@@ -293,7 +296,7 @@ mod tests {
 
     #[test]
     fn whoever_is_asked_or_held_beside_takes_part() {
-        for case in Plan::full().cases.into_iter().chain(Plan::quick().cases) {
+        for case in GainPlan::full().cases.into_iter().chain(GainPlan::quick().cases) {
             let has = |name: &str| case.contenders.iter().any(|one| one.name() == name);
             for bound in &case.bounds {
                 assert!(has(bound.scheme), "{case:?}");

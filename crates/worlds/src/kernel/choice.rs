@@ -1,6 +1,6 @@
 //! Which server the kernel's world gets.
 
-use super::{Nginx, Server};
+use super::{Nginx, ServerProgram};
 use std::path::PathBuf;
 use std::str::FromStr;
 use workload::{LoaderConfig, Page};
@@ -28,9 +28,9 @@ impl ServerChoice {
         &self,
         page: &Page,
         config: &LoaderConfig,
-    ) -> Result<(Server, Option<String>), String> {
+    ) -> Result<(ServerProgram, Option<String>), String> {
         let able = |nginx: Nginx| match nginx.refusal(page, config) {
-            None => Ok(Server::Nginx(nginx)),
+            None => Ok(ServerProgram::Nginx(nginx)),
             Some(why) => Err(why),
         };
         let installed = || {
@@ -38,10 +38,10 @@ impl ServerChoice {
             able(Nginx::installed().ok_or(missing)?)
         };
         match self {
-            Self::Builtin => Ok((Server::Builtin, None)),
+            Self::Builtin => Ok((ServerProgram::Builtin, None)),
             Self::Auto => Ok(match installed() {
                 Ok(server) => (server, None),
-                Err(why) => (Server::Builtin, Some(why)),
+                Err(why) => (ServerProgram::Builtin, Some(why)),
             }),
             Self::Nginx => Ok((installed()?, None)),
             Self::At(program) => {

@@ -77,14 +77,14 @@ impl Stock {
 
 /// Who writes to the kernel's sockets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Server {
+pub enum ServerProgram {
     /// This process.
     Builtin,
     /// A web server.
     Nginx(Nginx),
 }
 
-impl Server {
+impl ServerProgram {
     /// As it is called in results.
     pub fn name(&self) -> &str {
         match self {
@@ -115,7 +115,7 @@ pub(crate) enum Control<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Service<'a> {
     /// Who writes.
-    pub(crate) server: &'a Server,
+    pub(crate) server: &'a ServerProgram,
     /// The agent's program, for schemes that have one.
     pub(crate) agent: Option<&'a Agent>,
 }
@@ -165,8 +165,10 @@ impl Kernel {
             Some(agent) => agent.cgroup().run(|| namespace.run(all))??,
         }?;
         let nginx = match server {
-            Server::Builtin => None,
-            Server::Nginx(nginx) => Some(nginx.serve(&namespace, (page, config), &listeners)?),
+            ServerProgram::Builtin => None,
+            ServerProgram::Nginx(nginx) => {
+                Some(nginx.serve(&namespace, (page, config), &listeners)?)
+            }
         };
         let says_size = matches!(control, Control::Attended(scheme) if scheme.says_size());
         Ok(Self { device, listeners, says_size, nginx, _agent: agent })

@@ -4,13 +4,13 @@
 use super::Crossed;
 use calm::calmly_throughout;
 use emulator::{
-    Addresses, Clock, Emulation, EmulationOptions, Files, Interface, InterfaceConfig, Namespace,
-    Recording,
+    Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
+    InterfaceConfig, Namespace,
 };
 use nix::sys::socket::getsockopt;
 use nix::{getsockopt_impl, libc, sockopt_impl};
 use race::path::PathSpec;
-use race::{Bound, BoundShares, Load, TransferRecord};
+use race::{Bound, BoundShares, MeasuredLoad, TransferRecord};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -109,7 +109,7 @@ fn load(buffer: Option<usize>) -> io::Result<Loaded> {
     let server_end = Interface::open(&server, &InterfaceConfig::new(far))?;
     let (sink, crossed) = Crossed::begin();
     let files = Files { segments: Some(sink), ..Files::default() };
-    let (recording, recorders) = Recording::begin(files)?;
+    let (recording, recorders) = EmulationRecording::begin(files)?;
     let path: PathSpec = PATH.parse().expect("a path");
     let recorders = Some(recorders);
     let options = EmulationOptions { clock, recorders, ..EmulationOptions::new(path.links()) };
@@ -153,7 +153,7 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
         ready: Some(connected),
         closed: None,
     };
-    let recording = race::Recording {
+    let recording = race::LoadRecording {
         start,
         milestones: vec![milestones],
         transfers: vec![TransferRecord::unwatched(connection, port)],
@@ -162,9 +162,17 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
         queues: Vec::new(),
     };
     let page = Some(done - start);
-    let mut loads =
-        [Load { began: Some(start), page, recording: Some(recording), ..Load::default() }];
-    Load::settle_all(&mut loads, (&Page::single(BYTES), Some(&crossed.watched(false))), false);
+    let mut loads = [MeasuredLoad {
+        began: Some(start),
+        page,
+        recording: Some(recording),
+        ..MeasuredLoad::default()
+    }];
+    MeasuredLoad::settle_all(
+        &mut loads,
+        (&Page::single(BYTES), Some(&crossed.watched(false))),
+        false,
+    );
     loads[0].bounds.expect("an account of a load that has ended")
 }
 

@@ -3,7 +3,7 @@
 
 use crate::bed::{Agent, PATIENCE};
 use crate::memory::Memory;
-use agent::schemes::Choice;
+use agent::schemes::ControlChoice;
 use emulator::{
     Addresses, Cgroup, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace,
 };
@@ -66,9 +66,9 @@ impl Mode {
     /// Why this kernel has it not, as far as its types tell: what they do not show is for tests to fail of.
     fn absence(self) -> Option<String> {
         match self {
-            Self::Cubic => agent::check::refusal(Choice::Cubic),
-            Self::Bbr => agent::check::refusal(Choice::Bbr),
-            Self::Session => agent::check::refusal(Choice::Session),
+            Self::Cubic => agent::check::refusal(ControlChoice::Cubic),
+            Self::Bbr => agent::check::refusal(ControlChoice::Bbr),
+            Self::Session => agent::check::refusal(ControlChoice::Session),
             Self::Window => agent::check::window_refusal(),
         }
     }

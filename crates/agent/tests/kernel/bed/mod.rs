@@ -12,11 +12,11 @@ pub(crate) use program::{Agent, binary};
 pub(crate) use server::{Server, control_of, finish, is_upon_cubic, read, request};
 pub(crate) use time::{PATIENCE, fastest, median, timed, until};
 
-use agent::schemes::Choice;
+use agent::schemes::ControlChoice;
 use calm::Pulse;
 use emulator::{
-    Addresses, Cgroup, Emulation, EmulationOptions, Files, Interface, InterfaceConfig, LogFormat,
-    Namespace, Privilege, Recording,
+    Addresses, Cgroup, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
+    InterfaceConfig, LogFormat, Namespace, Privilege,
 };
 use link::{Duplex, LinkConfig, QueueLimit};
 use nix::fcntl::{Flock, FlockArg};
@@ -51,7 +51,7 @@ impl Bed {
 
     /// The same over another link, both ways. What fails though nothing is missing fails the test.
     pub(crate) fn over(link: LinkConfig) -> Option<Self> {
-        if let Some(why) = agent::check::refusal(Choice::Cubic) {
+        if let Some(why) = agent::check::refusal(ControlChoice::Cubic) {
             calm::skipped(why);
             return None;
         }
@@ -63,7 +63,7 @@ impl Bed {
         let log = log::Log::default();
         let files =
             Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), ..Files::default() };
-        let (_, recorders) = Recording::begin(files).unwrap();
+        let (_, recorders) = EmulationRecording::begin(files).unwrap();
         options.recorders = Some(recorders);
         let Hosts { client, server, emulation } = unless_missing(hosts(options))?;
         let _pulse = Pulse::begin();

@@ -2,8 +2,8 @@
 
 use super::time::until;
 use agent::control;
-use agent::paths::Remembered;
-use agent::question::{Answer, Question, Status};
+use agent::paths::RememberedPath;
+use agent::question::{AgentAnswer, AgentStatus, Question};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use std::fs::{self, File};
@@ -63,27 +63,27 @@ impl Agent {
         });
     }
 
-    fn ask(&self, question: &Question) -> Answer {
+    fn ask(&self, question: &Question) -> AgentAnswer {
         control::ask(&self.socket, question).unwrap()
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> AgentStatus {
         match self.ask(&Question::Status) {
-            Answer::Status(status) => *status,
+            AgentAnswer::Status(status) => *status,
             other => panic!("{other:?}"),
         }
     }
 
-    pub(crate) fn paths(&self) -> Vec<Remembered> {
+    pub(crate) fn paths(&self) -> Vec<RememberedPath> {
         match self.ask(&Question::Paths) {
-            Answer::Paths(paths) => paths,
+            AgentAnswer::Paths(paths) => paths,
             other => panic!("{other:?}"),
         }
     }
 
     pub(crate) fn forget(&self, prefix: Option<&str>) -> usize {
         match self.ask(&Question::Forget(prefix.map(|prefix| prefix.parse().unwrap()))) {
-            Answer::Forgotten(count) => count,
+            AgentAnswer::Forgotten(count) => count,
             other => panic!("{other:?}"),
         }
     }
@@ -91,7 +91,7 @@ impl Agent {
     /// Whether windows had been left alone.
     pub(crate) fn arm(&self) -> bool {
         match self.ask(&Question::Arm) {
-            Answer::Armed(was_off) => was_off,
+            AgentAnswer::Armed(was_off) => was_off,
             other => panic!("{other:?}"),
         }
     }

@@ -6,7 +6,7 @@
 mod stride;
 mod weighted;
 
-use policy::sharing::{Claim, Scheduling};
+use policy::sharing::{Scheduling, TurnClaim};
 use segment::ConnId;
 use stride::Stride;
 use weighted::WeightedRoundRobin;
@@ -29,7 +29,7 @@ impl Scheduler {
     }
 
     /// `id` becomes a member, with nothing to send yet.
-    pub(crate) fn join(&mut self, id: ConnId, claim: Claim) {
+    pub(crate) fn join(&mut self, id: ConnId, claim: TurnClaim) {
         match self {
             Self::Weighted(s) => s.join(id, weight(claim)),
             Self::Stride(s) => s.join(id, claim),
@@ -45,7 +45,7 @@ impl Scheduler {
     }
 
     /// From now on `id` has this claim.
-    pub(crate) fn set_claim(&mut self, id: ConnId, claim: Claim) {
+    pub(crate) fn set_claim(&mut self, id: ConnId, claim: TurnClaim) {
         match self {
             Self::Weighted(s) => s.set_weight(id, weight(claim)),
             Self::Stride(s) => s.set_claim(id, claim),
@@ -86,9 +86,9 @@ impl Scheduler {
 }
 
 /// A round robin knows no precedence.
-const fn weight(claim: Claim) -> u32 {
+const fn weight(claim: TurnClaim) -> u32 {
     match claim {
-        Claim::Preempting(weight) | Claim::Proportional(weight) => weight,
+        TurnClaim::Preempting(weight) | TurnClaim::Proportional(weight) => weight,
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
     fn turns_are_proportional_to_weights_also_after_they_change() {
         for mut scheduler in schedulers() {
             for (id, weight) in [(0, 1), (1, 2), (2, 5)] {
-                scheduler.join(ConnId(id), Claim::Proportional(weight));
+                scheduler.join(ConnId(id), TurnClaim::Proportional(weight));
                 scheduler.wake(ConnId(id));
             }
             // Of 800 turns 1, 2 and 5 eighths, give or take the round under way.
@@ -125,8 +125,8 @@ mod tests {
             for (id, share) in [(0, 100), (1, 200), (2, 500)] {
                 assert!(count[&id].abs_diff(share) <= 1, "{count:?}");
             }
-            scheduler.set_claim(ConnId(0), Claim::Proportional(4));
-            scheduler.set_claim(ConnId(2), Claim::Proportional(2));
+            scheduler.set_claim(ConnId(0), TurnClaim::Proportional(4));
+            scheduler.set_claim(ConnId(2), TurnClaim::Proportional(2));
             turns(&mut scheduler, 8);
             let count = turns(&mut scheduler, 800);
             for (id, share) in [(0, 400), (1, 200), (2, 200)] {
@@ -139,7 +139,7 @@ mod tests {
     fn equal_members_take_turns_segment_by_segment() {
         for mut scheduler in schedulers() {
             for id in 0..3 {
-                scheduler.join(ConnId(id), Claim::Proportional(1));
+                scheduler.join(ConnId(id), TurnClaim::Proportional(1));
                 scheduler.wake(ConnId(id));
             }
             let order: Vec<_> = (0..9)
@@ -157,7 +157,7 @@ mod tests {
     fn who_was_away_gets_its_share_at_once_and_no_more() {
         for mut scheduler in schedulers() {
             for id in 0..2 {
-                scheduler.join(ConnId(id), Claim::Proportional(1));
+                scheduler.join(ConnId(id), TurnClaim::Proportional(1));
             }
             scheduler.wake(ConnId(0));
             turns(&mut scheduler, 1000);
@@ -172,7 +172,7 @@ mod tests {
     fn who_has_nothing_is_passed_over_and_who_left_is_gone() {
         for mut scheduler in schedulers() {
             for id in 0..3 {
-                scheduler.join(ConnId(id), Claim::Proportional(1));
+                scheduler.join(ConnId(id), TurnClaim::Proportional(1));
                 scheduler.wake(ConnId(id));
             }
             assert_eq!(scheduler.pick(), Some(ConnId(0)));
@@ -180,7 +180,7 @@ mod tests {
             scheduler.leave(ConnId(1));
             assert_eq!(turns(&mut scheduler, 4), BTreeMap::from([(2, 4)]));
             // The number is used again by somebody with nothing to send.
-            scheduler.join(ConnId(1), Claim::Proportional(1));
+            scheduler.join(ConnId(1), TurnClaim::Proportional(1));
             assert_eq!(turns(&mut scheduler, 4), BTreeMap::from([(2, 4)]));
             scheduler.pick();
             scheduler.on_idle();
@@ -191,9 +191,9 @@ mod tests {
     #[test]
     fn preempting_members_go_first_and_share_among_themselves() {
         let mut scheduler = Scheduler::new(Scheduling::Stride(Tickets::HtmlFirst));
-        scheduler.join(ConnId(0), Claim::Proportional(12));
+        scheduler.join(ConnId(0), TurnClaim::Proportional(12));
         for id in [1, 2] {
-            scheduler.join(ConnId(id), Claim::Preempting(1));
+            scheduler.join(ConnId(id), TurnClaim::Preempting(1));
         }
         for id in 0..3 {
             scheduler.wake(ConnId(id));

@@ -4,7 +4,7 @@
 //! Who comes, or comes back, enters at the time of who sent last: it has its share at once, and
 //! nothing is made up for.
 
-use policy::sharing::Claim;
+use policy::sharing::TurnClaim;
 use segment::ConnId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,10 +44,10 @@ pub(crate) struct Stride {
     places: u64,
 }
 
-const fn parts(claim: Claim) -> (Class, u64) {
+const fn parts(claim: TurnClaim) -> (Class, u64) {
     match claim {
-        Claim::Preempting(tickets) => (0, stride(tickets)),
-        Claim::Proportional(tickets) => (1, stride(tickets)),
+        TurnClaim::Preempting(tickets) => (0, stride(tickets)),
+        TurnClaim::Proportional(tickets) => (1, stride(tickets)),
     }
 }
 
@@ -57,7 +57,7 @@ const fn stride(tickets: u32) -> u64 {
 }
 
 impl Stride {
-    pub(super) fn join(&mut self, id: ConnId, claim: Claim) {
+    pub(super) fn join(&mut self, id: ConnId, claim: TurnClaim) {
         let (class, stride) = parts(claim);
         self.members.insert(id, Member { class, stride, pass: 0, place: None });
     }
@@ -69,7 +69,7 @@ impl Stride {
     }
 
     /// Takes effect at once: the way to its next turn is scaled.
-    pub(super) fn set_claim(&mut self, id: ConnId, claim: Claim) {
+    pub(super) fn set_claim(&mut self, id: ConnId, claim: TurnClaim) {
         let Some(member) = self.members.get_mut(&id) else { return };
         let (class, stride) = parts(claim);
         let ahead = member.pass.saturating_sub(self.time[usize::from(member.class)]);

@@ -1,17 +1,21 @@
 //! The example of Balakrishnan et al. 1998 §5.5, two clients and a window of 8 KB, worked out by hand.
 
 use super::*;
-use policy::config::Config;
+use policy::config::ConnectionConfig;
 use policy::congestion::{Halve, Proxy};
 use policy::startup::SlowStart;
 
-const A: Client = Client::Own(1, 9);
-const B: Client = Client::Named(7);
+const A: ProxyClient = ProxyClient::Own(1, 9);
+const B: ProxyClient = ProxyClient::Named(7);
 
 /// In congestion avoidance with 8 segments of 1 KB, as if 100 had been sent.
 fn proxied() -> Path {
-    let config =
-        Config { mss: 1024, initial_window: 8, initial_ssthresh: Some(8), ..Config::default() };
+    let config = ConnectionConfig {
+        mss: 1024,
+        initial_window: 8,
+        initial_ssthresh: Some(8),
+        ..ConnectionConfig::default()
+    };
     let mut path =
         Path::new(&config, Box::new(SlowStart), Box::new(Proxy::new(Halve::Window, false, None)));
     path.share(Sharing::default());
@@ -21,7 +25,7 @@ fn proxied() -> Path {
 }
 
 /// `client` loses the segment of place `order`; answers what is left of the window.
-fn lose(path: &mut Path, client: Client, order: u64, reduction: Reduction) -> u64 {
+fn lose(path: &mut Path, client: ProxyClient, order: u64, reduction: Reduction) -> u64 {
     let cwnd = path.window.cwnd();
     let timeout = reduction == Reduction::ToOneSegment;
     let event = CongestionEvent {

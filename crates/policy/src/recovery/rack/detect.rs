@@ -5,7 +5,7 @@
 //! the scoreboard already; a frontier remembers below which all of them are decided. Later
 //! transmissions wait in a queue of their own. So an ACK touches only what it may decide.
 
-use crate::ack::{Newest, Scoreboard, Sent};
+use crate::ack::{Newest, Scoreboard, SentSegment};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -166,7 +166,7 @@ impl Detector {
 }
 
 /// Index of the first segment after `index` that its SACKed range does not cover wholly.
-fn after_sacked(board: &Scoreboard, index: usize, s: &Sent) -> usize {
+fn after_sacked(board: &Scoreboard, index: usize, s: &SentSegment) -> usize {
     let ranges = board.sacked_ranges();
     let at = ranges.partition_point(|r| r.1 <= s.start);
     let end = ranges.get(at).map_or(s.end(), |r| r.1);
@@ -189,7 +189,7 @@ fn undecided(board: &Scoreboard, sent_at: Instant, end: u64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ack::Progress;
+    use crate::ack::AckProgress;
 
     const MSS: u64 = 1000;
 
@@ -212,7 +212,7 @@ mod tests {
 
     /// SACKs segments `[from, to)` and tells the detector at `now`.
     fn sack(d: &mut Detector, board: &mut Scoreboard, (from, to): (u64, u64), now: Instant) {
-        let mut progress = Progress::default();
+        let mut progress = AckProgress::default();
         board.sack(from * MSS, to * MSS, &mut progress);
         d.on_delivered(progress.newest.expect("delivery"), now, false);
     }
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_segment_sacked_in_part_is_judged() {
         let (mut d, mut board) = (Detector::new(), board(6));
-        let mut progress = Progress::default();
+        let mut progress = AckProgress::default();
         board.sack(0, 2500, &mut progress);
         board.sack(4000, 6000, &mut progress);
         d.on_delivered(progress.newest.unwrap(), at(106), false);

@@ -1,7 +1,7 @@
 //! F-RTO (RFC 5682 §3.1, with SACK): was the timeout spurious? After it only the first segment is
 //! sent again; the next ACKs, provoked by new data, tell.
 
-use super::super::Context;
+use super::super::RecoveryContext;
 use crate::ack::AckInfo;
 
 /// The detection after one timeout.
@@ -32,7 +32,7 @@ impl FRto {
     }
 
     /// Judges an ACK. `high` is one past what had been sent at the timeout.
-    pub(super) fn on_ack(&mut self, cx: &Context<'_>, ack: &AckInfo, high: u64) -> Verdict {
+    pub(super) fn on_ack(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo, high: u64) -> Verdict {
         if !self.active {
             return Verdict::Conventional;
         }

@@ -1,7 +1,7 @@
 //! How much reordering the path shows, and how long a missing segment is therefore waited for
 //! (RFC 8985 §6.2 steps 3 and 4).
 
-use super::super::Context;
+use super::super::RecoveryContext;
 use arith::rack::reordering_window;
 use units::{Duration, Instant};
 
@@ -94,7 +94,7 @@ impl Reordering {
     /// How long an unacknowledged segment is waited for beyond the newest round trip: nothing
     /// while no reordering was ever seen and either recovery is on or [`DUP_THRESH`] segments are
     /// SACKed.
-    pub(super) fn window(&self, cx: &Context<'_>, recovering: bool) -> Duration {
+    pub(super) fn window(&self, cx: &RecoveryContext<'_>, recovering: bool) -> Duration {
         let sacked = cx.board.sacked().div_ceil(cx.mss);
         if !self.seen && (recovering || sacked >= self.degree) {
             return Duration::ZERO;
@@ -107,7 +107,7 @@ impl Reordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ack::{Progress, Scoreboard};
+    use crate::ack::{AckProgress, Scoreboard};
 
     const MSS: u64 = 1000;
 
@@ -121,13 +121,13 @@ mod tests {
         for n in 0..10 {
             board.push(n * MSS, MSS as u32, (at(0), n));
         }
-        board.sack((10 - sacked) * MSS, 10 * MSS, &mut Progress::default());
+        board.sack((10 - sacked) * MSS, 10 * MSS, &mut AckProgress::default());
         board
     }
 
     fn window_ms(reordering: &Reordering, sacked: u64, recovering: bool) -> u64 {
         let mut board = board(sacked);
-        let cx = Context {
+        let cx = RecoveryContext {
             board: &mut board,
             cwnd: 10 * MSS,
             ssthresh: u64::MAX,

@@ -2,7 +2,7 @@
 //! Linux `tcp_fastretrans_alert`.
 
 use super::super::prr::Prr;
-use super::super::{Context, LossRecovery, Reduction, Report};
+use super::super::{LossRecovery, RecoveryContext, Reduction, Report};
 use super::detect::Verdict;
 use super::{RackTlp, State, frto};
 use crate::ack::AckInfo;
@@ -12,7 +12,7 @@ impl RackTlp {
     /// The state machine (Linux `tcp_fastretrans_alert`).
     pub(super) fn react(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut RecoveryContext<'_>,
         ack: &AckInfo,
         report: &mut Report,
     ) -> Verdict {
@@ -35,7 +35,7 @@ impl RackTlp {
 
     fn on_ack_in_recovery(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut RecoveryContext<'_>,
         ack: &AckInfo,
         report: &mut Report,
     ) -> Verdict {
@@ -60,7 +60,7 @@ impl RackTlp {
 
     fn on_ack_in_loss(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut RecoveryContext<'_>,
         ack: &AckInfo,
         report: &mut Report,
     ) -> Verdict {
@@ -74,7 +74,7 @@ impl RackTlp {
 
     /// Leaves the state after a timeout if all is repaired or the timeout was spurious (Linux
     /// `tcp_process_loss`; F-RTO, RFC 5682 §3.1).
-    fn process_loss(&mut self, cx: &mut Context<'_>, ack: &AckInfo, report: &mut Report) {
+    fn process_loss(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo, report: &mut Report) {
         if ack.advanced() && self.undo.is_proven(ack) {
             return self.undo_timeout(cx, report);
         }
@@ -91,7 +91,7 @@ impl RackTlp {
         }
     }
 
-    fn undo_timeout(&mut self, cx: &mut Context<'_>, report: &mut Report) {
+    fn undo_timeout(&mut self, cx: &mut RecoveryContext<'_>, report: &mut Report) {
         self.undo_reduction(cx, report, true);
         self.timeouts = 0;
         self.state = State::Open;
@@ -99,7 +99,7 @@ impl RackTlp {
 
     /// All that was outstanding when the episode began is acknowledged. Fast recovery leaves the
     /// window at `ssthresh`.
-    fn finish(&mut self, cx: &mut Context<'_>, ack: &AckInfo, report: &mut Report) {
+    fn finish(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo, report: &mut Report) {
         let fast = self.state == State::Recovery;
         if self.undo.is_proven(ack) {
             self.undo_reduction(cx, report, false);
@@ -112,7 +112,7 @@ impl RackTlp {
         self.state = State::Open;
     }
 
-    fn undo_by_dsack(&mut self, cx: &mut Context<'_>, report: &mut Report) -> bool {
+    fn undo_by_dsack(&mut self, cx: &mut RecoveryContext<'_>, report: &mut Report) -> bool {
         let proven = self.undo.is_proven_by_dsack();
         if proven {
             self.reordering.on_undone();
@@ -122,7 +122,7 @@ impl RackTlp {
     }
 
     /// Restores the window; with `forgive`, what was presumed lost counts as under way again.
-    fn undo_reduction(&mut self, cx: &mut Context<'_>, report: &mut Report, forgive: bool) {
+    fn undo_reduction(&mut self, cx: &mut RecoveryContext<'_>, report: &mut Report, forgive: bool) {
         if forgive {
             cx.board.forgive_losses();
             self.detector.reexamine(cx.board);
@@ -136,7 +136,7 @@ impl RackTlp {
         }
     }
 
-    fn judge(&mut self, cx: &mut Context<'_>, now: Instant) -> Verdict {
+    fn judge(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Verdict {
         if !self.detector.is_due() {
             return Verdict::default();
         }
@@ -144,7 +144,7 @@ impl RackTlp {
         self.detector.judge(cx.board, now, window)
     }
 
-    fn recover_or_open(&mut self, cx: &mut Context<'_>, report: &mut Report) {
+    fn recover_or_open(&mut self, cx: &mut RecoveryContext<'_>, report: &mut Report) {
         if cx.board.lost() > 0 {
             self.enter_recovery(cx, report);
         } else {
@@ -152,7 +152,7 @@ impl RackTlp {
         }
     }
 
-    pub(super) fn enter_recovery(&mut self, cx: &Context<'_>, report: &mut Report) {
+    pub(super) fn enter_recovery(&mut self, cx: &RecoveryContext<'_>, report: &mut Report) {
         if !anything_sent_again(cx) {
             self.undo.settle();
         }
@@ -163,7 +163,7 @@ impl RackTlp {
         report.congestion = Some(Reduction::Gradual);
     }
 
-    pub(super) fn begin_episode(&mut self, cx: &Context<'_>, cwnd: u64) {
+    pub(super) fn begin_episode(&mut self, cx: &RecoveryContext<'_>, cwnd: u64) {
         let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
         let again = cx.board.retransmissions_in_flight().div_ceil(cx.mss);
         let in_flight = again + u64::from(self.probe.repeats());
@@ -172,7 +172,7 @@ impl RackTlp {
         self.probe.forget();
     }
 
-    pub(super) fn open(&mut self, cx: &Context<'_>) {
+    pub(super) fn open(&mut self, cx: &RecoveryContext<'_>) {
         let again = anything_sent_again(cx);
         if !again {
             self.undo.settle();
@@ -187,7 +187,7 @@ impl RackTlp {
 }
 
 /// Something sent again is under way, or is the head.
-fn anything_sent_again(cx: &Context<'_>) -> bool {
+fn anything_sent_again(cx: &RecoveryContext<'_>) -> bool {
     let head = cx.board.segment(0);
     cx.board.retransmissions_in_flight() > 0 || head.is_some_and(|s| s.was_retransmitted())
 }

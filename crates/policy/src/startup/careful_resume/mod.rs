@@ -7,7 +7,9 @@
 //! *Safe Retreat* answers any congestion before that. *Normal* is the other start-up, which also
 //! grows the window in Reconnaissance and while validating.
 
-use super::{Occasion, Overlay, Phase, Remembered, Start, StartUpDescriptor, Turn, Wrapping};
+use super::{
+    Occasion, Overlay, OverlayTurn, Phase, Remembered, Start, StartUpDescriptor, Wrapping,
+};
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
 use crate::registry::values::per_mille;
@@ -144,12 +146,12 @@ impl CarefulResume {
 }
 
 impl Overlay for CarefulResume {
-    fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Turn {
+    fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> OverlayTurn {
         if start.occasion == Occasion::NewPath {
             self.initial_window = start.initial_window;
             self.stage = start.seed.map_or(Stage::Normal, |seed| Stage::Reconnaissance { seed });
         }
-        Turn::Left
+        OverlayTurn::Left
     }
 
     fn lets_observe(&self) -> bool {

@@ -29,7 +29,7 @@ impl Sender {
             min_rtt: Some(Duration::from_millis(min_rtt)),
             ..Remembered::default()
         };
-        let rtt = RttEstimator::new(crate::config::Config::default().rto);
+        let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         let start = Start {
             seed: Some(seed),
             initial_window: 10 * MSS,

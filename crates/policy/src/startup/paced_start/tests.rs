@@ -34,7 +34,7 @@ impl Sender {
         let window = Window::new(MSS, 3 * MSS, u64::MAX, false);
         let start = PacedStart::new(PacedStartOptions { tolerance });
         let mut sender = Self { window, start, available, now: 0, acked: 0 };
-        let rtt = crate::ack::RttEstimator::new(crate::config::Config::default().rto);
+        let rtt = crate::ack::RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         sender.start.begin(&mut sender.window, &Start::of(Occasion::NewPath, &rtt));
         sender
     }

@@ -3,7 +3,7 @@
 //! Measurements are CSV files. A [`Suite`] recognises its own by their columns and knows what a
 //! row means: the set-up, the scheme that stands for a variant, what is compared and how closely.
 //! Nothing else depends on the case. [`read`] a file or take those [`shipped`], [`prepare`] the
-//! cases, [`Prepared::run`] them: in parallel, and the same whatever the number of threads.
+//! cases, [`PreparedCases::run`] them: in parallel, and the same whatever the number of threads.
 //!
 //! Another suite is a module with a [`Suite`] and a line in [`SUITES`].
 
@@ -23,23 +23,26 @@ mod suite;
 mod table;
 
 pub use fields::{Field, Fields};
-pub use suite::{Case, Cases, Comparison, Metric, Refusal, Row, Suite, Unit, Verdict, over_seeds};
-pub use table::{CheckError, Table, within};
+pub use suite::{
+    Cases, ComparisonRow, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Verdict, Refusal,
+    Suite, over_seeds,
+};
+pub use table::{CheckError, Ns2Table, within};
 
 use rayon::prelude::*;
 
 /// All suites, in the order in which they are run.
 pub const SUITES: &[&dyn Suite] = &[
-    &single::Single,
-    &rounds::Rounds,
-    &et::EnsemblePages,
-    &rbp::RestartAfterIdle,
-    &cross::CrossTraffic,
-    &arrivals::Arrivals,
-    &bursts::Bursts,
-    &buffer::FourTransfers,
-    &sessions::SessionPages,
-    &fast_start::FastStart,
+    &single::SingleSuite,
+    &rounds::RoundsSuite,
+    &et::EnsemblePagesSuite,
+    &rbp::RestartAfterIdleSuite,
+    &cross::CrossTrafficSuite,
+    &arrivals::ArrivalsSuite,
+    &bursts::BurstsSuite,
+    &buffer::FourTransfersSuite,
+    &sessions::SessionPagesSuite,
+    &fast_start::FastStartSuite,
 ];
 
 /// A file and the suite that knows its columns.
@@ -47,7 +50,7 @@ pub const SUITES: &[&dyn Suite] = &[
 pub struct Measurements {
     /// An index into [`SUITES`].
     suite: usize,
-    table: Table,
+    table: Ns2Table,
 }
 
 impl Measurements {
@@ -70,8 +73,8 @@ pub struct Selection {
 pub const QUICK_CASES: usize = 8;
 
 /// Cases that are ready to run.
-pub struct Prepared {
-    cases: Vec<(&'static str, Case)>,
+pub struct PreparedCases {
+    cases: Vec<(&'static str, Ns2Case)>,
     /// Rows left out, and why.
     pub skipped: Vec<String>,
 }
@@ -90,7 +93,7 @@ pub fn shipped() -> Result<Vec<Measurements>, CheckError> {
 /// # Errors
 /// If it is no CSV or no suite knows its columns.
 pub fn read(name: &str, text: &str) -> Result<Measurements, CheckError> {
-    let table = Table::parse(name, text)?;
+    let table = Ns2Table::parse(name, text)?;
     let knows = |suite: &&dyn Suite| suite.signatures().iter().any(|group| table.has(group));
     match SUITES.iter().position(knows) {
         Some(suite) => Ok(Measurements { suite, table }),
@@ -98,7 +101,7 @@ pub fn read(name: &str, text: &str) -> Result<Measurements, CheckError> {
     }
 }
 
-fn unknown_columns(table: &Table) -> String {
+fn unknown_columns(table: &Ns2Table) -> String {
     let mut known = Vec::new();
     for suite in SUITES {
         let groups = suite.signatures().iter();
@@ -115,17 +118,17 @@ fn unknown_columns(table: &Table) -> String {
 ///
 /// # Errors
 /// If a row is malformed, or no suite has the name selected.
-pub fn prepare(files: &[Measurements], selection: &Selection) -> Result<Prepared, CheckError> {
+pub fn prepare(files: &[Measurements], selection: &Selection) -> Result<PreparedCases, CheckError> {
     let wanted = |suite: &dyn Suite| selection.suite.as_ref().is_none_or(|n| n == suite.name());
     if !SUITES.iter().any(|suite| wanted(*suite)) {
         let names: Vec<_> = SUITES.iter().map(|suite| suite.name()).collect();
         let name = selection.suite.as_deref().unwrap_or_default();
         return Err(CheckError(faults::unknown("suite", name, &names, "")));
     }
-    let mut prepared = Prepared { cases: Vec::new(), skipped: Vec::new() };
+    let mut prepared = PreparedCases { cases: Vec::new(), skipped: Vec::new() };
     for (index, suite) in SUITES.iter().enumerate().filter(|(_, suite)| wanted(**suite)) {
         let of_suite = files.iter().filter(|file| file.suite == index);
-        let tables: Vec<&Table> = of_suite.map(|file| &file.table).collect();
+        let tables: Vec<&Ns2Table> = of_suite.map(|file| &file.table).collect();
         let Cases { mut cases, skipped } = suite.cases(&tables)?;
         if selection.quick {
             cases = spread(cases, QUICK_CASES);
@@ -143,7 +146,7 @@ fn spread<T>(all: Vec<T>, count: usize) -> Vec<T> {
     all.into_iter().step_by(step).collect()
 }
 
-impl Prepared {
+impl PreparedCases {
     /// How many cases there are.
     pub const fn len(&self) -> usize {
         self.cases.len()
@@ -158,14 +161,18 @@ impl Prepared {
     ///
     /// # Errors
     /// If a case is impossible.
-    pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>, CheckError> {
-        let run = |(suite, case): &(&'static str, Case)| {
+    pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<ComparisonRow>, CheckError> {
+        let run = |(suite, case): &(&'static str, Ns2Case)| {
             let comparisons = (case.run)()
                 .map_err(|why| CheckError(format!("{}: {:?}: {why}", case.file, case.key)))?;
             done();
-            Ok(comparisons.into_iter().map(|c| Row::new(suite, case, c)).collect::<Vec<_>>())
+            Ok(comparisons
+                .into_iter()
+                .map(|c| ComparisonRow::new(suite, case, c))
+                .collect::<Vec<_>>())
         };
-        let rows: Result<Vec<Vec<Row>>, CheckError> = self.cases.par_iter().map(run).collect();
+        let rows: Result<Vec<Vec<ComparisonRow>>, CheckError> =
+            self.cases.par_iter().map(run).collect();
         Ok(rows?.into_iter().flatten().collect())
     }
 }
@@ -173,8 +180,11 @@ impl Prepared {
 /// Reads, prepares and runs what is selected of `files`.
 ///
 /// # Errors
-/// Those of [`prepare`] and [`Prepared::run`].
-pub fn check(files: &[Measurements], selection: &Selection) -> Result<Vec<Row>, CheckError> {
+/// Those of [`prepare`] and [`PreparedCases::run`].
+pub fn check(
+    files: &[Measurements],
+    selection: &Selection,
+) -> Result<Vec<ComparisonRow>, CheckError> {
     prepare(files, selection)?.run(&|| ())
 }
 
@@ -192,7 +202,7 @@ mod tests {
     fn every_shipped_file_is_known_to_its_own_suite_alone() {
         for suite in SUITES {
             for (name, text) in suite.shipped() {
-                let table = Table::parse(name, text).unwrap();
+                let table = Ns2Table::parse(name, text).unwrap();
                 let knows = |s: &&&dyn Suite| s.signatures().iter().any(|g| table.has(g));
                 let known: Vec<_> = SUITES.iter().filter(knows).map(|s| s.name()).collect();
                 assert_eq!(known, [suite.name()], "{name}");

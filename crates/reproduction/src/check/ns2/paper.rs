@@ -4,7 +4,7 @@
 
 use link::{Discipline, LinkConfig, QueueLimit};
 use netsim::{Dumbbell, Duplex, Simulation, SimulationConfig, WireSizes};
-use race::estimate::Estimate;
+use race::estimate::MeanEstimate;
 use units::{Duration, Rate};
 
 /// Payload of a packet, and all of it on the wire.
@@ -58,12 +58,12 @@ impl Wires {
 }
 
 /// Mean and standard error of what each run has; infinite if a run has none.
-pub(super) fn over_runs<T>(runs: &[T], value: impl Fn(&T) -> f64) -> Estimate {
+pub(super) fn over_runs<T>(runs: &[T], value: impl Fn(&T) -> f64) -> MeanEstimate {
     let values: Vec<f64> = runs.iter().map(value).collect();
-    Estimate::of(&values).unwrap_or(Estimate { mean: f64::INFINITY, standard_error: None })
+    MeanEstimate::of(&values).unwrap_or(MeanEstimate { mean: f64::INFINITY, standard_error: None })
 }
 
 /// A mean with its standard error, as columns have them.
-pub(super) const fn estimate(mean: f64, standard_error: f64) -> Estimate {
-    Estimate { mean, standard_error: Some(standard_error) }
+pub(super) const fn estimate(mean: f64, standard_error: f64) -> MeanEstimate {
+    MeanEstimate { mean, standard_error: Some(standard_error) }
 }

@@ -1,8 +1,8 @@
 //! What a suite of measurements is, and what comes of comparing: cases, metrics, bounds, verdicts.
 
 use super::fields::Fields;
-use super::table::{CheckError, Table};
-use race::estimate::Estimate;
+use super::table::{CheckError, Ns2Table};
+use race::estimate::MeanEstimate;
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
@@ -26,14 +26,14 @@ pub trait Suite: Sync {
     ///
     /// # Errors
     /// If a row is malformed or cannot have been measured.
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError>;
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError>;
 }
 
 /// What the files of a suite hold.
 #[derive(Default)]
 pub struct Cases {
     /// To be run, in the order of the files.
-    pub cases: Vec<Case>,
+    pub cases: Vec<Ns2Case>,
     /// Rows left out, and why.
     pub skipped: Vec<String>,
 }
@@ -53,8 +53,8 @@ impl Cases {
     /// # Errors
     /// At the first row that is malformed or impossible.
     pub fn of_rows<R: DeserializeOwned>(
-        tables: &[&Table],
-        make: impl Fn(&str, R) -> Result<Case, Refusal>,
+        tables: &[&Ns2Table],
+        make: impl Fn(&str, R) -> Result<Ns2Case, Refusal>,
     ) -> Result<Self, CheckError> {
         let mut out = Self::default();
         for table in tables {
@@ -73,18 +73,18 @@ impl Cases {
 }
 
 /// Something to run again and compare.
-pub struct Case {
+pub struct Ns2Case {
     /// The file it is from.
     pub file: String,
     /// What identifies it.
     pub key: Fields,
     /// Runs it; an error says why that is impossible.
-    pub run: Box<dyn Fn() -> Result<Vec<Comparison>, String> + Send + Sync>,
+    pub run: Box<dyn Fn() -> Result<Vec<Ns2Comparison>, String> + Send + Sync>,
 }
 
 /// In what a metric counts, which decides how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum MetricUnit {
     /// Seconds.
     Seconds,
     /// Megabits per second, packets at a time, and the like.
@@ -95,14 +95,14 @@ pub enum Unit {
 
 /// What is compared: usually a column of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Metric {
+pub struct Ns2Metric {
     /// Name of the column.
     pub name: &'static str,
     /// Its unit.
-    pub unit: Unit,
+    pub unit: MetricUnit,
 }
 
-impl Serialize for Metric {
+impl Serialize for Ns2Metric {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name)
     }
@@ -111,7 +111,7 @@ impl Serialize for Metric {
 /// Inside or outside of the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum Ns2Verdict {
     /// Agrees.
     Inside,
     /// Does not.
@@ -120,23 +120,23 @@ pub enum Verdict {
 
 /// One metric of one case, ns-2's and ours.
 #[derive(Clone, Debug)]
-pub struct Comparison {
+pub struct Ns2Comparison {
     /// What is compared.
-    pub metric: Metric,
+    pub metric: Ns2Metric,
     /// ns-2's figure.
-    pub ns2: Estimate,
+    pub ns2: MeanEstimate,
     /// Ours; infinite if there is none.
-    pub ours: Estimate,
+    pub ours: MeanEstimate,
     /// Lowest and highest figure of ours that agrees.
     pub bound: [f64; 2],
     /// What is shown beside it and bears no verdict.
     pub beside: Fields,
 }
 
-impl Comparison {
+impl Ns2Comparison {
     /// Agreement within `relative` of ns-2's figure or two standard errors of the difference,
     /// whichever is more.
-    pub fn within(metric: Metric, [ns2, ours]: [Estimate; 2], relative: f64) -> Self {
+    pub fn within(metric: Ns2Metric, [ns2, ours]: [MeanEstimate; 2], relative: f64) -> Self {
         let [a, b] = [ns2, ours].map(|e| e.standard_error.unwrap_or(0.0));
         let allowed = (2.0 * (a * a + b * b).sqrt()).max(relative * ns2.mean.abs());
         let bound = [ns2.mean - allowed, ns2.mean + allowed];
@@ -150,17 +150,17 @@ impl Comparison {
     }
 
     /// Whether ours lies within the bound.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Ns2Verdict {
         match (self.bound[0]..=self.bound[1]).contains(&self.ours.mean) {
-            true => Verdict::Inside,
-            false => Verdict::Outside,
+            true => Ns2Verdict::Inside,
+            false => Ns2Verdict::Outside,
         }
     }
 }
 
 /// A comparison with where it belongs, as it is printed.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct ComparisonRow {
     /// The suite.
     pub suite: &'static str,
     /// File the case came from.
@@ -168,7 +168,7 @@ pub struct Row {
     /// The case.
     pub case: Fields,
     /// What is compared.
-    pub metric: Metric,
+    pub metric: Ns2Metric,
     /// ns-2's figure.
     pub ns2: f64,
     /// Its standard error; zero for a deterministic run, or if nothing is known of it.
@@ -180,15 +180,15 @@ pub struct Row {
     /// Lowest and highest figure that agree.
     pub bound: [f64; 2],
     /// Whether ours lies between them.
-    pub verdict: Verdict,
+    pub verdict: Ns2Verdict,
     /// Figures shown beside it that bear no verdict.
     pub beside: Fields,
 }
 
-impl Row {
-    pub(super) fn new(suite: &'static str, case: &Case, comparison: Comparison) -> Self {
+impl ComparisonRow {
+    pub(super) fn new(suite: &'static str, case: &Ns2Case, comparison: Ns2Comparison) -> Self {
         let verdict = comparison.verdict();
-        let Comparison { metric, ns2, ours, bound, beside } = comparison;
+        let Ns2Comparison { metric, ns2, ours, bound, beside } = comparison;
         Self {
             suite,
             file: case.file.clone(),
@@ -221,18 +221,20 @@ pub fn over_seeds<T: Send>(
 mod tests {
     use super::*;
 
-    const METRIC: Metric = Metric { name: "x", unit: Unit::Plain };
+    const METRIC: Ns2Metric = Ns2Metric { name: "x", unit: MetricUnit::Plain };
 
-    fn compare(ns2: (f64, f64), ours: (f64, f64)) -> Comparison {
-        let estimate =
-            |(mean, se): (f64, f64)| Estimate { mean, standard_error: (se > 0.0).then_some(se) };
-        Comparison::within(METRIC, [estimate(ns2), estimate(ours)], 0.1)
+    fn compare(ns2: (f64, f64), ours: (f64, f64)) -> Ns2Comparison {
+        let estimate = |(mean, se): (f64, f64)| MeanEstimate {
+            mean,
+            standard_error: (se > 0.0).then_some(se),
+        };
+        Ns2Comparison::within(METRIC, [estimate(ns2), estimate(ours)], 0.1)
     }
 
     #[test]
     fn a_tenth_or_two_standard_errors_whichever_is_more() {
-        assert_eq!(compare((10.0, 0.0), (11.0, 0.0)).verdict(), Verdict::Inside);
-        assert_eq!(compare((10.0, 0.0), (11.1, 0.0)).verdict(), Verdict::Outside);
+        assert_eq!(compare((10.0, 0.0), (11.0, 0.0)).verdict(), Ns2Verdict::Inside);
+        assert_eq!(compare((10.0, 0.0), (11.1, 0.0)).verdict(), Ns2Verdict::Outside);
         // Errors 3 and 4: the difference has 5, so 10 ± 10 agree.
         assert_eq!(compare((10.0, 3.0), (20.0, 4.0)).bound, [0.0, 20.0]);
         // Errors too small to matter: a tenth of 10.
@@ -241,8 +243,8 @@ mod tests {
 
     #[test]
     fn what_never_came_is_outside() {
-        assert_eq!(compare((10.0, 0.0), (f64::INFINITY, 0.0)).verdict(), Verdict::Outside);
-        assert_eq!(compare((10.0, 0.0), (f64::NAN, 0.0)).verdict(), Verdict::Outside);
+        assert_eq!(compare((10.0, 0.0), (f64::INFINITY, 0.0)).verdict(), Ns2Verdict::Outside);
+        assert_eq!(compare((10.0, 0.0), (f64::NAN, 0.0)).verdict(), Ns2Verdict::Outside);
     }
 
     #[test]

@@ -18,13 +18,13 @@ impl std::error::Error for CheckError {}
 
 /// One file as read: every value still text.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct Ns2Table {
     name: String,
     headers: StringRecord,
     records: Vec<(u64, StringRecord)>,
 }
 
-impl Table {
+impl Ns2Table {
     /// Reads CSV; `name` is what errors call it.
     ///
     /// # Errors
@@ -106,19 +106,19 @@ mod tests {
 
     #[test]
     fn rows_come_with_their_lines_and_further_columns_are_ignored() {
-        let table = Table::parse("x.csv", "m,n\n a, 1\nb,2\n").unwrap();
+        let table = Ns2Table::parse("x.csv", "m,n\n a, 1\nb,2\n").unwrap();
         assert_eq!(table.rows().unwrap(), [(2, Row { n: 1 }), (3, Row { n: 2 })]);
         assert!(table.has(&["n", "m"]) && !table.has(&["n", "o"]));
     }
 
     #[test]
     fn errors_name_file_and_line() {
-        let table = Table::parse("x.csv", "n\n1\nmany\n").unwrap();
+        let table = Ns2Table::parse("x.csv", "n\n1\nmany\n").unwrap();
         let error = table.rows::<Row>().unwrap_err().to_string();
         assert!(
             error.starts_with("x.csv:3:") && error.contains("many") || error.contains("invalid")
         );
-        let error = Table::parse("x.csv", "n,m\n1,2\n1\n").unwrap_err().to_string();
+        let error = Ns2Table::parse("x.csv", "n,m\n1,2\n1\n").unwrap_err().to_string();
         assert!(error.starts_with("x.csv:3:"), "{error}");
     }
 }

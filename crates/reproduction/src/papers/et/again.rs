@@ -4,9 +4,9 @@ use super::{
     CLIENT, CONNECTIONS, DELAY, MODEL, NETWORK, PAGE, PAGES, QUEUE, REALISTIC, ROUND_TRIP,
     Scenario, TWO_ROUND_TRIPS,
 };
-use crate::papers::book::{Book, Record};
+use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS, furthest_out};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS, furthest_out};
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
 
@@ -109,7 +109,7 @@ struct Setting<'a> {
 
 impl Setting<'_> {
     /// A reading of a scheme on the page.
-    fn time(self, record: &Record, scheme: &str, reading: &str) -> Samples {
+    fn time(self, record: &ExperimentRecord, scheme: &str, reading: &str) -> Samples {
         let Self { scenario: Scenario { queue, connections, .. }, page, delay } = self;
         let at = [
             (QUEUE, queue),
@@ -125,11 +125,11 @@ impl Setting<'_> {
 pub(super) fn et_5(book: &Book) -> Findings {
     let (record, mut findings) = (book.of("ET-5"), Findings::default());
     for ranges in &RANGES {
-        accesses(&mut findings, record, (ranges, AS_CHOSEN), Line::must);
+        accesses(&mut findings, record, (ranges, AS_CHOSEN), FigureLine::must);
     }
     for comparison in OTHERWISE {
         for ranges in &RANGES {
-            accesses(&mut findings, record, (ranges, comparison), Line::also);
+            accesses(&mut findings, record, (ranges, comparison), FigureLine::also);
         }
     }
     connections(&mut findings, book.of("ET-5-connection"));
@@ -139,9 +139,9 @@ pub(super) fn et_5(book: &Book) -> Findings {
 /// Adds, for each of HTML and total, the page that decides against the first access and Reno.
 fn accesses(
     findings: &mut Findings,
-    record: &Record,
+    record: &ExperimentRecord,
     (ranges, comparison): (&Ranges, Comparison),
-    bear: impl Fn(Line, Interval) -> Line,
+    bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine,
 ) {
     let scenario = ranges.scenario;
     let Comparison { name, saved, delay } = comparison;
@@ -154,27 +154,29 @@ fn accesses(
                 let before = setting.time(record, baseline, &format!("first.{what}"));
                 (page, again.map(|time| time - saved).gain_over(&before))
             };
-            let within = Interval::between(least, most);
+            let within = ClaimInterval::between(least, most);
             if let Some((page, gain)) = furthest_out(within, PAGES.iter().map(gain)) {
                 let label = format!(
                     "{}: {what} faster than {whose}{name}, the page that decides ({page})",
                     scenario.name
                 );
-                findings.line(bear(Line::new(label, PERCENT).ours(gain), within));
+                findings.line(bear(FigureLine::new(label, PERCENT).ours(gain), within));
             }
         }
     }
 }
 
 /// Adds what a connection saves that follows another.
-fn connections(findings: &mut Findings, record: &Record) {
+fn connections(findings: &mut Findings, record: &ExperimentRecord) {
     for size in record.values(SIZE) {
         let samples = |reading| record.samples(&[(SIZE, &size)], reading);
         let saved = samples("first").minus(&samples("later")).mean();
-        let line = Line::new(format!("saved by a later connection, {size}"), SECONDS).ours(saved);
-        findings.line(line.also(Interval::between(0.175, 0.185)));
+        let line =
+            FigureLine::new(format!("saved by a later connection, {size}"), SECONDS).ours(saved);
+        findings.line(line.also(ClaimInterval::between(0.175, 0.185)));
         let apart = samples("apart").mean();
-        let line = Line::new(format!("its first four packets apart, {size}"), SECONDS).ours(apart);
-        findings.line(line.also(Interval::at_least(0.001)));
+        let line =
+            FigureLine::new(format!("its first four packets apart, {size}"), SECONDS).ours(apart);
+        findings.line(line.also(ClaimInterval::at_least(0.001)));
     }
 }

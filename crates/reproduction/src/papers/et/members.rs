@@ -2,7 +2,7 @@
 
 use crate::papers::book::Book;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS};
 use crate::papers::reading::{PacketStep, Readings, RunRecords};
 
 const QUICK: Quick = Quick { repeats: 1, keep: &[] };
@@ -93,14 +93,14 @@ pub(super) fn et_6(book: &Book) -> Findings {
         let equal = 100.0 / members.len() as f64;
         for member in members {
             let share = record.samples(&[], &format!("{phase}, {member}")).mean();
-            let line = Line::new(format!("share of the {member} among {phase}"), PERCENT);
-            findings.line(line.ours(share).must(Interval::between(equal - 5.0, equal + 5.0)));
+            let line = FigureLine::new(format!("share of the {member} among {phase}"), PERCENT);
+            findings.line(line.ours(share).must(ClaimInterval::between(equal - 5.0, equal + 5.0)));
         }
     }
     let [ours, alone] = [record, one].map(|record| record.samples(&[], "total"));
-    let line = Line::new("total above that of one TCP with all bytes", PERCENT);
-    findings.line(line.ours(ours.excess_over(&alone)).must(Interval::between(-1.0, 1.0)));
-    findings.line(Line::new("total of the ensemble", SECONDS).ours(ours.mean()));
-    findings.line(Line::new("total of one TCP", SECONDS).ours(alone.mean()));
+    let line = FigureLine::new("total above that of one TCP with all bytes", PERCENT);
+    findings.line(line.ours(ours.excess_over(&alone)).must(ClaimInterval::between(-1.0, 1.0)));
+    findings.line(FigureLine::new("total of the ensemble", SECONDS).ours(ours.mean()));
+    findings.line(FigureLine::new("total of one TCP", SECONDS).ours(alone.mean()));
     findings
 }

@@ -7,7 +7,7 @@ mod again;
 mod members;
 mod pages;
 
-use super::claim::{Claim, How};
+use super::claim::{How, PaperClaim};
 
 /// Handshake and request, 1.5 and 0.5 round trips, which the paper adds to what it measures (§4).
 const TWO_ROUND_TRIPS: f64 = 0.2;
@@ -38,8 +38,8 @@ const CLIENT: Scenario = Scenario { name: "client", queue: "inf", connections: "
 const NETWORK: Scenario = Scenario { name: "network", queue: "10p", connections: "1000" };
 const REALISTIC: Scenario = Scenario { name: "realistic", queue: "10p", connections: "4" };
 
-pub(super) const CLAIMS: &[Claim] = &[
-    Claim {
+pub(super) const CLAIMS: &[PaperClaim] = &[
+    PaperClaim {
         id: "ET-1",
         text: "Model: html-pre delivers HTML 6 to 46 % faster than Reno, the total is 2 to 26 % slower \
                on four pages (map 4 % faster), and all four schedulers have the same total",
@@ -50,7 +50,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "When objects are asked for decides, which the paper does not say. At the first segment of the HTML, as here, theirs leave half a round trip off the HTML's: map's HTML waits for one packet of theirs in all, java's, with 35 asked for at once, for 205. Half a round trip later they meet in the queue: HTML 8 (map) to 64 % (java) faster, totals 7 to 21 % slower, map 1 % faster. Reno's figures are ns-2's to the last digit",
         how: How::Experiments(&[&pages::ET_1], pages::et_1),
     },
-    Claim {
+    PaperClaim {
         id: "ET-2",
         text: "Realistic client: HTML 4 to 21 % faster, totals 8 to 29 % faster (frames, graphics, \
                java)",
@@ -60,7 +60,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "Totals are inside. HTML of graphics and java waits for 2 and for no packets of the others (4 % are 5 packets): with four connections those are images of 1 KB, two packets each. Half a round trip later it gains 2.5 and 2.3 %",
         how: How::Experiments(&[&pages::ET_1], pages::et_2),
     },
-    Claim {
+    PaperClaim {
         id: "ET-3",
         text: "Realistic network: HTML 6 to 73 % faster, Reno's total 2.5 to 20 times longer, E-TCP as in \
                the model",
@@ -70,7 +70,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "HTML of frames: 11 of 16 images lose their first packet in one burst and wait 3 s for their first timer; Reno's HTML has the link to itself meanwhile. Asked for half a round trip later it gains 43 %. Total of text: its timeouts take 0.2 s at least; with BSD's timers of 500 ms all pages are inside (2.7 to 17 times)",
         how: How::Experiments(&[&pages::ET_1], pages::et_3),
     },
-    Claim {
+    PaperClaim {
         id: "ET-4",
         text: "Realistic: HTML 4 to 75 % faster, total 17 to 61 % faster",
         source: "Eggert, Heidemann & Touch 2000 §4.4, Figure 5",
@@ -79,7 +79,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "HTML of map, graphics and java as in ET-2. Map and graphics lose nothing with four connections, so their totals are ET-2's; the paper calls map unchanged from ET-1 on, which is 4 %, not 17",
         how: How::Experiments(&[&pages::ET_1], pages::et_4),
     },
-    Claim {
+    PaperClaim {
         id: "ET-5",
         text: "Repeated access with html-pre: HTML and total are faster than the first by 17 to 53 and 11 to \
                28 % (model), 17 to 53 and 10 to 28 (client), 1? to 53 and 8 to 28 (network), 17 to 53 and \
@@ -91,7 +91,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "Below the first access everything is inside but text's total: 28.4 %, where the paper's whole per cents say 28. Below Reno's it is what the first access gains there and the second on top: where ET-1 to ET-4 differ this does, too (frames in the network 19 %, asked for half a round trip later 51 %; map's total 21 %, 26 % were Reno as the paper's), else by up to 3 points. A later connection of 4 packets saves 0.15 s, of 20 0.34 s, the paper's 0.18",
         how: How::Experiments(&[&again::ET_5, &again::CONNECTION], again::et_5),
     },
-    Claim {
+    PaperClaim {
         id: "ET-6",
         text: "Of three connections under fair scheduling, starting at 0, 0.5 and 0.8 s, each new one gets \
                its equal share at once, and who stays that of who leaves; the sum looks like one TCP",

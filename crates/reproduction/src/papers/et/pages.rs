@@ -4,9 +4,11 @@ use super::{
     CLIENT, CONNECTIONS, DELAY, HEADER, MODEL, NETWORK, PAGE, PAGES, PARAMETERS, QUEUE, REALISTIC,
     REQUESTS, Scenario, TWO_ROUND_TRIPS,
 };
-use crate::papers::book::{Book, Record};
+use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS, furthest_out};
+use crate::papers::finding::{
+    ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS, furthest_out,
+};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
@@ -24,7 +26,7 @@ const ALL_BUT_MAP: [&str; 4] = ["text", "graphics", "frames", "java"];
 const HTML: &str = "html";
 const TOTAL: &str = "total";
 /// "The same", in per cent.
-const SAME: Interval = Interval::between(-0.5, 0.5);
+const SAME: ClaimInterval = ClaimInterval::between(-0.5, 0.5);
 
 pub(super) const ET_1: Experiment = Experiment {
     name: "ET-1",
@@ -72,7 +74,7 @@ const OTHER_CHOICES: [Choice; 7] = [
 /// The pages of one scenario under one choice.
 #[derive(Clone, Copy)]
 struct Pages<'a> {
-    record: &'a Record,
+    record: &'a ExperimentRecord,
     scenario: Scenario,
     choice: Choice,
 }
@@ -136,63 +138,65 @@ fn each<'s>(
 fn deciding(
     findings: &mut Findings,
     what: &str,
-    (figures, within): (Vec<(String, Measured)>, Interval),
-    bear: impl Fn(Line, Interval) -> Line,
+    (figures, within): (Vec<(String, Measured)>, ClaimInterval),
+    bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine,
 ) {
     if let Some((at, ours)) = furthest_out(within, figures) {
-        let line = Line::new(format!("{what}, the case that decides ({at})"), PERCENT).ours(ours);
+        let line =
+            FigureLine::new(format!("{what}, the case that decides ({at})"), PERCENT).ours(ours);
         findings.line(bear(line, within));
     }
 }
 
 /// Adds the gain of html-pre on each page.
-fn gains(findings: &mut Findings, pages: Pages<'_>, claimed: GainClaim<'_>) {
-    let GainClaim { reading, of, within } = claimed;
+fn gains(findings: &mut Findings, pages: Pages<'_>, claimed: ClaimedGain<'_>) {
+    let ClaimedGain { reading, of, within } = claimed;
     for page in of {
         let gain = pages.gain(HTML_PRE, page, reading);
         let label = format!("{reading} faster than Reno's, {page}");
-        findings.line(Line::new(label, PERCENT).ours(gain).must(within));
+        findings.line(FigureLine::new(label, PERCENT).ours(gain).must(within));
     }
 }
 
 /// A claim on one of html-pre's gains over Reno.
 #[derive(Clone, Copy)]
-struct GainClaim<'s> {
+struct ClaimedGain<'s> {
     reading: &'s str,
     /// The pages it is about.
     of: &'s [&'s str],
-    within: Interval,
+    within: ClaimInterval,
 }
 
-impl<'s> GainClaim<'s> {
-    const fn html(of: &'s [&'s str], within: Interval) -> Self {
+impl<'s> ClaimedGain<'s> {
+    const fn html(of: &'s [&'s str], within: ClaimInterval) -> Self {
         Self { reading: HTML, of, within }
     }
 
-    const fn total(of: &'s [&'s str], within: Interval) -> Self {
+    const fn total(of: &'s [&'s str], within: ClaimInterval) -> Self {
         Self { reading: TOTAL, of, within }
     }
 }
 
 /// Adds Reno's own times, beside ns-2's, and what other choices make of html-pre's gains.
-fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [GainClaim<'_>; 2]) {
+fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [ClaimedGain<'_>; 2]) {
     let ns2 = Ns2::read(include_str!("../../../data/ns2-et-reno-pages.csv"));
     for (page, reading) in PAGES.iter().flat_map(|page| [(page, HTML), (page, TOTAL)]) {
         let row = [("scenario", pages.scenario.name), ("page", page)];
         let ns2 = ns2.measured(&row, &format!("{reading}_s")).map(|m| m.mean);
         let ours = pages.samples(RENO, page, reading).mean();
-        findings.line(Line::new(format!("Reno, {page}, {reading}"), SECONDS).ns2(ns2).ours(ours));
+        findings
+            .line(FigureLine::new(format!("Reno, {page}, {reading}"), SECONDS).ns2(ns2).ours(ours));
     }
     for choice in OTHER_CHOICES {
         let other = Pages { choice, ..pages };
-        for GainClaim { reading, of, within } in claimed {
+        for ClaimedGain { reading, of, within } in claimed {
             let mut gains: Vec<(&str, Measured)> =
                 of.iter().map(|page| (*page, other.gain(HTML_PRE, page, reading))).collect();
             gains.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
             let ends = [("least", gains.first()), ("largest", gains.last())];
             for (which, (page, gain)) in ends.into_iter().filter_map(|(w, end)| Some((w, end?))) {
                 let label = format!("{}: {which} gain in {reading} ({page})", choice.name);
-                findings.line(Line::new(label, PERCENT).ours(*gain).also(within));
+                findings.line(FigureLine::new(label, PERCENT).ours(*gain).also(within));
             }
         }
     }
@@ -200,30 +204,32 @@ fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [GainClaim<'_>; 2])
 
 pub(super) fn et_1(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, MODEL), Findings::default());
-    let html = GainClaim::html(&PAGES[..], Interval::between(6.0, 46.0));
+    let html = ClaimedGain::html(&PAGES[..], ClaimInterval::between(6.0, 46.0));
     gains(&mut findings, pages, html);
     for page in ALL_BUT_MAP {
         let excess = pages.excess(HTML_PRE, page, TOTAL);
         let label = format!("total slower than Reno's, {page}");
-        findings.line(Line::new(label, PERCENT).ours(excess).must(Interval::between(2.0, 26.0)));
+        findings.line(
+            FigureLine::new(label, PERCENT).ours(excess).must(ClaimInterval::between(2.0, 26.0)),
+        );
     }
     let [reno, ours] = [RENO, HTML_PRE].map(|scheme| pages.samples(scheme, "map", TOTAL));
-    let line = Line::new("Reno's total slower, map", PERCENT).ours(reno.excess_over(&ours));
-    findings.line(line.must(Interval::between(3.5, 4.5)));
+    let line = FigureLine::new("Reno's total slower, map", PERCENT).ours(reno.excess_over(&ours));
+    findings.line(line.must(ClaimInterval::between(3.5, 4.5)));
     let apart = |scheme: &str, page: &str| {
         pages.samples(scheme, page, TOTAL).excess_over(&pages.samples(HTML_PRE, page, TOTAL))
     };
     let apart = (each((&OTHERS, &PAGES), apart), SAME);
-    deciding(&mut findings, "total against html-pre's", apart, Line::must);
+    deciding(&mut findings, "total against html-pre's", apart, FigureLine::must);
     let (graphics, slower): (Vec<_>, Vec<_>) =
         each((&OTHERS, &PAGES), |scheme, page| pages.excess(scheme, page, HTML))
             .into_iter()
             .partition(|(at, _)| at == "graphics, etcp-content");
-    let slower = (slower, Interval::between(2.0, 60.0));
-    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, Line::also);
-    let faster = (graphics, Interval::between(-3.5, -2.5));
-    deciding(&mut findings, "HTML slower than Reno's", faster, Line::also);
-    let total = GainClaim::total(&ALL_BUT_MAP, Interval::between(-26.0, -2.0));
+    let slower = (slower, ClaimInterval::between(2.0, 60.0));
+    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, FigureLine::also);
+    let faster = (graphics, ClaimInterval::between(-3.5, -2.5));
+    deciding(&mut findings, "HTML slower than Reno's", faster, FigureLine::also);
+    let total = ClaimedGain::total(&ALL_BUT_MAP, ClaimInterval::between(-26.0, -2.0));
     shown(&mut findings, pages, [html, total]);
     findings
 }
@@ -231,28 +237,33 @@ pub(super) fn et_1(book: &Book) -> Findings {
 pub(super) fn et_2(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, CLIENT), Findings::default());
     let model = pages.under(MODEL);
-    let html = GainClaim::html(&MANY[..], Interval::between(4.0, 21.0));
-    let total = GainClaim::total(&MANY[..], Interval::between(8.0, 29.0));
+    let html = ClaimedGain::html(&MANY[..], ClaimInterval::between(4.0, 21.0));
+    let total = ClaimedGain::total(&MANY[..], ClaimInterval::between(8.0, 29.0));
     gains(&mut findings, pages, html);
     for page in MANY {
         let totals = each((&ALL, &[page]), |scheme, page| pages.gain(scheme, page, TOTAL));
         let totals = (totals, total.within);
-        deciding(&mut findings, "total faster than Reno's", totals, Line::must);
+        deciding(&mut findings, "total faster than Reno's", totals, FigureLine::must);
     }
     let (frames, slower): (Vec<_>, Vec<_>) =
         each((&OTHERS, &MANY), |scheme, page| pages.excess(scheme, page, HTML))
             .into_iter()
             .partition(|(at, _)| at == "frames, etcp-content");
-    let slower = (slower, Interval::between(2.0, 27.0));
-    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, Line::also);
-    let faster = (frames, Interval::between(-4.5, -3.5));
-    deciding(&mut findings, "HTML slower than Reno's", faster, Line::also);
+    let slower = (slower, ClaimInterval::between(2.0, 27.0));
+    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, FigureLine::also);
+    let faster = (frames, ClaimInterval::between(-4.5, -3.5));
+    deciding(&mut findings, "HTML slower than Reno's", faster, FigureLine::also);
     let change = |scheme: &str, page: &str| pages.change(model, scheme, page, TOTAL);
-    let reno = (each((&[RENO], &MANY), change), Interval::between(22.0, 80.0));
-    deciding(&mut findings, "Reno's total above the model's", reno, Line::also);
-    let ensembles = (each((&ALL, &MANY), change), Interval::at_most(10.0));
-    deciding(&mut findings, "total above the model's", ensembles, Line::also);
-    as_before(&mut findings, (pages, model), (&["text", "map"], &[RENO, HTML_PRE]), Line::also);
+    let reno = (each((&[RENO], &MANY), change), ClaimInterval::between(22.0, 80.0));
+    deciding(&mut findings, "Reno's total above the model's", reno, FigureLine::also);
+    let ensembles = (each((&ALL, &MANY), change), ClaimInterval::at_most(10.0));
+    deciding(&mut findings, "total above the model's", ensembles, FigureLine::also);
+    as_before(
+        &mut findings,
+        (pages, model),
+        (&["text", "map"], &[RENO, HTML_PRE]),
+        FigureLine::also,
+    );
     shown(&mut findings, pages, [html, total]);
     findings
 }
@@ -262,7 +273,7 @@ fn as_before(
     findings: &mut Findings,
     (pages, before): (Pages<'_>, Pages<'_>),
     (of, schemes): (&[&str], &[&str]),
-    bear: impl Fn(Line, Interval) -> Line + Copy,
+    bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine + Copy,
 ) {
     for reading in [HTML, TOTAL] {
         let what = format!("{reading} above that of scenario {:?}", before.scenario.name);
@@ -274,49 +285,52 @@ fn as_before(
 pub(super) fn et_3(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, NETWORK), Findings::default());
     let model = pages.under(MODEL);
-    let html = GainClaim::html(&ALL_BUT_MAP[..], Interval::between(6.0, 73.0));
+    let html = ClaimedGain::html(&ALL_BUT_MAP[..], ClaimInterval::between(6.0, 73.0));
     gains(&mut findings, pages, html);
     for page in ALL_BUT_MAP {
         let times = pages.samples(RENO, page, TOTAL).over(&pages.samples(HTML_PRE, page, TOTAL));
         let label = format!("Reno's total over E-TCP's, {page}");
-        findings.line(Line::new(label, PLAIN).ours(times).must(Interval::between(2.5, 20.0)));
+        findings.line(
+            FigureLine::new(label, PLAIN).ours(times).must(ClaimInterval::between(2.5, 20.0)),
+        );
     }
-    as_before(&mut findings, (pages, model), (&PAGES, &ALL), Line::must);
-    as_before(&mut findings, (pages, model), (&["map"], &[RENO]), Line::also);
+    as_before(&mut findings, (pages, model), (&PAGES, &ALL), FigureLine::must);
+    as_before(&mut findings, (pages, model), (&["map"], &[RENO]), FigureLine::also);
     let text = pages.samples(RENO, "text", TOTAL).over(&model.samples(RENO, "text", TOTAL));
-    let line = Line::new("Reno's text over the model's (almost 3)", PLAIN).ours(text);
-    findings.line(line.also(Interval::between(2.5, 3.0)));
+    let line = FigureLine::new("Reno's text over the model's (almost 3)", PLAIN).ours(text);
+    findings.line(line.also(ClaimInterval::between(2.5, 3.0)));
     let lost = pages.samples(RENO, "java", "again").map(|share| 100.0 * share).mean();
-    let line = Line::new("Reno's segments sent again, java", PERCENT).ours(lost);
-    findings.line(line.also(Interval::between(13.5, 14.5)));
+    let line = FigureLine::new("Reno's segments sent again, java", PERCENT).ours(lost);
+    findings.line(line.also(ClaimInterval::between(13.5, 14.5)));
     let others = each((&OTHERS, &ALL_BUT_MAP), |scheme, page| pages.gain(scheme, page, HTML));
-    let others = (others, Interval::between(-27.0, 65.0));
-    deciding(&mut findings, "HTML of the other three faster than Reno's", others, Line::also);
+    let others = (others, ClaimInterval::between(-27.0, 65.0));
+    deciding(&mut findings, "HTML of the other three faster than Reno's", others, FigureLine::also);
     // Reno 2.5 to 20 times longer: 1 - 1 / 2.5 and 1 - 1 / 20.
-    let total = GainClaim::total(&ALL_BUT_MAP, Interval::between(60.0, 95.0));
+    let total = ClaimedGain::total(&ALL_BUT_MAP, ClaimInterval::between(60.0, 95.0));
     shown(&mut findings, pages, [html, total]);
     findings
 }
 
 pub(super) fn et_4(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, REALISTIC), Findings::default());
-    let html = GainClaim::html(&PAGES[..], Interval::between(4.0, 75.0));
-    let total = GainClaim::total(&PAGES[..], Interval::between(17.0, 61.0));
+    let html = ClaimedGain::html(&PAGES[..], ClaimInterval::between(4.0, 75.0));
+    let total = ClaimedGain::total(&PAGES[..], ClaimInterval::between(17.0, 61.0));
     gains(&mut findings, pages, html);
     gains(&mut findings, pages, total);
     let (text, slower): (Vec<_>, Vec<_>) =
         each((&OTHERS, &PAGES), |scheme, page| pages.excess(scheme, page, HTML))
             .into_iter()
             .partition(|(at, _)| at.starts_with("text"));
-    let slower = (slower, Interval::between(2.0, 27.0));
-    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, Line::also);
-    let faster = (text, Interval::between(-65.0, -61.0));
-    deciding(&mut findings, "HTML slower than Reno's", faster, Line::also);
+    let slower = (slower, ClaimInterval::between(2.0, 27.0));
+    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, FigureLine::also);
+    let faster = (text, ClaimInterval::between(-65.0, -61.0));
+    deciding(&mut findings, "HTML slower than Reno's", faster, FigureLine::also);
     let network = pages.under(NETWORK);
-    as_before(&mut findings, (pages, network), (&["text"], &[RENO]), Line::also);
+    as_before(&mut findings, (pages, network), (&["text"], &[RENO]), FigureLine::also);
     let frames = pages.change(pages.under(CLIENT), RENO, "frames", HTML);
-    let line = Line::new("Reno's HTML of frames above scenario \"client\"'s", PERCENT).ours(frames);
-    findings.line(line.also(Interval::at_most(0.0)));
+    let line =
+        FigureLine::new("Reno's HTML of frames above scenario \"client\"'s", PERCENT).ours(frames);
+    findings.line(line.also(ClaimInterval::at_most(0.0)));
     shown(&mut findings, pages, [html, total]);
     findings
 }

@@ -1,9 +1,9 @@
 //! FS-9: a fast way down, and a slow way up that an upload shares with the acknowledgements.
 
 use super::{COARSE, FINE, TICK};
-use crate::papers::book::{Book, Record};
+use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS};
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
 
@@ -50,7 +50,7 @@ const TABLE: [PaperTime; 4] = [
 /// One column of the table under one set of open choices.
 #[derive(Clone, Copy)]
 struct Column<'a> {
-    record: &'a Record,
+    record: &'a ExperimentRecord,
     tick: &'a str,
     upload: &'a str,
     queue: &'a str,
@@ -76,27 +76,27 @@ pub(super) fn fs_9(book: &Book) -> Findings {
     let fifo = Column { record: book.of("FS-9"), tick: COARSE, upload: WINDOW, queue: "droptail" };
     let first = Column { queue: "acks-first", ..fifo };
     let mut findings = Findings::default();
-    let substantial = Interval::at_least(20.0);
+    let substantial = ClaimInterval::at_least(20.0);
     for (column, name) in [(fifo, "FIFO"), (first, "acks-first")] {
         let label = format!("gain of fs-pdrop, {name}");
-        findings.line(Line::new(label, PERCENT).ours(column.gain()).must(substantial));
+        findings.line(FigureLine::new(label, PERCENT).ours(column.gain()).must(substantial));
     }
     let more = fifo.saved().mean().less(first.saved().mean());
     let label = "saved under FIFO less saved under acks-first";
-    findings.line(Line::new(label, SECONDS).ours(more).must(Interval::at_least(0.0)));
+    findings.line(FigureLine::new(label, SECONDS).ours(more).must(ClaimInterval::at_least(0.0)));
     for PaperTime { queue, scheme, seconds: (mean, error) } in TABLE {
-        let line = Line::new(format!("{scheme}, {queue}"), SECONDS);
+        let line = FigureLine::new(format!("{scheme}, {queue}"), SECONDS);
         let ours = Column { queue, ..fifo }.time(scheme).mean();
-        findings.line(line.ours(ours).also(Interval::around(mean, error)));
+        findings.line(line.ours(ours).also(ClaimInterval::around(mean, error)));
     }
     for (column, name) in [(fifo, "FIFO"), (first, "acks-first")] {
         let label = format!("gain of fs-pdrop, {name}, tick 100 ms");
         let gain = Column { tick: FINE, ..column }.gain();
-        findings.line(Line::new(label, PERCENT).ours(gain).also(substantial));
+        findings.line(FigureLine::new(label, PERCENT).ours(gain).also(substantial));
         for (upload, window) in OTHERS {
             let label = format!("gain of fs-pdrop, {name}, upload's window {window}");
             let gain = Column { upload, ..column }.gain();
-            findings.line(Line::new(label, PERCENT).ours(gain).also(substantial));
+            findings.line(FigureLine::new(label, PERCENT).ours(gain).also(substantial));
         }
     }
     findings

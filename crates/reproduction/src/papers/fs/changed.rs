@@ -2,12 +2,12 @@
 
 use super::load::{Bursts, LOW, bulk_transfers, ns2_changed, ns2_gain, ns2_high_excess};
 use crate::papers::book::Book;
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, furthest_out};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, furthest_out};
 use crate::papers::sample::{Measured, Samples};
 
 const VARIANTS: [&str; 3] = ["fs", "fs-pdrop", "fs-pdrop-noflr"];
 const ALL: [&str; 4] = ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"];
-const GAIN: Interval = Interval::between(50.0, 60.0);
+const GAIN: ClaimInterval = ClaimInterval::between(50.0, 60.0);
 
 pub(super) fn fs_4(book: &Book) -> Findings {
     let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed());
@@ -16,23 +16,24 @@ pub(super) fn fs_4(book: &Book) -> Findings {
         let (load, gain) = bursts.largest_gain(scheme);
         let label = format!("{scheme}: largest gain at low load ({load} bulk)");
         let ns2 = ns2_gain(&ns2, scheme, load);
-        findings.line(Line::new(label, PERCENT).ns2(ns2).ours(gain).must(GAIN));
+        findings.line(FigureLine::new(label, PERCENT).ns2(ns2).ours(gain).must(GAIN));
     }
     for load in LOW {
-        let line = Line::new(format!("fs-pdrop: gain with {}", bulk_transfers(load)), PERCENT);
+        let line =
+            FigureLine::new(format!("fs-pdrop: gain with {}", bulk_transfers(load)), PERCENT);
         let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
     }
     for (bursts, what) in bursts.others() {
         let (_, gain) = bursts.largest_gain("fs-pdrop");
         let label = format!("fs-pdrop: largest gain at low load, {what}");
-        findings.line(Line::new(label, PERCENT).ours(gain).also(GAIN));
+        findings.line(FigureLine::new(label, PERCENT).ours(gain).also(GAIN));
     }
     findings.line(alike(bursts));
     for scheme in ALL {
         let label = format!("{scheme}: rise from 5 to 8 bulk over that from 2 to 5");
         let rise = rise(bursts, scheme);
-        findings.line(Line::new(label, PLAIN).ours(rise).must(Interval::at_least(2.0)));
+        findings.line(FigureLine::new(label, PLAIN).ours(rise).must(ClaimInterval::at_least(2.0)));
     }
     let title = "Second burst after load has appeared, 50 ms";
     let time = bursts.time("newreno", "0").mean().mean;
@@ -43,8 +44,8 @@ pub(super) fn fs_4(book: &Book) -> Findings {
 }
 
 /// How far the variants are apart at low load.
-fn alike(bursts: Bursts<'_>) -> Line {
-    let alike = Interval::between(-5.0, 5.0);
+fn alike(bursts: Bursts<'_>) -> FigureLine {
+    let alike = ClaimInterval::between(-5.0, 5.0);
     let pairs = LOW.iter().flat_map(|load| VARIANTS.map(|scheme| (*load, scheme)));
     let excess = pairs.map(|(load, scheme)| {
         let excess = bursts.time(scheme, load).excess_over(&bursts.time("fs", load));
@@ -53,7 +54,7 @@ fn alike(bursts: Bursts<'_>) -> Line {
     let found = furthest_out(alike, excess);
     let ((load, scheme), excess) = found.unwrap_or((("0", "fs"), Measured::NOTHING));
     let label = format!("variants above fs at low load (most: {scheme}, {load})");
-    Line::new(label, PERCENT).ours(excess).must(alike)
+    FigureLine::new(label, PERCENT).ours(excess).must(alike)
 }
 
 /// The rise from 5 to 8 bulk transfers over that from 2 to 5.
@@ -67,17 +68,17 @@ struct Reading {
     scheme: &'static str,
     word: &'static str,
     /// Per cent above newreno.
-    within: Interval,
+    within: ClaimInterval,
 }
 
-const fn reading(scheme: &'static str, word: &'static str, within: Interval) -> Reading {
+const fn reading(scheme: &'static str, word: &'static str, within: ClaimInterval) -> Reading {
     Reading { scheme, word, within }
 }
 
 const HIGH: [Reading; 3] = [
-    reading("fs", "below", Interval::at_most(0.0)),
-    reading("fs-pdrop", "about as", Interval::between(-15.0, 15.0)),
-    reading("fs-pdrop-noflr", "clearly above", Interval::at_least(20.0)),
+    reading("fs", "below", ClaimInterval::at_most(0.0)),
+    reading("fs-pdrop", "about as", ClaimInterval::between(-15.0, 15.0)),
+    reading("fs-pdrop-noflr", "clearly above", ClaimInterval::at_least(20.0)),
 ];
 
 pub(super) fn fs_5(book: &Book) -> Findings {
@@ -85,14 +86,14 @@ pub(super) fn fs_5(book: &Book) -> Findings {
     let mut findings = Findings::default();
     for Reading { scheme, word, within } in HIGH {
         let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
-        let line = Line::new(format!("{scheme} above newreno ({word}), high load"), PERCENT);
+        let line = FigureLine::new(format!("{scheme} above newreno ({word}), high load"), PERCENT);
         findings.line(line.ns2(ns2_high_excess(&ns2, scheme)).ours(excess).must(within));
     }
     for (bursts, what) in bursts.others() {
         for Reading { scheme, word, within } in HIGH {
             let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
             let label = format!("{scheme} above newreno ({word}), {what}");
-            findings.line(Line::new(label, PERCENT).ours(excess).also(within));
+            findings.line(FigureLine::new(label, PERCENT).ours(excess).also(within));
         }
     }
     findings.plot(bursts.curves("Second burst after load has appeared, 50 ms", &ALL, Some(&ns2)));
@@ -104,21 +105,22 @@ pub(super) fn fs_7(book: &Book) -> Findings {
     let red = red.marking("0.1");
     let mut findings = Findings::default();
     let gain = |bursts: Bursts<'_>| bursts.high("fs-pdrop").gain_over(&bursts.high("newreno"));
-    let within = Interval::between(25.0, 50.0);
-    findings.line(Line::new("gain of fs-pdrop, high load", PERCENT).ours(gain(red)).must(within));
+    let within = ClaimInterval::between(25.0, 50.0);
+    findings
+        .line(FigureLine::new("gain of fs-pdrop, high load", PERCENT).ours(gain(red)).must(within));
     let fewer_marks = [(red.marking("0.02"), "max_p 0.02")];
     for (red, what) in red.others().into_iter().chain(fewer_marks) {
-        let line = Line::new(format!("gain of fs-pdrop, high load, {what}"), PERCENT);
+        let line = FigureLine::new(format!("gain of fs-pdrop, high load, {what}"), PERCENT);
         findings.line(line.ours(gain(red)).also(within));
     }
-    let lower = Interval::at_most(0.0);
+    let lower = ClaimInterval::at_most(0.0);
     let above = red.high("fs").excess_over(&red.high("fs-pdrop"));
-    findings.line(Line::new("fs above fs-pdrop, high load", PERCENT).ours(above).also(lower));
+    findings.line(FigureLine::new("fs above fs-pdrop, high load", PERCENT).ours(above).also(lower));
     findings.line(bulk_cost(red));
     for scheme in ["newreno", "fs", "fs-pdrop"] {
         let above = red.high(scheme).excess_over(&fifo.high(scheme));
         let label = format!("{scheme}: RED above drop-tail, high load");
-        findings.line(Line::new(label, PERCENT).ours(above).also(lower));
+        findings.line(FigureLine::new(label, PERCENT).ours(above).also(lower));
     }
     let title = "Second burst after load has appeared, RED with ECN, 50 ms";
     findings.plot(red.curves(title, &["newreno", "fs", "fs-pdrop"], None));
@@ -127,7 +129,7 @@ pub(super) fn fs_7(book: &Book) -> Findings {
 
 /// Packets that queues dropped over the run, under fs less under fs-pdrop: what fs gains, it would
 /// have to take from somebody.
-fn bulk_cost(red: Bursts<'_>) -> Line {
+fn bulk_cost(red: Bursts<'_>) -> FigureLine {
     let loads = red.loads();
     let high = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|load| load >= 8));
     let retransmissions = |scheme: &str| {
@@ -136,5 +138,5 @@ fn bulk_cost(red: Bursts<'_>) -> Line {
     };
     let more = retransmissions("fs").minus(&retransmissions("fs-pdrop")).mean();
     let label = "bulk's retransmissions, fs less fs-pdrop, high load";
-    Line::new(label, PLAIN).ours(more).also(Interval::at_least(0.0))
+    FigureLine::new(label, PLAIN).ours(more).also(ClaimInterval::at_least(0.0))
 }

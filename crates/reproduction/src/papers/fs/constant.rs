@@ -2,11 +2,11 @@
 
 use super::load::{Bursts, LOW, bulk_transfers, ns2_constant, ns2_gain};
 use crate::papers::book::Book;
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS, furthest_out};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS, furthest_out};
 use crate::papers::sample::Measured;
 
 /// The paper's interval for the gain at low load.
-const GAIN: Interval = Interval::between(50.0, 65.0);
+const GAIN: ClaimInterval = ClaimInterval::between(50.0, 65.0);
 const SHOWN: [&str; 2] = ["newreno", "fs-pdrop"];
 
 pub(super) fn fs_1(book: &Book) -> Findings {
@@ -15,16 +15,16 @@ pub(super) fn fs_1(book: &Book) -> Findings {
     let (load, gain) = bursts.largest_gain("fs-pdrop");
     let label = format!("largest gain at low load ({})", bulk_transfers(load));
     let at = ns2_gain(&ns2, "fs-pdrop", load);
-    findings.line(Line::new(label, PERCENT).ns2(at).ours(gain).must(GAIN));
+    findings.line(FigureLine::new(label, PERCENT).ns2(at).ours(gain).must(GAIN));
     findings.line(largest_there(bursts, gain));
     for load in LOW {
-        let line = Line::new(format!("gain with {}", bulk_transfers(load)), PERCENT);
+        let line = FigureLine::new(format!("gain with {}", bulk_transfers(load)), PERCENT);
         let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
         let received = |scheme| bursts.figure(scheme, load, "second_received");
         let gain = received("fs-pdrop").gain_over(&received("newreno"));
         let label = format!("gain with {}, to the receiver's last byte", bulk_transfers(load));
-        findings.line(Line::new(label, PERCENT).ours(gain));
+        findings.line(FigureLine::new(label, PERCENT).ours(gain));
     }
     other_choices(&mut findings, bursts);
     let plot = bursts.curves("Second burst, constant load, 50 ms", &SHOWN, Some(&ns2));
@@ -33,8 +33,8 @@ pub(super) fn fs_1(book: &Book) -> Findings {
 }
 
 /// That no higher load has a larger gain.
-fn largest_there(bursts: Bursts<'_>, gain: Measured) -> Line {
-    let more = Interval::at_least(0.0);
+fn largest_there(bursts: Bursts<'_>, gain: Measured) -> FigureLine {
+    let more = ClaimInterval::at_least(0.0);
     let loads = bursts.loads();
     let higher = loads.iter().filter(|load| !LOW.contains(&load.as_str()));
     let excess = higher.map(|load| (load, gain.less(bursts.gain("fs-pdrop", load))));
@@ -43,14 +43,14 @@ fn largest_there(bursts: Bursts<'_>, gain: Measured) -> Line {
         None => ("none", Measured::NOTHING),
     };
     let label = format!("less the gain at any higher load (least: {load})");
-    Line::new(label, PERCENT).ours(excess).must(more)
+    FigureLine::new(label, PERCENT).ours(excess).must(more)
 }
 
 fn other_choices(findings: &mut Findings, bursts: Bursts<'_>) {
     for (bursts, what) in bursts.others() {
         let (_, gain) = bursts.largest_gain("fs-pdrop");
         let label = format!("largest gain at low load, {what}");
-        findings.line(Line::new(label, PERCENT).ours(gain).also(GAIN));
+        findings.line(FigureLine::new(label, PERCENT).ours(gain).also(GAIN));
     }
 }
 
@@ -65,14 +65,15 @@ pub(super) fn fs_2(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let (load, gain) = far.largest_gain("fs-pdrop");
     let label = format!("largest gain at low load ({}), 200 ms", bulk_transfers(load));
-    findings.line(Line::new(label, PERCENT).ours(gain).must(GAIN));
+    findings.line(FigureLine::new(label, PERCENT).ours(gain).must(GAIN));
     let saved = |bursts: Bursts<'_>, load: &str| {
         bursts.time("newreno", load).minus(&bursts.time("fs-pdrop", load)).mean()
     };
     for load in LOW {
         let more = saved(far, load).less(saved(near, load));
         let label = format!("saved at 200 ms less saved at 50 ms, {}", bulk_transfers(load));
-        findings.line(Line::new(label, SECONDS).ours(more).must(Interval::at_least(0.0)));
+        findings
+            .line(FigureLine::new(label, SECONDS).ours(more).must(ClaimInterval::at_least(0.0)));
     }
     other_choices(&mut findings, far);
     let plot = far.curves("Second burst, constant load, 200 ms", &SHOWN, None);
@@ -81,7 +82,7 @@ pub(super) fn fs_2(book: &Book) -> Findings {
 }
 
 /// Noticeable is more than this, per cent of the time.
-const ALIKE: Interval = Interval::between(-10.0, 10.0);
+const ALIKE: ClaimInterval = ClaimInterval::between(-10.0, 10.0);
 
 pub(super) fn fs_3(book: &Book) -> Findings {
     let mut findings = Findings::default();
@@ -100,7 +101,7 @@ pub(super) fn fs_3(book: &Book) -> Findings {
 }
 
 /// The load, up to the highest, at which fs-pdrop and fs are most apart.
-fn most_apart(bursts: Bursts<'_>, what: &str, highest: u32) -> Line {
+fn most_apart(bursts: Bursts<'_>, what: &str, highest: u32) -> FigureLine {
     let loads = bursts.loads();
     let loads = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|n| n <= highest));
     let excess = loads.map(|load| {
@@ -108,5 +109,5 @@ fn most_apart(bursts: Bursts<'_>, what: &str, highest: u32) -> Line {
         (load.as_str(), fs_pdrop.excess_over(&fs))
     });
     let (load, excess) = furthest_out(ALIKE, excess).unwrap_or(("none", Measured::NOTHING));
-    Line::new(format!("fs-pdrop above fs, {what} (most: {load} bulk)"), PERCENT).ours(excess)
+    FigureLine::new(format!("fs-pdrop above fs, {what} (most: {load} bulk)"), PERCENT).ours(excess)
 }

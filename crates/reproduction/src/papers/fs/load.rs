@@ -1,7 +1,7 @@
 //! A single bursty connection among bulk transfers: the experiments, and what is read off them.
 
 use super::{COARSE, OTHERS, TICK};
-use crate::papers::book::Record;
+use crate::papers::book::ExperimentRecord;
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::Plot;
 use crate::papers::finding::{PLAIN, SECONDS};
@@ -55,7 +55,7 @@ const HIGH: [&str; 5] = ["8", "9", "10", "11", "12"];
 /// One experiment at one tick.
 #[derive(Clone, Copy)]
 pub(super) struct Bursts<'a> {
-    record: &'a Record,
+    record: &'a ExperimentRecord,
     tick: &'static str,
     /// RED's, where it is swept.
     max_p: Option<&'static str>,
@@ -63,7 +63,7 @@ pub(super) struct Bursts<'a> {
 
 impl<'a> Bursts<'a> {
     /// At the paper's tick.
-    pub(super) const fn of(record: &'a Record) -> Self {
+    pub(super) const fn of(record: &'a ExperimentRecord) -> Self {
         Self { record, tick: COARSE, max_p: None }
     }
 

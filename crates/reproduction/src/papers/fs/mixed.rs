@@ -1,9 +1,9 @@
 //! FS-8: connections that fast-start beside connections that do not.
 
 use super::{COARSE, OTHERS, TICK};
-use crate::papers::book::{Book, Record};
+use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::Samples;
@@ -44,7 +44,7 @@ const TABLE: [PaperTime; 6] = [
 ];
 
 /// Second bursts of a group under a scheme.
-fn time(record: &Record, tick: &str, scheme: &str, group: &str) -> Samples {
+fn time(record: &ExperimentRecord, tick: &str, scheme: &str, group: &str) -> Samples {
     record.samples(&[(TICK, tick), ("scheme", scheme)], &format!("{group}.second"))
 }
 
@@ -58,7 +58,7 @@ pub(super) fn fs_8(book: &Book) -> Findings {
     let mut findings = Findings::default();
     checks(&mut findings, record, (COARSE, ""));
     for PaperTime { scheme, group, seconds } in TABLE {
-        let line = Line::new(format!("{scheme}, {group}"), SECONDS).paper(seconds);
+        let line = FigureLine::new(format!("{scheme}, {group}"), SECONDS).paper(seconds);
         let line = line.ns2(ns2_time(scheme, group));
         findings.line(line.ours(time(record, COARSE, scheme, group).mean()));
     }
@@ -69,19 +69,19 @@ pub(super) fn fs_8(book: &Book) -> Findings {
 }
 
 /// What the paper says of its table, at a tick.
-fn checks(findings: &mut Findings, record: &Record, (tick, what): (&str, &str)) {
+fn checks(findings: &mut Findings, record: &ExperimentRecord, (tick, what): (&str, &str)) {
     let time = |scheme, group| time(record, tick, scheme, group);
     let mut check = |label: &str, ours, within| {
         findings.line(match tick {
-            COARSE => Line::new(label, PERCENT).ours(ours).must(within),
-            _ => Line::new(format!("{label}, {what}"), PERCENT).ours(ours).also(within),
+            COARSE => FigureLine::new(label, PERCENT).ours(ours).must(within),
+            _ => FigureLine::new(format!("{label}, {what}"), PERCENT).ours(ours).also(within),
         });
     };
     for scheme in ["fs", "fs-pdrop"] {
         let gain = time(scheme, "group1").gain_over(&time("newreno", "group1"));
-        check(&format!("group 1 gains under {scheme}"), gain, Interval::between(20.0, 25.0));
+        check(&format!("group 1 gains under {scheme}"), gain, ClaimInterval::between(20.0, 25.0));
     }
-    let costs = [("fs", Interval::at_least(10.0)), ("fs-pdrop", Interval::at_most(10.0))];
+    let costs = [("fs", ClaimInterval::at_least(10.0)), ("fs-pdrop", ClaimInterval::at_most(10.0))];
     for (scheme, within) in costs {
         let cost = time(scheme, "group2").excess_over(&time("newreno", "group2"));
         check(&format!("group 2 pays under {scheme}"), cost, within);

@@ -10,7 +10,7 @@ mod load;
 mod mixed;
 mod stall;
 
-use super::claim::{Claim, How};
+use super::claim::{How, PaperClaim};
 
 /// The paper's clock: BSD's retransmission timer (§7.1).
 const COARSE: &str = "profile=paper+tick=500ms";
@@ -23,8 +23,8 @@ const OTHERS: [(&str, &str); 2] = [(FINE, "tick 100 ms"), (DELAYED, "delayed ACK
 /// The plans' key for them.
 const TICK: &str = "parameters";
 
-pub(super) const CLAIMS: &[Claim] = &[
-    Claim {
+pub(super) const CLAIMS: &[PaperClaim] = &[
+    PaperClaim {
         id: "FS-1",
         text: "Under constant load Fast Start cuts the time of a 30 KB burst after 20 s of idle time \
                by 50 to 65 % at low load; the gain is largest there",
@@ -35,7 +35,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Experiments(&[&load::FS_1], constant::fs_1),
     },
-    Claim {
+    PaperClaim {
         id: "FS-2",
         text: "At 200 ms Fast Start gains the same in per cent, and more in seconds than at 50 ms",
         source: "Padmanabhan & Katz 1998 §4.1, Figure 3",
@@ -43,7 +43,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Experiments(&[&load::FS_1, &load::FS_2], constant::fs_2),
     },
-    Claim {
+    PaperClaim {
         id: "FS-3",
         text: "Under constant load it makes no noticeable difference whether the router drops Fast \
                Start's packets first",
@@ -56,7 +56,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               (9 bulk transfers: 3.6 s against 3.0 s). Up to 7 the two are alike.",
         how: How::Experiments(&[&load::FS_1, &load::FS_2], constant::fs_3),
     },
-    Claim {
+    PaperClaim {
         id: "FS-4",
         text: "Where load appears during the idle time, all variants of Fast Start gain 50 to 60 % at \
                low load, and all curves rise sharply beyond about 5 bulk transfers",
@@ -66,7 +66,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Experiments(&[&load::FS_4], changed::fs_4),
     },
-    Claim {
+    PaperClaim {
         id: "FS-5",
         text: "There, at high load, fs is faster than newreno, fs-pdrop about as fast, and \
                fs-pdrop-noflr clearly slower",
@@ -76,7 +76,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Experiments(&[&load::FS_4], changed::fs_5),
     },
-    Claim {
+    PaperClaim {
         id: "FS-6",
         text: "Ten connections that fast-start at once stall a bulk transfer for seconds without \
                priority drop, and do not with it",
@@ -86,7 +86,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Experiments(&[&stall::FS_6], stall::fs_6),
     },
-    Claim {
+    PaperClaim {
         id: "FS-7",
         text: "With RED and ECN fs-pdrop is 25 to 50 % below newreno even at high load",
         source: "Padmanabhan & Katz 1998 §4.3, Figure 6",
@@ -99,7 +99,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               none.",
         how: How::Experiments(&[&load::FS_7, &load::FS_4], changed::fs_7),
     },
-    Claim {
+    PaperClaim {
         id: "FS-8",
         text: "Of ten connections with Fast Start and ten without that burst within a second, the ten \
                gain 20 to 25 %, and the others pay for it only without priority drop",
@@ -111,7 +111,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               says nothing, group 1 gains what the paper says, and group 2 pays less.",
         how: How::Experiments(&[&mixed::FS_8], mixed::fs_8),
     },
-    Claim {
+    PaperClaim {
         id: "FS-9",
         text: "Over 10 Mbit/s down and 28.8 kbit/s up with an upload, fs-pdrop is substantially faster \
                than newreno, with a FIFO and with acknowledgements first, in seconds more with a FIFO",

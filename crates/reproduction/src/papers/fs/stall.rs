@@ -3,7 +3,7 @@
 use super::{COARSE, FINE, TICK};
 use crate::papers::book::Book;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{Findings, Interval, Line, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, SECONDS};
 use crate::papers::reading::{Readings, RunRecords};
 use crate::papers::sample::Samples;
 use std::collections::BTreeMap;
@@ -46,12 +46,13 @@ pub(super) fn fs_6(book: &Book) -> Findings {
         record.samples(&[(TICK, tick), (BULK, bulk), ("scheme", scheme)], "stall")
     };
     let mut findings = Findings::default();
-    let (long, short) = (Interval::at_least(1.0), Interval::at_most(1.0));
+    let (long, short) = (ClaimInterval::at_least(1.0), ClaimInterval::at_most(1.0));
     for (scheme, within) in [("fs", long), ("fs-pdrop", short)] {
-        let line = Line::new(format!("longest stall of the bulk transfer, {scheme}"), SECONDS);
+        let line =
+            FigureLine::new(format!("longest stall of the bulk transfer, {scheme}"), SECONDS);
         findings.line(line.ours(stall(COARSE, "1", scheme).mean()).must(within));
     }
-    let line = Line::new("longest stall of the bulk transfer, newreno", SECONDS);
+    let line = FigureLine::new("longest stall of the bulk transfer, newreno", SECONDS);
     findings.line(line.ours(stall(COARSE, "1", "newreno").mean()));
     for (tick, bulk) in [(FINE, "1"), (COARSE, "3"), (COARSE, "5")] {
         for (scheme, within) in [("fs", long), ("fs-pdrop", short)] {
@@ -60,7 +61,7 @@ pub(super) fn fs_6(book: &Book) -> Findings {
                 _ => format!("longest stall of one of {bulk} bulk transfers, {scheme}"),
             };
             findings.line(
-                Line::new(label, SECONDS).ours(stall(tick, bulk, scheme).mean()).also(within),
+                FigureLine::new(label, SECONDS).ours(stall(tick, bulk, scheme).mean()).also(within),
             );
         }
     }

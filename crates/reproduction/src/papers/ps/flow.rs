@@ -4,9 +4,9 @@ use super::{PAST, SACK};
 use crate::papers::book::Book;
 use crate::papers::cases::Case;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::curve::{Plot, Point};
+use crate::papers::curve::{CurvePoint, Plot};
 use crate::papers::finding::{
-    Findings, Interval, Line, PERCENT, PLAIN, SECONDS, Unit, furthest_out,
+    ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, PrintedUnit, SECONDS, furthest_out,
 };
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
@@ -56,11 +56,11 @@ fn mbps(case: &Case<'_>) -> f64 {
 #[derive(Clone, Copy)]
 struct Requirement<'a> {
     what: &'a str,
-    unit: Unit,
-    within: Interval,
+    unit: PrintedUnit,
+    within: ClaimInterval,
 }
 
-const fn require(what: &str, unit: Unit, within: Interval) -> Requirement<'_> {
+const fn require(what: &str, unit: PrintedUnit, within: ClaimInterval) -> Requirement<'_> {
     Requirement { what, unit, within }
 }
 
@@ -69,12 +69,12 @@ fn deciding<'c>(
     findings: &mut Findings,
     Requirement { what, unit, within }: Requirement<'_>,
     (cases, figure): (impl Iterator<Item = &'c Case<'c>>, impl Fn(&Case<'c>) -> Measured),
-    bear: impl Fn(Line, Interval) -> Line,
+    bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine,
 ) {
     let figures = cases.map(|case| (mbps(case), figure(case)));
     if let Some((at, ours)) = furthest_out(within, figures) {
         let label = format!("{what}, the rate that decides ({at} Mbit/s)");
-        findings.line(bear(Line::new(label, unit).ours(ours), within));
+        findings.line(bear(FigureLine::new(label, unit).ours(ours), within));
     }
 }
 
@@ -91,25 +91,36 @@ fn over_sack(case: &Case<'_>, reading: &str) -> Measured {
 pub(super) fn ps_2(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let (mut findings, all) = (Findings::default(), || cases.iter());
-    let lost = require("Paced Start's start-up loss", PERCENT, Interval::at_most(0.5));
-    deciding(&mut findings, lost, (all(), |case: &Case<'_>| loss(case, PAST)), Line::must);
-    let lost = require("Sack's start-up loss", PERCENT, Interval::at_least(5.0));
-    deciding(&mut findings, lost, (all(), |case: &Case<'_>| loss(case, SACK)), Line::must);
-    findings.line(spread(&cases).must(Interval::at_most(1.5)));
-    let shorter = require("start-up time over Sack's", PLAIN, Interval::at_most(0.5));
-    deciding(&mut findings, shorter, (all(), |case: &Case<'_>| over_sack(case, TIME)), Line::must);
-    let alike = require("throughput over 50 s above Sack's", PERCENT, Interval::between(-5.0, 5.0));
+    let lost = require("Paced Start's start-up loss", PERCENT, ClaimInterval::at_most(0.5));
+    deciding(&mut findings, lost, (all(), |case: &Case<'_>| loss(case, PAST)), FigureLine::must);
+    let lost = require("Sack's start-up loss", PERCENT, ClaimInterval::at_least(5.0));
+    deciding(&mut findings, lost, (all(), |case: &Case<'_>| loss(case, SACK)), FigureLine::must);
+    findings.line(spread(&cases).must(ClaimInterval::at_most(1.5)));
+    let shorter = require("start-up time over Sack's", PLAIN, ClaimInterval::at_most(0.5));
+    deciding(
+        &mut findings,
+        shorter,
+        (all(), |case: &Case<'_>| over_sack(case, TIME)),
+        FigureLine::must,
+    );
+    let alike =
+        require("throughput over 50 s above Sack's", PERCENT, ClaimInterval::between(-5.0, 5.0));
     let above = |case: &Case<'_>| {
         case.samples(PAST, THROUGHPUT).excess_over(&case.samples(SACK, THROUGHPUT))
     };
-    deciding(&mut findings, alike, (all(), above), Line::must);
-    let less = require("throughput in start-up over Sack's", PLAIN, Interval::at_most(1.0));
-    deciding(&mut findings, less, (all(), |case: &Case<'_>| over_sack(case, EARLY)), Line::also);
+    deciding(&mut findings, alike, (all(), above), FigureLine::must);
+    let less = require("throughput in start-up over Sack's", PLAIN, ClaimInterval::at_most(1.0));
+    deciding(
+        &mut findings,
+        less,
+        (all(), |case: &Case<'_>| over_sack(case, EARLY)),
+        FigureLine::also,
+    );
     if let Some((first, last)) = cases.first().zip(cases.last()) {
         let [first, last] = [first, last].map(|case| case.samples(SACK, TIME).mean());
         let label = "Sack's start-up longer beside the most than beside no traffic";
-        let line = Line::new(label, SECONDS).ours(last.less(first));
-        findings.line(line.also(Interval::at_most(0.0)));
+        let line = FigureLine::new(label, SECONDS).ours(last.less(first));
+        findings.line(line.also(ClaimInterval::at_most(0.0)));
     }
     beside_ns2(&mut findings, &cases, &[(SACK, "sack1")]);
     for (title, reading, unit) in [
@@ -124,11 +135,11 @@ pub(super) fn ps_2(book: &Book) -> Findings {
 }
 
 /// The longest of Paced Start's start-ups over the shortest.
-fn spread(cases: &[Case<'_>]) -> Line {
+fn spread(cases: &[Case<'_>]) -> FigureLine {
     let mut times: Vec<_> = cases.iter().map(|case| case.samples(PAST, TIME)).collect();
     times.sort_by(|a, b| a.mean().mean.total_cmp(&b.mean().mean));
     let ratio = times.last().zip(times.first()).map(|(longest, shortest)| longest.over(shortest));
-    let line = Line::new("Paced Start's longest start-up over its shortest", PLAIN);
+    let line = FigureLine::new("Paced Start's longest start-up over its shortest", PLAIN);
     line.ours(ratio.unwrap_or(Measured::NOTHING))
 }
 
@@ -149,7 +160,7 @@ fn beside_ns2(findings: &mut Findings, cases: &[Case<'_>], variants: &[(&str, &s
             };
             let ours = case.samples(scheme, reading).map(|value| scale * value).mean();
             let label = format!("{variant}, {what} beside {rate} Mbit/s");
-            findings.line(Line::new(label, unit).ns2(Some(scale * theirs.mean)).ours(ours));
+            findings.line(FigureLine::new(label, unit).ns2(Some(scale * theirs.mean)).ours(ours));
         }
     }
 }
@@ -157,14 +168,14 @@ fn beside_ns2(findings: &mut Findings, cases: &[Case<'_>], variants: &[(&str, &s
 fn curves(
     cases: &[Case<'_>],
     (title, figure): (&str, &str),
-    (reading, unit): (&str, Unit),
+    (reading, unit): (&str, PrintedUnit),
     schemes: &[&str],
 ) -> Plot {
     let mut plot =
         Plot::new(format!("{title} ({figure})"), ("cross traffic, Mbit/s", PLAIN), (title, unit));
     for scheme in schemes {
         let point =
-            |case: &Case<'_>| Point { x: mbps(case), y: case.samples(scheme, reading).mean() };
+            |case: &Case<'_>| CurvePoint { x: mbps(case), y: case.samples(scheme, reading).mean() };
         let name = scheme.split('+').next().unwrap_or(scheme);
         plot = plot.ours(name, cases.iter().map(point).collect());
     }
@@ -175,30 +186,31 @@ pub(super) fn ps_3(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let mut findings = Findings::default();
     let below = cases.iter().filter(|case| mbps(case) < 60.0);
-    let none = require("Hoe's start-up loss below 60 Mbit/s", PERCENT, Interval::at_most(0.0));
-    deciding(&mut findings, none, (below, |case: &Case<'_>| loss(case, HOE)), Line::must);
+    let none = require("Hoe's start-up loss below 60 Mbit/s", PERCENT, ClaimInterval::at_most(0.0));
+    deciding(&mut findings, none, (below, |case: &Case<'_>| loss(case, HOE)), FigureLine::must);
     let heavier = || cases.iter().filter(|case| mbps(case) > 60.0);
-    let much = require("Hoe's start-up loss above 60 Mbit/s", PERCENT, Interval::at_least(1.0));
-    deciding(&mut findings, much, (heavier(), |case: &Case<'_>| loss(case, HOE)), Line::must);
+    let much =
+        require("Hoe's start-up loss above 60 Mbit/s", PERCENT, ClaimInterval::at_least(1.0));
+    deciding(&mut findings, much, (heavier(), |case: &Case<'_>| loss(case, HOE)), FigureLine::must);
     let label = "Hoe's loss in start-up and after, of start-up's segments, above 60 Mbit/s";
-    let much = require(label, PERCENT, Interval::at_least(1.0));
+    let much = require(label, PERCENT, ClaimInterval::at_least(1.0));
     let later = |case: &Case<'_>| case.samples(HOE, LATER).map(|share| 100.0 * share).mean();
-    deciding(&mut findings, much, (heavier(), later), Line::also);
+    deciding(&mut findings, much, (heavier(), later), FigureLine::also);
     for (name, scheme) in [("Vegas", VEGAS), ("Paced Start", PAST)] {
         let what = format!("{name}'s start-up loss");
-        let none = require(&what, PERCENT, Interval::at_most(0.0));
+        let none = require(&what, PERCENT, ClaimInterval::at_most(0.0));
         deciding(
             &mut findings,
             none,
             (cases.iter(), |case: &Case<'_>| loss(case, scheme)),
-            Line::must,
+            FigureLine::must,
         );
     }
     for (name, scheme) in [("Hoe", HOE), ("Paced Start", PAST)] {
         let what = format!("Vegas's start-up time over {name}'s");
-        let longest = require(&what, PLAIN, Interval::at_least(1.0));
+        let longest = require(&what, PLAIN, ClaimInterval::at_least(1.0));
         let ratio = |case: &Case<'_>| case.samples(VEGAS, TIME).over(&case.samples(scheme, TIME));
-        deciding(&mut findings, longest, (cases.iter(), ratio), Line::must);
+        deciding(&mut findings, longest, (cases.iter(), ratio), FigureLine::must);
     }
     beside_ns2(&mut findings, &cases, &[(HOE, "newreno_hoe"), (VEGAS, "vegas")]);
     for (title, reading, unit) in [
@@ -253,9 +265,9 @@ pub(super) fn over_time_lines(findings: &mut Findings, book: &Book) {
     let bin_of = |reading: &str| (samples(SACK, reading).mean().mean / BIN) as usize;
     let (drop, end) = (bin_of("drop"), bin_of("end").min(BINS - 1));
     let phases = [
-        ("until Sack's first drop", 0..drop + 1, Interval::at_least(0.0)),
-        ("until the end of its start-up", drop + 1..end + 1, Interval::at_most(0.0)),
-        ("after", end + 1..BINS, Interval::between(-5.0, 5.0)),
+        ("until Sack's first drop", 0..drop + 1, ClaimInterval::at_least(0.0)),
+        ("until the end of its start-up", drop + 1..end + 1, ClaimInterval::at_most(0.0)),
+        ("after", end + 1..BINS, ClaimInterval::between(-5.0, 5.0)),
     ];
     for (when, bins, within) in phases {
         let carried = |scheme: &str| {
@@ -265,12 +277,15 @@ pub(super) fn over_time_lines(findings: &mut Findings, book: &Book) {
         };
         let label = format!("one flow, Sack's throughput above Paced Start's {when}");
         let ours = carried(SACK).excess_over(&carried(PAST));
-        findings.line(Line::new(label, PERCENT).ours(ours).also(within));
+        findings.line(FigureLine::new(label, PERCENT).ours(ours).also(within));
     }
     let of = |scheme: &str| {
         let point = |bin: usize| {
             let x = (bin as f64 + 0.5) * BIN;
-            Point { x, y: Measured::exact(samples(scheme, &format!("rate.{bin}")).mean().mean) }
+            CurvePoint {
+                x,
+                y: Measured::exact(samples(scheme, &format!("rate.{bin}")).mean().mean),
+            }
         };
         (0..BINS).map(point).collect()
     };

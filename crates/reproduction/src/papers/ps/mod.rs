@@ -9,13 +9,13 @@ mod starts;
 mod theory;
 mod web;
 
-use super::claim::{Claim, How};
+use super::claim::{How, PaperClaim};
 
 const SACK: &str = "sack";
 const PAST: &str = "past";
 
-pub(super) const CLAIMS: &[Claim] = &[
-    Claim {
+pub(super) const CLAIMS: &[PaperClaim] = &[
+    PaperClaim {
         id: "PS-1",
         text: "Exit gaps and ranges of alpha as in Table 2",
         source: "Hu & Steenkiste 2003 §3.2.3, Table 2, Figure 6",
@@ -24,7 +24,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Theory(theory::ps_1),
     },
-    Claim {
+    PaperClaim {
         id: "PS-2",
         text: "Beside constant traffic Paced Start loses almost nothing in start-up, Sack much; its start-up \
                time barely depends on the traffic and is far shorter; throughput over 50 s is alike",
@@ -36,7 +36,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               avoidance needs 14 s for the rest (5.8 % of 50 s). The paper sees such a dip at 45 Mbit/s",
         how: How::Experiments(&[&flow::PS_2], flow::ps_2),
     },
-    Claim {
+    PaperClaim {
         id: "PS-3",
         text: "Hoe: no loss below 60 Mbit/s of cross traffic, much above; Vegas and Paced Start no loss; \
                Vegas the longest start-up of the three",
@@ -46,7 +46,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               after the window has reached the pair's estimate. Counted with start-up (also:) losses rise from 60 Mbit/s on",
         how: How::Experiments(&[&flow::PS_2], flow::ps_3),
     },
-    Claim {
+    PaperClaim {
         id: "PS-4",
         text: "Among flows that come and go the throughput of Paced Start's is at or above Sack's, that of \
                Sack's mixed with them as among their own; at 200 packets fewer flows lose anything, also of \
@@ -60,7 +60,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               Without delayed ACKs Paced Start's gain 16 % less than Sack's beside them: slow start takes the buffer",
         how: How::Experiments(&[&network::PS_4, &network::PS_4_LONG], network::ps_4),
     },
-    Claim {
+    PaperClaim {
         id: "PS-5",
         text: "With an initial threshold of 20 packets Sack's throughput levels off near 4 Mbit/s",
         source: "Hu & Steenkiste 2003 §5.2.1, Figure 13",
@@ -69,7 +69,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               longer, and avoidance adds a packet every other round trip. Without them 3.8 Mbit/s",
         how: How::Experiments(&[&network::PS_5, &network::PS_4_LONG], network::ps_5),
     },
-    Claim {
+    PaperClaim {
         id: "PS-6",
         text: "Over a row of ten links as PS-4 at 200 packets",
         source: "Hu & Steenkiste 2003 §5.2.2, Figure 14",
@@ -78,7 +78,7 @@ pub(super) const CLAIMS: &[Claim] = &[
               compare. With buffers of 100 or 200 packets losses are as the paper says",
         how: How::Experiments(&[&network::PS_6], network::ps_6),
     },
-    Claim {
+    PaperClaim {
         id: "PS-7",
         text: "The gain is largest for flows of intermediate length, 100 to 150 packets",
         source: "Hu & Steenkiste 2003 §5.3, Figures 15 and 16",
@@ -88,7 +88,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "Short flows gain too with delayed ACKs, which slow Sack's start and not the trains",
         how: How::Experiments(&[&network::PS_7, &network::PS_4, &flow::PS_7_FLOW], network::ps_7),
     },
-    Claim {
+    PaperClaim {
         id: "PS-8",
         text: "About 80 % of starts exit by rate",
         source: "Hu & Steenkiste 2003 §3.2.2",
@@ -101,7 +101,7 @@ pub(super) const CLAIMS: &[Claim] = &[
             starts::ps_8,
         ),
     },
-    Claim {
+    PaperClaim {
         id: "PS-9",
         text: "Over 100 Mbit/s, 23 ms, half of it free: Paced Start's start-up is shorter, loses less and \
                carries less than Sack's (medians 0.161 against 0.406 s, 0.55 against 5.75 %, 6.77 against \
@@ -112,7 +112,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Experiments(&[&web::PS_9], web::ps_9),
     },
-    Claim {
+    PaperClaim {
         id: "PS-10",
         text: "Web traffic both ways over 20 Mbit/s, 20 ms: throughput per page clearly better, drops 94,186 \
                against 1,168",

@@ -5,10 +5,10 @@
 //! Sack: a flow is compared with itself among others.
 
 use super::{PAST, SACK};
-use crate::papers::book::{Book, Record};
+use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::curve::{Plot, Point};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, furthest_out};
+use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, furthest_out};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
@@ -127,7 +127,7 @@ fn losses(kind: &str, flows: &[&Flow], readings: &mut Readings) {
 /// A network with its cells, under one choice of what the paper leaves open.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Network<'a> {
-    record: &'a Record,
+    record: &'a ExperimentRecord,
     /// The keys of the schemes of kind a and b.
     keys: [&'a str; 2],
     name: &'a str,
@@ -170,12 +170,12 @@ impl Who {
 }
 
 impl<'a> Network<'a> {
-    fn dumbbell(record: &'a Record, name: &'a str) -> Self {
+    fn dumbbell(record: &'a ExperimentRecord, name: &'a str) -> Self {
         let keys = ["workload.a-there.scheme", "workload.b-there.scheme"];
         Self { record, keys, name, acks: Some(DELAYED), queue: Some(FIFO) }
     }
 
-    fn row(record: &'a Record) -> Self {
+    fn row(record: &'a ExperimentRecord) -> Self {
         let keys = ["workload.a.scheme", "workload.b.scheme"];
         Self { record, keys, name: "ten links", acks: Some(DELAYED), queue: None }
     }
@@ -221,21 +221,37 @@ impl<'a> Network<'a> {
     }
 
     /// The percentile that decides whether throughput lies in an interval around another's.
-    fn distribution(self, what: &str, (pair, within): ([Who; 2], Interval)) -> Option<Line> {
+    fn distribution(
+        self,
+        what: &str,
+        (pair, within): ([Who; 2], ClaimInterval),
+    ) -> Option<FigureLine> {
         let excess =
             PERCENTILES.map(|percent| (percent, self.excess(pair, &format!("p{percent}"))));
         let (percent, excess) = furthest_out(within, excess)?;
         let label = format!("{}: {what}, the percentile that decides ({percent})", self.name);
-        Some(Line::new(label, PERCENT).ours(excess))
+        Some(FigureLine::new(label, PERCENT).ours(excess))
     }
 
     /// Adds that throughput is at or above Sack's and Sack's as among its own.
     fn throughput(self, findings: &mut Findings) {
         use Who::{PastMixed, PastOnly, SackMixed, SackOnly};
         for (what, pair, within) in [
-            ("Paced Start's above Sack's, only", [PastOnly, SackOnly], Interval::at_least(0.0)),
-            ("Paced Start's above Sack's, mixed", [PastMixed, SackMixed], Interval::at_least(0.0)),
-            ("Sack's mixed above Sack's only", [SackMixed, SackOnly], Interval::between(-5.0, 5.0)),
+            (
+                "Paced Start's above Sack's, only",
+                [PastOnly, SackOnly],
+                ClaimInterval::at_least(0.0),
+            ),
+            (
+                "Paced Start's above Sack's, mixed",
+                [PastMixed, SackMixed],
+                ClaimInterval::at_least(0.0),
+            ),
+            (
+                "Sack's mixed above Sack's only",
+                [SackMixed, SackOnly],
+                ClaimInterval::between(-5.0, 5.0),
+            ),
         ] {
             if let Some(line) = self.distribution(what, (pair, within)) {
                 findings.line(line.must(within));
@@ -254,12 +270,14 @@ impl<'a> Network<'a> {
             ("lost in start-up over Sack's, only", only, "startup_loss", 0.5),
             ("lost in start-up over Sack's, mixed", mixed, "startup_loss", 0.5),
         ] {
-            let line = Line::new(format!("{}: {what}", self.name), PLAIN);
-            findings.line(line.ours(self.ratio(pair, reading)).must(Interval::at_most(most)));
+            let line = FigureLine::new(format!("{}: {what}", self.name), PLAIN);
+            findings.line(line.ours(self.ratio(pair, reading)).must(ClaimInterval::at_most(most)));
         }
         let raised = self.samples(PastMixed, "loss").minus(&self.samples(PastOnly, "loss"));
         let label = format!("{}: lost by Paced Start's more beside Sack's, points", self.name);
-        findings.line(Line::new(label, PERCENT).ours(raised.mean()).also(Interval::at_least(0.0)));
+        findings.line(
+            FigureLine::new(label, PERCENT).ours(raised.mean()).also(ClaimInterval::at_least(0.0)),
+        );
     }
 
     /// Shows what was lost, and how many flows were under way, which the paper gives.
@@ -271,13 +289,14 @@ impl<'a> Network<'a> {
                 ("lost in start-up", "startup_loss"),
             ] {
                 let label = format!("{}: {what}, {name}", self.name);
-                findings.line(Line::new(label, PERCENT).ours(self.samples(who, reading).mean()));
+                findings
+                    .line(FigureLine::new(label, PERCENT).ours(self.samples(who, reading).mean()));
             }
         }
         for (choice, network) in self.choices() {
             let active = network.half(([SACK, SACK], "all"), "active").mean();
             let label = format!("{}: flows under way, Sack only, {choice}", self.name);
-            let line = Line::new(label, PLAIN).ours(active);
+            let line = FigureLine::new(label, PLAIN).ours(active);
             findings.line(match paper_active {
                 Some(paper) => line.paper(paper),
                 None => line,
@@ -292,10 +311,10 @@ impl<'a> Network<'a> {
             let label = |what: &str| format!("{}: {what}, {choice}", self.name);
             for (what, pair) in [("only", [PastOnly, SackOnly]), ("mixed", [PastMixed, SackMixed])]
             {
-                let line = Line::new(label(&format!("median above Sack's, {what}")), PERCENT);
+                let line = FigureLine::new(label(&format!("median above Sack's, {what}")), PERCENT);
                 findings.line(line.ours(network.excess(pair, "p50")));
                 let line =
-                    Line::new(label(&format!("lost in start-up over Sack's, {what}")), PLAIN);
+                    FigureLine::new(label(&format!("lost in start-up over Sack's, {what}")), PLAIN);
                 findings.line(line.ours(network.ratio(pair, "startup_loss")));
             }
         }
@@ -308,7 +327,7 @@ impl<'a> Network<'a> {
         for (name, who) in Who::EACH {
             let point = |percent: u32| {
                 let y = self.samples(who, &format!("p{percent}")).mean();
-                Point { x: f64::from(percent), y }
+                CurvePoint { x: f64::from(percent), y }
             };
             plot = plot.ours(name, PERCENTILES.map(point).to_vec());
         }
@@ -324,8 +343,8 @@ pub(super) fn ps_4(book: &Book) -> Findings {
     long.throughput(&mut findings);
     long.losses(&mut findings);
     let lost = short.samples(Who::SackOnly, "loss").mean();
-    let line = Line::new("mean 50: lost, Sack only (hardly any)", PERCENT).ours(lost);
-    findings.line(line.also(Interval::at_most(0.5)));
+    let line = FigureLine::new("mean 50: lost, Sack only (hardly any)", PERCENT).ours(lost);
+    findings.line(line.also(ClaimInterval::at_most(0.5)));
     beside_ns2(&mut findings, short.immediate());
     short.shown(&mut findings, Some(7.0));
     long.shown(&mut findings, None);
@@ -347,7 +366,7 @@ fn beside_ns2(findings: &mut Findings, short: Network<'_>) {
         let theirs = ns2.measured(&row, &format!("p{percent}_mbps")).map(|m| m.mean);
         let label =
             format!("mean 50: {percent}th percentile, Sack only, every segment acknowledged");
-        findings.line(Line::new(label, "Mbit/s").ns2(theirs).ours(ours.mean()));
+        findings.line(FigureLine::new(label, "Mbit/s").ns2(theirs).ours(ours.mean()));
     }
 }
 
@@ -364,18 +383,18 @@ pub(super) fn ps_5(book: &Book) -> Findings {
     };
     let level = |network: Network<'_>, mix| network.half((mix, "all"), "p90").mean();
     let sack = level(limited(DELAYED_20), [SACK, SACK]);
-    let line = Line::new("90th percentile of Sack's throughput", "Mbit/s").ours(sack);
-    let near = Interval::between(3.6, 4.4);
+    let line = FigureLine::new("90th percentile of Sack's throughput", "Mbit/s").ours(sack);
+    let near = ClaimInterval::between(3.6, 4.4);
     findings.line(line.must(near));
     let immediate = level(limited(IMMEDIATE_20), [SACK, SACK]);
     if !immediate.mean.is_nan() {
         let label = "the same with every segment acknowledged";
-        findings.line(Line::new(label, "Mbit/s").ours(immediate).also(near));
+        findings.line(FigureLine::new(label, "Mbit/s").ours(immediate).also(near));
     }
-    let line = Line::new("the same with a threshold of 20,000", "Mbit/s");
+    let line = FigureLine::new("the same with a threshold of 20,000", "Mbit/s");
     findings.line(line.ours(level(free, [SACK, SACK])));
     let past = level(limited(DELAYED_20), [PAST, PAST]);
-    findings.line(Line::new("90th percentile of Paced Start's", "Mbit/s").ours(past));
+    findings.line(FigureLine::new("90th percentile of Paced Start's", "Mbit/s").ours(past));
     findings.plot(limited(DELAYED_20).plot("Figure 13"));
     findings
 }
@@ -409,15 +428,16 @@ pub(super) fn ps_7(book: &Book) -> Findings {
     for mean in others {
         let more = largest.unwrap_or(Measured::NOTHING).less(gain(mean));
         let label = format!("gain at means of 100 or 150 packets more than at {mean}, points");
-        findings.line(Line::new(label, PERCENT).ours(more).must(Interval::at_least(0.0)));
+        findings
+            .line(FigureLine::new(label, PERCENT).ours(more).must(ClaimInterval::at_least(0.0)));
     }
     for mean in &means {
-        findings.line(Line::new(format!("gain at {mean}"), PERCENT).ours(gain(mean)));
+        findings.line(FigureLine::new(format!("gain at {mean}"), PERCENT).ours(gain(mean)));
         let immediate = [PAST, SACK].map(|scheme| at(scheme, mean, IMMEDIATE));
         if !immediate[0].values().is_empty() {
             let label = format!("gain at {mean}, every segment acknowledged");
             let ours = immediate[0].excess_over(&immediate[1]);
-            findings.line(Line::new(label, PERCENT).ours(ours));
+            findings.line(FigureLine::new(label, PERCENT).ours(ours));
         }
     }
     by_class(&mut findings, Network::dumbbell(book.of("PS-4"), "mean 50"));
@@ -425,7 +445,7 @@ pub(super) fn ps_7(book: &Book) -> Findings {
     let of = |scheme: &'static str| {
         let point = |mean: &String| {
             let x = mean.trim_end_matches("kB").parse().ok()?;
-            Some(Point { x, y: samples(scheme, mean).mean() })
+            Some(CurvePoint { x, y: samples(scheme, mean).mean() })
         };
         means.iter().filter_map(point).collect()
     };
@@ -445,12 +465,12 @@ fn by_class(findings: &mut Findings, network: Network<'_>) {
         let [past, sack] =
             [[PAST, PAST], [SACK, SACK]].map(|mix| network.half((mix, "all"), &reading));
         let (what, within) = match number {
-            0 => ("below 50".to_owned(), Interval::between(-5.0, 5.0)),
-            1 => ("of 50 to 100".to_owned(), Interval::at_least(-5.0)),
-            n => (format!("of {} and more", CLASSES[n - 1]), Interval::at_least(10.0)),
+            0 => ("below 50".to_owned(), ClaimInterval::between(-5.0, 5.0)),
+            1 => ("of 50 to 100".to_owned(), ClaimInterval::at_least(-5.0)),
+            n => (format!("of {} and more", CLASSES[n - 1]), ClaimInterval::at_least(10.0)),
         };
         let label = format!("gain of flows {what} packets, mean 50");
-        findings.line(Line::new(label, PERCENT).ours(past.excess_over(&sack)).also(within));
+        findings.line(FigureLine::new(label, PERCENT).ours(past.excess_over(&sack)).also(within));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::network::{ACKS, DELAYED, FIFO, QUEUE};
 use super::{PAST, SACK};
-use crate::papers::book::{Book, Cell};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN};
+use crate::papers::book::{Book, RecordCell};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN};
 use crate::papers::reading::{Flow, Readings};
 use crate::papers::sample::{Measured, Samples};
 
@@ -24,7 +24,7 @@ pub(super) fn count<'f>(flows: impl Iterator<Item = &'f Flow>, readings: &mut Re
 }
 
 /// A reading of several cells together, repeat by repeat.
-fn total(cells: &[&Cell], reading: &str) -> Samples {
+fn total(cells: &[&RecordCell], reading: &str) -> Samples {
     let each: Vec<Samples> = cells
         .iter()
         .map(|cell| Samples::new(cell.repeats.iter().map(|r| r.value(reading)).collect()))
@@ -34,22 +34,22 @@ fn total(cells: &[&Cell], reading: &str) -> Samples {
 }
 
 /// A count of cells in per cent of their start-ups that ended.
-fn share(cells: &[&Cell], reading: &str) -> Measured {
+fn share(cells: &[&RecordCell], reading: &str) -> Measured {
     total(cells, reading).map(|starts| 100.0 * starts).over(&total(cells, ENDED))
 }
 
-fn value<'c>(cell: &'c Cell, key: &str) -> Option<&'c str> {
+fn value<'c>(cell: &'c RecordCell, key: &str) -> Option<&'c str> {
     cell.coordinates.iter().find(|c| c.key == key).map(|c| c.value.as_str())
 }
 
 /// Cells under the choices that the verdicts of their experiments rest on.
-fn is_counted(cell: &&Cell) -> bool {
+fn is_counted(cell: &&RecordCell) -> bool {
     let is = |key, chosen| value(cell, key).is_none_or(|value| value == chosen);
     is(ACKS, DELAYED) && is(QUEUE, FIFO)
 }
 
 /// Flows of both schemes come and go in it.
-fn is_mixed(cell: &&Cell) -> bool {
+fn is_mixed(cell: &&RecordCell) -> bool {
     let has = |scheme: &str| cell.coordinates.iter().any(|c| c.value == scheme);
     has(SACK) && has(PAST)
 }
@@ -58,16 +58,17 @@ pub(super) fn ps_8(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let mut all: Vec<(f64, Measured)> = Vec::new();
     for experiment in ["PS-2", "PS-4", "PS-4-200", "PS-6"] {
-        let cells: Vec<&Cell> = book.of(experiment).cells.iter().filter(is_counted).collect();
+        let cells: Vec<&RecordCell> = book.of(experiment).cells.iter().filter(is_counted).collect();
         let by_rate = share(&cells, BY_RATE);
         let starts = total(&cells, ENDED).values().iter().sum();
-        findings.line(Line::new(format!("exits by rate, {experiment}"), PERCENT).ours(by_rate));
-        let line = Line::new(format!("start-ups that ended, {experiment}"), PLAIN);
+        findings
+            .line(FigureLine::new(format!("exits by rate, {experiment}"), PERCENT).ours(by_rate));
+        let line = FigureLine::new(format!("start-ups that ended, {experiment}"), PLAIN);
         findings.line(line.ours(Measured::exact(starts)));
         all.push((starts, by_rate));
     }
-    let line = Line::new("exits by rate", PERCENT).ours(weighted(&all));
-    findings.line(line.must(Interval::between(75.0, 85.0)));
+    let line = FigureLine::new("exits by rate", PERCENT).ours(weighted(&all));
+    findings.line(line.must(ClaimInterval::between(75.0, 85.0)));
     by_company(&mut findings, book);
     findings
 }
@@ -75,14 +76,14 @@ pub(super) fn ps_8(book: &Book) -> Findings {
 /// Shows how often start-ups of long flows end by rate, and lose nothing, by who is beside them and by
 /// what receivers acknowledge.
 fn by_company(findings: &mut Findings, book: &Book) {
-    let fifo = |cell: &&Cell| value(cell, QUEUE) == Some(FIFO);
-    let cells: Vec<&Cell> = book.of("PS-4-200").cells.iter().filter(fifo).collect();
+    let fifo = |cell: &&RecordCell| value(cell, QUEUE) == Some(FIFO);
+    let cells: Vec<&RecordCell> = book.of("PS-4-200").cells.iter().filter(fifo).collect();
     for mixed in [false, true] {
         for delayed in [true, false] {
-            let is_one = |cell: &&&Cell| {
+            let is_one = |cell: &&&RecordCell| {
                 is_mixed(cell) == mixed && (value(cell, ACKS) == Some(DELAYED)) == delayed
             };
-            let these: Vec<&Cell> = cells.iter().filter(is_one).copied().collect();
+            let these: Vec<&RecordCell> = cells.iter().filter(is_one).copied().collect();
             if these.is_empty() {
                 continue;
             }
@@ -90,7 +91,7 @@ fn by_company(findings: &mut Findings, book: &Book) {
             let acks = if delayed { "delayed ACKs" } else { "every segment acknowledged" };
             for (what, reading) in [("exits by rate", BY_RATE), ("starts without a loss", WHOLE)] {
                 let label = format!("mean 200: {what} {beside}, {acks}");
-                findings.line(Line::new(label, PERCENT).ours(share(&these, reading)));
+                findings.line(FigureLine::new(label, PERCENT).ours(share(&these, reading)));
             }
         }
     }

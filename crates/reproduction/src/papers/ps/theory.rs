@@ -1,7 +1,7 @@
 //! Exits of the search over the share of the capacity that is available.
 
-use crate::papers::curve::{Plot, Point};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN};
+use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN};
 use crate::papers::sample::Measured;
 use arith::paced_start::{Search, TrainVerdict, WHOLE, ack_gap};
 
@@ -90,28 +90,29 @@ pub(super) fn ps_1() -> Findings {
     let mut findings = Findings::default();
     let rows = by_row(&exits);
     let outside = exits.len() - rows.len();
-    let line = Line::new("exits whose gap is none of the table's", PLAIN);
-    findings.line(line.ours(Measured::exact(outside as f64)).must(Interval::at_most(0.0)));
+    let line = FigureLine::new("exits whose gap is none of the table's", PLAIN);
+    findings.line(line.ours(Measured::exact(outside as f64)).must(ClaimInterval::at_most(0.0)));
     for (number, row) in TABLE.iter().enumerate() {
         let of_row = rows.iter().filter(|(row, _)| *row == number);
         let of_row: Vec<Exit> = of_row.map(|(_, exit)| *exit).collect();
         let border = of_row.last().map_or(f64::NAN, |exit| exit.alpha);
         let (case, digit) = (TABLE.len() - number, 0.005);
         let label = format!("case {case}: alpha up to");
-        let within = Interval::between(row.below - digit, row.below + digit);
-        findings.line(Line::new(label, PLAIN).ours(Measured::exact(border)).must(within));
+        let within = ClaimInterval::between(row.below - digit, row.below + digit);
+        findings.line(FigureLine::new(label, PLAIN).ours(Measured::exact(border)).must(within));
         overshoots(&mut findings, case, (&of_row, row));
     }
     let trains = exits.iter().map(|exit| exit.trains);
     let (least, most) = (trains.clone().min().unwrap_or(0), trains.max().unwrap_or(0));
     for (which, trains) in [("least", least), ("most", most)] {
-        let line = Line::new(format!("{which} trains"), PLAIN).ours(Measured::exact(trains.into()));
-        findings.line(line.also(Interval::between(3.0, 4.0)));
+        let line =
+            FigureLine::new(format!("{which} trains"), PLAIN).ours(Measured::exact(trains.into()));
+        findings.line(line.also(ClaimInterval::between(3.0, 4.0)));
     }
     let above = exits.iter().filter(|exit| exit.alpha > 0.08);
     let worst = above.map(|exit| exit.overshoot().max(1.0 / exit.overshoot())).fold(0.0, f64::max);
-    let line = Line::new("factor from what is available, above alpha 0.08", PLAIN);
-    findings.line(line.ours(Measured::exact(worst)).also(Interval::at_most(2.0)));
+    let line = FigureLine::new("factor from what is available, above alpha 0.08", PLAIN);
+    findings.line(line.ours(Measured::exact(worst)).also(ClaimInterval::at_most(2.0)));
     findings.plot(figure_6(&exits));
     findings
 }
@@ -124,17 +125,17 @@ fn overshoots(findings: &mut Findings, case: usize, (exits, row): (&[Exit], &Row
     let most = rounded(overshoots.fold(0.0, f64::max));
     let (low, high) = row.overshoot;
     let line = |which, ours| {
-        Line::new(format!("case {case}: rate over available, {which}"), PLAIN).ours(ours)
+        FigureLine::new(format!("case {case}: rate over available, {which}"), PLAIN).ours(ours)
     };
-    findings.line(line("least", least).must(Interval::at_least(low)));
-    findings.line(line("most", most).must(Interval::at_most(high)));
+    findings.line(line("least", least).must(ClaimInterval::at_least(low)));
+    findings.line(line("most", most).must(ClaimInterval::at_most(high)));
 }
 
 /// Figure 6: the difference of the gap from the ideal one, in microseconds of a packet of 1000 bytes at
 /// 100 Mbit/s.
 fn figure_6(exits: &[Exit]) -> Plot {
     const GAP: f64 = 80.0;
-    let point = |exit: &Exit| Point {
+    let point = |exit: &Exit| CurvePoint {
         x: 100.0 * exit.alpha,
         y: Measured::exact(GAP * (exit.gap - 1.0 / exit.alpha)),
     };

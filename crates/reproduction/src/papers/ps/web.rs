@@ -5,7 +5,7 @@ use super::{PAST, SACK};
 use crate::papers::book::Book;
 use crate::papers::cases::Case;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS};
 use crate::papers::reading::{Flow, Readings, RunRecords};
 
 pub(super) const PS_9: Experiment = Experiment {
@@ -60,17 +60,17 @@ pub(super) fn ps_9(book: &Book) -> Findings {
         let [sack, past] =
             [SACK, PAST].map(|scheme| record.samples(&[], &format!("{scheme}.{name}")));
         let line = match name {
-            THROUGHPUT => Line::new(format!("{name} above Sack's"), PERCENT)
+            THROUGHPUT => FigureLine::new(format!("{name} above Sack's"), PERCENT)
                 .ours(past.excess_over(&sack))
-                .must(Interval::between(-5.0, 5.0)),
-            _ => Line::new(format!("{name} over Sack's"), PLAIN)
+                .must(ClaimInterval::between(-5.0, 5.0)),
+            _ => FigureLine::new(format!("{name} over Sack's"), PLAIN)
                 .ours(past.over(&sack))
-                .must(Interval::at_most(1.0)),
+                .must(ClaimInterval::at_most(1.0)),
         };
         findings.line(line);
         for ((scheme, samples), paper) in [("Sack", sack), ("Paced Start", past)].iter().zip(paper)
         {
-            let line = Line::new(format!("median {name}, {scheme}"), unit);
+            let line = FigureLine::new(format!("median {name}, {scheme}"), unit);
             findings.line(line.paper(paper).ours(samples.mean()));
         }
     }
@@ -113,22 +113,25 @@ pub(super) fn ps_10(book: &Book) -> Findings {
     let mut findings = Findings::default();
     for (nth, case) in Case::all(book.of("PS-10")).iter().enumerate() {
         // The first is the paper's law of sizes behind a queue of its kind; others show what it takes.
-        let bear = |line: Line| if nth == 0 { line.must(Interval::at_least(10.0)) } else { line };
+        let bear = |line: FigureLine| {
+            if nth == 0 { line.must(ClaimInterval::at_least(10.0)) } else { line }
+        };
         let [minimum, shape, queue] = [MINIMUM, SHAPE, QUEUE].map(|key| case.value(key));
         let what = format!("pages from {minimum} on, shape {shape}, {queue}");
         let better = case.samples(PAST, PER_PAGE).excess_over(&case.samples(SACK, PER_PAGE));
-        let line = Line::new(format!("throughput per page above Sack's, {what}"), PERCENT);
+        let line = FigureLine::new(format!("throughput per page above Sack's, {what}"), PERCENT);
         findings.line(bear(line.ours(better)));
         let fewer = case.samples(SACK, DROPS).over(&case.samples(PAST, DROPS));
-        let line = Line::new(format!("drops with Sack over those with Paced Start, {what}"), PLAIN);
+        let line =
+            FigureLine::new(format!("drops with Sack over those with Paced Start, {what}"), PLAIN);
         findings.line(bear(line.ours(fewer)));
         for (scheme, paper) in [(SACK, 94_186.0), (PAST, 1168.0)] {
-            let line = Line::new(format!("drops, {scheme}, {what}"), PLAIN).paper(paper);
+            let line = FigureLine::new(format!("drops, {scheme}, {what}"), PLAIN).paper(paper);
             findings.line(line.ours(case.samples(scheme, DROPS).mean()));
-            let line = Line::new(format!("of the server's packets, {scheme}, {what}"), PLAIN);
+            let line = FigureLine::new(format!("of the server's packets, {scheme}, {what}"), PLAIN);
             findings.line(line.ours(case.samples(scheme, SERVER_LOST).mean()));
         }
-        let line = Line::new(format!("requests, {what}"), PLAIN).paper(2100.0);
+        let line = FigureLine::new(format!("requests, {what}"), PLAIN).paper(2100.0);
         findings.line(line.ours(case.samples(SACK, REQUESTS).mean()));
     }
     findings

@@ -1,10 +1,12 @@
 //! Half of the connections SPAND, half reno-ssr, against all reno-ssr: who pays for SPAND's gain.
 
-use crate::papers::book::{Book, Record};
+use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::cases::{MOST, share_meeting};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::curve::{Plot, Point};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS, furthest_out};
+use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::finding::{
+    ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS, furthest_out,
+};
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
 
@@ -32,7 +34,7 @@ fn halves(run: &RunRecords<'_>, readings: &mut Readings) {
 /// One clock of reno-ssr, with its scheme.
 #[derive(Clone, Copy)]
 struct Clock<'a> {
-    record: &'a Record,
+    record: &'a ExperimentRecord,
     reno: &'static str,
 }
 
@@ -63,7 +65,7 @@ impl Clock<'_> {
 }
 
 /// Every place of a record.
-fn places(record: &Record) -> Vec<[String; 3]> {
+fn places(record: &ExperimentRecord) -> Vec<[String; 3]> {
     let [delays, sizes, counts] = [DELAY, SIZE, COUNT].map(|key| record.values(key));
     let mut places = Vec::new();
     for delay in &delays {
@@ -87,31 +89,37 @@ pub(super) fn sp_8(book: &Book) -> Findings {
     let all: Vec<Place<'_>> =
         owned.iter().map(|place| place.each_ref().map(String::as_str)).collect();
     let mut findings = Findings::default();
-    let same = Interval::between(-5.0, 5.0);
+    let same = ClaimInterval::between(-5.0, 5.0);
     if let Some((place, slowdown)) = furthest_out(same, all.iter().map(|p| (p, fine.slowdown(*p))))
     {
         let at = label(*place);
         let label = format!("reno-ssr slower beside SPAND, 50 ms, the case that decides ({at})");
-        findings.line(Line::new(label, PERCENT).ours(slowdown).must(same));
+        findings.line(FigureLine::new(label, PERCENT).ours(slowdown).must(same));
     }
     let slowdowns: Vec<Measured> = all.iter().map(|place| coarse.slowdown(*place)).collect();
-    let share = share_meeting(Interval::at_most(5.0), &slowdowns);
-    let line = Line::new("cases with reno-ssr at most 5 % slower beside SPAND, 200 ms", PERCENT);
+    let share = share_meeting(ClaimInterval::at_most(5.0), &slowdowns);
+    let line =
+        FigureLine::new("cases with reno-ssr at most 5 % slower beside SPAND, 200 ms", PERCENT);
     findings.line(line.ours(share).must(MOST));
     if let Some((place, slowdown)) =
         furthest_out(same, all.iter().map(|p| (p, coarse.slowdown(*p))))
     {
         let label = format!("reno-ssr slower beside SPAND, 200 ms, the most ({})", label(*place));
-        findings.line(Line::new(label, PERCENT).ours(slowdown));
+        findings.line(FigureLine::new(label, PERCENT).ours(slowdown));
     }
     ahead(
         &mut findings,
         (fine, "50 ms, scenario 1"),
         (&all, "50ms"),
-        Interval::between(-10.0, 10.0),
+        ClaimInterval::between(-10.0, 10.0),
     );
-    ahead(&mut findings, (fine, "50 ms, scenario 2"), (&all, "200ms"), Interval::at_least(20.0));
-    ahead(&mut findings, (coarse, "200 ms"), (&all, ""), Interval::at_least(0.0));
+    ahead(
+        &mut findings,
+        (fine, "50 ms, scenario 2"),
+        (&all, "200ms"),
+        ClaimInterval::at_least(20.0),
+    );
+    ahead(&mut findings, (coarse, "200 ms"), (&all, ""), ClaimInterval::at_least(0.0));
     for (clock, figure) in [(fine, "Figure 20"), (coarse, "Figure 21")] {
         for first in all.iter().filter(|place| place[2] == all[0][2]) {
             findings.plot(curves(clock, figure, *first));
@@ -125,14 +133,14 @@ fn ahead(
     findings: &mut Findings,
     (clock, what): (Clock<'_>, &str),
     (all, delay): (&[Place<'_>], &str),
-    within: Interval,
+    within: ClaimInterval,
 ) {
     let places = all.iter().filter(|place| delay.is_empty() || place[0] == delay);
     if let Some((place, gain)) = furthest_out(within, places.map(|p| (p, clock.gain(*p)))) {
         let at = label(*place);
         let label =
             format!("SPAND ahead of the reno-ssr beside it, {what}, the case that decides ({at})");
-        findings.line(Line::new(label, PERCENT).ours(gain).also(within));
+        findings.line(FigureLine::new(label, PERCENT).ours(gain).also(within));
     }
 }
 
@@ -143,7 +151,7 @@ fn curves(clock: Clock<'_>, figure: &str, [delay, size, _]: Place<'_>) -> Plot {
     let of = |half: &str, first: &str| {
         let point = |count: &String| {
             let x = 2.0 * count.parse::<f64>().ok()?;
-            Some(Point { x, y: clock.time(half, first, [delay, size, count]).mean() })
+            Some(CurvePoint { x, y: clock.time(half, first, [delay, size, count]).mean() })
         };
         counts.iter().filter_map(point).collect()
     };

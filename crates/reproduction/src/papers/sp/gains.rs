@@ -2,7 +2,7 @@
 //! what they would be if the gateway knew better.
 
 use crate::papers::cases::{Case, MOST, mean_of, share_meeting};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, furthest_out};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, furthest_out};
 use crate::papers::sample::Measured;
 
 pub(super) const SPAND: &str = "spand";
@@ -22,7 +22,7 @@ pub(super) fn gain(case: &Case<'_>, baseline: &str) -> Measured {
 pub(super) fn mostly(
     findings: &mut Findings,
     cases: &[Case<'_>],
-    (baseline, within): (&str, Interval),
+    (baseline, within): (&str, ClaimInterval),
 ) {
     findings.line(share_of_cases("", cases, (baseline, within)).must(MOST));
     extremes(findings, cases, baseline);
@@ -32,15 +32,15 @@ pub(super) fn mostly(
 pub(super) fn share_of_cases(
     with: &str,
     cases: &[Case<'_>],
-    (baseline, within): (&str, Interval),
-) -> Line {
+    (baseline, within): (&str, ClaimInterval),
+) -> FigureLine {
     let gains: Vec<Measured> = cases.iter().map(|case| gain(case, baseline)).collect();
     let bounds = match within.most.is_finite() {
         true => format!("of {} to {} %", within.least, within.most),
         false => format!("of at least {} %", within.least),
     };
     let label = format!("{with}cases with a gain {bounds} over {baseline}");
-    Line::new(label, PERCENT).ours(share_meeting(within, &gains))
+    FigureLine::new(label, PERCENT).ours(share_meeting(within, &gains))
 }
 
 /// Shows the least and the largest gain over a baseline.
@@ -49,8 +49,9 @@ pub(super) fn extremes(findings: &mut Findings, cases: &[Case<'_>], baseline: &s
         cases.iter().map(|case| (case.label(), gain(case, baseline))).collect();
     gains.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
     for (which, (at, gain)) in ["least", "largest"].into_iter().zip(ends(gains)) {
-        findings
-            .line(Line::new(format!("{which} gain over {baseline} ({at})"), PERCENT).ours(gain));
+        findings.line(
+            FigureLine::new(format!("{which} gain over {baseline} ({at})"), PERCENT).ours(gain),
+        );
     }
 }
 
@@ -64,7 +65,7 @@ fn ends<T>(mut values: Vec<T>) -> impl Iterator<Item = T> {
 pub(super) fn always(
     findings: &mut Findings,
     cases: &[Case<'_>],
-    (baseline, within): (&str, Interval),
+    (baseline, within): (&str, ClaimInterval),
 ) {
     let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
     deciding(findings, ("", baseline), furthest_out(within, gains), |line| line.must(within));
@@ -75,7 +76,7 @@ pub(super) fn always(
 pub(super) fn always_with(
     findings: &mut Findings,
     (with, cases): (&str, &[Case<'_>]),
-    (baseline, within): (&str, Interval),
+    (baseline, within): (&str, ClaimInterval),
 ) {
     let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
     deciding(findings, (with, baseline), furthest_out(within, gains), |line| line.also(within));
@@ -86,7 +87,7 @@ pub(super) fn always_with(
 pub(super) fn always_told(
     findings: &mut Findings,
     cases: &[Case<'_>],
-    (baseline, within): (&str, Interval),
+    (baseline, within): (&str, ClaimInterval),
 ) {
     let gains = cases.iter().filter_map(|case| Some((case.label(), told_gain(case, baseline)?)));
     let with = "the share known (the best of 6, 12, 18, 31): ";
@@ -105,13 +106,13 @@ fn deciding(
     findings: &mut Findings,
     (with, baseline): (&str, &str),
     found: Option<(String, Measured)>,
-    bear: impl Fn(Line) -> Line,
+    bear: impl Fn(FigureLine) -> FigureLine,
 ) {
     if let Some((at, gain)) = found {
         let label = format!(
             "{with}gain over {baseline}, the case nearest to its bounds or out of them ({at})"
         );
-        findings.line(bear(Line::new(label, PERCENT).ours(gain)));
+        findings.line(bear(FigureLine::new(label, PERCENT).ours(gain)));
     }
 }
 

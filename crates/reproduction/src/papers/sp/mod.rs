@@ -9,15 +9,15 @@ mod gains;
 mod rounds;
 mod theory;
 
-use super::claim::{Claim, How};
+use super::claim::{How, PaperClaim};
 
 /// Baselines that start slowly after idle times.
 const SSR: [&str; 2] = ["reno-ssr", "newreno-ssr"];
 /// Baselines that use the old window again.
 const NSSR: [&str; 2] = ["reno-nssr", "newreno-nssr"];
 
-pub(super) const CLAIMS: &[Claim] = &[
-    Claim {
+pub(super) const CLAIMS: &[PaperClaim] = &[
+    PaperClaim {
         id: "SP-1",
         text: "With the shift the optimal first window is at most the share Wc, and nearly flat in \
                Wc for 30 and 100 segments",
@@ -29,7 +29,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Theory(theory::sp_1),
     },
-    Claim {
+    PaperClaim {
         id: "SP-2",
         text: "For 30 KB over scenarios 1 and 2 SPAND is at least 50 % below reno-ssr and newreno-ssr \
                in most cases, and about 20 % below reno-nssr and newreno-nssr",
@@ -41,7 +41,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "Both gains at once need an -nssr a third below -ssr, which ns-2's own baselines are in none (Reno) and 2 (NewReno) of 8 cases. Over 200 ms a share of 31 segments lets 30 KB go in two round trips; over 50 ms with 30 connections the gateway's share stays at 9 segments, and -nssr is as fast (told 12: 18 % below it)",
         how: How::Experiments(&[&rounds::SP_2, &rounds::SP_2_DELAYED], rounds::sp_2),
     },
-    Claim {
+    PaperClaim {
         id: "SP-3",
         text: "SPAND is faster at every size; its gain falls with size, rises with delay, and falls \
                with the number of connections",
@@ -54,7 +54,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "At 10 KB over 200 ms six of ten segments wait for tokens, 0.6 of a round trip; -nssr sends all at once (0.68 s against 0.58; with a bucket of ten 0.54). At 50 KB the gateway's share stays where the first transfers left it (3.4 s; told 31 segments 1.3; newreno-nssr 2.8). Gains over -ssr rise from 10 to 30 KB over 200 ms: slow start needs 4 and 6.5 round trips, SPAND 1.6 and 2",
         how: How::Experiments(&[&rounds::SP_3], rounds::sp_3),
     },
-    Claim {
+    PaperClaim {
         id: "SP-4",
         text: "Beside 40 Pareto ON/OFF sources SPAND is 35 to 65 % below -ssr and 25 to 50 % below \
                -nssr",
@@ -64,7 +64,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "Transfers without loss end with the window that their own start led to, so the gateway's share confirms itself: one connection over 200 ms begins all rounds from the third on with 9, 9, 15, 30 or 30 segments, by seed (1.65 to 0.76 s; newreno-nssr 1.73), 20 over 50 ms with 4 (26 %; told 12: 43 %)",
         how: How::Experiments(&[&rounds::SP_4, &rounds::SP_4_SIZES], rounds::sp_4),
     },
-    Claim {
+    PaperClaim {
         id: "SP-5",
         text: "Beside 2 FTP over scenario 2 SPAND is 35 to 50 % below -ssr and less below -nssr; on T3 \
                more, and there less than 1 RTT above -nssr below 8 connections",
@@ -78,7 +78,7 @@ pub(super) const CLAIMS: &[Claim] = &[
             rounds::sp_5,
         ),
     },
-    Claim {
+    PaperClaim {
         id: "SP-6",
         text: "Over five hops with sources of 12 kbit/s SPAND is 30 to 65 % below -ssr and 25 to 55 % \
                below -nssr",
@@ -88,7 +88,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "As in SP-4: shares confirm themselves, at 9 segments with 30 connections over the short links (23 % below -ssr, as fast as newreno-nssr; told 12: 36 and 18 %)",
         how: How::Experiments(&[&rounds::SP_6, &rounds::SP_6_SIZES], rounds::sp_6),
     },
-    Claim {
+    PaperClaim {
         id: "SP-7",
         text: "With sources of 48 kbit/s SPAND is below all four in every case, by less",
         source: "Zhang, Qiu & Keshav 2000 §6.4.2, Figures 18 and 19",
@@ -97,7 +97,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "As in SP-4: windows begin with 4 segments or fewer, and -nssr's with more. Told the best of 6, 12, 18 and 31 segments SPAND is below all four in every case",
         how: How::Experiments(&[&rounds::SP_7, &rounds::SP_6], rounds::sp_7),
     },
-    Claim {
+    PaperClaim {
         id: "SP-8",
         text: "Half SPAND, half reno-ssr: reno-ssr is as fast as among its own with 50 ms timers, and \
                in most cases at most 5 % slower with 200 ms",
@@ -107,7 +107,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         why: "",
         how: How::Experiments(&[&friendly::SP_8], friendly::sp_8),
     },
-    Claim {
+    PaperClaim {
         id: "SP-9",
         text: "Within 5 minutes of about 90 % of requests another comes from the same /24; 15,000 to 25,000 \
                networks are seen in 5 minutes; 6.3 % of 106,669 /24s have several domains",

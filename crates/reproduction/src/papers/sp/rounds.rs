@@ -5,11 +5,13 @@ use super::gains::{
     share_of_cases,
 };
 use super::{NSSR, SSR};
-use crate::papers::book::{Book, Record};
+use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::cases::{Case, MOST, SCHEME, share_meeting};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::curve::{Plot, Point};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS, furthest_out};
+use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::finding::{
+    ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS, furthest_out,
+};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::Measured;
@@ -64,15 +66,16 @@ fn completion(run: &RunRecords<'_>, readings: &mut Readings) {
 }
 
 /// The key of the delay in a record.
-fn delay_key(record: &Record) -> &'static str {
+fn delay_key(record: &ExperimentRecord) -> &'static str {
     DELAYS.into_iter().find(|key| !record.values(key).is_empty()).unwrap_or(DELAYS[0])
 }
 
 pub(super) fn sp_2(book: &Book) -> Findings {
     let record = book.of("SP-2");
     let (cases, mut findings) = (Case::all(record), Findings::default());
-    SSR.iter().for_each(|b| mostly(&mut findings, &cases, (b, Interval::at_least(50.0))));
-    NSSR.iter().for_each(|b| mostly(&mut findings, &cases, (b, Interval::between(15.0, 25.0))));
+    SSR.iter().for_each(|b| mostly(&mut findings, &cases, (b, ClaimInterval::at_least(50.0))));
+    NSSR.iter()
+        .for_each(|b| mostly(&mut findings, &cases, (b, ClaimInterval::between(15.0, 25.0))));
     let ns2 = Ns2::read(include_str!("../../../data/ns2-sp2-30kb.csv"));
     SSR.into_iter().zip(NSSR).for_each(|pair| room_for_both(&mut findings, &cases, (pair, &ns2)));
     with_delayed_acks(&mut findings, book.of("SP-2-delayed"));
@@ -82,7 +85,7 @@ pub(super) fn sp_2(book: &Book) -> Findings {
             let row = [("scenario", scenario(case)), ("variant", scheme), ("n", "10")];
             let ns2 = ns2.measured(&row, "mean_s").map(|m| m.mean);
             let ours = case.samples(scheme, TIME).mean();
-            findings.line(Line::new(label, SECONDS).ns2(ns2).ours(ours));
+            findings.line(FigureLine::new(label, SECONDS).ns2(ns2).ours(ours));
         }
     }
     by_number(&mut findings, record, ("Figure 10", Some(&ns2)));
@@ -96,7 +99,7 @@ fn room_for_both(
     cases: &[Case<'_>],
     ((ssr, nssr), ns2): ((&str, &str), &Ns2),
 ) {
-    let a_third = Interval::at_least(100.0 / 3.0);
+    let a_third = ClaimInterval::at_least(100.0 / 3.0);
     let ours: Vec<Measured> = cases.iter().map(|case| case.gain([nssr, ssr], TIME)).collect();
     let time = |case: &Case<'_>, variant| {
         let row = [("scenario", scenario(case)), ("variant", variant), ("n", case.value(COUNT))];
@@ -105,14 +108,14 @@ fn room_for_both(
     let below = |case| Some(Measured::exact(100.0 - 100.0 * time(case, nssr)? / time(case, ssr)?));
     let theirs: Vec<Measured> = cases.iter().filter_map(below).collect();
     let label = format!("cases with {nssr} a third below {ssr}, as both gains together need");
-    let line = Line::new(label, PERCENT).ns2(Some(share_meeting(a_third, &theirs).mean));
+    let line = FigureLine::new(label, PERCENT).ns2(Some(share_meeting(a_third, &theirs).mean));
     findings.line(line.ours(share_meeting(a_third, &ours)));
 }
 
 /// Adds, outside the verdict, the same with delayed ACKs.
-fn with_delayed_acks(findings: &mut Findings, record: &Record) {
+fn with_delayed_acks(findings: &mut Findings, record: &ExperimentRecord) {
     let cases = Case::all(record);
-    let bounds = [(SSR, Interval::at_least(50.0)), (NSSR, Interval::between(15.0, 25.0))];
+    let bounds = [(SSR, ClaimInterval::at_least(50.0)), (NSSR, ClaimInterval::between(15.0, 25.0))];
     for (baselines, within) in bounds {
         for baseline in baselines {
             let line = share_of_cases("with delayed ACKs, ", &cases, (baseline, within));
@@ -134,7 +137,7 @@ pub(super) fn sp_3(book: &Book) -> Findings {
     let record = book.of("SP-3");
     let (cases, mut findings) = (Case::all(record), Findings::default());
     for baseline in [SSR, NSSR].concat() {
-        always(&mut findings, &cases, (baseline, Interval::at_least(0.0)));
+        always(&mut findings, &cases, (baseline, ClaimInterval::at_least(0.0)));
     }
     for baseline in SSR {
         falls_with_size(&mut findings, record, baseline);
@@ -145,7 +148,7 @@ pub(super) fn sp_3(book: &Book) -> Findings {
         let fall = halves(COUNT, "6").less(halves(COUNT, "10"));
         let line = |what, ours| {
             let label = format!("{what}, mean over sizes, {baseline}, points");
-            Line::new(label, PERCENT).ours(ours).must(Interval::at_least(0.0))
+            FigureLine::new(label, PERCENT).ours(ours).must(ClaimInterval::at_least(0.0))
         };
         findings.line(line("gain more at 200 than at 50 ms", rise));
         findings.line(line("gain more with 6 than with 10 connections", fall));
@@ -155,7 +158,7 @@ pub(super) fn sp_3(book: &Book) -> Findings {
 }
 
 /// Adds that the gain falls from the smallest size to the largest, and rises at no step on the way.
-fn falls_with_size(findings: &mut Findings, record: &Record, baseline: &str) {
+fn falls_with_size(findings: &mut Findings, record: &ExperimentRecord, baseline: &str) {
     let sizes = record.values(SIZE);
     let smallest = Case::all(record).into_iter().filter(|case| case.value(SIZE) == sizes[0]);
     let mut whole = Vec::new();
@@ -174,9 +177,11 @@ fn falls_with_size(findings: &mut Findings, record: &Record, baseline: &str) {
     }
     let line = |what, found: Option<(String, Measured)>, within| {
         let (at, ours) = found.unwrap_or((String::new(), Measured::NOTHING));
-        Line::new(format!("{what}, {baseline} ({at}), points"), PERCENT).ours(ours).must(within)
+        FigureLine::new(format!("{what}, {baseline} ({at}), points"), PERCENT)
+            .ours(ours)
+            .must(within)
     };
-    let (fall, rise) = (Interval::at_least(0.0), Interval::at_most(0.0));
+    let (fall, rise) = (ClaimInterval::at_least(0.0), ClaimInterval::at_most(0.0));
     findings.line(line(
         "gain falls from the smallest size to the largest by at least",
         furthest_out(fall, whole),
@@ -188,11 +193,13 @@ fn falls_with_size(findings: &mut Findings, record: &Record, baseline: &str) {
 pub(super) fn sp_4(book: &Book) -> Findings {
     let (record, sizes) = (book.of("SP-4"), book.of("SP-4-sizes"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
-    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(35.0, 65.0))));
-    NSSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(25.0, 50.0))));
-    SSR.iter().for_each(|b| always_told(&mut findings, &cases, (b, Interval::between(35.0, 65.0))));
+    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(35.0, 65.0))));
     NSSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, (b, Interval::between(25.0, 50.0))));
+        .for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(25.0, 50.0))));
+    SSR.iter()
+        .for_each(|b| always_told(&mut findings, &cases, (b, ClaimInterval::between(35.0, 65.0))));
+    NSSR.iter()
+        .for_each(|b| always_told(&mut findings, &cases, (b, ClaimInterval::between(25.0, 50.0))));
     with_larger_pipes(&mut findings, sizes);
     let ns2 = Ns2::read(include_str!("../../../data/ns2-sp4-udp.csv"));
     by_number(&mut findings, record, ("Figure 12", Some(&ns2)));
@@ -201,7 +208,7 @@ pub(super) fn sp_4(book: &Book) -> Findings {
 }
 
 /// Adds, outside the verdict, that gains over -ssr are larger where the pipe is.
-fn with_larger_pipes(findings: &mut Findings, sizes: &Record) {
+fn with_larger_pipes(findings: &mut Findings, sizes: &ExperimentRecord) {
     let key = delay_key(sizes);
     let (cases, delays) = (Case::all(sizes), sizes.values(key));
     for baseline in SSR {
@@ -211,31 +218,34 @@ fn with_larger_pipes(findings: &mut Findings, sizes: &Record) {
         };
         let more = of_delay(delays.last()).less(of_delay(delays.first()));
         let label = format!("gain more over the larger pipe, mean over sizes, {baseline}, points");
-        findings.line(Line::new(label, PERCENT).ours(more).also(Interval::at_least(0.0)));
+        findings
+            .line(FigureLine::new(label, PERCENT).ours(more).also(ClaimInterval::at_least(0.0)));
     }
 }
 
 pub(super) fn sp_5(book: &Book) -> Findings {
     let (record, t3) = (book.of("SP-5"), book.of("SP-5-t3"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
-    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(35.0, 50.0))));
+    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(35.0, 50.0))));
     for (ssr, nssr) in SSR.into_iter().zip(NSSR) {
         let less = mean_gain(&cases, ssr).less(mean_gain(&cases, nssr));
         let label = format!("mean gain less over {nssr} than over {ssr}, points");
-        findings.line(Line::new(label, PERCENT).ours(less).must(Interval::at_least(0.0)));
+        findings
+            .line(FigureLine::new(label, PERCENT).ours(less).must(ClaimInterval::at_least(0.0)));
         extremes(&mut findings, &cases, nssr);
     }
     let unheard = Case::all(book.of("SP-5-unheard"));
     for baseline in SSR {
         let with = ("the gateway hearing nothing from FTP: ", &unheard[..]);
-        always_with(&mut findings, with, (baseline, Interval::between(35.0, 50.0)));
+        always_with(&mut findings, with, (baseline, ClaimInterval::between(35.0, 50.0)));
     }
     let all = Case::all(t3);
     let (few, many): (Vec<_>, Vec<_>) = all.into_iter().partition(|case| case.value(BULK) == "2");
     for baseline in SSR {
         let more = mean_gain(&few, baseline).less(mean_gain(&cases, baseline));
         let label = format!("mean gain over {baseline} more on T3, points");
-        findings.line(Line::new(label, PERCENT).ours(more).must(Interval::at_least(0.0)));
+        findings
+            .line(FigureLine::new(label, PERCENT).ours(more).must(ClaimInterval::at_least(0.0)));
     }
     on_t3(&mut findings, &few, |line, within| line.must(within));
     on_t3(&mut findings, &many, |line, within| line.also(within));
@@ -249,8 +259,12 @@ pub(super) fn sp_5(book: &Book) -> Findings {
 const T3_ROUND_TRIP: f64 = 0.404 + 1080.0 * 8.0 * (1.0 / 45e6 + 2.0 / 10e6);
 
 /// Adds by how much SPAND takes longer than -nssr on T3 below 8 connections, in round trips.
-fn on_t3(findings: &mut Findings, cases: &[Case<'_>], bear: impl Fn(Line, Interval) -> Line) {
-    let within = Interval::between(0.0, 1.0);
+fn on_t3(
+    findings: &mut Findings,
+    cases: &[Case<'_>],
+    bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine,
+) {
+    let within = ClaimInterval::between(0.0, 1.0);
     let few = || cases.iter().filter(|case| case.number(COUNT) < 8.0);
     for baseline in NSSR {
         let above = few().map(|case| {
@@ -261,7 +275,7 @@ fn on_t3(findings: &mut Findings, cases: &[Case<'_>], bear: impl Fn(Line, Interv
             let label = format!(
                 "RTT above {baseline} on T3, the case that decides ({at} FTP, connections)"
             );
-            findings.line(bear(Line::new(label, PLAIN).ours(above), within));
+            findings.line(bear(FigureLine::new(label, PLAIN).ours(above), within));
         }
     }
 }
@@ -269,11 +283,13 @@ fn on_t3(findings: &mut Findings, cases: &[Case<'_>], bear: impl Fn(Line, Interv
 pub(super) fn sp_6(book: &Book) -> Findings {
     let (record, sizes) = (book.of("SP-6"), book.of("SP-6-sizes"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
-    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(30.0, 65.0))));
-    NSSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(25.0, 55.0))));
-    SSR.iter().for_each(|b| always_told(&mut findings, &cases, (b, Interval::between(30.0, 65.0))));
+    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(30.0, 65.0))));
     NSSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, (b, Interval::between(25.0, 55.0))));
+        .for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(25.0, 55.0))));
+    SSR.iter()
+        .for_each(|b| always_told(&mut findings, &cases, (b, ClaimInterval::between(30.0, 65.0))));
+    NSSR.iter()
+        .for_each(|b| always_told(&mut findings, &cases, (b, ClaimInterval::between(25.0, 55.0))));
     with_larger_pipes(&mut findings, sizes);
     by_number(&mut findings, record, ("Figure 16", None));
     by_size(&mut findings, sizes, "Figure 17");
@@ -285,18 +301,19 @@ pub(super) fn sp_7(book: &Book) -> Findings {
     let (cases, mut findings) = (Case::all(record), Findings::default());
     let of_lighter = Case::all(lighter);
     for baseline in [SSR, NSSR].concat() {
-        always(&mut findings, &cases, (baseline, Interval::at_least(0.0)));
+        always(&mut findings, &cases, (baseline, ClaimInterval::at_least(0.0)));
         let less = mean_gain(&of_lighter, baseline).less(mean_gain(&cases, baseline));
         let label = format!("mean gain over {baseline} less than with 12 kbit/s, points");
-        findings.line(Line::new(label, PERCENT).ours(less).must(Interval::at_least(0.0)));
-        always_told(&mut findings, &cases, (baseline, Interval::at_least(0.0)));
+        findings
+            .line(FigureLine::new(label, PERCENT).ours(less).must(ClaimInterval::at_least(0.0)));
+        always_told(&mut findings, &cases, (baseline, ClaimInterval::at_least(0.0)));
     }
     by_number(&mut findings, record, ("Figure 18", None));
     findings
 }
 
 /// Draws times over the number of connections, a figure for each delay and number of FTPs.
-fn by_number(findings: &mut Findings, record: &Record, figure: (&str, Option<&Ns2>)) {
+fn by_number(findings: &mut Findings, record: &ExperimentRecord, figure: (&str, Option<&Ns2>)) {
     let counts = record.values(COUNT);
     for first in Case::all(record).into_iter().filter(|case| case.value(COUNT) == counts[0]) {
         findings.plot(curves(&first, (COUNT, "connections"), (&counts, figure)));
@@ -304,7 +321,7 @@ fn by_number(findings: &mut Findings, record: &Record, figure: (&str, Option<&Ns
 }
 
 /// Draws times over the size of transfers, a figure for each delay and number of connections.
-fn by_size(findings: &mut Findings, record: &Record, figure: &str) {
+fn by_size(findings: &mut Findings, record: &ExperimentRecord, figure: &str) {
     let sizes = record.values(SIZE);
     for first in Case::all(record).into_iter().filter(|case| case.value(SIZE) == sizes[0]) {
         findings.plot(curves(&first, (SIZE, "KB"), (&sizes, (figure, None))));
@@ -322,7 +339,7 @@ fn curves(
     for scheme in [SSR, NSSR].concat().into_iter().chain([SPAND]) {
         let point = |value: &String| {
             let case = first.at(key, value)?;
-            Some(Point { x: case.number(key), y: case.samples(scheme, TIME).mean() })
+            Some(CurvePoint { x: case.number(key), y: case.samples(scheme, TIME).mean() })
         };
         plot = plot.ours(scheme, values.iter().filter_map(point).collect());
         let row = [("scenario", scenario(first)), ("variant", scheme)];

@@ -1,10 +1,10 @@
 //! The optimal first window with and without the shift, over the share and the size.
 
 use crate::papers::cases::{MOST, share_meeting};
-use crate::papers::curve::{Plot, Point};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN};
+use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN};
 use crate::papers::sample::Measured;
-use arith::epoch::{Choice, Share};
+use arith::epoch::{PathShare, WindowChoice};
 
 /// Largest share that is looked at.
 const MOST_SHARE: u32 = 200;
@@ -17,8 +17,8 @@ const FIGURE_SHARES: u32 = 100;
 const RFC_2414: u32 = 4;
 
 fn window((capacity, per_ack): (u32, u32), segments: u64, shift: bool) -> u64 {
-    let choice = Choice { shift, not_below_bottom: false };
-    Share { capacity, per_ack }.initial_window(segments, choice)
+    let choice = WindowChoice { shift, not_below_bottom: false };
+    PathShare { capacity, per_ack }.initial_window(segments, choice)
 }
 
 /// Every share with one and two segments per ACK.
@@ -36,23 +36,26 @@ pub(super) fn sp_1() -> Findings {
     let excess = shares().flat_map(|share| {
         sizes().map(move |size| window(share, size, true).saturating_sub(u64::from(share.0)))
     });
-    let line = Line::new("segments above Wc, at most", PLAIN);
-    findings.line(line.ours(largest(excess)).must(Interval::at_most(0.0)));
+    let line = FigureLine::new("segments above Wc, at most", PLAIN);
+    findings.line(line.ours(largest(excess)).must(ClaimInterval::at_most(0.0)));
     for size in FIGURE_SIZES {
         let label =
             format!("steps of Wc from 1 to {FIGURE_SHARES} that leave the window, {size} segments");
-        findings.line(Line::new(label, PERCENT).ours(unchanged(size)).must(MOST));
+        findings.line(FigureLine::new(label, PERCENT).ours(unchanged(size)).must(MOST));
         let label = format!("segments by which the window changes for each of Wc, {size} segments");
-        findings.line(Line::new(label, PLAIN).ours(slope(size)));
+        findings.line(FigureLine::new(label, PLAIN).ours(slope(size)));
     }
     let below = (1..RFC_2414)
         .flat_map(|capacity| sizes().map(move |size| window((capacity, 1), size, true)));
     let label = "first window where Wc is below RFC 2414's 4 segments, at most";
-    findings.line(Line::new(label, PLAIN).ours(largest(below)).also(Interval::at_most(3.0)));
+    findings
+        .line(FigureLine::new(label, PLAIN).ours(largest(below)).also(ClaimInterval::at_most(3.0)));
     for per_ack in [1, 2] {
         let label =
             format!("round trips that the shift costs within an epoch, {per_ack} per ACK, at most");
-        findings.line(Line::new(label, PLAIN).ours(cost(per_ack)).also(Interval::at_most(1.0)));
+        findings.line(
+            FigureLine::new(label, PLAIN).ours(cost(per_ack)).also(ClaimInterval::at_most(1.0)),
+        );
     }
     FIGURE_SIZES.iter().for_each(|size| _ = findings.plot(curves(*size)));
     findings
@@ -65,13 +68,14 @@ fn unchanged(size: u64) -> Measured {
         Measured::exact(after.abs_diff(before) as f64)
     };
     let steps: Vec<Measured> = (1..FIGURE_SHARES).map(step).collect();
-    share_meeting(Interval::at_most(0.0), &steps)
+    share_meeting(ClaimInterval::at_most(0.0), &steps)
 }
 
 /// Change of the window for each segment of the share, from the share whose one epoch takes the
 /// whole transfer to the figure's largest.
 fn slope(size: u64) -> Measured {
-    let takes_all = |capacity: &u32| Share { capacity: *capacity, per_ack: 1 }.epoch_size() >= size;
+    let takes_all =
+        |capacity: &u32| PathShare { capacity: *capacity, per_ack: 1 }.epoch_size() >= size;
     let Some(first) = (1..FIGURE_SHARES).find(takes_all) else { return Measured::NOTHING };
     let [from, to] = [first, FIGURE_SHARES].map(|capacity| window((capacity, 1), size, true));
     Measured::exact((to as f64 - from as f64) / f64::from(FIGURE_SHARES - first))
@@ -81,7 +85,7 @@ fn slope(size: u64) -> Measured {
 fn cost(per_ack: u32) -> Measured {
     let of_share = move |capacity: u32| {
         let share = (capacity, per_ack);
-        let epoch = Share { capacity, per_ack }.epoch_size();
+        let epoch = PathShare { capacity, per_ack }.epoch_size();
         let extra = move |size| {
             let [without, with] =
                 [false, true].map(|s| round_trips(window(share, size, s), size, per_ack));
@@ -109,7 +113,7 @@ fn curves(size: u64) -> Plot {
     let of = |shift| {
         let point = |capacity: u32| {
             let y = Measured::exact(window((capacity, 1), size, shift) as f64);
-            Point { x: f64::from(capacity), y }
+            CurvePoint { x: f64::from(capacity), y }
         };
         (1..=FIGURE_SHARES).map(point).collect()
     };

@@ -9,7 +9,7 @@
 //!
 //! It is made up, not a recording: sizes, waits and delays are round figures of plausible order.
 
-use crate::page::{Discovery, HostId, Kind, Object, ObjectId, Page, PageHost};
+use crate::page::{Discovery, HostId, Object, ObjectId, ObjectKind, Page, PageHost};
 use crate::{Http, Tls};
 use units::Duration;
 
@@ -40,7 +40,7 @@ const fn found(parent: u32, per_mille: u64, delay: u64) -> Found {
 
 /// One row of the page.
 struct Row {
-    kind: Kind,
+    kind: ObjectKind,
     host: HostId,
     name: &'static str,
     kilobytes: u64,
@@ -49,7 +49,7 @@ struct Row {
 }
 
 const fn row(
-    kind: Kind,
+    kind: ObjectKind,
     host: HostId,
     name: &'static str,
     kilobytes: u64,
@@ -75,45 +75,45 @@ const FEED: u32 = 11;
 /// data 27, images 736, other 3; with the HTML's 24 that is 1,200 in 40 objects.
 #[rustfmt::skip] // one row, one line
 const ROWS: [Row; 39] = [
-    row(Kind::Style, SITE, "site.css", 26, FILE, found(ROOT, 30, 0)),
-    row(Kind::Style, SITE, "article.css", 12, FILE, found(ROOT, 35, 0)),
-    row(Kind::Script, SITE, "app.js", 118, FILE, found(ROOT, 40, 0)),
-    row(Kind::Script, SITE, "vendor.js", 92, FILE, found(ROOT, 45, 0)),
-    row(Kind::Script, METRICS, "consent.js", 34, CDN, found(ROOT, 50, 0)),
-    row(Kind::Script, METRICS, "measure.js", 28, CDN, found(ROOT, 60, 0)),
-    row(Kind::Font, SITE, "text-regular.woff2", 24, FILE, found(STYLE, 1000, 8)),
-    row(Kind::Font, SITE, "text-bold.woff2", 22, FILE, found(STYLE, 1000, 8)),
-    row(Kind::Font, SITE, "headline.woff2", 16, FILE, found(STYLE, 1000, 8)),
-    row(Kind::Image, IMAGES, "lead.jpg", 142, CDN, found(ROOT, 180, 0)),
-    row(Kind::Data, SITE, "feed.json", 18, COMPUTED, found(APP, 1000, 25)),
-    row(Kind::Data, SITE, "weather.json", 4, COMPUTED, found(APP, 1000, 25)),
-    row(Kind::Data, SITE, "markets.json", 5, COMPUTED, found(APP, 1000, 30)),
-    row(Kind::Image, SITE, "logo.svg", 6, FILE, found(ROOT, 90, 0)),
-    row(Kind::Image, SITE, "icons.svg", 9, FILE, found(ROOT, 110, 0)),
-    row(Kind::Image, IMAGES, "story-1.jpg", 58, CDN, found(ROOT, 240, 0)),
-    row(Kind::Image, IMAGES, "story-2.jpg", 52, CDN, found(ROOT, 300, 0)),
-    row(Kind::Image, IMAGES, "story-3.jpg", 47, CDN, found(ROOT, 360, 0)),
-    row(Kind::Image, IMAGES, "story-4.jpg", 44, CDN, found(ROOT, 420, 0)),
-    row(Kind::Image, IMAGES, "story-5.jpg", 41, CDN, found(ROOT, 480, 0)),
-    row(Kind::Image, IMAGES, "story-6.jpg", 38, CDN, found(ROOT, 540, 0)),
-    row(Kind::Image, IMAGES, "story-7.jpg", 36, CDN, found(ROOT, 600, 0)),
-    row(Kind::Image, IMAGES, "story-8.jpg", 33, CDN, found(ROOT, 660, 0)),
-    row(Kind::Image, IMAGES, "author-1.jpg", 7, CDN, found(ROOT, 700, 0)),
-    row(Kind::Image, IMAGES, "author-2.jpg", 8, CDN, found(ROOT, 740, 0)),
-    row(Kind::Image, IMAGES, "author-3.jpg", 6, CDN, found(ROOT, 780, 0)),
-    row(Kind::Image, IMAGES, "sport-1.jpg", 31, CDN, found(ROOT, 820, 0)),
-    row(Kind::Image, IMAGES, "sport-2.jpg", 29, CDN, found(ROOT, 860, 0)),
-    row(Kind::Image, IMAGES, "culture-1.jpg", 27, CDN, found(ROOT, 900, 0)),
-    row(Kind::Image, IMAGES, "culture-2.jpg", 25, CDN, found(ROOT, 940, 0)),
-    row(Kind::Script, SITE, "comments.js", 22, FILE, found(ROOT, 960, 0)),
-    row(Kind::Script, SITE, "video.js", 16, FILE, found(ROOT, 970, 0)),
-    row(Kind::Image, IMAGES, "feed-1.jpg", 24, CDN, found(FEED, 1000, 10)),
-    row(Kind::Image, IMAGES, "feed-2.jpg", 23, CDN, found(FEED, 1000, 10)),
-    row(Kind::Image, IMAGES, "feed-3.jpg", 21, CDN, found(FEED, 1000, 10)),
-    row(Kind::Image, IMAGES, "feed-4.jpg", 19, CDN, found(FEED, 1000, 10)),
-    row(Kind::Image, METRICS, "pixel.gif", 10, CDN, found(APP, 1000, 40)),
-    row(Kind::Other, METRICS, "beacon", 1, CDN, found(APP, 1000, 45)),
-    row(Kind::Other, SITE, "manifest", 2, FILE, found(ROOT, 1000, 20)),
+    row(ObjectKind::Style, SITE, "site.css", 26, FILE, found(ROOT, 30, 0)),
+    row(ObjectKind::Style, SITE, "article.css", 12, FILE, found(ROOT, 35, 0)),
+    row(ObjectKind::Script, SITE, "app.js", 118, FILE, found(ROOT, 40, 0)),
+    row(ObjectKind::Script, SITE, "vendor.js", 92, FILE, found(ROOT, 45, 0)),
+    row(ObjectKind::Script, METRICS, "consent.js", 34, CDN, found(ROOT, 50, 0)),
+    row(ObjectKind::Script, METRICS, "measure.js", 28, CDN, found(ROOT, 60, 0)),
+    row(ObjectKind::Font, SITE, "text-regular.woff2", 24, FILE, found(STYLE, 1000, 8)),
+    row(ObjectKind::Font, SITE, "text-bold.woff2", 22, FILE, found(STYLE, 1000, 8)),
+    row(ObjectKind::Font, SITE, "headline.woff2", 16, FILE, found(STYLE, 1000, 8)),
+    row(ObjectKind::Image, IMAGES, "lead.jpg", 142, CDN, found(ROOT, 180, 0)),
+    row(ObjectKind::Data, SITE, "feed.json", 18, COMPUTED, found(APP, 1000, 25)),
+    row(ObjectKind::Data, SITE, "weather.json", 4, COMPUTED, found(APP, 1000, 25)),
+    row(ObjectKind::Data, SITE, "markets.json", 5, COMPUTED, found(APP, 1000, 30)),
+    row(ObjectKind::Image, SITE, "logo.svg", 6, FILE, found(ROOT, 90, 0)),
+    row(ObjectKind::Image, SITE, "icons.svg", 9, FILE, found(ROOT, 110, 0)),
+    row(ObjectKind::Image, IMAGES, "story-1.jpg", 58, CDN, found(ROOT, 240, 0)),
+    row(ObjectKind::Image, IMAGES, "story-2.jpg", 52, CDN, found(ROOT, 300, 0)),
+    row(ObjectKind::Image, IMAGES, "story-3.jpg", 47, CDN, found(ROOT, 360, 0)),
+    row(ObjectKind::Image, IMAGES, "story-4.jpg", 44, CDN, found(ROOT, 420, 0)),
+    row(ObjectKind::Image, IMAGES, "story-5.jpg", 41, CDN, found(ROOT, 480, 0)),
+    row(ObjectKind::Image, IMAGES, "story-6.jpg", 38, CDN, found(ROOT, 540, 0)),
+    row(ObjectKind::Image, IMAGES, "story-7.jpg", 36, CDN, found(ROOT, 600, 0)),
+    row(ObjectKind::Image, IMAGES, "story-8.jpg", 33, CDN, found(ROOT, 660, 0)),
+    row(ObjectKind::Image, IMAGES, "author-1.jpg", 7, CDN, found(ROOT, 700, 0)),
+    row(ObjectKind::Image, IMAGES, "author-2.jpg", 8, CDN, found(ROOT, 740, 0)),
+    row(ObjectKind::Image, IMAGES, "author-3.jpg", 6, CDN, found(ROOT, 780, 0)),
+    row(ObjectKind::Image, IMAGES, "sport-1.jpg", 31, CDN, found(ROOT, 820, 0)),
+    row(ObjectKind::Image, IMAGES, "sport-2.jpg", 29, CDN, found(ROOT, 860, 0)),
+    row(ObjectKind::Image, IMAGES, "culture-1.jpg", 27, CDN, found(ROOT, 900, 0)),
+    row(ObjectKind::Image, IMAGES, "culture-2.jpg", 25, CDN, found(ROOT, 940, 0)),
+    row(ObjectKind::Script, SITE, "comments.js", 22, FILE, found(ROOT, 960, 0)),
+    row(ObjectKind::Script, SITE, "video.js", 16, FILE, found(ROOT, 970, 0)),
+    row(ObjectKind::Image, IMAGES, "feed-1.jpg", 24, CDN, found(FEED, 1000, 10)),
+    row(ObjectKind::Image, IMAGES, "feed-2.jpg", 23, CDN, found(FEED, 1000, 10)),
+    row(ObjectKind::Image, IMAGES, "feed-3.jpg", 21, CDN, found(FEED, 1000, 10)),
+    row(ObjectKind::Image, IMAGES, "feed-4.jpg", 19, CDN, found(FEED, 1000, 10)),
+    row(ObjectKind::Image, METRICS, "pixel.gif", 10, CDN, found(APP, 1000, 40)),
+    row(ObjectKind::Other, METRICS, "beacon", 1, CDN, found(APP, 1000, 45)),
+    row(ObjectKind::Other, SITE, "manifest", 2, FILE, found(ROOT, 1000, 20)),
 ];
 
 pub(super) fn page() -> Page {
@@ -134,7 +134,7 @@ fn root() -> Object {
     Object {
         label: "news.example/".to_owned(),
         host: SITE,
-        kind: Kind::Html,
+        kind: ObjectKind::Html,
         request_bytes: 4 * REQUEST_BYTES,
         response_header_bytes: 2 * HEADER_BYTES,
         body_bytes: HTML_BYTES,

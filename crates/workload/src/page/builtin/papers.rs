@@ -5,7 +5,7 @@
 //! objects before "at least part of" the HTML has arrived, so when it asks is a [`RequestModel`].
 
 use crate::Http;
-use crate::page::{Discovery, Kind, Object, ObjectId, Page, PageHost};
+use crate::page::{Discovery, Object, ObjectId, ObjectKind, Page, PageHost};
 use units::Duration;
 
 const KB: u64 = 1024;
@@ -42,22 +42,22 @@ pub struct RequestModel {
 
 /// An HTML part, or what is found in one.
 struct Found {
-    kind: Kind,
+    kind: ObjectKind,
     /// Index of the part it is found in.
     part: usize,
     kilobytes: &'static [u64],
 }
 
 const fn html(part: usize, kilobytes: &'static [u64]) -> Found {
-    Found { kind: Kind::Html, part, kilobytes }
+    Found { kind: ObjectKind::Html, part, kilobytes }
 }
 
 const fn images(part: usize, kilobytes: &'static [u64]) -> Found {
-    Found { kind: Kind::Image, part, kilobytes }
+    Found { kind: ObjectKind::Image, part, kilobytes }
 }
 
 const fn classes(part: usize, kilobytes: &'static [u64]) -> Found {
-    Found { kind: Kind::Script, part, kilobytes }
+    Found { kind: ObjectKind::Script, part, kilobytes }
 }
 
 /// Kilobytes of the root, then what is found in which part, in the order of asking.
@@ -90,13 +90,15 @@ fn contents(name: &str) -> Option<(u64, &'static [Found])> {
 
 pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
     let (root_kilobytes, found) = contents(name)?;
-    let embedded: Vec<(usize, Kind, u64)> = found
+    let embedded: Vec<(usize, ObjectKind, u64)> = found
         .iter()
         .flat_map(|group| group.kilobytes.iter().map(|kb| (group.part, group.kind, *kb)))
         .collect();
-    let mut objects = vec![object(format!("{name}/html-0"), Kind::Html, root_kilobytes, model)];
+    let mut objects =
+        vec![object(format!("{name}/html-0"), ObjectKind::Html, root_kilobytes, model)];
     for (index, (part, kind, kilobytes)) in embedded.iter().enumerate() {
-        let in_part = |range: &[(usize, Kind, u64)]| range.iter().filter(|e| e.0 == *part).count();
+        let in_part =
+            |range: &[(usize, ObjectKind, u64)]| range.iter().filter(|e| e.0 == *part).count();
         let place = Place {
             part: ObjectId(*part as u32),
             part_bytes: objects[*part].body_bytes,
@@ -111,7 +113,7 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
     Page::new(name, vec![host], objects).ok()
 }
 
-fn object(label: String, kind: Kind, kilobytes: u64, model: RequestModel) -> Object {
+fn object(label: String, kind: ObjectKind, kilobytes: u64, model: RequestModel) -> Object {
     Object {
         request_bytes: if model.round_trip { REQUEST_BYTES } else { 0 },
         response_header_bytes: 0,

@@ -7,9 +7,10 @@
 mod run;
 
 use super::{
-    Case, Cases, CheckError, Comparison, Fields, Metric, Suite, Table, Unit, over_seeds, within,
+    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Suite,
+    over_seeds, within,
 };
-use race::estimate::Estimate;
+use race::estimate::MeanEstimate;
 use run::{Measured, SetUp, run};
 use serde::Deserialize;
 
@@ -19,9 +20,9 @@ const BOUND: f64 = 0.1;
 const SEEDS: u64 = 8;
 
 /// The suite.
-pub(super) struct Arrivals;
+pub(super) struct ArrivalsSuite;
 
-impl Suite for Arrivals {
+impl Suite for ArrivalsSuite {
     fn name(&self) -> &'static str {
         "ps4"
     }
@@ -38,7 +39,7 @@ impl Suite for Arrivals {
         &[&["variant", "flows_per_s", "mean_pkts", "bidir", "p50_mbps", "mean_active"]]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         let mut out = Cases::default();
         for table in tables {
             let mut groups: Vec<(Row, SetUp, Vec<Row>)> = Vec::new();
@@ -52,7 +53,7 @@ impl Suite for Arrivals {
                     },
                 }
             }
-            let cases = groups.into_iter().map(|(first, set_up, rows)| Case {
+            let cases = groups.into_iter().map(|(first, set_up, rows)| Ns2Case {
                 file: table.name().to_owned(),
                 key: first.key(),
                 run: Box::new(move || {
@@ -131,46 +132,46 @@ impl Row {
 
 /// A metric: its column in ns-2's rows, and ours.
 struct Pair {
-    metric: Metric,
+    metric: Ns2Metric,
     ns2: fn(&Row) -> f64,
     ours: fn(&Measured) -> f64,
 }
 
 const fn pair(
     name: &'static str,
-    unit: Unit,
+    unit: MetricUnit,
     ns2: fn(&Row) -> f64,
     ours: fn(&Measured) -> f64,
 ) -> Pair {
-    Pair { metric: Metric { name, unit }, ns2, ours }
+    Pair { metric: Ns2Metric { name, unit }, ns2, ours }
 }
 
 /// What bears a verdict.
 const COMPARED: [Pair; 3] = [
-    pair("p50_mbps", Unit::Plain, |r| r.p50_mbps, |m| m.quantile(0.5)),
-    pair("mean_mbps", Unit::Plain, |r| r.mean_mbps, Measured::mean),
-    pair("mean_active", Unit::Plain, |r| r.mean_active, |m| m.mean_active),
+    pair("p50_mbps", MetricUnit::Plain, |r| r.p50_mbps, |m| m.quantile(0.5)),
+    pair("mean_mbps", MetricUnit::Plain, |r| r.mean_mbps, Measured::mean),
+    pair("mean_active", MetricUnit::Plain, |r| r.mean_active, |m| m.mean_active),
 ];
 
 /// What is shown beside.
 const BESIDE: [Pair; 4] = [
-    pair("p5_mbps", Unit::Plain, |r| r.p5_mbps, |m| m.quantile(0.05)),
-    pair("p25_mbps", Unit::Plain, |r| r.p25_mbps, |m| m.quantile(0.25)),
-    pair("p75_mbps", Unit::Plain, |r| r.p75_mbps, |m| m.quantile(0.75)),
-    pair("p95_mbps", Unit::Plain, |r| r.p95_mbps, |m| m.quantile(0.95)),
+    pair("p5_mbps", MetricUnit::Plain, |r| r.p5_mbps, |m| m.quantile(0.05)),
+    pair("p25_mbps", MetricUnit::Plain, |r| r.p25_mbps, |m| m.quantile(0.25)),
+    pair("p75_mbps", MetricUnit::Plain, |r| r.p75_mbps, |m| m.quantile(0.75)),
+    pair("p95_mbps", MetricUnit::Plain, |r| r.p95_mbps, |m| m.quantile(0.95)),
 ];
 
 /// Shown beside with their standard errors. A few bursts make up all losses of a run, so a few seeds
 /// say too little about how many there are for a verdict.
 const LOSSES: [(Pair, &str); 2] = [
     (
-        pair("share_lossy_flows", Unit::Share, |r| r.share_lossy_flows, |m| m.share_lossy),
+        pair("share_lossy_flows", MetricUnit::Share, |r| r.share_lossy_flows, |m| m.share_lossy),
         "share_lossy_flows_se",
     ),
-    (pair("loss", Unit::Share, |r| r.loss, |m| m.loss), "loss_se"),
+    (pair("loss", MetricUnit::Share, |r| r.loss, |m| m.loss), "loss_se"),
 ];
 
-fn compare(rows: &[Row], ours: &[Measured]) -> Vec<Comparison> {
+fn compare(rows: &[Row], ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mut beside = Fields::default().with("seeds", [rows.len() as u64, ours.len() as u64]);
     for pair in &BESIDE {
         let [ns2, ours] = pair.estimates(rows, ours);
@@ -184,21 +185,21 @@ fn compare(rows: &[Row], ours: &[Measured]) -> Vec<Comparison> {
     }
     let compare = |pair: &Pair| {
         let estimates = pair.estimates(rows, ours);
-        Comparison::within(pair.metric, estimates, BOUND).beside(beside.clone())
+        Ns2Comparison::within(pair.metric, estimates, BOUND).beside(beside.clone())
     };
     COMPARED.iter().map(compare).collect()
 }
 
 impl Pair {
     /// Means, with standard errors from the deviation within both samples together.
-    fn estimates(&self, rows: &[Row], ours: &[Measured]) -> [Estimate; 2] {
+    fn estimates(&self, rows: &[Row], ours: &[Measured]) -> [MeanEstimate; 2] {
         let samples: [Vec<f64>; 2] =
             [rows.iter().map(self.ns2).collect(), ours.iter().map(self.ours).collect()];
         let means = [&samples[0], &samples[1]].map(|s| s.iter().sum::<f64>() / s.len() as f64);
         let squares = |n: usize| samples[n].iter().map(move |v| (v - means[n]) * (v - means[n]));
         let freedom = (rows.len() + ours.len() - 2) as f64;
         let variance = squares(0).chain(squares(1)).sum::<f64>() / freedom;
-        [0, 1].map(|n| Estimate {
+        [0, 1].map(|n| MeanEstimate {
             mean: means[n],
             standard_error: Some((variance / samples[n].len() as f64).sqrt()),
         })

@@ -8,8 +8,8 @@ mod run;
 
 use super::paper::{estimate, over_runs};
 use super::{
-    Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit, over_seeds,
-    within,
+    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
+    Suite, over_seeds, within,
 };
 use run::{Measured, SetUp, run};
 use serde::Deserialize;
@@ -25,15 +25,15 @@ const DROP_BOUND: f64 = 0.3;
 /// Runs of ours; ns-2 had ten.
 const SEEDS: u64 = 40;
 
-const TOTAL: Metric = Metric { name: "total", unit: Unit::Plain };
-const SECOND_AND_FOURTH: Metric = Metric { name: "share24", unit: Unit::Share };
-const FAIRNESS: Metric = Metric { name: "jain_rate", unit: Unit::Share };
-const DROPS: Metric = Metric { name: "drops", unit: Unit::Plain };
+const TOTAL: Ns2Metric = Ns2Metric { name: "total", unit: MetricUnit::Plain };
+const SECOND_AND_FOURTH: Ns2Metric = Ns2Metric { name: "share24", unit: MetricUnit::Share };
+const FAIRNESS: Ns2Metric = Ns2Metric { name: "jain_rate", unit: MetricUnit::Share };
+const DROPS: Ns2Metric = Ns2Metric { name: "drops", unit: MetricUnit::Plain };
 
 /// The suite.
-pub(super) struct FourTransfers;
+pub(super) struct FourTransfersSuite;
 
-impl Suite for FourTransfers {
+impl Suite for FourTransfersSuite {
     fn name(&self) -> &'static str {
         "bs2"
     }
@@ -53,7 +53,7 @@ impl Suite for FourTransfers {
         &[&["delay", "limit", "proto", "bytes1_mean", "total_mean", "timeouts_mean"]]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| {
             let set_up = row.set_up()?;
             Ok(case(file, row, set_up))
@@ -110,16 +110,16 @@ pub(super) fn scheme_of(proto: &str) -> Option<&'static str> {
     })
 }
 
-fn case(file: &str, row: Row, set_up: SetUp) -> Case {
+fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
     let key = Fields::default()
         .with("delay", row.delay.clone())
         .with("limit", row.limit)
         .with("proto", row.proto.clone());
     let run = move || Ok(compare(&row, &over_seeds(SEEDS, |seed| run(&set_up, seed))?));
-    Case { file: file.to_owned(), key, run: Box::new(run) }
+    Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
-fn compare(row: &Row, ours: &[Measured]) -> Vec<Comparison> {
+fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mean = |value: &dyn Fn(&Measured) -> f64| over_runs(ours, value).mean;
     let bytes = |n: usize, ns2: f64| [ns2, mean(&|m| m.bytes[n] as f64)];
     let beside = Fields::default()
@@ -131,7 +131,7 @@ fn compare(row: &Row, ours: &[Measured]) -> Vec<Comparison> {
         .with("timeouts", [row.timeouts_mean, mean(&|m| m.timeouts as f64)]);
     let one = |metric, ns2: (f64, f64), value: &dyn Fn(&Measured) -> f64, bound| {
         let ns2 = estimate(ns2.0, ns2.1);
-        Comparison::within(metric, [ns2, over_runs(ours, value)], bound).beside(beside.clone())
+        Ns2Comparison::within(metric, [ns2, over_runs(ours, value)], bound).beside(beside.clone())
     };
     let total = (row.total_mean, row.total_se);
     let share = (row.share24_mean, row.share24_se);

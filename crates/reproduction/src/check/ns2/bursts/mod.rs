@@ -11,8 +11,8 @@ mod run;
 use super::buffer::scheme_of;
 use super::paper::{estimate, over_runs};
 use super::{
-    Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit, over_seeds,
-    within,
+    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
+    Suite, over_seeds, within,
 };
 use run::{Measured, SetUp, run};
 use serde::Deserialize;
@@ -25,13 +25,13 @@ const SEEDS: u64 = 40;
 /// The granularity of clocks, unless the file's name says otherwise.
 const TICK: Duration = Duration::from_millis(100);
 
-const BYTES: Metric = Metric { name: "bytes", unit: Unit::Plain };
-const DROPS: Metric = Metric { name: "drops", unit: Unit::Plain };
+const BYTES: Ns2Metric = Ns2Metric { name: "bytes", unit: MetricUnit::Plain };
+const DROPS: Ns2Metric = Ns2Metric { name: "drops", unit: MetricUnit::Plain };
 
 /// The suite.
-pub(super) struct Bursts;
+pub(super) struct BurstsSuite;
 
-impl Suite for Bursts {
+impl Suite for BurstsSuite {
     fn name(&self) -> &'static str {
         "bs1"
     }
@@ -54,7 +54,7 @@ impl Suite for Bursts {
         &[&["delay", "cross", "proto", "bytes_mean", "arrivals_mean"]]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| {
             let set_up = row.set_up(tick_of(file))?;
             Ok(case(file, row, set_up))
@@ -98,17 +98,17 @@ impl Row {
     }
 }
 
-fn case(file: &str, row: Row, set_up: SetUp) -> Case {
+fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
     let key = Fields::default()
         .with("delay", row.delay.clone())
         .with("cross", row.cross.clone())
         .with("proto", row.proto.clone())
         .with("tick_ms", tick_of(file).as_nanos() / 1_000_000);
     let run = move || Ok(compare(&row, &over_seeds(SEEDS, |seed| run(&set_up, seed))?));
-    Case { file: file.to_owned(), key, run: Box::new(run) }
+    Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
-fn compare(row: &Row, ours: &[Measured]) -> Vec<Comparison> {
+fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mean = |value: fn(&Measured) -> f64| over_runs(ours, value).mean;
     let beside = Fields::default()
         .with("rexmit", [row.rexmit_mean, mean(|m| m.rexmit as f64)])
@@ -117,8 +117,8 @@ fn compare(row: &Row, ours: &[Measured]) -> Vec<Comparison> {
     let bytes = [estimate(row.bytes_mean, row.bytes_se), over_runs(ours, |m| m.bytes as f64)];
     let drops = [estimate(row.drops_mean, row.drops_se), over_runs(ours, |m| m.drops as f64)];
     vec![
-        Comparison::within(BYTES, bytes, BOUND).beside(beside.clone()),
-        Comparison::within(DROPS, drops, BOUND).beside(beside),
+        Ns2Comparison::within(BYTES, bytes, BOUND).beside(beside.clone()),
+        Ns2Comparison::within(DROPS, drops, BOUND).beside(beside),
     ]
 }
 

@@ -8,10 +8,10 @@
 mod run;
 
 use super::{
-    Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit, over_seeds,
-    within,
+    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
+    Suite, over_seeds, within,
 };
-use race::estimate::Estimate;
+use race::estimate::MeanEstimate;
 pub(super) use run::scheme_of;
 use run::{Measured, SetUp, run};
 use serde::Deserialize;
@@ -21,16 +21,17 @@ const BOUND: f64 = 0.1;
 /// Runs where cross traffic is random.
 const SEEDS: u64 = 8;
 
-const THROUGHPUT: Metric = Metric { name: "throughput_mbps", unit: Unit::Plain };
-const LOSS: Metric = Metric { name: "loss", unit: Unit::Share };
-const START_UP: Metric = Metric { name: "su_time_s", unit: Unit::Seconds };
-const START_UP_THROUGHPUT: Metric = Metric { name: "su_throughput_mbps", unit: Unit::Plain };
-const START_UP_LOSS: Metric = Metric { name: "su_loss", unit: Unit::Share };
+const THROUGHPUT: Ns2Metric = Ns2Metric { name: "throughput_mbps", unit: MetricUnit::Plain };
+const LOSS: Ns2Metric = Ns2Metric { name: "loss", unit: MetricUnit::Share };
+const START_UP: Ns2Metric = Ns2Metric { name: "su_time_s", unit: MetricUnit::Seconds };
+const START_UP_THROUGHPUT: Ns2Metric =
+    Ns2Metric { name: "su_throughput_mbps", unit: MetricUnit::Plain };
+const START_UP_LOSS: Ns2Metric = Ns2Metric { name: "su_loss", unit: MetricUnit::Share };
 
 /// The suite.
-pub(super) struct CrossTraffic;
+pub(super) struct CrossTrafficSuite;
 
-impl Suite for CrossTraffic {
+impl Suite for CrossTrafficSuite {
     fn name(&self) -> &'static str {
         "ps2"
     }
@@ -47,7 +48,7 @@ impl Suite for CrossTraffic {
         &[&["variant", "cbw_mbps", "rtt_ms", "throughput_mbps", "su_time_s"]]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| {
             row.check().map_err(Refusal::Impossible)?;
             let set_up = row.set_up().map_err(Refusal::Unknown)?;
@@ -122,33 +123,33 @@ impl Row {
     }
 }
 
-fn case(file: &str, row: Row, set_up: SetUp) -> Case {
+fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
     let key = row.key();
     let run = move || {
         let seeds = if set_up.random { SEEDS } else { 1 };
         Ok(compare(&row, &over_seeds(seeds, |seed| run(&set_up, seed))?))
     };
-    Case { file: file.to_owned(), key, run: Box::new(run) }
+    Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
 type Value = fn(&Measured) -> f64;
 
-fn compare(row: &Row, ours: &[Measured]) -> Vec<Comparison> {
+fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mean =
         |value: fn(&Measured) -> f64| ours.iter().map(value).sum::<f64>() / ours.len() as f64;
     let beside = Fields::default()
         .with("drops", [row.drops as f64, mean(|m| m.drops as f64)])
         .with("timeouts", [row.timeouts as f64, mean(|m| m.timeouts as f64)])
         .with("max_cwnd", [row.max_cwnd, mean(|m| m.max_cwnd)]);
-    let one = |(metric, ns2, value): (Metric, f64, Value)| {
+    let one = |(metric, ns2, value): (Ns2Metric, f64, Value)| {
         let values: Vec<f64> = ours.iter().map(value).collect();
-        let missing = Estimate { mean: f64::INFINITY, standard_error: None };
-        let ours = Estimate::of(&values).unwrap_or(missing);
+        let missing = MeanEstimate { mean: f64::INFINITY, standard_error: None };
+        let ours = MeanEstimate::of(&values).unwrap_or(missing);
         let of_one_draw = |error: f64| error * (values.len() as f64).sqrt();
-        let ns2 = Estimate { mean: ns2, standard_error: ours.standard_error.map(of_one_draw) };
-        Comparison::within(metric, [ns2, ours], BOUND).beside(beside.clone())
+        let ns2 = MeanEstimate { mean: ns2, standard_error: ours.standard_error.map(of_one_draw) };
+        Ns2Comparison::within(metric, [ns2, ours], BOUND).beside(beside.clone())
     };
-    let metrics: [(Metric, f64, Value); 5] = [
+    let metrics: [(Ns2Metric, f64, Value); 5] = [
         (THROUGHPUT, row.throughput_mbps, |m| m.throughput_mbps),
         (LOSS, row.loss, |m| m.loss),
         (START_UP, row.su_time_s, |m| m.start_up.time),

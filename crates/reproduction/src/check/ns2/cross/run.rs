@@ -43,20 +43,20 @@ pub(super) struct Measured {
     pub(super) timeouts: u64,
     /// Segments, at the looks.
     pub(super) max_cwnd: f64,
-    pub(super) start_up: StartUp,
+    pub(super) start_up: MeasuredStartUp,
 }
 
 /// What a run measured until the look that found the flow in congestion avoidance; infinite if none
 /// did. As in the reference, losses are those known two looks before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StartUp {
+pub(super) struct MeasuredStartUp {
     /// Seconds since the first packet was sent.
     pub(super) time: f64,
     pub(super) throughput_mbps: f64,
     pub(super) loss: f64,
 }
 
-impl Default for StartUp {
+impl Default for MeasuredStartUp {
     fn default() -> Self {
         Self { time: f64::INFINITY, throughput_mbps: f64::INFINITY, loss: f64::INFINITY }
     }
@@ -180,7 +180,7 @@ impl Run {
             measured.max_cwnd = measured.max_cwnd.max(now.cwnd as f64 / f64::from(PACKET));
             if measured.start_up.time.is_infinite() && now.is_in_avoidance(&before[0]) {
                 let time = at - Instant::ZERO;
-                measured.start_up = StartUp {
+                measured.start_up = MeasuredStartUp {
                     time: time.as_secs_f64(),
                     throughput_mbps: mbps(now.acked, time),
                     loss: share(before[1].drops, now.sent),

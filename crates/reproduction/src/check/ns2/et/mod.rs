@@ -6,15 +6,18 @@
 
 mod run;
 
-use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit};
-use race::estimate::Estimate;
+use super::{
+    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
+    Suite,
+};
+use race::estimate::MeanEstimate;
 use run::{Load, SetUp, run};
 use serde::Deserialize;
 use units::Duration;
 use workload::{BUILTINS, RequestTiming};
 
-const HTML: Metric = Metric { name: "html_s", unit: Unit::Seconds };
-const TOTAL: Metric = Metric { name: "total_s", unit: Unit::Seconds };
+const HTML: Ns2Metric = Ns2Metric { name: "html_s", unit: MetricUnit::Seconds };
+const TOTAL: Ns2Metric = Ns2Metric { name: "total_s", unit: MetricUnit::Seconds };
 
 /// Agreement demanded.
 const BOUND: f64 = 0.1;
@@ -22,9 +25,9 @@ const BOUND: f64 = 0.1;
 const LARGEST_WINDOW: u32 = 10_000;
 
 /// The suite.
-pub(in super::super) struct EnsemblePages;
+pub(in super::super) struct EnsemblePagesSuite;
 
-impl Suite for EnsemblePages {
+impl Suite for EnsemblePagesSuite {
     fn name(&self) -> &'static str {
         "et"
     }
@@ -41,7 +44,7 @@ impl Suite for EnsemblePages {
         &[&["page", "cls", "conc", "model", "html_s", "total_s"]]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| {
             row.check().map_err(Refusal::Impossible)?;
             let set_up = row.set_up().map_err(Refusal::Unknown)?;
@@ -127,7 +130,7 @@ impl Row {
     }
 }
 
-fn case(file: &str, row: Row, set_up: SetUp) -> Case {
+fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
     let key = Fields::default()
         .with("page", row.page.clone())
         .with("cls", row.cls.clone())
@@ -139,12 +142,12 @@ fn case(file: &str, row: Row, set_up: SetUp) -> Case {
         .with("order", row.order.clone())
         .with("single", u64::from(row.single));
     let run = move || Ok(compare(&row, &run(&set_up)?));
-    Case { file: file.to_owned(), key, run: Box::new(run) }
+    Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
-fn compare(row: &Row, ours: &Load) -> Vec<Comparison> {
+fn compare(row: &Row, ours: &Load) -> Vec<Ns2Comparison> {
     let seconds = |time: Option<Duration>| time.map_or(f64::INFINITY, |t| t.as_secs_f64());
-    let one = |mean| Estimate { mean, standard_error: None };
+    let one = |mean| MeanEstimate { mean, standard_error: None };
     let beside = Fields::default()
         .with("data_pkts_sent", [row.data_pkts_sent, ours.segments_sent])
         .with("drops", [row.drops, ours.drops])
@@ -152,7 +155,8 @@ fn compare(row: &Row, ours: &Load) -> Vec<Comparison> {
         .with("max_active", [row.max_active, ours.max_active]);
     [(HTML, row.html_s, ours.html), (TOTAL, row.total_s, ours.page)]
         .map(|(metric, ns2, ours)| {
-            Comparison::within(metric, [one(ns2), one(seconds(ours))], BOUND).beside(beside.clone())
+            Ns2Comparison::within(metric, [one(ns2), one(seconds(ours))], BOUND)
+                .beside(beside.clone())
         })
         .into()
 }

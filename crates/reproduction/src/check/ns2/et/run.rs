@@ -2,7 +2,7 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Access, Duplex, PageLoad, PageSpec, Simulation, SimulationConfig, Transfer, WireSizes,
+    Access, Duplex, PageLoad, PageSpec, PageTransfer, Simulation, SimulationConfig, WireSizes,
 };
 use std::sync::Arc;
 use tcp::Scheme;
@@ -69,7 +69,7 @@ pub(super) fn run(set_up: &SetUp) -> Result<Load, String> {
     let load: &PageLoad = simulation.application(id).ok_or("the load is not there")?;
     let loader = load.loader();
     let since_start = |at: Option<Instant>| at.map(|at| at - Instant::ZERO + TWO_ROUND_TRIPS);
-    let total = |count: fn(&Transfer) -> u64| load.transfers().iter().map(count).sum();
+    let total = |count: fn(&PageTransfer) -> u64| load.transfers().iter().map(count).sum();
     Ok(Load {
         html: since_start(loader.html_done_at()),
         page: since_start(loader.page_done_at()),

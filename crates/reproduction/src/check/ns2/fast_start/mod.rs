@@ -15,10 +15,10 @@ mod set_up;
 
 use super::paper::over_runs;
 use super::{
-    Case, Cases, CheckError, Comparison, Field, Fields, Metric, Suite, Table, Unit, Verdict,
-    over_seeds,
+    Cases, CheckError, Field, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table,
+    Ns2Verdict, Suite, over_seeds,
 };
-use Verdict::{Inside, Outside};
+use Ns2Verdict::{Inside, Outside};
 use rows::{Group, Measured, MixedRow, SingleRow};
 use run::{Burst, run_once};
 use set_up::{Load, SetUp};
@@ -27,14 +27,14 @@ use set_up::{Load, SetUp};
 const BOUND: f64 = 0.1;
 
 /// The columns of the two bursts: of the only group of connections, or of each of two.
-const ALONE: [Metric; 2] = [seconds("first_mean"), seconds("second_mean")];
-const OF_TWO: [[Metric; 2]; 2] = [
+const ALONE: [Ns2Metric; 2] = [seconds("first_mean"), seconds("second_mean")];
+const OF_TWO: [[Ns2Metric; 2]; 2] = [
     [seconds("g1_first_mean"), seconds("g1_second_mean")],
     [seconds("g2_first_mean"), seconds("g2_second_mean")],
 ];
 
-const fn seconds(name: &'static str) -> Metric {
-    Metric { name, unit: Unit::Seconds }
+const fn seconds(name: &'static str) -> Ns2Metric {
+    Ns2Metric { name, unit: MetricUnit::Seconds }
 }
 
 /// What rows of ns-2 as shipped begin with.
@@ -47,9 +47,9 @@ macro_rules! shipped {
 }
 
 /// The suite.
-pub(super) struct FastStart;
+pub(super) struct FastStartSuite;
 
-impl Suite for FastStart {
+impl Suite for FastStartSuite {
     fn name(&self) -> &'static str {
         "fast-start"
     }
@@ -74,7 +74,7 @@ impl Suite for FastStart {
         ]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         let mut cases = Cases::default();
         for table in tables {
             let rows = match table.has(&["nfs"]) {
@@ -88,14 +88,18 @@ impl Suite for FastStart {
 }
 
 /// The rows of a file with their lines.
-fn read<R>(table: &Table) -> Result<Vec<(u64, Measured)>, CheckError>
+fn read<R>(table: &Ns2Table) -> Result<Vec<(u64, Measured)>, CheckError>
 where
     R: serde::de::DeserializeOwned + Into<Measured>,
 {
     Ok(table.rows::<R>()?.into_iter().map(|(line, row)| (line, row.into())).collect())
 }
 
-fn add_cases(table: &Table, rows: &[(u64, Measured)], cases: &mut Cases) -> Result<(), CheckError> {
+fn add_cases(
+    table: &Ns2Table,
+    rows: &[(u64, Measured)],
+    cases: &mut Cases,
+) -> Result<(), CheckError> {
     for (line, row) in rows {
         row.check().map_err(|why| table.wrong(*line, why))?;
         if row.proto.starts_with(RAW) {
@@ -122,7 +126,7 @@ fn add_cases(table: &Table, rows: &[(u64, Measured)], cases: &mut Cases) -> Resu
     Ok(())
 }
 
-fn case(file: &str, row: Measured, set_up: SetUp, raw: Option<Measured>) -> Case {
+fn case(file: &str, row: Measured, set_up: SetUp, raw: Option<Measured>) -> Ns2Case {
     let mut key = Fields::default().with("proto", row.proto.as_str());
     key = match set_up.load {
         Load::Constant => key.with("load", "constant").with("nbulk", row.bulk),
@@ -131,14 +135,14 @@ fn case(file: &str, row: Measured, set_up: SetUp, raw: Option<Measured>) -> Case
     };
     let key = key.with("delay", set_up.delay.to_string()).with("tick", set_up.tick.to_string());
     let run = move || compare(&row, &set_up, raw.as_ref());
-    Case { file: file.to_owned(), key, run: Box::new(run) }
+    Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
 fn compare(
     row: &Measured,
     set_up: &SetUp,
     raw: Option<&Measured>,
-) -> Result<Vec<Comparison>, String> {
+) -> Result<Vec<Ns2Comparison>, String> {
     let runs = over_seeds(row.runs, |seed| run_once(set_up, seed))?;
     let first_rtt = match set_up.with_first_rtt() {
         Some(other) => over_seeds(row.runs, |seed| run_once(&other, seed))?,
@@ -164,14 +168,14 @@ fn compare(
 type Runs = Vec<Vec<[Burst; 2]>>;
 
 fn compare_group(
-    metrics: [Metric; 2],
+    metrics: [Ns2Metric; 2],
     group: &Group,
     runs: &[[Burst; 2]],
     beside: Fields,
-) -> [Comparison; 2] {
+) -> [Ns2Comparison; 2] {
     let compare = |burst: usize| {
         let both = [group.times[burst], over_runs(runs, |run| run[burst].seconds)];
-        Comparison::within(metrics[burst], both, BOUND)
+        Ns2Comparison::within(metrics[burst], both, BOUND)
     };
     [compare(0), compare(1).beside(beside)]
 }

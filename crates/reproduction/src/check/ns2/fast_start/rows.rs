@@ -1,7 +1,7 @@
 //! Rows: what ns-2 measured, of one bursty connection or of two groups of them.
 
 use super::super::paper::estimate;
-use race::estimate::Estimate;
+use race::estimate::MeanEstimate;
 use serde::Deserialize;
 
 /// A row, whichever file it is from.
@@ -21,7 +21,7 @@ pub(super) struct Measured {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     /// Completion of the first and of the second burst, seconds.
-    pub(super) times: [Estimate; 2],
+    pub(super) times: [MeanEstimate; 2],
     /// Packets sent again in the second.
     pub(super) rexmit: f64,
     pub(super) timeouts: f64,
@@ -109,7 +109,7 @@ impl Measured {
         }
         let times =
             self.groups.iter().flat_map(|g| ["first_mean", "second_mean"].into_iter().zip(g.times));
-        for (name, Estimate { mean, standard_error }) in times {
+        for (name, MeanEstimate { mean, standard_error }) in times {
             let error = standard_error.unwrap_or(0.0);
             if !(mean.is_finite() && mean > 0.0 && error.is_finite() && error >= 0.0) {
                 return Err(format!("{name} {mean} ± {error} is not a time in seconds"));

@@ -5,8 +5,11 @@
 
 mod run;
 
-use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit};
-use race::estimate::Estimate;
+use super::{
+    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
+    Suite,
+};
+use race::estimate::MeanEstimate;
 use run::{Setup, run_case, scheme_of};
 use serde::Deserialize;
 use units::{Duration, ParseUnitError, Rate};
@@ -14,8 +17,8 @@ use units::{Duration, ParseUnitError, Rate};
 /// Agreement demanded.
 const BOUND: f64 = 0.1;
 
-const FIRST: Metric = Metric { name: "burst1_s", unit: Unit::Seconds };
-const SECOND: Metric = Metric { name: "burst2_s", unit: Unit::Seconds };
+const FIRST: Ns2Metric = Ns2Metric { name: "burst1_s", unit: MetricUnit::Seconds };
+const SECOND: Ns2Metric = Ns2Metric { name: "burst2_s", unit: MetricUnit::Seconds };
 
 /// More packets than any case should take minutes for.
 const MOST_PACKETS: u64 = 1_000_000;
@@ -23,7 +26,7 @@ const MOST_PACKETS: u64 = 1_000_000;
 const LONGEST_TICK: f64 = 10.0;
 
 /// The suite.
-pub(super) struct RestartAfterIdle;
+pub(super) struct RestartAfterIdleSuite;
 
 /// A row of the file.
 #[derive(Clone, Debug, Deserialize)]
@@ -45,7 +48,7 @@ struct Row {
     rexmit_pkts: Option<u64>,
 }
 
-impl Suite for RestartAfterIdle {
+impl Suite for RestartAfterIdleSuite {
     fn name(&self) -> &'static str {
         "rbp"
     }
@@ -62,7 +65,7 @@ impl Suite for RestartAfterIdle {
         &[&["cls", "ssr", "rbp_scale", "rbp_alg", "burst1_s", "burst2_s"]]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| {
             let setup = row.setup().map_err(Refusal::Impossible)?;
             let unknown = || format!("no scheme for class {:?} with {:?}", row.cls, row.sink);
@@ -116,7 +119,7 @@ fn rate(text: &str) -> Result<Rate, ParseUnitError> {
     format!("{text}{unit}").parse()
 }
 
-fn case(file: &str, row: Row, setup: Setup, scheme: String) -> Case {
+fn case(file: &str, row: Row, setup: Setup, scheme: String) -> Ns2Case {
     let key = Fields::default()
         .with("cls", row.cls.clone())
         .with("ssr", row.ssr)
@@ -130,15 +133,15 @@ fn case(file: &str, row: Row, setup: Setup, scheme: String) -> Case {
         .with("pkts1", row.pkts1)
         .with("pkts2", row.pkts2);
     let run = move || compare(&row, &setup, &scheme);
-    Case { file: file.to_owned(), key, run: Box::new(run) }
+    Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
-fn compare(row: &Row, setup: &Setup, scheme: &str) -> Result<Vec<Comparison>, String> {
+fn compare(row: &Row, setup: &Setup, scheme: &str) -> Result<Vec<Ns2Comparison>, String> {
     let outcome = run_case(setup, scheme)?;
     let both = |metric, ns2, ours: Option<Duration>| {
         let ours = ours.map_or(f64::INFINITY, |t| t.as_secs_f64());
-        let exact = |mean| Estimate { mean, standard_error: None };
-        Comparison::within(metric, [exact(ns2), exact(ours)], BOUND)
+        let exact = |mean| MeanEstimate { mean, standard_error: None };
+        Ns2Comparison::within(metric, [exact(ns2), exact(ours)], BOUND)
     };
     let beside = Fields::default()
         .with("timeouts", row.timeouts.map(|n| [n, outcome.timeouts]))

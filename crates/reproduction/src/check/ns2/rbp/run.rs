@@ -2,7 +2,7 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Application, Context, Dumbbell, Duplex, HostId, Simulation, SimulationConfig, WireSizes,
+    AppContext, Application, Dumbbell, Duplex, HostId, Simulation, SimulationConfig, WireSizes,
 };
 use tcp::{ConnId, Event, EventKind, Scheme, Stats};
 use units::{Duration, Instant, Rate};
@@ -137,7 +137,7 @@ impl TwoBursts {
         Self { from, to, scheme, bytes, conn: None, started_at, times }
     }
 
-    fn begin(&mut self, context: &mut Context<'_>, bytes: u64) {
+    fn begin(&mut self, context: &mut AppContext<'_>, bytes: u64) {
         self.started_at = context.now();
         if let Some(conn) = self.conn {
             context.write(self.from, conn, bytes);
@@ -146,17 +146,17 @@ impl TwoBursts {
 }
 
 impl Application for TwoBursts {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         context.listen(self.to, PORT, self.scheme.clone());
         self.conn = Some(context.connect(self.from, self.to, PORT, &self.scheme));
         self.begin(context, self.bytes[0]);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _: u32) {
         self.begin(context, self.bytes[1]);
     }
 
-    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         let EventKind::Acked { total } = event.kind else { return };
         if host != self.from {
             return;

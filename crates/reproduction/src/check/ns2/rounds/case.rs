@@ -1,6 +1,6 @@
 //! Rows: what was run, and what ns-2 measured.
 
-use race::estimate::Estimate;
+use race::estimate::MeanEstimate;
 use serde::Deserialize;
 
 /// What was run.
@@ -80,10 +80,10 @@ impl Measured {
     }
 
     /// ns-2's mean and its standard error over its runs.
-    pub(super) fn mean(&self) -> Estimate {
+    pub(super) fn mean(&self) -> MeanEstimate {
         let runs = self.key.runs as f64;
         let standard_error = (self.key.runs > 1).then(|| self.mean_s_sd / runs.sqrt());
-        Estimate { mean: self.mean_s, standard_error }
+        MeanEstimate { mean: self.mean_s, standard_error }
     }
 }
 

@@ -7,17 +7,17 @@ mod case;
 mod run;
 
 use super::{
-    Case, Cases, CheckError, Comparison, Field, Fields, Metric, Refusal, Suite, Table, Unit,
-    over_seeds,
+    Cases, CheckError, Field, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table,
+    Refusal, Suite, over_seeds,
 };
 use case::{CaseKey, Measured};
-use race::estimate::Estimate;
+use race::estimate::MeanEstimate;
 use run::{Outcome, run_case};
 
 /// Agreement demanded of the mean.
 const BOUND: f64 = 0.1;
 
-const MEAN: Metric = Metric { name: "mean_s", unit: Unit::Seconds };
+const MEAN: Ns2Metric = Ns2Metric { name: "mean_s", unit: MetricUnit::Seconds };
 
 const SHIPPED: &[(&str, &str)] = &[
     ("ns2-sp2-30kb.csv", include_str!("../../../../data/ns2-sp2-30kb.csv")),
@@ -26,9 +26,9 @@ const SHIPPED: &[(&str, &str)] = &[
 ];
 
 /// The suite.
-pub(super) struct Rounds;
+pub(super) struct RoundsSuite;
 
-impl Suite for Rounds {
+impl Suite for RoundsSuite {
     fn name(&self) -> &'static str {
         "rounds"
     }
@@ -45,7 +45,7 @@ impl Suite for Rounds {
         &[&["scenario", "variant", "n", "pkts", "jitter", "rounds", "runs", "mean_s"]]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, measured: Measured| {
             measured.check().map_err(Refusal::Impossible)?;
             match measured.key.unknown() {
@@ -56,7 +56,7 @@ impl Suite for Rounds {
     }
 }
 
-fn case(file: &str, measured: Measured) -> Case {
+fn case(file: &str, measured: Measured) -> Ns2Case {
     let CaseKey { scenario, variant, n, pkts, jitter, telnet, udp, ftp, .. } = measured.key.clone();
     let key = Fields::default()
         .with("scenario", scenario)
@@ -68,14 +68,15 @@ fn case(file: &str, measured: Measured) -> Case {
         .with("udp", udp as u64)
         .with("ftp", ftp as u64);
     let run = move || Ok(vec![compare(&measured)?]);
-    Case { file: file.to_owned(), key, run: Box::new(run) }
+    Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
-fn compare(measured: &Measured) -> Result<Comparison, String> {
+fn compare(measured: &Measured) -> Result<Ns2Comparison, String> {
     let runs = over_seeds(measured.key.runs, |seed| run_case(&measured.key, seed))?;
     let ours = |figure: fn(&Outcome) -> f64| {
         let figures: Vec<f64> = runs.iter().map(figure).collect();
-        Estimate::of(&figures).unwrap_or(Estimate { mean: f64::INFINITY, standard_error: None })
+        MeanEstimate::of(&figures)
+            .unwrap_or(MeanEstimate { mean: f64::INFINITY, standard_error: None })
     };
     let beside = |theirs: Option<f64>, figure| {
         theirs.map_or(Field::Undefined, |theirs| [theirs, ours(figure).mean].into())
@@ -87,7 +88,7 @@ fn compare(measured: &Measured) -> Result<Comparison, String> {
         .with("timeouts", beside(measured.timeouts, |run| run.timeouts))
         .with("drops", beside(measured.bottleneck_drops, |run| run.drops))
         .with("sent", beside(measured.data_pkts_sent, |run| run.sent));
-    Ok(Comparison::within(MEAN, [measured.mean(), ours(|run| run.mean)], BOUND).beside(shown))
+    Ok(Ns2Comparison::within(MEAN, [measured.mean(), ours(|run| run.mean)], BOUND).beside(shown))
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ mod run;
 
 use super::paper::{estimate, over_runs};
 use super::{
-    Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit, over_seeds,
-    within,
+    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
+    Suite, over_seeds, within,
 };
 use run::{Measured, SetUp, run};
 use serde::Deserialize;
@@ -22,13 +22,13 @@ const LOSS_BOUND: f64 = 0.25;
 /// Runs of ours; ns-2 had ten.
 const SEEDS: u64 = 20;
 
-const TIME: Metric = Metric { name: "time", unit: Unit::Seconds };
-const LOSS: Metric = Metric { name: "lossrate", unit: Unit::Share };
+const TIME: Ns2Metric = Ns2Metric { name: "time", unit: MetricUnit::Seconds };
+const LOSS: Ns2Metric = Ns2Metric { name: "lossrate", unit: MetricUnit::Share };
 
 /// The suite.
-pub(super) struct SessionPages;
+pub(super) struct SessionPagesSuite;
 
-impl Suite for SessionPages {
+impl Suite for SessionPagesSuite {
     fn name(&self) -> &'static str {
         "ses"
     }
@@ -54,7 +54,7 @@ impl Suite for SessionPages {
         ]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| {
             let set_up = row.set_up()?;
             Ok(case(file, row, set_up))
@@ -126,7 +126,7 @@ fn profile_of(variant: &str) -> Option<&'static str> {
     })
 }
 
-fn case(file: &str, row: Row, set_up: SetUp) -> Case {
+fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
     let mut key = Fields::default();
     if let Some(jitter) = row.jitter {
         key = key.with("jitter", jitter);
@@ -136,10 +136,10 @@ fn case(file: &str, row: Row, set_up: SetUp) -> Case {
     }
     let key = key.with("mode", row.mode.clone()).with("pairs", row.pairs);
     let run = move || Ok(compare(&row, &over_seeds(SEEDS, |seed| run(&set_up, seed))?));
-    Case { file: file.to_owned(), key, run: Box::new(run) }
+    Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
-fn compare(row: &Row, ours: &[Measured]) -> Vec<Comparison> {
+fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mean = |value: fn(&Measured) -> f64| over_runs(ours, value).mean;
     let beside = Fields::default()
         .with("max", [row.max_mean, mean(|m| m.longest)])
@@ -149,7 +149,7 @@ fn compare(row: &Row, ours: &[Measured]) -> Vec<Comparison> {
     let time = [estimate(row.time_mean, row.time_se), over_runs(ours, |m| m.mean)];
     let loss = [estimate(row.lossrate_mean, row.lossrate_se), over_runs(ours, Measured::loss)];
     vec![
-        Comparison::within(TIME, time, TIME_BOUND).beside(beside.clone()),
-        Comparison::within(LOSS, loss, LOSS_BOUND).beside(beside),
+        Ns2Comparison::within(TIME, time, TIME_BOUND).beside(beside.clone()),
+        Ns2Comparison::within(LOSS, loss, LOSS_BOUND).beside(beside),
     ]
 }

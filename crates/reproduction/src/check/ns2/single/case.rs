@@ -1,6 +1,6 @@
 //! Rows of single flows and of their bands.
 
-use super::super::{CheckError, Table};
+use super::super::{CheckError, Ns2Table};
 use serde::Deserialize;
 
 /// What identifies a case.
@@ -85,7 +85,7 @@ impl Measured {
 }
 
 /// The flows of a table that holds flows, each with its line.
-pub(super) fn cases(table: &Table) -> Result<Vec<(u64, Measured)>, CheckError> {
+pub(super) fn cases(table: &Ns2Table) -> Result<Vec<(u64, Measured)>, CheckError> {
     if !table.has(&["time_last_ack"]) {
         return Ok(Vec::new());
     }
@@ -99,7 +99,7 @@ pub(super) fn cases(table: &Table) -> Result<Vec<(u64, Measured)>, CheckError> {
 }
 
 /// The bands of a table that holds bands.
-pub(super) fn bands(table: &Table) -> Result<Vec<Band>, CheckError> {
+pub(super) fn bands(table: &Ns2Table) -> Result<Vec<Band>, CheckError> {
     if table.has(&["time_last_ack"]) {
         return Ok(Vec::new());
     }

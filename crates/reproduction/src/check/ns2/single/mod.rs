@@ -7,10 +7,12 @@
 mod case;
 mod run;
 
-use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Suite, Table, Unit};
+use super::{
+    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Suite,
+};
 use case::{Band, CaseKey, Measured};
 use link::Ties;
-use race::estimate::Estimate;
+use race::estimate::MeanEstimate;
 use run::run_case;
 
 /// Agreement demanded where ns-2 lost no packet.
@@ -18,7 +20,7 @@ const LOSSLESS_BOUND: f64 = 0.01;
 /// Agreement demanded where it did.
 const LOSSY_BOUND: f64 = 0.05;
 
-const COMPLETION: Metric = Metric { name: "time_last_ack", unit: Unit::Seconds };
+const COMPLETION: Ns2Metric = Ns2Metric { name: "time_last_ack", unit: MetricUnit::Seconds };
 
 const SHIPPED: &[(&str, &str)] = &[
     ("ns2-single-flow.csv", include_str!("../../../../data/ns2-single-flow.csv")),
@@ -26,9 +28,9 @@ const SHIPPED: &[(&str, &str)] = &[
 ];
 
 /// The suite.
-pub(super) struct Single;
+pub(super) struct SingleSuite;
 
-impl Suite for Single {
+impl Suite for SingleSuite {
     fn name(&self) -> &'static str {
         "single"
     }
@@ -45,13 +47,13 @@ impl Suite for Single {
         &[&["npkts", "delack", "time_last_ack"], &["npkts", "delack", "time_min", "time_max"]]
     }
 
-    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         let mut bands = Vec::new();
         for table in tables {
             bands.extend(case::bands(table)?);
         }
         for (name, text) in SHIPPED {
-            bands.extend(case::bands(&Table::parse(name, text)?)?);
+            bands.extend(case::bands(&Ns2Table::parse(name, text)?)?);
         }
         let mut out = Cases::default();
         for table in tables {
@@ -71,7 +73,7 @@ impl Suite for Single {
     }
 }
 
-fn case(file: &str, measured: Measured, band: Option<Band>) -> Case {
+fn case(file: &str, measured: Measured, band: Option<Band>) -> Ns2Case {
     let CaseKey { variant, npkts, buffer, delack } = measured.key.clone();
     let key = Fields::default()
         .with("variant", variant)
@@ -79,10 +81,10 @@ fn case(file: &str, measured: Measured, band: Option<Band>) -> Case {
         .with("buffer", buffer)
         .with("delack", delack);
     let run = move || Ok(vec![compare(&measured, band.as_ref())?]);
-    Case { file: file.to_owned(), key, run: Box::new(run) }
+    Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
-fn compare(case: &Measured, band: Option<&Band>) -> Result<Comparison, String> {
+fn compare(case: &Measured, band: Option<&Band>) -> Result<Ns2Comparison, String> {
     let outcome = run_case(&case.key, Ties::StillIn)?;
     let other_ties = run_case(&case.key, Ties::Gone)?;
     let tolerance = if case.drops == 0 { LOSSLESS_BOUND } else { LOSSY_BOUND };
@@ -91,7 +93,7 @@ fn compare(case: &Measured, band: Option<&Band>) -> Result<Comparison, String> {
         bound = [bound[0].min(band.time_min), bound[1].max(band.time_max)];
     }
     let ours = outcome.time_last_ack.map_or(f64::INFINITY, |t| t.as_secs_f64());
-    let [ns2, ours] = [case.time, ours].map(|mean| Estimate { mean, standard_error: None });
+    let [ns2, ours] = [case.time, ours].map(|mean| MeanEstimate { mean, standard_error: None });
     // Where this agrees and ours does not, ns-2's rounding decided a tie the other way.
     let with_other_ties = other_ties.time_last_ack.map(|t| t.as_secs_f64());
     let beside = Fields::default()
@@ -99,7 +101,7 @@ fn compare(case: &Measured, band: Option<&Band>) -> Result<Comparison, String> {
         .with("rexmit", [case.rexmit, outcome.rexmit])
         .with("timeouts", [case.timeouts, outcome.timeouts])
         .with("time_with_other_ties", with_other_ties);
-    Ok(Comparison { metric: COMPLETION, ns2, ours, bound, beside })
+    Ok(Ns2Comparison { metric: COMPLETION, ns2, ours, bound, beside })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! A table for the report page: semantic heads, definitions as tooltips, raw numbers for sorting.
 
-use super::{Cell, Column, Quantity, Row, Table};
-use crate::page::{Shared, swatch};
-use crate::text;
+use super::document::Shared;
+use super::swatch;
+use crate::{Cell, Column, Quantity, Row, Table, text};
 use maud::{Markup, html};
 
 /// More columns than any table of ours; bounds the page whatever the input.
