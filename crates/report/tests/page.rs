@@ -493,7 +493,7 @@ fn two_schemes_stand_side_by_side() {
         assert_eq!(lanes, 1, "{bar}");
     }
     // When the page was done under each, in its colour.
-    assert!(html.contains("linux 30.0 ms") && html.contains("fs 26.0 ms"));
+    assert!(html.contains("above 30.0 ms") && html.contains("below 26.0 ms"));
     assert!(html.contains(r#"class="ref c0 upper""#) && html.contains(r#"class="ref c1 lower""#));
     for none in [(0, 0), (0, 2), (7, 8)] {
         report.compared = Some(none);

@@ -19,7 +19,7 @@ use report::{
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
 use units::{Duration, Instant, counted};
-use workload::{ConnectionRecord, Milestones, Object, Page};
+use workload::{ConnectionRecord, Milestones, Object, Page, Tls};
 
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(raced: &Raced) -> RaceReport {
@@ -29,7 +29,9 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
         subtitle.push("Figures show the first repeat".to_owned());
     }
     subtitle.extend(side_by_side::where_it_ran(result));
-    subtitle.push("Name lookups are not part of a load".to_owned());
+    if !race.page.notes().iter().any(|note| note.starts_with(LOOKUPS)) {
+        subtitle.push("Name lookups are not part of a load".to_owned());
+    }
     let documents: &[&str] = match result.worlds() == [World::Sim] {
         true => &["docs/race.md"],
         false => &["docs/race.md", "docs/worlds.md"],
@@ -47,6 +49,9 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
         links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
     }
 }
+
+/// How a recording's own note of name lookups begins.
+const LOOKUPS: &str = "name lookups";
 
 /// What was run, wherever.
 fn facts(race: &Race) -> Vec<String> {
@@ -91,7 +96,7 @@ fn facts(race: &Race) -> Vec<String> {
     });
     facts.push(processing(race.processing));
     facts.push(format!("Limit: {ABOUT_LIMIT}"));
-    facts.extend(page.notes().iter().cloned());
+    facts.extend(page.notes().iter().map(|note| capitalised(note)));
     facts
 }
 
@@ -105,12 +110,25 @@ fn processing(delay: ProcessingDelay) -> String {
     }
 }
 
+/// A note as a line of its own; the name of a host stays as it is.
+fn capitalised(note: &str) -> String {
+    if note.split(' ').next().is_some_and(|word| word.contains('.')) {
+        return note.to_owned();
+    }
+    let mut letters = note.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
 /// What the hosts speak, each kind once.
 fn protocols(race: &Race) -> String {
     let mut kinds: Vec<String> = Vec::new();
     for host in race.page.hosts() {
         let protocol = race.loader.protocol(host);
-        let kind = format!("HTTP/{}, TLS {}", protocol.http, protocol.tls);
+        let kind = match protocol.tls {
+            Tls::None => format!("HTTP/{}, no TLS", protocol.http),
+            version => format!("HTTP/{}, TLS {version}", protocol.http),
+        };
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }

@@ -19,7 +19,7 @@ pub(crate) struct ScoreboardArgs {
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     schemes: SchemeList,
 
-    /// Run 387 cells, most of them cheap, weighed by what they stand for: a third of the sample's time
+    /// Run 387 cells, most of them cheap, weighed by what they stand for: two fifths of the sample's time
     #[arg(long, conflicts_with = "all")]
     quick: bool,
 

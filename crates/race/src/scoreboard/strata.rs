@@ -2,7 +2,7 @@
 //!
 //! What a cell costs to run is what its background sends, so its rate; without a background it costs next to nothing.
 //! The quick set takes many of the cheap cells and few of the costly ones, and every figure weighs a cell by the share of
-//! the matrix that it stands for. So it is as sure as a sample that takes three times as long.
+//! the matrix that it stands for. So it is as sure as the sample, which takes two and a half times as long.
 
 use super::cells::{
     BackgroundLoad, MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, Set, all, balanced, sample,

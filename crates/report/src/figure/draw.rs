@@ -207,10 +207,14 @@ impl Plane {
     }
 }
 
+/// Labels of upright lines behind this part of the axis run to the left: on a narrow page there is room for some twenty
+/// letters on either side of it. `controls.js` has the same.
+const MIDDLE: f64 = 0.6;
+
 /// Fills an upright reference's group: the line, and its text so many lines below the top of the
 /// plot; where that is above it, the line reaches up to the text.
 pub(crate) fn upright(group: SVG, at: f64, text: Text, lines_down: f64) -> SVG {
-    let (anchor, dx) = if at > 0.75 { ("end", -4) } else { ("start", 4) };
+    let (anchor, dx) = if at > MIDDLE { ("end", -4) } else { ("start", 4) };
     let text =
         text.set("dx", dx).set("dy", format!("{lines_down:.2}em")).set("text-anchor", anchor);
     let top = format!("{:.2}em", (lines_down - 0.8).min(0.0));

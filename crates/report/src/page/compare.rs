@@ -20,14 +20,16 @@ const MARGINS: u32 = 58 + 40;
 /// A lane of a row.
 struct Lane {
     class: &'static str,
+    /// Beside the line at the end of its load.
+    name: &'static str,
     /// In hundredths of a row.
     top: f64,
     height: f64,
 }
 
 const LANES: [Lane; 2] = [
-    Lane { class: "upper", top: 5.0, height: 45.0 },
-    Lane { class: "lower", top: 50.0, height: 45.0 },
+    Lane { class: "upper", name: "above", top: 5.0, height: 45.0 },
+    Lane { class: "lower", name: "below", top: 50.0, height: 45.0 },
 ];
 
 impl Lane {
@@ -72,7 +74,7 @@ impl Context<'_> {
         let limit = schemes[upper].limit.as_ref().unwrap_or(&self.report.limit);
         let own = LANES.iter().zip([upper, lower]).map(|(lane, at)| Milestone {
             lane: lane.class,
-            name: self.label(&schemes[at].title()),
+            name: lane.name.to_owned(),
             at: schemes[at].page_done,
             colour: self.scheme_colour(&schemes[at].name),
         });

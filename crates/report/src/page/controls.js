@@ -93,18 +93,18 @@
     }
     for (const edge of all(`.edge.${lane}`, compared)) edge.setAttribute("class", `edge ${lane} ${c}`);
     const line = compared.querySelector(`.marks .${lane}`);
-    if (line) moveLine(line, [lane, c], [tabs[at].textContent, done]);
+    if (line) moveLine(line, lane, tabs[at].dataset);
     compared.dispatchEvent(new Event("marks"));
   };
-  const moveLine = (line, [lane, colour], [name, done]) => {
+  const moveLine = (line, lane, { c, done }) => {
     const [, low, high] = compared.dataset.x.split(" ");
     const fraction = done === undefined ? -1 : (done - low) / (high - low);
     const text = line.querySelector("text");
-    line.setAttribute("class", `ref ${colour} ${lane}`);
+    line.setAttribute("class", `ref ${c} ${lane}`);
     line.setAttribute("x", `${(fraction * 100).toFixed(3)}%`);
-    text.textContent = `${name} ${(done * 1e3).toFixed(0)} ms`;
-    text.setAttribute("text-anchor", fraction > 0.75 ? "end" : "start");
-    text.setAttribute("dx", fraction > 0.75 ? -4 : 4);
+    text.textContent = text.textContent.trim().replace(/ .*/, ` ${done < 1 ? (done * 1e3).toFixed(0) + " ms" : (+done).toFixed(3) + " s"}`);
+    text.setAttribute("text-anchor", fraction > 0.6 ? "end" : "start");
+    text.setAttribute("dx", fraction > 0.6 ? -4 : 4);
   };
   const chooser = (named) => {
     const choice = document.createElement("select");

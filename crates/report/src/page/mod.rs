@@ -121,7 +121,7 @@ impl<'a> Context<'a> {
                 section aria-labelledby="schemes" {
                     h2 #schemes { "Scheme by scheme" }
                     p.hint { (HINT) " The time axes of a scheme move together." }
-                    div.more.bar { nav.tabs aria-label="Schemes" {
+                    div.more.tabbar { nav.tabs aria-label="Schemes" {
                         @for (at, scheme) in schemes.iter().enumerate() { (self.tab(at, scheme)) }
                     } }
                     @for at in 0..schemes.len() { (self.panel(at)) }
