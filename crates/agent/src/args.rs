@@ -215,6 +215,7 @@ impl AgentArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cmdline::documents::commands_of;
 
     #[test]
     fn the_command_line_is_sound() {
@@ -250,6 +251,26 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part}");
         }
+    }
+
+    /// Commands of documents and examples are read, those of `headstart agent` alone.
+    #[test]
+    fn what_documents_show_is_read() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let pages = ["README", "operate", "reference", "tutorial", "measurements", "design"];
+        let pages = pages.map(|page| root.join(format!("docs/agent/{page}.md")));
+        let texts = pages.map(|page| std::fs::read_to_string(page).unwrap());
+        let examples = appendix().examples.iter().map(|(example, _)| format!("```\n{example}\n"));
+        let texts: Vec<String> = texts.into_iter().chain(examples).collect();
+        let commands = texts.iter().flat_map(|text| commands_of("headstart", text));
+        let mut count = 0;
+        for shown in commands.filter(|shown| shown.words.get(1).is_some_and(|sub| sub == "agent")) {
+            count += 1;
+            if let Err(error) = Args::try_parse_from(&shown.words[1..]) {
+                assert!(!error.use_stderr(), "{}: {error}", shown.words.join(" "));
+            }
+        }
+        assert!(count > 20, "{count}");
     }
 
     /// The line comes from `headstart agent`, whose second word is not one of the agent's.

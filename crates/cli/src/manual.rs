@@ -79,3 +79,6 @@ fn told(command: &str) -> Told {
 pub(crate) fn run(args: &man::ManArgs) -> Result<(), Failure> {
     args.write(Cli::command(), &told).map_err(Failure::failed)
 }
+
+#[cfg(test)]
+mod tests;

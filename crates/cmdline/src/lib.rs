@@ -6,6 +6,7 @@
 
 mod appendix;
 pub mod complete;
+pub mod documents;
 pub mod man;
 
 pub use appendix::{Appendix, EXIT, Entry};

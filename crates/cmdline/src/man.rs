@@ -4,7 +4,7 @@
 //! parent. One that another program carries out is named there, and that program writes its page.
 
 use crate::appendix::{Appendix, Entry};
-use clap::Command;
+use clap::{Arg, Command, Id};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 use std::path::{Path, PathBuf};
@@ -133,11 +133,16 @@ impl Manual<'_> {
                 continue;
             }
             text.roff(Roff::new().control("SS", [sub.get_name()]));
-            let man = Man::new(in_short(sub));
+            let man = Man::new(in_short(&without_options_of(command, sub)));
             text.add_without_heading(|w| man.render_synopsis_section(w))?;
             text.roff(Roff::new().control("PP", []));
             text.add_without_heading(|w| man.render_description_section(w))?;
             text.add_without_heading(|w| man.render_options_section(w))?;
+            let above = options_of_both(command, sub);
+            if !above.is_empty() {
+                let said = format!("As above: {}", above.join(", "));
+                text.roff(Roff::new().control("PP", []).text([roman(said)]));
+            }
         }
         Ok(())
     }
@@ -183,6 +188,30 @@ fn in_short(command: &Command) -> Command {
         Some((_, rest)) => short.long_about(rest.to_owned()),
         None => short,
     }
+}
+
+/// Options that a subcommand has and its parent as well, by name, but for those that all have.
+fn options_of_both(parent: &Command, sub: &Command) -> Vec<String> {
+    let has = |of: &Command, id: &Id| of.get_arguments().any(|argument| argument.get_id() == id);
+    let both = sub.get_opts().filter(|option| has(parent, option.get_id()));
+    let flags = sub.get_arguments().filter(|flag| !flag.get_action().takes_values());
+    let flags = flags.filter(|flag| has(parent, flag.get_id()) && !is_clap_s(flag));
+    both.chain(flags).filter_map(|option| Some(format!("--{}", option.get_long()?))).collect()
+}
+
+/// `--help` and `--version`, which clap adds.
+fn is_clap_s(flag: &Arg) -> bool {
+    ["help", "version"].contains(&flag.get_id().as_str())
+}
+
+/// The subcommand with these options hidden: they are described above it.
+fn without_options_of(parent: &Command, sub: &Command) -> Command {
+    let both = options_of_both(parent, sub);
+    let is_above = |argument: &Arg| {
+        argument.get_long().is_some_and(|long| both.contains(&format!("--{long}")))
+    };
+    sub.clone()
+        .mut_args(|argument| if is_above(&argument) { argument.hide(true) } else { argument })
 }
 
 /// Subcommands that a user is told of.
