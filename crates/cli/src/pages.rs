@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::stdout;
 use cmdline::{Appendix, EXIT};
-use report::{Cell, Column, Quantity, Row, Table};
 use workload::{BUILTINS, Page};
 
 pub(crate) fn appendix() -> Appendix {
@@ -20,34 +19,22 @@ pub(crate) fn appendix() -> Appendix {
 }
 
 pub(crate) fn run() -> Result<(), Failure> {
-    let columns = [
-        Column::new("page", Quantity::Text, "Name to ask for"),
-        Column::new("objects", Quantity::Count, "Objects in all"),
-        Column::new("hosts", Quantity::Count, "Servers they come from"),
-        Column::new("kB", Quantity::Count, "Bytes of all responses"),
-        Column::new("about", Quantity::Text, "What it is"),
-    ];
-    let rows = BUILTINS.iter().filter_map(|builtin| {
-        let page = Page::builtin(builtin.name)?;
-        let default = if builtin.name == BUILTINS[0].name { " (default)" } else { "" };
-        let count = |n: u64| Cell::Number((n as f64).into());
-        Some(Row {
-            cells: vec![
-                Cell::Text(builtin.name.to_owned()),
-                count(page.objects().len() as u64),
-                count(page.hosts().len() as u64),
-                count(page.response_bytes() / 1000),
-                Cell::Text(format!("{}{default}", builtin.description)),
-            ],
-            is_reference: false,
-        })
-    });
-    let table = Table { columns: columns.into(), rows: rows.collect() };
-    stdout::print_table(&table)?;
-    stdout::print(
-        "\nA size is a page too: one object, as in `headstart race 30kB`. So is any HAR file: export one from a browser's network \
-         panel.\n",
-    )
+    let mut out = String::new();
+    for builtin in BUILTINS {
+        let Some(page) = Page::builtin(builtin.name) else { continue };
+        let (objects, hosts) = (page.objects().len(), page.hosts().len());
+        let default = if builtin.name == BUILTINS[0].name { "  (default)" } else { "" };
+        out += &format!(
+            "{}  {objects} objects, {hosts} host{}, {} kB{default}\n    {}\n",
+            builtin.name,
+            if hosts == 1 { "" } else { "s" },
+            page.response_bytes() / 1000,
+            builtin.description
+        );
+    }
+    out += "\nA size is a page, too: one object, as in `headstart race 30kB`. So is any HAR file: export one from a\n\
+        browser's network panel.\n";
+    stdout::print(&out)
 }
 
 /// Where the documents that reports mention are to be read.

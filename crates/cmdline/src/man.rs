@@ -133,7 +133,7 @@ impl Manual<'_> {
                 continue;
             }
             text.roff(Roff::new().control("SS", [sub.get_name()]));
-            let man = Man::new(in_short(&without_options_of(command, sub)));
+            let man = Man::new(with_short_usage(&without_options_of(command, sub)));
             text.add_without_heading(|w| man.render_synopsis_section(w))?;
             text.roff(Roff::new().control("PP", []));
             text.add_without_heading(|w| man.render_description_section(w))?;
@@ -178,11 +178,16 @@ fn see_also(command: &Command, path: &str, appendix: &Appendix) -> Roff {
     roff
 }
 
-/// The command with a synopsis that does not repeat all options, and a description that does not repeat its name.
-fn in_short(command: &Command) -> Command {
+/// The command with a synopsis that does not repeat all options.
+fn with_short_usage(command: &Command) -> Command {
     let mut short = command.clone();
     let usage = short.render_usage().to_string();
-    let short = short.override_usage(usage.trim_start_matches("Usage: ").to_owned());
+    short.override_usage(usage.trim_start_matches("Usage: ").to_owned())
+}
+
+/// The same with a description that does not repeat what stands under its name.
+fn in_short(command: &Command) -> Command {
+    let short = with_short_usage(command);
     let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
     match about.split_once("\n\n") {
         Some((_, rest)) => short.long_about(rest.to_owned()),
