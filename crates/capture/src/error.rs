@@ -34,7 +34,10 @@ pub enum CaptureTrouble {
 
 impl fmt::Display for CaptureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let input = self.input.display();
+        let input = match self.input.to_str() {
+            Some("-") => "standard input".into(),
+            _ => self.input.to_string_lossy(),
+        };
         match &self.trouble {
             CaptureTrouble::Io(error) => write!(f, "{input}: {error}"),
             CaptureTrouble::NotACapture(why) => write!(f, "{input}: {why}"),

@@ -4,6 +4,21 @@
 //! and file formats, and nothing of TCP's behaviour: connections, retransmissions and round trips are the
 //! business of its user. A packet that is not a TCP segment is counted by its kind in a [`Tally`].
 //! What cannot be read is a [`CaptureError`] with its file and byte; all before it is handed over.
+//!
+//! ```
+//! use capture::{CaptureFiles, SegmentSource};
+//!
+//! let mut source = CaptureFiles::new(["tests/tcprs/rto003.pcap"]);
+//! let (mut batch, mut payload) = (Vec::new(), 0);
+//! while source.next_batch(&mut batch)? {
+//!     payload += batch.iter().map(|segment| u64::from(segment.payload)).sum::<u64>();
+//! }
+//! assert_eq!((source.tally().segments, payload), (36, 18_688));
+//! # Ok::<(), capture::CaptureError>(())
+//! ```
+//!
+//! Read in this order: [`SegmentSource`]; [`CaptureFiles`] (formats, merging) and [`LiveCapture`], whose packets one
+//! decoder reads; [`ReadAhead`], which puts any source on a thread of its own; [`CaptureWriter`] and [`Anonymizer`].
 
 mod ahead;
 mod anonymize;

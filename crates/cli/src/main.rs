@@ -4,6 +4,7 @@
 //! Results go to standard output, everything else to standard error.
 
 mod agent;
+mod analyze;
 mod behind;
 mod capture;
 mod check;
@@ -51,6 +52,12 @@ enum Command {
     /// `limit` is the time that no TCP can beat on this path. A scheme is a way to send: a TCP with its parameters.
     #[command(after_help = race::appendix().help())]
     Race(Box<race::RaceArgs>),
+    /// Say why the transfers in packet captures are slow
+    ///
+    /// Rebuilds the senders of a server's captures, classifies what they retransmitted, and says where the time of each
+    /// transfer went.
+    #[command(after_help = analyze::appendix().help())]
+    Analyze(analyze::AnalyzeArgs),
     /// Run a command behind a link, in real time
     ///
     /// Runs a command in a network of its own. Its only way out is a link of the rate, delay and queue that you
@@ -64,7 +71,7 @@ enum Command {
     /// Records what `headstart analyze` needs: headers of TCP segments with their times, and no payload. Files take
     /// turns, and old ones are removed, so it can go on all the time.
     #[command(after_help = capture::appendix().help())]
-    Capture(capture::Args),
+    Capture(capture::CaptureArgs),
     /// Serve a folder by HTTP over headstart's own TCP
     ///
     /// Serves the files of a folder by HTTP/1.1 to browsers and programs. The TCP beneath is headstart's, under any
@@ -145,6 +152,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Race(args) => race::run(*args),
+        Command::Analyze(args) => analyze::run(&args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
         Command::Capture(args) => capture::run(&args),

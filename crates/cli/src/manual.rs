@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::{
-    Cli, capture, check, completions, emulate, merge, pages, papers, paths, race, schemes,
+    Cli, analyze, capture, check, completions, emulate, merge, pages, papers, paths, race, schemes,
     scoreboard, script, serve, sim, theory,
 };
 use clap::CommandFactory;
@@ -52,9 +52,11 @@ fn told(command: &str) -> Told {
     Told::OnOwnPage(match command {
         "" => appendix(),
         "agent" => return Told::ByItsProgram,
+        "analyze" => analyze::appendix(),
         "capture" => capture::appendix(),
         "check" => check::appendix(),
         "check ns2" => check::ns2_appendix(),
+        "check traces" => check::traces_appendix(),
         "check worlds" => check::worlds_appendix(),
         "check agent" => check::agent_appendix(),
         "completions" => completions::appendix(),

@@ -69,18 +69,23 @@ mod tests {
     /// that of kind and length themselves, or one beyond the header.
     #[test]
     fn what_is_no_option_stays_unread() {
-        let cases: [(&[u8], &[&[u8]], &[u8]); 6] = [
-            (&[1, 4, 2, 1, 0, 9, 9], &[&[4, 2]], &[]),
-            (&[2, 4, 5, 180, 1], &[&[2, 4, 5, 180]], &[]),
-            (&[4, 2, 8], &[&[4, 2]], &[8]),
-            (&[4, 2, 8, 1], &[&[4, 2]], &[8, 1]),
-            (&[8, 10, 1], &[], &[8, 10, 1]),
-            (&[], &[], &[]),
+        struct Case {
+            bytes: &'static [u8],
+            read: &'static [&'static [u8]],
+            rest: &'static [u8],
+        }
+        let cases = [
+            Case { bytes: &[1, 4, 2, 1, 0, 9, 9], read: &[&[4, 2]], rest: &[] },
+            Case { bytes: &[2, 4, 5, 180, 1], read: &[&[2, 4, 5, 180]], rest: &[] },
+            Case { bytes: &[4, 2, 8], read: &[&[4, 2]], rest: &[8] },
+            Case { bytes: &[4, 2, 8, 1], read: &[&[4, 2]], rest: &[8, 1] },
+            Case { bytes: &[8, 10, 1], read: &[], rest: &[8, 10, 1] },
+            Case { bytes: &[], read: &[], rest: &[] },
         ];
-        for (bytes, expected, rest) in cases {
+        for Case { bytes, read, rest } in cases {
             let mut options = RawOptions::new(bytes);
-            let read: Vec<_> = options.by_ref().collect();
-            assert_eq!((&read[..], options.rest()), (expected, rest), "{bytes:?}");
+            let found: Vec<_> = options.by_ref().collect();
+            assert_eq!((&found[..], options.rest()), (read, rest), "{bytes:?}");
         }
     }
 }

@@ -40,7 +40,7 @@ fn without_turns_there_is_one_file_for_its_owner_alone() {
     fs::write(&path, "an older one").unwrap();
     fs::remove_file(&path).unwrap();
     let writer = write(&path, Rotation::default(), BEGIN);
-    assert_eq!(writer.files(), [path.clone()]);
+    assert_eq!(writer.files(), std::slice::from_ref(&path));
     let metadata = fs::metadata(&path).unwrap();
     // The header, and ten packets with 16 bytes before each.
     assert_eq!(metadata.len(), 24 + 10 * 116);

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use units::Duration;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CaptureArgs {
     /// The interface, or several, like eth0,eth1; any is all of them
     #[arg(short, long, value_name = "IFACE", value_delimiter = ',', required = true, num_args = 1)]
     pub(super) interface: Vec<String>,
@@ -74,7 +74,7 @@ impl FromStr for Turns {
     }
 }
 
-impl Args {
+impl CaptureArgs {
     pub(super) fn check(&self) -> Result<(), Failure> {
         let most = PortRange::MOST;
         if self.port.len() > most || self.interface.len() > most {

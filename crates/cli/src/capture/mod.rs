@@ -3,7 +3,7 @@
 mod args;
 mod sink;
 
-pub(crate) use args::{Args, appendix};
+pub(crate) use args::{CaptureArgs, appendix};
 
 use crate::failure::{Failure, remark};
 use capture::{CaptureError, CaptureTrouble, LiveCapture, LiveOptions};
@@ -17,7 +17,7 @@ use std::time;
 /// How long to wait for packets before seeing whether to stop.
 const WAIT: time::Duration = time::Duration::from_millis(100);
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &CaptureArgs) -> Result<(), Failure> {
     args.check()?;
     let options = LiveOptions {
         interfaces: args.interface.clone(),
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Captures until somebody stops it, it has gone on for long enough, or nothing more can be written.
 fn receive(
-    args: &Args,
+    args: &CaptureArgs,
     live: &mut LiveCapture,
     sink: &mut Sink,
     stop: &AtomicBool,
@@ -64,7 +64,7 @@ fn receive(
 }
 
 /// Says what was captured; on standard error if the packets go to standard output.
-fn summarize(args: &Args, sink: &Sink, lost: u64) -> Result<(), Failure> {
+fn summarize(args: &CaptureArgs, sink: &Sink, lost: u64) -> Result<(), Failure> {
     if args.quiet {
         return Ok(());
     }

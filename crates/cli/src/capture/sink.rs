@@ -1,6 +1,6 @@
 //! Where captured packets go.
 
-use super::args::Args;
+use super::args::CaptureArgs;
 use crate::failure::Failure;
 use capture::{Anonymizer, CaptureWriter, LiveCapture, LivePacket};
 use std::fs;
@@ -20,7 +20,7 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    pub(super) fn begin(args: &Args) -> Result<Self, Failure> {
+    pub(super) fn begin(args: &CaptureArgs) -> Result<Self, Failure> {
         let secret = args.anonymize.as_ref();
         let mut new = Self {
             writer: None,

@@ -1,11 +1,13 @@
-//! `headstart check`: the simulator against measurements made with another, and against real worlds; what an agent
-//! gains against what is asked of it.
+//! `headstart check`: the simulator against measurements made with another, and against real worlds; the trace engine
+//! against labelled captures; what an agent gains against what is asked of it.
 
 mod agent;
 mod table;
+mod traces;
 mod worlds;
 
 pub(crate) use agent::appendix as agent_appendix;
+pub(crate) use traces::appendix as traces_appendix;
 pub(crate) use worlds::appendix as worlds_appendix;
 
 use crate::failure::{Failure, remark};
@@ -51,6 +53,9 @@ enum Against {
     /// Mbit/s, round trips of 20, 80 and 200 ms, and queues of half and all of the bandwidth-delay product.
     #[command(after_help = worlds_appendix().help())]
     Worlds(worlds::CheckWorldsArgs),
+    /// Compare the kinds of retransmissions in captures with labels that others gave them
+    #[command(after_help = traces_appendix().help())]
+    Traces(traces::CheckTracesArgs),
     /// Measure what Linux gains by the agent, over emulated links
     ///
     /// Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux
@@ -123,6 +128,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     match &args.against {
         Against::Ns2 { files, suite, quick, json } => against_ns2(files, (suite, *quick), *json),
         Against::Worlds(args) => worlds::run(args),
+        Against::Traces(args) => traces::run(args),
         Against::Agent(args) => agent::run(args),
     }
 }

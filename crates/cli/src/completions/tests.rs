@@ -34,6 +34,12 @@ const FREE: &[&str] = &[
     "visits",
     "weights",
     "arguments",
+    "rotate",
+    "keep",
+    "snap",
+    "time",
+    "count",
+    "anonymize",
 ];
 
 fn typed(command: &str, argument: &str, typed: &str) -> Completion {

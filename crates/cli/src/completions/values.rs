@@ -9,6 +9,7 @@ use race::path::PRESETS;
 use reproduction::check::ns2::SUITES;
 use reproduction::papers::claims;
 use tcp::Scheme;
+use trace::{SenderProfile, Vantage};
 use workload::BUILTINS;
 use worlds::Contender;
 
@@ -20,6 +21,21 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         (_, "schemes") => schemes::list(asked.typed, is_scheme),
         (_, "scheme") => schemes::one(asked.typed, is_scheme),
         ("race", "page") => pages(),
+        ("analyze" | "traces", "sender") => senders(),
+        ("analyze", "vantage") => {
+            named([Vantage::Server, Vantage::Client, Vantage::Middle].map(|at| (at.name(), "")))
+        }
+        ("analyze", "files") => Completion::files(FilesOffered::Ending(&[
+            ".pcap",
+            ".pcapng",
+            ".pcap.gz",
+            ".pcap.zst",
+            ".pcapng.gz",
+            ".pcapng.zst",
+        ])),
+        ("capture", "interface") => interfaces(),
+        ("capture", "write") => Completion::files(FilesOffered::Ending(&[".pcap"])),
+        ("traces", "folder") => Completion::files(FilesOffered::Folders),
         (_, "path") => path(asked.typed, &[("up=", "rate away from the client"), LOSS]),
         (_, "down" | "up") => {
             path(asked.typed, &[LOSS, ("jitter=", "delays each packet by up to so much more")])
@@ -47,6 +63,20 @@ const LOSS: (&str, &str) = ("loss=", "probability that a packet is lost");
 
 fn named(all: impl IntoIterator<Item = (&'static str, &'static str)>) -> Completion {
     Completion::of(all.into_iter().map(|(name, about)| Candidate::whole(name, about)))
+}
+
+/// Network interfaces of this machine; none where the kernel does not list them.
+fn interfaces() -> Completion {
+    let listed = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let names = listed.filter_map(|entry| entry.file_name().into_string().ok());
+    let any = Candidate::whole("any", "all of them");
+    Completion::of([any].into_iter().chain(names.map(|name| Candidate::whole(name, ""))))
+}
+
+/// Profiles of senders; any scheme will do, too.
+fn senders() -> Completion {
+    let profiles = SenderProfile::ALL.map(|profile| (profile.name(), profile.scheme()));
+    named([("auto", "what explains the first packets best")].into_iter().chain(profiles))
 }
 
 fn pages() -> Completion {

@@ -1,6 +1,7 @@
 //! The binary from outside. `run` starts it; one module per kind of claim.
 
 mod agent;
+mod analyze;
 mod bad_input;
 mod capture;
 mod commands;

@@ -31,6 +31,7 @@ use policy::recovery::Overtaken;
 use policy::sharing::Sharing;
 use policy::startup::{Occasion, PendingData, Phase, Remembered, Start, StartUp};
 use policy::window::{Cause, Window};
+pub use restart::ParkedPath;
 use segment::Segment;
 pub use send_log::{Front, SendLog};
 use shared::Shared;

@@ -99,6 +99,11 @@ impl Path {
         exact.max(self.window.ssthresh())
     }
 
+    /// Sets the window to what was seen of it: of a path that is rebuilt from a capture.
+    pub fn correct_window(&mut self, cwnd: u64) {
+        self.window.set_cwnd(cwnd, Cause::Seed);
+    }
+
     pub(super) fn undo(&mut self) {
         if let Some((cwnd, ssthresh)) = self.before_reduction.take() {
             self.window.set_ssthresh(ssthresh.max(self.window.ssthresh()), Cause::Undo);

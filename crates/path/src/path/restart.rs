@@ -7,7 +7,32 @@ use policy::startup::{Occasion, PendingData};
 use policy::window::Cause;
 use units::{Duration, Instant};
 
+/// A path with nothing in flight, as a few numbers: of one that is rebuilt from a capture.
+#[derive(Clone, Copy, Debug)]
+pub struct ParkedPath {
+    cwnd: u64,
+    ssthresh: u64,
+    last_sent: Option<Instant>,
+}
+
 impl Path {
+    /// As a few numbers.
+    pub const fn park(&self) -> ParkedPath {
+        let (cwnd, ssthresh) = (self.window.cwnd(), self.window.ssthresh());
+        ParkedPath { cwnd, ssthresh, last_sent: self.last_sent }
+    }
+
+    /// Goes on where a path was parked: the next data follows an idle time.
+    pub fn unpark(&mut self, parked: &ParkedPath) {
+        self.begun = parked.last_sent.is_some();
+        self.last_sent = parked.last_sent;
+        if parked.ssthresh != u64::MAX {
+            self.window.set_ssthresh(parked.ssthresh, Cause::Seed);
+        }
+        self.window.set_cwnd(parked.cwnd, Cause::Seed);
+        self.in_startup = self.falls_to_startup();
+    }
+
     /// Applies the restart rule before the first data after an idle time. `rto` is
     /// the timeout that a sender would have armed at the last ACK. Answers when a timer that runs on
     /// while nothing is outstanding has first run out, if it has.

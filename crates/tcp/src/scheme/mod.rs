@@ -235,7 +235,7 @@ impl Scheme {
     }
 
     /// A fresh path.
-    pub(crate) fn path(&self) -> Path {
+    pub fn path(&self) -> Path {
         let recipe = &self.recipe;
         let startup = recipe.make_startup(recipe.startup);
         let path = Path::new(&recipe.config, startup, alone(recipe.congestion, &recipe.setup()));
@@ -245,8 +245,13 @@ impl Scheme {
         }
     }
 
+    /// What its recovery says of itself.
+    pub fn recovery_descriptor(&self) -> &'static RecoveryDescriptor {
+        self.recipe.recovery
+    }
+
     /// A fresh recovery for one connection.
-    pub(crate) fn recovery(&self) -> Box<dyn LossRecovery> {
+    pub fn recovery(&self) -> Box<dyn LossRecovery> {
         alone(self.recipe.recovery, &self.recipe.setup())
     }
 }

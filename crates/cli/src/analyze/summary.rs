@@ -1,0 +1,145 @@
+//! All connections in a few tables.
+
+use crate::failure::Failure;
+use crate::stdout;
+use report::{Cell, Column, Quantity, Row, Table};
+use trace::{
+    ConnectionTrace, EngineTally, RetransmissionKind, SenderTally, SparedBy, TimeShare, TraceSink,
+    TracedSender, TransferReport,
+};
+use units::Duration;
+
+/// Sums over all connections.
+#[derive(Default)]
+pub(super) struct SummarySink {
+    server: SenderTally,
+    client: SenderTally,
+    copies: u64,
+    transfers: u64,
+    bytes: u64,
+    shares: [Duration; TimeShare::COUNT],
+}
+
+impl TraceSink for SummarySink {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
+        self.server.add(&summary.server_sent);
+        self.client.add(&summary.client_sent);
+        self.copies += summary.copies;
+    }
+
+    fn on_transfer(&mut self, _: &TracedSender, report: &TransferReport) {
+        self.transfers += 1;
+        self.bytes += report.bytes;
+        for (sum, share) in self.shares.iter_mut().zip(TimeShare::ALL) {
+            *sum += report.shares.of(share);
+        }
+    }
+}
+
+fn number(n: u64) -> Cell {
+    Cell::Number((n as f64).into())
+}
+
+fn row(name: &str, cells: impl IntoIterator<Item = Cell>) -> Row {
+    let cells = std::iter::once(Cell::Text(name.to_owned())).chain(cells).collect();
+    Row { cells, is_reference: false }
+}
+
+impl SummarySink {
+    pub(super) fn print(&self, tally: &EngineTally) -> Result<(), Failure> {
+        let EngineTally { segments, connections, evicted, backwards } = *tally;
+        stdout::print(&format!(
+            "{segments} segments of {connections} connections; {} captured twice, {backwards} out of time, {evicted} \
+             connections evicted\n\n",
+            self.copies
+        ))?;
+        self.print_retransmissions()?;
+        self.print_timeouts()?;
+        self.print_shares()
+    }
+
+    fn print_retransmissions(&self) -> Result<(), Failure> {
+        let columns = [
+            Column::new("retransmissions", Quantity::Text, "Why the sender sent the data again"),
+            Column::new("servers", Quantity::Count, "Sent by servers"),
+            Column::new(
+                "not expected",
+                Quantity::Count,
+                "Of these, not expected by the rebuilt sender",
+            ),
+            Column::new("clients", Quantity::Count, "Sent by clients"),
+        ];
+        let rows = RetransmissionKind::ALL.iter().map(|&kind| {
+            let at = kind as usize;
+            let counts = [
+                self.server.retransmissions[at],
+                self.server.unexpected[at],
+                self.client.retransmissions[at],
+            ];
+            row(kind.name(), counts.map(number))
+        });
+        let total = [
+            self.server.retransmitted(),
+            self.server.unexpected.iter().sum(),
+            self.client.retransmitted(),
+        ];
+        let rows = rows.chain(std::iter::once(row("all", total.map(number)))).collect();
+        stdout::print_table(&Table { columns: columns.into(), rows })
+    }
+
+    /// Counts of each kind beside those that the ACKs alone give.
+    pub(super) fn print_error(&self, predicted: &Self) -> Result<(), Failure> {
+        let columns = [
+            Column::new(
+                "retransmissions of servers",
+                Quantity::Text,
+                "Why the server sent the data again",
+            ),
+            Column::new("captured", Quantity::Count, "As the capture shows them"),
+            Column::new("by ACKs alone", Quantity::Count, "As the ACKs of clients predict them"),
+            Column::new("error", Quantity::Gain, "How far the prediction is off"),
+        ];
+        let rows = RetransmissionKind::ALL.iter().map(|&kind| {
+            let at = kind as usize;
+            let (seen, told) =
+                (self.server.retransmissions[at], predicted.server.retransmissions[at]);
+            let error = if seen == 0 { 0.0 } else { told as f64 / seen as f64 - 1.0 };
+            row(kind.name(), [number(seen), number(told), Cell::Number(error.into())])
+        });
+        stdout::print("\n")?;
+        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
+    }
+
+    fn print_timeouts(&self) -> Result<(), Failure> {
+        let columns = [
+            Column::new(
+                "timeouts spared by",
+                Quantity::Text,
+                "What would have spared the server the timeout",
+            ),
+            Column::new("timeouts", Quantity::Count, "Timeouts of servers"),
+        ];
+        let rows = SparedBy::ALL
+            .iter()
+            .map(|&by| row(by.name(), [number(self.server.spared_by[by as usize])]));
+        stdout::print("\n")?;
+        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
+    }
+
+    fn print_shares(&self) -> Result<(), Failure> {
+        let columns = [
+            Column::new("time of transfers", Quantity::Text, "What the time was spent on"),
+            Column::new("share", Quantity::Share, "Part of the time of all transfers"),
+            Column::new("mean", Quantity::Time, "Per transfer"),
+        ];
+        let all = self.shares.iter().fold(Duration::ZERO, |sum, &share| sum + share).as_secs_f64();
+        let rows = TimeShare::ALL.iter().zip(self.shares).map(|(share, time)| {
+            let seconds = time.as_secs_f64();
+            let mean = seconds / (self.transfers.max(1) as f64);
+            let part = if all > 0.0 { seconds / all } else { 0.0 };
+            row(share.name(), [Cell::Number(part.into()), Cell::Number(mean.into())])
+        });
+        stdout::print(&format!("\n{} transfers of {} bytes\n\n", self.transfers, self.bytes))?;
+        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
+    }
+}

@@ -1,0 +1,585 @@
+//! One connection: its two directions, its handshake, and what a segment does to both of its senders.
+
+use crate::counts::Counts;
+use crate::half::{Half, Late, Offer};
+use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
+use crate::misfit::Misfit;
+use crate::profile::SenderModels;
+use crate::sender::{
+    DataDigest, PredictedEvent, Predicting, RebuiltSender, SeenData, SenderAck, is_idle,
+};
+use crate::sink::{TraceSink, TracedSender};
+use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
+use crate::transfer::{Passage, TransferMeter};
+use crate::vantage::{Place, Vantage};
+use capture::{Observed, TcpEnd};
+use segment::Flags;
+use units::{Duration, Instant};
+
+/// One end of a connection: the one whose packet was seen first, or the other.
+pub(crate) type Side = usize;
+
+/// What all connections share while a segment is digested.
+pub(crate) struct Digesting<'a, S> {
+    pub(crate) models: &'a SenderModels,
+    /// What servers send is ignored, as if it had not been captured.
+    pub(crate) acks_only: bool,
+    /// Where the capture was made, if that is known.
+    pub(crate) vantage: Option<Vantage>,
+    pub(crate) sink: &'a mut S,
+}
+
+/// A connection under way.
+pub(crate) struct TracedConnection {
+    pub(crate) number: u64,
+    pub(crate) ends: [TcpEnd; 2],
+    server: Side,
+    began: Instant,
+    pub(crate) last: Instant,
+    /// The handshake was completed by an ACK of the SYN-ACK.
+    opened: Option<Instant>,
+    halves: [Half; 2],
+    tallies: [Counts; 2],
+    meter: TransferMeter,
+    place: Place,
+    copies: u64,
+    /// Offsets one past the FIN of each side; 0 before it was sent.
+    fins: [u64; 2],
+    fins_acked: [bool; 2],
+    reset: bool,
+}
+
+impl TracedConnection {
+    /// A connection whose first packet is `segment`.
+    pub(crate) fn new(number: u64, segment: &Observed) -> Self {
+        let ends = [segment.source, segment.destination];
+        Self {
+            number,
+            ends,
+            server: likely_server(segment),
+            began: segment.at,
+            last: segment.at,
+            opened: None,
+            halves: Default::default(),
+            tallies: Default::default(),
+            meter: TransferMeter::new(segment.at, segment.has(Flags::SYN)),
+            place: Place::default(),
+            copies: 0,
+            fins: [0; 2],
+            fins_acked: [false; 2],
+            reset: false,
+        }
+    }
+
+    /// True if `segment`, a SYN, opens another connection than this one.
+    pub(crate) fn is_replaced_by(&self, side: Side, segment: &Observed) -> bool {
+        let is_new = self.halves[side].origin().is_some_and(|origin| origin != segment.seq);
+        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
+        opens
+            && is_new
+            && (self.is_over() || self.halves[side].syn.is_some() || self.opened.is_some())
+    }
+
+    /// Nothing more is to come.
+    pub(crate) fn is_over(&self) -> bool {
+        self.reset || self.fins_acked == [true; 2]
+    }
+
+    /// How it ended, if it did.
+    pub(crate) fn end(&self) -> Option<TraceEnd> {
+        let end = if self.reset { TraceEnd::Reset } else { TraceEnd::Closed };
+        self.is_over().then_some(end)
+    }
+
+    /// Digests a segment from `side`.
+    pub(crate) fn on_segment<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
+        if with.acks_only && side == self.server {
+            return;
+        }
+        if self.halves[side].is_copy(segment) {
+            self.copies += 1;
+            return;
+        }
+        if is_idle(self.last, segment.at) {
+            // Whether others' packets have made the engine look for idle connections must not matter.
+            self.park(with);
+        }
+        self.last = segment.at;
+        if self.tallies[side].packets == 0 && self.halves[side].predictor.is_some() {
+            // It is captured after all.
+            self.run_predictor(side, true, with);
+            self.halves[side].predictor = None;
+        }
+        self.tallies[side].packets += 1;
+        if segment.has(Flags::RST) {
+            self.reset = true;
+            return;
+        }
+        for side in [0, 1] {
+            if self.halves[side].has_late() {
+                self.deliver(side, segment.at, with);
+            }
+        }
+        if segment.has(Flags::SYN) {
+            self.on_syn(side, segment, with);
+        }
+        if segment.has(Flags::ACK) {
+            self.on_ack(side, segment, with);
+        }
+        if segment.payload > 0 || segment.has(Flags::FIN) {
+            self.on_data(side, segment, with);
+        }
+        self.halves[side].note_stamp(segment);
+    }
+
+    fn on_syn<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let again = self.halves[side].on_syn(segment);
+        self.server = if segment.has(Flags::ACK) { side } else { 1 - side };
+        if again && self.opened.is_none() {
+            let again = syn_again(segment);
+            self.tallies[side].count_again(&again);
+            with.sink.on_retransmission(&self.told(side), &again);
+        }
+    }
+
+    /// The segment acknowledges what the other side sent.
+    fn on_ack<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let una = self.halves[1 - side].offset(segment.ack);
+        if una > self.halves[1 - side].high() + (1 << 30) {
+            return;
+        }
+        if self.opened.is_none() {
+            self.note_opening(side, una, segment.at, with.vantage);
+        }
+        if self.is_blind_to(1 - side) && self.is_evidently_blind(side, una, with.acks_only) {
+            self.predict(side, segment, with);
+        }
+        let fin = self.fins[1 - side];
+        if fin > 0 && una >= fin {
+            self.fins_acked[1 - side] = true;
+        }
+        let Some(sender) = &self.halves[1 - side].sender else {
+            return self.on_quiet_ack(side, segment, una);
+        };
+        let fresh = una >= sender.una();
+        let settled = una == sender.nxt() && sender.outstanding() == 0;
+        let predicted = self.halves[1 - side].predictor.is_some();
+        if settled && !predicted && segment.options.sack().is_empty() {
+            let window = self.offered_window(side, segment, 0);
+            if let Some(sender) = &mut self.halves[1 - side].sender {
+                sender.set_window(window);
+            }
+            return;
+        }
+        let outstanding = sender.outstanding();
+        let ack = self.read_ack(side, segment, fresh, outstanding);
+        if self.halves[1 - side].predictor.is_some() {
+            return self.on_predicted_ack(side, segment, &ack, with);
+        }
+        let lag = self.lag(1 - side);
+        if lag.is_zero() {
+            return self.on_arrived_ack(1 - side, &ack, with);
+        }
+        let at = segment.at + lag;
+        let ack = Some(SenderAck { at, ..ack });
+        self.halves[1 - side].push_late(Late { at, ack, request: 0 });
+    }
+
+    /// An ACK for a side without a sender.
+    fn on_quiet_ack(&mut self, side: Side, segment: &Observed, una: u64) {
+        if self.halves[1 - side].parked_at().is_some() {
+            let window = self.offered_window(side, segment, 0);
+            self.halves[1 - side].set_parked_window(window);
+        }
+        self.halves[1 - side].note_acked(una);
+    }
+
+    /// The window that a segment of `side` offers.
+    fn offered_window(&mut self, side: Side, segment: &Observed, outstanding: u64) -> u64 {
+        let peer = if self.is_blind_to(1 - side) { None } else { self.halves[1 - side].syn };
+        self.halves[side].window(segment, peer.as_ref(), outstanding)
+    }
+
+    /// How much later than the capture saw it something reaches the host of `side`.
+    fn lag(&self, side: Side) -> Duration {
+        if side == self.server { self.place.to_server } else { self.place.to_client }
+    }
+
+    /// Hands over what has reached the host of `side` by `now`, or is about to.
+    fn deliver<S: TraceSink>(&mut self, side: Side, now: Instant, with: &mut Digesting<'_, S>) {
+        while let Some(late) = self.halves[side].pop_late(now) {
+            if let Some(ack) = late.ack {
+                self.on_arrived_ack(side, &ack, with);
+            }
+            if late.request > 0 {
+                self.pass(late.at, Passage::Request { bytes: late.request }, with);
+            }
+        }
+    }
+
+    /// An ACK has reached the sender of `side`.
+    fn on_arrived_ack<S: TraceSink>(
+        &mut self,
+        side: Side,
+        ack: &SenderAck,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let Some(sender) = &mut self.halves[side].sender else { return };
+        let (digest, unseen) = sender.on_seen_ack(ack);
+        let point = with.sink.wants_windows().then(|| sender.point(ack.at));
+        if let Some(rtt) = digest.rtt {
+            with.sink.on_round_trip(&self.told(side), ack.at, rtt);
+        }
+        let tally = &mut self.tallies[side];
+        if unseen > 0 {
+            tally.rare().unseen_bytes += unseen;
+        }
+        if digest.dsack.is_some() {
+            tally.rare().spurious += 1;
+        }
+        if let Some(point) = point {
+            with.sink.on_window(&self.told(side), &point);
+        }
+        if side == self.server {
+            self.pass(ack.at, Passage::Acked { bytes: digest.acked }, with);
+        }
+    }
+
+    fn read_ack(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        fresh: bool,
+        outstanding: u64,
+    ) -> SenderAck {
+        let window = self.offered_window(side, segment, outstanding);
+        let ack = self.halves[1 - side].read_ack(segment, fresh.then_some(window));
+        self.halves[1 - side].reach(ack.una);
+        ack
+    }
+
+    /// Nothing that this side sends is captured.
+    fn is_blind_to(&self, side: Side) -> bool {
+        side == self.server && self.tallies[side].packets == 0
+    }
+
+    /// The peer of `side` sends, and is not captured: it has answered the SYN, or what `side` acknowledges.
+    fn is_evidently_blind(&self, side: Side, una: u64, acks_only: bool) -> bool {
+        let answered = self.halves[side].syn.is_some() && self.opened.is_some();
+        let high = self.halves[1 - side].high();
+        acks_only || answered || high > 0 && una > high
+    }
+
+    /// Begins to predict what the peer of `side` sends, once the handshake is over.
+    fn predict<S: TraceSink>(&mut self, side: Side, segment: &Observed, with: &Digesting<'_, S>) {
+        if self.halves[1 - side].has_sender() || segment.has(Flags::SYN) {
+            return;
+        }
+        let syn = self.halves[side].syn;
+        let mut terms = self.halves[1 - side].terms(&self.halves[side], 1448);
+        let model = with.models.of(self.ends[self.server].ip);
+        let config = model.config();
+        let stamps = segment.options.timestamps();
+        let known = syn.is_some_and(|syn| syn.mss.is_some());
+        let full = if known { terms.mss + if terms.timestamps { 12 } else { 0 } } else { 1460 };
+        terms.timestamps = stamps.is_some();
+        terms.mss = full.min(u64::from(config.mss)) - if terms.timestamps { 12 } else { 0 };
+        terms.sack &= config.sack;
+        let opened = (self.opened.unwrap_or(segment.at), stamps.map(|stamps| stamps.echo));
+        let una = self.halves[1 - side].offset(segment.ack);
+        self.halves[1 - side].reach(una);
+        self.halves[1 - side].predict(model, terms, syn.as_ref(), opened);
+    }
+
+    /// An ACK for a sender that is predicted; a request with it.
+    fn on_predicted_ack<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        ack: &SenderAck,
+        with: &mut Digesting<'_, S>,
+    ) {
+        if let Some(predictor) = &mut self.halves[1 - side].predictor {
+            predictor.on_ack(ack);
+            if segment.payload > 0 {
+                predictor.on_request(segment.at, segment.payload.into());
+            }
+        }
+        self.run_predictor(1 - side, false, with);
+    }
+
+    /// Lets the predicted sender of `side` go on; `over`: to its end.
+    fn run_predictor<S: TraceSink>(&mut self, side: Side, over: bool, with: &mut Digesting<'_, S>) {
+        let told = self.told(side);
+        let half = &mut self.halves[side];
+        let (Some(predictor), Some(sender)) = (&mut half.predictor, &mut half.sender) else {
+            return;
+        };
+        let tally = &mut self.tallies[side];
+        let sink = &mut *with.sink;
+        let wants_windows = sink.wants_windows();
+        let emit = |event| match event {
+            PredictedEvent::Again(again) => {
+                tally.count_again(&again);
+                sink.on_retransmission(&told, &again);
+            }
+            PredictedEvent::Window(point) if wants_windows => sink.on_window(&told, &point),
+            PredictedEvent::Window(_) => {}
+            PredictedEvent::Unforeseen(bytes) => tally.rare().unseen_bytes += bytes,
+            PredictedEvent::Transfer(report) => sink.on_transfer(&told, &report),
+            PredictedEvent::RoundTrip(at, rtt) => sink.on_round_trip(&told, at, rtt),
+        };
+        predictor.run(&mut Predicting { sender, meter: &mut self.meter, emit }, over);
+    }
+
+    /// Something passes that concerns the server's sender.
+    fn pass<S: TraceSink>(&mut self, at: Instant, passage: Passage, with: &mut Digesting<'_, S>) {
+        let server = self.server;
+        if self.halves[server].predictor.is_some() {
+            return;
+        }
+        let sender = self.halves[server].sender.as_deref_mut();
+        let state = sender.map(RebuiltSender::state);
+        if let Some(report) = self.meter.on_passage(at, passage, state) {
+            with.sink.on_transfer(&self.told(server), &report);
+        }
+    }
+
+    /// Digests what still waits.
+    pub(crate) fn finish<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
+        self.run_predictor(self.server, true, with);
+        for side in [1 - self.server, self.server] {
+            self.deliver(side, Instant::FAR_FUTURE, with);
+        }
+        if let Some(report) = self.meter.finish() {
+            with.sink.on_transfer(&self.told(self.server), &report);
+        }
+    }
+
+    /// The ACK of the SYN-ACK opens the connection.
+    fn note_opening(&mut self, side: Side, una: u64, at: Instant, vantage: Option<Vantage>) {
+        let blind = self.is_blind_to(1 - side) && self.halves[side].syn.is_some();
+        let answered = self.halves[1 - side].syn.is_some() || blind;
+        if 1 - side == self.server && una >= 1 && answered {
+            self.opened = Some(at);
+            self.place = Place::of(self.client_rtt(), self.server_rtt()).given(vantage);
+            self.meter.on_opened(at + self.place.to_server);
+        }
+    }
+
+    /// The segment has data, or ends the stream.
+    fn on_data<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let start = self.halves[side].offset(segment.seq) + u64::from(segment.has(Flags::SYN));
+        if self.is_blind_to(1 - side) {
+            // Nothing would ever acknowledge it.
+            return self.on_unanswered(side, segment, start);
+        }
+        let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
+        if end > self.halves[side].high() + (1 << 30) {
+            return;
+        }
+        // Answers come a little sooner than the lag of the handshake.
+        let lag = self.lag(side);
+        if self.halves[side].has_late() {
+            self.deliver(side, segment.at + lag / 8, with);
+        }
+        if segment.has(Flags::FIN) {
+            self.fins[side] = end;
+        }
+        let little = side != self.server && self.halves[side].send_little(segment.at, start, end);
+        let digest = if little {
+            DataDigest { fresh: segment.payload.into(), ..DataDigest::default() }
+        } else {
+            self.digest_data(side, segment, start, with)
+        };
+        self.halves[side].reach(end);
+        let tally = &mut self.tallies[side];
+        tally.data_packets += u32::from(segment.payload > 0);
+        tally.bytes += digest.fresh;
+        if digest.unseen > 0 {
+            tally.rare().unseen_bytes += digest.unseen;
+        }
+        if digest.probe {
+            tally.rare().probes += 1;
+        }
+        if digest.overtaken {
+            tally.rare().reordered += 1;
+            tally.rare().unseen_bytes -= digest.fresh.min(tally.rare().unseen_bytes);
+        }
+        if let Some(again) = digest.again {
+            self.on_again(side, &again, with);
+        }
+        let bytes = digest.fresh;
+        if bytes > 0 && !digest.overtaken {
+            let is_response = side == self.server;
+            let lag = self.place.to_server;
+            if is_response {
+                self.pass(segment.at, Passage::Response { bytes }, with);
+            } else if lag.is_zero() {
+                self.pass(segment.at, Passage::Request { bytes }, with);
+            } else {
+                let late = Late { at: segment.at + lag, ack: None, request: bytes };
+                self.halves[self.server].push_late(late);
+            }
+        }
+    }
+
+    /// Has the sender of `side` digest its data.
+    fn digest_data<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        start: u64,
+        with: &Digesting<'_, S>,
+    ) -> DataDigest {
+        if self.halves[side].sender.is_none() {
+            let terms = self.halves[side].terms(&self.halves[1 - side], segment.payload);
+            let lag = if side == self.server { self.place.to_server } else { Duration::ZERO };
+            let opened = self.opened.map(|opened| opened + lag);
+            let model = with.models.of(self.ends[self.server].ip);
+            self.halves[side].make_sender(model, terms, opened);
+        }
+        let Some(sender) = &mut self.halves[side].sender else { return DataDigest::default() };
+        sender.on_data(&SeenData {
+            at: segment.at,
+            start,
+            seq: segment.seq.0,
+            payload: segment.payload,
+            syn: false,
+            fin: segment.has(Flags::FIN),
+            push: segment.has(Flags::PSH),
+            stamp: segment.options.timestamps().map(|timestamps| timestamps.value),
+        })
+    }
+
+    /// Data of a side whose ACKs are not captured.
+    fn on_unanswered(&mut self, side: Side, segment: &Observed, start: u64) {
+        let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
+        let high = self.halves[side].high();
+        let tally = &mut self.tallies[side];
+        tally.data_packets += u32::from(segment.payload > 0);
+        tally.bytes += end.saturating_sub(high.max(start)).min(u64::from(segment.payload));
+        self.halves[side].reach(end);
+    }
+
+    fn on_again<S: TraceSink>(
+        &mut self,
+        side: Side,
+        again: &Retransmission,
+        with: &mut Digesting<'_, S>,
+    ) {
+        self.tallies[side].count_again(again);
+        with.sink.on_retransmission(&self.told(side), again);
+        if side == self.server && again.len > 0 {
+            self.pass(again.at, Passage::Again { kind: again.kind }, with);
+        }
+    }
+
+    fn told(&self, side: Side) -> TracedSender {
+        TracedSender {
+            connection: self.number,
+            client: self.ends[1 - self.server],
+            server: self.ends[self.server],
+            is_server: side == self.server,
+        }
+    }
+
+    /// Round trip of the handshake between the capture and the server.
+    fn server_rtt(&self) -> Option<Duration> {
+        let [client, server] = [1 - self.server, self.server].map(|side| self.halves[side].syn);
+        let once = |offer: &Offer| offer.again == 0;
+        let (syn, answer) = client.filter(once).zip(server.filter(once))?;
+        Some(answer.at.saturating_since(syn.at))
+    }
+
+    /// Round trip of the handshake between the capture and the client.
+    fn client_rtt(&self) -> Option<Duration> {
+        let answer = self.halves[self.server].syn.filter(|offer| offer.again == 0)?;
+        Some(self.opened?.saturating_since(answer.at))
+    }
+
+    fn tally(&self, side: Side) -> SenderTally {
+        let sender = self.halves[side].sender.as_ref();
+        self.tallies[side].tally(sender.map_or_else(Misfit::default, |sender| *sender.misfit()))
+    }
+
+    /// Makes small what is idle. An answer that pauses for so long is over.
+    pub(crate) fn park<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
+        let predicted = self.halves[self.server].predictor.is_some();
+        if !predicted && let Some(report) = self.meter.finish_answered() {
+            with.sink.on_transfer(&self.told(self.server), &report);
+        }
+        for (half, counts) in self.halves.iter_mut().zip(&mut self.tallies) {
+            if let Some(misfit) = half.park()
+                && misfit != Misfit::default()
+            {
+                counts.rare().misfit.add(&misfit);
+            }
+        }
+    }
+
+    /// What is told of it.
+    pub(crate) fn summary(&self, end: TraceEnd) -> ConnectionTrace {
+        let (client, server) = (1 - self.server, self.server);
+        ConnectionTrace {
+            connection: self.number,
+            client: self.ends[client],
+            server: self.ends[server],
+            began: self.began,
+            ended: self.last,
+            end,
+            handshake_seen: self.opened.is_some() && self.halves[client].syn.is_some(),
+            client_rtt: self.client_rtt(),
+            server_rtt: self.server_rtt(),
+            vantage: self.place.vantage,
+            client_sent: self.tally(client),
+            server_sent: self.tally(server),
+            copies: self.copies,
+        }
+    }
+}
+
+/// A SYN that was sent before.
+fn syn_again(segment: &Observed) -> Retransmission {
+    Retransmission {
+        at: segment.at,
+        start: 0,
+        seq: segment.seq.0,
+        len: 0,
+        kind: RetransmissionKind::Timeout,
+        phase: SenderPhase::Handshake,
+        spared_by: None,
+        outstanding: 0,
+        expected: true,
+        predicted: false,
+    }
+}
+
+/// Who the server is by its first packet: who gets a SYN or sends a SYN-ACK, else who has the lower port.
+fn likely_server(segment: &Observed) -> Side {
+    if segment.has(Flags::SYN) {
+        usize::from(!segment.has(Flags::ACK))
+    } else {
+        usize::from(segment.destination.port < segment.source.port)
+    }
+}

@@ -1,0 +1,180 @@
+//! The engine: segments in, connections told apart, results out.
+
+use crate::connection::{Digesting, TracedConnection};
+use crate::profile::{SenderModel, SenderModels, SenderProfile};
+use crate::sender::PARK_AFTER;
+use crate::sink::TraceSink;
+use crate::summary::TraceEnd;
+use crate::table::ConnectionTable;
+use crate::vantage::Vantage;
+use capture::Observed;
+use units::{Duration, Instant};
+
+/// Segments between two looks for idle connections.
+const SWEEP_EVERY: u64 = 256;
+
+/// What the engine is told of its input, and its limits.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// What senders run.
+    pub models: SenderModels,
+    /// Where the capture was made; `None`: as the handshake of each connection tells.
+    pub vantage: Option<Vantage>,
+    /// What servers send is ignored, as if it had not been captured: their senders are predicted.
+    pub acks_only: bool,
+    /// Connections that are followed at most; beyond that the least recently used one is evicted.
+    pub max_connections: usize,
+    /// A connection without packets for so long is over.
+    pub idle_timeout: Duration,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self {
+            models: SenderModels::all(SenderModel::of(SenderProfile::Linux)),
+            vantage: None,
+            acks_only: false,
+            max_connections: 1 << 20,
+            idle_timeout: Duration::from_secs(300),
+        }
+    }
+}
+
+/// Counts of a whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineTally {
+    /// Segments taken.
+    pub segments: u64,
+    /// Connections begun.
+    pub connections: u64,
+    /// Connections whose place others needed.
+    pub evicted: u64,
+    /// Segments whose time is before that of the one before; they count as simultaneous with it.
+    pub backwards: u64,
+}
+
+/// Rebuilds the senders of a capture. It reads no file and no clock.
+pub struct TraceEngine<S> {
+    config: EngineConfig,
+    sink: S,
+    table: ConnectionTable,
+    tally: EngineTally,
+    now: Instant,
+}
+
+impl<S: TraceSink> TraceEngine<S> {
+    /// An engine that tells `sink` what it finds.
+    pub fn new(config: EngineConfig, sink: S) -> Self {
+        Self {
+            config,
+            sink,
+            table: ConnectionTable::new(),
+            tally: EngineTally::default(),
+            now: Instant::ZERO,
+        }
+    }
+
+    /// Takes the next segment of the capture.
+    pub fn on_segment(&mut self, segment: &Observed) {
+        if segment.at < self.now {
+            self.tally.backwards += 1;
+            let segment = Observed { at: self.now, ..*segment };
+            return self.digest(&segment);
+        }
+        self.now = segment.at;
+        self.digest(segment);
+    }
+
+    fn digest(&mut self, segment: &Observed) {
+        self.tally.segments += 1;
+        let place = match self.table.find(segment) {
+            Some(place) if !self.is_replaced(place, segment) => place,
+            Some(place) => {
+                self.finish(place, TraceEnd::Replaced);
+                self.begin(segment)
+            }
+            None => self.begin(segment),
+        };
+        let EngineConfig { models, acks_only, vantage, .. } = &self.config;
+        let mut with =
+            Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
+        if let Some((connection, side)) = self.table.at(place, segment) {
+            connection.on_segment(side, segment, &mut with);
+        }
+        self.table.touch(place, segment.at);
+        if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
+            self.sweep();
+        }
+    }
+
+    /// Parks what has been idle for a while, and ends what has been for too long.
+    fn sweep(&mut self) {
+        if let Some(then) = self.now.as_nanos().checked_sub(PARK_AFTER.as_nanos()) {
+            while let Some(place) = self.park_before(Instant::from_nanos(then)) {
+                self.finish(place, TraceEnd::Closed);
+            }
+        }
+        self.end_idle();
+    }
+
+    fn park_before(&mut self, then: Instant) -> Option<u32> {
+        let EngineConfig { models, acks_only, vantage, .. } = &self.config;
+        let (acks_only, vantage) = (*acks_only, *vantage);
+        let mut with = Digesting { models, acks_only, vantage, sink: &mut self.sink };
+        self.table.park_before(then, &mut with)
+    }
+
+    fn is_replaced(&mut self, place: u32, segment: &Observed) -> bool {
+        let found = self.table.at(place, segment);
+        found.is_some_and(|(connection, side)| connection.is_replaced_by(side, segment))
+    }
+
+    fn begin(&mut self, segment: &Observed) -> u32 {
+        if self.table.len() >= self.config.max_connections.max(1)
+            && let Some((oldest, _)) = self.table.oldest()
+        {
+            self.tally.evicted += 1;
+            self.finish(oldest, TraceEnd::Evicted);
+        }
+        let number = self.tally.connections;
+        self.tally.connections += 1;
+        self.table.insert(segment, TracedConnection::new(number, segment))
+    }
+
+    /// Ends the connection that has been idle for longest, if for too long.
+    fn end_idle(&mut self) {
+        while let Some((oldest, last)) = self.table.oldest()
+            && self.now.saturating_since(last) > self.config.idle_timeout
+        {
+            self.finish(oldest, TraceEnd::Idle);
+        }
+    }
+
+    fn finish(&mut self, place: u32, end: TraceEnd) {
+        if let Some(mut connection) = self.table.remove(place) {
+            let EngineConfig { models, acks_only, vantage, .. } = &self.config;
+            let mut with = Digesting {
+                models,
+                acks_only: *acks_only,
+                vantage: *vantage,
+                sink: &mut self.sink,
+            };
+            connection.finish(&mut with);
+            let end = connection.end().unwrap_or(end);
+            self.sink.on_connection(&connection.summary(end));
+        }
+    }
+
+    /// Ends what is under way, and gives the sink back with the counts.
+    pub fn finish_all(mut self) -> (S, EngineTally) {
+        while let Some((oldest, _)) = self.table.oldest() {
+            self.finish(oldest, TraceEnd::CaptureEnded);
+        }
+        (self.sink, self.tally)
+    }
+
+    /// Counts so far.
+    pub const fn tally(&self) -> &EngineTally {
+        &self.tally
+    }
+}

@@ -1,0 +1,373 @@
+//! One direction of a connection: how its sequence numbers are counted, what its SYN offered, what was
+//! captured twice, and the sender behind it.
+
+use crate::misfit::Misfit;
+use crate::profile::SenderModel;
+use crate::sender::{
+    ParkedSender, Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms,
+};
+use capture::Observed;
+use segment::Flags;
+use std::collections::VecDeque;
+use units::{Duration, Instant, SeqNum};
+
+/// Packets of one direction among which a copy is looked for.
+const RECENT: usize = 4;
+/// Copies of one packet are no further apart: what a switch or an interface copies it copies at once.
+const COPIED_WITHIN: Duration = Duration::from_micros(200);
+/// The same where packets carry no number: copies are told from duplicate ACKs by time alone.
+const UNNUMBERED_WITHIN: Duration = Duration::from_micros(3);
+/// Bytes under way up to which a client's sender is not rebuilt: its request.
+const LITTLE: u64 = 4 * 1460;
+/// Payload of a segment where nothing tells (Ethernet, with timestamps).
+const USUAL_MSS: u64 = 1448;
+
+/// What a SYN offered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Offer {
+    pub(crate) at: Instant,
+    pub(crate) mss: Option<u16>,
+    pub(crate) scale: Option<u8>,
+    pub(crate) sack: bool,
+    pub(crate) timestamps: bool,
+    /// Times the SYN was sent again.
+    pub(crate) again: u8,
+}
+
+/// What tells a packet from its copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Print {
+    hash: u32,
+    /// Low bits of the time in microseconds.
+    micros: u32,
+}
+
+/// What is on its way to the host of a direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    /// When it reaches the host, by the times at which its data passes the capture.
+    pub(crate) at: Instant,
+    /// An acknowledgement, where there is a sender for it.
+    pub(crate) ack: Option<SenderAck>,
+    /// Payload of a request.
+    pub(crate) request: u64,
+}
+
+/// In the order of arriving; boxed, because next to the capture there is none.
+#[derive(Debug, Default)]
+struct LateQueue(VecDeque<Late>);
+
+/// One direction.
+pub(crate) struct Half {
+    /// The sequence number of offset 0, the SYN's; one below the first byte seen where that was not.
+    origin: Option<SeqNum>,
+    /// Highest offset sent or acknowledged.
+    high: u64,
+    /// While no sender is rebuilt: all below is acknowledged, and what lies above was sent then.
+    una: u64,
+    sent: Instant,
+    pub(crate) syn: Option<Offer>,
+    /// Shift of the windows it offers where no SYN told: what has to be, by what was outstanding.
+    guessed_shift: u8,
+    recent: [Print; RECENT],
+    at_recent: u8,
+    /// The last timestamp sent and when, to read the sender's clock by; never before the first.
+    stamp: u32,
+    stamped: Instant,
+    pub(crate) sender: Option<Box<RebuiltSender>>,
+    /// The sender, idle.
+    parked: Option<Box<ParkedSender>>,
+    /// Of a sender whose data is not captured.
+    pub(crate) predictor: Option<Box<Predictor>>,
+    /// What reaches its host only after a lag: ACKs, with the payload that came with them.
+    late: Option<Box<LateQueue>>,
+}
+
+impl Default for Half {
+    fn default() -> Self {
+        Self {
+            origin: None,
+            high: 0,
+            una: 0,
+            sent: Instant::ZERO,
+            syn: None,
+            guessed_shift: 0,
+            recent: [Print::default(); RECENT],
+            at_recent: 0,
+            stamp: 0,
+            stamped: Instant::ZERO,
+            sender: None,
+            parked: None,
+            predictor: None,
+            late: None,
+        }
+    }
+}
+
+impl Half {
+    /// The offset of one of its sequence numbers; the first number met is that of the first byte.
+    pub(crate) fn offset(&mut self, seq: SeqNum) -> u64 {
+        let origin = *self.origin.get_or_insert(SeqNum(seq.0.wrapping_sub(1)));
+        near(self.high, seq.0.wrapping_sub(origin.0))
+    }
+
+    /// The first sequence number, if one was seen.
+    pub(crate) const fn origin(&self) -> Option<SeqNum> {
+        self.origin
+    }
+
+    /// Notes that `offset` was sent, or acknowledged.
+    pub(crate) fn reach(&mut self, offset: u64) {
+        self.high = self.high.max(offset);
+    }
+
+    /// Highest offset sent or acknowledged.
+    pub(crate) const fn high(&self) -> u64 {
+        self.high
+    }
+
+    /// Takes a SYN; true if it was seen before.
+    pub(crate) fn on_syn(&mut self, segment: &Observed) -> bool {
+        if let Some(offer) = &mut self.syn {
+            offer.again = offer.again.saturating_add(1);
+            return true;
+        }
+        self.origin = Some(segment.seq);
+        self.high = self.high.max(1);
+        let options = &segment.options;
+        self.syn = Some(Offer {
+            at: segment.at,
+            mss: options.mss(),
+            scale: options.window_scale(),
+            sack: options.sack_permitted(),
+            timestamps: options.timestamps().is_some(),
+            again: 0,
+        });
+        false
+    }
+
+    /// True if the packet before was the same.
+    pub(crate) fn is_copy(&mut self, segment: &Observed) -> bool {
+        let print = Print { hash: print_of(segment), micros: segment.at.as_nanos() as u32 / 1000 };
+        let numbered = segment.source.ip.is_ipv4() && segment.ip_id != 0;
+        let within = if numbered { COPIED_WITHIN } else { UNNUMBERED_WITHIN };
+        let copied = self.recent.iter().any(|known| {
+            known.hash == print.hash
+                && u64::from(print.micros.wrapping_sub(known.micros)) <= within.as_micros()
+        });
+        if copied && (numbered || segment.payload > 0) {
+            return true;
+        }
+        self.recent[usize::from(self.at_recent)] = print;
+        self.at_recent = (self.at_recent + 1) % RECENT as u8;
+        false
+    }
+
+    /// Notes the sender's clock.
+    pub(crate) fn note_stamp(&mut self, segment: &Observed) {
+        if let Some(timestamps) = segment.options.timestamps() {
+            (self.stamp, self.stamped) = (timestamps.value, segment.at);
+        }
+    }
+
+    fn clock(&self) -> Option<StampClock> {
+        let clock = StampClock { value: self.stamp, at: self.stamped };
+        (self.stamped > Instant::ZERO).then_some(clock)
+    }
+
+    /// The shift of the windows it offers, given that the peer's SYN, if seen, offered to scale or not.
+    fn shift(&self, peer: Option<&Offer>) -> u8 {
+        match (&self.syn, peer) {
+            (Some(own), Some(peer)) if peer.scale.is_some() => own.scale.unwrap_or(0).min(14),
+            (Some(own), None) => own.scale.unwrap_or(0).min(14),
+            (Some(_), Some(_)) => 0,
+            (None, _) => self.guessed_shift,
+        }
+    }
+
+    /// The window that a segment of this direction offers, bytes; `outstanding` of the peer's are not
+    /// acknowledged by it.
+    pub(crate) fn window(
+        &mut self,
+        segment: &Observed,
+        peer: Option<&Offer>,
+        outstanding: u64,
+    ) -> u64 {
+        let field = u64::from(segment.window);
+        if segment.has(Flags::SYN) {
+            return field;
+        }
+        if self.syn.is_none() && field > 0 {
+            while self.guessed_shift < 14 && field << self.guessed_shift < outstanding {
+                self.guessed_shift += 1;
+            }
+        }
+        field << self.shift(peer)
+    }
+
+    /// What the two SYNs agreed on for this sender; `payload`: of its first segment.
+    pub(crate) fn terms(&self, peer: &Self, payload: u32) -> Terms {
+        let both = |of: fn(&Offer) -> bool| match (&self.syn, &peer.syn) {
+            (Some(own), Some(peer)) => of(own) && of(peer),
+            (Some(one), None) | (None, Some(one)) => of(one),
+            (None, None) => true,
+        };
+        let timestamps = both(|offer| offer.timestamps);
+        let offered = [&self.syn, &peer.syn].into_iter().flatten().filter_map(|offer| offer.mss);
+        let mss = match offered.min() {
+            Some(mss) => u64::from(mss) - if timestamps { 12 } else { 0 }.min(u64::from(mss) / 2),
+            None => u64::from(payload).clamp(536, USUAL_MSS),
+        };
+        Terms { mss: mss.max(64), sack: both(|offer| offer.sack), timestamps }
+    }
+
+    /// Takes new data of a side that sends little, without a sender; false if one is needed.
+    pub(crate) fn send_little(&mut self, at: Instant, start: u64, end: u64) -> bool {
+        let little = self.sender.is_none()
+            && self.parked.is_none()
+            && start >= self.high
+            && end - self.una.max(1).min(end) <= LITTLE;
+        if little {
+            self.high = end;
+            self.sent = at;
+        }
+        little
+    }
+
+    /// Notes an acknowledgement where no sender is rebuilt.
+    pub(crate) fn note_acked(&mut self, una: u64) {
+        self.reach(una);
+        self.una = self.una.max(una);
+    }
+
+    /// There is a sender, or there was one.
+    pub(crate) const fn has_sender(&self) -> bool {
+        self.sender.is_some() || self.parked.is_some()
+    }
+
+    /// Makes the sender that its first data needs; the handshake and what was sent are told to it now.
+    pub(crate) fn make_sender(
+        &mut self,
+        model: &SenderModel,
+        terms: Terms,
+        opened: Option<Instant>,
+    ) {
+        if let Some(parked) = self.parked.take() {
+            self.sender = Some(Box::new(parked.unpark(model)));
+            return;
+        }
+        let mut sender = Box::new(RebuiltSender::new(model, terms));
+        match (self.syn, opened) {
+            (Some(syn), Some(opened)) if self.una <= 1 => sender.open(syn.at, syn.again, opened),
+            _ if self.una > 0 => sender.begin_at(self.una),
+            _ => sender.begin_at(self.high.max(1)),
+        }
+        if self.high > sender.nxt() && self.una > 0 {
+            sender.book_before(self.sent, self.high);
+        }
+        self.sender = Some(sender);
+    }
+
+    /// The window that the peer offers a parked sender.
+    pub(crate) fn set_parked_window(&mut self, window: u64) {
+        if let Some(parked) = &mut self.parked {
+            parked.set_window(window);
+        }
+    }
+
+    /// All below is acknowledged of a parked sender.
+    pub(crate) fn parked_at(&self) -> Option<u64> {
+        self.parked.as_ref().map(|parked| parked.at())
+    }
+
+    /// Parks the sender if it is idle. Answers its misfit.
+    pub(crate) fn park(&mut self) -> Option<Misfit> {
+        if self.predictor.is_some() || self.late.as_ref().is_some_and(|late| !late.0.is_empty()) {
+            return None;
+        }
+        self.late = None;
+        let (parked, misfit) = self.sender.as_ref()?.park()?;
+        self.parked = Some(Box::new(parked));
+        self.sender = None;
+        Some(misfit)
+    }
+
+    /// Something is on its way to the host.
+    pub(crate) fn push_late(&mut self, late: Late) {
+        self.late.get_or_insert_default().0.push_back(late);
+    }
+
+    /// Something is, or was, on its way to the host.
+    pub(crate) const fn has_late(&self) -> bool {
+        self.late.is_some()
+    }
+
+    /// What has reached the host by `now`.
+    pub(crate) fn pop_late(&mut self, now: Instant) -> Option<Late> {
+        let queue = &mut self.late.as_mut()?.0;
+        if queue.front()?.at > now { None } else { queue.pop_front() }
+    }
+
+    /// From here on the sender is predicted. The peer's SYN was `syn`, acknowledged at `opened`, with
+    /// this echo.
+    pub(crate) fn predict(
+        &mut self,
+        model: &SenderModel,
+        terms: Terms,
+        syn: Option<&Offer>,
+        opened: (Instant, Option<u32>),
+    ) {
+        let clock = syn.zip(opened.1).map(|(syn, value)| StampClock { value, at: syn.at });
+        if let Some(clock) = clock {
+            (self.stamp, self.stamped) = (clock.value, clock.at);
+        }
+        let mut sender = Box::new(RebuiltSender::new(model, terms));
+        match syn {
+            Some(syn) => sender.open_unseen(syn.at, opened.0),
+            None => sender.begin_at(self.high.max(1)),
+        }
+        let origin = self.origin.map_or(0, |origin| origin.0);
+        self.predictor = Some(Box::new(Predictor::new(origin, sender.una(), clock)));
+        self.sender = Some(sender);
+    }
+
+    /// Reads an acknowledgement of this direction's data from a segment of the other.
+    pub(crate) fn read_ack(&mut self, segment: &Observed, window: Option<u64>) -> SenderAck {
+        let una = self.offset(segment.ack);
+        let echo = segment.options.timestamps().map(|timestamps| timestamps.echo);
+        SenderAck {
+            at: segment.at,
+            una,
+            window,
+            bare: segment.sequence_len() == 0,
+            sack: self.sack_offsets(segment),
+            echo,
+            clock: self.clock(),
+        }
+    }
+
+    fn sack_offsets(&mut self, segment: &Observed) -> SackOffsets {
+        let mut offsets = SackOffsets::default();
+        for &(left, right) in segment.options.sack().as_slice() {
+            offsets.push((self.offset(left), self.offset(right)));
+        }
+        offsets
+    }
+}
+
+/// The offset near `known` whose low 32 bits are `low`.
+const fn near(known: u64, low: u32) -> u64 {
+    let ahead = low.wrapping_sub(known as u32) as i32;
+    known.saturating_add_signed(ahead as i64)
+}
+
+/// A number that copies of a packet share.
+fn print_of(segment: &Observed) -> u32 {
+    let mut print = segment.ip_id ^ segment.seq.0.rotate_left(16);
+    print = print.wrapping_mul(0x9E37_79B1) ^ segment.ack.0;
+    print = print.wrapping_mul(0x9E37_79B1) ^ segment.payload ^ u32::from(segment.window) << 16;
+    let stamps = segment.options.timestamps().map_or(0, |t| t.value ^ t.echo.rotate_left(8));
+    let print = print.wrapping_mul(0x9E37_79B1) ^ stamps ^ u32::from(segment.flags.0) << 24;
+    // Zero is what an empty place holds.
+    print.wrapping_mul(0x85EB_CA6B) | 1
+}

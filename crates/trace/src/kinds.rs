@@ -1,0 +1,124 @@
+//! What retransmissions are: why the sender sent the bytes again, in which phase, and what would have
+//! spared a timeout.
+
+use units::Instant;
+
+/// Why bytes were sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RetransmissionKind {
+    /// The first of an episode that ACKs started: duplicates, SACK or RACK (RFC 5681 §3.2, RFC 8985).
+    Fast,
+    /// A further hole of the same episode: by a partial ACK or by SACK (RFC 6582, RFC 6675).
+    Recovery,
+    /// The retransmission timer ran out (RFC 6298 §5.4).
+    Timeout,
+    /// After a timeout, what was presumed lost with it (Balakrishnan et al. 1998 §3.1.1: "slow-start
+    /// retransmissions").
+    SlowStart,
+    /// Tail-loss probe (RFC 8985 §7).
+    TailProbe,
+}
+
+impl RetransmissionKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = 5;
+    /// All kinds, in the order of tables.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Fast, Self::Recovery, Self::Timeout, Self::SlowStart, Self::TailProbe];
+
+    /// A short name for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Recovery => "recovery",
+            Self::Timeout => "timeout",
+            Self::SlowStart => "slow-start",
+            Self::TailProbe => "tail-probe",
+        }
+    }
+}
+
+/// What a sender is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SenderPhase {
+    /// Its SYN is not acknowledged.
+    #[default]
+    Handshake,
+    /// The window is below the threshold, or a start-up owns it.
+    SlowStart,
+    /// Congestion avoidance.
+    Avoidance,
+    /// Fast recovery.
+    Recovery,
+    /// Repairing after a timeout.
+    Loss,
+}
+
+impl SenderPhase {
+    /// A short name for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::SlowStart => "slow-start",
+            Self::Avoidance => "avoidance",
+            Self::Recovery => "recovery",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+/// What would have spared a timeout (Balakrishnan et al. 1998 §3.1.1, §4.1; RFC 8985 §7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SparedBy {
+    /// SACK: a fast retransmission repaired another hole of the same window shortly before.
+    Sack,
+    /// Right-edge recovery: one or two duplicate ACKs came.
+    RightEdge,
+    /// A tail-loss probe: no duplicate ACK came, and the timer ran for longer than two round trips.
+    TailProbe,
+    /// None of these.
+    Nothing,
+}
+
+impl SparedBy {
+    /// How many there are.
+    pub const COUNT: usize = 4;
+    /// All, in the order of tables.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Sack, Self::RightEdge, Self::TailProbe, Self::Nothing];
+
+    /// A short name for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sack => "sack",
+            Self::RightEdge => "right-edge",
+            Self::TailProbe => "tail-probe",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+/// One retransmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retransmission {
+    /// When the capture saw it, or when the rebuilt sender sent it.
+    pub at: Instant,
+    /// Its first byte, as an offset of the stream: 0 is the SYN, 1 the first byte of payload.
+    pub start: u64,
+    /// Its first sequence number.
+    pub seq: u32,
+    /// Payload bytes; 0 for a SYN or a FIN alone.
+    pub len: u32,
+    /// Why.
+    pub kind: RetransmissionKind,
+    /// What the sender was doing when it found the loss.
+    pub phase: SenderPhase,
+    /// For a timeout: what would have spared it.
+    pub spared_by: Option<SparedBy>,
+    /// Bytes outstanding before it.
+    pub outstanding: u64,
+    /// The rebuilt sender expected it, of this kind.
+    pub expected: bool,
+    /// Not seen: the rebuilt sender sent it.
+    pub predicted: bool,
+}

@@ -1,0 +1,337 @@
+//! ACKs, digested in the order of the core's ack pipeline (RFC 6675 §5): window, scoreboard, round trip,
+//! recovery, growth, timer.
+
+use super::RebuiltSender;
+use crate::kinds::SenderPhase;
+use path::MemberDelivery;
+use policy::ack::{AckInfo, AckProgress, AckSample};
+use policy::config::RttSampling;
+use policy::congestion::CongestionEvent;
+use policy::recovery::{Reduction, Report, TimerAction};
+use segment::SackBlocks;
+use units::{Duration, Instant};
+
+/// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SackOffsets {
+    blocks: [(u64, u64); SackBlocks::MAX],
+    count: u8,
+}
+
+impl SackOffsets {
+    pub(crate) fn push(&mut self, block: (u64, u64)) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
+            *slot = block;
+            self.count += 1;
+        }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[(u64, u64)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
+/// What an ACK says to a sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SenderAck {
+    /// When it reaches the sender.
+    pub(crate) at: Instant,
+    /// All below is acknowledged.
+    pub(crate) una: u64,
+    /// The window offered, scaled, if the segment is not too old to say.
+    pub(crate) window: Option<u64>,
+    /// It takes no sequence space: it may be a duplicate (RFC 5681 §2).
+    pub(crate) bare: bool,
+    /// Its SACK blocks.
+    pub(crate) sack: SackOffsets,
+    /// The echoed timestamp.
+    pub(crate) echo: Option<u32>,
+    /// The sender's clock of timestamps, if it is known.
+    pub(crate) clock: Option<StampClock>,
+}
+
+/// How a sender's clock of timestamps is read: it showed a value at an instant, and counts milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StampClock {
+    pub(crate) value: u32,
+    pub(crate) at: Instant,
+}
+
+impl StampClock {
+    /// What it shows.
+    pub(crate) fn stamp(self, now: Instant) -> u32 {
+        self.value.wrapping_add(now.saturating_since(self.at).as_millis() as u32)
+    }
+
+    /// How old an echo is.
+    fn age(self, now: Instant, echo: u32) -> Option<Duration> {
+        let age = self.stamp(now).wrapping_sub(echo) as i32;
+        (age > 0 && echo != 0).then(|| Duration::from_millis(age as u64))
+    }
+}
+
+impl SenderAck {
+    /// The byte at `offset` has arrived.
+    pub(crate) fn covers(&self, offset: u64) -> bool {
+        let inside = |block: &(u64, u64)| (block.0..block.1).contains(&offset);
+        self.una > offset || self.sack.as_slice().iter().any(inside)
+    }
+
+    /// One past the highest byte that has arrived.
+    pub(crate) fn highest(&self) -> u64 {
+        self.sack.as_slice().iter().fold(self.una, |highest, block| highest.max(block.1))
+    }
+}
+
+/// What an ACK was found to be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AckDigest {
+    /// Bytes newly acknowledged.
+    pub(crate) acked: u64,
+    /// A round trip.
+    pub(crate) rtt: Option<Duration>,
+    /// The receiver got these bytes twice.
+    pub(crate) dsack: Option<(u64, u64)>,
+}
+
+impl RebuiltSender {
+    /// Digests an ACK of what was sent.
+    pub(crate) fn on_ack(&mut self, ack: &SenderAck) -> AckDigest {
+        self.path.set_now(ack.at);
+        let window_changed = self.update_window(ack.window);
+        if ack.una == self.una && self.board.is_empty() && ack.sack.count == 0 {
+            return AckDigest::default();
+        }
+        self.digest(ack, window_changed)
+    }
+
+    fn digest(&mut self, ack: &SenderAck, window_changed: bool) -> AckDigest {
+        let now = ack.at;
+        let phase = self.phase();
+        let una_before = self.una;
+        let losses = self.board.losses();
+        let prior_in_flight = self.path.bytes_in_flight();
+        self.outstanding_before_ack = self.board.outstanding();
+        let mut info = AckInfo {
+            now,
+            una_before,
+            una: una_before,
+            snd_nxt: self.nxt,
+            duplicate: false,
+            progress: AckProgress::default(),
+            dsack: None,
+            echoes_original: false,
+        };
+        if ack.una > una_before {
+            self.una = ack.una;
+            info.una = ack.una;
+            self.board.acknowledge(ack.una, &mut info.progress);
+        }
+        if self.terms.sack && ack.sack.count > 0 {
+            info.dsack = self.digest_sack(ack, &mut info.progress);
+        }
+        info.duplicate = if self.terms.sack {
+            info.progress.sacked > 0
+        } else {
+            !info.advanced() && !window_changed && ack.bare && !self.board.is_empty()
+        };
+        info.echoes_original = self.echoes_original(ack);
+        self.evidence.on_ack(now, self.una, info.advanced());
+        let acked = self.acked_payload(una_before);
+        self.path.on_acked(acked);
+        self.sample_rtt(&info, ack);
+        let whole = info.progress.delivered - info.progress.partial;
+        let delivered = whole - u64::from(una_before == 0).min(whole);
+        let mut sample = self.sample(&info, (acked, delivered), prior_in_flight);
+        self.path.observe(&mut sample);
+        let (recovery, mut cx) = self.recovery_parts();
+        let report = recovery.on_ack(&mut cx, &info);
+        self.settle_in_flight();
+        self.apply_report(now, &report, phase, false);
+        if self.path.is_metered() {
+            self.meter(&mut sample, &info, losses);
+        }
+        if report.grow && acked.max(delivered) > 0 || self.path.is_ruled() {
+            self.path.on_ack(&sample);
+        }
+        self.path.update_pacing_rate();
+        self.update_timer(&info, report.timer);
+        self.probe_pending = false;
+        AckDigest { acked, rtt: sample.rtt, dsack: info.dsack }
+    }
+
+    /// The receiver offers another window, and acknowledges nothing.
+    pub(crate) fn set_window(&mut self, window: u64) {
+        self.update_window(Some(window));
+    }
+
+    fn update_window(&mut self, window: Option<u64>) -> bool {
+        match window {
+            Some(window) if window != self.snd_wnd => {
+                self.snd_wnd = window;
+                self.max_snd_wnd = self.max_snd_wnd.max(window);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first, below the cumulative
+    /// acknowledgement or inside the second).
+    fn digest_sack(&mut self, ack: &SenderAck, progress: &mut AckProgress) -> Option<(u64, u64)> {
+        let blocks = ack.sack.as_slice();
+        let sound = |&(left, right): &(u64, u64)| left < right && right <= self.nxt;
+        let first = blocks.first().copied().filter(sound);
+        let second = blocks.get(1).copied().filter(sound);
+        let inside = |a: (u64, u64), b: (u64, u64)| a.0 >= b.0 && a.1 <= b.1;
+        let dsack = first.filter(|&f| f.0 < ack.una || second.is_some_and(|s| inside(f, s)));
+        for &(left, right) in blocks[usize::from(dsack.is_some())..].iter().filter(|b| sound(b)) {
+            if right > self.una {
+                self.board.sack(left, right, progress);
+            }
+        }
+        dsack
+    }
+
+    /// Eifel (RFC 3522): the echoed timestamp is older than the first retransmission.
+    fn echoes_original(&self, ack: &SenderAck) -> bool {
+        let stamp = self.retransmit_stamp.filter(|_| self.terms.timestamps);
+        let older = |stamp: u32| ack.echo.is_some_and(|echo| (echo.wrapping_sub(stamp) as i32) < 0);
+        stamp.is_some_and(older)
+    }
+
+    /// Payload bytes acknowledged since `before`: SYN and FIN do not open the window.
+    fn acked_payload(&self, before: u64) -> u64 {
+        let payload = |offset: u64| offset.clamp(1, self.written.max(1));
+        payload(self.una).saturating_sub(payload(before))
+    }
+
+    fn sample_rtt(&mut self, info: &AckInfo, ack: &SenderAck) {
+        let newest = info.progress.newest.filter(|n| info.advanced() && !n.retransmitted);
+        let sent = match self.sampling {
+            RttSampling::EveryAck => info.progress.earliest_sent,
+            RttSampling::OnePerRoundTrip => self.take_timed(),
+            RttSampling::Echo => newest.map(|newest| newest.sent_at),
+        };
+        if let Some(sent) = sent {
+            self.path.on_rtt_sample(sent, info.now);
+            self.backoff = 0;
+        } else if self.sampling != RttSampling::OnePerRoundTrip && info.advanced() {
+            // Only what was sent again was acknowledged; the echo still tells, coarsely (RFC 7323 §4.1).
+            let clock = ack.clock.filter(|_| self.terms.timestamps);
+            let age = clock.zip(ack.echo).and_then(|(clock, echo)| clock.age(ack.at, echo));
+            if let Some(age) = age {
+                self.path.on_coarse_rtt_sample(info.now - age, info.now);
+                self.backoff = 0;
+            }
+        }
+    }
+
+    /// The timed segment, if it is now acknowledged. During fast recovery its sample is void.
+    fn take_timed(&mut self) -> Option<Instant> {
+        let (_, sent) = self.timed.filter(|&(end, _)| self.una >= end)?;
+        self.timed = None;
+        if self.recovery.recovery_point().is_some_and(|point| self.una < point) {
+            self.backoff = 0;
+            return None;
+        }
+        Some(sent)
+    }
+
+    fn sample(
+        &self,
+        info: &AckInfo,
+        (acked, delivered): (u64, u64),
+        prior_in_flight: u64,
+    ) -> AckSample {
+        AckSample {
+            now: info.now,
+            acked,
+            delivered,
+            rtt: info.progress.latest_sent.map(|sent| info.now.saturating_since(sent)),
+            srtt: self.path.rtt.srtt(),
+            min_rtt: self.path.rtt.min_rtt(),
+            prior_in_flight,
+            in_flight: self.board.pipe(),
+            cwnd_limited: true,
+            sent_total: 0,
+            acked_total: 0,
+            round: None,
+            delivery: None,
+        }
+    }
+
+    /// Carries a recovery report to the path; `phase`: before it.
+    pub(super) fn apply_report(
+        &mut self,
+        now: Instant,
+        report: &Report,
+        phase: SenderPhase,
+        timeout: bool,
+    ) {
+        if report.is_quiet() {
+            return;
+        }
+        if report.undo {
+            self.evidence.undo();
+        }
+        if report.congestion.is_some() && !timeout {
+            self.timed = None;
+            self.evidence.begin_fast(now, self.una, phase);
+        }
+        let event = self.congestion_event(now, report, timeout);
+        self.path.on_report(report, &event);
+        if report.congestion == Some(Reduction::Gradual) {
+            let (recovery, cx) = self.recovery_parts();
+            if let Some(cwnd) = recovery.window_after_reduction(&cx) {
+                self.path.on_report(&Report { cwnd: Some(cwnd), ..Report::default() }, &event);
+            }
+        }
+        if report.ended || report.undo {
+            self.retransmit_stamp = None;
+        }
+    }
+
+    fn congestion_event(&self, now: Instant, report: &Report, timeout: bool) -> CongestionEvent {
+        let usable = self.path.usable_cwnd();
+        CongestionEvent {
+            now,
+            flight_size: self.outstanding_before_ack.min(usable),
+            usable_window: usable.min(self.max_snd_wnd.max(self.terms.mss)),
+            timeout,
+            repeated: report.repeated,
+        }
+    }
+
+    /// Tells the path's meter what the ACK delivered.
+    fn meter(&mut self, sample: &mut AckSample, info: &AckInfo, losses_before: u64) {
+        let recovering = self.recovery.recovering();
+        let marks = self.marks.get_or_insert_default();
+        let losses = self.board.losses();
+        self.path.meter(sample, info, MemberDelivery { marks, losses_before, losses, recovering });
+        match self.board.segment(0) {
+            None => marks.clear(),
+            Some(head) if !head.was_retransmitted() => marks.forget_before(head.order),
+            Some(_) => {}
+        }
+    }
+
+    fn update_timer(&mut self, info: &AckInfo, action: TimerAction) {
+        if self.board.is_empty() {
+            self.rto_at = Instant::FAR_FUTURE;
+            return;
+        }
+        let restart = match action {
+            TimerAction::OnProgress => info.advanced(),
+            TimerAction::Restart => true,
+            TimerAction::BackOff => {
+                self.back_off();
+                true
+            }
+            TimerAction::Keep => false,
+        };
+        if restart {
+            self.restart_timer(info.now);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What packets alone say of the episode that a sender is in: duplicates, retransmissions, timeouts.
+
+use crate::kinds::{RetransmissionKind, SenderPhase, SparedBy};
+use units::{Duration, Instant};
+
+/// Why the sender repairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Episode {
+    #[default]
+    None,
+    /// ACKs told of a loss.
+    Fast,
+    /// The timer ran out.
+    Timeout,
+}
+
+/// Sequence space that the capture has not shown, though what follows it was sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hole {
+    from: u64,
+    to: u64,
+    seen: Instant,
+}
+
+/// Holes that are remembered.
+const HOLES: usize = 2;
+
+/// The evidence.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Evidence {
+    pub(super) episode: Episode,
+    /// Something was sent again in it.
+    pub(super) repaired: bool,
+    /// `nxt` at the last timeout, while what lay below is not acknowledged.
+    loss_end: Option<u64>,
+    /// `nxt` at the last fast retransmission, which another timeout may follow.
+    fast_end: u64,
+    /// ACKs that acknowledged nothing new since the last that did.
+    pub(super) duplicates: u32,
+    /// The episode was begun by the packets, not by the rebuilt sender's recovery.
+    pub(super) guessed: bool,
+    /// The last retransmission, or the beginning of the episode.
+    pub(super) last_act: Option<Instant>,
+    /// What the sender was doing when the episode began.
+    pub(super) found_in: SenderPhase,
+    /// What would have spared the last timeout.
+    pub(super) spared_now: SparedBy,
+    /// The last ACK.
+    pub(super) last_ack: Option<Instant>,
+    /// The latest holes.
+    holes: [Hole; HOLES],
+}
+
+impl Default for Evidence {
+    fn default() -> Self {
+        Self {
+            episode: Episode::None,
+            repaired: false,
+            loss_end: None,
+            fast_end: 0,
+            duplicates: 0,
+            guessed: false,
+            last_act: None,
+            found_in: SenderPhase::Handshake,
+            spared_now: SparedBy::Nothing,
+            last_ack: None,
+            holes: [Hole::default(); HOLES],
+        }
+    }
+}
+
+impl Evidence {
+    /// A fast recovery begins, or continues with a new loss.
+    pub(super) fn begin_fast(&mut self, now: Instant, una: u64, phase: SenderPhase) {
+        self.last_act = Some(now);
+        if std::mem::take(&mut self.guessed) && self.is_fast(una) {
+            // The sender was sooner to see it than the rebuilt one.
+            return;
+        }
+        self.episode = Episode::Fast;
+        self.found_in = phase;
+        self.repaired = false;
+        self.loss_end = None;
+    }
+
+    /// The packets show a fast retransmission that the rebuilt sender did not expect.
+    pub(super) fn guess_fast(&mut self, now: Instant, una: u64, phase: SenderPhase) {
+        self.guessed = false;
+        self.begin_fast(now, una, phase);
+        self.guessed = true;
+    }
+
+    /// What a fast retransmission began to repair is not all acknowledged.
+    pub(super) fn is_fast(&self, una: u64) -> bool {
+        self.episode == Episode::Fast && self.repaired && una < self.fast_end
+    }
+
+    /// The timer ran out when `nxt` was next.
+    pub(super) fn begin_timeout(&mut self, now: Instant, nxt: u64, phase: SenderPhase) {
+        self.last_act = Some(now);
+        self.guessed = false;
+        self.episode = Episode::Timeout;
+        self.found_in = phase;
+        self.repaired = false;
+        self.loss_end = Some(nxt);
+    }
+
+    /// `[from, to)` was not seen at `now`, though more was.
+    pub(super) fn note_hole(&mut self, now: Instant, from: u64, to: u64) {
+        self.holes.rotate_right(1);
+        self.holes[0] = Hole { from, to, seen: now };
+    }
+
+    /// `[from, to)` fills a hole, sooner than `least` after that was seen: it was overtaken.
+    pub(super) fn is_overtaken(&self, now: Instant, from: u64, to: u64, least: Duration) -> bool {
+        self.holes.iter().any(|hole| {
+            hole.from <= from && to <= hole.to && now.saturating_since(hole.seen) < least
+        })
+    }
+
+    /// What was repaired was not lost.
+    pub(super) fn undo(&mut self) {
+        self.episode = Episode::None;
+        self.loss_end = None;
+    }
+
+    /// An ACK came, which moved the cumulative acknowledgement to `una`, or did not.
+    pub(super) fn on_ack(&mut self, now: Instant, una: u64, moved: bool) {
+        self.last_ack = Some(now);
+        self.duplicates = if moved { 0 } else { self.duplicates.saturating_add(1) };
+        if self.loss_end.is_some_and(|end| una >= end) {
+            self.loss_end = None;
+            self.episode = Episode::None;
+        }
+    }
+
+    /// What a timeout presumed lost is not all acknowledged.
+    pub(super) fn repairs_timeout(&self, una: u64) -> bool {
+        self.loss_end.is_some_and(|end| una < end)
+    }
+
+    /// The kind of the next retransmission of the episode.
+    pub(super) fn next_kind(&self) -> RetransmissionKind {
+        match (self.episode, self.repaired) {
+            (Episode::Timeout, false) => RetransmissionKind::Timeout,
+            (Episode::Timeout, true) => RetransmissionKind::SlowStart,
+            (_, false) => RetransmissionKind::Fast,
+            (_, true) => RetransmissionKind::Recovery,
+        }
+    }
+
+    /// A retransmission of this kind left when `nxt` was next.
+    pub(super) fn on_retransmission(&mut self, now: Instant, kind: RetransmissionKind, nxt: u64) {
+        self.last_act = Some(now);
+        if kind != RetransmissionKind::TailProbe {
+            self.repaired = true;
+        }
+        if matches!(kind, RetransmissionKind::Fast | RetransmissionKind::Recovery) {
+            self.fast_end = nxt;
+        }
+    }
+
+    /// A timeout comes: notes what would have spared it.
+    pub(super) fn note_spared(&mut self, una: u64, waited: bool) {
+        self.spared_now = self.spared_by(una, waited);
+    }
+
+    /// What would have spared a timeout now; `waited`: the timer ran for longer than a probe's.
+    fn spared_by(&self, una: u64, waited: bool) -> SparedBy {
+        if una < self.fast_end {
+            SparedBy::Sack
+        } else if matches!(self.duplicates, 1 | 2) {
+            SparedBy::RightEdge
+        } else if self.duplicates == 0 && waited {
+            SparedBy::TailProbe
+        } else {
+            SparedBy::Nothing
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! How well the rebuilt sender explains what is sent, and what is corrected where it does not.
+//!
+//! Two things are seen of the true window. Outside of recovery it was never less than what was outstanding.
+//! When an ACK brings new data out, what was outstanding before was about all that it allowed.
+
+use super::RebuiltSender;
+use crate::kinds::SenderPhase;
+use crate::misfit::Misfit;
+use units::{Duration, Instant};
+
+/// Charge of a retransmission that was not foreseen, in windows that were wrong.
+const UNFORESEEN: u64 = 8;
+/// A pacer's timer is that coarse.
+const EARLY: Duration = Duration::from_millis(1);
+/// So often in a row the window was larger than it can have been: then it is corrected.
+const OFTEN: u8 = 3;
+
+/// What is kept for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fit {
+    pub(super) misfit: Misfit,
+    /// What the window had left before the last ACK of new data, until data answers it, bytes.
+    left: u64,
+    /// What was outstanding then.
+    outstanding: u64,
+    /// Times in a row that data answered an ACK though enough was left.
+    too_large: u8,
+}
+
+impl RebuiltSender {
+    /// How badly it explains what was seen so far.
+    pub(crate) const fn misfit(&self) -> &Misfit {
+        &self.fit.misfit
+    }
+
+    /// An ACK comes, and the window had so much left before it.
+    pub(super) fn note_left(&mut self, allowance: u64, advances: bool) {
+        let steady = matches!(self.phase(), SenderPhase::SlowStart | SenderPhase::Avoidance);
+        let by_receiver = self.window_edge() < self.nxt + self.terms.mss;
+        self.fit.left = 0;
+        if advances && steady && !by_receiver && !self.board.is_empty() {
+            self.fit.left = allowance;
+            self.fit.outstanding = self.board.outstanding();
+        }
+    }
+
+    /// New data of `payload` bytes is about to be booked.
+    pub(super) fn check_answer(&mut self, at: Instant, payload: u64) {
+        let left = std::mem::take(&mut self.fit.left);
+        if payload < self.terms.mss || self.board.is_empty() {
+            return;
+        }
+        if self.path.is_paced() {
+            return self.check_pace(at);
+        }
+        if !self.is_answer(at) {
+            return self.check_delay(at);
+        }
+        if self.fit.outstanding == 0 {
+            return;
+        }
+        self.fit.misfit.seen += 1;
+        // Offload defers up to a third of the window.
+        if left < (2 * self.terms.mss).max(self.cwnd() / 3) {
+            self.fit.too_large = 0;
+            return;
+        }
+        self.fit.misfit.charge += 1;
+        self.fit.too_large += 1;
+        if self.fit.too_large >= OFTEN {
+            self.fit.too_large = 0;
+            self.fit.misfit.corrections += 1;
+            self.path.correct_window(self.fit.outstanding + self.terms.mss);
+        }
+    }
+
+    /// A paced sender sends no sooner than its pacer lets it.
+    fn check_pace(&mut self, at: Instant) {
+        self.fit.misfit.seen += 1;
+        let early = (self.srtt() / 16).max(EARLY);
+        if self.path.release(at).is_some_and(|release| release > at + early) {
+            self.fit.misfit.charge += 1;
+        }
+    }
+
+    /// A sender that is not paced sends when an ACK lets it, or its application.
+    fn check_delay(&mut self, at: Instant) {
+        let before = self.board.iter().next_back().map(|segment| segment.sent_at);
+        if before.is_some_and(|before| at.saturating_since(before) <= EARLY) {
+            // It goes on with what it has begun.
+            return;
+        }
+        if self.allowance() >= 2 * self.terms.mss {
+            self.fit.misfit.seen += 1;
+            self.fit.misfit.charge += 1;
+        }
+    }
+
+    /// New data was booked: the window cannot have been less than what is outstanding now.
+    pub(super) fn check_outstanding(&mut self) {
+        let steady = matches!(self.phase(), SenderPhase::SlowStart | SenderPhase::Avoidance);
+        let outstanding = self.board.outstanding();
+        if steady
+            && self.evidence.duplicates == 0
+            && self.board.is_clean()
+            && outstanding > self.cwnd() + 2 * self.terms.mss
+        {
+            self.fit.misfit.charge += 1;
+            self.fit.misfit.corrections += 1;
+            self.path.correct_window(outstanding);
+        }
+    }
+
+    /// A retransmission that was foreseen, or not.
+    pub(super) fn count_foreseen(&mut self, foreseen: bool) {
+        self.fit.misfit.seen += 1;
+        self.fit.misfit.charge += if foreseen { 0 } else { UNFORESEEN };
+    }
+}

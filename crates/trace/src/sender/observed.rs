@@ -1,0 +1,336 @@
+//! The driver of senders whose data the capture shows: packets decide, the rebuilt sender explains.
+//!
+//! The retransmission timer never acts by itself here: a timeout happens when the packet that it sends is
+//! seen. The timer of recovery acts, because what it marks lost shows in the window.
+
+use super::RebuiltSender;
+use super::acks::{AckDigest, SenderAck};
+use super::evidence::Episode;
+use crate::kinds::{Retransmission, RetransmissionKind};
+use policy::ack::Scoreboard;
+use units::{Duration, Instant};
+
+/// A segment with data, SYN or FIN, as the capture shows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeenData {
+    pub(crate) at: Instant,
+    /// Offset of its first byte.
+    pub(crate) start: u64,
+    /// Its first sequence number.
+    pub(crate) seq: u32,
+    /// Payload bytes.
+    pub(crate) payload: u32,
+    pub(crate) syn: bool,
+    pub(crate) fin: bool,
+    pub(crate) push: bool,
+    /// Its timestamp.
+    pub(crate) stamp: Option<u32>,
+}
+
+/// What a segment with data was found to be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DataDigest {
+    /// New payload.
+    pub(crate) fresh: u64,
+    /// Payload before it that the capture has not shown.
+    pub(crate) unseen: u64,
+    /// It was sent before.
+    pub(crate) again: Option<Retransmission>,
+    /// A keep-alive or a probe of a shut window.
+    pub(crate) probe: bool,
+    /// Others of the same sender had overtaken it before the capture.
+    pub(crate) overtaken: bool,
+}
+
+/// Segments that are booked without being seen: more than that is no window.
+const MOST_UNSEEN: u64 = 4096;
+/// Packets overtake each other within so much, where no round trip is known.
+const OVERTAKEN_WITHIN: Duration = Duration::from_millis(3);
+/// Runs of the recovery's timer before one event; each waits a round trip's part, so more are no sender's.
+const MOST_TIMERS: u32 = 16;
+
+impl RebuiltSender {
+    /// A segment leaves.
+    pub(crate) fn on_data(&mut self, seen: &SeenData) -> DataDigest {
+        self.catch_up(seen.at, true);
+        let mut digest = DataDigest::default();
+        let len = u64::from(seen.payload) + u64::from(seen.syn) + u64::from(seen.fin);
+        let end = seen.start + len;
+        if self.is_probe(seen, end) {
+            digest.probe = true;
+            return digest;
+        }
+        if seen.start < self.nxt && self.is_overtaken(seen, end) {
+            digest.overtaken = true;
+            digest.fresh = seen.payload.into();
+            return digest;
+        }
+        if seen.start < self.nxt {
+            digest.again = Some(self.on_again(seen, end.min(self.nxt)));
+        }
+        if end > self.nxt {
+            self.check_answer(seen.at, u64::from(seen.payload));
+            if seen.start > self.nxt.max(1) {
+                self.evidence.note_hole(seen.at, self.nxt.max(1), seen.start);
+            }
+            digest.unseen = self.book_unseen(seen.at, seen.start);
+            digest.fresh = self.book_fresh(seen, end);
+            self.check_outstanding();
+        }
+        digest
+    }
+
+    /// An ACK reaches the sender.
+    pub(crate) fn on_seen_ack(&mut self, ack: &SenderAck) -> (AckDigest, u64) {
+        self.catch_up(ack.at, false);
+        self.note_stop(ack.una > self.una);
+        let unseen = self.book_unseen(ack.at, ack.una);
+        (self.on_ack(ack), unseen)
+    }
+
+    /// All up to `end` was sent at `at`, before the sender was rebuilt.
+    pub(crate) fn book_before(&mut self, at: Instant, end: u64) {
+        self.written = self.written.max(end);
+        self.book_up_to(at, end, false);
+    }
+
+    /// Runs the timer of recovery as often as it was due before `now`, or at `now` too.
+    fn catch_up(&mut self, now: Instant, inclusive: bool) {
+        for _ in 0..MOST_TIMERS {
+            match self.recovery_timeout() {
+                Some(at) if at < now || inclusive && at == now => self.run_recovery_timer(at),
+                _ => return,
+            }
+        }
+    }
+
+    /// Keep-alives repeat the last byte acknowledged or none; probes of a shut window bring one byte.
+    fn is_probe(&self, seen: &SeenData, end: u64) -> bool {
+        let small = seen.payload <= 1 && !seen.syn && !seen.fin;
+        let alive = end <= self.una && seen.start + 1 >= self.una && self.una > 0;
+        let shut = self.snd_wnd == 0 && seen.start >= self.una && self.una > 0;
+        small && (alive || shut)
+    }
+
+    /// The segment fills a hole too soon for a retransmission: that takes a round trip, of which nothing lies
+    /// between the hole and its filling next to the sender. Hosts and switches do not keep packets back for
+    /// long.
+    fn is_overtaken(&self, seen: &SeenData, end: u64) -> bool {
+        let rtt = self.min_rtt();
+        let least = if rtt == Duration::MAX { OVERTAKEN_WITHIN } else { rtt * 3 / 4 };
+        seen.start >= self.una && self.evidence.is_overtaken(seen.at, seen.start, end, least)
+    }
+
+    /// The last sending ended because of the window, or because there was no more.
+    fn note_stop(&mut self, advances: bool) {
+        let mss = self.terms.mss;
+        let waiting = self.board.waiting() > 0;
+        let new_data = self.new_data_waits();
+        let allowance = self.allowance();
+        if !waiting {
+            self.path.on_send_stopped(new_data && allowance < mss);
+        }
+        self.note_left(allowance, advances);
+    }
+
+    /// What lies before `start` was sent without being seen.
+    pub(super) fn book_unseen(&mut self, at: Instant, start: u64) -> u64 {
+        let before = self.nxt;
+        if start <= before {
+            return 0;
+        }
+        if before == 0 {
+            self.book_new(at, 1, 0);
+        }
+        self.written = self.written.max(start);
+        if start.saturating_sub(before) > MOST_UNSEEN * self.terms.mss {
+            self.jump_to(start);
+        } else {
+            self.book_up_to(at, start, false);
+        }
+        self.nxt.saturating_sub(before.max(1))
+    }
+
+    /// More is missing than any window holds: the sender goes on behind it, as if all was acknowledged.
+    fn jump_to(&mut self, offset: u64) {
+        self.board = Scoreboard::default();
+        self.una = offset;
+        self.nxt = offset;
+        self.rto_at = Instant::FAR_FUTURE;
+        self.settle_in_flight();
+    }
+
+    fn book_fresh(&mut self, seen: &SeenData, end: u64) -> u64 {
+        let before = self.nxt;
+        if seen.syn && before == 0 {
+            self.book_new(seen.at, 1, 0);
+        }
+        let data_end = end - u64::from(seen.fin);
+        self.written = self.written.max(data_end);
+        self.ended = seen.fin || seen.push && u64::from(seen.payload) % self.terms.mss != 0;
+        let fresh = data_end.saturating_sub(self.nxt);
+        self.fin |= seen.fin;
+        self.book_up_to(seen.at, data_end, seen.fin);
+        fresh
+    }
+
+    /// Books new data up to `end` in segments, as offload sends them; the last of them may have the FIN.
+    fn book_up_to(&mut self, at: Instant, end: u64, fin: bool) {
+        loop {
+            let left = end.saturating_sub(self.nxt);
+            let payload = left.min(self.terms.mss);
+            let last = payload == left;
+            let len = payload + u64::from(fin && last);
+            if len > 0 {
+                self.book_new(at, len, payload);
+            }
+            if last {
+                return;
+            }
+        }
+    }
+
+    /// `[seen.start, end)` was sent before.
+    fn on_again(&mut self, seen: &SeenData, end: u64) -> Retransmission {
+        let at = seen.at;
+        let outstanding = self.board.outstanding();
+        let phase = self.phase();
+        let start = seen.start.max(self.una);
+        let known = start < end && !self.board.is_empty();
+        let mut spared_by = None;
+        let (kind, expected) = if known {
+            self.board.split_at(start);
+            self.board.split_at(end);
+            let (kind, expected) = self.judge(at, self.board.index_from(start), end);
+            self.count_foreseen(expected);
+            spared_by = (kind == RetransmissionKind::Timeout).then_some(self.evidence.spared_now);
+            let mut index = self.board.index_from(start);
+            while self.board.segment(index).is_some_and(|s| s.start < end) {
+                self.book_again(at, index, seen.stamp);
+                index += 1;
+            }
+            self.evidence.on_retransmission(at, kind, self.nxt);
+            (kind, expected)
+        } else {
+            // All of it was acknowledged: the ACK was under way.
+            let kind = match self.is_answer(at) {
+                true => RetransmissionKind::Recovery,
+                false => RetransmissionKind::Timeout,
+            };
+            (kind, false)
+        };
+        let found_in = match kind {
+            RetransmissionKind::TailProbe => phase,
+            _ => self.evidence.found_in,
+        };
+        Retransmission {
+            at,
+            start: seen.start,
+            seq: seen.seq,
+            len: seen.payload,
+            kind,
+            phase: found_in,
+            spared_by,
+            outstanding,
+            expected,
+            predicted: false,
+        }
+    }
+
+    /// Why the segment at `index` leaves again, and whether the sender was expected to send it.
+    fn judge(&mut self, at: Instant, index: usize, end: u64) -> (RetransmissionKind, bool) {
+        use RetransmissionKind::{Fast, TailProbe, Timeout};
+        let answer = self.is_answer(at);
+        let overdue = !answer && self.is_overdue(at);
+        if self.una == 0 || overdue || !answer && self.is_timer_due(at) {
+            self.time_out(at);
+            return (Timeout, !overdue);
+        }
+        let last = end >= self.nxt;
+        if last && self.is_probe_due(at) {
+            return (TailProbe, true);
+        }
+        let segment = self.board.segment(index).copied();
+        if segment.is_some_and(|s| s.is_lost() && !s.is_retransmission_in_flight()) {
+            return (self.evidence.next_kind(), true);
+        }
+        if !answer && (!self.is_repairing() || self.is_silent(at)) {
+            if last && self.looks_like_probe(at) {
+                return (TailProbe, false);
+            }
+            self.time_out(at);
+            return (Timeout, false);
+        }
+        if self.would_send(index) {
+            return (self.evidence.next_kind(), true);
+        }
+        self.board.mark_lost(index);
+        if self.is_repairing() {
+            return (self.evidence.next_kind(), false);
+        }
+        self.evidence.guess_fast(at, self.una, self.phase());
+        (Fast, false)
+    }
+
+    /// Recovery, which may mark losses only when it is asked, would send the segment at `index`.
+    fn would_send(&mut self, index: usize) -> bool {
+        let (recovery, mut cx) = self.recovery_parts();
+        recovery.recovering() && recovery.next_retransmission(&mut cx) == Some(index)
+    }
+
+    fn is_repairing(&self) -> bool {
+        self.evidence.repairs_timeout(self.una)
+            || self.evidence.is_fast(self.una)
+            || self.recovery.recovering() && self.evidence.episode == Episode::Fast
+    }
+
+    /// The rebuilt sender would have sent something again long ago: this one does not know of the loss, or
+    /// repairs by its timer alone.
+    fn is_overdue(&self, at: Instant) -> bool {
+        self.board.waiting() > 0 && self.is_silent(at)
+    }
+
+    /// For longer than a round trip neither an ACK came nor anything was sent again.
+    fn is_silent(&self, at: Instant) -> bool {
+        let last = self.evidence.last_act.max(self.evidence.last_ack);
+        let since = last.map_or(Duration::ZERO, |last| at.saturating_since(last));
+        since > self.srtt() + Duration::from_millis(4)
+    }
+
+    /// What happens at `at` answers the last ACK: sooner than another would come.
+    pub(super) fn is_answer(&self, at: Instant) -> bool {
+        let window = (self.srtt() / 8).clamp(Duration::from_micros(300), Duration::from_millis(5));
+        self.evidence.last_ack.is_some_and(|ack| at.saturating_since(ack) <= window)
+    }
+
+    /// The retransmission timer has run out, or is about to: senders' clocks are coarse.
+    fn is_timer_due(&self, at: Instant) -> bool {
+        let slack = (self.rto() / 8).max(Duration::from_millis(2));
+        self.rto_at != Instant::FAR_FUTURE && at + slack >= self.rto_at
+    }
+
+    /// The recovery asks for a tail-loss probe, or is about to.
+    fn is_probe_due(&mut self, at: Instant) -> bool {
+        if !self.probe_pending
+            && self.board.waiting() == 0
+            && let Some(due) = self.recovery_timeout()
+            && at + (self.srtt() / 4).max(Duration::from_millis(4)) >= due
+        {
+            self.run_recovery_timer(at);
+        }
+        std::mem::take(&mut self.probe_pending)
+    }
+
+    /// A probe by its time alone, of a sender whose recovery has none or forgot it.
+    fn looks_like_probe(&self, at: Instant) -> bool {
+        self.has_probes && self.terms.sack && self.board.sacked() == 0 && self.waited_for_probe(at)
+    }
+
+    /// Nothing was heard for longer than a probe waits, two round trips.
+    pub(super) fn waited_for_probe(&self, at: Instant) -> bool {
+        let sent = self.board.iter().next_back().map(|s| s.sent_at);
+        let last = sent.max(self.evidence.last_ack);
+        let since = last.map_or(Duration::ZERO, |last| at.saturating_since(last));
+        !self.srtt().is_zero() && since >= self.srtt() * 2
+    }
+}

@@ -1,0 +1,76 @@
+//! A sender with nothing outstanding that has been idle for a while, as a few numbers.
+//!
+//! What its policies knew beyond the window is forgotten: CUBIC's last maximum, HyStart's delays, the
+//! reordering seen. After idling they matter little, and a capture may hold a million idle connections.
+
+use super::{RebuiltSender, Terms};
+use crate::misfit::Misfit;
+use crate::profile::SenderModel;
+use path::ParkedPath;
+use units::{Duration, Instant};
+
+/// A parked sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ParkedSender {
+    path: ParkedPath,
+    terms: Terms,
+    at: u64,
+    written: u64,
+    fin: bool,
+    window: u64,
+    max_window: u64,
+    srtt: Duration,
+    rttvar: Duration,
+}
+
+impl RebuiltSender {
+    /// As a few numbers, if nothing is outstanding.
+    pub(crate) fn park(&self) -> Option<(ParkedSender, Misfit)> {
+        let parked = ParkedSender {
+            path: self.path.park(),
+            terms: self.terms,
+            at: self.nxt,
+            written: self.written,
+            fin: self.fin,
+            window: self.snd_wnd,
+            max_window: self.max_snd_wnd,
+            srtt: self.path.rtt.srtt(),
+            rttvar: self.path.rtt.rttvar(),
+        };
+        self.board.is_empty().then_some((parked, *self.misfit()))
+    }
+}
+
+impl ParkedSender {
+    /// All below is acknowledged, and nothing was sent beyond.
+    pub(crate) const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The sender again.
+    pub(crate) fn unpark(&self, model: &SenderModel) -> RebuiltSender {
+        let mut sender = RebuiltSender::new(model, self.terms);
+        sender.begin_at(self.at);
+        sender.written = self.written;
+        sender.fin = self.fin;
+        sender.snd_wnd = self.window;
+        sender.max_snd_wnd = self.max_window;
+        sender.path.rtt.seed(self.srtt, self.rttvar);
+        sender.path.unpark(&self.path);
+        sender
+    }
+
+    /// The receiver offers another window.
+    pub(crate) fn set_window(&mut self, window: u64) {
+        self.window = window;
+        self.max_window = self.max_window.max(window);
+    }
+}
+
+/// So long idle that a sender is parked.
+pub(crate) const PARK_AFTER: Duration = Duration::from_secs(2);
+
+/// True if nothing has passed for so long.
+pub(crate) fn is_idle(last: Instant, now: Instant) -> bool {
+    now.saturating_since(last) > PARK_AFTER
+}

@@ -1,0 +1,113 @@
+//! Which profile the senders of each host run: the one that explains the first segments of a capture best.
+//!
+//! Every profile rebuilds all senders of that part, and is charged for what it did not foresee
+//! ([`Misfit`]). The part has an end, so the cost has one, too.
+
+use crate::engine::{EngineConfig, TraceEngine};
+use crate::misfit::Misfit;
+use crate::profile::{SenderModel, SenderModels, SenderProfile};
+use crate::sink::TraceSink;
+use crate::summary::ConnectionTrace;
+use capture::Observed;
+use rustc_hash::FxHashMap;
+use std::net::IpAddr;
+
+/// Observations that a host needs for a profile of its own.
+const ENOUGH: u64 = 50;
+
+/// Looks for the profiles of hosts.
+pub struct ProfileSurvey {
+    engines: [TraceEngine<MisfitSink>; SenderProfile::ALL.len()],
+}
+
+/// What was found of one host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SurveyedHost {
+    /// The server.
+    pub host: IpAddr,
+    /// The profile that explains it best.
+    pub profile: SenderProfile,
+    /// How badly each profile explains it, in the order of [`SenderProfile::ALL`].
+    pub misfits: [Misfit; SenderProfile::ALL.len()],
+}
+
+/// Adds up misfits by host.
+#[derive(Default)]
+struct MisfitSink(FxHashMap<IpAddr, Misfit>);
+
+impl TraceSink for MisfitSink {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
+        self.0.entry(summary.server.ip).or_default().add(&summary.server_sent.misfit);
+    }
+}
+
+impl ProfileSurvey {
+    /// A survey under these limits; the models of `config` do not matter.
+    pub fn new(config: &EngineConfig) -> Self {
+        let engine = |profile| {
+            let models = SenderModels::all(SenderModel::of(profile));
+            TraceEngine::new(EngineConfig { models, ..config.clone() }, MisfitSink::default())
+        };
+        Self { engines: SenderProfile::ALL.map(engine) }
+    }
+
+    /// Takes a segment.
+    pub fn on_segment(&mut self, segment: &Observed) {
+        for engine in &mut self.engines {
+            engine.on_segment(segment);
+        }
+    }
+
+    /// What was found: hosts in the order of their addresses, and the models to rebuild senders with.
+    pub fn finish(self) -> (Vec<SurveyedHost>, SenderModels) {
+        let found = self.engines.map(|engine| engine.finish_all().0.0);
+        let mut hosts: Vec<IpAddr> = found[0].keys().copied().collect();
+        hosts.sort_unstable();
+        let mut total = [Misfit::default(); SenderProfile::ALL.len()];
+        let mut surveyed = Vec::with_capacity(hosts.len());
+        for host in hosts {
+            let misfits = found.each_ref().map(|f| f.get(&host).copied().unwrap_or_default());
+            total.iter_mut().zip(&misfits).for_each(|(sum, misfit)| sum.add(misfit));
+            surveyed.push(SurveyedHost { host, profile: best(&misfits), misfits });
+        }
+        let mut models = SenderModels::all(SenderModel::of(best(&total)));
+        for host in surveyed.iter().filter(|host| host.misfits[0].seen >= ENOUGH) {
+            models.set(host.host, SenderModel::of(host.profile));
+        }
+        (surveyed, models)
+    }
+}
+
+/// Charges by which a profile has to beat a likelier one, beside a fifth of them.
+const MARGIN: u64 = 16;
+
+/// The profile with clearly the least charge; else the likeliest.
+fn best(misfits: &[Misfit; SenderProfile::ALL.len()]) -> SenderProfile {
+    let mut best = (misfits[0].charge, SenderProfile::ALL[0]);
+    for (misfit, profile) in misfits.iter().zip(SenderProfile::ALL) {
+        let charge = misfit.charge;
+        if charge + MARGIN <= best.0 && charge * 5 < best.0 * 4 {
+            best = (charge, profile);
+        }
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_has_to_beat_a_likelier_one_clearly() {
+        let of =
+            |charges: [u64; 5]| best(&charges.map(|charge| Misfit { charge, ..Misfit::default() }));
+        assert_eq!(of([25, 25, 92, 92, 14]), SenderProfile::Linux, "a difference of 11 is chance");
+        assert_eq!(
+            of([48, 24, 18, 34, 95]),
+            SenderProfile::LinuxSack,
+            "18 is not clearly less than 24"
+        );
+        assert_eq!(of([11_262, 18_075, 27_711, 26_579, 4_523]), SenderProfile::Bbr);
+        assert_eq!(of([100, 100, 84, 100, 100]), SenderProfile::Linux, "less than a fifth");
+    }
+}

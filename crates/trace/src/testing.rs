@@ -1,0 +1,100 @@
+//! Captures made from arbitrary bytes, for fuzzing and property tests: whatever they say, the engine goes on
+//! and its numbers are sound.
+
+use crate::{
+    ConnectionTrace, EngineConfig, SenderSnapshot, TraceEngine, TraceSink, TracedSender,
+    TransferReport,
+};
+use capture::{Observed, TcpEnd};
+use segment::{Flags, SackBlocks, TcpOptions, Timestamps};
+use std::net::{IpAddr, Ipv4Addr};
+use units::{Duration, Instant, SeqNum};
+
+/// Bytes that make one segment.
+const RECORD: usize = 16;
+
+/// Checks what it is told.
+#[derive(Default)]
+struct Checks {
+    connections: u64,
+}
+
+impl TraceSink for Checks {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
+        self.connections += 1;
+        assert!(summary.began <= summary.ended, "{summary:?}");
+    }
+
+    fn on_transfer(&mut self, _: &TracedSender, report: &TransferReport) {
+        assert_eq!(report.shares.total(), report.duration(), "{report:?}");
+    }
+
+    fn wants_windows(&self) -> bool {
+        true
+    }
+
+    fn on_window(&mut self, _: &TracedSender, point: &SenderSnapshot) {
+        assert!(point.una <= point.nxt, "{point:?}");
+        assert!(point.in_flight <= (point.nxt - point.una) * 2, "{point:?}");
+        assert!(point.cwnd > 0, "{point:?}");
+    }
+}
+
+/// Plays bytes as a capture, observed and predicted, with few connections at once. Every connection is told of
+/// once.
+pub fn play_capture(bytes: &[u8]) {
+    for acks_only in [false, true] {
+        let config = EngineConfig { acks_only, max_connections: 3, ..EngineConfig::default() };
+        let mut engine = TraceEngine::new(config, Checks::default());
+        let mut now = Instant::ZERO + Duration::from_secs(1);
+        for record in bytes.chunks_exact(RECORD) {
+            let segment = segment_of(record, &mut now);
+            engine.on_segment(&segment);
+        }
+        let (checks, tally) = engine.finish_all();
+        assert_eq!(checks.connections, tally.connections);
+    }
+}
+
+/// One segment from 16 bytes: close numbers and far ones, times that stand, run and jump.
+fn segment_of(record: &[u8], now: &mut Instant) -> Observed {
+    let word = |at: usize| {
+        u32::from_be_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+    };
+    let half = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
+    let (kind, flags) = (record[0], record[1]);
+    let step = u64::from(half(2)) << ((record[0] & 7) * 2);
+    *now = match kind & 0x38 {
+        0x38 => Instant::from_nanos(now.as_nanos() / 2 + step),
+        _ => *now + Duration::from_micros(step),
+    };
+    let near = |number: u32| if kind & 0x40 == 0 { number % 20_000 } else { number };
+    let end = |host: u8, port: u16| TcpEnd { ip: IpAddr::V4(Ipv4Addr::new(192, 0, 2, host)), port };
+    let (client, server) = (end(9, 40_000 + u16::from(flags >> 6)), end(1, 80));
+    let (source, destination) = if kind & 0x80 == 0 { (server, client) } else { (client, server) };
+    let mut sack = SackBlocks::default();
+    if flags & 0x20 != 0 {
+        sack.push(SeqNum(near(word(4)) + 500), SeqNum(near(word(8)).wrapping_add(1_500)));
+    }
+    let options = TcpOptions {
+        mss: (flags & 2 != 0).then_some(half(12)),
+        window_scale: (flags & 2 != 0).then_some(record[14] & 15),
+        sack_permitted: flags & 2 != 0,
+        timestamps: (record[15] & 1 != 0).then(|| Timestamps { value: word(4), echo: word(8) }),
+        sack,
+        ..TcpOptions::default()
+    };
+    Observed {
+        at: *now,
+        source,
+        destination,
+        seq: SeqNum(near(word(4))),
+        ack: SeqNum(near(word(8))),
+        payload: u32::from(half(12)) % 3_000,
+        window: half(14),
+        flags: Flags((flags & 0x17) | (0x10 * ((record[15] >> 1) & 1))),
+        ip_id: half(2).into(),
+        options: (&options).into(),
+        ..Observed::default()
+    }
+}

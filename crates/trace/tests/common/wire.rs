@@ -1,0 +1,111 @@
+//! Packets by hand: a client and a server on the wire, in milliseconds.
+
+use capture::{Observed, TcpEnd};
+use tcp::{Flags, SackBlocks, TcpOptions, Timestamps};
+use units::{Duration, Instant, SeqNum};
+
+/// A capture written packet by packet. Numbers of both sides begin at `ISN`, just before the wrap.
+#[derive(Clone, Default)]
+pub struct Wire {
+    pub segments: Vec<Observed>,
+    pub port: u16,
+    pub ip_id: u32,
+}
+
+pub const ISN: u32 = u32::MAX - 1500;
+pub const MSS: u32 = 1000;
+
+pub fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(1) + Duration::from_millis(ms)
+}
+
+impl Wire {
+    pub fn new() -> Self {
+        Self { port: 40_000, ..Self::default() }
+    }
+
+    fn ends(&self) -> (TcpEnd, TcpEnd) {
+        let end = |host, port| TcpEnd { ip: std::net::IpAddr::from([192, 0, 2, host]), port };
+        (end(9, self.port), end(1, 80))
+    }
+
+    fn push(&mut self, ms: u64, from_server: bool, segment: Observed) -> &mut Observed {
+        let (client, server) = self.ends();
+        let (source, destination) = if from_server { (server, client) } else { (client, server) };
+        self.ip_id += 1;
+        let ip_id = self.ip_id;
+        self.segments.push(Observed {
+            at: at(ms),
+            source,
+            destination,
+            ip_id,
+            window: 60_000,
+            ..segment
+        });
+        self.segments.last_mut().unwrap()
+    }
+
+    /// A handshake of 100 ms, seen at the server; the client offers SACK or not.
+    pub fn open(&mut self, ms: u64, sack: bool) {
+        let options =
+            TcpOptions { mss: Some(MSS as u16), sack_permitted: sack, ..TcpOptions::default() };
+        let syn = Observed {
+            seq: SeqNum(ISN),
+            flags: Flags::SYN,
+            options: (&options).into(),
+            ..Observed::default()
+        };
+        self.push(ms, false, syn);
+        let flags = Flags::SYN.with(Flags::ACK);
+        self.push(ms, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
+        self.push(ms + 100, false, ack_of(1));
+    }
+
+    /// The client asks with `len` bytes after `asked`, and acknowledges the server's first `n` segments.
+    pub fn ask(&mut self, ms: u64, asked: u32, len: u32, n: u32) {
+        let seq = SeqNum(ISN) + 1 + asked;
+        self.push(ms, false, Observed { seq, payload: len, ..ack_of(1 + n * MSS) });
+    }
+
+    /// The server sends its n-th segments, from 0.
+    pub fn send(&mut self, ms: u64, segments: impl IntoIterator<Item = u32>) {
+        for n in segments {
+            let seq = SeqNum(ISN) + 1 + n * MSS;
+            let flags = Flags::ACK;
+            let ack = SeqNum(ISN) + 301;
+            self.push(ms, true, Observed { seq, ack, payload: MSS, flags, ..Observed::default() });
+        }
+    }
+
+    /// The client acknowledges all before the n-th segment.
+    pub fn ack(&mut self, ms: u64, n: u32) -> &mut Observed {
+        let seq = SeqNum(ISN) + 301;
+        self.push(ms, false, Observed { seq, ..ack_of(1 + n * MSS) })
+    }
+
+    /// The same, and says that it has the segments of these ranges.
+    pub fn sack(&mut self, ms: u64, n: u32, ranges: &[(u32, u32)]) {
+        let mut sack = SackBlocks::default();
+        for &(from, to) in ranges {
+            sack.push(SeqNum(ISN) + 1 + from * MSS, SeqNum(ISN) + 1 + to * MSS);
+        }
+        let options = TcpOptions { sack, ..TcpOptions::default() };
+        self.ack(ms, n).options = (&options).into();
+    }
+
+    /// Anything at all of the server or the client.
+    pub fn other(&mut self, ms: u64, from_server: bool, segment: Observed) -> &mut Observed {
+        self.push(ms, from_server, segment)
+    }
+}
+
+/// An ACK of all below this offset.
+pub fn ack_of(offset: u32) -> Observed {
+    let (seq, ack) = (SeqNum(ISN) + 1, SeqNum(ISN) + offset);
+    Observed { seq, ack, flags: Flags::ACK, ..Observed::default() }
+}
+
+/// Timestamps of a segment.
+pub fn stamped(value: u32, echo: u32) -> TcpOptions {
+    TcpOptions { timestamps: Some(Timestamps { value, echo }), ..TcpOptions::default() }
+}

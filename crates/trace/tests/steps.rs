@@ -1,0 +1,306 @@
+//! Kinds of retransmissions, packet by packet, with what is expected worked out by hand.
+//!
+//! The handshake takes 100 ms, so the round trip is 100 ms. Segments have 1000 bytes. The first number is 1500
+//! before the wrap of sequence numbers: the second segment passes it.
+
+mod common;
+
+use capture::Observed;
+use common::collect::Collected;
+use common::wire::{ISN, MSS, Wire, ack_of};
+use tcp::Flags;
+use trace::{
+    ConnectionTrace, EngineConfig, EngineTally, RetransmissionKind, SenderModel, SenderModels,
+    SenderPhase, SparedBy, TraceEnd, TraceEngine, Vantage,
+};
+use units::{Duration, SeqNum};
+
+use RetransmissionKind::{Fast, Recovery, SlowStart, TailProbe, Timeout};
+
+fn run(scheme: &str, segments: &[Observed]) -> (Collected, EngineTally) {
+    let models = SenderModels::all(SenderModel::of_scheme(scheme).unwrap());
+    let config = EngineConfig { models, ..EngineConfig::default() };
+    let mut engine = TraceEngine::new(config, Collected::default());
+    segments.iter().for_each(|segment| engine.on_segment(segment));
+    engine.finish_all()
+}
+
+/// Segment numbers and kinds of what was sent again.
+fn again(scheme: &str, wire: &Wire) -> Vec<(u64, RetransmissionKind)> {
+    let (found, _) = run(scheme, &wire.segments);
+    found.again.iter().map(|(_, again)| ((again.start - 1) / u64::from(MSS), again.kind)).collect()
+}
+
+fn summary(scheme: &str, wire: &Wire) -> ConnectionTrace {
+    run(scheme, &wire.segments).0.connections[0]
+}
+
+/// A connection on which the server has sent its first segments at 110 ms.
+fn begun(sack: bool, segments: u32) -> Wire {
+    let mut wire = Wire::new();
+    wire.open(0, sack);
+    wire.ask(110, 0, 300, 0);
+    wire.send(110, 0..segments);
+    wire
+}
+
+#[test]
+fn the_third_duplicate_brings_a_fast_retransmission_and_a_partial_ack_the_next_hole() {
+    let mut wire = begun(false, 3);
+    // All three arrive: six more leave (slow start, three ACKs), of which the first and third are lost.
+    for n in 1..=3 {
+        wire.ack(209 + u64::from(n), n);
+        wire.send(209 + u64::from(n), [2 * n + 1, 2 * n + 2]);
+    }
+    // Segments 4, 6, 7, 8 arrive: four duplicates. The third brings 3 again.
+    for ms in [311, 312, 313] {
+        wire.ack(ms, 3);
+    }
+    wire.send(313, [3]);
+    wire.ack(314, 3);
+    // 3 arrives: all below 5 is there, which is a partial ACK.
+    wire.ack(413, 5);
+    wire.send(413, [5]);
+    wire.ack(513, 9);
+    assert_eq!(again("newreno", &wire), [(3, Fast), (5, Recovery)]);
+    let found = run("newreno", &wire.segments).0.again;
+    assert!(found.iter().all(|(_, again)| again.expected && !again.predicted));
+    assert_eq!(found[0].1.phase, SenderPhase::SlowStart, "where the loss was found");
+    assert_eq!(found[0].1.outstanding, 6 * u64::from(MSS));
+}
+
+#[test]
+fn a_timeout_and_what_follows_it() {
+    let mut wire = begun(false, 3);
+    // Nothing arrives. The round trip of the handshake was 100 ms: its timeout is a second (RFC 6298 §2.4).
+    wire.send(1_110, [0]);
+    wire.ack(1_210, 1);
+    // A window of two now: 1 and 2 go again.
+    wire.send(1_210, [1, 2]);
+    wire.ack(1_310, 3);
+    assert_eq!(again("newreno", &wire), [(0, Timeout), (1, SlowStart), (2, SlowStart)]);
+    let found = run("newreno", &wire.segments).0.again;
+    assert_eq!(found[0].1.spared_by, Some(SparedBy::TailProbe), "no duplicate came in a second");
+    assert_eq!(found[1].1.phase, SenderPhase::SlowStart);
+}
+
+#[test]
+fn one_duplicate_before_a_timeout_would_have_sufficed_for_right_edge_recovery() {
+    let mut wire = begun(false, 3);
+    // The first is lost, one of the others, too: one duplicate.
+    wire.ack(210, 0);
+    wire.send(1_110, [0]);
+    let found = run("newreno", &wire.segments).0.again;
+    assert_eq!(found[0].1.spared_by, Some(SparedBy::RightEdge));
+}
+
+#[test]
+fn a_second_loss_in_a_window_of_reno_times_out_though_sack_would_have_told() {
+    let mut wire = begun(false, 3);
+    for n in 1..=3 {
+        wire.ack(209 + u64::from(n), n);
+        wire.send(209 + u64::from(n), [2 * n + 1, 2 * n + 2]);
+    }
+    // 3 and 5 are lost, as above; Reno leaves recovery at the partial ACK and waits for the timer.
+    for ms in [311, 312, 313, 314] {
+        wire.ack(ms, 3);
+    }
+    wire.segments.pop();
+    wire.send(313, [3]);
+    wire.ack(413, 5);
+    wire.send(1_413, [5]);
+    let found = run("reno", &wire.segments).0.again;
+    let kinds: Vec<_> = found.iter().map(|(_, again)| again.kind).collect();
+    assert_eq!(kinds, [Fast, Timeout]);
+    assert_eq!(found[1].1.spared_by, Some(SparedBy::Sack));
+}
+
+#[test]
+fn a_tail_is_probed_after_two_round_trips() {
+    let mut wire = begun(true, 4);
+    wire.ack(210, 3);
+    // The last one is lost. PTO = 2 * 100 ms + 200 ms for a single segment, but not after the timeout, which is
+    // 100 + 200 ms after the last ACK (RFC 8985 §7.2): 510 ms.
+    wire.send(510, [3]);
+    wire.ack(610, 4);
+    assert_eq!(again("linux", &wire), [(3, TailProbe)]);
+    // A sender without probes: the timer.
+    assert_eq!(again("linux+recovery=sack", &wire), [(3, Timeout)]);
+}
+
+#[test]
+fn three_sacked_segments_bring_all_holes_below_them() {
+    let mut wire = begun(true, 10);
+    wire.sack(210, 0, &[(2, 3)]);
+    wire.sack(211, 0, &[(2, 3), (4, 5)]);
+    wire.sack(212, 0, &[(2, 3), (4, 6)]);
+    wire.send(212, [0]);
+    wire.sack(213, 0, &[(2, 3), (4, 7)]);
+    wire.send(213, [1]);
+    wire.sack(214, 0, &[(2, 3), (4, 8)]);
+    wire.send(214, [3]);
+    assert_eq!(again("linux", &wire), [(0, Fast), (1, Recovery), (3, Recovery)]);
+}
+
+#[test]
+fn what_arrived_twice_is_spurious() {
+    let mut wire = begun(true, 4);
+    // The ACKs were late: the timer fires, then they come, and the last tells of the second copy.
+    wire.send(510, [0]);
+    wire.ack(520, 4);
+    wire.sack(610, 4, &[(0, 1)]);
+    let found = summary("linux", &wire);
+    assert_eq!((found.server_sent.retransmitted(), found.server_sent.spurious), (1, 1));
+}
+
+#[test]
+fn syns_and_fins_sent_again_are_control() {
+    let mut wire = Wire::new();
+    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
+    wire.other(0, false, syn);
+    wire.open(1_000, false);
+    wire.ask(1_110, 0, 300, 0);
+    wire.send(1_110, 0..2);
+    wire.ack(1_210, 2);
+    let fin = Observed { seq: SeqNum(ISN) + 2001, ack: SeqNum(ISN) + 301, ..ack_of(301) };
+    let fin = Observed { flags: Flags::FIN.with(Flags::ACK), ..fin };
+    wire.other(1_220, true, fin);
+    wire.other(2_420, true, fin);
+    let found = summary("newreno", &wire);
+    assert_eq!((found.client_sent.control_again, found.server_sent.control_again), (1, 1));
+    assert_eq!(found.server_sent.retransmitted(), 0);
+}
+
+#[test]
+fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
+    let mut wire = begun(false, 2);
+    wire.ack(210, 2);
+    // RFC 9293 §3.8.4: a byte before what is acknowledged, or none.
+    let alive = Observed { seq: SeqNum(ISN) + 2000, payload: 1, ..ack_of(301) };
+    wire.other(60_210, true, alive);
+    wire.other(61_210, true, Observed { payload: 0, ..alive });
+    // The window is shut: one byte beyond it asks whether it still is.
+    wire.ack(61_310, 2).window = 0;
+    let probe = Observed { seq: SeqNum(ISN) + 2001, payload: 1, ..ack_of(301) };
+    wire.other(62_310, true, probe);
+    wire.other(64_310, true, probe);
+    let found = summary("newreno", &wire);
+    assert_eq!((found.server_sent.retransmitted(), found.server_sent.probes), (0, 3));
+}
+
+#[test]
+fn a_packet_captured_twice_counts_once() {
+    let mut wire = begun(true, 3);
+    let copies: Vec<_> = wire
+        .segments
+        .iter()
+        .flat_map(|&segment| {
+            let at = segment.at + Duration::from_micros(2);
+            [segment, Observed { at, ..segment }]
+        })
+        .collect();
+    wire.segments = copies;
+    wire.segments.sort_by_key(|segment| segment.at);
+    let found = summary("linux", &wire);
+    assert_eq!(found.copies, 7);
+    assert_eq!(found.server_sent.retransmitted(), 0);
+    assert_eq!(found.server_sent.bytes, 3_000);
+}
+
+#[test]
+fn acks_of_data_that_the_capture_missed_are_booked_as_unseen() {
+    let mut wire = begun(false, 3);
+    wire.ack(210, 3);
+    // 3 and 4 were sent, but not captured.
+    wire.ack(310, 5);
+    wire.send(310, [5, 6]);
+    wire.ack(410, 7);
+    let found = summary("newreno", &wire);
+    assert_eq!((found.server_sent.unseen_bytes, found.server_sent.retransmitted()), (2_000, 0));
+    assert_eq!(found.server_sent.bytes, 5_000);
+}
+
+#[test]
+fn packets_that_others_overtook_were_sent_once() {
+    let mut wire = begun(false, 1);
+    // 2 comes before 1; a retransmission would take a round trip of 100 ms.
+    wire.send(111, [2, 1, 3]);
+    wire.ack(211, 4);
+    let found = summary("newreno", &wire).server_sent;
+    assert_eq!((found.reordered, found.retransmitted(), found.unseen_bytes), (1, 0, 0));
+    assert_eq!(found.bytes, 4_000);
+    // A hole that is filled a round trip later was lost on its way to the capture.
+    let mut wire = begun(true, 1);
+    wire.send(111, [2, 3, 4]);
+    for n in 3..=5 {
+        wire.sack(208 + u64::from(n), 1, &[(2, n)]);
+    }
+    wire.send(213, [1]);
+    let found = summary("linux", &wire).server_sent;
+    assert_eq!((found.reordered, found.retransmitted()), (0, 1));
+}
+
+#[test]
+fn without_a_handshake_the_lower_port_serves_and_numbers_begin_where_they_are_met() {
+    let mut wire = Wire::new();
+    wire.ask(110, 0, 300, 0);
+    wire.send(110, 0..3);
+    wire.ack(210, 1);
+    wire.send(600, [1]);
+    let (found, _) = run("newreno", &wire.segments);
+    let summary = found.connections[0];
+    assert_eq!((summary.server.port, summary.handshake_seen), (80, false));
+    assert_eq!(summary.vantage, Vantage::Unknown);
+    assert_eq!(found.again.len(), 1, "{:?}", found.again);
+    assert_eq!(found.again[0].1.kind, Timeout);
+}
+
+#[test]
+fn time_that_goes_backwards_stands_still() {
+    let mut wire = begun(false, 3);
+    wire.ack(50, 3);
+    let (found, tally) = run("newreno", &wire.segments);
+    assert_eq!(tally.backwards, 1);
+    assert_eq!(found.connections[0].ended, common::wire::at(110));
+}
+
+#[test]
+fn a_new_syn_is_a_new_connection() {
+    let mut wire = begun(false, 3);
+    wire.ack(210, 3);
+    let syn = Observed { seq: SeqNum(77), flags: Flags::SYN, ..Observed::default() };
+    wire.other(300, false, syn);
+    let reset = Observed {
+        seq: SeqNum(0),
+        ack: SeqNum(78),
+        flags: Flags::RST.with(Flags::ACK),
+        ..Observed::default()
+    };
+    wire.other(301, true, reset);
+    let (found, tally) = run("newreno", &wire.segments);
+    assert_eq!(tally.connections, 2);
+    let ends: Vec<_> = found.connections.iter().map(|summary| summary.end).collect();
+    assert_eq!(ends, [TraceEnd::Replaced, TraceEnd::Reset]);
+}
+
+#[test]
+fn both_ends_may_open_at_once() {
+    // RFC 9293 §3.5, figure 7: SYNs cross, each is answered by a SYN-ACK.
+    let mut wire = Wire::new();
+    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
+    wire.other(0, false, syn);
+    wire.other(1, true, syn);
+    let answer = Observed { ack: SeqNum(ISN) + 1, flags: Flags::SYN.with(Flags::ACK), ..syn };
+    wire.other(100, false, answer);
+    wire.other(101, true, answer);
+    wire.ask(200, 0, 300, 0);
+    wire.send(200, 0..3);
+    wire.ack(300, 3);
+    let found = summary("newreno", &wire);
+    assert_eq!((found.server_sent.bytes, found.server_sent.retransmitted()), (3_000, 0));
+}
+
+#[test]
+fn the_place_of_the_capture_is_told_by_the_handshake() {
+    assert_eq!(summary("newreno", &begun(false, 1)).vantage, Vantage::Server);
+}

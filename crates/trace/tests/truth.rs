@@ -1,0 +1,94 @@
+//! The engine against simulated senders, which know why they sent what again, and their windows.
+
+mod common;
+
+use common::collect::{Agreement, collect};
+use common::{Exchange, Pipe, run};
+use tcp::Scheme;
+use trace::{EngineConfig, RetransmissionKind, SenderModel, SenderModels};
+use units::{Duration, Instant};
+
+const PATHS: [Pipe; 5] = [
+    Pipe::new(10, 20, 20, 0),
+    Pipe::new(50, 5, 1000, 20),
+    Pipe::new(5, 40, 1000, 50),
+    Pipe::new(100, 1, 30, 10),
+    Pipe::new(2, 100, 10, 5),
+];
+
+fn agreement(scheme: &str, client: &str, acks_only: bool) -> Agreement {
+    let (server, client) = (Scheme::parse(scheme).unwrap(), Scheme::parse(client).unwrap());
+    let model = SenderModel::of_scheme(scheme).unwrap();
+    let mut agreement = Agreement::default();
+    for (n, pipe) in PATHS.into_iter().enumerate() {
+        for seed in 0..20 {
+            let sizes = [3_000 + seed * 7_001, 200_000, 40_000];
+            let scenario = run(&Exchange {
+                server: &server,
+                client: &client,
+                pipe,
+                sizes: &sizes,
+                think: Duration::from_millis(30 * seed),
+                seed: seed * 100 + n as u64,
+                port: 40_000,
+                begin: Instant::ZERO + Duration::from_secs(1_000),
+            });
+            let model = model.clone();
+            let models = SenderModels::all(model);
+            let config = EngineConfig { models, acks_only, ..EngineConfig::default() };
+            let (found, _) = collect(config, &scenario);
+            if std::env::var_os("SHOW").is_some() {
+                eprintln!("== path {n} seed {seed}");
+            }
+            agreement.compare(&scenario, &found);
+        }
+    }
+    agreement
+}
+
+fn check(scheme: &str, client: &str, acks_only: bool) {
+    let agreement = agreement(scheme, client, acks_only);
+    println!("{scheme}: {agreement:?}");
+    let (right, total) = (agreement.right(), agreement.total());
+    let (close, all) = (agreement.close_windows, agreement.windows);
+    println!("{scheme}: {right} of {total}; windows {close} of {all}");
+    assert!(total > 500, "too few retransmissions to judge by: {total}");
+    for kind in RetransmissionKind::ALL {
+        let (truth, found) = agreement.counts(kind);
+        let right = truth.abs_diff(found) * 10_000 <= truth * 75 + 10_000;
+        assert!(right, "{kind:?}: {truth}, found {found}");
+    }
+    assert!(close * 100 >= all * 95, "{close} of {all} windows are close");
+    assert!(right * 100 >= total * 99, "{right} of {total} kinds are right");
+    assert!(agreement.invented * 100 <= total, "{} invented", agreement.invented);
+}
+
+#[test]
+fn newreno_by_acks() {
+    check("newreno", "newreno", true);
+}
+
+#[test]
+fn reno_by_acks() {
+    check("reno+tick=500ms", "reno", true);
+}
+
+#[test]
+fn linux_by_acks() {
+    check("linux", "linux", true);
+}
+
+#[test]
+fn newreno() {
+    check("newreno", "newreno", false);
+}
+
+#[test]
+fn reno() {
+    check("reno+tick=500ms", "reno", false);
+}
+
+#[test]
+fn linux() {
+    check("linux", "linux", false);
+}
