@@ -2,10 +2,13 @@
 
 mod json;
 mod summary;
+mod words;
 
 use crate::failure::{Failure, remark};
+use crate::stdout;
 use capture::{CaptureFiles, Observed, SegmentSource};
 use cmdline::Appendix;
+use findings::FindingsSink;
 use json::JsonSink;
 use std::path::PathBuf;
 use summary::SummarySink;
@@ -24,6 +27,10 @@ pub(crate) fn appendix() -> Appendix {
             (
                 "headstart analyze a.pcap b.pcap.gz --json",
                 "Prints each connection with its retransmissions.",
+            ),
+            (
+                "headstart analyze server.pcap --json=findings",
+                "Prints all that was found as one object.",
             ),
             (
                 "headstart analyze --acks-only --sender bbr server.pcap",
@@ -58,9 +65,22 @@ pub(crate) struct AnalyzeArgs {
     /// Predict what servers send from the ACKs of their clients, too, and print how far that is from what was captured
     #[arg(long, conflicts_with_all = ["acks_only", "json"])]
     error: bool,
-    /// Print one JSON object per connection, in an array
-    #[arg(long)]
-    json: bool,
+    /// Print JSON instead of words and tables
+    ///
+    /// `--json` prints one object per connection, in an array: its ends, retransmissions and transfers.
+    /// `--json=findings` prints one object with all that was found: where the time went, warm starts, losses, ACK
+    /// compression and parallel connections.
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "connections")]
+    json: Option<AnalyzeJson>,
+}
+
+/// What `--json` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AnalyzeJson {
+    /// One object per connection
+    Connections,
+    /// One object with all that was found
+    Findings,
 }
 
 /// Segments handed over at once.
@@ -74,20 +94,27 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     let mut feed = Feed::open(&args.files);
     let models = feed.models(&args.sender, &config)?;
     let config = EngineConfig { models, ..config };
-    if args.json {
-        let (sink, _) = feed.run(config, JsonSink::begin())?;
-        return sink.end();
+    match args.json {
+        Some(AnalyzeJson::Connections) => return feed.run(config, JsonSink::begin())?.0.end(),
+        Some(AnalyzeJson::Findings) => {
+            let (sink, _) = feed.run(config, FindingsSink::default())?;
+            return stdout::print_json(&sink.finish());
+        }
+        None => {}
     }
     let predicting = EngineConfig { acks_only: true, ..config.clone() };
     let mut predicted = args.error.then(|| TraceEngine::new(predicting, SummarySink::default()));
-    let mut engine = TraceEngine::new(config, SummarySink::default());
+    let sinks = (SummarySink::default(), FindingsSink::default());
+    let mut engine = TraceEngine::new(config, sinks);
     feed.each(|segment| {
         engine.on_segment(segment);
         if let Some(predicted) = &mut predicted {
             predicted.on_segment(segment);
         }
     })?;
-    let (sink, tally) = engine.finish_all();
+    let ((sink, found), tally) = engine.finish_all();
+    stdout::print(&words::words(&found.finish()))?;
+    stdout::print("\n")?;
     sink.print(&tally)?;
     match predicted {
         Some(predicted) => sink.print_error(&predicted.finish_all().0),

@@ -5,8 +5,9 @@
 //! is known to have ended. So data is never sent that there was not.
 
 use super::RebuiltSender;
-use super::acks::{SenderAck, StampClock};
+use super::acks::{AckDigest, SenderAck, StampClock};
 use crate::kinds::{Retransmission, RetransmissionKind};
+use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
 use crate::transfer::{Passage, TransferMeter, TransferReport};
 use std::collections::VecDeque;
@@ -24,6 +25,7 @@ const MOST_RUN_OUT: u32 = 4096;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PredictedEvent {
     Again(Retransmission),
+    Sent(SentData),
     Window(SenderSnapshot),
     /// It had not sent what was acknowledged: so many bytes.
     Unforeseen(u64),
@@ -238,6 +240,7 @@ impl Predictor {
         if ack.una > sender.nxt() {
             let unforeseen = sender.book_unseen(ack.at - sender.srtt(), ack.una);
             (on.emit)(PredictedEvent::Unforeseen(unforeseen));
+            on.tell_sent(ack.at - on.sender.srtt(), unforeseen);
             on.pass(ack.at, Passage::Response { bytes: unforeseen });
         }
         let sender = &mut *on.sender;
@@ -245,9 +248,9 @@ impl Predictor {
         if let Some(rtt) = digest.rtt {
             (on.emit)(PredictedEvent::RoundTrip(ack.at, rtt));
         }
-        let bytes = digest.acked;
+        let AckDigest { acked, delivered, .. } = digest;
         let point = sender.point(ack.at);
-        on.pass(ack.at, Passage::Acked { bytes });
+        on.pass(ack.at, Passage::Acked { acked, delivered });
         (on.emit)(PredictedEvent::Window(point));
         self.send(on, ack.at);
     }
@@ -259,6 +262,7 @@ impl Predictor {
             match on.sender.next_predicted(now) {
                 NextSend::New(bytes) => {
                     on.sender.book_new(now, bytes, bytes);
+                    on.tell_sent(now, bytes);
                     on.pass(now, Passage::Response { bytes });
                 }
                 NextSend::Again { index, probe } => {
@@ -270,7 +274,7 @@ impl Predictor {
                         // Another transmission did that: this one was never sent.
                         continue;
                     }
-                    on.pass(now, Passage::Again { kind: again.kind });
+                    on.pass(now, Passage::again(&again));
                     (on.emit)(PredictedEvent::Again(again));
                 }
                 NextSend::Wait(release) => {
@@ -291,8 +295,13 @@ pub(crate) struct Predicting<'a, F> {
 }
 
 impl<F: FnMut(PredictedEvent)> Predicting<'_, F> {
+    fn tell_sent(&mut self, at: Instant, bytes: u64) {
+        let sent = self.sender.sent(at, self.sender.nxt(), bytes);
+        (self.emit)(PredictedEvent::Sent(sent));
+    }
+
     fn pass(&mut self, at: Instant, passage: Passage) {
-        if let Some(report) = self.meter.on_passage(at, passage, Some(self.sender.state())) {
+        if let Some(report) = self.meter.on_passage(at, passage, Some(self.sender.state(at))) {
             (self.emit)(PredictedEvent::Transfer(report));
         }
     }
@@ -420,11 +429,14 @@ impl RebuiltSender {
         let phase = if probe { self.phase() } else { self.evidence.found_in };
         let timeout = kind == RetransmissionKind::Timeout;
         let spared_by = timeout.then_some(self.evidence.spared_now);
-        let (start, len) = self.board.segment(index).map_or((self.una, 0), |s| (s.start, s.len));
+        let segment = self.board.segment(index);
+        let last_sent = segment.map(|segment| segment.sent_at);
+        let (start, len) = segment.map_or((self.una, 0), |s| (s.start, s.len));
         self.book_again(now, index, stamp);
         self.evidence.on_retransmission(now, kind, self.nxt);
         Retransmission {
             at: now,
+            last_sent,
             start,
             seq: 0,
             len,
