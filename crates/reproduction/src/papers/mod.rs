@@ -19,7 +19,6 @@ mod ns2;
 mod reading;
 mod run;
 mod sample;
-mod site;
 
 mod bs;
 mod et;
@@ -39,7 +38,6 @@ pub use finding::{
 pub use reading::{Flow, PacketStep, Readings, RunRecords};
 pub use run::{PapersError, PreparedRuns};
 pub use sample::{Measured, Samples};
-pub use site::SiteFound;
 
 /// All claims, in the order printed.
 pub const CLAIMS: &[&[PaperClaim]] =
@@ -77,7 +75,6 @@ pub fn answer(claims: &[&'static PaperClaim], book: &Book) -> Vec<ClaimAnswer> {
     let findings = |claim: &PaperClaim| match claim.how {
         How::Experiments(_, find) => find(book),
         How::Theory(find) => find(),
-        How::Site(find) => find(book),
         How::Pending => Findings::default(),
     };
     claims.iter().map(|claim| ClaimAnswer::new(claim, findings(claim), book)).collect()

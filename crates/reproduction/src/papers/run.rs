@@ -4,9 +4,8 @@
 //! readings are put together in the order of the plans.
 
 use super::book::{Book, ExperimentRecord, RecordCell};
-use super::claim::{Experiment, How, PaperClaim};
+use super::claim::{Experiment, PaperClaim};
 use super::reading::{Readings, RunRecords};
-use super::site::{self, ShiftSize, SiteFound};
 use plan::{Coordinate, Plan, Run};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -39,8 +38,6 @@ struct Job {
 /// The runs that claims need.
 pub struct PreparedRuns {
     jobs: Vec<Job>,
-    /// Captures beside a busy server, with their seeds.
-    shifts: Vec<(ShiftSize, u64)>,
 }
 
 impl PreparedRuns {
@@ -55,13 +52,12 @@ impl PreparedRuns {
                 jobs.push(Job::new(experiment, quick)?);
             }
         }
-        let on_site = claims.iter().any(|claim| matches!(claim.how, How::Site(_)));
-        Ok(Self { jobs, shifts: if on_site { site::shifts(quick) } else { Vec::new() } })
+        Ok(Self { jobs })
     }
 
     /// How many runs there are.
     pub fn len(&self) -> usize {
-        self.jobs.iter().map(Job::len).sum::<usize>() + self.shifts.len()
+        self.jobs.iter().map(Job::len).sum()
     }
 
     /// True if nothing has to be run.
@@ -91,14 +87,6 @@ impl PreparedRuns {
         for job in &self.jobs {
             book.add(job.experiment.name, job.record(&mut readings));
         }
-        let shift = |(size, seed): &(ShiftSize, u64)| {
-            let found = site::shift(*size, *seed);
-            done();
-            found
-        };
-        let found: Result<Vec<SiteFound>, String> =
-            pool.install(|| self.shifts.par_iter().with_max_len(1).map(shift).collect());
-        found.map_err(PapersError)?.into_iter().for_each(|found| book.add_site(found));
         Ok(book)
     }
 }
