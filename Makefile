@@ -96,8 +96,7 @@ test:
 	@tools/need cc=gcc cc=libc6-dev tshark=tshark $(FOR_AGENT)
 	@tools/need curl=curl chromium=chromium ping=iputils-ping groff=groff-base mandoc=mandoc zsh=zsh fish=fish
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
-	export HEADSTART_SKIPPED="$(SKIPPED)"; members=$$(tools/members) && \
-		cargo test $$members --locked --quiet --no-fail-fast; \
+	export HEADSTART_SKIPPED="$(SKIPPED)"; tools/run-tests "$(abspath $(TARGET))"; \
 		code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
 
 # What takes minutes and needs neither the right to namespaces nor other programs: verdicts on the papers' claims.

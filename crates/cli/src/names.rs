@@ -22,10 +22,9 @@ const fn alias(alias: &'static str, name: &'static str, why: &'static str) -> Sc
     SchemeAlias { alias, name, why }
 }
 
-const SCHEME_ALIASES: [SchemeAlias; 6] = [
+const SCHEME_ALIASES: [SchemeAlias; 5] = [
     alias("cubic", "linux", "Linux' TCP, whose congestion control is CUBIC"),
     alias("bbr", "linux-bbr", "Linux' TCP with BBR"),
-    alias("initcwnd", "linux+iw=32", "the initial window is the parameter iw of any scheme"),
     alias("iw", "linux+iw=32", "the initial window is the parameter iw of any scheme"),
     alias("jumpstart", "jump-start", "Jump Start"),
     alias("default", "linux", "Linux' TCP as it comes"),
@@ -37,6 +36,11 @@ pub(crate) fn scheme_meant(list: &str) -> Option<String> {
         let name = part.split(['+', '=']).next().unwrap_or_default();
         name.trim().eq_ignore_ascii_case(alias)
     };
+    if list.split([',', '+']).any(|part| is_called(part, "initcwnd")) {
+        return Some(
+            "\"initcwnd\" is called iw here: linux+iw=32 begins with 32 segments".to_owned(),
+        );
+    }
     list.split(',').find_map(|part| {
         let SchemeAlias { alias, name, why } =
             SCHEME_ALIASES.iter().find(|scheme| is_called(part, scheme.alias))?;

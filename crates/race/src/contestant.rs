@@ -37,7 +37,7 @@ pub struct MeasuredLoad {
     pub objects: Vec<Option<Duration>>,
     /// What bounded it; `None` if it did not end with every object, or nobody watched.
     pub bounds: Option<BoundShares>,
-    /// What bounded each connection's sender from when on, in the order of the recording; with it.
+    /// What bounded each connection's sender from when on, in the order of the recording; with a recording alone.
     pub senders: Vec<Vec<BoundFrom>>,
     /// For figures; if asked for.
     pub recording: Option<LoadRecording>,
@@ -56,21 +56,30 @@ impl MeasuredLoad {
         let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
         for (n, load) in loads.iter_mut().enumerate() {
             let next = starts.get(n + 1).copied().flatten();
+            let is_drawn = keep && n < DRAWN;
             if let Some(watch) = watch {
-                load.settle(page, (watch, next));
+                load.settle(page, (watch, next), is_drawn);
             }
-            if !keep || n >= DRAWN {
-                (load.recording, load.senders) = (None, Vec::new());
+            if !is_drawn {
+                load.recording = None;
             }
         }
     }
 
-    fn settle(&mut self, page: &Page, (watch, next): (&LinkWatch, Option<Instant>)) {
+    fn settle(
+        &mut self,
+        page: &Page,
+        (watch, next): (&LinkWatch, Option<Instant>),
+        is_drawn: bool,
+    ) {
         let Some(recording) = &mut self.recording else { return };
         watch.complete(recording, next);
         if let Some(after) = self.page {
             let account = account(page, recording, recording.start + after);
-            (self.bounds, self.senders) = (account.shares, account.senders);
+            if is_drawn {
+                self.senders = account.senders(recording);
+            }
+            self.bounds = account.shares;
         }
     }
 }

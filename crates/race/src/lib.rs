@@ -62,6 +62,7 @@ mod bound;
 mod contestant;
 pub mod estimate;
 mod harm;
+mod host_set;
 mod hosts;
 mod json;
 pub mod limit;

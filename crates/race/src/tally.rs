@@ -1,13 +1,13 @@
 //! Counts what happens to the page's own packets, background excluded.
 
+use super::host_set::HostSet;
 use netsim::{Body, HostId, LinkId, Observer, SimPacket, Step};
-use std::collections::BTreeSet;
 use units::Instant;
 
 /// Totals over all connections of the page, both directions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    servers: BTreeSet<HostId>,
+    servers: HostSet,
     /// Packets dropped by a queue or lost on a wire.
     pub(super) dropped: u64,
     /// Segments sent again.
@@ -17,17 +17,17 @@ pub(super) struct Tally {
 impl Tally {
     /// Counts packets from and to these servers.
     pub(super) fn of(servers: &[HostId]) -> Self {
-        Self { servers: servers.iter().copied().collect(), ..Self::default() }
+        Self { servers: HostSet::of(servers), ..Self::default() }
     }
 }
 
 impl Observer for Tally {
     fn on_packet(&mut self, _: Instant, _: LinkId, step: Step, packet: &SimPacket) {
-        let ours = self.servers.contains(&packet.from) || self.servers.contains(&packet.to);
-        let Body::Segment(transit) = packet.body else {
+        if matches!(step, Step::Leave | Step::Arrive | Step::Mark) {
             return;
-        };
-        if !ours {
+        }
+        let Body::Segment(transit) = &packet.body else { return };
+        if !self.servers.contains(packet.from) && !self.servers.contains(packet.to) {
             return;
         }
         // The access link is the only one on the way, so a packet is offered to a link once.

@@ -74,7 +74,8 @@ fn segment_of(record: &[u8], now: &mut Instant) -> Observed {
     let (source, destination) = if kind & 0x80 == 0 { (server, client) } else { (client, server) };
     let mut sack = SackBlocks::default();
     if flags & 0x20 != 0 {
-        sack.push(SeqNum(near(word(4)) + 500), SeqNum(near(word(8)).wrapping_add(1_500)));
+        let [left, right] = [(4, 500), (8, 1_500)].map(|(at, by)| near(word(at)).wrapping_add(by));
+        sack.push(SeqNum(left), SeqNum(right));
     }
     let options = TcpOptions {
         mss: (flags & 2 != 0).then_some(half(12)),

@@ -124,6 +124,9 @@ fn a_command_is_needed() {
 fn errors_suggest_what_was_meant() {
     refused(&["race", "nwes"], &["did you mean \"news\"?"]);
     refused(&["race", "--schemes", "cubic"], &["\"cubic\" is called linux here"]);
+    for list in ["initcwnd=32", "newreno,linux+initcwnd=32"] {
+        refused(&["race", "--schemes", list], &["\"initcwnd\" is called iw here"]);
+    }
     refused(&["race", "--path-preset", "cabel"], &["did you mean \"cable\"?"]);
     refused(&["race", "30kb"], &["write 30kB if you mean bytes"]);
     refused(&["race", "--path", "20MB,80ms,100p"], &["20mbit", "20MB/s"]);

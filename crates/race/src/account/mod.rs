@@ -28,8 +28,15 @@ use workload::Page;
 pub(crate) struct Account {
     /// The whole page; `None` if it took no time.
     pub(crate) shares: Option<BoundShares>,
-    /// Each connection's sender, in the order of the recording.
-    pub(crate) senders: Vec<Vec<BoundFrom>>,
+    /// Each connection's sender, in the order of the recording, were the access link idle throughout.
+    alone: Vec<Vec<BoundFrom>>,
+}
+
+impl Account {
+    /// What bounded each connection's sender, in the order of the recording, of which this is the account.
+    pub(crate) fn senders(&self, recording: &LoadRecording) -> Vec<Vec<BoundFrom>> {
+        self.alone.iter().map(|timeline| page::on_path(timeline, &recording.busy)).collect()
+    }
 }
 
 #[cfg(test)]
@@ -42,6 +49,5 @@ pub(crate) fn account(page: &Page, recording: &LoadRecording, end: Instant) -> A
         .collect();
     let parties = Parties::new(&recording.busy, &worked_out(page, recording), &alone);
     let shares = parties.shares(recording.start, end);
-    let senders = alone.iter().map(|timeline| page::on_path(timeline, &recording.busy)).collect();
-    Account { shares, senders }
+    Account { shares, alone }
 }

@@ -77,7 +77,7 @@ impl FlowRecord {
             LinkStep::Enter | LinkStep::Drop => self.on_sent(seen, segment, range),
             LinkStep::Arrive => self.on_arrived(seen, segment, range),
             LinkStep::Discard | LinkStep::Lose => self.on_lost(seen, segment, range),
-            LinkStep::Leave => {}
+            LinkStep::Leave => {} // Nobody learns of it.
         }
     }
 

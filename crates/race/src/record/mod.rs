@@ -2,8 +2,9 @@
 //!
 //! A [`LinkWatch`] is told of every packet at the link, in simulation (`recorder`) and in real time alike, and fills a
 //! [`LoadRecording`] in. `account` says of it what bounded the load, and reports draw it. `flow` is one connection's packets,
-//! `gaps` what of them was lost and not yet repaired, `queue` what a queue held.
+//! `gaps` what of them was lost and not yet repaired, `busy` when the link had data, `queue` what a queue held.
 
+mod busy;
 mod flow;
 mod gaps;
 mod queue;

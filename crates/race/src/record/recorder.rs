@@ -2,14 +2,14 @@
 
 use super::seen::{LinkStep, SeenAtLink, Way};
 use super::watch::LinkWatch;
+use crate::host_set::HostSet;
 use netsim::{Access, Body, HostId, LinkId, Observer, SimPacket, Step};
-use std::collections::BTreeSet;
 use units::Instant;
 
 /// Watches the access link for the page's servers.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
-    servers: BTreeSet<HostId>,
+    servers: HostSet,
     down: LinkId,
     watch: LinkWatch,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// Watches connections of these servers, and, if they are wanted, the queues of the access link.
     pub(crate) fn new(servers: &[HostId], access: &Access, queues: bool) -> Self {
-        let servers = servers.iter().copied().collect();
+        let servers = HostSet::of(servers);
         Self { servers, down: access.access.forward, watch: LinkWatch::new(queues) }
     }
 
@@ -46,7 +46,7 @@ impl Observer for Recorder {
             Way::Down => (packet.from, transit.destination_port),
             Way::Up => (packet.to, transit.source_port),
         };
-        if self.servers.contains(&server) {
+        if self.servers.contains(server) {
             self.watch.on_segment(seen, port, &transit.segment);
         }
     }

@@ -15,21 +15,18 @@ pub struct Stretch {
 pub(crate) type Edge = (Instant, i64);
 
 impl Stretch {
-    /// Where more things have begun than ended. What ends at an instant at which another begins leaves no gap.
-    pub(crate) fn covered(mut edges: Vec<Edge>) -> Vec<Self> {
-        edges.sort_by_key(|(at, change)| (*at, -change));
-        let mut stretches = Vec::new();
-        let (mut depth, mut from) = (0, Instant::ZERO);
-        for (at, change) in edges {
-            if depth == 0 && change > 0 {
-                from = at;
-            }
-            depth += change;
-            if depth == 0 && at > from {
-                stretches.push(Self { from, to: at });
+    /// What lies in at least one of them. Where one ends and another begins there is no gap.
+    pub(crate) fn union(stretches: impl Iterator<Item = Self>) -> Vec<Self> {
+        let mut sorted: Vec<Self> = stretches.collect();
+        sorted.sort_by_key(|stretch| stretch.from);
+        let mut union: Vec<Self> = Vec::with_capacity(sorted.len());
+        for stretch in sorted {
+            match union.last_mut() {
+                Some(last) if stretch.from <= last.to => last.to = last.to.max(stretch.to),
+                _ => union.push(stretch),
             }
         }
-        stretches
+        union
     }
 
     /// The part of it from `start` on and before `end`; `None` if there is none.
@@ -49,12 +46,12 @@ mod tests {
 
     #[test]
     fn what_overlaps_or_touches_is_one_stretch() {
-        // 1 to 4 and 2 to 5 overlap, 5 to 6 follows at once, 8 to 9 stands alone, 9 to 9 is nothing.
-        let edges = [(1, 1), (4, -1), (2, 1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1)];
-        let covered = Stretch::covered(edges.map(|(nanos, change)| (at(nanos), change)).to_vec());
+        // 1 to 4 and 2 to 5 overlap, 3 to 4 is within, 5 to 6 follows at once, 8 to 9 stands alone.
         let stretch = |from, to| Stretch { from: at(from), to: at(to) };
-        assert_eq!(covered, [stretch(1, 6), stretch(8, 9)]);
-        assert_eq!(covered[0].within(at(3), at(5)), Some(stretch(3, 5)));
-        assert_eq!(covered[0].within(at(6), at(9)), None);
+        let all = [(1, 4), (5, 6), (8, 9), (2, 5), (3, 4)].map(|(from, to)| stretch(from, to));
+        let union = Stretch::union(all.into_iter());
+        assert_eq!(union, [stretch(1, 6), stretch(8, 9)]);
+        assert_eq!(union[0].within(at(3), at(5)), Some(stretch(3, 5)));
+        assert_eq!(union[0].within(at(6), at(9)), None);
     }
 }

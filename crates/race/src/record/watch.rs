@@ -1,11 +1,12 @@
 //! Watches the access link, packet by packet, whoever says what passes there.
 
 use super::LoadRecording;
+use super::busy::Busy;
 use super::flow::FlowRecord;
 use super::queue::QueueRecord;
-use super::seen::{LinkStep, SeenAtLink, Way};
-use super::stretch::{Edge, Stretch};
-use std::collections::BTreeMap;
+use super::seen::{LinkStep, SeenAtLink};
+use super::stretch::Stretch;
+use rustc_hash::FxHashMap;
 use tcp::Segment;
 use units::Instant;
 
@@ -15,10 +16,10 @@ use units::Instant;
 /// without a service stage) may be told early.
 #[derive(Clone, Debug, Default)]
 pub struct LinkWatch {
-    /// Connections of the page, by their port at the client. Ports rise in the order of opening.
-    flows: BTreeMap<u16, FlowRecord>,
-    /// Data of the page enters the link or leaves it.
-    data: Vec<Edge>,
+    /// Connections of the page, by their port at the client.
+    flows: FxHashMap<u16, FlowRecord>,
+    /// When data of the page is there: down, then up.
+    data: [Busy; 2],
     /// Down, then up; if they are wanted.
     queues: Option<[QueueRecord; 2]>,
 }
@@ -32,20 +33,24 @@ impl LinkWatch {
     /// A packet of anybody's does something at the link.
     pub fn on_packet(&mut self, seen: SeenAtLink, wire_bytes: u32) {
         if let Some(queues) = &mut self.queues {
-            queues[usize::from(seen.way == Way::Up)].on_packet(seen, wire_bytes);
+            queues[seen.way as usize].on_packet(seen, wire_bytes);
         }
     }
 
     /// It carries this segment of a connection of the page, which has this port at the client.
     pub fn on_segment(&mut self, seen: SeenAtLink, port: u16, segment: &Segment) {
         if segment.len > 0 {
+            let data = &mut self.data[seen.way as usize];
             match seen.step {
-                LinkStep::Enter => self.data.push((seen.at, 1)),
-                LinkStep::Leave | LinkStep::Discard => self.data.push((seen.at, -1)),
+                LinkStep::Enter => data.enter(seen.at),
+                LinkStep::Leave | LinkStep::Discard => data.go(seen.at),
                 LinkStep::Drop | LinkStep::Lose | LinkStep::Arrive => {}
             }
         }
-        self.flows.entry(port).or_default().on_segment(seen, segment);
+        // To its connection, leaving the queue is nothing.
+        if seen.step != LinkStep::Leave {
+            self.flows.entry(port).or_default().on_segment(seen, segment);
+        }
     }
 
     /// Fills in what was seen of a load's connections and queues from its start on, until `next`, the start of the load after
@@ -58,8 +63,8 @@ impl LinkWatch {
             }
         }
         let end = next.unwrap_or(Instant::from_nanos(u64::MAX));
-        let busy = Stretch::covered(self.data.clone()).into_iter();
-        recording.busy = busy.filter_map(|stretch| stretch.within(start, end)).collect();
+        let busy = self.data.iter().flat_map(Busy::stretches);
+        recording.busy = Stretch::union(busy.filter_map(|stretch| stretch.within(start, end)));
         if let Some([down, up]) = &self.queues {
             let queues = [down.during("down", (start, next)), up.during("up", (start, next))];
             recording.queues = queues.into();

@@ -135,7 +135,9 @@ impl RebuiltSender {
         } else {
             !info.advanced() && !window_changed && ack.bare && !self.board.is_empty()
         };
-        info.echoes_original = self.echoes_original(ack);
+        // A SACK echoes what came before the hole, whatever it answers; Linux's RACK goes by round trips alone there
+        // (`tcp_rack_advance`).
+        info.echoes_original = info.advanced() && self.echoes_original(ack);
         self.evidence.on_ack(now, self.una, info.advanced());
         let acked = self.acked_payload(una_before);
         self.path.on_acked(acked);

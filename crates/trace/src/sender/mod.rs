@@ -11,6 +11,7 @@ mod fit;
 mod observed;
 mod parked;
 mod predicted;
+mod predicted_sends;
 mod sends;
 mod timers;
 
@@ -44,6 +45,9 @@ pub(crate) struct Terms {
 /// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
 const MOST_SYNS: u32 = 8;
 
+/// A clock that ticks so often tells the round trips of most paths.
+const FINE_TICK: Duration = Duration::from_millis(10);
+
 /// A sender.
 pub(crate) struct RebuiltSender {
     path: Path,
@@ -56,6 +60,8 @@ pub(crate) struct RebuiltSender {
     halve_again: bool,
     nagle: bool,
     has_probes: bool,
+    /// Round trips are measured more finely than they last.
+    has_fine_clock: bool,
     /// All below is acknowledged.
     una: u64,
     /// The next new offset.
@@ -107,6 +113,7 @@ impl RebuiltSender {
             halve_again: config.halve_again,
             nagle: config.nagle,
             has_probes: model.has_probes(),
+            has_fine_clock: config.rto.tick <= FINE_TICK,
             una: 0,
             nxt: 0,
             written: 1,

@@ -7,7 +7,7 @@ use super::RebuiltSender;
 use super::acks::{AckDigest, SenderAck};
 use super::evidence::Episode;
 use crate::kinds::{Retransmission, RetransmissionKind};
-use policy::ack::Scoreboard;
+use policy::ack::{AckProgress, Scoreboard};
 use units::{Duration, Instant};
 
 /// A segment with data, SYN or FIN, as the capture shows it.
@@ -44,6 +44,10 @@ pub(crate) struct DataDigest {
 
 /// Segments that are booked without being seen: more than that is no window.
 const MOST_UNSEEN: u64 = 4096;
+/// Segments that are outstanding at most: 180 MB of full ones.
+const MOST_OUTSTANDING: usize = 1 << 17;
+/// The same while no ACK has been seen.
+const MOST_UNANSWERED: usize = 1 << 12;
 /// Packets overtake each other within so much, where no round trip is known.
 const OVERTAKEN_WITHIN: Duration = Duration::from_millis(3);
 /// Runs of the recovery's timer before one event; each waits a round trip's part, so more are no sender's.
@@ -75,6 +79,7 @@ impl RebuiltSender {
             }
             digest.unseen = self.book_unseen(seen.at, seen.start);
             digest.fresh = self.book_fresh(seen, end);
+            self.forget_unanswered();
             self.check_outstanding();
         }
         digest
@@ -91,7 +96,7 @@ impl RebuiltSender {
     /// All up to `end` was sent at `at`, before the sender was rebuilt.
     pub(crate) fn book_before(&mut self, at: Instant, end: u64) {
         self.written = self.written.max(end);
-        self.book_up_to(at, end, false);
+        self.book_or_jump(at, end);
     }
 
     /// Runs the timer of recovery as often as it was due before `now`, or at `now` too.
@@ -143,12 +148,32 @@ impl RebuiltSender {
             self.book_new(at, 1, 0);
         }
         self.written = self.written.max(start);
-        if start.saturating_sub(before) > MOST_UNSEEN * self.terms.mss {
-            self.jump_to(start);
-        } else {
-            self.book_up_to(at, start, false);
-        }
+        self.book_or_jump(at, start);
         self.nxt.saturating_sub(before.max(1))
+    }
+
+    /// Books what lies before `end`, unless that is more than a window holds.
+    fn book_or_jump(&mut self, at: Instant, end: u64) {
+        if end.saturating_sub(self.nxt) > MOST_UNSEEN * self.terms.mss {
+            self.jump_to(end);
+        } else {
+            self.book_up_to(at, end, false);
+        }
+    }
+
+    /// More is outstanding than any window holds: its ACKs are not captured. The older half is forgotten.
+    fn forget_unanswered(&mut self) {
+        let most =
+            if self.evidence.last_ack.is_some() { MOST_OUTSTANDING } else { MOST_UNANSWERED };
+        if self.board.len() < most {
+            return;
+        }
+        let Some(middle) = self.board.segment(most / 2).map(|segment| segment.start) else {
+            return;
+        };
+        self.una = middle;
+        self.board.acknowledge(middle, &mut AckProgress::default());
+        self.settle_in_flight();
     }
 
     /// More is missing than any window holds: the sender goes on behind it, as if all was acknowledged.

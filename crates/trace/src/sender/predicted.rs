@@ -6,7 +6,8 @@
 
 use super::RebuiltSender;
 use super::acks::{SenderAck, StampClock};
-use crate::kinds::{Retransmission, RetransmissionKind};
+use super::predicted_sends::{NextSend, Transmission};
+use crate::kinds::Retransmission;
 use crate::snapshot::SenderSnapshot;
 use crate::transfer::{Passage, TransferMeter, TransferReport};
 use std::collections::VecDeque;
@@ -14,6 +15,8 @@ use units::{Duration, Instant};
 
 /// ACKs that wait at most: the window of a long transfer is taken for used up then.
 const MOST_WAITING: usize = 4096;
+/// Milliseconds of thought that are told from a clock that is read wrongly.
+const LONG_THOUGHT: u32 = 1000;
 /// Sends in answer to one event at most.
 const MOST_SENT: u32 = 1 << 16;
 
@@ -48,7 +51,7 @@ enum Waiting {
 /// A sender that is predicted, and what it waits for.
 pub(crate) struct Predictor {
     waiting: VecDeque<Waiting>,
-    /// Acknowledgements that wait, ascending: each ends a segment.
+    /// Where segments end that are not sent yet, ascending: acknowledgements and edges of SACK blocks.
     edges: VecDeque<u64>,
     /// Requests that wait.
     requests: u32,
@@ -89,9 +92,21 @@ impl Predictor {
         if ack.una > self.high {
             self.fin = ack.una == self.high + 1 && self.high > 1;
             self.high = ack.una;
-            self.edges.push_back(ack.una);
+            self.note_edge(ack.una);
+        }
+        for &(left, right) in ack.sack.as_slice().iter().filter(|block| block.0 > ack.una) {
+            self.note_edge(left);
+            self.note_edge(right);
         }
         self.waiting.push_back(Waiting::Ack(*ack));
+    }
+
+    /// A segment ends at `offset`.
+    fn note_edge(&mut self, offset: u64) {
+        let place = self.edges.partition_point(|&edge| edge < offset);
+        if self.edges.get(place) != Some(&offset) && self.edges.len() < MOST_WAITING {
+            self.edges.insert(place, offset);
+        }
     }
 
     /// Digests what can be digested; all of it if nothing more is to come (`over`).
@@ -162,7 +177,7 @@ impl Predictor {
         }
     }
 
-    /// When the response to the request at `at` begins: at once, unless its first ACK is late for that.
+    /// When the response to the request at `at` begins: at once, unless its first ACK is late for that, or echoes a later time.
     fn beginning(
         &self,
         sender: &RebuiltSender,
@@ -173,9 +188,7 @@ impl Predictor {
         let soon = at + rtt * 3 / 4;
         let first = self.waiting.iter().find_map(|waiting| match waiting {
             // Without SACK a duplicate a round trip later is the first sign.
-            Waiting::Ack(ack) if ack.highest() > before || ack.bare && ack.at > soon => {
-                Some(ack.at)
-            }
+            Waiting::Ack(ack) if ack.highest() > before || ack.bare && ack.at > soon => Some(ack),
             _ => None,
         });
         let more = self.waiting.iter().skip(1).any(|w| matches!(w, Waiting::Request { .. }));
@@ -183,12 +196,27 @@ impl Predictor {
             return Some(at);
         }
         let Some(first) = first else { return over.then_some(at) };
-        let gap = first.saturating_since(at);
+        let gap = first.at.saturating_since(at);
         let timeout = is_after_timeouts(gap, sender.rto(), rtt);
         let delayed =
             self.high - before <= sender.terms.mss && gap <= rtt + Duration::from_millis(250);
         let prompt = gap <= rtt + (rtt / 2).max(Duration::from_millis(50));
-        Some(if prompt || delayed || timeout { at } else { first - rtt.min(gap) })
+        if prompt && !timeout && first.una > before {
+            return Some(at + self.thought(at, first).min(gap));
+        }
+        Some(if prompt || delayed || timeout { at } else { first.at - rtt.min(gap) })
+    }
+
+    /// How long after `at` what an ACK answers was sent, by the timestamp that it echoes; zero if that is next to nothing.
+    fn thought(&self, at: Instant, ack: &SenderAck) -> Duration {
+        let ticks =
+            self.clock.zip(ack.echo).map(|(clock, echo)| echo.wrapping_sub(clock.stamp(at)));
+        match ticks {
+            Some(ticks) if (2..LONG_THOUGHT).contains(&ticks) => {
+                Duration::from_millis(ticks.into())
+            }
+            _ => Duration::ZERO,
+        }
     }
 
     /// The next place beyond what was sent where a segment is known to end, if the response goes on there.
@@ -199,13 +227,25 @@ impl Predictor {
         self.edges.front().copied().filter(|&edge| edge < sender.written)
     }
 
-    /// The byte at `offset` is acknowledged before `until`: what left a round trip before did it.
-    fn arrives_before(&self, offset: u64, until: Instant) -> bool {
-        let acks = self.waiting.iter().filter_map(|waiting| match waiting {
-            Waiting::Ack(ack) => Some(ack),
-            Waiting::Request { .. } => None,
-        });
-        acks.take_while(|ack| ack.at < until).any(|ack| ack.covers(offset))
+    /// `again` was delivered by the transmission before it. The timestamp that its acknowledgement echoes tells, if it is the
+    /// first that is missing (RFC 7323 §4.3: that of the segment that filled the hole); else the time: an answer cannot come
+    /// before `soonest`.
+    fn is_delivered_before(&self, again: &Transmission, mut una: u64) -> bool {
+        for waiting in &self.waiting {
+            let Waiting::Ack(ack) = waiting else { continue };
+            if ack.covers(again.start) {
+                let echoes = una == again.start && ack.una > una;
+                return match self.clock.zip(ack.echo).filter(|_| echoes) {
+                    Some((clock, echo)) => {
+                        let off = |at| (echo.wrapping_sub(clock.stamp(at)) as i32).unsigned_abs();
+                        off(again.before) < off(again.at)
+                    }
+                    None => ack.at < again.soonest,
+                };
+            }
+            una = una.max(ack.una);
+        }
+        false
     }
 
     /// Runs what runs out before `until`.
@@ -235,8 +275,9 @@ impl Predictor {
         if self.fin && ack.una == self.high && ack.una == sender.nxt() + 1 {
             sender.book_fin(ack.at - sender.srtt());
         }
-        if ack.una > sender.nxt() {
-            let unforeseen = sender.book_unseen(ack.at - sender.srtt(), ack.una);
+        let arrived = sender.plausible(ack.highest()).max(ack.una);
+        if arrived > sender.nxt() {
+            let unforeseen = sender.book_unseen(ack.at - sender.srtt(), arrived);
             (on.emit)(PredictedEvent::Unforeseen(unforeseen));
             on.pass(ack.at, Passage::Response { bytes: unforeseen });
         }
@@ -262,11 +303,12 @@ impl Predictor {
                     on.pass(now, Passage::Response { bytes });
                 }
                 NextSend::Again { index, probe } => {
-                    let soonest = on.sender.soonest_answer(now, index, probe);
+                    let transmission = on.sender.transmission(now, index, probe);
+                    let una = on.sender.una;
                     let stamp = self.clock.map(|clock| clock.stamp(now));
                     let mut again = on.sender.send_again(now, index, probe, stamp);
                     again.seq = self.origin.wrapping_add(again.start as u32);
-                    if self.arrives_before(again.start, soonest) {
+                    if transmission.is_some_and(|sent| self.is_delivered_before(&sent, una)) {
                         // Another transmission did that: this one was never sent.
                         continue;
                     }
@@ -302,138 +344,4 @@ impl<F: FnMut(PredictedEvent)> Predicting<'_, F> {
 fn is_after_timeouts(gap: Duration, rto: Duration, rtt: Duration) -> bool {
     let waits = (1..=6_u32).map(|timeouts| rto.saturating_mul((1 << timeouts) - 1));
     waits.into_iter().any(|wait| gap >= wait && gap <= wait + rtt * 2)
-}
-
-/// What a predicted sender sends next.
-enum NextSend {
-    New(u64),
-    Again { index: usize, probe: bool },
-    Wait(Instant),
-    Nothing,
-}
-
-impl RebuiltSender {
-    /// All below `limit` is there to be sent.
-    fn offer(&mut self, limit: u64) {
-        self.written = self.written.max(limit);
-        self.ended = true;
-    }
-
-    /// When an ACK can answer a retransmission of the segment at `index` at the soonest: a round trip later,
-    /// or half of one where the retransmission may have left before it is thought to. Timeouts and probes
-    /// may be for nothing.
-    fn soonest_answer(&self, now: Instant, index: usize, probe: bool) -> Instant {
-        let kind = self.evidence.next_kind();
-        let by_ack = matches!(kind, RetransmissionKind::Fast | RetransmissionKind::Recovery);
-        let rtt = self.path.rtt.min_rtt();
-        if probe || !by_ack || rtt == Duration::MAX {
-            return now;
-        }
-        let again = self.board.segment(index).is_some_and(|s| s.was_retransmitted());
-        now + if again { rtt * 7 / 8 } else { rtt / 2 }
-    }
-
-    /// A FIN alone left at `at`.
-    fn book_fin(&mut self, at: Instant) {
-        self.fin = true;
-        self.book_new(at, 1, 0);
-    }
-
-    /// The next segment, in the order of the core: probe, retransmission, new data.
-    fn next_predicted(&mut self, now: Instant) -> NextSend {
-        if self.una == 0 {
-            return NextSend::Nothing;
-        }
-        self.path.set_now(now);
-        if std::mem::take(&mut self.probe_pending) {
-            let len = self.next_new_len();
-            if len > 0 {
-                return NextSend::New(len);
-            }
-            if let Some(index) = self.board.len().checked_sub(1) {
-                return NextSend::Again { index, probe: true };
-            }
-        }
-        let idle =
-            self.board.waiting() == 0 && (self.board.is_empty() || !self.recovery.recovering());
-        if self.nxt >= self.written && idle {
-            self.path.on_send_stopped(false);
-            return NextSend::Nothing;
-        }
-        if let Some(release) = self.path.release(now) {
-            return NextSend::Wait(release);
-        }
-        self.resume(now, 0);
-        let mss = self.terms.mss;
-        let (recovery, mut cx) = self.recovery_parts();
-        let allowance = recovery.allowance(&cx);
-        if allowance > 0
-            && let Some(index) = recovery.next_retransmission(&mut cx)
-        {
-            self.settle_in_flight();
-            let len = self.board.segment(index).map_or(u64::MAX, |s| u64::from(s.len));
-            let fits = len.min(mss) <= allowance;
-            return if fits { NextSend::Again { index, probe: false } } else { NextSend::Nothing };
-        }
-        let len = self.next_new_len();
-        if len > 0 && len <= allowance && !self.is_held_back(len) {
-            return NextSend::New(len);
-        }
-        let waits = self.new_data_waits();
-        self.path.on_send_stopped(waits && allowance < mss);
-        NextSend::Nothing
-    }
-
-    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
-    fn is_held_back(&self, len: u64) -> bool {
-        if len >= self.full_len() {
-            false
-        } else if self.nxt + len >= self.written {
-            self.nagle && !self.board.is_empty()
-        } else {
-            len < self.max_snd_wnd / 2
-        }
-    }
-
-    fn next_new_len(&self) -> u64 {
-        let end = self.written.min(self.window_edge());
-        end.saturating_sub(self.nxt).min(self.full_len())
-    }
-
-    /// A full segment; a shorter one where full ones would not end where an ACK shows that one did.
-    fn full_len(&self) -> u64 {
-        let mss = self.terms.mss;
-        let odd = self.edge.map_or(0, |edge| edge.saturating_sub(self.nxt) % mss);
-        if odd == 0 { mss } else { odd }
-    }
-
-    /// The segment at `index` leaves again.
-    fn send_again(
-        &mut self,
-        now: Instant,
-        index: usize,
-        probe: bool,
-        stamp: Option<u32>,
-    ) -> Retransmission {
-        let outstanding = self.board.outstanding();
-        let kind = if probe { RetransmissionKind::TailProbe } else { self.evidence.next_kind() };
-        let phase = if probe { self.phase() } else { self.evidence.found_in };
-        let timeout = kind == RetransmissionKind::Timeout;
-        let spared_by = timeout.then_some(self.evidence.spared_now);
-        let (start, len) = self.board.segment(index).map_or((self.una, 0), |s| (s.start, s.len));
-        self.book_again(now, index, stamp);
-        self.evidence.on_retransmission(now, kind, self.nxt);
-        Retransmission {
-            at: now,
-            start,
-            seq: 0,
-            len,
-            kind,
-            phase,
-            spared_by,
-            outstanding,
-            expected: true,
-            predicted: true,
-        }
-    }
 }

@@ -1,0 +1,79 @@
+//! When a direction of the access link held data of the page.
+
+use super::stretch::Stretch;
+use units::Instant;
+
+/// Stretches in which something is at a link, put together as it is told of.
+///
+/// Whatever enters is told of in the order of its instants. That it is gone is told after it entered, and may be told ahead
+/// of the instant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Busy {
+    /// Those that are over, in the order of time. They do not touch.
+    over: Vec<Stretch>,
+    /// The last one, as far as it is known.
+    last: Option<Stretch>,
+    /// How many are there of which it is not known yet when they go.
+    present: u64,
+}
+
+impl Busy {
+    /// Something enters.
+    pub(super) fn enter(&mut self, at: Instant) {
+        // What goes at the instant at which another comes leaves no gap.
+        if self.present == 0 && self.last.is_none_or(|last| last.to < at) {
+            self.over.extend(self.last.filter(|last| last.from < last.to));
+            self.last = Some(Stretch { from: at, to: at });
+        }
+        self.present += 1;
+    }
+
+    /// What entered goes.
+    pub(super) fn go(&mut self, at: Instant) {
+        self.present = self.present.saturating_sub(1);
+        if let Some(last) = &mut self.last {
+            last.to = last.to.max(at);
+        }
+    }
+
+    /// All stretches, in the order of time. One that has not ended lasts for ever.
+    pub(super) fn stretches(&self) -> impl Iterator<Item = Stretch> {
+        let last = self.last.map(|last| match self.present {
+            0 => last,
+            _ => Stretch { to: Instant::from_nanos(u64::MAX), ..last },
+        });
+        self.over.iter().copied().chain(last.filter(|last| last.from < last.to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stretches(steps: &[(u64, i64)]) -> Vec<(u64, u64)> {
+        let mut busy = Busy::default();
+        for (nanos, change) in steps {
+            let at = Instant::from_nanos(*nanos);
+            if *change > 0 { busy.enter(at) } else { busy.go(at) }
+        }
+        busy.stretches().map(|s| (s.from.as_nanos(), s.to.as_nanos())).collect()
+    }
+
+    #[test]
+    fn what_overlaps_or_touches_is_one_stretch() {
+        // 1 to 4 and 2 to 5 overlap, 5 to 6 follows at once, 8 to 9 stands alone, 9 to 9 is nothing by itself.
+        let told_at_once =
+            [(1, 1), (2, 1), (4, -1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1), (9, 1), (9, -1)];
+        assert_eq!(stretches(&told_at_once), [(1, 6), (8, 9)]);
+        // The same, when each knows at its entry when it goes.
+        let told_ahead =
+            [(1, 1), (4, -1), (2, 1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1), (9, 1), (9, -1)];
+        assert_eq!(stretches(&told_ahead), [(1, 6), (8, 9)]);
+        assert_eq!(stretches(&[(3, 1), (3, -1)]), []);
+    }
+
+    #[test]
+    fn what_has_not_gone_stays() {
+        assert_eq!(stretches(&[(1, 1), (2, -1), (5, 1), (6, 1), (7, -1)]), [(1, 2), (5, u64::MAX)]);
+    }
+}

@@ -1,0 +1,169 @@
+//! What a predicted sender sends next, by the core's own rules: the order of its sending, the length of segments, and when an
+//! ACK can answer a retransmission.
+
+use super::RebuiltSender;
+use crate::kinds::{Retransmission, RetransmissionKind};
+use units::{Duration, Instant};
+
+/// A retransmission that is thought to leave.
+pub(super) struct Transmission {
+    pub(super) start: u64,
+    pub(super) at: Instant,
+    /// When the segment left before.
+    pub(super) before: Instant,
+    /// When an ACK can answer it at the soonest.
+    pub(super) soonest: Instant,
+}
+
+/// What a predicted sender sends next.
+pub(super) enum NextSend {
+    New(u64),
+    Again { index: usize, probe: bool },
+    Wait(Instant),
+    Nothing,
+}
+
+impl RebuiltSender {
+    /// All below `limit` is there to be sent.
+    pub(super) fn offer(&mut self, limit: u64) {
+        self.written = self.written.max(limit);
+        self.ended = true;
+    }
+
+    /// `arrived`, of which a SACK tells, unless that is more than a sender can have sent.
+    pub(super) fn plausible(&self, arrived: u64) -> u64 {
+        let most = self.nxt + self.cwnd() + 64 * self.terms.mss;
+        if arrived <= most { arrived } else { 0 }
+    }
+
+    /// The segment at `index`, which is about to leave again; `None` where that may be for nothing: timeouts and probes.
+    pub(super) fn transmission(
+        &self,
+        now: Instant,
+        index: usize,
+        probe: bool,
+    ) -> Option<Transmission> {
+        let kind = self.evidence.next_kind();
+        let by_ack = matches!(kind, RetransmissionKind::Fast | RetransmissionKind::Recovery);
+        let least = self.path.rtt.min_rtt();
+        let segment = self.board.segment(index).filter(|_| by_ack && !probe)?;
+        // A round trip later; half of one where it may have left before it is thought to. What queues the ACK passes it has
+        // passed lately, too; a coarse clock tells nothing of that.
+        let lately = match self.has_fine_clock {
+            true => self.srtt().saturating_sub(self.path.rtt.rttvar() * 2),
+            false => Duration::ZERO,
+        };
+        let soonest = match segment.was_retransmitted() {
+            _ if least == Duration::MAX => now,
+            true => now + least.max(lately) * 7 / 8,
+            false => now + least.max(lately) / 2,
+        };
+        Some(Transmission { start: segment.start, at: now, before: segment.sent_at, soonest })
+    }
+
+    /// A FIN alone left at `at`.
+    pub(super) fn book_fin(&mut self, at: Instant) {
+        self.fin = true;
+        self.book_new(at, 1, 0);
+    }
+
+    /// The next segment, in the order of the core: probe, retransmission, new data.
+    pub(super) fn next_predicted(&mut self, now: Instant) -> NextSend {
+        if self.una == 0 {
+            return NextSend::Nothing;
+        }
+        self.path.set_now(now);
+        if std::mem::take(&mut self.probe_pending) {
+            let len = self.next_new_len();
+            if len > 0 {
+                return NextSend::New(len);
+            }
+            if let Some(index) = self.board.len().checked_sub(1) {
+                return NextSend::Again { index, probe: true };
+            }
+        }
+        let idle =
+            self.board.waiting() == 0 && (self.board.is_empty() || !self.recovery.recovering());
+        if self.nxt >= self.written && idle {
+            self.path.on_send_stopped(false);
+            return NextSend::Nothing;
+        }
+        if let Some(release) = self.path.release(now) {
+            return NextSend::Wait(release);
+        }
+        self.resume(now, 0);
+        let mss = self.terms.mss;
+        let (recovery, mut cx) = self.recovery_parts();
+        let allowance = recovery.allowance(&cx);
+        if allowance > 0
+            && let Some(index) = recovery.next_retransmission(&mut cx)
+        {
+            self.settle_in_flight();
+            let len = self.board.segment(index).map_or(u64::MAX, |s| u64::from(s.len));
+            let fits = len.min(mss) <= allowance;
+            return if fits { NextSend::Again { index, probe: false } } else { NextSend::Nothing };
+        }
+        let len = self.next_new_len();
+        if len > 0 && len <= allowance && !self.is_held_back(len) {
+            return NextSend::New(len);
+        }
+        let waits = self.new_data_waits();
+        self.path.on_send_stopped(waits && allowance < mss);
+        NextSend::Nothing
+    }
+
+    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
+    pub(super) fn is_held_back(&self, len: u64) -> bool {
+        if len >= self.full_len() {
+            false
+        } else if self.nxt + len >= self.written {
+            self.nagle && !self.board.is_empty()
+        } else {
+            len < self.max_snd_wnd / 2
+        }
+    }
+
+    pub(super) fn next_new_len(&self) -> u64 {
+        let end = self.written.min(self.window_edge());
+        end.saturating_sub(self.nxt).min(self.full_len())
+    }
+
+    /// A full segment; a shorter one where an ACK shows that one ends. Of several segments up to there the last one is
+    /// short, as where a buffer ends; of the first ones of a response the first, its header.
+    pub(super) fn full_len(&self) -> u64 {
+        let mss = self.terms.mss;
+        let Some(left) = self.edge.map(|edge| edge.saturating_sub(self.nxt)) else { return mss };
+        let len = if self.board.is_empty() { left % mss } else { left.min(mss) };
+        if len == 0 { mss } else { len }
+    }
+
+    /// The segment at `index` leaves again.
+    pub(super) fn send_again(
+        &mut self,
+        now: Instant,
+        index: usize,
+        probe: bool,
+        stamp: Option<u32>,
+    ) -> Retransmission {
+        let outstanding = self.board.outstanding();
+        let kind = if probe { RetransmissionKind::TailProbe } else { self.evidence.next_kind() };
+        let phase = if probe { self.phase() } else { self.evidence.found_in };
+        let timeout = kind == RetransmissionKind::Timeout;
+        let spared_by = timeout.then_some(self.evidence.spared_now);
+        let (start, len) = self.board.segment(index).map_or((self.una, 0), |s| (s.start, s.len));
+        self.book_again(now, index, stamp);
+        self.evidence.on_retransmission(now, kind, self.nxt);
+        Retransmission {
+            at: now,
+            start,
+            seq: 0,
+            len,
+            kind,
+            phase,
+            spared_by,
+            outstanding,
+            expected: true,
+            predicted: true,
+        }
+    }
+}

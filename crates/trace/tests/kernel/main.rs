@@ -1,0 +1,140 @@
+//! The engine against the Linux kernel: a server sends files through a lossy bottleneck, the kernel counts, and
+//! the engine sees nothing but the capture at the server's end of the link. Needs root and TUN devices; says so
+//! and passes without them.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod transfers;
+
+use calm::calmly_throughout;
+use capture::{CaptureFiles, SegmentSource};
+use common::collect::Collected;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+use trace::{EngineConfig, ProfileSurvey, SenderProfile, SenderSnapshot, TraceEngine};
+use transfers::{KernelCounts, Served};
+use units::Instant;
+
+/// What the engine makes of a capture; the servers' TCP is not told to it.
+fn analysed(capture: &Path) -> (Collected, SenderProfile) {
+    let mut source = CaptureFiles::new([capture]);
+    let (mut batch, mut segments) = (Vec::new(), Vec::new());
+    while source.next_batch(&mut batch).expect("a whole capture") {
+        segments.extend_from_slice(&batch);
+    }
+    let mut survey = ProfileSurvey::new(&EngineConfig::default());
+    segments.iter().for_each(|segment| survey.on_segment(segment));
+    let (hosts, models) = survey.finish();
+    let config = EngineConfig { models, ..EngineConfig::default() };
+    let mut engine = TraceEngine::new(config, Collected::default());
+    segments.iter().for_each(|segment| engine.on_segment(segment));
+    (engine.finish_all().0, hosts[0].profile)
+}
+
+/// How far the engine is from the kernel, over all samples of all connections.
+#[derive(Default)]
+struct Distance {
+    /// Segments by which the windows differ.
+    windows: Vec<f64>,
+    /// Parts by which the smoothed round trips differ.
+    round_trips: Vec<f64>,
+    /// Retransmissions that the engine found, and the kernel's.
+    again: (u64, u64),
+    /// Connections with the same number of them.
+    same: usize,
+    unforeseen: u64,
+}
+
+fn median(of: &mut [f64]) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+/// The window after the last ACK before `at`.
+fn last_before(windows: &[SenderSnapshot], at: Instant) -> Option<&SenderSnapshot> {
+    windows.partition_point(|point| point.at <= at).checked_sub(1).map(|index| &windows[index])
+}
+
+impl Distance {
+    fn add(&mut self, windows: &[SenderSnapshot], samples: &[KernelCounts]) {
+        for sample in samples {
+            // The estimate of the handshake alone is a matter of the kernel's clock and of no data.
+            let Some(point) = last_before(windows, sample.at).filter(|point| point.una > 1) else {
+                continue;
+            };
+            let segments = point.cwnd as f64 / sample.mss as f64;
+            self.windows.push((segments - sample.cwnd as f64).abs());
+            let rtt = point.srtt.as_micros() as f64;
+            self.round_trips.push((rtt / sample.srtt_us as f64 - 1.0).abs());
+        }
+    }
+
+    fn of(found: &Collected, served: &[Served]) -> Self {
+        let mut by_port: BTreeMap<u16, Vec<SenderSnapshot>> = BTreeMap::new();
+        for (sender, point) in found.windows.iter().filter(|(sender, _)| sender.is_server) {
+            by_port.entry(sender.client.port).or_default().push(*point);
+        }
+        let mut distance = Self::default();
+        for Served { port, samples } in served {
+            distance.add(&by_port[port], samples);
+            let of_port = found.connections.iter().find(|summary| summary.client.port == *port);
+            let tally = of_port.expect("every connection is in the capture").server_sent;
+            // The kernel counts SYN-ACKs and FINs, too.
+            let ours = tally.retransmitted() + tally.control_again;
+            let last = samples.last().expect("at least one sample");
+            let theirs = u64::from(last.total_retrans);
+            distance.again.0 += ours;
+            distance.again.1 += theirs;
+            distance.same += usize::from(ours == theirs);
+            distance.unforeseen += tally.unexpected.iter().sum::<u64>();
+        }
+        distance
+    }
+}
+
+/// Retransmissions within 1 %, smoothed round trips within 2 % and windows within 2 segments, in median.
+fn check(control: &str, profile: SenderProfile) {
+    calmly_throughout(|| {
+        let folder = std::env::temp_dir().join(format!("trace-{control}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for the capture");
+        let capture = folder.join("host.pcap");
+        let served = match transfers::serve(control, &capture) {
+            Ok(served) => served,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) =>
+            {
+                return calm::skipped(format!("{control}: {error}"));
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let (found, surveyed) = analysed(&capture);
+        std::fs::remove_dir_all(&folder).expect("the capture goes");
+        let mut distance = Distance::of(&found, &served);
+        let (window, srtt) = (median(&mut distance.windows), median(&mut distance.round_trips));
+        let within_two = distance.windows.iter().filter(|apart| **apart <= 2.0).count();
+        let Distance { windows, again: (ours, theirs), same, unforeseen, .. } = distance;
+        println!(
+            "{control}: retransmissions {ours}, kernel {theirs}; {same} of {} connections the same; {unforeseen} \
+             unforeseen; cwnd apart {window:.2} in median, {within_two} of {} within 2; srtt apart {:.2} %",
+            served.len(),
+            windows.len(),
+            srtt * 100.0
+        );
+        assert_eq!(surveyed, profile, "found from the packets");
+        assert!(theirs >= 60 && windows.len() >= 500, "too little to judge by");
+        assert!(ours.abs_diff(theirs) * 100 <= theirs, "{ours} retransmissions, kernel {theirs}");
+        assert!(srtt <= 0.02, "srtt apart by {srtt} in median");
+        assert!(window <= 2.0, "windows apart by {window} segments in median");
+    });
+}
+
+#[test]
+fn cubic_is_rebuilt_as_the_kernel_runs_it() {
+    check("cubic", SenderProfile::Linux);
+}
+
+#[test]
+fn bbr_is_rebuilt_as_the_kernel_runs_it() {
+    check("bbr", SenderProfile::Bbr);
+}
