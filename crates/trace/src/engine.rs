@@ -3,6 +3,7 @@
 use crate::connection::{Digesting, TracedConnection};
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::sender::PARK_AFTER;
+use crate::servers::NamedServers;
 use crate::sink::TraceSink;
 use crate::summary::TraceEnd;
 use crate::table::ConnectionTable;
@@ -13,6 +14,9 @@ use units::{Duration, Instant};
 /// Segments between two looks for idle connections.
 const SWEEP_EVERY: u64 = 256;
 
+/// A clock that goes back by more was set, and what follows is another capture.
+const CLOCK_SET: Duration = Duration::from_secs(60);
+
 /// What the engine is told of its input, and its limits.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -22,6 +26,8 @@ pub struct EngineConfig {
     pub vantage: Option<Vantage>,
     /// What servers send is ignored, as if it had not been captured: their senders are predicted.
     pub acks_only: bool,
+    /// Who is the server where no handshake tells; segments of others are counted and passed over.
+    pub servers: NamedServers,
     /// Connections that are followed at most; beyond that the least recently used one is evicted.
     pub max_connections: usize,
     /// A connection without packets for so long is over.
@@ -34,6 +40,7 @@ impl Default for EngineConfig {
             models: SenderModels::all(SenderModel::of(SenderProfile::Linux)),
             vantage: None,
             acks_only: false,
+            servers: NamedServers::default(),
             max_connections: 1 << 20,
             idle_timeout: Duration::from_secs(300),
         }
@@ -45,12 +52,16 @@ impl Default for EngineConfig {
 pub struct EngineTally {
     /// Segments taken.
     pub segments: u64,
+    /// Of these, segments of other servers than those that were named.
+    pub of_others: u64,
     /// Connections begun.
     pub connections: u64,
     /// Connections whose place others needed.
     pub evicted: u64,
-    /// Segments whose time is before that of the one before; they count as simultaneous with it.
+    /// Segments whose time is before that of the one before, by a minute at most; they count as simultaneous with it.
     pub backwards: u64,
+    /// How often the time went back by more than a minute: all connections ended there.
+    pub clock_set: u64,
 }
 
 /// Rebuilds the senders of a capture. It reads no file and no clock.
@@ -76,7 +87,10 @@ impl<S: TraceSink> TraceEngine<S> {
 
     /// Takes the next segment of the capture.
     pub fn on_segment(&mut self, segment: &Observed) {
-        if segment.at < self.now {
+        if segment.at + CLOCK_SET < self.now {
+            self.tally.clock_set += 1;
+            self.finish_open();
+        } else if segment.at < self.now {
             self.tally.backwards += 1;
             let segment = Observed { at: self.now, ..*segment };
             return self.digest(&segment);
@@ -87,6 +101,10 @@ impl<S: TraceSink> TraceEngine<S> {
 
     fn digest(&mut self, segment: &Observed) {
         self.tally.segments += 1;
+        if !self.config.servers.concern(segment) {
+            self.tally.of_others += 1;
+            return;
+        }
         let place = match self.table.find(segment) {
             Some(place) if !self.is_replaced(place, segment) => place,
             Some(place) => {
@@ -142,7 +160,8 @@ impl<S: TraceSink> TraceEngine<S> {
         }
         let number = self.tally.connections;
         self.tally.connections += 1;
-        let connection = TracedConnection::new(number, segment);
+        let named = self.config.servers.end_of(segment);
+        let connection = TracedConnection::new(number, segment, named);
         self.sink.on_begin(&connection.told_of_server(), segment.at);
         self.table.insert(segment, connection)
     }
@@ -173,10 +192,14 @@ impl<S: TraceSink> TraceEngine<S> {
 
     /// Ends what is under way, and gives the sink back with the counts.
     pub fn finish_all(mut self) -> (S, EngineTally) {
+        self.finish_open();
+        (self.sink, self.tally)
+    }
+
+    fn finish_open(&mut self) {
         while let Some((oldest, _)) = self.table.oldest() {
             self.finish(oldest, TraceEnd::CaptureEnded);
         }
-        (self.sink, self.tally)
     }
 
     /// Counts so far.

@@ -4,7 +4,6 @@
 
 mod args;
 mod examples;
-mod interrupt;
 mod page;
 mod progress;
 pub(crate) mod show;
@@ -123,7 +122,7 @@ fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
         let all = counted(done.len() + todo.len(), "run");
         remark(&format!("{} of {all} done already", done.len()));
     }
-    let stop = interrupt::watch()?;
+    let stop = crate::interrupt::watch()?;
     let mut progress = SimProgress::begin(todo.len() as u64);
     let workers = Workers { jobs: jobs(args), stop: &stop };
     let outcome = make_runs(plan, (results, &todo), workers, &mut || progress.step());
