@@ -5,9 +5,10 @@ use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::sender::PARK_AFTER;
 use crate::sink::TraceSink;
 use crate::summary::TraceEnd;
-use crate::table::ConnectionTable;
+use crate::table::{ConnectionTable, FoundPlace};
 use crate::vantage::Vantage;
 use capture::Observed;
+use segment::Flags;
 use units::{Duration, Instant};
 
 /// Segments between two looks for idle connections.
@@ -87,9 +88,9 @@ impl<S: TraceSink> TraceEngine<S> {
 
     fn digest(&mut self, segment: &Observed) {
         self.tally.segments += 1;
-        let place = match self.table.find(segment) {
-            Some(place) if !self.is_replaced(place, segment) => place,
-            Some(place) => {
+        let FoundPlace { place, side } = match self.table.find(segment) {
+            Some(found) if !self.is_replaced(found, segment) => found,
+            Some(FoundPlace { place, .. }) => {
                 self.finish(place, TraceEnd::Replaced);
                 self.begin(segment)
             }
@@ -98,7 +99,7 @@ impl<S: TraceSink> TraceEngine<S> {
         let EngineConfig { models, acks_only, vantage, .. } = &self.config;
         let mut with =
             Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
-        if let Some((connection, side)) = self.table.at(place, segment) {
+        if let Some(connection) = self.table.at(place) {
             connection.on_segment(side, segment, &mut with);
         }
         self.table.touch(place, segment.at);
@@ -124,12 +125,15 @@ impl<S: TraceSink> TraceEngine<S> {
         self.table.park_before(then, &mut with)
     }
 
-    fn is_replaced(&mut self, place: u32, segment: &Observed) -> bool {
-        let found = self.table.at(place, segment);
-        found.is_some_and(|(connection, side)| connection.is_replaced_by(side, segment))
+    fn is_replaced(&mut self, found: FoundPlace, segment: &Observed) -> bool {
+        segment.has(Flags::SYN)
+            && self
+                .table
+                .at(found.place)
+                .is_some_and(|connection| connection.is_replaced_by(found.side, segment))
     }
 
-    fn begin(&mut self, segment: &Observed) -> u32 {
+    fn begin(&mut self, segment: &Observed) -> FoundPlace {
         if self.table.len() >= self.config.max_connections.max(1)
             && let Some((oldest, _)) = self.table.oldest()
         {
@@ -138,7 +142,8 @@ impl<S: TraceSink> TraceEngine<S> {
         }
         let number = self.tally.connections;
         self.tally.connections += 1;
-        self.table.insert(segment, TracedConnection::new(number, segment))
+        let place = self.table.insert(segment, TracedConnection::new(number, segment));
+        FoundPlace { place, side: 0 }
     }
 
     /// Ends the connection that has been idle for longest, if for too long.
