@@ -54,6 +54,17 @@ pub struct EngineTally {
     pub backwards: u64,
 }
 
+impl EngineTally {
+    /// Adds the counts of another part of the capture.
+    pub(crate) const fn add(&mut self, other: &Self) {
+        let Self { segments, connections, evicted, backwards } = *other;
+        self.segments += segments;
+        self.connections += connections;
+        self.evicted += evicted;
+        self.backwards += backwards;
+    }
+}
+
 /// Rebuilds the senders of a capture. It reads no file and no clock.
 pub struct TraceEngine<S> {
     config: EngineConfig,
@@ -172,10 +183,22 @@ impl<S: TraceSink> TraceEngine<S> {
 
     /// Ends what is under way, and gives the sink back with the counts.
     pub fn finish_all(mut self) -> (S, EngineTally) {
-        while let Some((oldest, _)) = self.table.oldest() {
-            self.finish(oldest, TraceEnd::CaptureEnded);
-        }
+        while self.finish_oldest() {}
         (self.sink, self.tally)
+    }
+
+    /// Ends the connection used longest ago; false if there is none.
+    pub(crate) fn finish_oldest(&mut self) -> bool {
+        let oldest = self.table.oldest();
+        if let Some((place, _)) = oldest {
+            self.finish(place, TraceEnd::CaptureEnded);
+        }
+        oldest.is_some()
+    }
+
+    /// Whom it tells.
+    pub(crate) const fn sink_mut(&mut self) -> &mut S {
+        &mut self.sink
     }
 
     /// Counts so far.

@@ -30,6 +30,11 @@ pub trait TraceSink {
         let _ = (sender, retransmission);
     }
 
+    /// [`TraceSink::on_round_trip`] is wanted: where several threads work, it is kept for the sink until then.
+    fn wants_round_trips(&self) -> bool {
+        true
+    }
+
     /// An ACK tells a sender's round trip, of data sent once.
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
         let _ = (sender, at, rtt);

@@ -7,6 +7,7 @@ use crate::snapshot::SenderSnapshot;
 use crate::summary::ConnectionTrace;
 use crate::transfer::TransferReport;
 use rustc_hash::FxHashMap;
+use std::iter::Peekable;
 use units::{Duration, Instant};
 
 /// What the sink at the end wants to be told.
@@ -24,7 +25,7 @@ impl Wants {
 
 /// One call of a sink.
 #[derive(Clone, Debug)]
-enum TraceEvent {
+pub(super) enum TraceEvent {
     /// A connection, by its number within the shard, has its first packet.
     Begun(u64),
     Connection(Box<ConnectionTrace>),
@@ -35,21 +36,24 @@ enum TraceEvent {
 }
 
 /// Calls of a sink, each with the place of the segment that led to it.
+pub(super) type Found = Vec<(u32, TraceEvent)>;
+
+/// Keeps the calls of a sink.
 #[derive(Debug)]
 pub(super) struct EventLog {
     wants: Wants,
     at: u32,
-    events: Vec<(u32, TraceEvent)>,
+    found: Found,
 }
 
 impl EventLog {
     pub(super) const fn new(wants: Wants) -> Self {
-        Self { wants, at: 0, events: Vec::new() }
+        Self { wants, at: 0, found: Vec::new() }
     }
 
-    /// Nothing was found.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.events.is_empty()
+    /// Calls kept.
+    pub(super) const fn len(&self) -> usize {
+        self.found.len()
     }
 
     /// What comes now belongs to the segment at this place.
@@ -57,21 +61,22 @@ impl EventLog {
         self.at = place;
     }
 
-    /// Takes what was found, and leaves an empty log that has the room of `instead`.
-    pub(super) fn exchange(&mut self, instead: Found) -> Found {
-        Found(std::mem::replace(&mut self.events, instead.0))
+    /// Before the calls from `index` on, a connection has begun.
+    pub(super) fn note_begun(&mut self, index: usize, connection: u64) {
+        self.found.insert(index, (self.at, TraceEvent::Begun(connection)));
+    }
+
+    /// Takes what was found; goes on in the room of `instead`.
+    pub(super) const fn exchange(&mut self, instead: Found) -> Found {
+        std::mem::replace(&mut self.found, instead)
     }
 
     fn push(&mut self, event: TraceEvent) {
-        self.events.push((self.at, event));
+        self.found.push((self.at, event));
     }
 }
 
 impl TraceSink for EventLog {
-    fn on_begun(&mut self, connection: u64) {
-        self.push(TraceEvent::Begun(connection));
-    }
-
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.push(TraceEvent::Connection(Box::new(*summary)));
     }
@@ -80,12 +85,10 @@ impl TraceSink for EventLog {
         self.push(TraceEvent::Again(*sender, Box::new(*again)));
     }
 
-    fn wants_round_trips(&self) -> bool {
-        self.wants.round_trips
-    }
-
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
-        self.push(TraceEvent::RoundTrip(*sender, at, rtt));
+        if self.wants.round_trips {
+            self.push(TraceEvent::RoundTrip(*sender, at, rtt));
+        }
     }
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
@@ -98,5 +101,70 @@ impl TraceSink for EventLog {
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         self.push(TraceEvent::Window(*sender, Box::new(*point)));
+    }
+}
+
+/// A sink that is told what shards found: under numbers that connections have among all.
+pub(super) struct Renumbered<S> {
+    sink: S,
+    next: u64,
+    /// Of each shard: the numbers of its connections among all, by those that it gives them.
+    numbers: [FxHashMap<u64, u64>; SHARDS],
+}
+
+impl<S: TraceSink> Renumbered<S> {
+    pub(super) fn new(sink: S) -> Self {
+        Self { sink, next: 0, numbers: Default::default() }
+    }
+
+    pub(super) fn into_inner(self) -> S {
+        self.sink
+    }
+
+    /// Tells what one shard found.
+    pub(super) fn replay(&mut self, shard: usize, found: &mut Found) {
+        found.drain(..).for_each(|(_, event)| self.tell(shard, event));
+    }
+
+    /// Tells what all shards found, in the order of segments. Each segment is of one shard.
+    pub(super) fn replay_all(&mut self, found: [&mut Found; SHARDS]) {
+        let mut left = found.map(|found| found.drain(..).peekable());
+        let place = |(shard, of): (usize, &mut Peekable<_>)| {
+            of.peek().map(|next: &(u32, _)| (next.0, shard))
+        };
+        while let Some((at, shard)) = left.iter_mut().enumerate().filter_map(place).min() {
+            while let Some((_, event)) = left[shard].next_if(|next| next.0 == at) {
+                self.tell(shard, event);
+            }
+        }
+    }
+
+    fn tell(&mut self, shard: usize, event: TraceEvent) {
+        let numbers = &mut self.numbers[shard];
+        let among_all = |sender: TracedSender| {
+            let number = numbers.get(&sender.connection).copied();
+            TracedSender { connection: number.unwrap_or(sender.connection), ..sender }
+        };
+        match event {
+            TraceEvent::Begun(connection) => {
+                numbers.insert(connection, self.next);
+                self.next += 1;
+            }
+            TraceEvent::Connection(mut summary) => {
+                let number = numbers.remove(&summary.connection);
+                summary.connection = number.unwrap_or(summary.connection);
+                self.sink.on_connection(&summary);
+            }
+            TraceEvent::Again(sender, again) => {
+                self.sink.on_retransmission(&among_all(sender), &again);
+            }
+            TraceEvent::RoundTrip(sender, at, rtt) => {
+                self.sink.on_round_trip(&among_all(sender), at, rtt);
+            }
+            TraceEvent::Transfer(sender, report) => {
+                self.sink.on_transfer(&among_all(sender), &report);
+            }
+            TraceEvent::Window(sender, point) => self.sink.on_window(&among_all(sender), &point),
+        }
     }
 }
