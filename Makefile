@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: fmt test-contributing test-long test-kernels test-kernels-quick demo demo-kernel test lint bench bench-capture bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -118,6 +118,14 @@ test-kernels:
 
 test-kernels-quick:
 	@$(MAKE) --no-print-directory test-kernels KERNELS="6.1 6.12 newest"
+
+# How often the agent's canary would stop, or claim a gain, where warm starts change nothing: ten thousand operators who look
+# for a month; and how soon it finds what they do change. Three minutes of two processors; OPERATORS=500 is quicker.
+OPERATORS ?= 10000
+
+test-canary:
+	@tools/need cc=gcc cc=libc6-dev
+	cargo run --release --locked --quiet --package headstart-sequential --example operators -- $(OPERATORS)
 
 # Policies are modules that the list of their kind declares (`start_ups!`), which `cargo fmt` does not see.
 LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)

@@ -4,7 +4,7 @@
 #ifndef HEADSTART_ATTEND_H
 #define HEADSTART_ATTEND_H
 
-#include "control_group.h"
+#include "canary.h"
 #include "reserve.h"
 
 /* By side and number; what is said of a port. */

@@ -9,7 +9,7 @@
 #include "mark.h"
 #include "search.h"
 #include "reserve.h"
-#include "control_group.h"
+#include "canary.h"
 #include "headstart.h"
 
 /* No window is so many bytes (RFC 7323 §2.3): what lies behind is beyond a first flight, also
@@ -49,9 +49,13 @@ enum history {
 	HAS_FALLEN_BACK = SUMMARY_FELL_BACK,
 	IS_CONTROL_GROUP = SUMMARY_CONTROL_GROUP,
 	HAS_LOST_FIRST = SUMMARY_LOST_FIRST, /* something of its very first flight */
+	IS_COMPARED = SUMMARY_COMPARED,
+	/* beyond the canary's share: stock as the control group, and not compared */
+	IS_OUTSIDE = 1U << 30,
 	/* its summary is sent: it may get our congestion control anew after that */
 	HAS_ENDED = 1U << 31,
-	SUMMARY_BITS = HAS_BEGUN_WARM | HAS_FALLEN_BACK | IS_CONTROL_GROUP | HAS_LOST_FIRST,
+	SUMMARY_BITS = HAS_BEGUN_WARM | HAS_FALLEN_BACK | IS_CONTROL_GROUP | HAS_LOST_FIRST |
+		       IS_COMPARED,
 };
 
 struct connection {
@@ -64,6 +68,11 @@ struct connection {
 	u32 cold;	  /* window it would have begun with there */
 	u32 restarts;	  /* warm, after idle */
 	u32 proposed;	  /* very first window by the memory, taken or not; 0: none */
+	u32 recalled;	  /* window that the memory had when it was last asked; 0: none */
+	u32 remembered;	  /* the same as it opened or, later, as it began to be compared */
+	u32 handshake_us;
+	u32 stage;	  /* in which it opened */
+	u32 start;	  /* enum start: why it started cold, if it did */
 	u32 learnt;
 	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
 	u32 warm_rate;	  /* the same while the first flight lasts */
@@ -191,8 +200,10 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	bool was_unpaced = sk->sk_pacing_status == SK_PACING_NONE;
 
-	if (!choose_rate(sk, c, path, window) || !pace(sk, c->warm_rate))
+	if (!choose_rate(sk, c, path, window) || !pace(sk, c->warm_rate)) {
+		c->start = START_PACING;
 		return;
+	}
 	c->is_paced = (c->is_paced || was_unpaced) && c->own_rate == ~0U;
 	begin_first_flight(tp, c, window);
 	assume_rate(&c->measure, tp->mss_cache, path->rate);
@@ -204,10 +215,59 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 		tp->snd_ssthresh = path->ssthresh > window ? path->ssthresh : window;
 }
 
-/* Its window is ours to choose: nobody is to compare others with it. */
+/* Chance gives it what the memory has, and nobody is to compare others with it. */
+static inline bool is_chosen(const struct connection *c)
+{
+	return !(c->history & (IS_CONTROL_GROUP | IS_OUTSIDE));
+}
+
+/* Its window is ours to choose. */
 static inline bool may_choose_window(const struct connection *c)
 {
-	return !(c->history & IS_CONTROL_GROUP) && !(settings.flags & LEAVE_WINDOWS);
+	return is_chosen(c) && !is_stopped(&c->path, c->recalled);
+}
+
+/* The memory has a window for it: from now on it is compared, unless it is left alone whatever
+ * chance says. How it starts. */
+static inline enum start compare(struct connection *c)
+{
+	c->remembered = c->recalled;
+	if (is_stopped(&c->path, c->recalled))
+		return START_STOPPED;
+	if (c->history & IS_OUTSIDE)
+		return START_OUTSIDE;
+	c->history |= IS_COMPARED;
+	return c->history & IS_CONTROL_GROUP ? START_CONTROL_GROUP : START_SHARED;
+}
+
+/* What the memory has for it now; if nothing, why. */
+static inline enum start look_up(const struct tcp_sock *tp, struct connection *c, u32 cap)
+{
+	u32 window = recall(&c->path, tp->srtt_us >> 3, tp->snd_cwnd, cap);
+
+	c->recalled = window & COLD_FOR ? 0 : window;
+	return window & ~COLD_FOR;
+}
+
+/* As it opens. The first reason is kept; a start that fails later says so. */
+static inline void look_up_first(const struct tcp_sock *tp, struct connection *c, u32 cap)
+{
+	c->start = START_HANDSHAKE;
+	if (tp->total_retrans || tp->data_segs_out)
+		return;
+	c->start = look_up(tp, c, cap);
+	if (c->recalled)
+		c->start = compare(c);
+}
+
+/* As it starts once more. A first visit has a memory by then, of its own, and is compared from
+ * now on: until now it went on alike in both groups. Members of a session join the window of
+ * others then, so there it is not alike. */
+static inline void look_up_again(const struct tcp_sock *tp, struct connection *c, u32 cap)
+{
+	look_up(tp, c, cap);
+	if (c->recalled && !(c->history & IS_COMPARED) && settings.control != CONTROL_SESSION)
+		compare(c);
 }
 
 /* Opens as wide as the memory allows to one of `among` connections, unless it is to be left
@@ -217,7 +277,7 @@ static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct offer o = {.cold = tp->snd_cwnd, .cap = cap, .among = among};
-	bool has_reserved = reserve_window(tp, &c->path, &o, !(c->history & IS_CONTROL_GROUP));
+	bool has_reserved = reserve_window(tp, &c->path, &o, is_chosen(c));
 
 	c->cold = o.cold;
 	if (has_reserved && may_choose_window(c))
@@ -236,6 +296,7 @@ static inline void note_loss(const struct tcp_sock *tp, struct connection *c)
 static inline struct connection *open_connection(struct sock *sk, struct destination *to)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 lot = lot_of(sk);
 	struct connection *c;
 
 	if (!destination_of(sk, to) || !to->cap)
@@ -246,8 +307,13 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	c->path = to->path;
 	c->began_ns = bpf_ktime_get_ns();
 	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
-	if (in_control_group(sk))
+	c->handshake_us = tp->srtt_us >> 3;
+	c->stage = settings.stage;
+	if (is_control_lot(lot))
 		c->history |= IS_CONTROL_GROUP;
+	if (is_outside_lot(lot))
+		c->history |= IS_OUTSIDE;
+	look_up_first(tp, c, to->cap);
 	return c;
 }
 
@@ -396,6 +462,10 @@ static inline void send_summary(struct sock *sk, struct connection *c)
 	s->flags = c->history & SUMMARY_BITS;
 	s->restarts = c->restarts;
 	s->proposed = c->proposed;
+	s->remembered = c->remembered;
+	s->handshake_us = c->handshake_us;
+	s->stage = c->stage;
+	s->start = c->history & HAS_BEGUN_WARM ? START_WARM : c->start;
 	bpf_ringbuf_submit(s, 0);
 }
 
@@ -442,6 +512,7 @@ static inline void restart(struct sock *sk, struct connection *c)
 	c->phase = PHASE_STOCK;
 	if (c->history & HAS_FALLEN_BACK || !destination_of(sk, &to) || !to.cap)
 		return;
+	look_up_again((struct tcp_sock *)sk, c, to.cap);
 	begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
 	c->restarts += in_first_flight(c) & was_idle;
 }

@@ -62,7 +62,16 @@ struct settings {
 	u32 mark;    /* octet of DSCP and ECN of first flights; 0: as they are */
 	/* bytes that connections which we open offer at first; 0: as the kernel has it */
 	u32 receive_window;
+	u32 canary; /* beside the control group so many of a million may start warm */
+	u32 stage;  /* in which these settings are; what closes is compared by that */
+	u64 stopped_windows;    /* by class of the remembered window (WINDOW_CLASS), bits */
+	u32 stopped_lengths[8]; /* by length of the prefix, IPv4 from LENGTH_V4 on, bits */
 };
+
+/* Classes of remembered windows: up to so many segments, twice as many, and so on; the last one is
+ * of all that are larger. */
+enum { WINDOW_CLASS = 16, WINDOW_CLASSES = 5 };
+enum { LENGTH_V4 = 160 };
 
 enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
        ONLY_PORTS = 2,	  /* attend only to connections of the ports named so */
@@ -89,8 +98,29 @@ struct summary {
 	u32 flags;
 	u32 restarts; /* warm, after idle */
 	u32 proposed;    /* first window that the memory proposed, taken or not; 0: none */
+	u32 remembered;  /* window that the memory had for it as it opened, segments; 0: none */
+	u32 handshake_us;
+	u32 stage; /* in which it opened */
+	u32 start; /* enum start */
 };
 
-enum { SUMMARY_WARM = 1, SUMMARY_FELL_BACK = 2, SUMMARY_CONTROL_GROUP = 4, SUMMARY_LOST_FIRST = 8 };
+enum { SUMMARY_WARM = 1, SUMMARY_FELL_BACK = 2, SUMMARY_CONTROL_GROUP = 4, SUMMARY_LOST_FIRST = 8,
+       /* the memory had a window, and chance alone said whether it starts with that */
+       SUMMARY_COMPARED = 16 };
+
+/* How it started, and if cold, why: the first reason that holds. */
+enum start {
+	START_WARM,
+	START_HANDSHAKE, /* it lost something, or somebody has sent already */
+	START_UNKNOWN,	 /* nothing is remembered of its path */
+	START_OLD,
+	START_ROUND_TRIP, /* it does not fit the remembered one */
+	START_SMALL,	  /* no more than a stock window is remembered */
+	START_STOPPED,	  /* such connections, or all, are left alone */
+	START_OUTSIDE,	  /* of the canary's share */
+	START_CONTROL_GROUP,
+	START_SHARED, /* others that open at once have it */
+	START_PACING, /* it cannot be paced, or would be slower than a cold start */
+};
 
 #endif

@@ -43,7 +43,7 @@ static inline void demand_room_beside_cubic(void)
 /* At its beginning, and not to be compared with others. */
 static inline bool may_search(const struct sock *sk, const struct connection *c)
 {
-	return settings.flags & PACE_COLD && may_choose_window(c) &&
+	return (settings.flags & (PACE_COLD | LEAVE_WINDOWS)) == PACE_COLD && is_chosen(c) &&
 		!((struct tcp_sock *)sk)->data_segs_out;
 }
 

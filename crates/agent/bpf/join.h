@@ -29,6 +29,7 @@ static inline void lead(struct sock *sk, struct connection *c)
 		return;
 	if (!destination_of(sk, &to) || !to.cap)
 		return;
+	look_up_again(tp, c, to.cap);
 	proposed = begin_as_remembered(sk, c, to.cap, 1);
 	if (is_first)
 		c->proposed = proposed;

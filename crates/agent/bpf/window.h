@@ -23,6 +23,7 @@ static inline void open_wide(struct bpf_sock_ops *ops, const struct sock *sk, st
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 
+	c->start = START_PACING;
 	if (!choose_rate(sk, c, path, window) || !pace(ops, c->warm_rate))
 		return;
 	if (bpf_setsockopt(ops, IPPROTO_TCP, TCP_BPF_IW, &window, sizeof(window))) {
@@ -63,7 +64,7 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	o.among = finish_handshake(&c->path);
 	if (tp->total_retrans || tp->data_segs_out)
 		return;
-	has_reserved = reserve_window(tp, &c->path, &o, !(c->history & IS_CONTROL_GROUP));
+	has_reserved = reserve_window(tp, &c->path, &o, is_chosen(c));
 	c->proposed = o.window;
 	if (has_reserved && may_choose_window(c))
 		open_wide(ops, sk, c, o.path, o.window);

@@ -1,28 +1,32 @@
 //! A running agent: programs attached, summaries heard, questions answered, until it is told to stop.
 
+use crate::canary::CanaryState;
 use crate::clock::Moment;
 use crate::compare;
 use crate::config::AgentConfig;
 use crate::contract::{ConnectionSettings, ConnectionSummary};
 use crate::control::Control;
 use crate::exchange::ExchangeDocument;
-use crate::judge::Judge;
+use crate::gauges::KernelGauges;
 use crate::keeper::Keeper;
 use crate::kernel::{Attached, Loaded};
 use crate::knobs::Knobs;
 use crate::later::Later;
 use crate::load::Mode;
 use crate::lock::lock;
-use crate::log::{Level, say};
+use crate::log::{Level, is_debugging, say, set_log_level};
 use crate::metrics::{MetricsAddress, MetricsListener};
 use crate::mode::{self, Outcome};
 use crate::paths;
-use crate::question::{AgentAnswer, AgentStatus, Question};
+use crate::question::{AgentAnswer, AgentStatus, Question, StoppedPart};
+use crate::ramp::Ramp;
 use crate::schemes::HsControl;
 use crate::totals::ConnectionTotals;
 use ipnet::IpNet;
 use libbpf_rs::{ErrorKind, MapHandle};
 use sd_notify::NotifyState;
+use sequential::canary::CanaryStop;
+use sequential::part::CanaryPart;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -52,9 +56,10 @@ struct Shared {
     mode: Mode,
     schemes: Mutex<Vec<HsControl>>,
     knobs: Knobs,
-    judge: Mutex<Judge>,
-    /// Why windows are left alone.
-    off: Mutex<Option<String>>,
+    gauges: KernelGauges,
+    /// Never held while `config` is asked for: whoever holds that may ask for this.
+    canary: Mutex<CanaryState>,
+    ramp: Mutex<Ramp>,
     keeper: Option<Keeper>,
 }
 
@@ -75,6 +80,7 @@ pub fn run(
     wishes: &AgentSignals,
     reread: impl Fn() -> Result<AgentConfig, String>,
 ) -> Result<(), String> {
+    set_log_level(config.log);
     let control = Control::listen(&config.socket)?;
     let metrics = config.metrics.as_ref().map(MetricsAddress::listen).transpose();
     let metrics = metrics.map_err(|error| format!("cannot serve metrics: {error}"))?;
@@ -96,8 +102,9 @@ pub fn run(
         schemes: Mutex::new(loaded.schemes().to_vec()),
         config: Mutex::new(config.clone()),
         knobs: loaded.knobs().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
-        judge: Mutex::default(),
-        off: Mutex::default(),
+        gauges: loaded.gauges().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
+        canary: Mutex::default(),
+        ramp: Mutex::default(),
         keeper: keeper_of(&config).transpose()?,
     });
     let summaries = loaded.summaries({
@@ -118,14 +125,13 @@ pub fn run(
             }
             _ => shared.summaries_lost.store(work.loaded.summaries_lost(), Ordering::Relaxed),
         }
-        if let Some(keeper) = &shared.keeper {
-            keeper.save_if_due(&shared.paths, shared.config().save_every);
-        }
+        shared.keep_if_due();
         if wishes.reload.swap(false, Ordering::Relaxed) {
             reload(&shared, &mut work, &reread);
         }
         if later.look(&mut work.loaded, &mut work.attached) {
             *lock(&shared.schemes) = work.loaded.schemes().to_vec();
+            shared.gauges.renew(&work.loaded.program_files());
         }
     }
     tell_manager(&[NotifyState::Stopping]);
@@ -135,6 +141,7 @@ pub fn run(
     drop(work);
     if let Some(keeper) = &shared.keeper {
         keeper.save_all(&shared.paths);
+        keeper.keep_canary(&lock(&shared.canary));
     }
     Ok(())
 }
@@ -197,6 +204,11 @@ fn change(shared: &Shared, work: &mut Work, mut new: AgentConfig) -> Result<(), 
         shared.see_out_first_flights(shared.in_force(&config));
     }
     work.loaded.reattach(&mut work.attached, &new.cgroups, &new.except_cgroups)?;
+    set_log_level(new.log);
+    let is_as_before = config.load == new.load
+        && (&config.cgroups, &config.except_cgroups) == (&new.cgroups, &new.except_cgroups);
+    let share = (config.load.settings.canary, new.load.settings.canary);
+    lock(&shared.ramp).reloaded(share, is_as_before);
     let mut load = new.load.clone();
     load.settings = shared.in_force(&new);
     let turned = shared.knobs.turn(&load);
@@ -224,8 +236,19 @@ impl Shared {
     fn resume(&self) {
         let Some(keeper) = &self.keeper else { return };
         keeper.restore(&self.paths);
-        if let Some(why) = keeper.off() {
-            self.turn_off(why);
+        let canary = keeper.canary();
+        for CanaryStop { part, why } in canary.stops() {
+            tell_stop(*part, why);
+        }
+        *lock(&self.canary) = canary;
+        self.set();
+    }
+
+    fn keep_if_due(&self) {
+        let Some(keeper) = &self.keeper else { return };
+        if keeper.is_due(self.config().save_every) {
+            keeper.save_changed(&self.paths);
+            keeper.keep_canary(&lock(&self.canary));
         }
     }
 
@@ -257,38 +280,70 @@ impl Shared {
         if let Some(keeper) = &self.keeper {
             keeper.has_changed(&[summary.path]);
         }
-        let verdict = lock(&self.judge).add(summary, &self.config().limit);
-        if let Some(why) = verdict {
-            self.turn_off(why);
+        if is_debugging() {
+            say(Level::Debug, &summary.to_string());
+        }
+        let limit = self.config().limit;
+        let stops = lock(&self.canary).add(summary, &limit);
+        if !stops.is_empty() {
+            self.stop(&stops);
         }
     }
 
-    fn turn_off(&self, why: String) {
+    /// Warm starts do harm to these connections.
+    fn stop(&self, stops: &[CanaryStop]) {
+        for CanaryStop { part, why } in stops {
+            tell_stop(*part, why);
+        }
+        if let Some(keeper) = &self.keeper {
+            keeper.keep_canary(&lock(&self.canary));
+        }
+        self.next_stage();
+    }
+
+    /// Whether anything had been left alone.
+    fn arm(&self) -> bool {
+        let had_stopped = {
+            let mut canary = lock(&self.canary);
+            let had_stopped = !canary.stops().is_empty();
+            if had_stopped {
+                *canary = CanaryState::default();
+            }
+            had_stopped
+        };
+        if had_stopped {
+            if let Some(keeper) = &self.keeper {
+                keeper.keep_canary(&lock(&self.canary));
+            }
+            self.next_stage();
+            say(Level::Notice, "windows are used again, and compared anew");
+        }
+        had_stopped
+    }
+
+    /// So many of a million connections may start warm from now on; how many it were.
+    fn ramp(&self, share: u32) -> u32 {
+        let said = self.config().load.settings.canary;
+        let was = lock(&self.ramp).set(share, said);
+        self.set();
+        let percent = |share: u32| f64::from(share) / 1e4;
         say(
-            Level::Error,
+            Level::Notice,
             &format!(
-                "ALL WINDOWS ARE LEFT ALONE FROM NOW ON: {why}; `headstart agent arm` ends that"
+                "{} % of connections may start warm, {} % could before; the file's {} % count again when that changes, or \
+                 the agent is started anew",
+                percent(share),
+                percent(was),
+                percent(said)
             ),
         );
-        if let Some(keeper) = &self.keeper {
-            keeper.set_off(Some(&why));
-        }
-        *lock(&self.off) = Some(why);
-        self.set();
+        was
     }
 
-    /// Whether windows had been left alone.
-    fn arm(&self) -> bool {
-        let was_off = lock(&self.off).take().is_some();
-        if was_off {
-            *lock(&self.judge) = Judge::default();
-            if let Some(keeper) = &self.keeper {
-                keeper.set_off(None);
-            }
-            self.set();
-            say(Level::Notice, "windows are used again");
-        }
-        was_off
+    /// What is compared is compared under other settings from now on.
+    fn next_stage(&self) {
+        lock(&self.ramp).next_stage();
+        self.set();
     }
 
     /// In mode `window` a first flight is paced by an option of its socket, which programs that are gone do not take back: none
@@ -305,8 +360,10 @@ impl Shared {
 
     /// What `config` says, but for windows that do harm.
     fn in_force(&self, config: &AgentConfig) -> ConnectionSettings {
-        let mut settings = config.load.settings;
-        settings.leaves_windows |= lock(&self.off).is_some();
+        let mut settings = lock(&self.ramp).applied(config.load.settings);
+        let canary = lock(&self.canary);
+        settings.leaves_windows |= canary.off().is_some();
+        settings.stopped = canary.stopped_parts();
         settings
     }
 
@@ -335,12 +392,19 @@ impl Shared {
             Question::Export => AgentAnswer::Exported(paths::exported(&self.paths)),
             Question::Import(document) => self.import(document),
             Question::Arm => AgentAnswer::Armed(self.arm()),
+            Question::Ramp(share) => AgentAnswer::Ramped(self.ramp(share)),
             Question::Forget(prefix) => AgentAnswer::Forgotten(self.forget(prefix)),
         }
     }
 
     fn status(&self) -> AgentStatus {
         let (config, totals) = (self.config().clone(), *self.totals());
+        let settings = self.in_force(&config);
+        let (findings, stops) = {
+            let canary = lock(&self.canary);
+            (canary.findings(), canary.stops().to_vec())
+        };
+        let of_all = stops.iter().find(|stop| stop.part == CanaryPart::All);
         AgentStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -349,16 +413,34 @@ impl Shared {
             mode: self.mode,
             control: config.load.settings.control,
             congestion_controls: lock(&self.schemes).iter().map(|s| s.name().to_owned()).collect(),
-            off: lock(&self.off).clone(),
+            off: of_all.map(|stop| stop.why.clone()),
             dry_run: config.load.is_dry_run,
             control_group_share: f64::from(config.load.settings.control_group) / 1e6,
+            percent: f64::from(settings.canary) / 1e4,
+            stage: settings.stage,
+            stopped: stops.iter().map(stopped_part).collect(),
             cap: config.load.settings.cap,
             paths: paths::count(&self.paths),
             max_paths: config.load.max_paths,
             connections: totals,
-            time_ratio: compare::over_all_sizes(&totals),
-            comparison: compare::by_size(&totals),
+            parts: compare::by_part(&findings, &stops),
+            time_ratio: findings.first().and_then(|all| all.times),
+            comparison: compare::by_size(&totals, &findings),
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
+            programs: self.gauges.programs(),
+            maps: self.gauges.maps(),
         }
     }
+}
+
+fn stopped_part(stop: &CanaryStop) -> StoppedPart {
+    StoppedPart { part: stop.part.to_string(), why: stop.why.clone() }
+}
+
+fn tell_stop(part: CanaryPart, why: &str) {
+    let which = match part {
+        CanaryPart::All => "ALL WINDOWS ARE LEFT ALONE FROM NOW ON".to_owned(),
+        part => format!("WINDOWS OF A PART ({part}) ARE LEFT ALONE FROM NOW ON"),
+    };
+    say(Level::Error, &format!("{which}: {why}; `headstart agent arm` ends that"));
 }

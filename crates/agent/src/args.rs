@@ -2,6 +2,7 @@
 
 use agent::options::AgentOptions;
 use agent::schema;
+use agent::value::{Percentage, Within};
 use clap::{CommandFactory, Parser, Subcommand};
 use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, Shell};
 use cmdline::man::Told;
@@ -59,6 +60,10 @@ pub(crate) enum Command {
         /// Print the schema of the JSON and do nothing else
         #[arg(long)]
         json_schema: bool,
+        /// Ask again every so many seconds, until it is interrupted
+        #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
+        #[arg(default_missing_value = "2", conflicts_with_all = ["json", "json_schema"])]
+        watch: Option<Within<1, 86_400>>,
     },
     /// List what is remembered of each destination
     Paths {
@@ -81,6 +86,13 @@ pub(crate) enum Command {
     Import {
         /// Document of `headstart agent export`
         file: PathBuf,
+    },
+    /// Let this percentage of connections start warm from now on, beside the control group
+    ///
+    /// It counts until the agent ends, or the key `percent` of its file changes.
+    Ramp {
+        /// From 0 to 100
+        percent: Percentage,
     },
     /// Use remembered windows again after the agent has turned them off
     Arm,
@@ -136,6 +148,8 @@ fn appendix() -> Appendix {
                 "sudo headstart agent --config /etc/headstart/agent.toml",
                 "Reads the same options from a file, as keys: cap = 64.",
             ),
+            ("sudo headstart agent --percent 1", "Begins with one connection in a hundred."),
+            ("sudo headstart agent ramp 25", "Lets a quarter of the connections start warm from now on."),
             ("sudo headstart agent status --json", "Asks the running agent how warm starts compare."),
         ],
         notes: "SIGHUP makes the agent read its file again. If the new file has an error, the old one stays in force.\n\n\

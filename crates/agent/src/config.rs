@@ -1,14 +1,16 @@
 //! What an agent is to do, complete and checked: [`AgentOptions`] with defaults, as the programs take it. On a reload a
 //! second one is made, and [`AgentConfig::fixed_differences`] says what of it has to wait for a restart.
 
-use crate::contract::{ConnectionSettings, PortKey};
-use crate::judge::HarmLimit;
+use crate::canary::HarmLimit;
+use crate::contract::{ConnectionSettings, PortKey, StoppedParts};
 use crate::load::{LoadOptions, Wanted, cgroup_root};
+use crate::log::LogLevel;
 use crate::metrics::MetricsAddress;
 use crate::options::AgentOptions;
 use crate::overrides;
 use crate::question::SOCKET;
 use crate::value::{ColdStart, Namespaces, PortNumber, SizedStart};
+use sequential::sequence::FEWEST;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -38,6 +40,8 @@ pub struct AgentConfig {
     pub save_every: u32,
     /// Where metrics are served; `None`: nowhere.
     pub metrics: Option<MetricsAddress>,
+    /// How much it says.
+    pub log: LogLevel,
     /// Where it is asked.
     pub socket: PathBuf,
 }
@@ -60,11 +64,13 @@ impl AgentConfig {
             except_cgroups: options.except_cgroup.clone(),
             limit: HarmLimit {
                 ratio: options.off_ratio.map_or(2.0, |ratio| ratio.get()),
-                connections: options.off_connections.map_or(1000, |count| count.get().into()),
+                fewest: options.off_connections.map_or(FEWEST, |count| count.get().into()),
+                has_control_group: options.holdout.is_none_or(|share| share.per_million() > 0),
             },
             state: state(options, std::env::var_os("STATE_DIRECTORY")),
             save_every: options.save_every.map_or(10, |seconds| seconds.get()),
             metrics: options.metrics.clone(),
+            log: options.log.unwrap_or_default(),
             socket: socket(options),
         })
     }
@@ -121,6 +127,9 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
         v6_bits: V6_BITS,
         control: options.control.unwrap_or_default(),
         control_group: options.holdout.map_or(50_000, |share| share.per_million()),
+        canary: options.percent.map_or(1_000_000, |share| share.per_million()),
+        stage: 0,
+        stopped: StoppedParts::default(),
         salt: getrandom::u32().map_err(|error| format!("no random numbers: {error}"))?,
         mark: options.mark.map_or(0, |dscp| dscp.get() as u8),
         leaves_windows: options.dry_run,

@@ -2,7 +2,10 @@
 
 use crate::layout::{CONSTANTS, FIELDS};
 use crate::schemes::ControlChoice;
+use crate::start::StartReason;
 use ipnet::IpNet;
+use sequential::part::{CanaryPart, PrefixLength, WINDOWS};
+use std::fmt::{self, Display, Formatter};
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Bits of a v4-mapped address before the IPv4 address (RFC 4291 §2.5.5.2).
@@ -84,6 +87,16 @@ pub struct ConnectionSummary {
     pub restarts: u32,
     /// First window that the memory proposed, taken or not, segments; 0 if none.
     pub would: u32,
+    /// The memory had a window, and chance alone said whether it starts with that: with [`Self::in_control_group`], which side.
+    pub is_compared: bool,
+    /// Window that the memory had as it opened or began to be compared, segments; 0 if none.
+    pub remembered: u32,
+    /// Round trip of its handshake, microseconds.
+    pub handshake_us: u32,
+    /// Stage of the canary in which it opened.
+    pub stage: u32,
+    /// How it started.
+    pub start: StartReason,
 }
 
 /// What the operator has said of a prefix.
@@ -112,6 +125,12 @@ pub struct ConnectionSettings {
     pub control: ControlChoice,
     /// Of a million connections so many begin cold for comparison.
     pub control_group: u32,
+    /// Beside them so many of a million may start warm.
+    pub canary: u32,
+    /// Counts up whenever something changes that connections are compared under.
+    pub stage: u32,
+    /// Connections that start cold because warm starts did harm to such ones.
+    pub stopped: StoppedParts,
     /// So that nobody can tell which.
     pub salt: u32,
     /// DSCP of first flights; 0: as they are.
@@ -128,6 +147,13 @@ pub struct ConnectionSettings {
     pub shares_namespaces: bool,
     /// Transfers whose size is known begin so that they end with an epoch (TCP/SPAND).
     pub ends_epochs: bool,
+}
+
+/// Kinds of connections that start cold, as the programs tell them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoppedParts {
+    windows: u64,
+    lengths: [u32; 8],
 }
 
 /// What the operator has said of a port.
@@ -263,6 +289,7 @@ impl ConnectionSummary {
     const FELL_BACK: u32 = constant("SUMMARY_FELL_BACK");
     const CONTROL_GROUP: u32 = constant("SUMMARY_CONTROL_GROUP");
     const LOST_FIRST: u32 = constant("SUMMARY_LOST_FIRST");
+    const COMPARED: u32 = constant("SUMMARY_COMPARED");
 
     /// From the ring buffer; `None` if the bytes are none of a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -285,7 +312,37 @@ impl ConnectionSummary {
             has_lost_first: flags & Self::LOST_FIRST != 0,
             restarts: u32::from_ne_bytes(get!(bytes, "summary", "restarts", 4)),
             would: u32::from_ne_bytes(get!(bytes, "summary", "proposed", 4)),
+            is_compared: flags & Self::COMPARED != 0,
+            remembered: u32::from_ne_bytes(get!(bytes, "summary", "remembered", 4)),
+            handshake_us: u32::from_ne_bytes(get!(bytes, "summary", "handshake_us", 4)),
+            stage: u32::from_ne_bytes(get!(bytes, "summary", "stage", 4)),
+            start: StartReason::of(u32::from_ne_bytes(get!(bytes, "summary", "start", 4)))?,
         })
+    }
+}
+
+impl Display for ConnectionSummary {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "connection to {}: start={} window={} proposed={} remembered={} handshake_ms={:.1} compared={} stage={} fell_back={} \
+             restarts={} bytes={} sent={} retransmitted={} lasted_ms={:.1} learnt={}",
+            self.path.prefix,
+            self.start.name(),
+            self.first_window,
+            self.would,
+            self.remembered,
+            f64::from(self.handshake_us) / 1e3,
+            self.is_compared,
+            self.stage,
+            self.has_fallen_back,
+            self.restarts,
+            self.bytes_acked,
+            self.sent,
+            self.retransmitted,
+            self.lasted_ns as f64 / 1e6,
+            self.learnt,
+        )
     }
 }
 
@@ -337,9 +394,54 @@ impl ConnectionSettings {
         put!(bytes, "settings", "flags", flags.to_ne_bytes());
         put!(bytes, "settings", "mark", (u32::from(self.mark) << 2).to_ne_bytes());
         put!(bytes, "settings", "receive_window", self.receive_window.to_ne_bytes());
+        put!(bytes, "settings", "canary", self.canary.to_ne_bytes());
+        put!(bytes, "settings", "stage", self.stage.to_ne_bytes());
+        put!(bytes, "settings", "stopped_windows", self.stopped.windows.to_ne_bytes());
+        put!(bytes, "settings", "stopped_lengths", self.stopped.lengths_to_bytes());
         bytes
     }
 }
+
+impl StoppedParts {
+    /// None.
+    pub const NONE: Self = Self { windows: 0, lengths: [0; 8] };
+    const LENGTH_V4: u32 = constant("LENGTH_V4");
+
+    /// And these. All and bytes are nothing that the programs could tell by: they change nothing.
+    pub const fn add(&mut self, part: CanaryPart) {
+        match part {
+            CanaryPart::Window(class) => self.windows |= 1 << class,
+            CanaryPart::Length(length) => {
+                let index = Self::index(length);
+                self.lengths[(index / 32) & 7] |= 1 << (index % 32);
+            }
+            CanaryPart::All | CanaryPart::Bytes(_) => {}
+        }
+    }
+
+    const fn index(length: PrefixLength) -> usize {
+        let base = if length.is_v4 { Self::LENGTH_V4 } else { 0 };
+        base as usize + length.bits as usize
+    }
+
+    fn lengths_to_bytes(self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        for (to, word) in bytes.chunks_exact_mut(4).zip(self.lengths) {
+            to.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
+}
+
+/// Both sides tell classes of windows by the same bounds.
+const _: () = {
+    assert!(constant("WINDOW_CLASSES") as usize == WINDOWS.len() + 1);
+    let mut n = 0;
+    while n < WINDOWS.len() {
+        assert!(constant("WINDOW_CLASS") << n == WINDOWS[n]);
+        n += 1;
+    }
+};
 
 impl PortKey {
     /// Connections of this port are attended to.

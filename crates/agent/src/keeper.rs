@@ -1,11 +1,12 @@
 //! Keeps the memory on disk while the agent runs: what has changed every few seconds, all of it at the end, and what
 //! is forgotten at once. What fails is said and tried again: connections do not wait for a disk.
 
+use crate::canary::CanaryState;
 use crate::clock::{Moment, monotonic_ns, since};
 use crate::contract::PrefixKey;
 use crate::lock::lock;
 use crate::log::{Level, say};
-use crate::store::Store;
+use crate::store::{AgentFact, Store};
 use ipnet::IpNet;
 use libbpf_rs::MapHandle;
 use std::collections::HashSet;
@@ -86,14 +87,19 @@ impl Keeper {
         lock(&self.changed).add(keys.iter().copied(), self.most);
     }
 
-    /// Saves what has changed, if the last time is as long ago.
-    pub fn save_if_due(&self, map: &MapHandle, every_s: u32) {
+    /// Whether the last time is so long ago that it is time to save what has changed; it counts from now on.
+    pub fn is_due(&self, every_s: u32) -> bool {
         let mut saved_ns = lock(&self.saved_ns);
         let now = monotonic_ns();
-        if since(*saved_ns, now) < u64::from(every_s) * 1_000_000_000 {
-            return;
+        let is_due = since(*saved_ns, now) >= u64::from(every_s) * 1_000_000_000;
+        if is_due {
+            *saved_ns = now;
         }
-        *saved_ns = now;
+        is_due
+    }
+
+    /// Saves the paths that have changed.
+    pub fn save_changed(&self, map: &MapHandle) {
         let changed = mem::take(&mut *lock(&self.changed));
         if let Err(error) = self.save(map, &changed) {
             complain(&error);
@@ -125,14 +131,24 @@ impl Keeper {
         self.store.keep_only(|key| !is_meant(key)).unwrap_or_else(|error| complain(&error));
     }
 
-    /// Why windows were left alone when it was last said.
-    pub fn off(&self) -> Option<String> {
-        self.store.off()
+    /// What the canary had found. Versions before it kept only why all windows were left alone.
+    pub fn canary(&self) -> CanaryState {
+        let text = self.store.fact(AgentFact::Canary);
+        let read = text.as_deref().map(serde_json::from_str::<CanaryState>).transpose();
+        let state = read.unwrap_or_else(|error| {
+            let what = format!("the comparison begins anew, what was kept cannot be read: {error}");
+            say(Level::Warning, &what);
+            None
+        });
+        state.unwrap_or_default().resumed(self.store.fact(AgentFact::Off))
     }
 
-    /// Keeps why windows are left alone, or that they are not.
-    pub fn set_off(&self, why: Option<&str>) {
-        self.store.set_off(why).unwrap_or_else(|error| complain(&error));
+    /// Keeps what the canary has found.
+    pub fn keep_canary(&self, state: &CanaryState) {
+        let text = serde_json::to_string(state).expect("plain fields");
+        let kept = self.store.set_fact(AgentFact::Canary, Some(&text));
+        kept.and_then(|()| self.store.set_fact(AgentFact::Off, state.off()))
+            .unwrap_or_else(|error| complain(&error));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::contract::{ConnectionSettings, ConnectionSummary, LearntPath, Override, PrefixKey};
 use crate::facts::Shape;
+use crate::gauges::{KernelGauges, ProgramFile};
 use crate::knobs::Knobs;
 use crate::leftovers;
 use crate::load::{LoadOptions, Mode};
@@ -98,6 +99,30 @@ impl Loaded {
             overrides: MapHandle::try_from(&self.map("overrides"))?,
             ports: MapHandle::try_from(&self.map("ports"))?,
         })
+    }
+
+    /// What can be seen of it from outside while it runs.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub(crate) fn gauges(&self) -> libbpf_rs::Result<KernelGauges> {
+        // Elsewhere nobody shares a window of a session, or knows of a handshake.
+        let names: &[&str] =
+            if self.mode() == Mode::Wrap { &["accounts", "hosts"] } else { &["accounts"] };
+        let handle = |name: &&str| Ok(((*name).to_owned(), MapHandle::try_from(&self.map(name))?));
+        let maps = names.iter().map(handle).collect::<libbpf_rs::Result<_>>()?;
+        Ok(KernelGauges::new(maps, self.program_files()))
+    }
+
+    /// All programs that were loaded.
+    pub(crate) fn program_files(&self) -> Vec<ProgramFile> {
+        let objects = std::iter::once(&self.object).chain(&self.later);
+        let programs = objects.flat_map(Object::progs).filter(|program| program.autoload());
+        let file = |program: libbpf_rs::Program<'_>| ProgramFile {
+            name: program.name().to_string_lossy().into_owned(),
+            file: program.as_fd().as_raw_fd(),
+        };
+        programs.map(file).collect()
     }
 
     /// Both halves of the contract were built together; if not, nothing that is read means anything.

@@ -15,7 +15,7 @@ const fn field(of: &'static str, name: &'static str, at: usize, size: usize) -> 
 }
 
 /// All fields of all structs, each struct's in their order.
-pub(crate) const FIELDS: [Field; 50] = [
+pub(crate) const FIELDS: [Field; 58] = [
     field("path_key", "netns", 0, 4),
     field("path_key", "bits", 4, 4),
     field("path_key", "address", 8, 16),
@@ -47,6 +47,10 @@ pub(crate) const FIELDS: [Field; 50] = [
     field("settings", "flags", 36, 4),
     field("settings", "mark", 40, 4),
     field("settings", "receive_window", 44, 4),
+    field("settings", "canary", 48, 4),
+    field("settings", "stage", 52, 4),
+    field("settings", "stopped_windows", 56, 8),
+    field("settings", "stopped_lengths", 64, 32),
     field("summary", "path", 0, 24),
     field("summary", "lasted_ns", 24, 8),
     field("summary", "bytes_acked", 32, 8),
@@ -60,17 +64,21 @@ pub(crate) const FIELDS: [Field; 50] = [
     field("summary", "flags", 68, 4),
     field("summary", "restarts", 72, 4),
     field("summary", "proposed", 76, 4),
+    field("summary", "remembered", 80, 4),
+    field("summary", "handshake_us", 84, 4),
+    field("summary", "stage", 88, 4),
+    field("summary", "start", 92, 4),
     // Structs as a whole.
     field("path_key", "", 0, 24),
     field("path", "", 0, 72),
     field("override_key", "", 0, 20),
     field("override", "", 0, 8),
-    field("settings", "", 0, 48),
-    field("summary", "", 0, 80),
+    field("settings", "", 0, 96),
+    field("summary", "", 0, 96),
 ];
 
 /// Constants of the header by their names there.
-pub(crate) const CONSTANTS: [(&str, u32); 16] = [
+pub(crate) const CONSTANTS: [(&str, u32); 31] = [
     ("CONTROL_AUTO", 0),
     ("CONTROL_CUBIC", 1),
     ("CONTROL_BBR", 2),
@@ -87,4 +95,19 @@ pub(crate) const CONSTANTS: [(&str, u32); 16] = [
     ("SUMMARY_FELL_BACK", 2),
     ("SUMMARY_CONTROL_GROUP", 4),
     ("SUMMARY_LOST_FIRST", 8),
+    ("SUMMARY_COMPARED", 16),
+    ("WINDOW_CLASS", 16),
+    ("WINDOW_CLASSES", 5),
+    ("LENGTH_V4", 160),
+    ("START_WARM", 0),
+    ("START_HANDSHAKE", 1),
+    ("START_UNKNOWN", 2),
+    ("START_OLD", 3),
+    ("START_ROUND_TRIP", 4),
+    ("START_SMALL", 5),
+    ("START_STOPPED", 6),
+    ("START_OUTSIDE", 7),
+    ("START_CONTROL_GROUP", 8),
+    ("START_SHARED", 9),
+    ("START_PACING", 10),
 ];

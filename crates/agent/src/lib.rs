@@ -2,7 +2,7 @@
 //!
 //! The programs in `bpf/` run in the kernel and do all that concerns a connection; they go on without us
 //! for connections that are open. This side loads and attaches them ([`kernel`]), hears how connections
-//! went ([`totals`], [`compare`]) and ends warm starts that do harm ([`judge`]), does what the operator says
+//! went ([`totals`], [`compare`]) and ends warm starts that do harm ([`canary`]), does what the operator says
 //! ([`options`], [`config`]), also anew while it runs ([`knobs`]), shows and clears what is remembered ([`paths`]),
 //! keeps it ([`keeper`], [`store`], [`exchange`]), and answers questions over a Unix socket ([`control`], [`question`])
 //! and by HTTP ([`metrics`]), in JSON by a published [`schema`]. [`schemes`] are the congestion controls, [`load`] says what is to be loaded, [`mode`] is
@@ -12,6 +12,7 @@
 pub mod agent;
 pub mod assumed;
 pub mod btf;
+pub mod canary;
 pub mod check;
 pub mod clock;
 pub mod compare;
@@ -20,7 +21,7 @@ pub mod contract;
 pub mod control;
 pub mod exchange;
 pub mod facts;
-pub mod judge;
+mod gauges;
 pub mod keeper;
 pub mod kernel;
 pub mod knobs;
@@ -37,10 +38,12 @@ pub mod options;
 pub mod overrides;
 pub mod paths;
 pub mod question;
+mod ramp;
 pub mod rejection;
 pub mod schema;
 pub mod schemes;
 mod shape;
+pub mod start;
 pub mod store;
 pub mod totals;
 pub mod value;

@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
 /// How the programs are to be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LoadOptions {
     /// How far they are to go.
     pub wanted: Wanted,

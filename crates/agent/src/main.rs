@@ -10,10 +10,12 @@ use agent::question::{AgentAnswer, Question};
 use agent::{control, leftovers, mode};
 use args::{AgentArgs, Command};
 use clap::Parser;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 /// Bad input, a missing privilege, or a kernel that does not do: as `headstart` has it.
 const CANNOT: u8 = 2;
@@ -43,11 +45,15 @@ fn run(args: AgentArgs) -> Result<ExitCode, String> {
             let can = findings.last().is_some_and(|finding| finding.is_there);
             Ok(if can { ExitCode::SUCCESS } else { ExitCode::from(CANNOT) })
         }
+        Some(Command::Status { watch: Some(every), .. }) => watch(&socket, every.get()),
         Some(Command::Status { json, .. }) => ask(&socket, &Question::Status, json),
         Some(Command::Paths { json, .. }) => ask(&socket, &Question::Paths, json),
         Some(Command::Export { file, .. }) => transfer::export(&socket, file.as_deref()),
         Some(Command::Import { file }) => transfer::import(&socket, &file),
         Some(Command::Tidy) => print(&tidy()).map(|()| ExitCode::SUCCESS),
+        Some(Command::Ramp { percent }) => {
+            ask(&socket, &Question::Ramp(percent.per_million()), false)
+        }
         Some(Command::Arm) => ask(&socket, &Question::Arm, false),
         Some(Command::Forget { prefix, .. }) => ask(&socket, &Question::Forget(prefix), false),
         Some(Command::Man(pages)) => args::write_man(&pages).map(|()| ExitCode::SUCCESS),
@@ -85,6 +91,9 @@ fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, Strin
         AgentAnswer::Paths(paths) => show::paths(&paths),
         AgentAnswer::Armed(true) => "windows are used again".to_owned(),
         AgentAnswer::Armed(false) => "windows had not been left alone".to_owned(),
+        AgentAnswer::Ramped(was) => {
+            format!("in force for new connections; before it were {} %", f64::from(was) / 1e4)
+        }
         AgentAnswer::Forgotten(1) => "1 path forgotten".to_owned(),
         AgentAnswer::Forgotten(count) => format!("{count} paths forgotten"),
         AgentAnswer::Exported(_) | AgentAnswer::Imported(_) => {
@@ -94,6 +103,23 @@ fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, Strin
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Until it is interrupted, or the agent ends.
+fn watch(socket: &Path, every_s: u32) -> Result<ExitCode, String> {
+    let is_terminal = io::stdout().is_terminal();
+    loop {
+        let AgentAnswer::Status(status) = control::ask(socket, &Question::Status)? else {
+            return Err("the agent answered something else".to_owned());
+        };
+        // A terminal is cleared, from its top left on; elsewhere one follows the other.
+        print(&format!(
+            "{}{}\n",
+            if is_terminal { "\x1b[H\x1b[2J" } else { "" },
+            show::status(&status)
+        ))?;
+        thread::sleep(Duration::from_secs(every_s.into()));
+    }
 }
 
 fn to_json(value: &impl serde::Serialize) -> String {

@@ -3,10 +3,13 @@
 //! [`crate::config`] gives it; bounds are those of the types in [`crate::value`].
 
 use crate::load::Wanted;
+use crate::log::LogLevel;
 use crate::metrics::MetricsAddress;
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::ControlChoice;
-use crate::value::{ColdStart, Factor, Fraction, Namespaces, PortNumber, SizedStart, Within};
+use crate::value::{
+    ColdStart, Factor, Fraction, Namespaces, Percentage, PortNumber, SizedStart, Within,
+};
 use faults::{Fault, FileError};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -94,15 +97,24 @@ pub struct AgentOptions {
     #[arg(long, value_name = "PART")]
     pub holdout: Option<Fraction>,
 
-    /// Turn windows off if warm starts retransmit more than so many times as much as cold starts [default: 2]
+    /// Let this percentage of connections start warm, beside the control group [default: 100]
     ///
-    /// All connections then start cold until `headstart agent arm`.
+    /// The other connections are stock. Raise it by `headstart agent ramp`, or in the file and by SIGHUP.
+    #[arg(long, value_name = "PERCENT")]
+    pub percent: Option<Percentage>,
+
+    /// Turn windows off if warm starts surely retransmit more than so many times as much as the control group [default: 2]
+    ///
+    /// They are turned off as well if they surely are slower. Those connections then start cold until `headstart agent arm`:
+    /// all, those of one size of window, or those of one length of prefix.
     #[arg(long, value_name = "TIMES")]
     pub off_ratio: Option<Factor>,
 
-    /// Judge harm (--off-ratio) by so many warm starts at a time [default: 1000]
+    /// Judge nothing before so many connections on each side [default: 100]
+    ///
+    /// With fewer than 100, false alarms are more frequent than one in twenty.
     #[arg(long, value_name = "CONNECTIONS")]
-    pub off_connections: Option<Within<1, { u32::MAX }>>,
+    pub off_connections: Option<Within<2, { u32::MAX }>>,
 
     /// Only measure; change nothing
     ///
@@ -124,6 +136,10 @@ pub struct AgentOptions {
     /// Serve /metrics and /health at this address, or at a Unix socket [default: off]
     #[arg(long, value_name = "ADDRESS:PORT|unix:FILE")]
     pub metrics: Option<MetricsAddress>,
+
+    /// How much the agent says of its work on standard error [default: notice]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub log: Option<LogLevel>,
 
     /// Unix socket at which a running agent is asked [default: /run/headstart-agent.sock]
     #[arg(long, value_name = "FILE", global = true)]
@@ -155,12 +171,14 @@ impl AgentOptions {
             cold,
             sized,
             holdout,
+            percent,
             off_ratio,
             off_connections,
             dry_run,
             state,
             save_every,
             metrics,
+            log,
             socket,
         } = self;
         Self {
@@ -183,12 +201,14 @@ impl AgentOptions {
             cold: cold.or(file.cold),
             sized: sized.or(file.sized),
             holdout: holdout.or(file.holdout),
+            percent: percent.or(file.percent),
             off_ratio: off_ratio.or(file.off_ratio),
             off_connections: off_connections.or(file.off_connections),
             dry_run: dry_run || file.dry_run,
             state: state.or(file.state),
             save_every: save_every.or(file.save_every),
             metrics: metrics.or(file.metrics),
+            log: log.or(file.log),
             socket: socket.or(file.socket),
         }
     }

@@ -150,6 +150,7 @@ pub fn import(map: &MapHandle, entries: &[ExchangeEntry]) -> Vec<PrefixKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::StoppedParts;
     use crate::schemes::ControlChoice;
 
     const SETTINGS: ConnectionSettings = ConnectionSettings {
@@ -161,6 +162,9 @@ mod tests {
         control: ControlChoice::Auto,
         mark: 0,
         control_group: 0,
+        canary: 1_000_000,
+        stage: 0,
+        stopped: StoppedParts::NONE,
         salt: 0,
         leaves_windows: false,
         only_ports: false,

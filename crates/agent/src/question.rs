@@ -1,12 +1,13 @@
 //! What a running agent is asked and answers: a line of JSON each way.
 
-use crate::compare::{Compared, ConfidenceInterval};
+use crate::compare::{Compared, ComparedPart};
 use crate::exchange::{ExchangeDocument, ExchangeEntry};
 use crate::load::Mode;
 use crate::paths::RememberedPath;
 use crate::schemes::ControlChoice;
 use crate::totals::ConnectionTotals;
 use ipnet::IpNet;
+use sequential::interval::ConfidenceInterval;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -25,6 +26,8 @@ pub enum Question {
     Forget(Option<IpNet>),
     /// Use windows again, after they were found to do harm.
     Arm,
+    /// Let so many of a million connections start warm from now on, beside the control group.
+    Ramp(u32),
     /// All that is remembered, for a document.
     Export,
     /// Remember this, where nothing as young is known.
@@ -43,6 +46,8 @@ pub enum AgentAnswer {
     Forgotten(usize),
     /// To [`Question::Arm`]: whether they had been left alone.
     Armed(bool),
+    /// To [`Question::Ramp`]: how many of a million they were.
+    Ramped(u32),
     /// To [`Question::Export`].
     Exported(Vec<ExchangeEntry>),
     /// To [`Question::Import`]: how many were taken.
@@ -74,6 +79,12 @@ pub struct AgentStatus {
     pub dry_run: bool,
     /// Share of the connections that is assigned to the control group (option `--holdout`).
     pub control_group_share: f64,
+    /// Share of the connections that may start warm, beside the control group (option `--percent`), percent.
+    pub percent: f64,
+    /// Counts up whenever something changes that connections are compared under.
+    pub stage: u32,
+    /// Connections that start cold because warm starts did harm to such ones, each with a reason.
+    pub stopped: Vec<StoppedPart>,
     /// Largest first window, segments.
     pub cap: u32,
     /// Paths remembered now.
@@ -82,10 +93,48 @@ pub struct AgentStatus {
     pub max_paths: u32,
     /// Connections that have closed.
     pub connections: ConnectionTotals,
-    /// Warm by control group, of the geometric means of completion time, over all sizes; `None` with too few.
+    /// All connections, and parts of them that can be told apart before they start: chosen for a remembered window, beside
+    /// the control group.
+    pub parts: Vec<ComparedPart>,
+    /// Warm by control group, of the geometric means of completion time, of all; `None` with too few.
     pub time_ratio: Option<ConfidenceInterval>,
     /// Warm connections beside the control group, by size.
     pub comparison: Vec<Compared>,
     /// Closed connections that are in no sum, because the buffer was full.
     pub summaries_lost: u64,
+    /// How long the programs have run, where the kernel counts that (`sysctl kernel.bpf_stats_enabled=1`).
+    pub programs: Vec<ProgramTime>,
+    /// How full the maps are that forget, or refuse, once they are full.
+    pub maps: Vec<MapFill>,
+}
+
+/// Connections that start cold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoppedPart {
+    /// Which, as in [`ComparedPart::part`].
+    pub part: String,
+    /// With which figures.
+    pub why: String,
+}
+
+/// What the kernel has counted of a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProgramTime {
+    /// Its name.
+    pub program: String,
+    /// Times that it ran.
+    pub runs: u64,
+    /// For how long in all, seconds.
+    pub time_s: f64,
+}
+
+/// Entries of a map.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MapFill {
+    /// Its name.
+    pub map: String,
+    /// Now.
+    pub entries: u64,
+    /// At most.
+    pub most: u32,
 }

@@ -13,12 +13,13 @@ pub const MEMORY: &str = include_str!("../../../docs/agent-memory-schema.json");
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::canary::{CanaryState, HarmLimit};
     use crate::check::Finding;
-    use crate::compare::{by_size, over_all_sizes};
+    use crate::compare::{by_part, by_size};
     use crate::contract::ConnectionSummary;
     use crate::exchange::{ExchangeDocument, tests::GOOD};
     use crate::load::Mode;
-    use crate::question::AgentStatus;
+    use crate::question::{AgentStatus, MapFill, ProgramTime, StoppedPart};
     use crate::schemes::ControlChoice;
     use crate::totals::ConnectionTotals;
     use serde_json::{Value, json};
@@ -32,21 +33,30 @@ mod tests {
     }
 
     /// Connections on either side of every comparison: nothing is null.
-    fn full() -> ConnectionTotals {
-        let mut totals = ConnectionTotals::default();
+    fn full() -> (ConnectionTotals, CanaryState) {
+        let limit = HarmLimit { ratio: 2.0, fewest: 10, has_control_group: true };
+        let (mut totals, mut canary) = (ConnectionTotals::default(), CanaryState::default());
         let none = ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).unwrap();
-        let one = ConnectionSummary { lasted_ns: 1_000_000_000, would: 20, ..none };
+        let one = ConnectionSummary { would: 20, remembered: 20, is_compared: true, ..none };
         for bytes_acked in [1, 20_000, 100_000, 1_000_000, 10_000_000] {
-            for is_warm in [true, false].repeat(12) {
-                let summary =
-                    ConnectionSummary { is_warm, in_control_group: !is_warm, bytes_acked, ..one };
+            for n in 0..24 {
+                let summary = ConnectionSummary {
+                    is_warm: n % 2 == 0,
+                    in_control_group: n % 2 == 1,
+                    lasted_ns: 1_000_000_000 + n * 1_000_000,
+                    bytes_acked,
+                    ..one
+                };
                 totals.add(&summary);
+                canary.add(&summary, &limit);
             }
         }
-        totals
+        (totals, canary)
     }
 
-    fn status(totals: ConnectionTotals, off: Option<String>) -> Value {
+    fn status(of: &(ConnectionTotals, CanaryState), off: Option<String>) -> Value {
+        let (totals, canary) = of;
+        let findings = canary.findings();
         let status = AgentStatus {
             version: "1".to_owned(),
             pid: 1,
@@ -55,26 +65,36 @@ mod tests {
             mode: Mode::Window,
             control: ControlChoice::Auto,
             congestion_controls: vec![],
+            stopped: off
+                .iter()
+                .map(|why| StoppedPart { part: "all".into(), why: why.clone() })
+                .collect(),
             off,
             dry_run: false,
             control_group_share: 0.05,
+            percent: 1.0,
+            stage: 3,
             cap: 256,
             paths: 0,
             max_paths: 1,
-            connections: totals,
-            time_ratio: over_all_sizes(&totals),
-            comparison: by_size(&totals),
+            connections: *totals,
+            parts: by_part(&findings, canary.stops()),
+            time_ratio: findings[0].times,
+            comparison: by_size(totals, &findings),
             summaries_lost: 0,
+            programs: vec![ProgramTime { program: "attend".to_owned(), runs: 1, time_s: 1e-6 }],
+            maps: vec![MapFill { map: "hosts".to_owned(), entries: 1, most: 2 }],
         };
         serde_json::to_value(status).unwrap()
     }
 
     #[test]
     fn a_status_obeys_its_schema_with_and_without_connections() {
-        assert!(obeys(STATUS, &status(ConnectionTotals::default(), None)));
-        let full = status(full(), Some("harm".to_owned()));
+        assert!(obeys(STATUS, &status(&Default::default(), None)));
+        let full = status(&full(), Some("harm".to_owned()));
         assert!(full["comparison"][4]["time_ratio"].is_object(), "{full}");
         assert!(full["time_ratio"].is_object(), "{full}");
+        assert!(full["parts"][2]["retransmission_ratio"].is_object(), "{full}");
         assert!(obeys(STATUS, &full));
         let mut wrong = full;
         wrong["mode"] = json!("magic");

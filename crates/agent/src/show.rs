@@ -1,11 +1,12 @@
 //! Results as text for people.
 
 use agent::check::Finding;
-use agent::compare::{Compared, ConfidenceInterval, Side};
+use agent::compare::{CanaryVerdict, Compared, ComparedPart, Side};
 use agent::load::Mode;
 use agent::paths::RememberedPath;
 use agent::question::AgentStatus;
 use agent::totals::Sum;
+use sequential::interval::ConfidenceInterval;
 
 pub(crate) fn findings(findings: &[Finding]) -> String {
     let yes = |finding: &Finding| if finding.is_there { "yes" } else { "no" };
@@ -64,11 +65,14 @@ pub(crate) fn status(status: &AgentStatus) -> String {
     let rows = [("warm", &sums.warm), ("control group", &sums.control_group), ("cold", &sums.cold)];
     let sums = table(SUM_HEAD, rows.into_iter().map(|(name, sum)| sum_row(name, sum)));
     let cgroups = status.cgroups.iter().map(|cgroup| cgroup.display().to_string());
+    let control_group = status.control_group_share * 100.0;
     let mut text = format!(
-        "{} for {}, first windows of at most {} segments\n{} of at most {} paths remembered\n\n{sums}",
+        "{} for {}, first windows of at most {} segments\n{} % of connections may start warm, {} % are the control group\n{} of at most {} paths remembered\n\n{sums}",
         given(status),
         cgroups.collect::<Vec<_>>().join(", "),
         status.cap,
+        status.percent.min(100.0 - control_group),
+        control_group,
         status.paths,
         status.max_paths,
     );
@@ -81,9 +85,14 @@ pub(crate) fn status(status: &AgentStatus) -> String {
             "dry run: connections keep their own congestion control and windows, \"proposed\" is the first window that they would get\n\n{text}"
         );
     }
-    if status.comparison.iter().any(|class| class.warm.closed > 0 && class.control_group.closed > 0)
-    {
-        text += "\n\nwarm / control group, with 95 % confidence intervals\n";
+    for stopped in &status.stopped {
+        text = format!("windows are left alone ({}): {}\n{text}", stopped.part, stopped.why);
+    }
+    let is_compared = |part: &ComparedPart| part.chosen > 0 && part.control_group > 0;
+    if status.parts.iter().any(is_compared) {
+        text += "\n\nchosen for a warm start / control group: all intervals hold at once and at every look (95 %)\n";
+        text += &table(PART_HEAD, status.parts.iter().map(part_row));
+        text += "\n\nby bytes that were delivered, which is known afterwards alone (parts of connections: 95 % at one look)\n";
         text += &table(CLASS_HEAD, status.comparison.iter().map(class_row));
     }
     if status.summaries_lost > 0 {
@@ -106,13 +115,37 @@ const SUM_HEAD: [&str; 8] = [
 const CLASS_HEAD: [&str; 5] =
     ["bytes up to", "closed", "time", "sent again", "lost of first flight"];
 
+const PART_HEAD: [&str; 5] = ["which", "closed", "time", "retransmissions", ""];
+
+fn part_row(part: &ComparedPart) -> [String; 5] {
+    let verdict = match part.verdict {
+        CanaryVerdict::Open => "",
+        CanaryVerdict::Gain => "faster",
+        CanaryVerdict::Stopped => "STOPPED",
+    };
+    [
+        part.part.clone(),
+        format!("{} / {}", part.chosen, part.control_group),
+        or_dash(part.time_ratio.filter(is_known).map(ratio)),
+        or_dash(part.retransmission_ratio.filter(is_known).map(ratio)),
+        verdict.to_owned(),
+    ]
+}
+
+/// With hardly any retransmissions on either side anything is possible.
+fn is_known(of: &ConfidenceInterval) -> bool {
+    of.high / of.low < 1000.0
+}
+
+fn ratio(of: ConfidenceInterval) -> String {
+    format!("{:.2} ({:.2}–{:.2})", of.estimate, of.low, of.high)
+}
+
 fn class_row(class: &Compared) -> [String; 5] {
     let (warm, control_group) = (&class.warm, &class.control_group);
     let both = |of: fn(&Side) -> Option<ConfidenceInterval>| {
         format!("{} / {}", or_dash(of(warm).map(part)), or_dash(of(control_group).map(part)))
     };
-    let ratio =
-        |of: ConfidenceInterval| format!("{:.2} ({:.2}–{:.2})", of.estimate, of.low, of.high);
     [
         class.up_to_bytes.map_or_else(|| "any".to_owned(), |bytes| bytes.to_string()),
         format!("{} / {}", warm.closed, control_group.closed),

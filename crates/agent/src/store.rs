@@ -19,7 +19,15 @@ const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2")
 const SHARED: u32 = 0;
 /// Facts of the agent itself.
 const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
-const OFF: &str = "off";
+
+/// What is kept of the agent itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentFact {
+    /// Why all windows are left alone, if they are.
+    Off,
+    /// What the canary has found, as JSON.
+    Canary,
+}
 
 /// Bytes of the file that are kept in memory: it is written a little at a time, and read once.
 const CACHE: usize = 8 << 20;
@@ -163,28 +171,37 @@ impl Store {
         Ok(())
     }
 
-    /// Why windows are left alone, if they are.
-    pub fn off(&self) -> Option<String> {
+    /// What was kept of the agent by this name.
+    pub fn fact(&self, fact: AgentFact) -> Option<String> {
         let reading = self.0.begin_read().ok()?;
         let facts = reading.open_table(FACTS).ok()?;
-        facts.get(OFF).ok()?.map(|why| why.value().to_owned())
+        facts.get(fact.key()).ok()?.map(|value| value.value().to_owned())
     }
 
-    /// Keeps why windows are left alone, or that they are not.
+    /// Keeps it, or that there is nothing.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn set_off(&self, why: Option<&str>) -> Result<(), redb::Error> {
+    pub fn set_fact(&self, fact: AgentFact, value: Option<&str>) -> Result<(), redb::Error> {
         let writing = self.0.begin_write()?;
         {
             let mut facts = writing.open_table(FACTS)?;
-            match why {
-                Some(why) => drop(facts.insert(OFF, why)?),
-                None => drop(facts.remove(OFF)?),
+            match value {
+                Some(value) => drop(facts.insert(fact.key(), value)?),
+                None => drop(facts.remove(fact.key())?),
             }
         }
         writing.commit()?;
         Ok(())
+    }
+}
+
+impl AgentFact {
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Canary => "canary-1",
+        }
     }
 }
 
@@ -285,11 +302,11 @@ mod tests {
         fs::write(&file, "no database, but more than a few bytes of something else").unwrap();
         let (store, why) = Store::open(&file).unwrap();
         assert!(why.unwrap().contains("is damaged"));
-        assert_eq!(store.off(), None);
-        store.set_off(Some("harm")).unwrap();
+        assert_eq!(store.fact(AgentFact::Off), None);
+        store.set_fact(AgentFact::Off, Some("harm")).unwrap();
         assert!(Store::open(&file).unwrap_err().contains("another agent has"));
         drop(store);
-        assert_eq!(Store::open(&file).unwrap().0.off(), Some("harm".to_owned()));
+        assert_eq!(Store::open(&file).unwrap().0.fact(AgentFact::Off), Some("harm".to_owned()));
         fs::remove_file(&file).unwrap();
         fs::remove_file(file.with_extension("damaged")).unwrap();
     }

@@ -2,6 +2,9 @@
 //! all others; the first two also by size, as they are compared ([`crate::compare`]).
 
 use crate::contract::ConnectionSummary;
+use crate::start::StartReason;
+use sequential::log_times::LogTimes;
+use sequential::part::{SIZES, size_class};
 use serde::{Deserialize, Serialize};
 
 /// Sums over connections that have closed.
@@ -36,24 +39,20 @@ pub struct Group {
     pub retransmitting: u64,
     /// Of these, such that lost something of their very first flight.
     pub lost_first: u64,
-    /// Of these, such that lasted for a time that is known.
-    pub timed: u64,
-    /// Natural logarithms of these times in seconds, added up.
-    pub log_times: f64,
-    /// The same of their squares.
-    pub log_times_squared: f64,
+    /// Times of those of which one is known, in logarithms.
+    pub log_times: LogTimes,
     /// These times added up, seconds.
     pub time_sum_s: f64,
     /// Connections by time: up to each of [`TIMES`] and beyond the one before, and at the end longer ones.
     pub times: [u64; TIMES.len() + 1],
 }
 
-/// Both groups of one size.
+/// Both groups of one size, as they are compared: by what chance has said, not by what could be done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Class {
-    /// Begun with a remembered window.
+    /// Chosen to start with a remembered window.
     pub warm: Group,
-    /// Of the control group, with such a window proposed.
+    /// Of the control group, with a window remembered.
     pub control_group: Group,
 }
 
@@ -68,10 +67,14 @@ pub struct ConnectionTotals {
     pub cold: Sum,
     /// By size: [`SIZES`], and what is larger.
     pub classes: [Class; SIZES.len() + 1],
+    /// By how they started: [`StartReason::ALL`].
+    pub starts: [u64; StartReason::ALL.len()],
+    /// First windows, by [`WINDOW_BOUNDS`] and larger.
+    pub windows: [u64; WINDOW_BOUNDS.len() + 1],
 }
 
-/// Bytes acknowledged of connections of one class, at most; powers of 4 from what ten segments carry.
-pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];
+/// First windows that are told apart, segments.
+pub const WINDOW_BOUNDS: [u32; 8] = [10, 16, 32, 64, 128, 256, 512, 1024];
 
 /// Completion times that are told apart, seconds: most web transfers take one to some tens of round trips.
 pub const TIMES: [f64; 12] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6];
@@ -79,30 +82,27 @@ pub const TIMES: [f64; 12] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6
 impl ConnectionTotals {
     /// Takes one more connection into account.
     pub fn add(&mut self, summary: &ConnectionSummary) {
+        let class = &mut self.classes[usize::from(size_class(summary.bytes_acked))];
+        match (summary.is_compared, summary.in_control_group) {
+            (true, true) => class.control_group.add(summary),
+            (true, false) => class.warm.add(summary),
+            (false, _) => {}
+        }
         let would_be_warm = summary.in_control_group && summary.would > 0;
-        let class = &mut self.classes[class_of(summary.bytes_acked)];
         let sum = match (summary.is_warm, would_be_warm) {
-            (true, _) => {
-                class.warm.add(summary);
-                &mut self.warm
-            }
-            (false, true) => {
-                class.control_group.add(summary);
-                &mut self.control_group
-            }
+            (true, _) => &mut self.warm,
+            (false, true) => &mut self.control_group,
             (false, false) => &mut self.cold,
         };
         sum.add(summary);
+        self.starts[summary.start as usize] += 1;
+        self.windows[WINDOW_BOUNDS.partition_point(|most| *most < summary.first_window)] += 1;
     }
 
     /// Connections that have closed.
     pub const fn closed(&self) -> u64 {
         self.warm.closed + self.control_group.closed + self.cold.closed
     }
-}
-
-pub(crate) fn class_of(bytes: u64) -> usize {
-    SIZES.partition_point(|most| *most < bytes)
 }
 
 impl Sum {
@@ -126,10 +126,7 @@ impl Group {
         self.lost_first += u64::from(summary.has_lost_first);
         if summary.lasted_ns > 0 {
             let time = summary.lasted_ns as f64 / 1e9;
-            let log_time = time.ln();
-            self.timed += 1;
-            self.log_times += log_time;
-            self.log_times_squared += log_time * log_time;
+            self.log_times.add(time);
             self.time_sum_s += time;
             self.times[TIMES.partition_point(|most| *most < time)] += 1;
         }
@@ -145,6 +142,7 @@ mod tests {
         let one = ConnectionSummary {
             in_control_group: true,
             would: 20,
+            is_compared: true,
             ..ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).unwrap()
         };
         let mut totals = ConnectionTotals::default();
@@ -153,17 +151,8 @@ mod tests {
         }
         let group = totals.classes[0].control_group;
         // The one of which no time is known is in none.
-        assert_eq!((group.closed, group.timed), (4, 3));
+        assert_eq!((group.closed, group.log_times.count), (4, 3));
         assert_eq!(group.times, [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
-    }
-
-    #[test]
-    fn a_class_ends_with_its_own_size() {
-        assert_eq!(class_of(0), 0);
-        assert_eq!(class_of(16_384), 0);
-        assert_eq!(class_of(16_385), 1);
-        assert_eq!(class_of(1_048_576), 3);
-        assert_eq!(class_of(1_048_577), 4);
     }
 
     #[test]
@@ -172,7 +161,9 @@ mod tests {
         let cold = ConnectionSummary::from_bytes(&bytes).unwrap();
         let mut totals = ConnectionTotals::default();
         totals.add(&ConnectionSummary { in_control_group: true, ..cold });
-        totals.add(&ConnectionSummary { in_control_group: true, would: 20, ..cold });
+        let control = ConnectionSummary { in_control_group: true, would: 20, ..cold };
+        let start = StartReason::ControlGroup;
+        totals.add(&ConnectionSummary { is_compared: true, start, ..control });
         totals.add(&ConnectionSummary { would: 30, ..cold });
         totals.add(&ConnectionSummary { is_warm: true, would: 40, ..cold });
         let closed = [totals.cold.closed, totals.control_group.closed, totals.warm.closed];
@@ -180,5 +171,7 @@ mod tests {
         // Windows were left alone: a dry run.
         assert_eq!((totals.cold.proposed, totals.cold.proposed_windows), (1, 30));
         assert_eq!(totals.classes[0].control_group.closed, 1);
+        assert_eq!(totals.starts[StartReason::ControlGroup as usize], 1);
+        assert_eq!(totals.windows, [4, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::metrics::MetricsAddress;
 use crate::overrides::{self, PrefixCap};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use std::str::FromStr;
 
 /// A whole number within bounds, both included.
@@ -16,6 +16,10 @@ pub struct PortNumber(pub u16);
 /// A part of a whole, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fraction(f64);
+
+/// A part of a whole, from 0 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Percentage(f64);
 
 /// How many times as much, 1 or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,6 +90,18 @@ impl Fraction {
     }
 }
 
+impl Percentage {
+    /// As parts of a million.
+    pub fn per_million(self) -> u32 {
+        (self.0 * 1e4).round() as u32
+    }
+
+    fn new(number: f64) -> Result<Self, String> {
+        let is_within = (0.0..=100.0).contains(&number);
+        is_within.then_some(Self(number)).ok_or_else(|| format!("{number} is not from 0 to 100"))
+    }
+}
+
 impl Factor {
     /// The number.
     pub const fn get(self) -> f64 {
@@ -132,6 +148,7 @@ macro_rules! readable {
 readable!([const LEAST: u32, const MOST: u32] Within<LEAST, MOST>, i64, "whole number");
 readable!([] PortNumber, i64, "port");
 readable!([] Fraction, f64, "number");
+readable!([] Percentage, f64, "number");
 readable!([] Factor, f64, "number");
 
 /// From a file's text as from the command line's.

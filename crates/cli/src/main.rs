@@ -5,6 +5,7 @@
 
 mod agent;
 mod analyze;
+mod anonymity;
 mod behind;
 mod capture;
 mod check;
@@ -12,6 +13,8 @@ mod completions;
 mod emulate;
 mod failure;
 mod input;
+mod interrupt;
+mod jobs;
 mod manual;
 mod merge;
 mod names;
@@ -57,7 +60,7 @@ enum Command {
     /// Rebuilds the senders of a server's captures, classifies what they retransmitted, and says where the time of each
     /// transfer went.
     #[command(after_help = analyze::appendix().help())]
-    Analyze(analyze::AnalyzeArgs),
+    Analyze(Box<analyze::AnalyzeArgs>),
     /// Run a command behind a link, in real time
     ///
     /// Runs a command in a network of its own. Its only way out is a link of the rate, delay and queue that you

@@ -15,7 +15,6 @@ mod key;
 mod manifest;
 mod measure;
 mod merge;
-#[cfg(feature = "parquet")]
 mod parquet;
 mod plots;
 mod run;

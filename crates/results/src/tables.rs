@@ -31,7 +31,6 @@ pub enum TableFormat {
     #[default]
     Csv,
     /// Columns, for programs.
-    #[cfg(feature = "parquet")]
     Parquet,
 }
 
@@ -61,14 +60,12 @@ pub fn write_tables(
     summary.write(&results.join(SUMMARY), plan).map_err(written)?;
     match format {
         TableFormat::Csv => {}
-        #[cfg(feature = "parquet")]
         TableFormat::Parquet => to_parquet(results).map_err(written)?,
     }
     Ok(summary)
 }
 
 /// Puts Parquet in the place of CSV.
-#[cfg(feature = "parquet")]
 fn to_parquet(results: &Path) -> io::Result<()> {
     for name in ALL {
         let table = results.join(name);

@@ -50,13 +50,13 @@ pub(crate) struct TracedConnection {
 }
 
 impl TracedConnection {
-    /// A connection whose first packet is `segment`.
-    pub(crate) fn new(number: u64, segment: &Observed) -> Self {
+    /// A connection whose first packet is `segment`; `server`: which end of it is the server's, if no handshake tells.
+    pub(crate) fn new(number: u64, segment: &Observed, server: Option<Side>) -> Self {
         let ends = [segment.source, segment.destination];
         Self {
             number,
             ends,
-            server: likely_server(segment),
+            server: likely_server(segment, server),
             began: segment.at,
             last: segment.at,
             opened: None,
@@ -576,10 +576,10 @@ fn syn_again(segment: &Observed) -> Retransmission {
 }
 
 /// Who the server is by its first packet: who gets a SYN or sends a SYN-ACK, else who has the lower port.
-fn likely_server(segment: &Observed) -> Side {
+fn likely_server(segment: &Observed, named: Option<Side>) -> Side {
     if segment.has(Flags::SYN) {
         usize::from(!segment.has(Flags::ACK))
     } else {
-        usize::from(segment.destination.port < segment.source.port)
+        named.unwrap_or(usize::from(segment.destination.port < segment.source.port))
     }
 }

@@ -3,6 +3,7 @@
 use crate::connection::{Digesting, TracedConnection};
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::sender::PARK_AFTER;
+use crate::servers::NamedServers;
 use crate::sink::TraceSink;
 use crate::summary::TraceEnd;
 use crate::table::{ConnectionTable, FoundPlace};
@@ -14,6 +15,9 @@ use units::{Duration, Instant};
 /// Segments between two looks for idle connections.
 const SWEEP_EVERY: u64 = 256;
 
+/// A clock that goes back by more was set, and what follows is another capture.
+const CLOCK_SET: Duration = Duration::from_secs(60);
+
 /// What the engine is told of its input, and its limits.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -23,6 +27,8 @@ pub struct EngineConfig {
     pub vantage: Option<Vantage>,
     /// What servers send is ignored, as if it had not been captured: their senders are predicted.
     pub acks_only: bool,
+    /// Who is the server where no handshake tells; segments of others are counted and passed over.
+    pub servers: NamedServers,
     /// Connections that are followed at most; beyond that the least recently used one is evicted.
     pub max_connections: usize,
     /// A connection without packets for so long is over.
@@ -35,6 +41,7 @@ impl Default for EngineConfig {
             models: SenderModels::all(SenderModel::of(SenderProfile::Linux)),
             vantage: None,
             acks_only: false,
+            servers: NamedServers::default(),
             max_connections: 1 << 20,
             idle_timeout: Duration::from_secs(300),
         }
@@ -46,22 +53,31 @@ impl Default for EngineConfig {
 pub struct EngineTally {
     /// Segments taken.
     pub segments: u64,
+    /// Of these, segments of other servers than those that were named.
+    pub of_others: u64,
     /// Connections begun.
     pub connections: u64,
     /// Connections whose place others needed.
     pub evicted: u64,
-    /// Segments whose time is before that of the one before; they count as simultaneous with it.
+    /// Segments whose time is before that of the one before, by a minute at most; they count as simultaneous with it.
     pub backwards: u64,
+    /// How often the time went back by more than a minute: all connections ended there.
+    pub clock_set: u64,
 }
 
 impl EngineTally {
     /// Adds the counts of another part of the capture.
     pub(crate) const fn add(&mut self, other: &Self) {
-        let Self { segments, connections, evicted, backwards } = *other;
+        let Self { segments, of_others, connections, evicted, backwards, clock_set } = *other;
         self.segments += segments;
+        self.of_others += of_others;
         self.connections += connections;
         self.evicted += evicted;
         self.backwards += backwards;
+        // Each part sees it by itself.
+        if clock_set > self.clock_set {
+            self.clock_set = clock_set;
+        }
     }
 }
 
@@ -88,7 +104,10 @@ impl<S: TraceSink> TraceEngine<S> {
 
     /// Takes the next segment of the capture.
     pub fn on_segment(&mut self, segment: &Observed) {
-        if segment.at < self.now {
+        if segment.at + CLOCK_SET < self.now {
+            self.tally.clock_set += 1;
+            while self.finish_oldest() {}
+        } else if segment.at < self.now {
             self.tally.backwards += 1;
             let segment = Observed { at: self.now, ..*segment };
             return self.digest(&segment);
@@ -99,6 +118,10 @@ impl<S: TraceSink> TraceEngine<S> {
 
     fn digest(&mut self, segment: &Observed) {
         self.tally.segments += 1;
+        if !self.config.servers.concern(segment) {
+            self.tally.of_others += 1;
+            return;
+        }
         let FoundPlace { place, side } = match self.table.find(segment) {
             Some(found) if !self.is_replaced(found, segment) => found,
             Some(FoundPlace { place, .. }) => {
@@ -153,8 +176,9 @@ impl<S: TraceSink> TraceEngine<S> {
         }
         let number = self.tally.connections;
         self.tally.connections += 1;
-        let place = self.table.insert(segment, TracedConnection::new(number, segment));
-        FoundPlace { place, side: 0 }
+        let server = self.config.servers.end_of(segment);
+        let connection = TracedConnection::new(number, segment, server);
+        FoundPlace { place: self.table.insert(segment, connection), side: 0 }
     }
 
     /// Ends the connection that has been idle for longest, if for too long.

@@ -24,6 +24,20 @@ pub enum TraceEnd {
     CaptureEnded,
 }
 
+impl TraceEnd {
+    /// A short name for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Reset => "reset",
+            Self::Replaced => "replaced",
+            Self::Idle => "idle",
+            Self::Evicted => "evicted",
+            Self::CaptureEnded => "capture-ended",
+        }
+    }
+}
+
 /// Counts of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderTally {

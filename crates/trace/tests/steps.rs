@@ -304,3 +304,24 @@ fn both_ends_may_open_at_once() {
 fn the_place_of_the_capture_is_told_by_the_handshake() {
     assert_eq!(summary("newreno", &begun(false, 1)).vantage, Vantage::Server);
 }
+
+/// A clock that goes back by seconds makes packets simultaneous; one that was set back by an hour begins anew, with all
+/// times as they are.
+#[test]
+fn a_clock_that_was_set_back_begins_anew() {
+    let mut wire = begun(true, 3);
+    wire.ack(210, 3);
+    let first = wire.segments.clone();
+    let late = |by: Duration| {
+        first.iter().map(move |segment| Observed { at: segment.at + by, ..*segment })
+    };
+    let hour: Vec<Observed> = late(Duration::from_secs(3_600)).chain(first.clone()).collect();
+    let (found, tally) = run("linux", &hour);
+    assert_eq!((tally.clock_set, tally.backwards, tally.connections), (1, 0, 2));
+    let lasted =
+        |at: usize| found.connections[at].ended.saturating_since(found.connections[at].began);
+    assert_eq!(lasted(0), lasted(1));
+    let seconds: Vec<Observed> = late(Duration::from_secs(3)).chain(first.clone()).collect();
+    let (_, tally) = run("linux", &seconds);
+    assert_eq!((tally.clock_set, tally.backwards), (0, first.len() as u64));
+}

@@ -5,6 +5,7 @@
 //! in 70 ms at 1.2 windows in a round trip, 117 are sent on and 100 wait. The rest is lost.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
+use crate::failing::{self, FEW};
 use crate::memory::Memory;
 use agent::load::Mode;
 use calm::calmly;
@@ -101,37 +102,30 @@ fn a_success_between_failures_keeps_the_memory() {
 #[test]
 fn warm_starts_that_send_much_again_end_all_warm_starts_until_it_is_armed() {
     calmly(|| {
-        let Some(bed) = Bed::new() else { return };
-        bed.widen_receive_window();
-        let limits = ["--cap", "1024", "--off-connections", "4", "--off-ratio", "2"];
-        let agent = bed.agent(&limits);
+        let Some(bed) = failing::bed() else { return };
+        let agent = bed.agent(&["--cap", "1024", "--off-connections", FEW]);
         let server = bed.serve(Domain::IPV4, None);
-        // Something to compare with that sends some 350 segments and loses none: one of these may be chance, one of twenty would
-        // leave what follows to chance, too.
-        bed.visit(&server, 500_000);
-        agent.wait_for_closed(1);
-        for _ in 0..4 {
-            assert_eq!(agent.status().off, None);
-            fail(&bed, &agent, &server);
-        }
+        let failed = failing::turn_off(&bed, &agent, &server);
         let why = agent.status().off.expect("it is off");
-        assert!(why.starts_with("4 warm starts sent "), "{why}");
+        assert!(why.starts_with(&format!("warm starts ({failed}) retransmitted ")), "{why}");
         assert!(agent.said().contains("ALL WINDOWS ARE LEFT ALONE"), "{}", agent.said());
 
+        let before = agent.status().connections;
         Memory::new().change(|path| path.window = 30);
         bed.visit(&server, 30_000);
-        agent.wait_for_closed(6);
+        agent.wait_for_closed(before.closed() + 1);
         let sums = agent.status().connections;
-        assert_eq!((sums.warm.closed, sums.cold.closed), (4, 2));
+        assert_eq!((sums.warm.closed, sums.cold.closed), (failed, before.cold.closed + 1));
         // It says what it would have done.
-        assert_eq!((sums.cold.proposed, sums.cold.first_windows), (1, 20));
+        assert_eq!(sums.cold.proposed, before.cold.proposed + 1);
+        assert_eq!(sums.cold.first_windows, before.cold.first_windows + 10);
 
         assert!(agent.arm());
         assert_eq!(agent.status().off, None);
         Memory::new().change(|path| path.window = 30);
         bed.visit(&server, 30_000);
-        agent.wait_for_closed(7);
-        assert_eq!(agent.status().connections.warm.closed, 5);
+        agent.wait_for_closed(sums.closed() + 1);
+        assert_eq!(agent.status().connections.warm.closed, failed + 1);
         assert!(!agent.arm());
     });
 }

@@ -1,6 +1,6 @@
 //! The memory in the kernel as a test may change it: what is there is what a connection goes by.
 
-use agent::contract::{LearntPath, PrefixKey};
+use agent::contract::{ConnectionSettings, LearntPath, PrefixKey};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::fs;
@@ -65,3 +65,17 @@ pub(crate) fn newest(name: &str) -> MapHandle {
 }
 
 const SIZES: (u32, u32) = (PrefixKey::SIZE as u32, LearntPath::SIZE as u32);
+
+/// Changes the settings of the one agent that runs, as bytes.
+pub(crate) fn change_settings(change: impl FnOnce(&mut Vec<u8>)) {
+    let named = MapInfoIter::default().filter(|info| {
+        info.name.to_string_lossy().contains(".data")
+            && info.value_size as usize == ConnectionSettings::SIZE
+    });
+    let newest = named.max_by_key(|info| info.id).expect("an agent runs");
+    let map = MapHandle::from_map_id(newest.id).unwrap();
+    let key = 0_u32.to_ne_bytes();
+    let mut bytes = map.lookup(&key, MapFlags::ANY).unwrap().unwrap();
+    change(&mut bytes);
+    map.update(&key, &bytes, MapFlags::ANY).unwrap();
+}

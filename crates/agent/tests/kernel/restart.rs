@@ -1,7 +1,7 @@
 //! What is remembered outlives the agent, however it ends, and gets no younger by that.
 
 use crate::bed::{Bed, until};
-use crate::memory::Memory;
+use crate::failing::{self, FEW};
 use calm::calmly;
 use nix::sys::signal::Signal;
 use socket2::Domain;
@@ -75,25 +75,23 @@ fn an_end_by_signal_keeps_all_and_what_was_forgotten_stays_so() {
 #[test]
 fn being_off_outlives_the_agent() {
     calmly(|| {
-        let Some(bed) = Bed::new() else { return };
-        bed.widen_receive_window();
+        let Some(bed) = failing::bed() else { return };
         let file = fresh("off.redb");
-        let state = ["--state", file.to_str().unwrap(), "--cap", "1024", "--off-connections", "1"];
+        let state = ["--state", file.to_str().unwrap(), "--cap", "1024", "--off-connections", FEW];
         let server = bed.serve(Domain::IPV4, None);
         let mut agent = bed.agent(&state);
-        bed.visit(&server, 500_000);
-        agent.wait_for_closed(1);
-        Memory::new().change(|path| path.window = 700);
-        bed.visit(&server, 1_000_000);
-        agent.wait_for_closed(2);
+        let failed = failing::turn_off(&bed, &agent, &server);
         let why = agent.status().off;
         assert!(why.is_some());
         agent.kill();
         let mut agent = bed.agent(&state);
         assert_eq!(agent.status().off, why);
+        // What it was found by, too: the comparison goes on where it was.
+        assert_eq!(agent.status().parts[0].chosen, failed);
         assert!(agent.arm());
         agent.kill();
-        assert_eq!(bed.agent(&state).status().off, None);
+        let status = bed.agent(&state).status();
+        assert_eq!((status.off, status.parts[0].chosen), (None, 0));
     });
 }
 

@@ -1,7 +1,7 @@
 //! The agent as a service: rights, readiness, metrics, health, and the unit that is shipped.
 
 use crate::bed::Bed;
-use crate::memory::Memory;
+use crate::failing::{self, FEW};
 use calm::calmly;
 use socket2::Domain;
 use std::io::{ErrorKind, Read, Write};
@@ -28,13 +28,12 @@ fn get(socket: &Path, path: &str) -> String {
 #[test]
 fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
     calmly(|| {
-        let Some(bed) = Bed::new() else { return };
-        bed.widen_receive_window();
+        let Some(bed) = failing::bed() else { return };
         let socket = temporary("metrics.sock");
         let place = format!("unix:{}", socket.display());
-        let agent = bed.agent(&["--metrics", &place, "--cap", "1024", "--off-connections", "1"]);
+        let agent = bed.agent(&["--metrics", &place, "--cap", "1024", "--off-connections", FEW]);
         let server = bed.serve(Domain::IPV4, None);
-        bed.visit(&server, 500_000);
+        bed.visit(&server, 1000);
         agent.wait_for_closed(1);
         let text = get(&socket, "/metrics");
         assert!(text.starts_with("HTTP/1.1 200"), "{text}");
@@ -45,6 +44,11 @@ fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
             "headstart_class_connections_total{start=\"warm\",up_to_bytes=\"any\"} 0",
             "headstart_paths 1",
             "headstart_off 0",
+            "headstart_canary_percent 100.0",
+            "headstart_starts_total{reason=\"unknown\"} 1",
+            "headstart_first_windows_bucket{le=\"10.0\"} 1",
+            "headstart_map_entries{map=\"paths\"} 1",
+            "headstart_map_entries_max{map=\"hosts\"} 65536",
         ] {
             assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
         }
@@ -52,13 +56,16 @@ fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
         assert!(!text.contains("198.18."), "{text}");
         assert!(get(&socket, "/health").starts_with("HTTP/1.1 200"));
 
-        Memory::new().change(|path| path.window = 700);
-        bed.visit(&server, 1_000_000);
-        agent.wait_for_closed(2);
+        let failed = failing::turn_off(&bed, &agent, &server);
         let health = get(&socket, "/health");
         assert!(health.starts_with("HTTP/1.1 503"), "{health}");
-        assert!(health.contains("all windows are left alone: 1 warm starts sent"), "{health}");
-        assert!(get(&socket, "/metrics").contains("\nheadstart_off 1\n"));
+        let why = format!("all windows are left alone: warm starts ({failed}) retransmitted");
+        assert!(health.contains(&why), "{health}");
+        let text = get(&socket, "/metrics");
+        assert!(text.contains("\nheadstart_off 1\n"));
+        assert!(text.contains("\nheadstart_canary_stopped{part=\"all\"} 1\n"), "{text}");
+        let chosen = format!("\nheadstart_canary_chosen{{part=\"all\"}} {failed}\n");
+        assert!(text.contains(&chosen), "{text}");
         assert!(get(&socket, "/other").starts_with("HTTP/1.1 404"));
         let _ = fs::remove_file(&socket);
     });

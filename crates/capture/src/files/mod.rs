@@ -4,6 +4,7 @@
 //! files that a capturing program has written one after the other are read one after the other, in whatever
 //! order they are named. Of packets in files that overlap, the earliest next packet goes first.
 
+mod leap;
 mod reader;
 
 use crate::batch::BatchFiller;

@@ -1,5 +1,6 @@
 //! One input, packet by packet.
 
+use super::leap::{LeapWatch, WrongTime};
 use crate::decode::Frame;
 use crate::error::{CaptureError, CaptureTrouble};
 use crate::format::{Format, FormatFault, FrameHead, Step, looks_like};
@@ -25,6 +26,7 @@ pub(super) struct CaptureReader {
     next: Option<Instant>,
     /// Bytes to be passed over, which may not have been read yet.
     skip: usize,
+    times: LeapWatch,
     faults: u32,
     is_done: bool,
 }
@@ -75,6 +77,7 @@ impl CaptureReader {
             format,
             next: None,
             skip: header,
+            times: LeapWatch::new(),
             faults: 0,
             is_done: false,
         };
@@ -130,7 +133,13 @@ impl CaptureReader {
         if (self.skip > 0 || self.is_done) && !self.pass_over() {
             return Ok(Step::Need);
         }
-        self.format.step(self.buffer.available(), head).map_err(|fault| self.note(fault))
+        let step = self.format.step(self.buffer.available(), head);
+        let step = step.map_err(|fault| self.note(fault))?;
+        if matches!(step, Step::Frame) {
+            let judged = self.times.judge(self.buffer.offset(), &mut head.at);
+            judged.map_err(|wrong| self.note_time(wrong))?;
+        }
+        Ok(step)
     }
 
     /// Passes over bytes; `false` if there are none behind them yet.
@@ -147,6 +156,7 @@ impl CaptureReader {
         match self.buffer.fill() {
             Ok(true) => Ok(()),
             Ok(false) => {
+                self.times.end().map_err(|wrong| self.note_time(wrong))?;
                 self.is_done = true;
                 let is_whole = self.buffer.available().is_empty() && self.skip == 0;
                 if is_whole { Ok(()) } else { Err(self.error(CaptureTrouble::Truncated)) }
@@ -168,6 +178,15 @@ impl CaptureReader {
             _ => self.is_done = true,
         }
         error
+    }
+
+    /// The packet has been taken with another time, which is safe; but not for ever.
+    #[cold]
+    fn note_time(&mut self, wrong: WrongTime) -> CaptureError {
+        self.faults += 1;
+        self.is_done |= self.faults >= MOST_FAULTS;
+        let trouble = CaptureTrouble::Corrupt(wrong.why);
+        CaptureError { offset: wrong.offset, ..self.error(trouble) }
     }
 
     fn error(&self, trouble: CaptureTrouble) -> CaptureError {

@@ -210,6 +210,57 @@ fn times_that_run_backwards_are_counted() {
     assert_eq!(read.tally.backwards, 2);
 }
 
+/// The time of the third packet is in the year 2106, and its neighbours are in order. It has the time of the second,
+/// what follows is as it was, and the fault is told with its place. The last packet has nobody behind it to compare.
+#[test]
+fn a_time_that_leaps_is_that_of_the_packet_before() {
+    let all = original();
+    for wrong in [2, all.len() - 1] {
+        let place = 24 + all[..wrong].iter().map(|packet| 16 + packet.bytes.len()).sum::<usize>();
+        let mut damaged = all.clone();
+        damaged[wrong].micros = u64::from(u32::MAX) * 1_000_000;
+        for file in [pcap(Order::Little, false, 1, &damaged), as_pcapng(&damaged).file] {
+            let read = Everything::of_bytes(&file);
+            let mut expected = segments();
+            expected[wrong].at = expected[wrong - 1].at;
+            assert_eq!(read.segments, expected);
+            let said = read.only_error();
+            assert!(said.contains("a time of 2106-02-07T06:28:15Z, and "), "{said}");
+            // Records of pcapng begin 24 bytes later for its two headers, and are 16 bytes longer or more.
+            let is_pcapng = file[..4] == [0x0a, 0x0d, 0x0d, 0x0a];
+            assert!(is_pcapng || said.starts_with(&format!("bytes: byte {place}: ")), "{said}");
+        }
+    }
+}
+
+/// Two captures of one file, of which the second was made a year later: no fault, but the first packet behind the gap
+/// has the time of the one before it.
+#[test]
+fn captures_of_different_years_may_be_one_file() {
+    let mut all = original();
+    let half = all.len() / 2;
+    all[half..].iter_mut().for_each(|packet| packet.micros += 365 * 86_400 * 1_000_000);
+    let read = Everything::of_bytes(&pcap(Order::Little, false, 1, &all));
+    assert!(read.errors.is_empty(), "{:?}", read.errors);
+    let (before, behind) = (read.segments[half - 1].at, read.segments[half].at);
+    assert_eq!(before, behind);
+    let year = units::Duration::from_secs(365 * 86_400);
+    assert_eq!(read.segments[half + 1].at, segments()[half + 1].at + year);
+}
+
+/// A file all of whose times leap to and fro is given up, as one of wrong blocks is.
+#[test]
+fn many_times_that_leap_are_too_many() {
+    let mut all = original();
+    all.iter_mut()
+        .skip(1)
+        .step_by(2)
+        .for_each(|packet| packet.micros = u64::from(u32::MAX) * 1_000_000);
+    let read = Everything::of_bytes(&pcap(Order::Little, false, 1, &all));
+    assert_eq!(read.errors.len(), 8);
+    assert!(read.segments.len() >= 15, "{}", read.segments.len());
+}
+
 proptest! {
     /// Bytes changed anywhere, in either format: something is read, or an error is told, and it ends.
     #[test]

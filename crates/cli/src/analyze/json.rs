@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use trace::{ConnectionTrace, Retransmission, TimeShare, TraceSink, TracedSender, TransferReport};
 use units::Instant;
@@ -42,7 +42,7 @@ struct TransferJson {
     retransmissions: u32,
     timeouts: u32,
     /// Nanoseconds by what they were spent on.
-    shares_ns: HashMap<&'static str, u64>,
+    shares_ns: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Default)]

@@ -3,11 +3,12 @@
 use crate::failure::Failure;
 use crate::stdout;
 use report::{Cell, Column, Quantity, Row, Table};
+use std::fmt::Write;
 use trace::{
     ConnectionTrace, EngineTally, RetransmissionKind, SenderTally, SparedBy, TimeShare, TraceSink,
     TracedSender, TransferReport,
 };
-use units::Duration;
+use units::{Duration, counted};
 
 /// Sums over all connections.
 #[derive(Default)]
@@ -46,16 +47,35 @@ fn row(name: &str, cells: impl IntoIterator<Item = Cell>) -> Row {
 }
 
 impl SummarySink {
-    pub(super) fn print(&self, tally: &EngineTally) -> Result<(), Failure> {
-        let EngineTally { segments, connections, evicted, backwards } = *tally;
-        stdout::print(&format!(
-            "{segments} segments of {connections} connections; {} captured twice, {backwards} out of time, {evicted} \
-             connections evicted\n\n",
-            self.copies
-        ))?;
+    /// `left_out`: connections of servers that were not named.
+    pub(super) fn print(&self, tally: &EngineTally, left_out: u64) -> Result<(), Failure> {
+        stdout::print(&format!("{}\n\n", self.counts(tally, left_out)))?;
         self.print_retransmissions()?;
         self.print_timeouts()?;
         self.print_shares()
+    }
+
+    /// What was read, and what of it is not usual.
+    fn counts(&self, tally: &EngineTally, left_out: u64) -> String {
+        let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } =
+            *tally;
+        let mut text = format!(
+            "{} of {}",
+            counted(segments - of_others, "segment"),
+            counted(connections - left_out, "connection")
+        );
+        let unusual = [
+            (of_others, "of other servers"),
+            (left_out, "connections that the servers opened themselves"),
+            (self.copies, "captured twice"),
+            (backwards, "out of time"),
+            (clock_set, "times the clock was set back"),
+            (evicted, "connections evicted"),
+        ];
+        for (count, what) in unusual.into_iter().filter(|(count, _)| *count > 0) {
+            let _ = write!(text, "; {count} {what}");
+        }
+        text
     }
 
     fn print_retransmissions(&self) -> Result<(), Failure> {

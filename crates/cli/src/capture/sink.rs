@@ -1,11 +1,11 @@
 //! Where captured packets go.
 
 use super::args::CaptureArgs;
+use crate::anonymity::anonymizer;
 use crate::failure::Failure;
 use capture::{Anonymizer, CaptureWriter, LiveCapture, LivePacket};
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The file or files, if any, and what is done to packets before.
 pub(super) struct Sink {
@@ -21,10 +21,9 @@ pub(super) struct Sink {
 
 impl Sink {
     pub(super) fn begin(args: &CaptureArgs) -> Result<Self, Failure> {
-        let secret = args.anonymize.as_ref();
         let mut new = Self {
             writer: None,
-            anonymizer: secret.map(|secret| anonymizer(secret.as_deref())).transpose()?,
+            anonymizer: anonymizer(args.anonymize.as_ref())?,
             path: args.write.clone().unwrap_or_default(),
             packets: 0,
             most: args.count.unwrap_or(u64::MAX),
@@ -83,14 +82,4 @@ impl Sink {
             _ => Failure::failed(self.trouble(why)),
         })
     }
-}
-
-fn anonymizer(secret: Option<&Path>) -> Result<Anonymizer, Failure> {
-    let Some(path) = secret else { return Anonymizer::random().map_err(Failure::failed) };
-    let secret = fs::read(path)
-        .map_err(|why| Failure::input(format!("cannot read {}: {why}", path.display())))?;
-    if secret.is_empty() {
-        return Err(Failure::input(format!("{} is empty: no secret", path.display())));
-    }
-    Ok(Anonymizer::of_secret(&secret))
 }

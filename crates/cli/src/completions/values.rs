@@ -25,6 +25,8 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         ("analyze", "vantage") => {
             named([Vantage::Server, Vantage::Client, Vantage::Middle].map(|at| (at.name(), "")))
         }
+        // Addresses and ports.
+        ("analyze", "server") => Completion::default(),
         ("analyze", "files") => Completion::files(FilesOffered::Ending(&[
             ".pcap",
             ".pcapng",
@@ -33,6 +35,7 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             ".pcapng.gz",
             ".pcapng.zst",
         ])),
+        ("analyze", "out") => Completion::files(FilesOffered::Folders),
         ("capture", "interface") => interfaces(),
         ("capture", "write") => Completion::files(FilesOffered::Ending(&[".pcap"])),
         ("traces", "folder") => Completion::files(FilesOffered::Folders),

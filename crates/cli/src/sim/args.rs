@@ -110,7 +110,6 @@ pub(crate) enum Format {
     #[default]
     Csv,
     /// Columns, for programs
-    #[cfg(feature = "parquet")]
     Parquet,
 }
 
@@ -118,7 +117,6 @@ impl From<Format> for TableFormat {
     fn from(format: Format) -> Self {
         match format {
             Format::Csv => Self::Csv,
-            #[cfg(feature = "parquet")]
             Format::Parquet => Self::Parquet,
         }
     }

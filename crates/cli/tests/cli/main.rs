@@ -2,6 +2,8 @@
 
 mod agent;
 mod analyze;
+mod analyze_input;
+mod analyze_tables;
 mod bad_input;
 mod capture;
 mod commands;

@@ -2,9 +2,11 @@
 //! of two kinds, how a connection began and its size class: never an address, so there are as many series on every
 //! machine.
 
-use crate::compare::{ConfidenceInterval, Side};
+mod canary;
+
+use crate::compare::Side;
 use crate::question::AgentStatus;
-use crate::totals::{Group, SIZES, Sum, TIMES};
+use crate::totals::{Group, Sum, TIMES};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
@@ -15,6 +17,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
+use sequential::interval::ConfidenceInterval;
+use sequential::part::SIZES;
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -147,11 +151,6 @@ struct SideBound {
     bound: &'static str,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfAll {
-    bound: &'static str,
-}
-
 /// Histograms of what was counted elsewhere.
 #[derive(Debug)]
 struct CompletionTimes(Vec<(Sized, Group)>);
@@ -164,7 +163,7 @@ impl EncodeMetric for CompletionTimes {
             let mut encoder = encoder.encode_family(labels)?;
             encoder.encode_histogram::<NoLabelSet>(
                 group.time_sum_s,
-                group.timed,
+                group.log_times.count,
                 &buckets,
                 None,
             )?;
@@ -200,6 +199,9 @@ fn metrics(status: &AgentStatus) -> ([(&'static str, &'static str); 1], String) 
     gauges(&mut registry, status);
     sums(&mut registry, status);
     classes(&mut registry, status);
+    canary::canary(&mut registry, status);
+    canary::starts(&mut registry, status);
+    canary::kernel(&mut registry, status);
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = text::encode(&mut text, &registry);
@@ -314,16 +316,7 @@ fn time_ratios(registry: &mut Registry, (names, status): (&[String], &AgentStatu
     }
     registry.register(
         "time_ratio",
-        "Completion time of warm connections divided by that of the control group, by size, with its 95 % interval",
-        family,
-    );
-    let family = Family::<OfAll, Ratio>::default();
-    for (bound, value) in status.time_ratio.iter().flat_map(bounds) {
-        family.get_or_create(&OfAll { bound }).set(value);
-    }
-    registry.register(
-        "all_time_ratio",
-        "Completion time of warm connections divided by that of the control group, over all sizes, with its 95 % interval",
+        "Completion time of warm connections divided by that of the control group, by bytes delivered, with an interval that holds at every look",
         family,
     );
 }
@@ -359,10 +352,12 @@ const fn bounds(interval: &ConfidenceInterval) -> [(&'static str, f64); 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sequential::log_times::LogTimes;
 
     #[test]
     fn a_group_is_a_histogram_whose_buckets_add_up() {
-        let group = Group { timed: 3, time_sum_s: 30.5, ..Group::default() };
+        let log_times = LogTimes { count: 3, ..LogTimes::default() };
+        let group = Group { time_sum_s: 30.5, log_times, ..Group::default() };
         let group = Group { times: [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], ..group };
         let labels = Sized { start: "warm", up_to_bytes: "any".to_owned() };
         let mut registry = Registry::default();

@@ -1,11 +1,11 @@
-//! Ctrl-C: the first asks runs to stop, the second ends at once.
+//! Ctrl-C: the first asks what is under way to stop, the second ends at once.
 
 use crate::failure::{Failure, remark};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set once somebody has asked to stop.
-pub(super) fn watch() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn watch() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     ctrlc::set_handler(move || {

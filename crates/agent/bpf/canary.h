@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which connections stay stock: some by chance, so that the others can be compared with them,
+ * those outside of the canary's share, and those of which is known that warm starts do harm to
+ * them. And what the memory has for one as it opens, before any of that is asked. */
+#ifndef HEADSTART_CANARY_H
+#define HEADSTART_CANARY_H
+
+#include "paths.h"
+
+#define PER_MILLION 1000000
+
+/* All bits depend on all (MurmurHash3's finaliser). */
+static inline u32 scrambled(u32 bits)
+{
+	bits = (bits ^ bits >> 16) * 0x85ebca6b;
+	bits = (bits ^ bits >> 13) * 0xc2b2ae35;
+	return bits ^ bits >> 16;
+}
+
+/* A number below a million, by its addresses and ports, so that it is a matter of chance and not
+ * of what it does. It stays as the canary's share grows: who was in is in. */
+static inline u32 lot_of(const struct sock *sk)
+{
+	const struct sock_common *common = &sk->__sk_common;
+	__be32 address[4] = {};
+	u32 hash = settings.salt;
+
+	remote_of(sk, address);
+	hash = scrambled(hash ^ address[0] ^ common->skc_dport);
+	hash = scrambled(hash ^ address[1] ^ common->skc_num);
+	hash = scrambled(hash ^ address[2]);
+	hash = scrambled(hash ^ address[3]);
+	return (u64)hash * PER_MILLION >> 32;
+}
+
+static inline bool is_control_lot(u32 lot)
+{
+	return lot < settings.control_group;
+}
+
+static inline bool is_outside_lot(u32 lot)
+{
+	return lot >= settings.control_group && lot - settings.control_group >= settings.canary;
+}
+
+static inline bool stays_stock(const struct sock *sk)
+{
+	u32 lot = lot_of(sk);
+
+	return settings.flags & LEAVE_WINDOWS || is_control_lot(lot) || is_outside_lot(lot);
+}
+
+static inline u32 window_class(u32 window)
+{
+	u32 class = 0;
+
+	for (u32 most = WINDOW_CLASS; class < WINDOW_CLASSES - 1 && window > most; most *= 2)
+		class++;
+	return class;
+}
+
+static inline u32 length_index(const struct path_key *path)
+{
+	bool is_v4 = path->bits >= V4_MAPPED && is_v4_mapped(path->address);
+
+	return is_v4 ? LENGTH_V4 + path->bits - V4_MAPPED : path->bits;
+}
+
+/* All connections, or those of this path's kind and window, are left alone. */
+static inline bool is_stopped(const struct path_key *path, u32 window)
+{
+	u32 index = length_index(path);
+
+	return settings.flags & LEAVE_WINDOWS ||
+	       settings.stopped_windows >> window_class(window) & 1 ||
+	       settings.stopped_lengths[index / 32 & 7] >> index % 32 & 1;
+}
+
+/* With `enum start`, in place of a window. */
+#define COLD_FOR (1U << 31)
+
+/* What the memory has for a connection whose first round trip took `rtt_us` and that would begin
+ * with `cold` segments, at most `cap`; or why it has nothing. Nobody else's start counts, so it is
+ * the same whatever chance says. Not static: see finish_handshake. */
+__noinline u32 recall(const struct path_key *asked, u32 rtt_us, u32 cold, u32 cap)
+{
+	struct path_key key;
+	struct path *path;
+	u64 now;
+	u32 window;
+
+	if (!asked)
+		return COLD_FOR | START_UNKNOWN;
+	key = *asked;
+	path = bpf_map_lookup_elem(&paths, &key);
+	if (!path)
+		return COLD_FOR | START_UNKNOWN;
+	now = bpf_ktime_get_ns();
+	if (now - path->learnt_ns > settings.max_age_ns)
+		return COLD_FOR | START_OLD;
+	if (!same_round_trip(rtt_us, path->min_rtt_us))
+		return COLD_FOR | START_ROUND_TRIP;
+	window = aged_window(path, now);
+	window = window < cap ? window : cap;
+	return window > cold ? window : COLD_FOR | START_SMALL;
+}
+
+#endif

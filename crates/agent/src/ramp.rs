@@ -1,0 +1,67 @@
+//! How far the canary is let go, and in which stage: both change while the agent runs, by command or by a new
+//! configuration.
+
+use crate::contract::ConnectionSettings;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ramp {
+    /// Of a million connections, said by `headstart agent ramp`; `None`: what the configuration says.
+    said: Option<u32>,
+    stage: u32,
+}
+
+impl Ramp {
+    /// Settings as the configuration has them, with what counts now.
+    pub(crate) fn applied(&self, settings: ConnectionSettings) -> ConnectionSettings {
+        let canary = self.said.unwrap_or(settings.canary);
+        ConnectionSettings { canary, stage: self.stage, ..settings }
+    }
+
+    /// So many of a million from now on; how many it were. `configured`: by the configuration.
+    pub(crate) fn set(&mut self, share: u32, configured: u32) -> u32 {
+        let was = self.said.unwrap_or(configured);
+        self.said = Some(share);
+        if was != share {
+            self.stage += 1;
+        }
+        was
+    }
+
+    /// A configuration has been read: a share that it changes is said anew, one that it leaves as it was does not take back
+    /// what was said since. Where nothing at all changes the comparison goes on.
+    pub(crate) fn reloaded(&mut self, (old, new): (u32, u32), is_as_before: bool) {
+        if old != new {
+            self.said = None;
+        }
+        if !is_as_before {
+            self.stage += 1;
+        }
+    }
+
+    /// Something has changed that connections are compared under.
+    pub(crate) const fn next_stage(&mut self) {
+        self.stage += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_last_counts() {
+        let mut ramp = Ramp::default();
+        assert_eq!(ramp.set(50_000, 10_000), 10_000);
+        assert_eq!((ramp.said, ramp.stage), (Some(50_000), 1));
+        // The same again, and a file that is as it was: nothing changes.
+        assert_eq!(ramp.set(50_000, 10_000), 50_000);
+        ramp.reloaded((10_000, 10_000), true);
+        assert_eq!((ramp.said, ramp.stage), (Some(50_000), 1));
+        // Another key of the file.
+        ramp.reloaded((10_000, 10_000), false);
+        assert_eq!((ramp.said, ramp.stage), (Some(50_000), 2));
+        ramp.reloaded((10_000, 20_000), false);
+        assert_eq!((ramp.said, ramp.stage), (None, 3));
+    }
+}

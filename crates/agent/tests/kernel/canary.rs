@@ -1,0 +1,180 @@
+//! The canary: who may start warm, what is compared, and what is stopped.
+
+use crate::bed::{Agent, Bed, Server, finish, until};
+use crate::failing::{self, BYTES, FEW, visit_with_too_much};
+use agent::compare::CanaryVerdict;
+use agent::control;
+use agent::question::{AgentAnswer, Question};
+use agent::start::StartReason;
+use calm::calmly;
+use nix::sys::signal::Signal;
+use socket2::Domain;
+use std::fs;
+use std::path::Path;
+
+fn ramp(agent: &Agent, share: u32) -> u32 {
+    match control::ask(agent.socket(), &Question::Ramp(share)).unwrap() {
+        AgentAnswer::Ramped(was) => was,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Visits side by side; how many of them started so.
+fn count_of(bed: &Bed, agent: &Agent, server: &Server, start: StartReason) -> u64 {
+    const VISITS: u64 = 40;
+    let before = agent.status().connections;
+    let mut open: Vec<_> = (0..VISITS).map(|_| bed.open(server, 1000)).collect();
+    open.iter_mut().for_each(|stream| drop(finish(stream, 1000)));
+    drop(open);
+    agent.wait_for_closed(before.closed() + VISITS);
+    let of = start as usize;
+    agent.status().connections.starts[of] - before.starts[of]
+}
+
+#[test]
+fn a_share_of_the_connections_is_the_canary_and_the_ramp_moves_it() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ramp.toml");
+        fs::write(&file, "percent = 50\n").unwrap();
+        let agent = bed.agent(&["--config", file.to_str().unwrap(), "--holdout", "0.2"]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
+        assert_eq!(agent.status().percent, 50.0);
+        // Beside the control group of a fifth and a half of all, three tenths are outside: 12 of 40, four standard errors of
+        // √(40 · 0.3 · 0.7) = 2.9 either way.
+        let outside = count_of(&bed, &agent, &server, StartReason::Outside);
+        assert!((1..=23).contains(&outside), "{outside}");
+
+        assert_eq!(ramp(&agent, 0), 500_000);
+        let before = agent.status();
+        assert_eq!((before.percent, before.stage), (0.0, 1));
+        let warm = count_of(&bed, &agent, &server, StartReason::Warm);
+        let after = agent.status();
+        assert_eq!((warm, after.connections.warm.closed), (0, before.connections.warm.closed));
+        // The control group is compared all the while.
+        assert!(after.parts[0].control_group > before.parts[0].control_group, "{after:?}");
+        assert_eq!(after.parts[0].chosen, before.parts[0].chosen);
+
+        // The file is as it was: what was said since stays. Then it says something else.
+        agent.signal(Signal::SIGHUP);
+        until("it is read", || agent.said().contains("read anew"));
+        assert_eq!((agent.status().percent, agent.status().stage), (0.0, 1));
+        fs::write(&file, "percent = 80\n").unwrap();
+        agent.signal(Signal::SIGHUP);
+        until("it is read anew", || agent.status().percent == 80.0);
+        // With the control group that is all.
+        assert_eq!(count_of(&bed, &agent, &server, StartReason::Outside), 0);
+    });
+}
+
+#[test]
+fn each_connection_tells_why_it_started_cold() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--max-age", "1", "--log", "debug"]);
+        let server = bed.serve(Domain::IPV4, None);
+        let starts = |agent: &Agent| {
+            let counts = agent.status().connections.starts;
+            let named = StartReason::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0);
+            named.collect::<Vec<_>>()
+        };
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        assert_eq!(starts(&agent), [(StartReason::Unknown, 1)]);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(2);
+        assert_eq!(starts(&agent), [(StartReason::Warm, 1), (StartReason::Unknown, 1)]);
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(3);
+        assert_eq!(agent.status().connections.starts[StartReason::Old as usize], 1);
+        let change = crate::memory::Memory::new();
+        change.change(|path| path.window = 5);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(4);
+        assert_eq!(agent.status().connections.starts[StartReason::Small as usize], 1);
+        // A round trip of 80 ms is below half of 200.
+        change.change(|path| (path.window, path.min_rtt_us) = (50, 200_000));
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(5);
+        assert_eq!(agent.status().connections.starts[StartReason::RoundTrip as usize], 1);
+        let said = agent.said();
+        assert!(said.contains("connection to 198.18."), "{said}");
+        assert!(said.contains("start=round-trip window=10"), "{said}");
+    });
+}
+
+/// The harm is in windows of more than 128 segments: all is off, and also what is known of that window.
+#[test]
+fn harm_is_found_beside_a_control_group_and_named() {
+    calmly(|| {
+        let Some(bed) = failing::bed() else { return };
+        let limits = ["--cap", "1024", "--off-connections", FEW, "--holdout", "0.5"];
+        let agent = bed.agent(&limits);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, BYTES);
+        agent.wait_for_closed(1);
+        for _ in 0..200 {
+            if agent.status().off.is_some() {
+                break;
+            }
+            visit_with_too_much(&bed, &agent, &server);
+        }
+        let status = agent.status();
+        let why = status.off.unwrap_or_else(|| panic!("it is off: {:?}", status.parts));
+        assert!(why.contains("of the control group"), "{why}");
+        let all = &status.parts[0];
+        assert_eq!((all.part.as_str(), all.verdict), ("all", CanaryVerdict::Stopped));
+        assert!(all.chosen >= 40 && all.control_group >= 40, "{all:?}");
+        let low = all.retransmission_ratio.unwrap().low;
+        assert!(low > 2.0 || all.time_ratio.unwrap().low > 1.0, "{all:?}");
+        // Nobody starts warm, nor is compared, until it is armed; then all begins anew.
+        assert!(!visit_with_too_much(&bed, &agent, &server));
+        let after = agent.status();
+        assert_eq!(after.parts[0].chosen, all.chosen);
+        assert_eq!(after.connections.starts[StartReason::Stopped as usize], 1);
+        assert!(agent.arm());
+        let armed = agent.status();
+        assert_eq!((armed.off, armed.stopped.len(), armed.parts[0].chosen), (None, 0, 0));
+    });
+}
+
+/// What the statistics would write once they have found harm in a part: windows of 33 to 64 segments, class 2 (offset 56 of the
+/// settings), or IPv4 /24, bit 160 + 24 = 184 of the lengths (offset 64): bit 24 of word 5.
+#[test]
+fn what_is_stopped_of_a_part_leaves_the_others_warm() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        let memory = crate::memory::Memory::new();
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        let visit = |window: u32, closed: u64| {
+            memory.change(|path| path.window = window);
+            bed.visit(&server, 1000);
+            agent.wait_for_closed(closed);
+            agent.status().connections.warm.closed
+        };
+        let stop = |windows: u64, lengths: u32| {
+            crate::memory::change_settings(|bytes| {
+                bytes[56..64].copy_from_slice(&windows.to_ne_bytes());
+                bytes[84..88].copy_from_slice(&lengths.to_ne_bytes());
+            });
+        };
+        stop(1 << 2, 0);
+        assert_eq!(visit(50, 2), 0);
+        assert_eq!(visit(30, 3), 1);
+        assert_eq!(visit(70, 4), 2);
+        stop(0, 1 << 24);
+        assert_eq!(visit(30, 5), 2);
+        stop(0, !(1 << 24));
+        assert_eq!(visit(30, 6), 3);
+        let counts = agent.status();
+        assert_eq!(counts.connections.starts[StartReason::Stopped as usize], 2);
+        // Neither side of what is stopped is compared.
+        assert_eq!(counts.parts[0].chosen, 3);
+    });
+}

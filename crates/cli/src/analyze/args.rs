@@ -1,0 +1,125 @@
+//! The command line of `headstart analyze`.
+
+use super::tables::TableName;
+use crate::failure::Failure;
+use cmdline::Appendix;
+use std::path::PathBuf;
+use trace::{NamedServers, SenderModel, SenderProfile, ServerPattern, Vantage};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AnalyzeArgs {
+    /// Captures: pcap or pcapng, also compressed by gzip or zstd; - is standard input
+    ///
+    /// Several files are read in the order of their times, whatever the order on the command line. Files that overlap
+    /// are merged.
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+
+    /// Analyse only connections to these servers: ports, addresses, networks, or addresses with ports
+    ///
+    /// Like 443, or 192.0.2.1,192.0.2.7:8443,2001:db8::/48. It also says which end is the server where the capture has no
+    /// handshake. Without it, the end that answers a SYN is the server, or else the end with the lower port.
+    #[arg(long, value_name = "ADDR|PORT", value_delimiter = ',')]
+    pub(super) server: Vec<ServerPattern>,
+
+    /// What TCP the servers run: linux, linux-sack, newreno, reno, bbr, or a scheme that `headstart schemes` lists;
+    /// auto: for each server the one that explains its first packets best
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(super) sender: String,
+
+    /// Where the captures were made: server, client or middle [default: as each handshake tells]
+    #[arg(long, value_name = "PLACE")]
+    vantage: Option<String>,
+
+    /// Ignore what servers send, and predict it from the ACKs of their clients
+    #[arg(long)]
+    pub(super) acks_only: bool,
+
+    /// Predict what servers send from the ACKs of their clients, too, and print how far that is from what was captured
+    #[arg(long, conflicts_with_all = ["acks_only", "json"])]
+    pub(super) error: bool,
+
+    /// Print one JSON object per connection, in an array
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Write tables in Parquet to this folder: connections, transfers, retransmissions, windows
+    ///
+    /// DuckDB, pandas and Spark read them. docs/analyze.md and the files themselves say what each column means.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+
+    /// Write only these tables to --out [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "out")]
+    pub(super) tables: Vec<TableName>,
+
+    /// Threads that rebuild senders; results do not depend on their number [default: one per core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(super) jobs: Option<u16>,
+
+    /// Replace addresses in all output, keeping which are in one network; by a random key, or by the secret in FILE
+    ///
+    /// The same secret gives the same addresses in each run, also in those of `headstart capture`. Ports and times are not
+    /// replaced. --server names the real addresses.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub(super) anonymize: Option<Option<PathBuf>>,
+}
+
+impl AnalyzeArgs {
+    pub(super) fn vantage(&self) -> Result<Option<Vantage>, Failure> {
+        self.vantage.as_deref().map(vantage_named).transpose()
+    }
+
+    pub(super) fn servers(&self) -> NamedServers {
+        self.server.iter().copied().collect()
+    }
+}
+
+fn vantage_named(name: &str) -> Result<Vantage, Failure> {
+    let all = [Vantage::Server, Vantage::Client, Vantage::Middle];
+    let found = all.into_iter().find(|vantage| vantage.name() == name);
+    found.ok_or_else(|| Failure::Input(format!("--vantage {name}: server, client or middle")))
+}
+
+/// What all senders run, by a name.
+pub(super) fn model_named(name: &str) -> Result<SenderModel, Failure> {
+    match SenderProfile::named(name) {
+        Some(profile) => Ok(SenderModel::of(profile)),
+        None => SenderModel::of_scheme(name).map_err(Failure::input),
+    }
+}
+
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart analyze server.pcap",
+                "Says why data was retransmitted, and where the time of transfers went.",
+            ),
+            (
+                "headstart analyze server-*.pcap.zst --server 443 --json",
+                "Prints each connection of port 443 with its retransmissions.",
+            ),
+            (
+                "headstart analyze server.pcap --out tables",
+                "Writes tables in Parquet, for DuckDB, pandas or Spark.",
+            ),
+            (
+                "headstart analyze --acks-only --sender bbr server.pcap",
+                "Uses nothing but the ACKs of clients.",
+            ),
+        ],
+        notes: "From a running tcpdump, until Ctrl-C: tcpdump -i eth0 -s 128 -w - tcp port 443 | headstart analyze -\n\n\
+                Memory is bounded: 1,048,576 connections are followed at most. Of more, the one whose last packet is oldest \
+                ends early; how many did so is told."
+            .into(),
+        exit: &[
+            ("0", "done"),
+            ("1", "a capture is damaged; everything before the damage is analysed"),
+            ("2", "the input is wrong"),
+            ("130", "interrupted; everything read before is analysed"),
+        ],
+        see_also: &["headstart-capture", "headstart-check-traces"],
+        ..Appendix::default()
+    }
+}

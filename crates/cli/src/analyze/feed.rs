@@ -1,0 +1,170 @@
+//! Captures on their way to an engine: what cannot be read is said, and how far reading is.
+
+use super::args::model_named;
+use super::reading::ReadingProgress;
+use crate::failure::Failure;
+use crate::input::unreadable;
+use crate::interrupt;
+use capture::{Anonymizer, CaptureError, CaptureFiles, CaptureTrouble, Observed, SegmentSource};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trace::{EngineConfig, EngineTally, ProfileSurvey, SenderModels, TraceEngine, TraceSink};
+use units::counted;
+
+/// Segments that a survey of senders takes.
+const SURVEYED: usize = 100_000;
+
+/// Captures on their way to an engine.
+pub(crate) struct Feed {
+    source: CaptureFiles,
+    /// Read already, for the survey.
+    ahead: Vec<Observed>,
+    anonymizer: Option<Anonymizer>,
+    progress: ReadingProgress,
+    /// Somebody wants it to stop.
+    stop: Arc<AtomicBool>,
+    troubles: Troubles,
+}
+
+/// What could not be read.
+#[derive(Clone, Copy, Debug, Default)]
+struct Troubles {
+    /// Files that are not there, or may not be read.
+    unopened: u64,
+    damaged: u64,
+}
+
+impl Feed {
+    pub(crate) fn open(files: &[PathBuf]) -> Self {
+        Self {
+            source: CaptureFiles::new(files),
+            ahead: Vec::new(),
+            anonymizer: None,
+            progress: ReadingProgress::Silent,
+            stop: Arc::default(),
+            troubles: Troubles::default(),
+        }
+    }
+
+    /// The same for somebody who waits: it says how far it is, and stops at Ctrl-C.
+    pub(crate) fn attended(mut self) -> Result<Self, Failure> {
+        self.progress = ReadingProgress::begin(self.source.progress().total);
+        self.stop = interrupt::watch()?;
+        Ok(self)
+    }
+
+    /// The same with addresses replaced: nothing behind it knows the real ones.
+    pub(crate) fn anonymized(self, anonymizer: Option<Anonymizer>) -> Self {
+        Self { anonymizer, ..self }
+    }
+
+    /// What senders run, by its name; `auto` surveys the first segments.
+    pub(crate) fn models(
+        &mut self,
+        name: &str,
+        config: &EngineConfig,
+    ) -> Result<SenderModels, Failure> {
+        if name != "auto" {
+            return Ok(SenderModels::all(model_named(name)?));
+        }
+        let mut batch = Vec::new();
+        while self.ahead.len() < SURVEYED && self.next(&mut batch) {
+            self.ahead.extend_from_slice(&batch);
+        }
+        let mut survey = ProfileSurvey::new(config);
+        self.ahead.iter().for_each(|segment| survey.on_segment(segment));
+        Ok(survey.finish().1)
+    }
+
+    /// The next segments; false if there are no more. What cannot be read is said.
+    fn next(&mut self, batch: &mut Vec<Observed>) -> bool {
+        // A pipe ends when its writer stops, who gets the same Ctrl-C.
+        let stops = self.source.progress().total.is_some();
+        if stops && self.stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        loop {
+            match self.source.next_batch(batch) {
+                Ok(more) => {
+                    self.anonymize(batch);
+                    self.progress.at(self.source.tally().packets, self.source.progress());
+                    return more;
+                }
+                Err(error) => self.note(&error),
+            }
+        }
+    }
+
+    fn note(&mut self, error: &CaptureError) {
+        let text = match &error.trouble {
+            CaptureTrouble::Io(why) if error.offset == 0 => {
+                self.troubles.unopened += 1;
+                unreadable(&error.input, why)
+            }
+            _ => {
+                self.troubles.damaged += 1;
+                error.to_string()
+            }
+        };
+        self.progress.remark(&format!("headstart: {text}"));
+    }
+
+    fn anonymize(&mut self, batch: &mut [Observed]) {
+        let Some(anonymizer) = &mut self.anonymizer else { return };
+        for segment in batch {
+            segment.source.ip = anonymizer.address(segment.source.ip);
+            segment.destination.ip = anonymizer.address(segment.destination.ip);
+        }
+    }
+
+    /// Has an engine read all.
+    pub(crate) fn run<S: TraceSink>(
+        mut self,
+        config: EngineConfig,
+        sink: S,
+    ) -> Result<(S, EngineTally), Failure> {
+        let mut engine = TraceEngine::new(config, sink);
+        self.each(|segment| engine.on_segment(segment));
+        self.verdict()?;
+        Ok(engine.finish_all())
+    }
+
+    /// Hands over all segments.
+    pub(super) fn each(&mut self, mut take: impl FnMut(&Observed)) {
+        let mut batch = std::mem::take(&mut self.ahead);
+        batch.iter().for_each(&mut take);
+        while self.next(&mut batch) {
+            batch.iter().for_each(&mut take);
+        }
+        self.progress.end();
+    }
+
+    /// True if it makes sense to show results: something was read, or what there was held nothing.
+    pub(super) fn has_results(&self) -> bool {
+        let Troubles { unopened, damaged } = self.troubles;
+        self.source.tally().packets > 0 || unopened + damaged == 0
+    }
+
+    /// Whether all was read.
+    pub(super) fn verdict(&self) -> Result<(), Failure> {
+        let packets = self.source.tally().packets;
+        let read = if packets == 0 {
+            "no packet could be read".to_owned()
+        } else {
+            format!("the results are of {} that could be read", counted(packets, "packet"))
+        };
+        match self.troubles {
+            Troubles { unopened: 0, damaged: 0 } if self.is_interrupted() => {
+                Err(Failure::Interrupted(format!("stopped: {read}")))
+            }
+            Troubles { unopened: 0, damaged: 0 } => Ok(()),
+            Troubles { unopened: 1.., damaged: 0 } if packets == 0 => Err(Failure::input(read)),
+            _ => Err(Failure::failed(read)),
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.source.progress().total.is_some() && self.stop.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,122 @@
+//! How far reading is, on standard error: a bar where a person looks at it, a line now and then elsewhere.
+
+use crate::failure::remark;
+use capture::InputProgress;
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+/// Between two lines.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// Tells how far reading is.
+pub(super) enum ReadingProgress {
+    /// Nobody wants to know.
+    Silent,
+    Bar(ProgressBar),
+    Lines {
+        began: Instant,
+        said: Instant,
+    },
+}
+
+impl ReadingProgress {
+    pub(super) fn begin(total: Option<u64>) -> Self {
+        if !io::stderr().is_terminal() {
+            let now = now();
+            return Self::Lines { began: now, said: now };
+        }
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+        let template = if total.is_some() {
+            "{bar:30} {percent} %  {msg}, {eta} left"
+        } else {
+            "{spinner} {msg}"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self::Bar(bar)
+    }
+
+    /// So many packets have been read.
+    pub(super) fn at(&mut self, packets: u64, read: InputProgress) {
+        match self {
+            Self::Silent => {}
+            Self::Bar(bar) => {
+                bar.set_position(read.read);
+                bar.set_message(pace(packets, bar.elapsed()));
+            }
+            Self::Lines { began, said } => {
+                let now = now();
+                if now.duration_since(*said) >= PERIOD {
+                    *said = now;
+                    remark(&line(packets, read, now.duration_since(*began)));
+                }
+            }
+        }
+    }
+
+    /// Says something while the bar stands.
+    pub(super) fn remark(&self, text: &str) {
+        match self {
+            Self::Bar(bar) => bar.suspend(|| remark(text)),
+            _ => remark(text),
+        }
+    }
+
+    pub(super) fn end(&self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// `12,345,678 packets, 8.1 million/s`.
+fn pace(packets: u64, passed: Duration) -> String {
+    let rate = packets as f64 / passed.as_secs_f64().max(1e-3);
+    let rate = match rate {
+        1e6.. => format!("{:.1} million", rate / 1e6),
+        _ => HumanCount(rate as u64).to_string(),
+    };
+    format!("{} packets, {rate}/s", HumanCount(packets))
+}
+
+/// The same, how much of the files has been read, and how long the rest takes.
+fn line(packets: u64, read: InputProgress, passed: Duration) -> String {
+    let pace = pace(packets, passed);
+    let part = read.total.filter(|total| *total > 0).map(|total| read.read as f64 / total as f64);
+    match part {
+        Some(part) if part > 0.0 => {
+            let left = passed.as_secs_f64() * (1.0 / part.min(1.0) - 1.0);
+            format!("{pace}, {:.0} %, about {left:.0} s left", 100.0 * part)
+        }
+        _ => pace,
+    }
+}
+
+/// Results know the times of packets only; this is for whoever waits.
+#[expect(clippy::disallowed_methods, reason = "a person wants to know how long it takes")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 16 million packets in two seconds are 8 million a second. A quarter of the files took two seconds, so the other
+    /// three quarters take six.
+    #[test]
+    fn a_line_tells_pace_part_and_time_left() {
+        let two = Duration::from_secs(2);
+        let quarter = InputProgress { read: 250, total: Some(1000) };
+        assert_eq!(
+            line(16_000_000, quarter, two),
+            "16,000,000 packets, 8.0 million/s, 25 %, about 6 s left"
+        );
+        let pipe = InputProgress { read: 250, total: None };
+        assert_eq!(line(3_000, pipe, two), "3,000 packets, 1,500/s");
+        let begun = InputProgress { read: 0, total: Some(1000) };
+        assert_eq!(line(0, begun, two), "0 packets, 0/s");
+    }
+}

@@ -1,0 +1,311 @@
+//! The columns of each table. `docs/analyze.md` lists them for readers.
+
+use super::table::RowColumn;
+use columns::TableValue;
+use memory::{PathKey, Scope};
+use std::net::IpAddr;
+use trace::{
+    ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, SparedBy, TimeShare,
+    TracedSender, TransferReport,
+};
+
+/// A row that is about one of the senders of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfSender<T> {
+    pub(super) sender: TracedSender,
+    pub(super) of: T,
+}
+
+type Connection = RowColumn<ConnectionTrace>;
+type Transfer = RowColumn<OfSender<TransferReport>>;
+type Again = RowColumn<OfSender<Retransmission>>;
+type WindowPoint = RowColumn<OfSender<SenderSnapshot>>;
+
+/// The network that shares a path: /24, or /48 of IPv6.
+fn network(ip: IpAddr) -> TableValue {
+    PathKey::new(ip, Scope::Network).to_string().into()
+}
+
+fn which(sender: &TracedSender) -> TableValue {
+    if sender.is_server { "server" } else { "client" }.into()
+}
+
+pub(super) const CONNECTIONS: &[Connection] = &[
+    Connection::count(
+        "connection",
+        "Number of the connection, from 0 in the order of their first packets.",
+        |c| c.connection.into(),
+    ),
+    Connection::text("client_ip", "Address of the client.", |c| c.client.ip.to_string().into()),
+    Connection::count("client_port", "Port of the client.", |c| c.client.port.into()),
+    Connection::text("client_network", "Network of the client: /24, or /48 of IPv6.", |c| {
+        network(c.client.ip)
+    }),
+    Connection::text("server_ip", "Address of the server.", |c| c.server.ip.to_string().into()),
+    Connection::count("server_port", "Port of the server.", |c| c.server.port.into()),
+    Connection::time("began", "First packet.", |c| c.began.into()),
+    Connection::time("ended", "Last packet.", |c| c.ended.into()),
+    Connection::nanos("duration_ns", "From the first packet to the last.", |c| {
+        c.ended.saturating_since(c.began).into()
+    }),
+    Connection::text(
+        "end",
+        "Why it is followed no more: closed, reset, replaced, idle, evicted, or capture-ended.",
+        |c| c.end.name().into(),
+    ),
+    Connection::truth(
+        "handshake_seen",
+        "The SYN, the SYN-ACK and the ACK of it were all captured.",
+        |c| c.handshake_seen.into(),
+    ),
+    Connection::nanos(
+        "client_rtt_ns",
+        "Handshake round trip between capture and client: from the SYN-ACK to its ACK.",
+        |c| c.client_rtt.into(),
+    ),
+    Connection::nanos(
+        "server_rtt_ns",
+        "Handshake round trip between capture and server: from the SYN to its SYN-ACK.",
+        |c| c.server_rtt.into(),
+    ),
+    Connection::text(
+        "vantage",
+        "Where the capture was made: server, client, middle, or unknown.",
+        |c| c.vantage.name().into(),
+    ),
+    Connection::count(
+        "copies",
+        "Packets captured twice; no other column counts the copies.",
+        |c| c.copies.into(),
+    ),
+    Connection::count("client_packets", "Packets of the client.", |c| c.client_sent.packets.into()),
+    Connection::bytes("client_bytes", "Payload that the client sent, each byte once.", |c| {
+        c.client_sent.bytes.into()
+    }),
+    Connection::count("client_retransmissions", "Retransmissions of payload by the client.", |c| {
+        c.client_sent.retransmitted().into()
+    }),
+    Connection::count("server_packets", "Packets of the server.", |c| c.server_sent.packets.into()),
+    Connection::count("server_data_packets", "Packets of the server with payload.", |c| {
+        c.server_sent.data_packets.into()
+    }),
+    Connection::bytes("server_bytes", "Payload that the server sent, each byte once.", |c| {
+        c.server_sent.bytes.into()
+    }),
+    Connection::bytes(
+        "server_unseen_bytes",
+        "Payload of the server that was acknowledged and not captured.",
+        |c| c.server_sent.unseen_bytes.into(),
+    ),
+    Connection::count(
+        "server_retransmissions",
+        "Retransmissions of payload by the server; the next five columns are their kinds.",
+        |c| c.server_sent.retransmitted().into(),
+    ),
+    Connection::count("server_fast", "Fast retransmissions of the server.", |c| {
+        again(c, RetransmissionKind::Fast)
+    }),
+    Connection::count("server_recovery", "Further retransmissions of the same episodes.", |c| {
+        again(c, RetransmissionKind::Recovery)
+    }),
+    Connection::count("server_timeout", "Retransmissions by the server's timer.", |c| {
+        again(c, RetransmissionKind::Timeout)
+    }),
+    Connection::count(
+        "server_slow_start",
+        "Retransmissions of the server after a timeout, of what was presumed lost with it.",
+        |c| again(c, RetransmissionKind::SlowStart),
+    ),
+    Connection::count("server_tail_probe", "Tail-loss probes of the server.", |c| {
+        again(c, RetransmissionKind::TailProbe)
+    }),
+    Connection::count(
+        "server_unexpected",
+        "Retransmissions that the rebuilt sender did not expect.",
+        |c| c.server_sent.unexpected.iter().sum::<u64>().into(),
+    ),
+    Connection::count(
+        "server_spurious",
+        "Retransmissions of the server whose bytes had arrived (D-SACK).",
+        |c| c.server_sent.spurious.into(),
+    ),
+    Connection::count(
+        "server_reordered",
+        "Packets of the server that others had overtaken before the capture.",
+        |c| c.server_sent.reordered.into(),
+    ),
+    Connection::count("server_control_again", "SYNs and FINs that the server sent again.", |c| {
+        c.server_sent.control_again.into()
+    }),
+    Connection::count(
+        "server_probes",
+        "Keep-alives of the server, and its probes of a shut window.",
+        |c| c.server_sent.probes.into(),
+    ),
+    Connection::count(
+        "timeouts_spared_by_sack",
+        "Timeouts that SACK would have spared the server.",
+        |c| spared(c, SparedBy::Sack),
+    ),
+    Connection::count(
+        "timeouts_spared_by_right_edge",
+        "Timeouts that right-edge recovery would have spared.",
+        |c| spared(c, SparedBy::RightEdge),
+    ),
+    Connection::count(
+        "timeouts_spared_by_tail_probe",
+        "Timeouts that a tail-loss probe would have spared.",
+        |c| spared(c, SparedBy::TailProbe),
+    ),
+];
+
+fn again(connection: &ConnectionTrace, kind: RetransmissionKind) -> TableValue {
+    connection.server_sent.retransmissions[kind as usize].into()
+}
+
+fn spared(connection: &ConnectionTrace, by: SparedBy) -> TableValue {
+    connection.server_sent.spared_by[by as usize].into()
+}
+
+pub(super) const TRANSFERS: &[Transfer] = &[
+    Transfer::count("connection", "Number of the connection.", |t| t.sender.connection.into()),
+    Transfer::count("transfer", "Number of the transfer within its connection, from 0.", |t| {
+        t.of.index.into()
+    }),
+    Transfer::text("client_ip", "Address of the client.", |t| {
+        t.sender.client.ip.to_string().into()
+    }),
+    Transfer::text("client_network", "Network of the client: /24, or /48 of IPv6.", |t| {
+        network(t.sender.client.ip)
+    }),
+    Transfer::text("server_ip", "Address of the server.", |t| {
+        t.sender.server.ip.to_string().into()
+    }),
+    Transfer::count("server_port", "Port of the server.", |t| t.sender.server.port.into()),
+    Transfer::time(
+        "began",
+        "With the SYN if it is the connection's first, else with the request.",
+        |t| t.of.began.into(),
+    ),
+    Transfer::time("asked", "First byte of the request.", |t| t.of.asked.into()),
+    Transfer::time("asked_whole", "Last byte of the request before the response began.", |t| {
+        t.of.asked_whole.into()
+    }),
+    Transfer::time("answered", "First byte of the response sent.", |t| t.of.answered.into()),
+    Transfer::time("sent", "Last new byte of the response sent.", |t| t.of.sent.into()),
+    Transfer::time("ended", "Last byte acknowledged, or the last packet.", |t| t.of.ended.into()),
+    Transfer::nanos(
+        "duration_ns",
+        "From `began` to `ended`; the ten times below add up to it.",
+        |t| t.of.duration().into(),
+    ),
+    Transfer::truth("complete", "All of the response was acknowledged.", |t| t.of.complete.into()),
+    Transfer::bytes("request_bytes", "Payload of the request.", |t| t.of.request_bytes.into()),
+    Transfer::bytes("bytes", "Payload of the response, each byte once.", |t| t.of.bytes.into()),
+    Transfer::count("retransmissions", "Retransmissions of the response.", |t| {
+        t.of.retransmissions.into()
+    }),
+    Transfer::count("timeouts", "Of these, timeouts.", |t| t.of.timeouts.into()),
+    Transfer::nanos("handshake_ns", "Opening the connection.", |t| share(t, TimeShare::Handshake)),
+    Transfer::nanos("request_ns", "The client sent its request.", |t| share(t, TimeShare::Request)),
+    Transfer::nanos("think_ns", "The server had the request and sent nothing.", |t| {
+        share(t, TimeShare::Think)
+    }),
+    Transfer::nanos(
+        "slow_start_ns",
+        "The window was full in slow start, and the path could have carried more.",
+        |t| share(t, TimeShare::SlowStart),
+    ),
+    Transfer::nanos(
+        "avoidance_ns",
+        "The window was full in congestion avoidance, beyond what the path needs.",
+        |t| share(t, TimeShare::Avoidance),
+    ),
+    Transfer::nanos("recovery_ns", "Repairing losses by ACKs, probes, or after a timeout.", |t| {
+        share(t, TimeShare::Recovery)
+    }),
+    Transfer::nanos("timeout_ns", "Waiting for the retransmission timer.", |t| {
+        share(t, TimeShare::Timeout)
+    }),
+    Transfer::nanos("receiver_window_ns", "The receiver's window was full.", |t| {
+        share(t, TimeShare::ReceiverWindow)
+    }),
+    Transfer::nanos(
+        "application_ns",
+        "The window had room, and the server's application sent nothing.",
+        |t| share(t, TimeShare::Application),
+    ),
+    Transfer::nanos("path_ns", "Propagation and transmission, which no sender can spare.", |t| {
+        share(t, TimeShare::Path)
+    }),
+];
+
+fn share(transfer: &OfSender<TransferReport>, share: TimeShare) -> TableValue {
+    transfer.of.shares.of(share).into()
+}
+
+pub(super) const RETRANSMISSIONS: &[Again] = &[
+    Again::count("connection", "Number of the connection.", |r| r.sender.connection.into()),
+    Again::text("sender", "Who sent it again: server or client.", |r| which(&r.sender)),
+    Again::time("at", "When the capture saw it, or when the rebuilt sender sent it.", |r| {
+        r.of.at.into()
+    }),
+    Again::count("seq", "Its first sequence number.", |r| r.of.seq.into()),
+    Again::bytes(
+        "offset",
+        "Its first byte as an offset of the stream: 0 is the SYN, 1 the first byte.",
+        |r| r.of.start.into(),
+    ),
+    Again::bytes("len", "Payload; 0 for a SYN or FIN alone.", |r| r.of.len.into()),
+    Again::text("kind", "Why: fast, recovery, timeout, slow-start, or tail-probe.", |r| {
+        r.of.kind.name().into()
+    }),
+    Again::text(
+        "phase",
+        "What the sender was doing when it found the loss: handshake, slow-start, avoidance, recovery, or loss.",
+        |r| r.of.phase.name().into(),
+    ),
+    Again::text(
+        "spared_by",
+        "Of a timeout, what would have spared it: sack, right-edge, tail-probe, or nothing.",
+        |r| r.of.spared_by.map(SparedBy::name).into(),
+    ),
+    Again::bytes("outstanding", "Sent and not acknowledged before it.", |r| {
+        r.of.outstanding.into()
+    }),
+    Again::truth("expected", "The rebuilt sender expected it, of this kind.", |r| {
+        r.of.expected.into()
+    }),
+    Again::truth("predicted", "It was not captured: the rebuilt sender sent it.", |r| {
+        r.of.predicted.into()
+    }),
+];
+
+pub(super) const WINDOWS: &[WindowPoint] = &[
+    WindowPoint::count("connection", "Number of the connection.", |w| w.sender.connection.into()),
+    WindowPoint::text("sender", "Whose window: server or client.", |w| which(&w.sender)),
+    WindowPoint::time("at", "When the ACK reached the sender.", |w| w.of.at.into()),
+    WindowPoint::bytes(
+        "una",
+        "All below this offset is acknowledged: 0 is the SYN, 1 the first byte.",
+        |w| w.of.una.into(),
+    ),
+    WindowPoint::bytes("nxt", "Next new offset.", |w| w.of.nxt.into()),
+    WindowPoint::bytes("cwnd", "Congestion window.", |w| w.of.cwnd.into()),
+    WindowPoint::bytes("ssthresh", "Slow-start threshold; missing while it is unlimited.", |w| {
+        Some(w.of.ssthresh).filter(|ssthresh| *ssthresh != u64::MAX).into()
+    }),
+    WindowPoint::bytes("in_flight", "Presumed under way.", |w| w.of.in_flight.into()),
+    WindowPoint::bytes("receive_window", "Window that the receiver offers.", |w| {
+        w.of.receive_window.into()
+    }),
+    WindowPoint::nanos("srtt_ns", "Smoothed round trip; missing before the first sample.", |w| {
+        Some(w.of.srtt).filter(|srtt| !srtt.is_zero()).into()
+    }),
+    WindowPoint::nanos("rto_ns", "Retransmission timeout in force.", |w| w.of.rto.into()),
+    WindowPoint::text(
+        "phase",
+        "What the sender does: handshake, slow-start, avoidance, recovery, or loss.",
+        |w| w.of.phase.name().into(),
+    ),
+];

@@ -1,0 +1,75 @@
+//! How often operators who gain nothing are stopped or told of a gain, over a month of looks, and how soon operators who gain
+//! or lose something are told so: `make test-canary`. The numbers of operators and connections may be given as arguments.
+
+#![allow(clippy::disallowed_methods, reason = "an example prints, and reads its arguments")]
+
+#[path = "../tests/operators/mod.rs"]
+mod operators;
+
+use operators::{Effect, Met, NOTHING, OFF_RATIO, month, until_found};
+use rayon::prelude::*;
+
+/// Connections in a month, least and most: from one in ten minutes to one in 26 seconds, evenly by the logarithm.
+const LEAST: f64 = 4_320.0;
+const MOST: f64 = 100_000.0;
+/// Operators of each effect that is to be found.
+const FINDERS: u64 = 100;
+/// Connections after which they are not simulated any further.
+const PATIENCE: f64 = 500_000.0;
+
+type IsSo = fn(&Met) -> bool;
+
+fn main() {
+    let mut said = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
+    let operators: f64 = said.next().unwrap_or(10_000.0);
+    let most: f64 = said.next().unwrap_or(MOST);
+    println!(
+        "{operators:.0} operators who gain nothing, {LEAST:.0} to {most:.0} connections in a month each,"
+    );
+    println!("a look after every connection, ramp of 1, 5, 25 and 95 %, control group of 5 %");
+    let count = operators as u64;
+    let met: Vec<_> = (0..count)
+        .into_par_iter()
+        .map(|seed| {
+            let part = (seed as f64 + 0.5) / operators;
+            month(seed, LEAST * (most / LEAST).powf(part), &NOTHING)
+        })
+        .collect();
+    let rows: [(&str, IsSo); 5] = [
+        ("something stopped", |met| met.stopped.is_some()),
+        ("all connections stopped", |met| met.stopped_all.is_some()),
+        ("a gain claimed, of any part", |met| met.claimed.is_some()),
+        ("a gain claimed, of all connections", |met| met.claimed_all.is_some()),
+        ("(intervals of one look miss)", |met| met.has_fixed_missed),
+    ];
+    for (what, is_so) in rows {
+        let false_alarms = met.iter().filter(|met| is_so(met)).count() as f64;
+        println!("  {what:<36} {:5.2} %   (bound 5 %)", false_alarms / operators * 100.0);
+    }
+    println!(
+        "\nconnections of the server until it is found, of {FINDERS} operators each (control group of 5 %):"
+    );
+    println!("  {:<34} {:>9} {:>9} {:>22}", "effect", "half", "95 %", "95 %, at 1 a second");
+    for (times, losses) in
+        [(1.5, 1.0), (0.7, 1.0), (0.9, 1.0), (1.0, 1.5 * OFF_RATIO), (1.0, 5.0), (1.0, 20.0)]
+    {
+        finds(&Effect { times, losses });
+    }
+}
+
+fn finds(effect: &Effect) {
+    let mut after: Vec<f64> = (0..FINDERS)
+        .into_par_iter()
+        .map(|seed| {
+            let met = until_found(seed, PATIENCE, effect);
+            met.stopped_all.or(met.claimed_all).unwrap_or(f64::INFINITY)
+        })
+        .collect();
+    after.sort_by(f64::total_cmp);
+    let at = |part: f64| after[(part * (after.len() - 1) as f64) as usize];
+    let what = match effect.losses {
+        1.0 => format!("times {} as long", effect.times),
+        losses => format!("{losses} as many connections lose"),
+    };
+    println!("  {what:<34} {:>9.0} {:>9.0} {:>20.1} h", at(0.5), at(0.95), at(0.95) / 3600.0);
+}

@@ -1,0 +1,63 @@
+//! How the comparisons of one agent share one probability of error. All intervals that it ever shows hold the truth together
+//! with a probability of 95 %, whatever depends on what (the shares are added up: Bonferroni). So 5 % bounds the false alarms
+//! of the off switch, of all parts, over all time; it bounds the gains that are claimed falsely as well.
+//!
+//! Half belongs to the comparison of all connections, since most depends on it. The rest is for parts of them.
+
+use crate::sequence::ConfidenceSequence;
+
+/// Probability that any interval ever misses.
+pub const ERROR: f64 = 0.05;
+/// Effects on times that are found soonest: a fifth faster or slower.
+const TIME_SCALE: f64 = 0.2;
+/// The same on retransmissions: twice or half as much.
+const RETRANSMISSION_SCALE: f64 = 0.7;
+
+/// Which share of [`ERROR`] a comparison has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ErrorShare(f64);
+
+impl ErrorShare {
+    /// Of all connections.
+    pub const ALL: Self = Self(1.0 / 2.0);
+
+    /// Of one of `classes` classes: all of them have a sixth.
+    pub fn of_class(classes: usize) -> Self {
+        Self(1.0 / 6.0 / classes as f64)
+    }
+
+    /// Of the `nth` prefix length that was seen, from 0 on: a half, a sixth, a twelfth, … of a sixth. However many follow, they
+    /// have no more than the sixth: `1/(1·2) + 1/(2·3) + … = 1`.
+    pub fn of_length(nth: usize) -> Self {
+        let n = nth as f64 + 1.0;
+        Self(1.0 / 6.0 / (n * (n + 1.0)))
+    }
+
+    /// Intervals of its ratio of times; half of the share.
+    pub fn times(self) -> ConfidenceSequence {
+        ConfidenceSequence { alpha: self.0 / 2.0 * ERROR, scale: TIME_SCALE }
+    }
+
+    /// Intervals of its ratio of retransmissions; the other half.
+    pub fn retransmissions(self) -> ConfidenceSequence {
+        ConfidenceSequence { alpha: self.0 / 2.0 * ERROR, scale: RETRANSMISSION_SCALE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::part::{SIZES, WINDOWS};
+
+    #[test]
+    fn all_shares_add_up_to_the_whole() {
+        let (windows, sizes) = (WINDOWS.len() + 1, SIZES.len() + 1);
+        let of_classes = |count: usize| vec![ErrorShare::of_class(count); count];
+        let lengths: Vec<_> = (0..161).map(ErrorShare::of_length).collect();
+        let all = [vec![ErrorShare::ALL], of_classes(windows), of_classes(sizes), lengths].concat();
+        let sum: f64 =
+            all.iter().map(|share| share.times().alpha + share.retransmissions().alpha).sum();
+        // There are 33 lengths of IPv4 prefixes and 129 of IPv6: 1/162 of their sixth is left over at least.
+        assert!(sum <= ERROR && sum > ERROR * (1.0 - 1.0 / 6.0 / 161.0), "{sum}");
+    }
+}

@@ -1,0 +1,257 @@
+//! All comparisons of an agent, and what follows from them: a part of the connections is stopped once warm starts are slower
+//! there, or retransmit too much, and that is not chance; a gain is claimed once it is not chance. Each connection is one
+//! more look at each comparison that it belongs to.
+
+use crate::budget::ErrorShare;
+use crate::interval::ConfidenceInterval;
+use crate::part::{CanaryPart, PrefixLength, SIZES, WINDOWS, size_class, window_class};
+use crate::sequence::FEWEST;
+use crate::trial::{CanaryGroup, CanaryOutcome, Trial};
+use serde::{Deserialize, Serialize};
+
+/// A connection that has closed and for whose path a window was remembered when it opened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CanaryConnection {
+    /// On which side.
+    pub group: CanaryGroup,
+    /// The window that was remembered, segments.
+    pub remembered: u32,
+    /// The prefix of its path.
+    pub length: PrefixLength,
+    /// Bytes that its peer acknowledged.
+    pub bytes: u64,
+    /// How it went.
+    pub outcome: CanaryOutcome,
+}
+
+/// Warm starts do harm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CanaryStop {
+    /// To which connections.
+    pub part: CanaryPart,
+    /// With which figures, as a sentence for the operator.
+    pub why: String,
+}
+
+/// What a comparison says now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CanaryFinding {
+    /// Of which connections.
+    pub part: CanaryPart,
+    /// Connections that were to start warm.
+    pub chosen: u64,
+    /// Connections of the control group.
+    pub control: u64,
+    /// Completion times, chosen by control group; `None` with too few.
+    pub times: Option<ConfidenceInterval>,
+    /// Retransmissions of a connection, chosen by control group; `None` with too few.
+    pub retransmissions: Option<ConfidenceInterval>,
+}
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Canary {
+    fewest: u64,
+    all: Trial,
+    windows: [Trial; WINDOWS.len() + 1],
+    sizes: [Trial; SIZES.len() + 1],
+    /// In the order in which they were first seen.
+    lengths: Vec<(PrefixLength, Trial)>,
+}
+
+impl CanaryFinding {
+    /// Warm starts are faster, and that is not chance.
+    pub fn is_gain(&self) -> bool {
+        self.times.is_some_and(|ratio| ratio.high < 1.0)
+    }
+
+    /// Why warm starts are to stop here: they are slower, or retransmit more than `off_ratio` times as much, and neither is
+    /// chance.
+    pub fn harm(&self, off_ratio: f64) -> Option<String> {
+        let of = |what: &str, ratio: ConfidenceInterval, limit: f64| {
+            format!(
+                "warm starts ({}) {what} {:.2} times as much as {} of the control group, surely {:.2} to {:.2} times: more than {limit}",
+                self.chosen, ratio.estimate, self.control, ratio.low, ratio.high
+            )
+        };
+        let slower = self.times.filter(|ratio| ratio.low > 1.0);
+        let lossier = self.retransmissions.filter(|ratio| ratio.low > off_ratio);
+        let lossier = lossier.map(|ratio| of("retransmitted", ratio, off_ratio));
+        lossier.or_else(|| slower.map(|ratio| of("took", ratio, 1.0)))
+    }
+}
+
+impl Default for Canary {
+    fn default() -> Self {
+        Self::new(FEWEST)
+    }
+}
+
+impl Canary {
+    /// Nothing is compared yet. `fewest`: connections on each side, in one stage, before anything is said.
+    pub fn new(fewest: u64) -> Self {
+        Self {
+            fewest,
+            all: Trial::default(),
+            windows: Default::default(),
+            sizes: Default::default(),
+            lengths: Vec::new(),
+        }
+    }
+
+    /// Says something from so many connections on.
+    pub const fn set_fewest(&mut self, fewest: u64) {
+        self.fewest = fewest;
+    }
+
+    /// Takes a connection into account; the comparisons that it belongs to, as they are now.
+    pub fn add(&mut self, connection: &CanaryConnection) -> Vec<CanaryFinding> {
+        let (parts, fewest) = (self.parts_of(connection), self.fewest);
+        for part in parts {
+            if let Some(trial) = self.trial_mut(part) {
+                trial.add(connection.group, &connection.outcome, fewest);
+            }
+        }
+        parts.into_iter().filter_map(|part| self.finding(part)).collect()
+    }
+
+    /// All comparisons that have connections, as they are now: of all, by window, by prefix length, by bytes.
+    pub fn findings(&self) -> Vec<CanaryFinding> {
+        let classes = |count: usize| 0..u8::try_from(count).unwrap_or(u8::MAX);
+        let windows = classes(self.windows.len()).map(CanaryPart::Window);
+        let lengths = self.lengths.iter().map(|(length, _)| CanaryPart::Length(*length));
+        let sizes = classes(self.sizes.len()).map(CanaryPart::Bytes);
+        let parts = windows.chain(lengths).chain(sizes);
+        let parts = parts.filter_map(|part| self.finding(part));
+        let parts = parts.filter(|finding| finding.chosen + finding.control > 0);
+        self.finding(CanaryPart::All).into_iter().chain(parts).collect()
+    }
+
+    /// What was compared so far was by an agent that has ended.
+    pub fn end_stages(&mut self) {
+        let fewest = self.fewest;
+        self.all.end_all(fewest);
+        let classes = self.windows.iter_mut().chain(&mut self.sizes);
+        let lengths = self.lengths.iter_mut().map(|(_, trial)| trial);
+        classes.chain(lengths).for_each(|trial| trial.end_all(fewest));
+    }
+
+    /// What a comparison says now; `None` of a prefix length that was never seen.
+    pub fn finding(&self, part: CanaryPart) -> Option<CanaryFinding> {
+        let (trial, share) = self.trial(part)?;
+        Some(CanaryFinding {
+            part,
+            chosen: trial.chosen(),
+            control: trial.control(),
+            times: trial.time_ratio(self.fewest).map(|ratio| share.times().ratio(ratio)),
+            retransmissions: trial
+                .retransmission_ratio(self.fewest)
+                .map(|ratio| share.retransmissions().ratio(ratio)),
+        })
+    }
+
+    fn parts_of(&mut self, connection: &CanaryConnection) -> [CanaryPart; 4] {
+        let length = connection.length;
+        if self.place_of(length).is_none() {
+            self.lengths.push((length, Trial::default()));
+        }
+        [
+            CanaryPart::All,
+            CanaryPart::Window(window_class(connection.remembered)),
+            CanaryPart::Length(length),
+            CanaryPart::Bytes(size_class(connection.bytes)),
+        ]
+    }
+
+    fn place_of(&self, length: PrefixLength) -> Option<usize> {
+        self.lengths.iter().position(|(other, _)| *other == length)
+    }
+
+    fn trial(&self, part: CanaryPart) -> Option<(&Trial, ErrorShare)> {
+        let of_class = |of: &'_ [Trial]| ErrorShare::of_class(of.len());
+        Some(match part {
+            CanaryPart::All => (&self.all, ErrorShare::ALL),
+            CanaryPart::Window(n) => (self.windows.get(usize::from(n))?, of_class(&self.windows)),
+            CanaryPart::Bytes(n) => (self.sizes.get(usize::from(n))?, of_class(&self.sizes)),
+            CanaryPart::Length(length) => {
+                let place = self.place_of(length)?;
+                (&self.lengths[place].1, ErrorShare::of_length(place))
+            }
+        })
+    }
+
+    fn trial_mut(&mut self, part: CanaryPart) -> Option<&mut Trial> {
+        match part {
+            CanaryPart::All => Some(&mut self.all),
+            CanaryPart::Window(class) => self.windows.get_mut(usize::from(class)),
+            CanaryPart::Bytes(class) => self.sizes.get_mut(usize::from(class)),
+            CanaryPart::Length(length) => {
+                let place = self.place_of(length)?;
+                self.lengths.get_mut(place).map(|(_, trial)| trial)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V4: PrefixLength = PrefixLength { is_v4: true, bits: 24 };
+
+    /// The `n`th of a side: times lie around `time_s` by a tenth, and each tenth one retransmits `again` segments.
+    fn connection(n: u32, is_chosen: bool, time_s: f64, again: u32) -> CanaryConnection {
+        let factor = if n.is_multiple_of(2) { 1.1 } else { 1.0 / 1.1 };
+        let outcome = CanaryOutcome {
+            time_s: time_s * factor,
+            again: if n.is_multiple_of(10) { again } else { 0 },
+        };
+        let group = CanaryGroup { stage: 0, is_chosen };
+        CanaryConnection { group, remembered: 30, length: V4, bytes: 1000, outcome }
+    }
+
+    fn after(count: u32, time_s: f64, again: u32) -> Canary {
+        let mut canary = Canary::default();
+        for n in 0..count {
+            canary.add(&connection(n, false, 1.0, 1));
+            canary.add(&connection(n, true, time_s, again));
+        }
+        canary
+    }
+
+    #[test]
+    fn each_connection_counts_for_all_its_window_its_prefix_and_its_bytes() {
+        let findings = after(200, 0.5, 1).findings();
+        let parts = findings.iter().map(|finding| finding.part.to_string()).collect::<Vec<_>>();
+        assert_eq!(parts, ["all", "window to 32", "IPv4 /24", "bytes to 16384"]);
+        for finding in &findings {
+            assert_eq!((finding.chosen, finding.control), (200, 200));
+            assert!(finding.is_gain() && finding.harm(2.0).is_none(), "{finding:?}");
+        }
+        // The more comparisons share an error, the less each may have: wider intervals.
+        let widths = findings.iter().map(|f| f.times.unwrap()).map(|ratio| ratio.high / ratio.low);
+        let widths: Vec<_> = widths.collect();
+        assert!(widths[0] < widths[2] && widths[2] < widths[1] && widths[1] == widths[3]);
+    }
+
+    #[test]
+    fn slower_is_harm_and_so_are_retransmissions_beyond_the_limit() {
+        let slower = after(200, 1.5, 1).finding(CanaryPart::All).unwrap();
+        let why = slower.harm(2.0).unwrap();
+        assert!(why.starts_with("warm starts (200) took 1.50 times as much as 200 of"), "{why}");
+        // A tenth of 4,000 connections retransmits 8 segments where one was before: eight times as much, and surely more than
+        // twice, not than eight times.
+        let lossier = after(4000, 1.0, 8).finding(CanaryPart::All).unwrap();
+        let why = lossier.harm(2.0).unwrap();
+        assert!(why.contains("retransmitted 8.00 times as much"), "{why}");
+        assert_eq!(lossier.harm(8.0), None);
+        let same = after(200, 1.0, 1).finding(CanaryPart::All).unwrap();
+        assert!(same.harm(1.0).is_none() && !same.is_gain());
+    }
+
+    #[test]
+    fn few_connections_decide_nothing_however_bad_they_are() {
+        let finding = after(99, 10.0, 20).finding(CanaryPart::All).unwrap();
+        assert_eq!((finding.times, finding.retransmissions, finding.harm(1.0)), (None, None, None));
+    }
+}

@@ -1,0 +1,93 @@
+//! Parts of the connections that are compared by themselves. Window and prefix length are known before chance decides, so a
+//! comparison within them is as good as one of all, and connections of such a part can be stopped. The bytes of a
+//! connection are known when it has closed: they describe it, and nothing is stopped by them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display, Formatter};
+
+/// Segments remembered of a class of windows, at most: twice as many each, from what is hardly more than a stock window on.
+pub const WINDOWS: [u32; 4] = [16, 32, 64, 128];
+/// Bytes acknowledged of a class of sizes, at most: powers of 4 from what ten segments carry.
+pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];
+
+/// Length of a prefix that is remembered as one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PrefixLength {
+    /// IPv4, not IPv6.
+    pub is_v4: bool,
+    /// Of 32 or 128.
+    pub bits: u8,
+}
+
+/// Which connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CanaryPart {
+    /// All that are compared.
+    All,
+    /// Those whose memory has a window of this class, [`WINDOWS`] and larger.
+    Window(u8),
+    /// Those to prefixes of this length.
+    Length(PrefixLength),
+    /// Those that delivered bytes of this class, [`SIZES`] and more.
+    Bytes(u8),
+}
+
+/// The class of a remembered window, segments.
+pub fn window_class(segments: u32) -> u8 {
+    WINDOWS.partition_point(|most| *most < segments) as u8
+}
+
+/// The class of bytes acknowledged.
+pub fn size_class(bytes: u64) -> u8 {
+    SIZES.partition_point(|most| *most < bytes) as u8
+}
+
+impl CanaryPart {
+    /// Whether its connections can be told apart before they start.
+    pub const fn can_be_stopped(self) -> bool {
+        !matches!(self, Self::Bytes(_))
+    }
+}
+
+impl Display for PrefixLength {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} /{}", if self.is_v4 { "IPv4" } else { "IPv6" }, self.bits)
+    }
+}
+
+impl Display for CanaryPart {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Window(class) => match WINDOWS.get(usize::from(*class)) {
+                Some(most) => write!(f, "window to {most}"),
+                None => f.write_str("window beyond"),
+            },
+            Self::Length(length) => length.fmt(f),
+            Self::Bytes(class) => match SIZES.get(usize::from(*class)) {
+                Some(most) => write!(f, "bytes to {most}"),
+                None => f.write_str("bytes beyond"),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_ends_with_its_own_bound() {
+        assert_eq!([0, 16_384, 16_385, 1_048_576, 1_048_577].map(size_class), [0, 0, 1, 3, 4]);
+        assert_eq!([11, 16, 17, 128, 129, 1024].map(window_class), [0, 0, 1, 3, 4, 4]);
+    }
+
+    #[test]
+    fn parts_have_names() {
+        let length = CanaryPart::Length(PrefixLength { is_v4: true, bits: 24 });
+        let parts = [CanaryPart::All, CanaryPart::Window(1), CanaryPart::Bytes(4), length];
+        let names = parts.map(|part| part.to_string());
+        assert_eq!(names, ["all", "window to 32", "bytes beyond", "IPv4 /24"]);
+    }
+}

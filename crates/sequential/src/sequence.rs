@@ -1,0 +1,90 @@
+//! The confidence sequence of a mean that is nearly normal: the normal mixture (H. Robbins, 1970, "Statistical methods related to
+//! the law of the iterated logarithm"; S. R. Howard et al., 2021, "Time-uniform, nonparametric, nonasymptotic confidence
+//! sequences", §3.2). With the probability `1 - alpha` every interval of the sequence holds the truth.
+//!
+//! Of a sum of independent steps with variance `v`, and any deviation `y` of it from the truth,
+//! `exp(λy - λ²v/2)` is a martingale. Mixed over `λ` by a normal distribution it is one, too, and exceeds `1/alpha` at any
+//! time with probability `alpha` at most (J. Ville, 1939). Solved for `y` that gives the width.
+
+use crate::interval::ConfidenceInterval;
+
+/// Connections on each side before anything is said, unless the operator wants it otherwise: means of fewer are not nearly normal,
+/// and intervals miss more often than they state (`examples/operators.rs`).
+pub const FEWEST: u64 = 100;
+
+/// Of which error, and where it is narrowest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConfidenceSequence {
+    /// Probability that any interval of the sequence misses the truth.
+    pub alpha: f64,
+    /// Standard deviation of the mixture, on the scale of what is estimated: effects of about this size are found soonest.
+    pub scale: f64,
+}
+
+/// The logarithm of a ratio, and how well it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogRatio {
+    /// Natural logarithm.
+    pub log: f64,
+    /// Square of its standard error, above 0.
+    pub error_squared: f64,
+}
+
+impl ConfidenceSequence {
+    /// Half of the width of an interval around an estimate whose standard error has this square:
+    /// `se √((1 + 1/k) (2 ln(1/α) + ln(1 + k)))` with `k = scale² / se²`.
+    pub fn half_width(&self, error_squared: f64) -> f64 {
+        let k = self.scale * self.scale / error_squared;
+        let spread = (1.0 + 1.0 / k) * (k.ln_1p() - 2.0 * self.alpha.ln());
+        (error_squared * spread).sqrt()
+    }
+
+    /// The interval of a ratio.
+    pub fn ratio(&self, of: LogRatio) -> ConfidenceInterval {
+        let half = self.half_width(of.error_squared);
+        ConfidenceInterval {
+            estimate: of.log.exp(),
+            low: (of.log - half).exp(),
+            high: (of.log + half).exp(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEQUENCE: ConfidenceSequence = ConfidenceSequence { alpha: 0.05, scale: 0.2 };
+
+    #[test]
+    fn the_width_is_that_of_the_mixture() {
+        // se = 0.02: k = 0.04 / 0.0004 = 100, and 0.02 √(1.01 (2 ln 20 + ln 101)) = 0.02 √(1.01 (5.991465 + 4.615121))
+        // = 0.02 · 3.273018.
+        assert!((SEQUENCE.half_width(0.0004) - 0.065_460_4).abs() < 1e-6);
+        // The martingale at that deviation is 1/α: for a normal mixture it is exp(y² k / (2 se² (1 + k))) / √(1 + k), with
+        // y in units of the estimate (Robbins, 1970, with the sum `y/se²` and its variance `1/se²`).
+        let (se2, k) = (0.0004, 100.0_f64);
+        let y = SEQUENCE.half_width(se2);
+        let martingale = (y * y * k / (2.0 * se2 * (1.0 + k))).exp() / (1.0 + k).sqrt();
+        assert!((martingale - 20.0).abs() < 1e-6, "{martingale}");
+    }
+
+    #[test]
+    fn more_data_narrow_it_and_a_smaller_error_widens_it() {
+        let sure = ConfidenceSequence { alpha: 0.005, ..SEQUENCE };
+        for se2 in [1.0, 0.1, 0.01, 0.001] {
+            assert!(SEQUENCE.half_width(se2 / 2.0) < SEQUENCE.half_width(se2));
+            assert!(SEQUENCE.half_width(se2) < sure.half_width(se2));
+            // Never narrower than the interval of a single look.
+            assert!(SEQUENCE.half_width(se2) > 1.96 * se2.sqrt());
+        }
+    }
+
+    #[test]
+    fn a_ratio_has_its_interval_in_logarithms() {
+        let ratio = SEQUENCE.ratio(LogRatio { log: 0.5_f64.ln(), error_squared: 0.0004 });
+        assert!((ratio.estimate - 0.5).abs() < 1e-12);
+        assert!((ratio.low - 0.5 * (-0.065_460_4_f64).exp()).abs() < 1e-6);
+        assert!((ratio.high - 0.5 * 0.065_460_4_f64.exp()).abs() < 1e-6);
+    }
+}

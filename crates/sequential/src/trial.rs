@@ -1,0 +1,220 @@
+//! One comparison: connections that may start warm beside those of the control group, over the stages of a ramp.
+//!
+//! A stage is a time in which the shares of both groups and all other settings stay the same. Within a stage chance alone
+//! tells the groups apart. Across stages it does not: at night, or before a change, connections are others, and a stage
+//! with a larger share would weigh more in one group. So ratios are measured within stages, and put together by how well
+//! each is known. The sum of what stages say, each by its precision, is again a sum of independent steps, so the
+//! confidence sequence holds for it.
+
+use crate::log_times::LogTimes;
+use crate::retransmissions::Retransmissions;
+use crate::sequence::LogRatio;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Stages that connections may still be open of; what closes later than these is not compared.
+const OPEN_STAGES: usize = 4;
+
+/// How a connection went, as far as it is compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CanaryOutcome {
+    /// From its opening to the last arrival, seconds; 0: nothing has arrived.
+    pub time_s: f64,
+    /// Retransmissions.
+    pub again: u32,
+}
+
+/// Where a connection belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CanaryGroup {
+    /// Stage in which it opened.
+    pub stage: u32,
+    /// It was to start with the remembered window; otherwise it is of the control group.
+    pub is_chosen: bool,
+}
+
+/// One group of a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialGroup {
+    /// How long they took.
+    pub times: LogTimes,
+    /// What they retransmitted.
+    pub retransmissions: Retransmissions,
+}
+
+/// Ratios of several stages, put together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct PooledRatio {
+    /// Logarithms, each by the square of its error.
+    score: f64,
+    /// One by the square of each error.
+    information: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Stage {
+    number: u32,
+    chosen: TrialGroup,
+    control: TrialGroup,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    stages: VecDeque<Stage>,
+    past_times: PooledRatio,
+    past_retransmissions: PooledRatio,
+    past_chosen: u64,
+    past_control: u64,
+}
+
+impl TrialGroup {
+    fn add(&mut self, outcome: &CanaryOutcome) {
+        self.times.add(outcome.time_s);
+        self.retransmissions.add(outcome.again);
+    }
+}
+
+impl PooledRatio {
+    fn add(&mut self, ratio: Option<LogRatio>) {
+        if let Some(LogRatio { log, error_squared }) = ratio {
+            self.score += log / error_squared;
+            self.information += 1.0 / error_squared;
+        }
+    }
+
+    fn ratio(&self) -> Option<LogRatio> {
+        (self.information > 0.0).then(|| LogRatio {
+            log: self.score / self.information,
+            error_squared: 1.0 / self.information,
+        })
+    }
+}
+
+impl Trial {
+    /// A connection that opened in this stage. Stages are numbered upwards.
+    pub fn add(&mut self, of: CanaryGroup, outcome: &CanaryOutcome, fewest: u64) {
+        let CanaryGroup { stage, is_chosen } = of;
+        if self.stages.back().is_none_or(|last| last.number < stage) {
+            self.stages.push_back(Stage { number: stage, ..Stage::default() });
+            if self.stages.len() > OPEN_STAGES {
+                self.end_oldest(fewest);
+            }
+        }
+        let Some(of) = self.stages.iter_mut().rev().find(|of| of.number == stage) else { return };
+        if is_chosen { &mut of.chosen } else { &mut of.control }.add(outcome);
+    }
+
+    /// Stages so far are of an agent that has ended: the next one counts from 0.
+    pub fn end_all(&mut self, fewest: u64) {
+        while !self.stages.is_empty() {
+            self.end_oldest(fewest);
+        }
+    }
+
+    fn end_oldest(&mut self, fewest: u64) {
+        let Some(stage) = self.stages.pop_front() else { return };
+        self.past_times.add(stage.chosen.times.by(&stage.control.times, fewest));
+        let ratio = stage.chosen.retransmissions.by(&stage.control.retransmissions, fewest);
+        self.past_retransmissions.add(ratio);
+        self.past_chosen += stage.chosen.retransmissions.closed;
+        self.past_control += stage.control.retransmissions.closed;
+    }
+
+    /// Geometric mean of the times of those chosen by that of the control group; `None` with fewer than `fewest` on either side in
+    /// every stage.
+    pub fn time_ratio(&self, fewest: u64) -> Option<LogRatio> {
+        let mut pooled = self.past_times;
+        self.stages.iter().for_each(|of| pooled.add(of.chosen.times.by(&of.control.times, fewest)));
+        pooled.ratio()
+    }
+
+    /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than `fewest` on either side in
+    /// every stage.
+    pub fn retransmission_ratio(&self, fewest: u64) -> Option<LogRatio> {
+        let mut pooled = self.past_retransmissions;
+        self.stages.iter().for_each(|of| {
+            pooled.add(of.chosen.retransmissions.by(&of.control.retransmissions, fewest))
+        });
+        pooled.ratio()
+    }
+
+    /// Connections that were chosen.
+    pub fn chosen(&self) -> u64 {
+        self.past_chosen
+            + self.stages.iter().map(|of| of.chosen.retransmissions.closed).sum::<u64>()
+    }
+
+    /// Connections of the control group.
+    pub fn control(&self) -> u64 {
+        self.past_control
+            + self.stages.iter().map(|of| of.control.retransmissions.closed).sum::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(trial: &mut Trial, stage: u32, is_chosen: bool, time_s: f64) {
+        trial.add(CanaryGroup { stage, is_chosen }, &CanaryOutcome { time_s, again: 0 }, 100);
+    }
+
+    /// So many of each group; times lie evenly around a mean, those of the chosen ones half as long.
+    fn fill(trial: &mut Trial, stage: u32, (chosen, control): (u32, u32), mean: f64) {
+        for (count, is_chosen, mean) in [(chosen, true, mean / 2.0), (control, false, mean)] {
+            for n in 0..count {
+                let factor = if n % 2 == 0 { 1.1 } else { 1.0 / 1.1 };
+                add(trial, stage, is_chosen, mean * factor);
+            }
+        }
+    }
+
+    #[test]
+    fn a_ramp_over_times_that_change_shows_no_effect_of_the_times() {
+        // At night connections take 10 s, by day 0.1 s, and the ramp goes from a tenth to nine tenths in between. All together
+        // those chosen would look eight times as fast as they are. Within each stage they take half.
+        let mut trial = Trial::default();
+        fill(&mut trial, 0, (100, 900), 10.0);
+        fill(&mut trial, 1, (900, 100), 0.1);
+        let ratio = trial.time_ratio(100).unwrap();
+        assert!((ratio.log - 0.5_f64.ln()).abs() < 1e-9, "{ratio:?}");
+        assert_eq!((trial.chosen(), trial.control()), (1000, 1000));
+    }
+
+    #[test]
+    fn a_stage_that_has_ended_says_what_it_said_and_late_ones_count_where_they_opened() {
+        let mut trial = Trial::default();
+        fill(&mut trial, 0, (200, 200), 1.0);
+        let alone = trial.time_ratio(100).unwrap();
+        fill(&mut trial, 1, (200, 200), 1.0);
+        let both = trial.time_ratio(100).unwrap();
+        // Two that know as much each: half of the squared error.
+        assert!((both.error_squared - alone.error_squared / 2.0).abs() < 1e-12);
+        // Opened in the first stage, closed in the second.
+        add(&mut trial, 0, true, 0.5);
+        assert_eq!(trial.stages[0].chosen.retransmissions.closed, 201);
+        for stage in 2..=5 {
+            add(&mut trial, stage, true, 0.5);
+        }
+        assert_eq!(trial.stages.len(), OPEN_STAGES);
+        let before = trial.clone();
+        // Too late: nobody knows of that stage any more.
+        add(&mut trial, 0, true, 9.0);
+        assert_eq!(trial, before);
+        trial.end_all(100);
+        assert_eq!((trial.stages.len(), trial.chosen()), (0, before.chosen()));
+        let (after, before) = (trial.time_ratio(100).unwrap(), before.time_ratio(100).unwrap());
+        assert!((after.log - before.log).abs() < 1e-12);
+        assert!((after.error_squared - before.error_squared).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_stage_with_few_on_a_side_says_nothing() {
+        let mut trial = Trial::default();
+        fill(&mut trial, 0, (99, 1000), 1.0);
+        assert_eq!(trial.time_ratio(100), None);
+        fill(&mut trial, 1, (99, 1000), 1.0);
+        assert_eq!((trial.time_ratio(100), trial.retransmission_ratio(100)), (None, None));
+    }
+}

@@ -1,0 +1,131 @@
+//! Networks whose addresses have names of several domains: how wrong it is to take a /24, or a /48 of IPv6, for one
+//! network (Zhang, Qiu & Keshav 2000 §5.2.1).
+
+use memory::{PathKey, Scope};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+use std::net::IpAddr;
+
+/// Addresses and networks that are told apart at most: memory is bounded.
+const MOST: usize = 1 << 20;
+
+/// How many networks have several domains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DomainFindings {
+    /// Addresses.
+    pub addresses: u64,
+    /// Of these, addresses that have a name.
+    pub named_addresses: u64,
+    /// Networks.
+    pub networks: u64,
+    /// Of these, networks with an address that has a name.
+    pub named_networks: u64,
+    /// Of these, networks with addresses of more than one domain: the last two labels of their names.
+    pub several_domains: u64,
+    /// Requests of addresses beyond the first 1,048,576, which none of these counts.
+    pub left_out: u64,
+}
+
+/// Watches addresses and their names.
+#[derive(Debug, Default)]
+pub struct DomainWatch {
+    addresses: FxHashSet<IpAddr>,
+    named: FxHashSet<IpAddr>,
+    networks: FxHashMap<PathKey, DomainsOf>,
+    left_out: u64,
+}
+
+/// The domains of a network.
+#[derive(Debug, Default)]
+struct DomainsOf {
+    first: Option<Box<str>>,
+    several: bool,
+}
+
+impl DomainWatch {
+    /// `client` asks, and has this name if any.
+    pub fn on_request(&mut self, client: IpAddr, name: Option<&str>) {
+        if self.addresses.len() >= MOST && !self.addresses.contains(&client) {
+            self.left_out += 1;
+            return;
+        }
+        self.addresses.insert(client);
+        let domains = self.networks.entry(PathKey::new(client, Scope::Network)).or_default();
+        let Some(domain) = name.map(domain) else { return };
+        self.named.insert(client);
+        match &domains.first {
+            Some(first) => domains.several |= !first.eq_ignore_ascii_case(domain),
+            None => domains.first = Some(domain.into()),
+        }
+    }
+
+    /// What was found.
+    pub fn findings(&self) -> DomainFindings {
+        let count = |is: fn(&DomainsOf) -> bool| {
+            self.networks.values().filter(|one| is(one)).count() as u64
+        };
+        DomainFindings {
+            addresses: self.addresses.len() as u64,
+            named_addresses: self.named.len() as u64,
+            networks: self.networks.len() as u64,
+            named_networks: count(|domains| domains.first.is_some()),
+            several_domains: count(|domains| domains.several),
+            left_out: self.left_out,
+        }
+    }
+}
+
+/// The last two labels of a name.
+fn domain(name: &str) -> &str {
+    let name = name.trim_end_matches('.');
+    let mut dots = name.rmatch_indices('.').map(|(at, _)| at);
+    dots.nth(1).map_or(name, |at| &name[at + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// .1 and .2 are of one domain, whatever its case; with .3, which is of another, 192.0.2.0/24 has several. The network
+    /// of 198.51.100.1 has one name, that of 2001:db8::1 none.
+    #[test]
+    fn networks_with_several_domains_are_counted() {
+        let mut watch = DomainWatch::default();
+        let mut ask = |client: &str, name| watch.on_request(client.parse().unwrap(), name);
+        ask("192.0.2.1", Some("a.example.org"));
+        ask("192.0.2.2", Some("b.c.EXAMPLE.org."));
+        ask("192.0.2.2", Some("b.c.EXAMPLE.org."));
+        ask("198.51.100.1", Some("x.example.net"));
+        ask("2001:db8::1", None);
+        ask("192.0.2.9", None);
+        assert_eq!(watch.findings().several_domains, 0);
+        watch.on_request("192.0.2.3".parse().unwrap(), Some("example.com"));
+        let expected = DomainFindings {
+            addresses: 6,
+            named_addresses: 4,
+            networks: 3,
+            named_networks: 2,
+            several_domains: 1,
+            left_out: 0,
+        };
+        assert_eq!(watch.findings(), expected);
+    }
+
+    #[test]
+    fn a_domain_is_the_last_two_labels() {
+        for (name, expected) in
+            [("a.b.c.d", "c.d"), ("c.d", "c.d"), ("d", "d"), ("", ""), ("a.b.c.", "b.c")]
+        {
+            assert_eq!(domain(name), expected);
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut watch = DomainWatch::default();
+        (0..MOST as u32 + 5).for_each(|n| watch.on_request(IpAddr::V4(n.into()), None));
+        watch.on_request(IpAddr::V4(7.into()), None);
+        let found = watch.findings();
+        assert_eq!((found.addresses, found.left_out), (MOST as u64, 5));
+    }
+}

@@ -1,0 +1,108 @@
+//! Lines as servers write them.
+
+use super::*;
+use proptest::prelude::*;
+
+/// 10 October 2000, 13:55:36 seven hours west of Greenwich: 20:55:36 UTC, 971,211,336 s since 1970 (`date -u -d`).
+const SECONDS: u64 = 971_211_336;
+
+fn at(line: &str) -> f64 {
+    LogRequest::parse(line).unwrap().at.as_secs_f64()
+}
+
+#[test]
+fn lines_of_servers_are_read() {
+    let line =
+        r#"192.0.2.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326"#;
+    let expected = LogRequest {
+        at: Instant::from_nanos(SECONDS * 1_000_000_000),
+        client: "192.0.2.1".parse().unwrap(),
+        name: None,
+        is_image: true,
+    };
+    assert_eq!(LogRequest::parse(line), Ok(expected.clone()), "common");
+    let line = r#"2001:db8::1 - - [10/Oct/2000:20:55:36 +0000] "GET /a.html?x=.png HTTP/1.1" 200 5 "https://e.org/a.gif" "Mozilla \"5\"""#;
+    let read = LogRequest::parse(line).unwrap();
+    assert_eq!((read.at, read.is_image), (expected.at, false), "combined");
+    let line =
+        r#"www.example.org:443 192.0.2.1 - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#;
+    let read = LogRequest::parse(line).unwrap();
+    assert_eq!((read.client, read.name), (expected.client, None), "virtual host");
+    let line =
+        r#"192.0.2.1 h7.isp.example.net - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#;
+    assert_eq!(LogRequest::parse(line).unwrap().name.as_deref(), Some("h7.isp.example.net"));
+    let line = r#"192.0.2.1 - a b [10/Oct/2000:20:55:36 +0000] "\x16\x03\x01" 400 0"#;
+    assert!(LogRequest::parse(line).is_ok(), "a user with a space, and no HTTP");
+}
+
+#[test]
+fn json_is_read_by_the_keys_of_many_servers() {
+    for line in [
+        r#"{"remote_addr":"192.0.2.1","time_local":"10/Oct/2000:13:55:36 -0700","request":"GET /x.PNG HTTP/1.1"}"#,
+        r#"{"time":"2000-10-10T20:55:36Z","remote_ip":"192.0.2.1","uri":"/x.png"}"#,
+        r#"{"ts":971211336.0,"request":{"remote_ip":"192.0.2.1","uri":"/x.png"}}"#,
+        r#"{"@timestamp":"2000-10-10T22:55:36+02:00","client":"192.0.2.1:50000","path":"/a/x.png"}"#,
+        r#"{"msec":"971211336.000","client_ip":"192.0.2.1","url":"/x.png"}"#,
+        r#"{"timestamp":971211336000,"httpRequest":{"remoteIp":"192.0.2.1","uri":"/x.png"}}"#,
+    ] {
+        let read = LogRequest::parse(line).unwrap_or_else(|why| panic!("{line}: {why}"));
+        assert_eq!(read.at.as_nanos(), SECONDS * 1_000_000_000, "{line}");
+        assert_eq!(read.client.to_string(), "192.0.2.1");
+        assert!(read.is_image, "{line}");
+    }
+    let named = r#"{"ts":1,"ip":"192.0.2.1","remote_host":"a.example.org"}"#;
+    assert_eq!(LogRequest::parse(named).unwrap().name.as_deref(), Some("a.example.org"));
+    assert_eq!(at(r#"{"ts":971211336.25,"ip":"192.0.2.1"}"#), SECONDS as f64 + 0.25);
+    assert_eq!(at(r#"{"ts":971211336250000,"ip":"192.0.2.1"}"#), SECONDS as f64 + 0.25);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_the_way_out() {
+    for (line, why) in [
+        ("", "an empty line"),
+        ("hello", "set the server's log format"),
+        (r#"{"ts":1"#, "begins as JSON, and is none"),
+        (r#"{"ts":1}"#, "without a client: name it remote_addr"),
+        (r#"{"ip":"192.0.2.1"}"#, "without a time: name it time"),
+        (r#"{"ip":"192.0.2.1","ts":true}"#, "\"true\" is no time"),
+        (r#"{"ip":"192.0.2.1","ts":-5}"#, "\"-5\" is no time"),
+        (r#"{"ip":"a.example.org","ts":1}"#, "HostnameLookups Off"),
+        (
+            r#"a.example.org - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#,
+            "HostnameLookups Off",
+        ),
+        (r#"- - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#, "\"-\" is no address"),
+        (r#"192.0.2.1 - - [10/Okt/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#, "is no time"),
+        (r#"192.0.2.1 - - [01/Jan/1950:00:00:00 +0000] "GET / HTTP/1.1" 200 5"#, "is no time"),
+    ] {
+        let said = LogRequest::parse(line).unwrap_err().to_string();
+        assert!(said.contains(why), "{line}: {said}");
+    }
+}
+
+proptest! {
+    /// Whatever a line is, it is read or refused.
+    #[test]
+    fn any_line_is_survived(line in ".{0,200}", json: bool) {
+        let line = if json { format!("{{{line}") } else { line };
+        let _ = LogRequest::parse(&line).map_err(|why| why.to_string());
+    }
+
+    /// Lines nearly right, of which bytes are changed.
+    #[test]
+    fn damaged_lines_are_survived(
+        at in any::<prop::sample::Index>(),
+        instead in any::<char>(),
+        json: bool,
+    ) {
+        let line = match json {
+            true => r#"{"remote_addr":"192.0.2.1","time":"2000-10-10T20:55:36Z"}"#,
+            false => r#"192.0.2.1 - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#,
+        };
+        let mut chars: Vec<char> = line.chars().collect();
+        let at = at.index(chars.len());
+        chars[at] = instead;
+        let line: String = chars.into_iter().collect();
+        let _ = LogRequest::parse(&line).map_err(|why| why.to_string());
+    }
+}
