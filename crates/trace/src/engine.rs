@@ -117,7 +117,11 @@ impl<S: TraceSink> TraceEngine<S> {
         let mut with =
             Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
         if let Some((connection, side)) = self.table.at(place, segment) {
+            let was_over = connection.is_over();
             connection.on_segment(side, segment, &mut with);
+            if !was_over && connection.is_over() {
+                with.sink.on_over(&connection.told_of_server(), segment.at);
+            }
         }
         self.table.touch(place, segment.at);
         if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
@@ -156,10 +160,10 @@ impl<S: TraceSink> TraceEngine<S> {
         }
         let number = self.tally.connections;
         self.tally.connections += 1;
-        self.table.insert(
-            segment,
-            TracedConnection::new(number, segment, self.config.servers.end_of(segment)),
-        )
+        let named = self.config.servers.end_of(segment);
+        let connection = TracedConnection::new(number, segment, named);
+        self.sink.on_begin(&connection.told_of_server(), segment.at);
+        self.table.insert(segment, connection)
     }
 
     /// Ends the connection that has been idle for longest, if for too long.

@@ -29,7 +29,7 @@ pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
 pub use misfit::Misfit;
 pub use profile::{SenderModel, SenderModels, SenderProfile};
 pub use servers::{NamedServers, OnlyServers, ServerPattern};
-pub use sink::{TraceSink, TracedSender};
+pub use sink::{SentData, TraceSink, TracedSender};
 pub use snapshot::SenderSnapshot;
 pub use summary::{ConnectionTrace, SenderTally, TraceEnd};
 pub use survey::{ProfileSurvey, SurveyedHost};

@@ -1,7 +1,7 @@
 //! The servers that a user names: which end of a connection is the server's, and which connections matter.
 
 use crate::kinds::Retransmission;
-use crate::sink::{TraceSink, TracedSender};
+use crate::sink::{SentData, TraceSink, TracedSender};
 use crate::snapshot::SenderSnapshot;
 use crate::summary::ConnectionTrace;
 use crate::transfer::TransferReport;
@@ -121,6 +121,30 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
         match self.servers.include(summary.server) {
             true => self.inner.on_connection(summary),
             false => self.left_out += 1,
+        }
+    }
+
+    fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
+        if self.passes(sender) {
+            self.inner.on_begin(sender, at);
+        }
+    }
+
+    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
+        if self.passes(sender) {
+            self.inner.on_over(sender, at);
+        }
+    }
+
+    fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
+        if self.passes(sender) {
+            self.inner.on_request(sender, at, bytes);
+        }
+    }
+
+    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
+        if self.passes(sender) {
+            self.inner.on_sent(sender, sent);
         }
     }
 
