@@ -24,7 +24,7 @@ impl TraceSink for Counts {
         self.bytes += summary.server_sent.bytes + summary.client_sent.bytes;
     }
 
-    fn wants_round_trips(&self) -> bool {
+    fn wants_packets(&self) -> bool {
         false
     }
 }

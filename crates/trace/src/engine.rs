@@ -134,7 +134,11 @@ impl<S: TraceSink> TraceEngine<S> {
         let mut with =
             Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
         if let Some(connection) = self.table.at(place) {
+            let was_over = connection.is_over();
             connection.on_segment(side, segment, &mut with);
+            if !was_over && connection.is_over() {
+                with.sink.on_over(&connection.told_of_server(), segment.at);
+            }
         }
         self.table.touch(place, segment.at);
         if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
@@ -176,8 +180,9 @@ impl<S: TraceSink> TraceEngine<S> {
         }
         let number = self.tally.connections;
         self.tally.connections += 1;
-        let server = self.config.servers.end_of(segment);
-        let connection = TracedConnection::new(number, segment, server);
+        let named = self.config.servers.end_of(segment);
+        let connection = TracedConnection::new(number, segment, named);
+        self.sink.on_begin(&connection.told_of_server(), segment.at);
         FoundPlace { place: self.table.insert(segment, connection), side: 0 }
     }
 

@@ -31,7 +31,7 @@ pub use misfit::Misfit;
 pub use profile::{SenderModel, SenderModels, SenderProfile};
 pub use servers::{NamedServers, OnlyServers, ServerPattern};
 pub use sharded::ShardedTraceEngine;
-pub use sink::{TraceSink, TracedSender};
+pub use sink::{SentData, TraceSink, TracedSender};
 pub use snapshot::SenderSnapshot;
 pub use summary::{ConnectionTrace, SenderTally, TraceEnd};
 pub use survey::{ProfileSurvey, SurveyedHost};

@@ -39,9 +39,13 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, conflicts_with_all = ["acks_only", "json"])]
     pub(super) error: bool,
 
-    /// Print one JSON object per connection, in an array
-    #[arg(long)]
-    pub(super) json: bool,
+    /// Print JSON instead of words and tables
+    ///
+    /// `--json` prints one object per connection, in an array: its ends, retransmissions and transfers.
+    /// `--json=findings` prints one object with all that was found: where the time went, warm starts, losses, ACK
+    /// compression and parallel connections.
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "connections")]
+    pub(super) json: Option<AnalyzeJson>,
 
     /// Write tables in Parquet to this folder: connections, transfers, retransmissions, windows
     ///
@@ -63,6 +67,15 @@ pub(crate) struct AnalyzeArgs {
     /// replaced. --server names the real addresses.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub(super) anonymize: Option<Option<PathBuf>>,
+}
+
+/// What `--json` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AnalyzeJson {
+    /// One object per connection
+    Connections,
+    /// One object with all that was found
+    Findings,
 }
 
 impl AnalyzeArgs {
@@ -94,11 +107,15 @@ pub(crate) fn appendix() -> Appendix {
         examples: &[
             (
                 "headstart analyze server.pcap",
-                "Says why data was retransmitted, and where the time of transfers went.",
+                "Says where the time of transfers went, and why data was retransmitted.",
             ),
             (
                 "headstart analyze server-*.pcap.zst --server 443 --json",
                 "Prints each connection of port 443 with its retransmissions.",
+            ),
+            (
+                "headstart analyze server.pcap --json=findings",
+                "Prints all that was found as one object.",
             ),
             (
                 "headstart analyze server.pcap --out tables",

@@ -7,6 +7,7 @@ mod outputs;
 mod reading;
 mod summary;
 mod tables;
+mod words;
 
 pub(crate) use args::{AnalyzeArgs, appendix};
 pub(crate) use feed::Feed;

@@ -1,13 +1,16 @@
 //! Everything that one run puts out, beside each other: summary or JSON on standard output, tables in a folder.
 
-use super::args::AnalyzeArgs;
+use super::args::{AnalyzeArgs, AnalyzeJson};
 use super::json::JsonSink;
 use super::summary::SummarySink;
 use super::tables::TablesSink;
+use super::words::words;
 use crate::failure::Failure;
+use crate::stdout;
+use findings::FindingsSink;
 use trace::{
-    ConnectionTrace, EngineTally, Retransmission, SenderSnapshot, TraceSink, TracedSender,
-    TransferReport,
+    ConnectionTrace, EngineTally, Retransmission, SenderSnapshot, SentData, TraceSink,
+    TracedSender, TransferReport,
 };
 use units::{Duration, Instant};
 
@@ -15,6 +18,10 @@ use units::{Duration, Instant};
 pub(super) struct Outputs {
     pub(super) summary: SummarySink,
     json: Option<JsonSink>,
+    /// Summed up, where not each connection is wanted.
+    findings: Option<FindingsSink>,
+    /// Of which words are printed, or JSON.
+    in_words: bool,
     tables: Option<TablesSink>,
 }
 
@@ -22,9 +29,12 @@ impl Outputs {
     /// Begins what the options ask for; places that cannot be written to are refused before anything is read.
     pub(super) fn begin(args: &AnalyzeArgs) -> Result<Self, Failure> {
         let tables = args.out.as_deref().map(|out| TablesSink::begin(out, &args.tables));
+        let by_connection = args.json == Some(AnalyzeJson::Connections);
         Ok(Self {
             summary: SummarySink::default(),
-            json: args.json.then(JsonSink::begin),
+            json: by_connection.then(JsonSink::begin),
+            findings: (!by_connection).then(FindingsSink::default),
+            in_words: args.json.is_none(),
             tables: tables.transpose()?,
         })
     }
@@ -32,9 +42,14 @@ impl Outputs {
     /// Writes what is left. `left_out`: connections of servers that were not named.
     pub(super) fn end(self, tally: &EngineTally, left_out: u64) -> Result<SummarySink, Failure> {
         self.tables.map_or(Ok(()), TablesSink::end)?;
-        match self.json {
-            Some(json) => json.end()?,
-            None => self.summary.print(tally, left_out)?,
+        self.json.map_or(Ok(()), JsonSink::end)?;
+        match self.findings.map(FindingsSink::finish) {
+            Some(found) if self.in_words => {
+                stdout::print(&format!("{}\n", words(&found)))?;
+                self.summary.print(tally, left_out)?;
+            }
+            Some(found) => stdout::print_json(&found)?,
+            None => {}
         }
         Ok(self.summary)
     }
@@ -47,6 +62,9 @@ macro_rules! each {
         if let Some(json) = &mut $self.json {
             json.$method($($argument),*);
         }
+        if let Some(findings) = &mut $self.findings {
+            findings.$method($($argument),*);
+        }
         if let Some(tables) = &mut $self.tables {
             tables.$method($($argument),*);
         }
@@ -56,6 +74,22 @@ macro_rules! each {
 impl TraceSink for Outputs {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         each!(self, on_connection(summary));
+    }
+
+    fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
+        each!(self, on_begin(sender, at));
+    }
+
+    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
+        each!(self, on_over(sender, at));
+    }
+
+    fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
+        each!(self, on_request(sender, at, bytes));
+    }
+
+    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
+        each!(self, on_sent(sender, sent));
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
@@ -71,7 +105,7 @@ impl TraceSink for Outputs {
     }
 
     fn wants_windows(&self) -> bool {
-        self.tables.as_ref().is_some_and(TablesSink::wants_windows)
+        self.findings.is_some() || self.tables.as_ref().is_some_and(TablesSink::wants_windows)
     }
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {

@@ -2,7 +2,7 @@
 
 use super::SHARDS;
 use crate::kinds::Retransmission;
-use crate::sink::{TraceSink, TracedSender};
+use crate::sink::{SentData, TraceSink, TracedSender};
 use crate::snapshot::SenderSnapshot;
 use crate::summary::ConnectionTrace;
 use crate::transfer::TransferReport;
@@ -14,25 +14,28 @@ use units::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wants {
     windows: bool,
-    round_trips: bool,
+    packets: bool,
 }
 
 impl Wants {
     pub(super) fn of(sink: &impl TraceSink) -> Self {
-        Self { windows: sink.wants_windows(), round_trips: sink.wants_round_trips() }
+        Self { windows: sink.wants_windows(), packets: sink.wants_packets() }
     }
 }
 
 /// One call of a sink.
 #[derive(Clone, Debug)]
 pub(super) enum TraceEvent {
-    /// A connection, by its number within the shard, has its first packet.
-    Begun(u64),
+    /// A connection has its first packet.
+    Begin(TracedSender, Instant),
+    Over(TracedSender, Instant),
+    Request(TracedSender, Instant, u64),
+    Sent(TracedSender, SentData),
     Connection(Box<ConnectionTrace>),
     Again(TracedSender, Box<Retransmission>),
     RoundTrip(TracedSender, Instant, Duration),
     Transfer(TracedSender, Box<TransferReport>),
-    Window(TracedSender, Box<SenderSnapshot>),
+    Window(TracedSender, SenderSnapshot),
 }
 
 /// Calls of a sink, each with the place of the segment that led to it.
@@ -61,11 +64,6 @@ impl EventLog {
         self.at = place;
     }
 
-    /// Before the calls from `index` on, a connection has begun.
-    pub(super) fn note_begun(&mut self, index: usize, connection: u64) {
-        self.found.insert(index, (self.at, TraceEvent::Begun(connection)));
-    }
-
     /// Takes what was found; goes on in the room of `instead`.
     pub(super) const fn exchange(&mut self, instead: Found) -> Found {
         std::mem::replace(&mut self.found, instead)
@@ -81,12 +79,36 @@ impl TraceSink for EventLog {
         self.push(TraceEvent::Connection(Box::new(*summary)));
     }
 
+    fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
+        self.push(TraceEvent::Begin(*sender, at));
+    }
+
+    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
+        self.push(TraceEvent::Over(*sender, at));
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.wants.packets
+    }
+
+    fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
+        if self.wants.packets {
+            self.push(TraceEvent::Request(*sender, at, bytes));
+        }
+    }
+
+    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
+        if self.wants.packets {
+            self.push(TraceEvent::Sent(*sender, *sent));
+        }
+    }
+
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
         self.push(TraceEvent::Again(*sender, Box::new(*again)));
     }
 
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
-        if self.wants.round_trips {
+        if self.wants.packets {
             self.push(TraceEvent::RoundTrip(*sender, at, rtt));
         }
     }
@@ -100,7 +122,7 @@ impl TraceSink for EventLog {
     }
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
-        self.push(TraceEvent::Window(*sender, Box::new(*point)));
+        self.push(TraceEvent::Window(*sender, *point));
     }
 }
 
@@ -146,10 +168,17 @@ impl<S: TraceSink> Renumbered<S> {
             TracedSender { connection: number.unwrap_or(sender.connection), ..sender }
         };
         match event {
-            TraceEvent::Begun(connection) => {
-                numbers.insert(connection, self.next);
+            TraceEvent::Begin(sender, at) => {
+                numbers.insert(sender.connection, self.next);
+                let sender = TracedSender { connection: self.next, ..sender };
                 self.next += 1;
+                self.sink.on_begin(&sender, at);
             }
+            TraceEvent::Over(sender, at) => self.sink.on_over(&among_all(sender), at),
+            TraceEvent::Request(sender, at, bytes) => {
+                self.sink.on_request(&among_all(sender), at, bytes);
+            }
+            TraceEvent::Sent(sender, sent) => self.sink.on_sent(&among_all(sender), &sent),
             TraceEvent::Connection(mut summary) => {
                 let number = numbers.remove(&summary.connection);
                 summary.connection = number.unwrap_or(summary.connection);

@@ -104,14 +104,8 @@ impl Shard {
     /// Takes a segment that has this place among those of its round.
     #[inline]
     fn on_segment(&mut self, segment: &Observed, place: u32) {
-        let begun = self.0.tally().connections;
-        let log = self.0.sink_mut();
-        log.set_place(place);
-        let found = log.len();
+        self.0.sink_mut().set_place(place);
         self.0.on_segment(segment);
-        if self.0.tally().connections > begun {
-            self.0.sink_mut().note_begun(found, begun);
-        }
     }
 
     #[inline]

@@ -81,6 +81,13 @@ impl TimeShares {
         self.0[share as usize] += time;
     }
 
+    /// Adds those of others, which have none afterwards.
+    pub(super) fn take_all(&mut self, others: &mut Self) {
+        for (share, other) in self.0.iter_mut().zip(&mut others.0) {
+            *share += std::mem::take(other);
+        }
+    }
+
     /// Moves up to `most` from one share to another; answers how much.
     pub(super) fn shift(&mut self, from: TimeShare, to: TimeShare, most: Duration) -> Duration {
         let moved = self.of(from).min(most);
