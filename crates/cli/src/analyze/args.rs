@@ -74,6 +74,10 @@ pub(crate) struct AnalyzeArgs {
     ])]
     pub(super) access_log: Option<PathBuf>,
 
+    /// Threads that rebuild senders; results do not depend on their number [default: one per core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(super) jobs: Option<u16>,
+
     /// Replace addresses in all output, keeping which are in one network; by a random key, or by the secret in FILE
     ///
     /// The same secret gives the same addresses in each run, also in those of `headstart capture`. Ports and times are not

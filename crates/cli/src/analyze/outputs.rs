@@ -114,6 +114,10 @@ impl TraceSink for Outputs {
         each!(self, on_transfer(sender, report));
     }
 
+    fn wants_packets(&self) -> bool {
+        self.findings.is_some()
+    }
+
     fn wants_windows(&self) -> bool {
         self.findings.is_some() || self.tables.as_ref().is_some_and(TablesSink::wants_windows)
     }
