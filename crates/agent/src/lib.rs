@@ -19,6 +19,7 @@ pub mod compare;
 pub mod config;
 pub mod contract;
 pub mod control;
+pub mod doctor;
 pub mod exchange;
 pub mod facts;
 mod gauges;
