@@ -22,6 +22,7 @@ pub mod control;
 pub mod doctor;
 pub mod exchange;
 pub mod facts;
+mod format;
 mod gauges;
 pub mod keeper;
 pub mod kernel;
