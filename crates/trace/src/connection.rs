@@ -6,7 +6,7 @@ use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::misfit::Misfit;
 use crate::profile::SenderModels;
 use crate::sender::{
-    DataDigest, PredictedEvent, Predicting, RebuiltSender, SeenData, SenderAck, is_idle,
+    AckDigest, DataDigest, PredictedEvent, Predicting, SeenData, SenderAck, is_idle,
 };
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
@@ -202,10 +202,8 @@ impl TracedConnection {
 
     /// An ACK for a side without a sender.
     fn on_quiet_ack(&mut self, side: Side, segment: &Observed, una: u64) {
-        if self.halves[1 - side].parked_at().is_some() {
-            let window = self.offered_window(side, segment, 0);
-            self.halves[1 - side].set_parked_window(window);
-        }
+        let window = self.offered_window(side, segment, 0);
+        self.halves[1 - side].set_quiet_window(window);
         self.halves[1 - side].note_acked(una);
     }
 
@@ -256,7 +254,8 @@ impl TracedConnection {
             with.sink.on_window(&self.told(side), &point);
         }
         if side == self.server {
-            self.pass(ack.at, Passage::Acked { bytes: digest.acked }, with);
+            let AckDigest { acked, delivered, .. } = digest;
+            self.pass(ack.at, Passage::Acked { acked, delivered }, with);
         }
     }
 
@@ -340,6 +339,7 @@ impl TracedConnection {
             }
             PredictedEvent::Window(point) if wants_windows => sink.on_window(&told, &point),
             PredictedEvent::Window(_) => {}
+            PredictedEvent::Sent(sent) => sink.on_sent(&told, &sent),
             PredictedEvent::Unforeseen(bytes) => tally.rare().unseen_bytes += bytes,
             PredictedEvent::Transfer(report) => sink.on_transfer(&told, &report),
             PredictedEvent::RoundTrip(at, rtt) => sink.on_round_trip(&told, at, rtt),
@@ -354,7 +354,7 @@ impl TracedConnection {
             return;
         }
         let sender = self.halves[server].sender.as_deref_mut();
-        let state = sender.map(RebuiltSender::state);
+        let state = sender.map(|sender| sender.state(at));
         if let Some(report) = self.meter.on_passage(at, passage, state) {
             with.sink.on_transfer(&self.told(server), &report);
         }
@@ -392,7 +392,7 @@ impl TracedConnection {
         let start = self.halves[side].offset(segment.seq) + u64::from(segment.has(Flags::SYN));
         if self.is_blind_to(1 - side) {
             // Nothing would ever acknowledge it.
-            return self.on_unanswered(side, segment, start);
+            return self.on_unanswered(side, segment, start, with);
         }
         let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
         if end > self.halves[side].high() + (1 << 30) {
@@ -433,7 +433,11 @@ impl TracedConnection {
         if bytes > 0 && !digest.overtaken {
             let is_response = side == self.server;
             let lag = self.place.to_server;
+            if !is_response {
+                with.sink.on_request(&self.told(side), segment.at, bytes);
+            }
             if is_response {
+                self.tell_sent(segment.at, end - u64::from(segment.has(Flags::FIN)), bytes, with);
                 self.pass(segment.at, Passage::Response { bytes }, with);
             } else if lag.is_zero() {
                 self.pass(segment.at, Passage::Request { bytes }, with);
@@ -441,6 +445,19 @@ impl TracedConnection {
                 let late = Late { at: segment.at + lag, ack: None, request: bytes };
                 self.halves[self.server].push_late(late);
             }
+        }
+    }
+
+    /// The server has sent new data that ends at `end`.
+    fn tell_sent<S: TraceSink>(
+        &self,
+        at: Instant,
+        end: u64,
+        bytes: u64,
+        with: &mut Digesting<'_, S>,
+    ) {
+        if let Some(sender) = &self.halves[self.server].sender {
+            with.sink.on_sent(&self.told_of_server(), &sender.sent(at, end, bytes));
         }
     }
 
@@ -473,13 +490,23 @@ impl TracedConnection {
     }
 
     /// Data of a side whose ACKs are not captured.
-    fn on_unanswered(&mut self, side: Side, segment: &Observed, start: u64) {
+    fn on_unanswered<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        start: u64,
+        with: &mut Digesting<'_, S>,
+    ) {
         let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
         let high = self.halves[side].high();
+        let bytes = end.saturating_sub(high.max(start)).min(u64::from(segment.payload));
         let tally = &mut self.tallies[side];
         tally.data_packets += u32::from(segment.payload > 0);
-        tally.bytes += end.saturating_sub(high.max(start)).min(u64::from(segment.payload));
+        tally.bytes += bytes;
         self.halves[side].reach(end);
+        if bytes > 0 {
+            with.sink.on_request(&self.told(side), segment.at, bytes);
+        }
     }
 
     fn on_again<S: TraceSink>(
@@ -491,8 +518,13 @@ impl TracedConnection {
         self.tallies[side].count_again(again);
         with.sink.on_retransmission(&self.told(side), again);
         if side == self.server && again.len > 0 {
-            self.pass(again.at, Passage::Again { kind: again.kind }, with);
+            self.pass(again.at, Passage::again(again), with);
         }
+    }
+
+    /// The server, as results name it.
+    pub(crate) fn told_of_server(&self) -> TracedSender {
+        self.told(self.server)
     }
 
     fn told(&self, side: Side) -> TracedSender {
@@ -563,6 +595,7 @@ impl TracedConnection {
 fn syn_again(segment: &Observed) -> Retransmission {
     Retransmission {
         at: segment.at,
+        last_sent: None,
         start: 0,
         seq: segment.seq.0,
         len: 0,

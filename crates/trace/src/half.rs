@@ -66,6 +66,8 @@ pub(crate) struct Half {
     /// While no sender is rebuilt: all below is acknowledged, and what lies above was sent then.
     una: u64,
     sent: Instant,
+    /// The window that the peer offers while no sender is rebuilt; 0 before it is known.
+    offered: u32,
     pub(crate) syn: Option<Offer>,
     /// Shift of the windows it offers where no SYN told: what has to be, by what was outstanding.
     guessed_shift: u8,
@@ -90,6 +92,7 @@ impl Default for Half {
             high: 0,
             una: 0,
             sent: Instant::ZERO,
+            offered: 0,
             syn: None,
             guessed_shift: 0,
             recent: [Print::default(); RECENT],
@@ -265,19 +268,18 @@ impl Half {
         if self.high > sender.nxt() && self.una > 0 {
             sender.book_before(self.sent, self.high);
         }
+        if self.offered > 0 {
+            sender.set_window(self.offered.into());
+        }
         self.sender = Some(sender);
     }
 
-    /// The window that the peer offers a parked sender.
-    pub(crate) fn set_parked_window(&mut self, window: u64) {
-        if let Some(parked) = &mut self.parked {
-            parked.set_window(window);
+    /// The window that the peer offers while no sender is rebuilt.
+    pub(crate) fn set_quiet_window(&mut self, window: u64) {
+        match &mut self.parked {
+            Some(parked) => parked.set_window(window),
+            None => self.offered = u32::try_from(window).unwrap_or(u32::MAX),
         }
-    }
-
-    /// All below is acknowledged of a parked sender.
-    pub(crate) fn parked_at(&self) -> Option<u64> {
-        self.parked.as_ref().map(|parked| parked.at())
     }
 
     /// Parks the sender if it is idle. Answers its misfit.

@@ -103,6 +103,8 @@ impl SparedBy {
 pub struct Retransmission {
     /// When the capture saw it, or when the rebuilt sender sent it.
     pub at: Instant,
+    /// When its first byte was sent the last time before, if that is known.
+    pub last_sent: Option<Instant>,
     /// Its first byte, as an offset of the stream: 0 is the SYN, 1 the first byte of payload.
     pub start: u64,
     /// Its first sequence number.

@@ -1,7 +1,7 @@
 //! The servers that a user names: which end of a connection is the server's, and which connections matter.
 
 use crate::kinds::Retransmission;
-use crate::sink::{TraceSink, TracedSender};
+use crate::sink::{SentData, TraceSink, TracedSender};
 use crate::snapshot::SenderSnapshot;
 use crate::summary::ConnectionTrace;
 use crate::transfer::TransferReport;
@@ -124,10 +124,38 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
         }
     }
 
+    fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
+        if self.passes(sender) {
+            self.inner.on_begin(sender, at);
+        }
+    }
+
+    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
+        if self.passes(sender) {
+            self.inner.on_over(sender, at);
+        }
+    }
+
+    fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
+        if self.passes(sender) {
+            self.inner.on_request(sender, at, bytes);
+        }
+    }
+
+    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
+        if self.passes(sender) {
+            self.inner.on_sent(sender, sent);
+        }
+    }
+
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
         if self.passes(sender) {
             self.inner.on_retransmission(sender, again);
         }
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.inner.wants_packets()
     }
 
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {

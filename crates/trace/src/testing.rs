@@ -46,14 +46,16 @@ pub fn play_capture(bytes: &[u8]) {
     for acks_only in [false, true] {
         let config = EngineConfig { acks_only, max_connections: 3, ..EngineConfig::default() };
         let mut engine = TraceEngine::new(config, Checks::default());
-        let mut now = Instant::ZERO + Duration::from_secs(1);
-        for record in bytes.chunks_exact(RECORD) {
-            let segment = segment_of(record, &mut now);
-            engine.on_segment(&segment);
-        }
+        segments_of(bytes).for_each(|segment| engine.on_segment(&segment));
         let (checks, tally) = engine.finish_all();
         assert_eq!(checks.connections, tally.connections);
     }
+}
+
+/// The segments that bytes make.
+pub fn segments_of(bytes: &[u8]) -> impl Iterator<Item = Observed> {
+    let mut now = Instant::ZERO + Duration::from_secs(1);
+    bytes.chunks_exact(RECORD).map(move |record| segment_of(record, &mut now))
 }
 
 /// One segment from 16 bytes: close numbers and far ones, times that stand, run and jump.

@@ -1,13 +1,17 @@
-//! Everything that one run puts out, beside each other: summary or JSON on standard output, tables in a folder.
+//! Everything that one run puts out, beside each other: summary or JSON on standard output, tables in a folder, a page.
 
-use super::args::AnalyzeArgs;
+use super::args::{AnalyzeArgs, AnalyzeJson};
 use super::json::JsonSink;
+use super::page::ReportSink;
 use super::summary::SummarySink;
 use super::tables::TablesSink;
+use super::words::words;
 use crate::failure::Failure;
+use crate::stdout;
+use findings::FindingsSink;
 use trace::{
-    ConnectionTrace, EngineTally, Retransmission, SenderSnapshot, TraceSink, TracedSender,
-    TransferReport,
+    ConnectionTrace, EngineTally, Retransmission, SenderSnapshot, SentData, TraceSink,
+    TracedSender, TransferReport,
 };
 use units::{Duration, Instant};
 
@@ -15,26 +19,44 @@ use units::{Duration, Instant};
 pub(super) struct Outputs {
     pub(super) summary: SummarySink,
     json: Option<JsonSink>,
+    /// Summed up, where not each connection alone is wanted.
+    findings: Option<FindingsSink>,
+    /// Of which words are printed, or JSON.
+    in_words: bool,
     tables: Option<TablesSink>,
+    report: Option<ReportSink>,
 }
 
 impl Outputs {
     /// Begins what the options ask for; places that cannot be written to are refused before anything is read.
     pub(super) fn begin(args: &AnalyzeArgs) -> Result<Self, Failure> {
         let tables = args.out.as_deref().map(|out| TablesSink::begin(out, &args.tables));
+        let by_connection = args.json == Some(AnalyzeJson::Connections);
         Ok(Self {
             summary: SummarySink::default(),
-            json: args.json.then(JsonSink::begin),
+            json: by_connection.then(JsonSink::begin),
+            findings: (!by_connection || args.report.is_some()).then(FindingsSink::default),
+            in_words: args.json.is_none(),
             tables: tables.transpose()?,
+            report: args.report.as_deref().map(ReportSink::begin).transpose()?,
         })
     }
 
     /// Writes what is left. `left_out`: connections of servers that were not named.
     pub(super) fn end(self, tally: &EngineTally, left_out: u64) -> Result<SummarySink, Failure> {
         self.tables.map_or(Ok(()), TablesSink::end)?;
-        match self.json {
-            Some(json) => json.end()?,
-            None => self.summary.print(tally, left_out)?,
+        let by_connection = self.json.is_some();
+        self.json.map_or(Ok(()), JsonSink::end)?;
+        let Some(found) = self.findings.map(FindingsSink::finish) else { return Ok(self.summary) };
+        let words = words(&found);
+        if let Some(report) = self.report {
+            report.end(&found, &self.summary.counts(tally, left_out), &words)?;
+        }
+        if self.in_words {
+            stdout::print(&format!("{words}\n"))?;
+            self.summary.print(tally, left_out)?;
+        } else if !by_connection {
+            stdout::print_json(&found)?;
         }
         Ok(self.summary)
     }
@@ -47,8 +69,14 @@ macro_rules! each {
         if let Some(json) = &mut $self.json {
             json.$method($($argument),*);
         }
+        if let Some(findings) = &mut $self.findings {
+            findings.$method($($argument),*);
+        }
         if let Some(tables) = &mut $self.tables {
             tables.$method($($argument),*);
+        }
+        if let Some(report) = &mut $self.report {
+            report.worst.$method($($argument),*);
         }
     };
 }
@@ -56,6 +84,22 @@ macro_rules! each {
 impl TraceSink for Outputs {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         each!(self, on_connection(summary));
+    }
+
+    fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
+        each!(self, on_begin(sender, at));
+    }
+
+    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
+        each!(self, on_over(sender, at));
+    }
+
+    fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
+        each!(self, on_request(sender, at, bytes));
+    }
+
+    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
+        each!(self, on_sent(sender, sent));
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
@@ -70,8 +114,12 @@ impl TraceSink for Outputs {
         each!(self, on_transfer(sender, report));
     }
 
+    fn wants_packets(&self) -> bool {
+        self.findings.is_some()
+    }
+
     fn wants_windows(&self) -> bool {
-        self.tables.as_ref().is_some_and(TablesSink::wants_windows)
+        self.findings.is_some() || self.tables.as_ref().is_some_and(TablesSink::wants_windows)
     }
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {

@@ -25,11 +25,16 @@ impl Path {
     #[inline(never)]
     fn release_paced(&mut self, now: Instant) -> Option<Instant> {
         self.take_order();
-        let by_rate = self.pacer.as_ref().map(|pacer| pacer.next_release(now));
-        let by_plan = self.planned.as_ref().map(PlannedSending::next_release);
-        let at = by_rate.max(by_plan).filter(|&at| at > now);
+        let at = self.due(now);
         self.wait.on_asked(now, at);
         at
+    }
+
+    /// The same for who only looks on: asking changes nothing.
+    pub fn due(&self, now: Instant) -> Option<Instant> {
+        let by_rate = self.pacer.as_ref().map(|pacer| pacer.next_release(now));
+        let by_plan = self.planned.as_ref().map(PlannedSending::next_release);
+        by_rate.max(by_plan).filter(|&at| at > now)
     }
 
     /// The time that the start-up's plan gives a segment, if one is under way that spaces.

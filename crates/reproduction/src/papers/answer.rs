@@ -2,7 +2,8 @@
 
 use super::book::Book;
 use super::claim::{How, PaperClaim};
-use super::finding::{Bearing, FigureLine, Findings, Paper, PrintedUnit};
+use super::finding::{Bearing, FigureLine, Findings, Paper};
+use super::unit::PrintedUnit;
 use serde::{Serialize, Serializer};
 use units::counted;
 

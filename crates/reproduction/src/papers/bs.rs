@@ -4,10 +4,11 @@ mod epochs;
 
 use super::book::{Book, ExperimentRecord};
 use super::claim::{Experiment, How, PaperClaim, Quick};
-use super::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN};
+use super::finding::{ClaimInterval, FigureLine, Findings};
 use super::ns2::Ns2;
 use super::reading::{Readings, RunRecords};
 use super::sample::{Measured, Samples};
+use super::unit::{PERCENT, PLAIN};
 
 const TICK: &str = "parameters";
 const DELAY: &str = "topology.bottleneck.delay";

@@ -1,7 +1,7 @@
 //! Curves of the papers' figures, as data: ours, ns-2's points, the paper's interval as a band.
 
-use super::finding::PrintedUnit;
 use super::sample::Measured;
+use super::unit::PrintedUnit;
 
 /// One point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]

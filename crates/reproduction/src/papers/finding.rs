@@ -3,15 +3,7 @@
 
 use super::curve::Plot;
 use super::sample::Measured;
-
-/// A unit as it is printed; figures are given in it.
-pub type PrintedUnit = &'static str;
-/// Per cent: a gain of a half is 50.
-pub const PERCENT: PrintedUnit = "%";
-/// Seconds.
-pub const SECONDS: PrintedUnit = "s";
-/// A plain number.
-pub const PLAIN: PrintedUnit = "";
+use super::unit::PrintedUnit;
 
 /// Where a paper wants a figure to lie, bounds included.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,6 +190,7 @@ impl Findings {
 
 #[cfg(test)]
 mod tests {
+    use super::super::unit::PLAIN;
     use super::*;
 
     const fn measured(mean: f64, standard_error: f64) -> Measured {

@@ -19,6 +19,7 @@ mod ns2;
 mod reading;
 mod run;
 mod sample;
+mod unit;
 
 mod bs;
 mod et;
@@ -31,13 +32,11 @@ pub use answer::{ClaimAnswer, ClaimVerdict};
 pub use book::{Book, ExperimentRecord, RecordCell};
 pub use claim::{Experiment, How, PaperClaim, Quick};
 pub use curve::{Band, Curve, CurvePoint, Plot};
-pub use finding::{
-    Bearing, ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, Paper, PrintedUnit, SECONDS,
-    furthest_out,
-};
+pub use finding::{Bearing, ClaimInterval, FigureLine, Findings, Paper, furthest_out};
 pub use reading::{Flow, PacketStep, Readings, RunRecords};
 pub use run::{PapersError, PreparedRuns};
 pub use sample::{Measured, Samples};
+pub use unit::{PERCENT, PLAIN, PrintedUnit, SECONDS};
 
 /// All claims, in the order printed.
 pub const CLAIMS: &[&[PaperClaim]] =

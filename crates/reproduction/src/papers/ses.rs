@@ -5,10 +5,11 @@
 use super::book::{Book, ExperimentRecord};
 use super::claim::{Experiment, How, PaperClaim, Quick};
 use super::curve::Plot;
-use super::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS, furthest_out};
+use super::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use super::ns2::Ns2;
 use super::reading::{Readings, RunRecords};
 use super::sample::{Measured, Samples};
+use super::unit::{PERCENT, PLAIN, SECONDS};
 
 /// The paper's clock, BSD's retransmission timer (§7.1), and ns's.
 const COARSE: &str = "profile=paper+tick=500ms";

@@ -88,6 +88,8 @@ impl SenderAck {
 pub(crate) struct AckDigest {
     /// Bytes newly acknowledged.
     pub(crate) acked: u64,
+    /// Bytes that have newly arrived: acknowledged, or selectively.
+    pub(crate) delivered: u64,
     /// A round trip.
     pub(crate) rtt: Option<Duration>,
     /// The receiver got these bytes twice.
@@ -159,7 +161,7 @@ impl RebuiltSender {
         self.path.update_pacing_rate();
         self.update_timer(&info, report.timer);
         self.probe_pending = false;
-        AckDigest { acked, rtt: sample.rtt, dsack: info.dsack }
+        AckDigest { acked, delivered, rtt: sample.rtt, dsack: info.dsack }
     }
 
     /// The receiver offers another window, and acknowledges nothing.

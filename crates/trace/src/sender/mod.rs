@@ -15,13 +15,14 @@ mod predicted_sends;
 mod sends;
 mod timers;
 
-pub(crate) use acks::{SackOffsets, SenderAck, StampClock};
+pub(crate) use acks::{AckDigest, SackOffsets, SenderAck, StampClock};
 pub(crate) use observed::{DataDigest, SeenData};
 pub(crate) use parked::{PARK_AFTER, ParkedSender, is_idle};
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
 
 use crate::kinds::SenderPhase;
 use crate::profile::SenderModel;
+use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
 use crate::transfer::{SenderState, SenderWait};
 use evidence::Evidence;
@@ -241,6 +242,11 @@ impl RebuiltSender {
         }
     }
 
+    /// What is told of new data that left at `at` and ends at `end`.
+    pub(crate) fn sent(&self, at: Instant, end: u64, bytes: u64) -> SentData {
+        SentData { at, end, bytes, segments: bytes.div_ceil(self.terms.mss), phase: self.phase() }
+    }
+
     /// What it is after an ACK that came at `at`.
     pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
         SenderSnapshot {
@@ -267,11 +273,23 @@ impl RebuiltSender {
         recovery.allowance(&cx)
     }
 
-    /// What it waits for, and by which clock.
-    pub(crate) fn state(&mut self) -> SenderState {
+    /// What it waits for from `now` on, and by which clock.
+    pub(crate) fn state(&mut self, now: Instant) -> SenderState {
         let wait = self.wait();
         let min_rtt = self.min_rtt();
-        SenderState { wait, srtt: self.srtt(), min_rtt, mss: self.terms.mss }
+        let (mss, cwnd, paced_until) = (self.terms.mss, self.cwnd(), self.paced_until(now));
+        let slow_start = self.path.in_startup();
+        SenderState { wait, srtt: self.srtt(), min_rtt, mss, cwnd, paced_until, slow_start }
+    }
+
+    /// Until when the pacer keeps data back, give or take an interval: real pacers send more at once.
+    fn paced_until(&self, now: Instant) -> Option<Instant> {
+        if !self.path.is_paced() {
+            return None;
+        }
+        let due = self.path.due(now)?;
+        let sent = self.board.iter().next_back().map_or(now, |segment| segment.sent_at);
+        Some(due + due.saturating_since(sent))
     }
 
     fn wait(&mut self) -> SenderWait {
@@ -289,10 +307,11 @@ impl RebuiltSender {
         let mss = self.terms.mss;
         if self.ended && self.nxt >= self.send_end() {
             SenderWait::Application
+        } else if self.window_edge() < self.nxt + mss {
+            // Where both windows are full the receiver's counts, as in the account of a race.
+            SenderWait::Receiver
         } else if self.allowance() < mss {
             if slow_start { SenderWait::SlowStart } else { SenderWait::Avoidance }
-        } else if self.window_edge() < self.nxt + mss {
-            SenderWait::Receiver
         } else {
             SenderWait::Application
         }

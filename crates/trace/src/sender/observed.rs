@@ -222,11 +222,13 @@ impl RebuiltSender {
         let phase = self.phase();
         let start = seen.start.max(self.una);
         let known = start < end && !self.board.is_empty();
-        let mut spared_by = None;
+        let (mut spared_by, mut last_sent) = (None, None);
         let (kind, expected) = if known {
             self.board.split_at(start);
             self.board.split_at(end);
-            let (kind, expected) = self.judge(at, self.board.index_from(start), end);
+            let index = self.board.index_from(start);
+            last_sent = self.board.segment(index).map(|segment| segment.sent_at);
+            let (kind, expected) = self.judge(at, index, end);
             self.count_foreseen(expected);
             spared_by = (kind == RetransmissionKind::Timeout).then_some(self.evidence.spared_now);
             let mut index = self.board.index_from(start);
@@ -250,6 +252,7 @@ impl RebuiltSender {
         };
         Retransmission {
             at,
+            last_sent,
             start: seen.start,
             seq: seen.seq,
             len: seen.payload,

@@ -42,11 +42,6 @@ impl RebuiltSender {
 }
 
 impl ParkedSender {
-    /// All below is acknowledged, and nothing was sent beyond.
-    pub(crate) const fn at(&self) -> u64 {
-        self.at
-    }
-
     /// The sender again.
     pub(crate) fn unpark(&self, model: &SenderModel) -> RebuiltSender {
         let mut sender = RebuiltSender::new(model, self.terms);

@@ -5,9 +5,10 @@
 //! is known to have ended. So data is never sent that there was not.
 
 use super::RebuiltSender;
-use super::acks::{SenderAck, StampClock};
+use super::acks::{AckDigest, SenderAck, StampClock};
 use super::predicted_sends::{NextSend, Transmission};
 use crate::kinds::Retransmission;
+use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
 use crate::transfer::{Passage, TransferMeter, TransferReport};
 use std::collections::VecDeque;
@@ -27,6 +28,7 @@ const MOST_RUN_OUT: u32 = 4096;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PredictedEvent {
     Again(Retransmission),
+    Sent(SentData),
     Window(SenderSnapshot),
     /// It had not sent what was acknowledged: so many bytes.
     Unforeseen(u64),
@@ -279,6 +281,7 @@ impl Predictor {
         if arrived > sender.nxt() {
             let unforeseen = sender.book_unseen(ack.at - sender.srtt(), arrived);
             (on.emit)(PredictedEvent::Unforeseen(unforeseen));
+            on.tell_sent(ack.at - on.sender.srtt(), unforeseen);
             on.pass(ack.at, Passage::Response { bytes: unforeseen });
         }
         let sender = &mut *on.sender;
@@ -286,9 +289,9 @@ impl Predictor {
         if let Some(rtt) = digest.rtt {
             (on.emit)(PredictedEvent::RoundTrip(ack.at, rtt));
         }
-        let bytes = digest.acked;
+        let AckDigest { acked, delivered, .. } = digest;
         let point = sender.point(ack.at);
-        on.pass(ack.at, Passage::Acked { bytes });
+        on.pass(ack.at, Passage::Acked { acked, delivered });
         (on.emit)(PredictedEvent::Window(point));
         self.send(on, ack.at);
     }
@@ -300,6 +303,7 @@ impl Predictor {
             match on.sender.next_predicted(now) {
                 NextSend::New(bytes) => {
                     on.sender.book_new(now, bytes, bytes);
+                    on.tell_sent(now, bytes);
                     on.pass(now, Passage::Response { bytes });
                 }
                 NextSend::Again { index, probe } => {
@@ -312,7 +316,7 @@ impl Predictor {
                         // Another transmission did that: this one was never sent.
                         continue;
                     }
-                    on.pass(now, Passage::Again { kind: again.kind });
+                    on.pass(now, Passage::again(&again));
                     (on.emit)(PredictedEvent::Again(again));
                 }
                 NextSend::Wait(release) => {
@@ -333,8 +337,13 @@ pub(crate) struct Predicting<'a, F> {
 }
 
 impl<F: FnMut(PredictedEvent)> Predicting<'_, F> {
+    fn tell_sent(&mut self, at: Instant, bytes: u64) {
+        let sent = self.sender.sent(at, self.sender.nxt(), bytes);
+        (self.emit)(PredictedEvent::Sent(sent));
+    }
+
     fn pass(&mut self, at: Instant, passage: Passage) {
-        if let Some(report) = self.meter.on_passage(at, passage, Some(self.sender.state())) {
+        if let Some(report) = self.meter.on_passage(at, passage, Some(self.sender.state(at))) {
             (self.emit)(PredictedEvent::Transfer(report));
         }
     }

@@ -150,11 +150,14 @@ impl RebuiltSender {
         let phase = if probe { self.phase() } else { self.evidence.found_in };
         let timeout = kind == RetransmissionKind::Timeout;
         let spared_by = timeout.then_some(self.evidence.spared_now);
-        let (start, len) = self.board.segment(index).map_or((self.una, 0), |s| (s.start, s.len));
+        let segment = self.board.segment(index);
+        let last_sent = segment.map(|segment| segment.sent_at);
+        let (start, len) = segment.map_or((self.una, 0), |s| (s.start, s.len));
         self.book_again(now, index, stamp);
         self.evidence.on_retransmission(now, kind, self.nxt);
         Retransmission {
             at: now,
+            last_sent,
             start,
             seq: 0,
             len,

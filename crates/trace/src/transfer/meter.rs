@@ -4,9 +4,10 @@
 //! packet that ends it: a timeout ends a wait for the timer, new data that no ACK let go ends a pause.
 
 use super::TransferReport;
-use super::shares::TimeShare;
+use super::shares::{TimeShare, TimeShares};
+use super::trail::WaitTrail;
 use super::train::AckTrains;
-use crate::kinds::RetransmissionKind;
+use crate::kinds::{Retransmission, RetransmissionKind};
 use units::{Duration, Instant};
 
 /// What passed: what ends a piece of time.
@@ -16,12 +17,18 @@ pub(crate) enum Passage {
     Other,
     /// Payload of the request.
     Request { bytes: u64 },
-    /// An ACK that newly acknowledged bytes of payload.
-    Acked { bytes: u64 },
+    /// An ACK that newly acknowledged `acked` bytes of payload, and told that `delivered` bytes have arrived.
+    Acked { acked: u64, delivered: u64 },
     /// New payload of the response.
     Response { bytes: u64 },
-    /// A retransmission.
-    Again { kind: RetransmissionKind },
+    /// A retransmission of what was last sent at `last_sent`.
+    Again { kind: RetransmissionKind, last_sent: Option<Instant> },
+}
+
+impl Passage {
+    pub(crate) const fn again(again: &Retransmission) -> Self {
+        Self::Again { kind: again.kind, last_sent: again.last_sent }
+    }
 }
 
 /// What a sender waits for.
@@ -51,6 +58,10 @@ pub(crate) struct SenderState {
     /// [`Duration::MAX`] before the first sample.
     pub(crate) min_rtt: Duration,
     pub(crate) mss: u64,
+    pub(crate) cwnd: u64,
+    /// The pacer keeps data back that the window has room for.
+    pub(crate) paced_until: Option<Instant>,
+    pub(crate) slow_start: bool,
 }
 
 /// What a transfer waits for.
@@ -86,8 +97,17 @@ impl Wait {
     }
 }
 
+/// What a transfer waits for while the path carries its data.
+const WAITING: [TimeShare; 5] = [
+    TimeShare::Avoidance,
+    TimeShare::SlowStart,
+    TimeShare::ReceiverWindow,
+    TimeShare::Application,
+    TimeShare::Recovery,
+];
+
 /// A transfer under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct OpenTransfer {
     report: TransferReport,
     /// Time in which the window had room; the application's, if more data follows.
@@ -95,12 +115,82 @@ struct OpenTransfer {
     /// Time since all was acknowledged; a pause, if more data follows.
     done: Duration,
     answering: bool,
+    /// Part of the response was acknowledged: its first window is over.
+    acked: bool,
+    /// While the window has room: how long the pacer keeps data back, and what that counts as.
+    paced: Option<(Instant, TimeShare)>,
+    /// Time in which it did, by what that counts as; no waiting if no more data follows.
+    pacing: TimeShares,
+    /// What the path carried meanwhile.
+    trail: WaitTrail,
 }
 
 impl OpenTransfer {
     fn new(began: Instant) -> Self {
         let report = TransferReport { began, ..TransferReport::default() };
-        Self { report, room: Duration::ZERO, done: Duration::ZERO, answering: false }
+        let (room, done) = (Duration::ZERO, Duration::ZERO);
+        let pacing = TimeShares::default();
+        Self {
+            report,
+            room,
+            done,
+            answering: false,
+            acked: false,
+            paced: None,
+            pacing,
+            trail: WaitTrail::default(),
+        }
+    }
+
+    /// Notes what the sender knows.
+    fn note(&mut self, sender: &SenderState, min_rtt: Duration) {
+        self.report.mss = sender.mss;
+        self.report.srtt = sender.srtt;
+        self.report.min_rtt = min_rtt;
+        self.report.last_window = sender.cwnd;
+        if !self.acked {
+            self.report.first_window = sender.cwnd;
+        }
+        if let Some(until) = sender.paced_until.max(self.paced.map(|(until, _)| until)) {
+            let kept_by =
+                if sender.slow_start { TimeShare::SlowStart } else { TimeShare::Avoidance };
+            self.paced = Some((until, kept_by));
+        }
+    }
+
+    /// More data follows: the window had room because the application or the pacer kept data back.
+    fn end_pause(&mut self) {
+        let pause = std::mem::take(&mut self.room) + std::mem::take(&mut self.done);
+        self.trail.name_room(TimeShare::Application);
+        self.report.shares.add(TimeShare::Application, pause);
+        self.report.shares.take_all(&mut self.pacing);
+    }
+
+    /// Something goes again that was last sent at `last_sent`. Since then the transfer has waited for that to be found
+    /// lost, whatever else its sender waited for.
+    fn find_loss(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
+        let repair = match kind {
+            RetransmissionKind::Timeout => TimeShare::Timeout,
+            _ => TimeShare::Recovery,
+        };
+        self.trail.name_room(repair);
+        let searched = std::mem::take(&mut self.room) + self.pacing.total();
+        self.pacing = TimeShares::default();
+        self.report.shares.add(repair, searched);
+        let Some(since) = last_sent else { return };
+        for (waited, time) in self.trail.claim(since, TimeShare::Recovery) {
+            self.report.shares.shift(waited, TimeShare::Recovery, time);
+        }
+    }
+
+    /// The window had room for `time`, up to `now`.
+    fn had_room(&mut self, now: Instant, time: Duration) {
+        let began = now - time;
+        let (until, kept_by) = self.paced.unwrap_or((began, TimeShare::Avoidance));
+        let paced = until.saturating_since(began).min(time);
+        self.pacing.add(kept_by, paced);
+        self.room += time.saturating_sub(paced);
+        self.trail.note(began, time, (paced > time / 2).then_some(kept_by));
     }
 }
 
@@ -154,17 +244,19 @@ impl TransferMeter {
                 self.on_response(now, bytes);
                 None
             }
-            Passage::Again { kind } => {
-                self.on_again(kind);
+            Passage::Again { kind, last_sent } => {
+                self.on_again(kind, last_sent);
                 None
             }
             Passage::Acked { .. } | Passage::Other => None,
         };
         if let Some(sender) = sender {
-            if let Passage::Acked { bytes } = passage {
-                self.trains.on_ack(now, bytes, sender.srtt, sender.mss);
+            if let Passage::Acked { delivered, .. } = passage {
+                let repairs = self.wait == Wait::Repair || sender.wait == SenderWait::Repair;
+                let arrived = if repairs { None } else { Some(delivered) };
+                self.trains.on_ack(now, arrived, sender.srtt, sender.mss);
             }
-            self.settle(&sender);
+            self.settle(&sender, matches!(passage, Passage::Acked { acked: 1.., .. }));
         }
         ended
     }
@@ -179,12 +271,14 @@ impl TransferMeter {
         if self.wait == Wait::Done { self.close() } else { None }
     }
 
-    /// Sets what the sender waits for after a packet.
-    fn settle(&mut self, sender: &SenderState) {
+    /// Sets what the sender waits for after a packet, which may have acknowledged data.
+    fn settle(&mut self, sender: &SenderState, acked: bool) {
         if sender.min_rtt != Duration::MAX {
             self.min_rtt = sender.min_rtt;
         }
-        if self.open.as_ref().is_some_and(|open| open.answering) {
+        if let Some(open) = self.open.as_mut().filter(|open| open.answering) {
+            open.acked |= acked;
+            open.note(sender, self.min_rtt);
             self.wait = Wait::of(sender.wait);
         }
     }
@@ -195,8 +289,12 @@ impl TransferMeter {
         self.mark = self.mark.max(now);
         let Some(open) = &mut self.open else { return };
         let again = match passage {
-            Passage::Again { kind } => Some(kind),
+            Passage::Again { kind, .. } => Some(kind),
             _ => None,
+        };
+        let arrived = match passage {
+            Passage::Acked { delivered, .. } => delivered,
+            _ => 0,
         };
         let share = match (self.wait, again) {
             (Wait::Done, _) => {
@@ -206,7 +304,8 @@ impl TransferMeter {
             (_, Some(RetransmissionKind::Timeout)) => TimeShare::Timeout,
             (Wait::Room, Some(_)) => TimeShare::Recovery,
             (Wait::Room, None) => {
-                open.room += time;
+                open.had_room(now, time);
+                open.trail.on_arrival(now, arrived, self.min_rtt);
                 return;
             }
             (Wait::Opening, _) => TimeShare::Handshake,
@@ -219,6 +318,8 @@ impl TransferMeter {
             (Wait::ReceiverWindow, _) => TimeShare::ReceiverWindow,
         };
         open.report.shares.add(share, time);
+        open.trail.note(now - time, time, Some(share));
+        open.trail.on_arrival(now, arrived, self.min_rtt);
     }
 
     fn on_request(&mut self, now: Instant, bytes: u64) -> Option<TransferReport> {
@@ -242,14 +343,14 @@ impl TransferMeter {
             open.answering = true;
             open.report.answered = now;
         }
-        let pause = std::mem::take(&mut open.room) + std::mem::take(&mut open.done);
-        open.report.shares.add(TimeShare::Application, pause);
+        open.end_pause();
         open.report.bytes += bytes;
         open.report.sent = now;
     }
 
-    fn on_again(&mut self, kind: RetransmissionKind) {
+    fn on_again(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
         if let Some(open) = &mut self.open {
+            open.find_loss(kind, last_sent);
             open.report.retransmissions += 1;
             open.report.timeouts += u32::from(kind == RetransmissionKind::Timeout);
         }
@@ -268,17 +369,22 @@ impl TransferMeter {
         self.next_index += 1;
         report.complete = complete;
         report.ended = self.mark - open.done;
-        report.shares.add(TimeShare::Path, open.room);
-        self.take_path(&mut report, open.room);
+        let room = open.room + open.pacing.total();
+        report.shares.add(TimeShare::Path, room);
+        self.take_path(&mut report, room, &open.trail);
         Some(report)
     }
 
-    /// Takes what the path needs off the waiting: a round trip, and the bytes at the fastest rate seen. So
-    /// much of it was spent already while the window had `room`.
-    fn take_path(&self, report: &mut TransferReport, room: Duration) {
-        let needed = self.min_rtt + self.trains.time_of(report.bytes);
-        let mut left = needed.saturating_sub(room);
-        for waiting in [TimeShare::Avoidance, TimeShare::SlowStart] {
+    /// Takes what the path needs off the waiting: the time that bytes take which it carried meanwhile, at the fastest
+    /// rate seen, and a round trip. The time in which the window had `room` at the end is the path's already.
+    fn take_path(&self, report: &mut TransferReport, room: Duration, trail: &WaitTrail) {
+        for waiting in WAITING {
+            let needed = self.trains.time_of(trail.carried(waiting));
+            report.shares.shift(waiting, TimeShare::Path, needed);
+        }
+        // A repair at the end waits for its ACK.
+        let mut left = self.min_rtt.saturating_sub(room);
+        for waiting in WAITING.into_iter().rev() {
             left = left.saturating_sub(report.shares.shift(waiting, TimeShare::Path, left));
         }
     }

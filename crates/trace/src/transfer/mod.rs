@@ -6,6 +6,7 @@
 
 mod meter;
 mod shares;
+mod trail;
 mod train;
 
 pub(crate) use meter::{Passage, SenderState, SenderWait, TransferMeter};
@@ -41,11 +42,26 @@ pub struct TransferReport {
     pub retransmissions: u32,
     /// Of these, timeouts.
     pub timeouts: u32,
+    /// Payload of a full segment, bytes.
+    pub mss: u64,
+    /// Congestion window that the response began with, bytes: what could be sent before its first ACK.
+    pub first_window: u64,
+    /// Congestion window at the end, bytes.
+    pub last_window: u64,
+    /// Smoothed round trip at the end; zero before the first sample.
+    pub srtt: Duration,
+    /// Lowest round trip of the connection so far; zero before the first sample.
+    pub min_rtt: Duration,
     /// Where the time went.
     pub shares: TimeShares,
 }
 
 impl TransferReport {
+    /// The first window had room for all of the response: no larger one could have made it faster.
+    pub const fn fits_first_window(&self) -> bool {
+        self.bytes <= self.first_window
+    }
+
     /// From the beginning to the end.
     pub const fn duration(&self) -> Duration {
         self.ended.saturating_since(self.began)

@@ -77,8 +77,15 @@ impl TimeShares {
     }
 
     /// Adds time.
-    pub(super) fn add(&mut self, share: TimeShare, time: Duration) {
+    pub fn add(&mut self, share: TimeShare, time: Duration) {
         self.0[share as usize] += time;
+    }
+
+    /// Adds those of others, which have none afterwards.
+    pub(super) fn take_all(&mut self, others: &mut Self) {
+        for (share, other) in self.0.iter_mut().zip(&mut others.0) {
+            *share += std::mem::take(other);
+        }
     }
 
     /// Moves up to `most` from one share to another; answers how much.

@@ -17,14 +17,16 @@ pub(super) struct AckTrains {
 }
 
 impl AckTrains {
-    /// An ACK of `acked` new bytes on a path with this round trip.
-    pub(super) fn on_ack(&mut self, now: Instant, acked: u64, srtt: Duration, mss: u64) {
+    /// An ACK tells that so many bytes have newly arrived, on a path with this round trip. While losses are
+    /// repaired none tells when what it acknowledges arrived (`None`).
+    pub(super) fn on_ack(&mut self, now: Instant, arrived: Option<u64>, srtt: Duration, mss: u64) {
         let gap = now.saturating_since(std::mem::replace(&mut self.last, now));
-        if gap <= srtt / 4 && !srtt.is_zero() {
-            self.bytes += acked;
-            self.lasted += gap;
-        } else {
-            (self.bytes, self.lasted) = (0, Duration::ZERO);
+        match arrived {
+            Some(arrived) if gap <= srtt / 4 && !srtt.is_zero() => {
+                self.bytes += arrived;
+                self.lasted += gap;
+            }
+            _ => (self.bytes, self.lasted) = (0, Duration::ZERO),
         }
         if self.bytes >= LEAST * mss && !self.lasted.is_zero() {
             if self.best.0 == 0 || faster((self.bytes, self.lasted), self.best) {
@@ -57,12 +59,12 @@ mod tests {
         let (mut trains, rtt) = (AckTrains::default(), Duration::from_millis(100));
         // Four segments of 1000 bytes, 2 ms apart, after one that begins the train: 4000 bytes in 8 ms.
         for at in [100, 102, 104, 106, 108] {
-            trains.on_ack(ms(at), 1000, rtt, 1000);
+            trains.on_ack(ms(at), Some(1000), rtt, 1000);
         }
         assert_eq!(trains.time_of(10_000), Duration::from_millis(20));
         // A slower train changes nothing; ACKs a round trip apart are none.
         for at in [200, 210, 220, 230, 240, 340, 440] {
-            trains.on_ack(ms(at), 1000, rtt, 1000);
+            trains.on_ack(ms(at), Some(1000), rtt, 1000);
         }
         assert_eq!(trains.time_of(10_000), Duration::from_millis(20));
     }

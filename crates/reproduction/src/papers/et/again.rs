@@ -6,9 +6,10 @@ use super::{
 };
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS, furthest_out};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
+use crate::papers::unit::{PERCENT, SECONDS};
 
 const RENO: &str = "reno";
 const SHARING: &str = "etcp";

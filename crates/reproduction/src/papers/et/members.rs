@@ -2,8 +2,9 @@
 
 use crate::papers::book::Book;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::reading::{PacketStep, Readings, RunRecords};
+use crate::papers::unit::{PERCENT, SECONDS};
 
 const QUICK: Quick = Quick { repeats: 1, keep: &[] };
 /// The connections in the order in which they open.

@@ -6,12 +6,11 @@ use super::{
 };
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{
-    ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS, furthest_out,
-};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
+use crate::papers::unit::{PERCENT, PLAIN, SECONDS};
 
 const RENO: &str = "reno";
 const HTML_PRE: &str = "etcp-html-pre";

@@ -3,9 +3,10 @@
 use super::{COARSE, FINE, TICK};
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
+use crate::papers::unit::{PERCENT, SECONDS};
 
 const QUEUE: &str = "topology.up.queue.kind";
 const UPLOAD: &str = "workload.upload.parameters";

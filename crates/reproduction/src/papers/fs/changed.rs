@@ -2,8 +2,9 @@
 
 use super::load::{Bursts, LOW, bulk_transfers, ns2_changed, ns2_gain, ns2_high_excess};
 use crate::papers::book::Book;
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, furthest_out};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::sample::{Measured, Samples};
+use crate::papers::unit::{PERCENT, PLAIN};
 
 const VARIANTS: [&str; 3] = ["fs", "fs-pdrop", "fs-pdrop-noflr"];
 const ALL: [&str; 4] = ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"];

@@ -2,8 +2,9 @@
 
 use super::load::{Bursts, LOW, bulk_transfers, ns2_constant, ns2_gain};
 use crate::papers::book::Book;
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS, furthest_out};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::sample::Measured;
+use crate::papers::unit::{PERCENT, SECONDS};
 
 /// The paper's interval for the gain at low load.
 const GAIN: ClaimInterval = ClaimInterval::between(50.0, 65.0);

@@ -4,10 +4,10 @@ use super::{COARSE, OTHERS, TICK};
 use crate::papers::book::ExperimentRecord;
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::Plot;
-use crate::papers::finding::{PLAIN, SECONDS};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
+use crate::papers::unit::{PLAIN, SECONDS};
 
 const LOAD: &str = "workload.bulk.count";
 const MAX_P: &str = "topology.bottleneck.queue.max_p";

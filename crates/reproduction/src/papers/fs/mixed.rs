@@ -3,10 +3,11 @@
 use super::{COARSE, OTHERS, TICK};
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::Samples;
+use crate::papers::unit::{PERCENT, SECONDS};
 
 pub(super) const FS_8: Experiment = Experiment {
     name: "FS-8",

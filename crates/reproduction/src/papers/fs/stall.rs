@@ -3,9 +3,10 @@
 use super::{COARSE, FINE, TICK};
 use crate::papers::book::Book;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::reading::{Readings, RunRecords};
 use crate::papers::sample::Samples;
+use crate::papers::unit::SECONDS;
 use std::collections::BTreeMap;
 
 /// When the ten begin again.

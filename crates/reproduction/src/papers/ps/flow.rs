@@ -5,12 +5,11 @@ use crate::papers::book::Book;
 use crate::papers::cases::Case;
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{CurvePoint, Plot};
-use crate::papers::finding::{
-    ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, PrintedUnit, SECONDS, furthest_out,
-};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::Measured;
+use crate::papers::unit::{PERCENT, PLAIN, PrintedUnit, SECONDS};
 
 const RATE: &str = "workload.cross.traffic.rate";
 const HOE: &str = "hoe";

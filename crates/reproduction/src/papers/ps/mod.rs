@@ -1,9 +1,10 @@
 //! Paced Start (Hu & Steenkiste 2003).
 //!
 //! `theory` has the search's exits, `flow` a single flow beside constant traffic, `network` flows that
-//! come and go, `starts` how start-ups end, `web` the two measurements of real systems.
+//! come and go, `keys` what their plans vary, `starts` how start-ups end, `web` the two measurements of real systems.
 
 mod flow;
+mod keys;
 mod network;
 mod starts;
 mod theory;

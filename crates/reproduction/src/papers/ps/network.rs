@@ -4,14 +4,16 @@
 //! So all cells have the same arrivals, and the mixed network is run twice, with either kind under
 //! Sack: a flow is compared with itself among others.
 
+use super::keys::{ACKS, DELAYED, FIFO, IMMEDIATE, QUEUE};
 use super::{PAST, SACK};
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{CurvePoint, Plot};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, furthest_out};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
+use crate::papers::unit::{PERCENT, PLAIN};
 
 /// Flows that are not counted at the beginning, and those that are.
 const WARM_UP: usize = 500;
@@ -34,14 +36,6 @@ macro_rules! experiment {
     };
 }
 
-/// The key of what the papers leave open of receivers, and its values: delayed ACKs, and an ACK for every
-/// segment.
-pub(super) const ACKS: &str = "parameters";
-pub(super) const DELAYED: &str = "profile=ns2+window=20000+ssthresh=20000+rwnd=1000MB+ack=100ms";
-const IMMEDIATE: &str = "profile=ns2+window=20000+ssthresh=20000+rwnd=1000MB";
-/// Whether ACKs wait behind data.
-pub(super) const QUEUE: &str = "topology.bottleneck.queue.kind";
-pub(super) const FIFO: &str = "droptail";
 pub(super) const ACKS_FIRST: &str = "acks-first";
 
 const QUICK: Quick = Quick { repeats: 2, keep: &[(ACKS, &[DELAYED]), (QUEUE, &[FIFO])] };

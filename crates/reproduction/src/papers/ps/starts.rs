@@ -1,11 +1,12 @@
 //! How start-ups end: by the rate that was found, or by a loss.
 
-use super::network::{ACKS, DELAYED, FIFO, QUEUE};
+use super::keys::{ACKS, DELAYED, FIFO, QUEUE};
 use super::{PAST, SACK};
 use crate::papers::book::{Book, RecordCell};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::reading::{Flow, Readings};
 use crate::papers::sample::{Measured, Samples};
+use crate::papers::unit::{PERCENT, PLAIN};
 
 /// Readings: start-ups that ended; those of them that found what they looked for, and that lost
 /// nothing.

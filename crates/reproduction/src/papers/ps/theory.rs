@@ -1,8 +1,9 @@
 //! Exits of the search over the share of the capacity that is available.
 
 use crate::papers::curve::{CurvePoint, Plot};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::sample::Measured;
+use crate::papers::unit::{PERCENT, PLAIN};
 use arith::paced_start::{Search, TrainVerdict, WHOLE, ack_gap};
 
 /// The gap of the capacity: large, so that rounding is small.

@@ -1,12 +1,13 @@
 //! What the paper measured with real systems: transfers over the Internet, and a web server.
 
-use super::network::QUEUE;
+use super::keys::QUEUE;
 use super::{PAST, SACK};
 use crate::papers::book::Book;
 use crate::papers::cases::Case;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::reading::{Flow, Readings, RunRecords};
+use crate::papers::unit::{PERCENT, PLAIN, SECONDS};
 
 pub(super) const PS_9: Experiment = Experiment {
     name: "PS-9",

@@ -4,11 +4,10 @@ use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::cases::{MOST, share_meeting};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{CurvePoint, Plot};
-use crate::papers::finding::{
-    ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS, furthest_out,
-};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
+use crate::papers::unit::{PERCENT, PLAIN, SECONDS};
 
 const DELAY: &str = "topology.bottleneck.delay";
 const SIZE: &str = "workload.a.traffic.size";

@@ -2,8 +2,9 @@
 //! what they would be if the gateway knew better.
 
 use crate::papers::cases::{Case, MOST, mean_of, share_meeting};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, furthest_out};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::sample::Measured;
+use crate::papers::unit::PERCENT;
 
 pub(super) const SPAND: &str = "spand";
 /// The figure that all claims are about: the mean time of all transfers.

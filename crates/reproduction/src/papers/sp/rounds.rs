@@ -9,12 +9,11 @@ use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::cases::{Case, MOST, SCHEME, share_meeting};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{CurvePoint, Plot};
-use crate::papers::finding::{
-    ClaimInterval, FigureLine, Findings, PERCENT, PLAIN, SECONDS, furthest_out,
-};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::Measured;
+use crate::papers::unit::{PERCENT, PLAIN, SECONDS};
 
 const COUNT: &str = "workload.web.count";
 const SIZE: &str = "workload.web.traffic.size";

@@ -2,8 +2,9 @@
 
 use crate::papers::cases::{MOST, share_meeting};
 use crate::papers::curve::{CurvePoint, Plot};
-use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, PLAIN};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::sample::Measured;
+use crate::papers::unit::{PERCENT, PLAIN};
 use arith::epoch::{PathShare, WindowChoice};
 
 /// Largest share that is looked at.

@@ -2,6 +2,7 @@
 
 use race::estimate::MeanEstimate;
 use serde::Deserialize;
+use units::{Duration, Rate};
 
 /// What was run.
 #[derive(Clone, Debug, Deserialize)]
@@ -91,12 +92,31 @@ impl CaseKey {
     /// Why it cannot be run, if it cannot.
     pub(super) fn unknown(&self) -> Option<String> {
         let Self { scenario, profile, variant, .. } = self;
-        if super::run::bottleneck_of(*scenario).is_none() {
+        if bottleneck_of(*scenario).is_none() {
             return Some(format!("no scenario {scenario}; there are 1, 2 and 3"));
         }
-        match super::run::scheme_of(profile, variant) {
+        match scheme_of(profile, variant) {
             Some(_) => None,
             None => Some(format!("no scheme for variant {variant:?} of profile {profile:?}")),
         }
     }
+}
+
+/// Rate and delay of the bottleneck of a scenario (Zhang, Qiu & Keshav 2000, Table 1).
+pub(super) fn bottleneck_of(scenario: u32) -> Option<(Rate, Duration)> {
+    Some(match scenario {
+        1 => (Rate::from_bps(1_600_000), Duration::from_millis(50)),
+        2 => (Rate::from_bps(1_600_000), Duration::from_millis(200)),
+        3 => (Rate::from_mbps(45), Duration::from_millis(200)),
+        _ => return None,
+    })
+}
+
+/// The scheme that stands for a variant: one-way agents, a clock of 50 ms, windows up to 100 KB.
+pub(super) fn scheme_of(profile: &str, variant: &str) -> Option<String> {
+    let known = ["reno-ssr", "reno-nssr", "newreno-ssr", "newreno-nssr"];
+    if profile != "p235" || !known.contains(&variant) {
+        return None;
+    }
+    Some(format!("{variant}+profile=ns2-one-way+tick=50ms+window=100+ssthresh=100"))
 }

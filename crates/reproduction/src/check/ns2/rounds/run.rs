@@ -1,7 +1,7 @@
 //! One run of a case: sources and sinks around one bottleneck, a pair of hosts for everything that
 //! sends.
 
-use super::case::CaseKey;
+use super::case::{CaseKey, bottleneck_of, scheme_of};
 use link::{LinkConfig, QueueLimit};
 use netsim::{
     AppId, BulkSpec, BulkTransfer, Dumbbell, Duplex, FlowRecord, HostId, OnOff, OnOffSpec,
@@ -39,25 +39,6 @@ pub(super) struct Outcome {
     pub(super) drops: f64,
     /// Segments of all transfers, retransmissions included.
     pub(super) sent: f64,
-}
-
-/// Rate and delay of the bottleneck of a scenario (Zhang, Qiu & Keshav 2000, Table 1).
-pub(super) fn bottleneck_of(scenario: u32) -> Option<(Rate, Duration)> {
-    Some(match scenario {
-        1 => (Rate::from_bps(1_600_000), Duration::from_millis(50)),
-        2 => (Rate::from_bps(1_600_000), Duration::from_millis(200)),
-        3 => (Rate::from_mbps(45), Duration::from_millis(200)),
-        _ => return None,
-    })
-}
-
-/// The scheme that stands for a variant: one-way agents, a clock of 50 ms, windows up to 100 KB.
-pub(super) fn scheme_of(profile: &str, variant: &str) -> Option<String> {
-    let known = ["reno-ssr", "reno-nssr", "newreno-ssr", "newreno-nssr"];
-    if profile != "p235" || !known.contains(&variant) {
-        return None;
-    }
-    Some(format!("{variant}+profile=ns2-one-way+tick=50ms+window=100+ssthresh=100"))
 }
 
 /// Runs a case once.

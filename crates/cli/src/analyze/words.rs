@@ -1,0 +1,180 @@
+//! What was found, in plain words: the causes that took most time first.
+
+use findings::{LossFindings, TimeCause, TimeFindings, TraceFindings};
+use std::fmt::Write;
+use trace::{RetransmissionKind, SparedBy, TimeShare};
+
+/// Causes that are told.
+const CAUSES: usize = 3;
+
+/// The findings in words.
+pub(super) fn words(found: &TraceFindings) -> String {
+    let mut text = String::new();
+    time(&mut text, &found.time);
+    if found.time.all.transfers > 0 {
+        start(&mut text, found);
+    }
+    losses(&mut text, &found.losses);
+    parallel(&mut text, found);
+    text
+}
+
+const fn phrase(share: TimeShare) -> &'static str {
+    match share {
+        TimeShare::Handshake => "handshakes",
+        TimeShare::Request => "waiting for clients to send their requests",
+        TimeShare::Think => "servers that think before they answer",
+        TimeShare::SlowStart => "slow start while the path had room",
+        TimeShare::Avoidance => "full windows in congestion avoidance",
+        TimeShare::Recovery => "repairs of losses",
+        TimeShare::Timeout => "waiting for retransmission timeouts",
+        TimeShare::ReceiverWindow => "full receiver windows",
+        TimeShare::Application => "pauses of applications within a response",
+        TimeShare::Path => "propagation and transmission, which nothing can remove",
+    }
+}
+
+fn percent(part: f64) -> String {
+    if part > 0.0 && part < 0.01 {
+        "under 1 %".to_owned()
+    } else {
+        format!("{:.0} %", 100.0 * part)
+    }
+}
+
+fn share(part: u64, whole: u64) -> String {
+    percent(part as f64 / whole.max(1) as f64)
+}
+
+fn seconds(time: f64) -> String {
+    if time < 1.0 { format!("{:.0} ms", time * 1e3) } else { format!("{time:.1} s") }
+}
+
+fn time(text: &mut String, time: &TimeFindings) {
+    let all = &time.all;
+    let total = all.total_nanos() as f64 / 1e9;
+    let _ = writeln!(
+        text,
+        "{} transfers of {} bytes took {}. The time went to:",
+        all.transfers,
+        all.bytes,
+        seconds(total)
+    );
+    let causes = all.causes();
+    let (path, causes): (Vec<TimeCause>, Vec<TimeCause>) =
+        causes.into_iter().partition(|cause| cause.share == TimeShare::Path);
+    for (n, cause) in causes.iter().take(CAUSES).enumerate() {
+        let (part, mean) = (percent(cause.part), seconds(cause.mean));
+        let what = phrase(cause.share);
+        let _ = writeln!(text, "  {}. {what}: {part}, {mean} a transfer", n + 1);
+    }
+    let rest: f64 = causes.iter().skip(CAUSES).map(|cause| cause.part).sum();
+    if rest > 0.0 {
+        let _ = writeln!(text, "  Other causes: {}", percent(rest));
+    }
+    for cause in path {
+        let _ = writeln!(text, "  {}: {}", capital(phrase(cause.share)), percent(cause.part));
+    }
+}
+
+fn capital(words: &str) -> String {
+    let (first, rest) = words.split_at(1);
+    first.to_uppercase() + rest
+}
+
+fn start(text: &mut String, found: &TraceFindings) {
+    let (all, warm) = (&found.time.all, &found.warm);
+    let _ = writeln!(
+        text,
+        "{} of the transfers fit into their first window and cannot gain from a larger one.",
+        share(all.fit_first_window, all.transfers)
+    );
+    let known = warm.host_knew_more + warm.network_knew_more;
+    if warm.first_transfers > 0 {
+        let _ = writeln!(
+            text,
+            "A warm start could have helped {} of {} first transfers: their host ({}) or network ({}) had a larger \
+             window within five minutes before. It would spare {} of slow start at most, {} of their time.",
+            known,
+            warm.first_transfers,
+            warm.host_knew_more,
+            warm.network_knew_more,
+            seconds(warm.sparable_s),
+            percent(warm.sparable_s / warm.seconds.max(1e-9))
+        );
+    }
+    let requests = &found.requests;
+    if requests.requests > 0 {
+        let _ = writeln!(
+            text,
+            "{} of {} requests came within five minutes of one from the same network.",
+            percent(requests.helped()),
+            requests.requests
+        );
+    }
+}
+
+fn losses(text: &mut String, losses: &LossFindings) {
+    let segments: u64 = losses.phases.iter().map(|row| row.segments).sum();
+    let lost: u64 = losses.phases.iter().map(|row| row.lost).sum();
+    if segments == 0 {
+        return;
+    }
+    let _ = writeln!(text, "Of {segments} segments {lost} were lost ({}).", share(lost, segments));
+    let timeouts = losses.of_kind(RetransmissionKind::Timeout);
+    if timeouts > 0 {
+        let by = |by| losses.spared_by(by);
+        let _ = writeln!(
+            text,
+            "Of {timeouts} timeouts SACK would have spared {}, right-edge recovery {}, tail-loss probes {}.",
+            by(SparedBy::Sack),
+            by(SparedBy::RightEdge),
+            by(SparedBy::TailProbe)
+        );
+    }
+    if losses.window_limited > 0 {
+        let _ = writeln!(
+            text,
+            "In {} of {} connections the congestion window grew beyond what the client offered.",
+            losses.window_limited, losses.connections
+        );
+    }
+}
+
+fn parallel(text: &mut String, found: &TraceFindings) {
+    let epochs = &found.parallel.epochs;
+    let several = epochs.by_open.iter().filter(|row| row.open > 1);
+    let (mut count, mut open, mut hit) = (0, 0.0, 0.0);
+    for row in several {
+        count += row.epochs;
+        open += row.epochs as f64 * row.open as f64;
+        hit += row.epochs as f64 * row.hit;
+    }
+    if count > 0 {
+        let _ = writeln!(
+            text,
+            "When clients with several open connections lost something ({count} times), {:.1} of {:.1} connections \
+             lost.",
+            hit / count as f64,
+            open / count as f64
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use findings::{FindingsSink, TimeSums};
+
+    #[test]
+    fn nothing_is_said_of_nothing() {
+        let text = words(&FindingsSink::default().finish());
+        assert_eq!(text, "0 transfers of 0 bytes took 0 ms. The time went to:\n");
+        assert_eq!(TimeSums::default().causes(), []);
+    }
+
+    #[test]
+    fn small_parts_are_not_none() {
+        assert_eq!([0.0, 0.001, 0.0149, 0.5].map(percent), ["0 %", "under 1 %", "1 %", "50 %"]);
+    }
+}

@@ -1,0 +1,366 @@
+//! ACK compression, and whether loss follows it (Balakrishnan et al. 1998 §3.1.3).
+//!
+//! *Method 1* (Mogul 1992): the ACK bandwidth from an ACK on is what was outstanding then, over the time until
+//! all of that was acknowledged; it is compared with the median of its connection. *Method 2*: the ACK
+//! bandwidth of a flight over its data bandwidth. A flight ends with the ACK of its start. [`AckWatch`] follows
+//! one connection, [`CompressionTally`] adds up.
+
+use serde::Serialize;
+use trace::{Retransmission, SenderSnapshot, SentData};
+use units::{Duration, Instant};
+
+/// Windows of a connection that share a median; the next ones have their own.
+const MOST_SAMPLES: usize = 1024;
+/// Flights of method 2 have more than that, as the paper's.
+const LEAST_BYTES: u64 = 5_000;
+/// Steps for each doubling of a ratio.
+const PER_DOUBLING: i32 = 2;
+/// Doublings either way from one.
+const DOUBLINGS: i32 = 12;
+const STEPS: usize = (2 * DOUBLINGS * PER_DOUBLING) as usize + 1;
+
+/// Windows with a ratio of about this.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct RatioStep {
+    /// The ratio in the middle of the step; its bounds are 2^(1/4) times less and more.
+    pub ratio: f64,
+    /// Windows.
+    pub windows: u64,
+    /// Of these, windows that another one followed, all of which was acknowledged.
+    pub followed: u64,
+    /// Of these, windows with a loss in the next one.
+    pub lost_next: u64,
+}
+
+impl RatioStep {
+    /// The probability of a loss in the next window; `None` if none was followed.
+    pub fn loss(&self) -> Option<f64> {
+        (self.followed > 0).then(|| self.lost_next as f64 / self.followed as f64)
+    }
+}
+
+/// What was found of ACK compression.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CompressionFindings {
+    /// Method 1: by ACK bandwidth over the connection's median (Figures 3 and 4). Steps without windows are left out.
+    pub by_median: Vec<RatioStep>,
+    /// Method 2: by ACK bandwidth over data bandwidth of the same flight (Figure 5).
+    pub by_flight: Vec<RatioStep>,
+}
+
+/// Counts by ratio.
+#[derive(Clone, Debug)]
+struct Ratios([RatioStep; STEPS]);
+
+impl Default for Ratios {
+    fn default() -> Self {
+        let ratio = |step: usize| {
+            let doublings = (step as i32 - DOUBLINGS * PER_DOUBLING) as f64;
+            (doublings / f64::from(PER_DOUBLING)).exp2()
+        };
+        Self(std::array::from_fn(|step| RatioStep { ratio: ratio(step), ..RatioStep::default() }))
+    }
+}
+
+impl Ratios {
+    fn add(&mut self, ratio: f64, lost_next: Option<bool>) {
+        if !(ratio.is_finite() && ratio > 0.0) {
+            return;
+        }
+        let middle = DOUBLINGS * PER_DOUBLING;
+        let step = (ratio.log2() * f64::from(PER_DOUBLING)).round() as i32 + middle;
+        let step = &mut self.0[step.clamp(0, 2 * middle) as usize];
+        step.windows += 1;
+        step.followed += u64::from(lost_next.is_some());
+        step.lost_next += u64::from(lost_next == Some(true));
+    }
+
+    fn steps(&self) -> Vec<RatioStep> {
+        self.0.iter().copied().filter(|step| step.windows > 0).collect()
+    }
+}
+
+/// Adds up.
+#[derive(Default)]
+pub(crate) struct CompressionTally {
+    by_median: Ratios,
+    by_flight: Ratios,
+}
+
+impl CompressionTally {
+    pub(crate) fn findings(&self) -> CompressionFindings {
+        CompressionFindings { by_median: self.by_median.steps(), by_flight: self.by_flight.steps() }
+    }
+
+    /// Compares windows of one connection with their median.
+    fn add_windows(&mut self, windows: &mut [Sample]) {
+        windows.sort_by(|a, b| a.bandwidth.total_cmp(&b.bandwidth));
+        let Some(median) = windows.get(windows.len() / 2).map(|sample| sample.bandwidth) else {
+            return;
+        };
+        for sample in windows {
+            self.by_median.add(f64::from(sample.bandwidth / median), sample.lost_next);
+        }
+    }
+}
+
+/// A window of method 1.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// Bytes per second.
+    bandwidth: f32,
+    /// A loss in the next window, where that is known.
+    lost_next: Option<bool>,
+}
+
+/// The window of method 1 under way: what was outstanding at an ACK.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    at: Instant,
+    bytes: u64,
+    /// All of it is acknowledged from here on; what is sent beyond belongs to the next.
+    end: u64,
+    lost: bool,
+    /// The window before it is the last sample.
+    follows: bool,
+}
+
+/// A flight of method 2.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flight {
+    start: u64,
+    end: u64,
+    first_sent: Instant,
+    last_sent: Instant,
+    bytes: u64,
+    lost: bool,
+    /// The factor of the flight before it; zero if there is none.
+    before: f32,
+    /// The first ACK of it, and what that had acknowledged.
+    first_ack: Option<(Instant, u64)>,
+}
+
+/// Follows the ACKs of one connection's server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AckWatch {
+    window: Option<Outstanding>,
+    samples: Vec<Sample>,
+    sending: Option<Flight>,
+    acking: Option<Flight>,
+}
+
+impl AckWatch {
+    /// The server sent new data.
+    pub(crate) fn on_sent(&mut self, sent: &SentData) {
+        let start = sent.end.saturating_sub(sent.bytes);
+        let fresh = Flight { start, first_sent: sent.at, ..Flight::default() };
+        let flight = self.sending.get_or_insert(fresh);
+        flight.last_sent = flight.last_sent.max(sent.at);
+        flight.end = flight.end.max(sent.end);
+        flight.bytes += sent.bytes;
+    }
+
+    /// It sent something again.
+    pub(crate) fn on_loss(&mut self, again: &Retransmission) {
+        if let Some(window) = self.window.as_mut().filter(|window| again.start < window.end) {
+            window.lost = true;
+        }
+        for flight in [&mut self.sending, &mut self.acking].into_iter().flatten() {
+            flight.lost |= (flight.start..flight.end).contains(&again.start);
+        }
+    }
+
+    /// It has digested an ACK; before, all below `una_before` was acknowledged.
+    pub(crate) fn on_ack(
+        &mut self,
+        point: &SenderSnapshot,
+        una_before: u64,
+        tally: &mut CompressionTally,
+    ) {
+        self.close_window(point, tally);
+        self.close_flight(point, tally);
+        self.begin_acking(point, una_before);
+        // One ACK may be for all of it.
+        self.close_flight(point, tally);
+    }
+
+    fn close_window(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
+        let mut follows = false;
+        if let Some(window) = self.window {
+            if point.una < window.end {
+                return;
+            }
+            if let Some(last) = self.samples.last_mut().filter(|_| window.follows) {
+                last.lost_next = Some(window.lost);
+            }
+            let took = point.at.saturating_since(window.at).as_secs_f64();
+            if took > 0.0 {
+                self.keep(
+                    Sample { bandwidth: (window.bytes as f64 / took) as f32, lost_next: None },
+                    tally,
+                );
+                follows = true;
+            }
+        }
+        let bytes = point.nxt.saturating_sub(point.una);
+        let fresh = Outstanding { at: point.at, bytes, end: point.nxt, lost: false, follows };
+        self.window = (bytes > 0).then_some(fresh);
+    }
+
+    fn keep(&mut self, sample: Sample, tally: &mut CompressionTally) {
+        if self.samples.len() >= MOST_SAMPLES {
+            tally.add_windows(&mut self.samples);
+            self.samples.clear();
+        }
+        self.samples.push(sample);
+    }
+
+    /// All of the flight that is being acknowledged is.
+    fn close_flight(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
+        let Some(flight) = self.acking.filter(|flight| point.una >= flight.end) else { return };
+        self.acking = None;
+        if flight.before > 0.0 {
+            tally.by_flight.add(flight.before.into(), Some(flight.lost));
+        }
+        let Some(factor) = flight.factor(point) else { return };
+        match &mut self.sending {
+            Some(next) => next.before = factor as f32,
+            None => tally.by_flight.add(factor, None),
+        }
+    }
+
+    /// The ACK of its start ends the flight that is being sent.
+    fn begin_acking(&mut self, point: &SenderSnapshot, una_before: u64) {
+        let ended = self.sending.is_some_and(|flight| point.una > flight.start);
+        if let Some(flight) = self.sending.take_if(|_| ended) {
+            let first_ack = Some((point.at, una_before.max(flight.start)));
+            self.acking = Some(Flight { first_ack, ..flight });
+        }
+    }
+
+    /// Nothing more is to come.
+    pub(crate) fn finish(mut self, tally: &mut CompressionTally) {
+        tally.add_windows(&mut self.samples);
+        for flight in [self.sending, self.acking].into_iter().flatten() {
+            if flight.before > 0.0 {
+                tally.by_flight.add(flight.before.into(), None);
+            }
+        }
+    }
+}
+
+impl Flight {
+    /// Its ACK bandwidth over its data bandwidth, now that all of it is acknowledged. None of flights that are
+    /// small, or were sent or acknowledged at one instant.
+    fn factor(&self, point: &SenderSnapshot) -> Option<f64> {
+        let (first, acked) = self.first_ack?;
+        let sending = self.last_sent.saturating_since(self.first_sent);
+        let acking = point.at.saturating_since(first);
+        let acked = self.end.saturating_sub(acked);
+        let large = self.bytes > LEAST_BYTES && acked > LEAST_BYTES;
+        if !large || sending.is_zero() || acking.is_zero() {
+            return None;
+        }
+        Some(bandwidth(acked, acking) / bandwidth(self.bytes, sending))
+    }
+}
+
+fn bandwidth(bytes: u64, time: Duration) -> f64 {
+    bytes as f64 / time.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::{RetransmissionKind, SenderPhase};
+
+    fn at(micros: u64) -> Instant {
+        Instant::from_nanos(micros * 1_000)
+    }
+
+    fn ack(micros: u64, una: u64, nxt: u64) -> SenderSnapshot {
+        SenderSnapshot {
+            at: at(micros),
+            una,
+            nxt,
+            cwnd: 100_000,
+            ssthresh: u64::MAX,
+            in_flight: nxt - una,
+            receive_window: 100_000,
+            srtt: Duration::from_millis(50),
+            rto: Duration::from_secs(1),
+            phase: SenderPhase::SlowStart,
+        }
+    }
+
+    fn sent(micros: u64, end: u64) -> SentData {
+        let phase = SenderPhase::SlowStart;
+        SentData { at: at(micros), end, bytes: 1_000, segments: 1, phase }
+    }
+
+    fn again(start: u64) -> Retransmission {
+        Retransmission {
+            at: at(0),
+            last_sent: None,
+            start,
+            seq: 0,
+            len: 1_000,
+            kind: RetransmissionKind::Fast,
+            phase: SenderPhase::SlowStart,
+            spared_by: None,
+            outstanding: 0,
+            expected: true,
+            predicted: false,
+        }
+    }
+
+    fn counts(steps: &[RatioStep]) -> Vec<(f64, u64, u64, u64)> {
+        steps.iter().map(|s| (s.ratio, s.windows, s.followed, s.lost_next)).collect()
+    }
+
+    /// 10 kB outstanding at 0, 100 and 150 ms, acknowledged by 100, 150 and 250 ms: 100, 200 and 100 kB/s, a median of
+    /// 100. The second of them loses a segment, which follows the first; the third loses none; nothing follows that.
+    #[test]
+    fn windows_are_compared_with_their_median() {
+        let (mut watch, mut tally) = (AckWatch::default(), CompressionTally::default());
+        watch.on_ack(&ack(0, 1, 10_001), 1, &mut tally);
+        watch.on_ack(&ack(50_000, 5_001, 15_001), 1, &mut tally);
+        watch.on_ack(&ack(100_000, 10_001, 20_001), 5_001, &mut tally);
+        watch.on_loss(&again(15_001));
+        watch.on_ack(&ack(150_000, 20_001, 30_001), 10_001, &mut tally);
+        watch.on_ack(&ack(250_000, 30_001, 30_001), 20_001, &mut tally);
+        watch.finish(&mut tally);
+        let found = tally.findings();
+        assert_eq!(counts(&found.by_median), [(1.0, 2, 1, 1), (2.0, 1, 1, 0)]);
+    }
+
+    /// Ten segments in 9 ms, acknowledged within 4.5 ms: a factor of two. Its ACKs let ten more go, of which one is lost.
+    #[test]
+    fn a_flight_is_compared_with_its_own_sending() {
+        let (mut watch, mut tally) = (AckWatch::default(), CompressionTally::default());
+        (0..10).for_each(|n| watch.on_sent(&sent(n * 1_000, 1_001 + n * 1_000)));
+        for n in 0..10 {
+            let (now, una) = (50_000 + n * 500, 1_001 + n * 1_000);
+            watch.on_ack(&ack(now, una, 10_001 + n * 1_000), una - 1_000, &mut tally);
+            watch.on_sent(&sent(now, 11_001 + n * 1_000));
+        }
+        watch.on_loss(&again(12_001));
+        watch.on_ack(&ack(150_000, 20_001, 20_001), 10_001, &mut tally);
+        watch.finish(&mut tally);
+        // The second flight was acknowledged at one instant, and has no factor.
+        assert_eq!(counts(&tally.findings().by_flight), [(2.0, 1, 1, 1)]);
+    }
+
+    /// Five segments are 5,000 bytes, and not more.
+    #[test]
+    fn small_flights_do_not_count() {
+        let (mut watch, mut tally) = (AckWatch::default(), CompressionTally::default());
+        (0..5).for_each(|n| watch.on_sent(&sent(n * 1_000, 1_001 + n * 1_000)));
+        for n in 0..5 {
+            let una = 1_001 + n * 1_000;
+            watch.on_ack(&ack(50_000 + n * 500, una, 5_001), una - 1_000, &mut tally);
+        }
+        watch.finish(&mut tally);
+        assert_eq!(tally.findings().by_flight, []);
+    }
+}

@@ -1,0 +1,117 @@
+//! Distributions of what was counted, in memory that does not grow with the counts.
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// Values are kept to two digits.
+const DIGITS: u8 = 2;
+/// Steps of a distribution.
+const STEPS: u32 = 200;
+
+/// A step of a cumulative distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CumulativeStep {
+    /// A value, in the unit of its distribution.
+    pub value: f64,
+    /// The share of counts that are no larger, in `0..=1`.
+    pub share: f64,
+}
+
+/// A cumulative distribution.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CumulativeDistribution {
+    /// How many values were counted.
+    pub count: u64,
+    /// At most 201 steps, values ascending; each value is true within one per cent.
+    pub steps: Vec<CumulativeStep>,
+}
+
+impl CumulativeDistribution {
+    /// The value that a share of the counts does not exceed; `None` of nothing.
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let at = self.steps.partition_point(|step| step.share < share);
+        self.steps.get(at).or(self.steps.last()).map(|step| step.value)
+    }
+
+    /// The share of the counts that are no larger than a value, in `0..=1`, to half a per cent.
+    pub fn share_up_to(&self, value: f64) -> f64 {
+        let above = self.steps.partition_point(|step| step.value <= value);
+        above.checked_sub(1).and_then(|at| self.steps.get(at)).map_or(0.0, |step| step.share)
+    }
+}
+
+/// Counts whole numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Counts(Histogram<u64>);
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self(Histogram::new(DIGITS).expect("two digits are possible"))
+    }
+}
+
+impl Counts {
+    /// Counts a value.
+    pub(crate) fn add(&mut self, value: u64) {
+        // It grows as it must, and up to 2^62 it can.
+        self.0.record(value.min(1 << 62)).unwrap_or_default();
+    }
+
+    /// How many values no larger than this were counted, to two digits.
+    #[cfg(test)]
+    pub(crate) fn up_to(&self, value: u64) -> u64 {
+        self.0.count_between(0, value)
+    }
+
+    /// The distribution, `unit` for one: 1e-9 turns nanoseconds into seconds.
+    pub(crate) fn distribution(&self, unit: f64) -> CumulativeDistribution {
+        let mut steps: Vec<CumulativeStep> = Vec::new();
+        if self.0.is_empty() {
+            return CumulativeDistribution::default();
+        }
+        for step in 0..=STEPS {
+            let share = f64::from(step) / f64::from(STEPS);
+            let value = self.0.value_at_quantile(share) as f64 * unit;
+            match steps.last_mut().filter(|last| last.value == value) {
+                Some(last) => last.share = share,
+                None => steps.push(CumulativeStep { value, share }),
+            }
+        }
+        CumulativeDistribution { count: self.0.len(), steps }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_has_the_quantiles_of_its_values() {
+        let mut counts = Counts::default();
+        (1..=100).for_each(|value| counts.add(value));
+        let found = counts.distribution(0.1);
+        assert_eq!((found.count, counts.up_to(25)), (100, 25));
+        // The fiftieth of 1 to 100 is 50, in tenths 5.
+        assert_eq!(found.quantile(0.5), Some(5.0));
+        assert_eq!(found.quantile(1.0), Some(10.0));
+        // 30 of 1 to 100 are no larger than 30, in tenths 3.
+        assert!((found.share_up_to(3.0) - 0.3).abs() <= 0.005);
+        assert_eq!((found.share_up_to(0.05), found.share_up_to(99.0)), (0.0, 1.0));
+        assert_eq!(CumulativeDistribution::default().quantile(0.5), None);
+    }
+
+    #[test]
+    fn equal_values_are_one_step() {
+        let mut counts = Counts::default();
+        (0..10).for_each(|_| counts.add(7));
+        let expected = CumulativeStep { value: 7.0, share: 1.0 };
+        assert_eq!(counts.distribution(1.0).steps, [expected]);
+    }
+
+    #[test]
+    fn the_largest_number_is_counted() {
+        let mut counts = Counts::default();
+        counts.add(u64::MAX);
+        assert_eq!(counts.distribution(1.0).count, 1);
+    }
+}

@@ -1,0 +1,217 @@
+//! Connections while they are open, and the hosts and networks that they belong to.
+//!
+//! The engine tells each thing of one connection. What several have in common is put together here: which
+//! are open to a host at the same time, and what was known of a host when another one began.
+
+use crate::compression::AckWatch;
+use crate::parallel::{Epoch, Member, Period};
+use crate::tiered::Tiered;
+use crate::warm::{Foreknown, LastSeen};
+use memory::{PathKey, Scope};
+use rustc_hash::FxHashMap;
+use std::net::IpAddr;
+use std::num::NonZeroUsize;
+use trace::{SenderSnapshot, SentData};
+use units::Instant;
+
+/// Hosts and networks without open connections that are remembered.
+const MOST_IDLE: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    host: usize,
+    network: usize,
+    /// Among the open connections of its host; nobody's once it is over.
+    place: Option<usize>,
+    /// Among the members of its host's loss epoch, if it is one.
+    seat: usize,
+    /// All below is acknowledged.
+    pub(crate) una: u64,
+    /// All below was sent.
+    nxt: u64,
+    mss: u64,
+    /// The largest window that the client offered.
+    pub(crate) window: u64,
+    /// The congestion window grew beyond it.
+    pub(crate) window_limited: bool,
+    /// The client has asked, and nothing was sent since.
+    pub(crate) asked: bool,
+    /// Until its first transfer is over.
+    pub(crate) foreknown: Option<Box<Foreknown>>,
+    pub(crate) acks: Option<Box<AckWatch>>,
+}
+
+/// A client host.
+#[derive(Debug, Default)]
+pub(crate) struct HostState {
+    pub(crate) period: Period,
+    pub(crate) epoch: Option<Box<Epoch>>,
+    /// Its open connections.
+    open: Vec<u64>,
+    last: Option<LastSeen>,
+}
+
+#[derive(Debug, Default)]
+struct NetworkState {
+    last: Option<LastSeen>,
+}
+
+/// All of them.
+pub(crate) struct Following {
+    connections: FxHashMap<u64, Followed>,
+    hosts: Tiered<IpAddr, HostState>,
+    networks: Tiered<PathKey, NetworkState>,
+}
+
+impl Default for Following {
+    fn default() -> Self {
+        Self {
+            connections: FxHashMap::default(),
+            hosts: Tiered::new(MOST_IDLE),
+            networks: Tiered::new(MOST_IDLE),
+        }
+    }
+}
+
+impl Following {
+    /// A connection to `client` begins.
+    pub(crate) fn begin(&mut self, connection: u64, client: IpAddr, at: Instant) {
+        let host = self.hosts.enter(client);
+        let network = self.networks.enter(PathKey::new(client, Scope::Network));
+        let mut known = Foreknown { began: at, host: None, network: None };
+        known.network = self.networks.at(network).and_then(|network| network.last);
+        let mut place = None;
+        if let Some(state) = self.hosts.at(host) {
+            known.host = state.last;
+            state.period.end(at, state.open.len());
+            place = Some(state.open.len());
+            state.open.push(connection);
+        }
+        let followed = Followed {
+            host,
+            network,
+            place,
+            seat: 0,
+            una: 0,
+            nxt: 0,
+            mss: 0,
+            window: 0,
+            window_limited: false,
+            asked: false,
+            foreknown: Some(Box::new(known)),
+            acks: None,
+        };
+        self.connections.insert(connection, followed);
+    }
+
+    /// A connection is not open any more. Answers a host that is forgotten for it, and the epoch that it ends.
+    pub(crate) fn close(&mut self, connection: u64, now: Instant) -> Closing {
+        let mut closing = Closing::default();
+        let Some(followed) = self.connections.get_mut(&connection) else { return closing };
+        let Some(place) = followed.place.take() else { return closing };
+        let (host, network, seat) = (followed.host, followed.network, followed.seat);
+        closing.acks = followed.acks.take();
+        if let Some(state) = self.hosts.at(host) {
+            state.period.end(now, state.open.len());
+            closing.epoch = state.on_ack(seat, connection, u64::MAX);
+            state.open.swap_remove(place);
+            let moved = state.open.get(place).and_then(|moved| self.connections.get_mut(moved));
+            if let Some(moved) = moved {
+                moved.place = Some(place);
+            }
+        }
+        closing.dropped = self.hosts.leave(host);
+        self.networks.leave(network);
+        closing
+    }
+
+    /// A connection is told of no more.
+    pub(crate) fn end(&mut self, connection: u64) -> Option<Followed> {
+        self.connections.remove(&connection)
+    }
+
+    pub(crate) fn at(&mut self, connection: u64) -> Option<&mut Followed> {
+        self.connections.get_mut(&connection)
+    }
+
+    /// Its server sent new data.
+    pub(crate) fn on_sent(&mut self, connection: u64, sent: &SentData) {
+        if let Some(followed) = self.connections.get_mut(&connection) {
+            followed.asked = false;
+            followed.nxt = followed.nxt.max(sent.end);
+            followed.mss = followed.mss.max(sent.bytes / sent.segments.max(1));
+            followed.acks.get_or_insert_default().on_sent(sent);
+        }
+    }
+
+    /// Its server has digested an ACK. Answers the epoch of its host that this ends.
+    pub(crate) fn on_ack(&mut self, connection: u64, point: &SenderSnapshot) -> Option<Box<Epoch>> {
+        let followed = self.connections.get_mut(&connection)?;
+        let acked = point.una.saturating_sub(followed.una.max(1));
+        followed.una = followed.una.max(point.una);
+        followed.nxt = followed.nxt.max(point.nxt);
+        followed.window = followed.window.max(point.receive_window);
+        followed.window_limited |= point.cwnd > point.receive_window;
+        followed.place?;
+        let last = Some(LastSeen::of(point));
+        if let Some(network) = self.networks.at(followed.network) {
+            network.last = last;
+        }
+        let host = self.hosts.at(followed.host)?;
+        host.last = last;
+        host.period.add(acked);
+        host.on_ack(followed.seat, connection, point.una)
+    }
+
+    /// A loss on a connection: it begins an epoch of its host, or belongs to the one under way.
+    pub(crate) fn on_loss(&mut self, connection: u64, start: u64) {
+        let Some(followed) = self.connections.get(&connection) else { return };
+        let Some(state) = self.hosts.at(followed.host).filter(|_| followed.place.is_some()) else {
+            return;
+        };
+        if state.epoch.is_none() {
+            let mut members = Vec::with_capacity(state.open.len());
+            for &connection in &state.open {
+                if let Some(followed) = self.connections.get_mut(&connection) {
+                    followed.seat = members.len();
+                    members.push(followed.member(connection));
+                }
+            }
+            state.epoch = Some(Box::new(Epoch::new(members)));
+        }
+        let seat = self.connections.get(&connection).map_or(0, |followed| followed.seat);
+        if let Some(epoch) = &mut state.epoch {
+            epoch.on_loss(seat, connection, start);
+        }
+    }
+
+    /// What is left: connections that were never ended, and all hosts.
+    pub(crate) fn into_hosts(self) -> impl Iterator<Item = HostState> {
+        self.hosts.into_values()
+    }
+}
+
+impl Followed {
+    /// As a loss epoch that begins now knows it.
+    fn member(&self, connection: u64) -> Member {
+        let Self { una, nxt, mss, .. } = *self;
+        let outstanding = nxt.saturating_sub(una.max(1));
+        Member { connection, end: nxt, outstanding, mss, losses: 0, done: false }
+    }
+}
+
+impl HostState {
+    fn on_ack(&mut self, seat: usize, connection: u64, una: u64) -> Option<Box<Epoch>> {
+        let over = self.epoch.as_mut()?.on_ack(seat, connection, una);
+        self.epoch.take_if(|_| over)
+    }
+}
+
+/// What the end of a connection ends with it.
+#[derive(Debug, Default)]
+pub(crate) struct Closing {
+    pub(crate) acks: Option<Box<AckWatch>>,
+    pub(crate) epoch: Option<Box<Epoch>>,
+    pub(crate) dropped: Option<HostState>,
+}

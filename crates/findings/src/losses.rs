@@ -1,0 +1,162 @@
+//! Losses, retransmissions, timeouts and receiver windows of all connections: the paper's Table 3 and Figure 2
+//! (Balakrishnan et al. 1998 §3.1).
+
+use crate::distribution::{Counts, CumulativeDistribution};
+use serde::Serialize;
+use trace::{
+    ConnectionTrace, Retransmission, RetransmissionKind, SenderPhase, SenderTally, SentData,
+    SparedBy,
+};
+
+/// Phases, in the order of their numbers.
+const PHASES: [SenderPhase; 5] = [
+    SenderPhase::Handshake,
+    SenderPhase::SlowStart,
+    SenderPhase::Avoidance,
+    SenderPhase::Recovery,
+    SenderPhase::Loss,
+];
+
+/// Segments sent in a phase of their sender, and losses found in it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PhaseRow {
+    /// `slow-start`, `avoidance`, `recovery`, or `loss` (repairing after a timeout).
+    pub phase: &'static str,
+    /// Segments, retransmissions apart.
+    pub segments: u64,
+    /// Retransmissions of what was found lost in it, tail-loss probes apart.
+    pub lost: u64,
+}
+
+/// Retransmissions of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct KindRow {
+    /// `fast`, `recovery`, `timeout`, `slow-start` or `tail-probe`.
+    pub kind: &'static str,
+    /// How many.
+    pub retransmissions: u64,
+    /// Of these, retransmissions that the rebuilt sender did not expect.
+    pub unexpected: u64,
+}
+
+/// Timeouts that something would have spared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SparedRow {
+    /// `sack`, `right-edge`, `tail-probe` or `nothing`.
+    pub spared_by: &'static str,
+    /// How many. A timeout is counted once, under the first that would have spared it.
+    pub timeouts: u64,
+}
+
+/// Table 3 and Figure 2, of what servers sent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LossFindings {
+    /// Connections.
+    pub connections: u64,
+    /// Of these, connections with packets that overtook each other before the capture.
+    pub reordered: u64,
+    /// Of these, connections whose congestion window grew beyond the window that their client offered.
+    pub window_limited: u64,
+    /// By phase.
+    pub phases: Vec<PhaseRow>,
+    /// By kind, in the order of [`RetransmissionKind::ALL`].
+    pub kinds: Vec<KindRow>,
+    /// Timeouts by what would have spared them, in the order of [`SparedBy::ALL`].
+    pub timeouts: Vec<SparedRow>,
+    /// Retransmissions of what had arrived (D-SACK).
+    pub spurious: u64,
+    /// The largest window that the client of each connection offered, bytes (Figure 2).
+    pub receive_window: CumulativeDistribution,
+}
+
+impl LossFindings {
+    /// Retransmissions of this kind.
+    pub fn of_kind(&self, kind: RetransmissionKind) -> u64 {
+        let row = self.kinds.iter().find(|row| row.kind == kind.name());
+        row.map_or(0, |row| row.retransmissions)
+    }
+
+    /// Timeouts that this would have spared.
+    pub fn spared_by(&self, by: SparedBy) -> u64 {
+        let row = self.timeouts.iter().find(|row| row.spared_by == by.name());
+        row.map_or(0, |row| row.timeouts)
+    }
+
+    /// Segments sent and losses found in these phases.
+    pub fn in_phases(&self, phases: &[SenderPhase]) -> PhaseSums {
+        let rows = self.phases.iter().filter(|row| phases.iter().any(|p| p.name() == row.phase));
+        rows.fold(PhaseSums::default(), |sums, row| PhaseSums {
+            segments: sums.segments + row.segments,
+            lost: sums.lost + row.lost,
+        })
+    }
+}
+
+/// Segments sent and losses found in some phases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PhaseSums {
+    /// Segments, retransmissions apart.
+    pub segments: u64,
+    /// Losses.
+    pub lost: u64,
+}
+
+/// Adds up.
+#[derive(Default)]
+pub(crate) struct LossTally {
+    connections: u64,
+    reordered: u64,
+    window_limited: u64,
+    segments: [u64; PHASES.len()],
+    lost: [u64; PHASES.len()],
+    server: SenderTally,
+    receive_window: Counts,
+}
+
+impl LossTally {
+    pub(crate) fn on_sent(&mut self, sent: &SentData) {
+        self.segments[sent.phase as usize] += sent.segments;
+    }
+
+    pub(crate) fn on_loss(&mut self, again: &Retransmission) {
+        self.lost[again.phase as usize] += 1;
+    }
+
+    /// A connection is over; its client offered `window` bytes at most, if it is known.
+    pub(crate) fn on_connection(&mut self, summary: &ConnectionTrace, window: u64, limited: bool) {
+        self.connections += 1;
+        self.reordered += u64::from(summary.server_sent.reordered > 0);
+        self.window_limited += u64::from(limited);
+        self.server.add(&summary.server_sent);
+        if window > 0 {
+            self.receive_window.add(window);
+        }
+    }
+
+    pub(crate) fn findings(&self) -> LossFindings {
+        let phase = |phase: SenderPhase| PhaseRow {
+            phase: phase.name(),
+            segments: self.segments[phase as usize],
+            lost: self.lost[phase as usize],
+        };
+        let kind = |kind: RetransmissionKind| KindRow {
+            kind: kind.name(),
+            retransmissions: self.server.retransmissions[kind as usize],
+            unexpected: self.server.unexpected[kind as usize],
+        };
+        let spared = |by: SparedBy| SparedRow {
+            spared_by: by.name(),
+            timeouts: self.server.spared_by[by as usize],
+        };
+        LossFindings {
+            connections: self.connections,
+            reordered: self.reordered,
+            window_limited: self.window_limited,
+            phases: PHASES.into_iter().skip(1).map(phase).collect(),
+            kinds: RetransmissionKind::ALL.into_iter().map(kind).collect(),
+            timeouts: SparedBy::ALL.into_iter().map(spared).collect(),
+            spurious: self.server.spurious,
+            receive_window: self.receive_window.distribution(1.0),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! How often the same networks ask again (Zhang, Qiu & Keshav 2000 §5.2.3, Figures 6 and 7): from the requests
+//! of a capture, or of a web server's log.
+
+use crate::distribution::{Counts, CumulativeDistribution};
+use crate::tiered::at_most;
+use lru::LruCache;
+use memory::{PathKey, Scope};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::num::NonZeroUsize;
+use units::{Duration, Instant};
+
+/// How long a gateway remembers (§5.2.3: S, 5 minutes).
+pub const GATEWAY_WINDOW: Duration = Duration::from_secs(300);
+/// A network's last request is noted anew when it is so much later, at most this often.
+const NOTED_EVERY: Duration = Duration::from_secs(1);
+/// Networks and hosts whose last request is remembered.
+const MOST: NonZeroUsize = NonZeroUsize::new(1 << 20).unwrap();
+
+/// How often hosts and networks ask again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SharingFindings {
+    /// Requests.
+    pub requests: u64,
+    /// Requests within [`GATEWAY_WINDOW`] of the one before from the same network, /24 or /48.
+    pub soon_after_network: u64,
+    /// The same of the same host.
+    pub soon_after_host: u64,
+    /// Seconds since the request before from the same network, where there was one (Figure 6).
+    pub since_network: CumulativeDistribution,
+    /// Seconds since the request before from the same host.
+    pub since_host: CumulativeDistribution,
+    /// Networks that asked within [`GATEWAY_WINDOW`] before a request, its own among them (Figure 7).
+    pub networks_within: CumulativeDistribution,
+}
+
+impl SharingFindings {
+    /// The share of requests that follow another one of their network soon enough to be helped by it, in `0..=1`.
+    pub fn helped(&self) -> f64 {
+        self.soon_after_network as f64 / self.requests.max(1) as f64
+    }
+}
+
+/// Watches requests in the order of their times.
+pub struct RequestWatch {
+    found: SharingFindings,
+    since_network: Counts,
+    since_host: Counts,
+    within: Counts,
+    networks: LruCache<PathKey, LastRequest>,
+    hosts: LruCache<PathKey, LastRequest>,
+    /// When networks were noted, in the order of time.
+    noted: VecDeque<(Instant, PathKey)>,
+    /// Networks noted within the window.
+    present: u64,
+    now: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LastRequest {
+    at: Instant,
+    /// When it was last noted, if it is present.
+    noted: Option<Instant>,
+}
+
+impl Default for RequestWatch {
+    fn default() -> Self {
+        Self {
+            found: SharingFindings::default(),
+            since_network: Counts::default(),
+            since_host: Counts::default(),
+            within: Counts::default(),
+            networks: at_most(MOST),
+            hosts: at_most(MOST),
+            noted: VecDeque::new(),
+            present: 0,
+            now: Instant::ZERO,
+        }
+    }
+}
+
+impl RequestWatch {
+    /// `client` asks for something at `at`. A time before the last one counts as the last one.
+    pub fn on_request(&mut self, at: Instant, client: IpAddr) {
+        self.now = self.now.max(at);
+        let now = self.now;
+        self.found.requests += 1;
+        let (host, network) =
+            (PathKey::new(client, Scope::Host), PathKey::new(client, Scope::Network));
+        let (since, _) = since_last(&mut self.hosts, host, now);
+        self.found.soon_after_host += u64::from(count(&mut self.since_host, since));
+        let (since, dropped) = since_last(&mut self.networks, network, now);
+        self.found.soon_after_network += u64::from(count(&mut self.since_network, since));
+        self.present -= u64::from(dropped.is_some_and(|dropped| dropped.noted.is_some()));
+        self.expire(now);
+        self.note(network, now);
+        self.within.add(self.present);
+    }
+
+    /// Forgets who has asked too long ago.
+    fn expire(&mut self, now: Instant) {
+        while let Some(&(at, key)) = self.noted.front()
+            && now.saturating_since(at) > GATEWAY_WINDOW
+        {
+            self.noted.pop_front();
+            if let Some(last) = self.networks.peek_mut(&key).filter(|last| last.noted == Some(at)) {
+                last.noted = None;
+                self.present -= 1;
+            }
+        }
+    }
+
+    fn note(&mut self, network: PathKey, now: Instant) {
+        let Some(last) = self.networks.peek_mut(&network) else { return };
+        if last.noted.is_some_and(|noted| now.saturating_since(noted) < NOTED_EVERY) {
+            return;
+        }
+        self.present += u64::from(last.noted.is_none());
+        last.noted = Some(now);
+        self.noted.push_back((now, network));
+    }
+
+    /// What was found.
+    pub fn findings(&self) -> SharingFindings {
+        SharingFindings {
+            since_network: self.since_network.distribution(1e-9),
+            since_host: self.since_host.distribution(1e-9),
+            networks_within: self.within.distribution(1.0),
+            ..self.found.clone()
+        }
+    }
+}
+
+/// The time since the last request under this key, and what was dropped to remember this one.
+fn since_last(
+    known: &mut LruCache<PathKey, LastRequest>,
+    key: PathKey,
+    now: Instant,
+) -> (Option<Duration>, Option<LastRequest>) {
+    if let Some(last) = known.get_mut(&key) {
+        let since = now.saturating_since(last.at);
+        last.at = now;
+        return (Some(since), None);
+    }
+    let dropped = known.push(key, LastRequest { at: now, noted: None });
+    (None, dropped.map(|(_, last)| last))
+}
+
+/// Counts a gap; true if it is within the window.
+fn count(gaps: &mut Counts, since: Option<Duration>) -> bool {
+    if let Some(since) = since {
+        gaps.add(since.as_nanos());
+    }
+    since.is_some_and(|since| since <= GATEWAY_WINDOW)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watch(requests: &[(u64, &str)]) -> SharingFindings {
+        let mut watch = RequestWatch::default();
+        for (seconds, client) in requests {
+            let at = Instant::ZERO + Duration::from_secs(*seconds);
+            watch.on_request(at, client.parse().unwrap());
+        }
+        watch.findings()
+    }
+
+    /// .1 asks at 0 and 100 s, its neighbour .2 at 200 and 700: gaps of 100 s of the host, of 100, 100 and 500 s of the
+    /// network; only the last is too long.
+    #[test]
+    fn neighbours_follow_each_other() {
+        let found =
+            watch(&[(0, "192.0.2.1"), (100, "192.0.2.1"), (200, "192.0.2.2"), (700, "192.0.2.2")]);
+        assert_eq!((found.requests, found.soon_after_network, found.soon_after_host), (4, 2, 1));
+        assert_eq!((found.since_network.count, found.since_host.count), (3, 2));
+        assert_eq!(found.helped(), 0.5);
+        let longest = found.since_network.quantile(1.0).unwrap();
+        assert!((495.0..=505.0).contains(&longest), "{longest}");
+    }
+
+    /// Three networks ask at 0, 100 and 200 s, the first again at 301 s: it has one, two, three, and then again
+    /// three networks in five minutes, because the first has just asked. At 450 s the second is gone.
+    #[test]
+    fn networks_are_counted_while_they_are_within_the_window() {
+        let requests = [
+            (0, "10.0.0.1"),
+            (100, "10.0.1.1"),
+            (200, "10.0.2.1"),
+            (301, "10.0.0.9"),
+            (450, "10.0.2.1"),
+        ];
+        let found = watch(&requests);
+        let counts: Vec<_> = found.networks_within.steps.iter().map(|step| step.value).collect();
+        assert_eq!(counts, [1.0, 2.0, 3.0]);
+        // Of five requests one saw one network, two saw two, and two saw three.
+        assert_eq!(found.networks_within.quantile(0.2), Some(1.0));
+        assert_eq!(found.networks_within.quantile(0.6), Some(2.0));
+        assert_eq!(found.networks_within.quantile(0.61), Some(3.0));
+    }
+
+    /// A network that asks every half second is noted each second, and is one all the time.
+    #[test]
+    fn a_busy_network_is_one() {
+        let mut watch = RequestWatch::default();
+        for n in 0..2_000_u64 {
+            let at = Instant::ZERO + Duration::from_millis(500 * n);
+            watch.on_request(at, "2001:db8::1".parse().unwrap());
+        }
+        assert!(watch.noted.len() <= 301, "{}", watch.noted.len());
+        assert_eq!(watch.findings().networks_within.quantile(1.0), Some(1.0));
+    }
+}

@@ -1,0 +1,241 @@
+//! Loss epochs of a host (§3.2.2, §3.2.3): from a loss on one of its connections until all that was outstanding
+//! then, on all of them, is acknowledged.
+
+use super::line::{LineFit, LineSums};
+use serde::Serialize;
+
+/// Rows by the number of open connections; the last has those with as many or more.
+const ROWS: usize = 32;
+/// Steps of the share of the outstanding window (§3.2.3: 0.05).
+const SHARES: usize = 20;
+
+/// Loss epochs of hosts with this many open connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct EpochRow {
+    /// Open connections; 32 stands for 32 and more.
+    pub open: usize,
+    /// Epochs.
+    pub epochs: u64,
+    /// Mean number of connections with data outstanding when the epoch began.
+    pub outstanding: f64,
+    /// Mean number of connections that lost something in the epoch (Figure 7).
+    pub hit: f64,
+    /// What is left of the host's outstanding window if all that lost halve theirs (Figure 8).
+    pub left_by_fast_recovery: f64,
+    /// The same if all that lost fall to one segment.
+    pub left_by_timeout: f64,
+    /// What one connection with all of the window would have left by halving it.
+    pub one_by_fast_recovery: f64,
+    /// The same by falling to one segment.
+    pub one_by_timeout: f64,
+}
+
+/// Connections with about this share of their host's outstanding window (Figures 9 and 10).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ShareStep {
+    /// The share, in `0..=1`; its step reaches 0.025 to either side.
+    pub share: f64,
+    /// Connections.
+    pub connections: u64,
+    /// Of these, connections that lost something in the epoch.
+    pub hit: u64,
+    /// How many would have if each lost segment were anyone's: the sum of `1 - (1 - x)^k` for k losses.
+    pub ideal: f64,
+}
+
+/// What was found of loss epochs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct EpochFindings {
+    /// Epochs.
+    pub epochs: u64,
+    /// By the number of open connections; numbers without epochs are left out.
+    pub by_open: Vec<EpochRow>,
+    /// The line through all epochs: connections that lost, by connections open (the paper's: 0.50 n + 0.1).
+    pub hit_by_open: Option<LineFit>,
+    /// By the share of the outstanding window, of epochs with two connections or more.
+    pub by_share: Vec<ShareStep>,
+}
+
+/// A connection in an epoch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    /// Its number.
+    pub(crate) connection: u64,
+    /// All below was sent when the epoch began.
+    pub(crate) end: u64,
+    /// Bytes outstanding then.
+    pub(crate) outstanding: u64,
+    /// Payload of a full segment.
+    pub(crate) mss: u64,
+    /// Segments lost.
+    pub(crate) losses: u32,
+    /// All of it is acknowledged.
+    pub(crate) done: bool,
+}
+
+/// A loss epoch under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Epoch {
+    members: Vec<Member>,
+    waiting: usize,
+}
+
+impl Epoch {
+    /// An epoch of these connections.
+    pub(crate) fn new(mut members: Vec<Member>) -> Self {
+        members.iter_mut().for_each(|member| member.done = member.outstanding == 0);
+        let waiting = members.iter().filter(|member| !member.done).count();
+        Self { members, waiting }
+    }
+
+    fn member(&mut self, seat: usize, connection: u64) -> Option<&mut Member> {
+        self.members.get_mut(seat).filter(|member| member.connection == connection)
+    }
+
+    /// The connection in `seat` lost the segment that begins at `start`.
+    pub(crate) fn on_loss(&mut self, seat: usize, connection: u64, start: u64) {
+        if let Some(member) = self.member(seat, connection).filter(|member| start < member.end) {
+            member.losses += 1;
+        }
+    }
+
+    /// All below `una` is acknowledged on the connection in `seat`; true if the epoch is over.
+    pub(crate) fn on_ack(&mut self, seat: usize, connection: u64, una: u64) -> bool {
+        let waiting = self.member(seat, connection);
+        if let Some(member) = waiting.filter(|member| !member.done && una >= member.end) {
+            member.done = true;
+            self.waiting -= 1;
+        }
+        self.waiting == 0
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct RowSums {
+    epochs: u64,
+    outstanding: u64,
+    hit: u64,
+    left_by_fast_recovery: f64,
+    left_by_timeout: f64,
+    one_by_timeout: f64,
+}
+
+/// Adds epochs up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EpochTally {
+    rows: [RowSums; ROWS],
+    line: LineSums,
+    shares: [ShareStep; SHARES + 1],
+}
+
+impl EpochTally {
+    /// An epoch is over.
+    pub(crate) fn add(&mut self, epoch: &Epoch) {
+        let members = &epoch.members;
+        let sum = |of: fn(&Member) -> u64| members.iter().map(of).sum::<u64>() as f64;
+        let total = sum(|member| member.outstanding);
+        if total <= 0.0 {
+            return;
+        }
+        let hit = members.iter().filter(|member| member.losses > 0).count() as u64;
+        let lost = sum(|member| if member.losses > 0 { member.outstanding } else { 0 });
+        let segments = sum(|member| match member.losses {
+            0 => 0,
+            _ => member.mss.min(member.outstanding),
+        });
+        let row = &mut self.rows[members.len().clamp(1, ROWS) - 1];
+        row.epochs += 1;
+        row.outstanding += members.iter().filter(|member| member.outstanding > 0).count() as u64;
+        row.hit += hit;
+        row.left_by_fast_recovery += 1.0 - lost / 2.0 / total;
+        row.left_by_timeout += 1.0 - (lost - segments) / total;
+        let mss = members.iter().map(|member| member.mss).max().unwrap_or(0) as f64;
+        row.one_by_timeout += mss.min(total) / total;
+        self.line.add(members.len() as f64, hit as f64);
+        if members.len() > 1 {
+            self.add_shares(members, total);
+        }
+    }
+
+    fn add_shares(&mut self, members: &[Member], total: f64) {
+        let losses: u32 = members.iter().map(|member| member.losses).sum();
+        for member in members {
+            let share = member.outstanding as f64 / total;
+            let step = &mut self.shares[(share * SHARES as f64).round() as usize];
+            step.connections += 1;
+            step.hit += u64::from(member.losses > 0);
+            step.ideal += 1.0 - (1.0 - share).powi(losses.min(1 << 20) as i32);
+        }
+    }
+
+    pub(crate) fn findings(&self) -> EpochFindings {
+        let rows = self.rows.iter().zip(1..).filter(|(sums, _)| sums.epochs > 0);
+        let share = |step: usize| step as f64 / SHARES as f64;
+        let shares = self.shares.iter().enumerate();
+        EpochFindings {
+            epochs: self.rows.iter().map(|row| row.epochs).sum(),
+            by_open: rows.map(|(sums, open)| sums.row(open)).collect(),
+            hit_by_open: self.line.fit(),
+            by_share: shares.map(|(n, step)| ShareStep { share: share(n), ..*step }).collect(),
+        }
+    }
+}
+
+impl RowSums {
+    fn row(&self, open: usize) -> EpochRow {
+        let epochs = self.epochs as f64;
+        EpochRow {
+            open,
+            epochs: self.epochs,
+            outstanding: self.outstanding as f64 / epochs,
+            hit: self.hit as f64 / epochs,
+            left_by_fast_recovery: self.left_by_fast_recovery / epochs,
+            left_by_timeout: self.left_by_timeout / epochs,
+            one_by_fast_recovery: 0.5,
+            one_by_timeout: self.one_by_timeout / epochs,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(connection: u64, outstanding: u64) -> Member {
+        Member { connection, end: 1 + outstanding, outstanding, mss: 1000, losses: 0, done: false }
+    }
+
+    /// Of 3, 1 and 0 kB outstanding the 3 kB lose two segments. Halved, 2.5 of 4 kB are left; fallen to one segment,
+    /// 1 + 1 of 4. One connection would have 2 or 1 of 4 left. The ideal: 1 - (1/4)^2 of the one, 1 - (3/4)^2 of the other.
+    #[test]
+    fn an_epoch_by_hand() {
+        let mut epoch = Epoch::new(vec![member(7, 3_000), member(8, 1_000), member(9, 0)]);
+        epoch.on_loss(0, 7, 1);
+        epoch.on_loss(0, 7, 2_001);
+        // Sent after the beginning, or of another connection that had the place before: not of this epoch.
+        epoch.on_loss(0, 7, 3_001);
+        epoch.on_loss(1, 7, 1);
+        assert!(!epoch.on_ack(0, 7, 3_000) && !epoch.on_ack(0, 7, 3_001));
+        assert!(epoch.on_ack(1, 8, 1_001));
+        let mut tally = EpochTally::default();
+        tally.add(&epoch);
+        let found = tally.findings();
+        let expected = EpochRow {
+            open: 3,
+            epochs: 1,
+            outstanding: 2.0,
+            hit: 1.0,
+            left_by_fast_recovery: 0.625,
+            left_by_timeout: 0.5,
+            one_by_fast_recovery: 0.5,
+            one_by_timeout: 0.25,
+        };
+        assert_eq!(found.by_open, [expected]);
+        let step = |n: usize| {
+            (found.by_share[n].connections, found.by_share[n].hit, found.by_share[n].ideal)
+        };
+        assert_eq!(step(15), (1, 1, 0.9375));
+        assert_eq!(step(5), (1, 0, 0.4375));
+        assert_eq!(step(0), (1, 0, 0.0));
+    }
+}

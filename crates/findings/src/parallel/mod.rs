@@ -1,0 +1,24 @@
+//! Connections of one client host at the same time (Balakrishnan et al. 1998 §3.2): whether more of them get
+//! more ([`periods`]), and which of them lose together ([`epochs`]).
+
+mod epochs;
+mod line;
+mod periods;
+
+pub use epochs::{EpochFindings, EpochRow, ShareStep};
+pub use line::LineFit;
+pub use periods::ThroughputFindings;
+
+pub(crate) use epochs::{Epoch, EpochTally, Member};
+pub(crate) use periods::{Period, ThroughputTally};
+
+use serde::Serialize;
+
+/// What was found of parallel connections.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ParallelFindings {
+    /// Throughput against the number of open connections (Figure 6).
+    pub throughput: ThroughputFindings,
+    /// Loss epochs (Figures 7 to 10).
+    pub epochs: EpochFindings,
+}

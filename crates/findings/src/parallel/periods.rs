@@ -1,0 +1,140 @@
+//! Periods in which a host has the same number of open connections, and what it gets in them (§3.2.1).
+
+use super::line::LineSums;
+use crate::distribution::{CumulativeDistribution, CumulativeStep};
+use serde::Serialize;
+use units::Instant;
+
+/// Periods with less payload acknowledged say nothing (§3.2.1: 5 KB).
+const LEAST_BYTES: u64 = 5_000;
+/// Hosts with fewer periods say nothing (§3.2.1).
+const LEAST_PERIODS: u64 = 10;
+/// Steps of correlation on either side of zero.
+const STEPS: usize = 100;
+
+/// How the throughput of a host follows the number of its connections.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ThroughputFindings {
+    /// Hosts with at least ten periods of 5 kB or more, and different numbers of connections.
+    pub hosts: u64,
+    /// Of these, hosts with a positive correlation (the paper's: 90 %).
+    pub positive: u64,
+    /// Of these, hosts with a correlation above 0.5 (the paper's: 45 %).
+    pub above_half: u64,
+    /// Coefficients of correlation of hosts (Figure 6), rounded to the next hundredth above.
+    pub correlation: CumulativeDistribution,
+}
+
+/// The period that a host is in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Period {
+    since: Instant,
+    bytes: u64,
+    sums: LineSums,
+}
+
+impl Default for Period {
+    fn default() -> Self {
+        Self { since: Instant::ZERO, bytes: 0, sums: LineSums::default() }
+    }
+}
+
+impl Period {
+    /// Payload was acknowledged.
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    /// From `now` on the host has another number of connections; until now it had `open`.
+    pub(crate) fn end(&mut self, now: Instant, open: usize) {
+        let took = now.saturating_since(self.since).as_secs_f64();
+        if open > 0 && self.bytes >= LEAST_BYTES && took > 0.0 {
+            self.sums.add(open as f64, self.bytes as f64 / took);
+        }
+        self.since = now;
+        self.bytes = 0;
+    }
+}
+
+/// Adds hosts up.
+#[derive(Clone, Debug)]
+pub(crate) struct ThroughputTally {
+    found: ThroughputFindings,
+    steps: [u64; 2 * STEPS + 1],
+}
+
+impl Default for ThroughputTally {
+    fn default() -> Self {
+        Self { found: ThroughputFindings::default(), steps: [0; 2 * STEPS + 1] }
+    }
+}
+
+impl ThroughputTally {
+    /// Nothing more is to come of a host.
+    pub(crate) fn add(&mut self, host: &Period) {
+        let Some(line) = host.sums.fit().filter(|_| host.sums.points() >= LEAST_PERIODS) else {
+            return;
+        };
+        let correlation = line.correlation.clamp(-1.0, 1.0);
+        self.found.hosts += 1;
+        self.found.positive += u64::from(correlation > 0.0);
+        self.found.above_half += u64::from(correlation > 0.5);
+        let step = ((correlation + 1.0) * STEPS as f64).ceil() as usize;
+        self.steps[step.min(2 * STEPS)] += 1;
+    }
+
+    pub(crate) fn findings(&self) -> ThroughputFindings {
+        let mut below = 0;
+        let mut steps = Vec::new();
+        for (step, hosts) in self.steps.iter().enumerate().filter(|(_, hosts)| **hosts > 0) {
+            below += hosts;
+            let value = step as f64 / STEPS as f64 - 1.0;
+            steps.push(CumulativeStep { value, share: below as f64 / self.found.hosts as f64 });
+        }
+        let correlation = CumulativeDistribution { count: self.found.hosts, steps };
+        ThroughputFindings { correlation, ..self.found.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_nanos(seconds * 1_000_000_000)
+    }
+
+    /// Twelve periods of a second with 10 kB for each connection, one or two of them in turn: throughput is
+    /// proportional to their number.
+    #[test]
+    fn what_each_connection_gets_in_full_correlates_by_one() {
+        let (mut host, mut tally) = (Period::default(), ThroughputTally::default());
+        for n in 1..=12 {
+            let open = 1 + n as usize % 2;
+            host.add(10_000 * open as u64);
+            host.end(at(n), open);
+        }
+        tally.add(&host);
+        let found = tally.findings();
+        assert_eq!((found.hosts, found.positive, found.above_half), (1, 1, 1));
+        assert_eq!(found.correlation.quantile(0.5), Some(1.0));
+    }
+
+    /// A link that is full whoever uses it: nothing to correlate. Nine periods are too few, and small ones do not count.
+    #[test]
+    fn hosts_that_say_nothing_are_left_out() {
+        let mut tally = ThroughputTally::default();
+        let (mut few, mut small) = (Period::default(), Period::default());
+        for n in 1..=20 {
+            if n <= 9 {
+                few.add(10_000 * n);
+                few.end(at(n), n as usize);
+            }
+            small.add(4_999);
+            small.end(at(n), n as usize);
+        }
+        tally.add(&few);
+        tally.add(&small);
+        assert_eq!(tally.findings(), ThroughputFindings::default());
+    }
+}

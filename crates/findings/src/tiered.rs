@@ -1,0 +1,95 @@
+//! What is known of hosts and networks: all that have open connections, and the latest of the others.
+//!
+//! Open connections are as many as the engine follows. Of the others the least recently used one is dropped
+//! when there are too many, so memory has a bound.
+
+use lru::LruCache;
+use rustc_hash::FxHashMap;
+use slab::Slab;
+use std::hash::Hash;
+use std::num::NonZeroUsize;
+
+/// A cache with a limit that takes no memory before it holds something.
+pub(crate) fn at_most<K: Hash + Eq, V>(limit: NonZeroUsize) -> LruCache<K, V> {
+    let mut cache = LruCache::unbounded();
+    cache.resize(limit);
+    cache
+}
+
+struct InUse<K, V> {
+    key: K,
+    value: V,
+    users: u32,
+}
+
+/// Values by key, some of them in use.
+pub(crate) struct Tiered<K, V> {
+    in_use: Slab<InUse<K, V>>,
+    by_key: FxHashMap<K, usize>,
+    idle: LruCache<K, V>,
+}
+
+impl<K: Hash + Eq + Clone, V: Default> Tiered<K, V> {
+    /// At most `idle` values are kept that nobody uses.
+    pub(crate) fn new(idle: NonZeroUsize) -> Self {
+        Self { in_use: Slab::new(), by_key: FxHashMap::default(), idle: at_most(idle) }
+    }
+
+    /// One more uses the value of `key`, which is new if it is not known. Its place until nobody uses it.
+    pub(crate) fn enter(&mut self, key: K) -> usize {
+        if let Some(&place) = self.by_key.get(&key) {
+            self.in_use[place].users += 1;
+            return place;
+        }
+        let value = self.idle.pop(&key).unwrap_or_default();
+        let place = self.in_use.insert(InUse { key: key.clone(), value, users: 1 });
+        self.by_key.insert(key, place);
+        place
+    }
+
+    /// One less uses the value at `place`. Answers a value that is dropped for it.
+    pub(crate) fn leave(&mut self, place: usize) -> Option<V> {
+        let found = self.in_use.get_mut(place)?;
+        found.users -= 1;
+        if found.users > 0 {
+            return None;
+        }
+        let InUse { key, value, .. } = self.in_use.remove(place);
+        self.by_key.remove(&key);
+        self.idle.push(key, value).map(|(_, dropped)| dropped)
+    }
+
+    /// The value at a place that is in use.
+    pub(crate) fn at(&mut self, place: usize) -> Option<&mut V> {
+        self.in_use.get_mut(place).map(|found| &mut found.value)
+    }
+
+    /// All values.
+    pub(crate) fn into_values(self) -> impl Iterator<Item = V> {
+        let idle = self.idle.into_iter().map(|(_, value)| value);
+        self.in_use.into_iter().map(|(_, found)| found.value).chain(idle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_recently_used_idle_value_is_dropped() {
+        let mut hosts: Tiered<&str, u32> = Tiered::new(NonZeroUsize::new(1).unwrap());
+        let (a, b) = (hosts.enter("a"), hosts.enter("b"));
+        assert_eq!(hosts.enter("a"), a);
+        *hosts.at(a).unwrap() = 1;
+        *hosts.at(b).unwrap() = 2;
+        // "a" has another user.
+        assert_eq!(hosts.leave(a), None);
+        assert_eq!(hosts.leave(b), None);
+        assert_eq!(hosts.leave(a), Some(2));
+        let a = hosts.enter("a");
+        assert_eq!(hosts.at(a), Some(&mut 1));
+        let b = hosts.enter("b");
+        assert_eq!(hosts.at(b), Some(&mut 0));
+        assert_eq!(hosts.into_values().count(), 2);
+    }
+}

@@ -1,0 +1,144 @@
+//! Groups of transfers: sizes, hours, and the networks of clients.
+
+use super::TimeSums;
+use memory::PathKey;
+use rustc_hash::FxHashMap;
+use units::Instant;
+
+/// How large a response is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SizeClass {
+    /// Up to 4 kB: an initial window of three segments (RFC 3390).
+    Tiny,
+    /// Up to 14,600 bytes: an initial window of ten segments (RFC 6928).
+    Small,
+    /// Up to 50 kB.
+    Medium,
+    /// Up to 200 kB.
+    Large,
+    /// Up to 1 MB.
+    Huge,
+    /// More.
+    Bulk,
+}
+
+/// All size classes, the smallest first.
+pub const SIZE_CLASSES: [SizeClass; 6] = [
+    SizeClass::Tiny,
+    SizeClass::Small,
+    SizeClass::Medium,
+    SizeClass::Large,
+    SizeClass::Huge,
+    SizeClass::Bulk,
+];
+
+impl SizeClass {
+    /// The class of a response of `bytes`.
+    pub const fn of(bytes: u64) -> Self {
+        match bytes {
+            0..=4_000 => Self::Tiny,
+            4_001..=14_600 => Self::Small,
+            14_601..=50_000 => Self::Medium,
+            50_001..=200_000 => Self::Large,
+            200_001..=1_000_000 => Self::Huge,
+            _ => Self::Bulk,
+        }
+    }
+
+    /// Its bounds in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tiny => "up to 4 kB",
+            Self::Small => "4 to 14.6 kB",
+            Self::Medium => "14.6 to 50 kB",
+            Self::Large => "50 to 200 kB",
+            Self::Huge => "200 kB to 1 MB",
+            Self::Bulk => "above 1 MB",
+        }
+    }
+}
+
+/// The hour of the day, UTC.
+pub(super) fn hour(at: Instant) -> usize {
+    (at.as_nanos() / 3_600_000_000_000 % 24) as usize
+}
+
+/// Networks that are summed apart, at most; half of them are given up at once when there are more.
+const MOST: usize = 1 << 16;
+
+/// Sums by network.
+#[derive(Default)]
+pub(super) struct Prefixes {
+    listed: FxHashMap<PathKey, TimeSums>,
+    others: TimeSums,
+}
+
+impl Prefixes {
+    /// The sums of a network.
+    pub(super) fn of(&mut self, key: PathKey) -> &mut TimeSums {
+        if self.listed.len() >= MOST && !self.listed.contains_key(&key) {
+            self.give_up();
+        }
+        self.listed.entry(key).or_default()
+    }
+
+    /// Those that took least time are the ones that are missed least.
+    fn give_up(&mut self) {
+        let mut all: Vec<(PathKey, TimeSums)> = self.listed.drain().collect();
+        sort(&mut all);
+        for (_, sums) in all.drain(MOST / 2..) {
+            self.others.merge(&sums);
+        }
+        self.listed.extend(all);
+    }
+
+    /// Those listed, the one that took most time first, and all others together.
+    pub(super) fn finish(self) -> (Vec<(PathKey, TimeSums)>, TimeSums) {
+        let mut listed: Vec<_> = self.listed.into_iter().collect();
+        sort(&mut listed);
+        (listed, self.others)
+    }
+}
+
+fn sort(all: &mut [(PathKey, TimeSums)]) {
+    all.sort_by_key(|(key, sums)| (std::cmp::Reverse(sums.total_nanos()), *key));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory::Scope;
+    use std::net::{IpAddr, Ipv4Addr};
+    use trace::TransferReport;
+
+    #[test]
+    fn hours_are_those_of_utc() {
+        // 25 November 2026, 07:13:20 UTC.
+        assert_eq!(hour(Instant::from_nanos(1_795_590_800_000_000_000)), 7);
+        assert_eq!(hour(Instant::ZERO), 0);
+    }
+
+    #[test]
+    fn classes_are_ordered_and_named_by_their_bounds() {
+        assert_eq!(SizeClass::of(0), SizeClass::Tiny);
+        assert_eq!(SizeClass::of(14_600), SizeClass::Small);
+        assert_eq!(SizeClass::of(14_601), SizeClass::Medium);
+        assert_eq!(SizeClass::of(u64::MAX), SizeClass::Bulk);
+        assert!(SIZE_CLASSES.is_sorted());
+    }
+
+    #[test]
+    fn too_many_networks_are_summed_together() {
+        let mut prefixes = Prefixes::default();
+        let one = TransferReport { bytes: 1, ..TransferReport::default() };
+        let networks = MOST as u32 + 1;
+        for n in 0..networks {
+            let client = IpAddr::V4(Ipv4Addr::from(n << 8));
+            prefixes.of(PathKey::new(client, Scope::Network)).add(&one);
+        }
+        let (listed, others) = prefixes.finish();
+        let kept: u64 = listed.iter().map(|(_, sums)| sums.bytes).sum();
+        assert_eq!((listed.len(), others.transfers), (MOST / 2 + 1, MOST as u64 / 2));
+        assert_eq!(kept + others.bytes, u64::from(networks));
+    }
+}

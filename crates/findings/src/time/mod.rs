@@ -1,0 +1,74 @@
+//! Where the time of transfers went, summed by client prefix, size and time of day.
+//!
+//! A transfer's own shares come from the engine ([`trace::TimeShares`]) and add up to its duration. Here they
+//! are only added up ([`TimeSums`]), so the sums add up, too.
+
+mod groups;
+mod sums;
+
+pub use groups::{SIZE_CLASSES, SizeClass};
+pub use sums::{TimeCause, TimeSums};
+
+use groups::{Prefixes, hour};
+use memory::{PathKey, Scope};
+use serde::Serialize;
+use std::net::IpAddr;
+use trace::TransferReport;
+
+/// Sums of a group of transfers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TimeRow {
+    /// The group: a prefix like `192.0.2.0/24`, a size class, or an hour of the day in UTC like `07`.
+    pub group: String,
+    /// Its sums.
+    #[serde(flatten)]
+    pub sums: TimeSums,
+}
+
+/// Where the time of all transfers went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TimeFindings {
+    /// All transfers.
+    pub all: TimeSums,
+    /// By the client's network, /24 or /48, the one that took most time first.
+    pub by_prefix: Vec<TimeRow>,
+    /// Transfers of networks that are not listed, because there were too many.
+    pub other_prefixes: TimeSums,
+    /// By the size of the response, in the order of [`SIZE_CLASSES`].
+    pub by_size: Vec<TimeRow>,
+    /// By the hour in which transfers began, those with transfers alone.
+    pub by_hour: Vec<TimeRow>,
+}
+
+/// Adds up.
+#[derive(Default)]
+pub(crate) struct TimeTally {
+    all: TimeSums,
+    by_size: [TimeSums; SIZE_CLASSES.len()],
+    by_hour: [TimeSums; 24],
+    prefixes: Prefixes,
+}
+
+impl TimeTally {
+    /// A transfer to `client` is over.
+    pub(crate) fn add(&mut self, client: IpAddr, report: &TransferReport) {
+        self.all.add(report);
+        self.by_size[SizeClass::of(report.bytes) as usize].add(report);
+        self.by_hour[hour(report.began)].add(report);
+        self.prefixes.of(PathKey::new(client, Scope::Network)).add(report);
+    }
+
+    pub(crate) fn findings(self) -> TimeFindings {
+        let row = |group: String, sums: TimeSums| TimeRow { group, sums };
+        let sizes = SIZE_CLASSES.iter().zip(self.by_size);
+        let hours = self.by_hour.into_iter().enumerate().filter(|(_, sums)| sums.transfers > 0);
+        let (listed, other_prefixes) = self.prefixes.finish();
+        TimeFindings {
+            all: self.all,
+            by_prefix: listed.into_iter().map(|(key, sums)| row(key.to_string(), sums)).collect(),
+            other_prefixes,
+            by_size: sizes.map(|(class, sums)| row(class.name().to_owned(), sums)).collect(),
+            by_hour: hours.map(|(hour, sums)| row(format!("{hour:02}"), sums)).collect(),
+        }
+    }
+}

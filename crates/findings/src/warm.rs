@@ -1,0 +1,232 @@
+//! What a warm start could gain: how long ago the same host or network was last sent to, how the window and the
+//! round trip have changed since, and how much of slow start a remembered window would spare.
+
+use crate::distribution::{Counts, CumulativeDistribution};
+use crate::network::GATEWAY_WINDOW;
+use serde::Serialize;
+use trace::{SenderSnapshot, TimeShare, TransferReport};
+use units::{Duration, Instant};
+
+/// Since the last ACK of the same host or network, seconds: the upper ends of classes. The last has no end.
+const GAPS: [u64; 5] = [1, 10, 60, 300, 3_600];
+/// Ratios are counted in thousandths.
+const THOUSANDTH: f64 = 1e-3;
+
+/// First transfers of connections whose client, or its network, was last sent to this long before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct GapRow {
+    /// `host` or `network`.
+    pub scope: &'static str,
+    /// Seconds since its last ACK, at most; `None` of those beyond the last class.
+    pub up_to_s: Option<u64>,
+    /// Connections.
+    pub connections: u64,
+    /// Of these, connections that ended within half and twice the window that was known.
+    pub window_within_2: u64,
+    /// Of these, connections that ended within a quarter of the round trip that was known.
+    pub rtt_within_quarter: u64,
+    /// Congestion window at the end of the transfer over the one that was known.
+    pub window_ratio: CumulativeDistribution,
+    /// Smoothed round trip at the end of the transfer over the one that was known.
+    pub rtt_ratio: CumulativeDistribution,
+}
+
+/// What a warm start could gain. All of it is about first transfers: later ones of a connection have its window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WarmFindings {
+    /// First transfers of connections.
+    pub first_transfers: u64,
+    /// Seconds that they took together.
+    pub seconds: f64,
+    /// Of these, transfers that fit into their first window and cannot gain.
+    pub fit_first_window: u64,
+    /// Of the others, transfers whose host had a larger window within [`GATEWAY_WINDOW`] before.
+    pub host_knew_more: u64,
+    /// Of the rest, transfers whose network had.
+    pub network_knew_more: u64,
+    /// Seconds of slow start that these windows would have spared, at most: whole round trips, and no more than the time
+    /// that the transfers spent in slow start.
+    pub sparable_s: f64,
+    /// By the time since host and network were last sent to.
+    pub by_gap: Vec<GapRow>,
+}
+
+/// What the last ACK of a host or network showed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastSeen {
+    at: Instant,
+    cwnd: u64,
+    srtt: Duration,
+}
+
+impl LastSeen {
+    pub(crate) const fn of(point: &SenderSnapshot) -> Self {
+        Self { at: point.at, cwnd: point.cwnd, srtt: point.srtt }
+    }
+}
+
+/// What was known when a connection began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Foreknown {
+    pub(crate) began: Instant,
+    pub(crate) host: Option<LastSeen>,
+    pub(crate) network: Option<LastSeen>,
+}
+
+impl Foreknown {
+    fn gap(&self, last: &LastSeen) -> Duration {
+        self.began.saturating_since(last.at)
+    }
+
+    /// The window of a gateway that remembers the host, or else its network; with which of them it is.
+    fn window(&self) -> Option<(u64, bool)> {
+        let fresh = |last: &LastSeen| self.gap(last) <= GATEWAY_WINDOW;
+        let host = self.host.filter(fresh).map(|last| (last.cwnd, true));
+        host.or_else(|| self.network.filter(fresh).map(|last| (last.cwnd, false)))
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct GapTally {
+    connections: u64,
+    window_within_2: u64,
+    rtt_within_quarter: u64,
+    window_ratio: Counts,
+    rtt_ratio: Counts,
+}
+
+impl GapTally {
+    fn add(&mut self, last: &LastSeen, report: &TransferReport) {
+        if last.cwnd == 0 || last.srtt.is_zero() || report.srtt.is_zero() {
+            return;
+        }
+        let window = report.last_window as f64 / last.cwnd as f64;
+        let rtt = report.srtt.as_secs_f64() / last.srtt.as_secs_f64();
+        self.connections += 1;
+        self.window_within_2 += u64::from((0.5..=2.0).contains(&window));
+        self.rtt_within_quarter += u64::from((0.75..=1.25).contains(&rtt));
+        self.window_ratio.add((window / THOUSANDTH).round() as u64);
+        self.rtt_ratio.add((rtt / THOUSANDTH).round() as u64);
+    }
+}
+
+/// Adds up.
+#[derive(Default)]
+pub(crate) struct WarmTally {
+    found: WarmFindings,
+    host: [GapTally; GAPS.len() + 1],
+    network: [GapTally; GAPS.len() + 1],
+}
+
+impl WarmTally {
+    /// The first transfer of a connection is over.
+    pub(crate) fn add(&mut self, known: &Foreknown, report: &TransferReport) {
+        self.found.first_transfers += 1;
+        self.found.seconds += report.duration().as_secs_f64();
+        for (tallies, last) in [(&mut self.host, known.host), (&mut self.network, known.network)] {
+            if let Some(last) = last {
+                let gap = known.gap(&last);
+                let class = GAPS.partition_point(|&end| gap > Duration::from_secs(end));
+                tallies[class].add(&last, report);
+            }
+        }
+        if report.fits_first_window() {
+            self.found.fit_first_window += 1;
+        } else if let Some((window, of_host)) =
+            known.window().filter(|(window, _)| *window > report.first_window)
+        {
+            self.found.host_knew_more += u64::from(of_host);
+            self.found.network_knew_more += u64::from(!of_host);
+            self.found.sparable_s += sparable(report, window).as_secs_f64();
+        }
+    }
+
+    pub(crate) fn findings(self) -> WarmFindings {
+        let rows = |scope, tallies: [GapTally; GAPS.len() + 1]| {
+            let ends = GAPS.iter().map(|&end| Some(end)).chain([None]);
+            let rows = ends.zip(tallies).filter(|(_, tally)| tally.connections > 0);
+            rows.map(move |(up_to_s, tally)| GapRow {
+                scope,
+                up_to_s,
+                connections: tally.connections,
+                window_within_2: tally.window_within_2,
+                rtt_within_quarter: tally.rtt_within_quarter,
+                window_ratio: tally.window_ratio.distribution(THOUSANDTH),
+                rtt_ratio: tally.rtt_ratio.distribution(THOUSANDTH),
+            })
+        };
+        let by_gap = rows("host", self.host).chain(rows("network", self.network)).collect();
+        WarmFindings { by_gap, ..self.found }
+    }
+}
+
+/// What a first window of `window` bytes would have spared a transfer of slow start.
+fn sparable(report: &TransferReport, window: u64) -> Duration {
+    let [cold, warm] = [report.first_window, window].map(|window| rounds(report.bytes, window));
+    let spared = report.min_rtt.saturating_mul(u64::from(cold.saturating_sub(warm)));
+    spared.min(report.shares.of(TimeShare::SlowStart))
+}
+
+/// Round trips in which windows that double send `bytes`, the first of them `window` large.
+fn rounds(bytes: u64, window: u64) -> u32 {
+    let windows = bytes.div_ceil(window.max(1));
+    // So many windows are sent in r rounds: 2^r - 1.
+    u64::BITS - windows.leading_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_double_each_round() {
+        // Ten segments at first, then 20, 40: 70 in three rounds, the 71st needs a fourth.
+        let by_ten = |segments: u64| rounds(segments * 1448, 14_480);
+        assert_eq!([1, 10, 11, 30, 31, 70, 71].map(by_ten), [1, 1, 2, 2, 3, 3, 4]);
+        assert_eq!(rounds(0, 14_480), 0);
+    }
+
+    fn seen(seconds: u64, cwnd: u64) -> LastSeen {
+        let at = Instant::from_nanos(seconds * 1_000_000_000);
+        LastSeen { at, cwnd, srtt: Duration::from_millis(40) }
+    }
+
+    fn report(bytes: u64) -> TransferReport {
+        TransferReport {
+            bytes,
+            first_window: 10_000,
+            last_window: 80_000,
+            srtt: Duration::from_millis(50),
+            min_rtt: Duration::from_millis(40),
+            ..TransferReport::default()
+        }
+    }
+
+    fn known(host: Option<LastSeen>, network: Option<LastSeen>) -> Foreknown {
+        Foreknown { began: Instant::from_nanos(1_000_000_000_000), host, network }
+    }
+
+    /// 70 kB by windows of 10, 20, 40 kB take three rounds; its host had 40 kB 100 s before, its network 80 kB 5 s before.
+    #[test]
+    fn the_host_is_asked_before_its_network() {
+        let mut tally = WarmTally::default();
+        tally.add(&known(Some(seen(900, 40_000)), Some(seen(995, 80_000))), &report(70_000));
+        tally.add(&known(Some(seen(600, 40_000)), Some(seen(995, 80_000))), &report(70_000));
+        tally.add(&known(None, None), &report(10_000));
+        let found = tally.findings();
+        assert_eq!((found.first_transfers, found.fit_first_window), (3, 1));
+        // 400 s are too long ago for the host's window to be used; then its network's is.
+        assert_eq!((found.host_knew_more, found.network_knew_more), (1, 1));
+        let row = |scope, up_to_s| {
+            let row = found.by_gap.iter().find(|r| r.scope == scope && r.up_to_s == up_to_s);
+            row.map(|r| (r.connections, r.window_within_2, r.rtt_within_quarter))
+        };
+        // Windows of 80 kB after 40: twice. Round trips of 50 ms after 40: a quarter more.
+        assert_eq!(row("host", Some(300)), Some((1, 1, 1)));
+        assert_eq!(row("host", Some(3_600)), Some((1, 1, 1)));
+        assert_eq!(row("network", Some(10)), Some((2, 2, 2)));
+        assert_eq!(row("network", None), None);
+        // Nothing was spent in slow start, so nothing can be spared.
+        assert_eq!(found.sparable_s, 0.0);
+    }
+}

@@ -1,0 +1,69 @@
+//! What holds of findings whatever a capture shows: sums of groups are those of all, parts are parts, and nothing panics.
+
+use capture::Observed;
+use findings::{FindingsSink, TimeRow, TimeSums, TraceFindings};
+use proptest::prelude::*;
+use trace::{
+    ConnectionTrace, EngineConfig, TraceEngine, TraceSink, TracedSender, TransferReport,
+    testing::segments_of,
+};
+
+/// Durations of all transfers, which shares have to add up to.
+#[derive(Default)]
+struct Durations(u128);
+
+impl TraceSink for Durations {
+    fn on_connection(&mut self, _: &ConnectionTrace) {}
+
+    fn on_transfer(&mut self, _: &TracedSender, report: &TransferReport) {
+        self.0 += u128::from(report.duration().as_nanos());
+    }
+}
+
+fn play(segments: impl Iterator<Item = Observed>, acks_only: bool) -> (TraceFindings, u128) {
+    let config = EngineConfig { acks_only, max_connections: 3, ..EngineConfig::default() };
+    let mut engine = TraceEngine::new(config, (FindingsSink::default(), Durations::default()));
+    segments.for_each(|segment| engine.on_segment(&segment));
+    let ((sink, durations), _) = engine.finish_all();
+    (sink.finish(), durations.0)
+}
+
+fn sum(rows: &[TimeRow]) -> TimeSums {
+    let mut sums = TimeSums::default();
+    rows.iter().for_each(|row| sums.merge(&row.sums));
+    sums
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn sums_are_sums_and_parts_are_parts(
+        bytes in prop::collection::vec(any::<u8>(), 0..4_000),
+        acks_only: bool,
+    ) {
+        let (found, durations) = play(segments_of(&bytes), acks_only);
+        let all = found.time.all;
+        prop_assert_eq!(all.total_nanos(), durations);
+        prop_assert_eq!(sum(&found.time.by_size), all);
+        prop_assert_eq!(sum(&found.time.by_hour), all);
+        let mut by_prefix = sum(&found.time.by_prefix);
+        by_prefix.merge(&found.time.other_prefixes);
+        prop_assert_eq!(by_prefix, all);
+        let warm = &found.warm;
+        let known = warm.fit_first_window + warm.host_knew_more + warm.network_knew_more;
+        prop_assert!(known <= warm.first_transfers && warm.first_transfers <= all.transfers);
+        prop_assert!(warm.sparable_s <= warm.seconds);
+        for row in &found.parallel.epochs.by_open {
+            prop_assert!(row.hit <= row.open as f64 && row.outstanding <= row.open as f64);
+            prop_assert!((0.5 - 1e-9..=1.0).contains(&row.left_by_fast_recovery), "{:?}", row);
+            prop_assert!((0.0..=1.0).contains(&row.left_by_timeout), "{:?}", row);
+        }
+        let compression = &found.compression;
+        for step in compression.by_median.iter().chain(&compression.by_flight) {
+            prop_assert!(step.lost_next <= step.followed && step.followed <= step.windows);
+        }
+        prop_assert!(found.requests.soon_after_host <= found.requests.soon_after_network);
+        serde_json::to_string(&found).expect("JSON");
+    }
+}

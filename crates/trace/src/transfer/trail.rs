@@ -1,0 +1,143 @@
+//! What a transfer waited for in the last round trip: what an ACK says arrived has kept the path busy a
+//! propagation time before, when the transfer may have waited for something else.
+
+use super::shares::TimeShare;
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// Waits that are remembered.
+const MOST: usize = 64;
+/// Round trips that are remembered: a loss is found one round trip after it, or a little more.
+const REMEMBERED: u64 = 3;
+/// What is claimed for the search for a loss.
+const WINDOWS: [TimeShare; 3] =
+    [TimeShare::SlowStart, TimeShare::Avoidance, TimeShare::ReceiverWindow];
+
+/// From `began` on it waited for this; `None`: the window had room.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    began: Instant,
+    ended: Instant,
+    share: Option<TimeShare>,
+}
+
+/// Bytes that arrived, by what the transfer waited for when the path carried them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WaitTrail {
+    waits: VecDeque<Wait>,
+    arrived: [u64; TimeShare::COUNT],
+    in_room: u64,
+}
+
+impl WaitTrail {
+    /// From `began` on the transfer waited for this, for a time.
+    pub(super) fn note(&mut self, began: Instant, time: Duration, share: Option<TimeShare>) {
+        if time.is_zero() {
+            return;
+        }
+        let ended = began + time;
+        if let Some(last) = self.waits.back_mut().filter(|last| last.share == share) {
+            last.ended = ended;
+            return;
+        }
+        if self.waits.len() >= MOST {
+            self.waits.pop_front();
+        }
+        self.waits.push_back(Wait { began, ended, share });
+    }
+
+    /// An ACK tells at `now` that `bytes` have arrived, over a path that takes `rtt` there and back.
+    pub(super) fn on_arrival(&mut self, now: Instant, bytes: u64, rtt: Duration) {
+        let before =
+            |time: Duration| Instant::from_nanos(now.as_nanos().saturating_sub(time.as_nanos()));
+        let (carried, forgotten) = (before(rtt), before(rtt.saturating_mul(REMEMBERED)));
+        while self.waits.len() > 1 && self.waits[0].ended < forgotten {
+            self.waits.pop_front();
+        }
+        let at = self.waits.partition_point(|wait| wait.ended < carried);
+        match self.waits.get(at).and_then(|wait| wait.share) {
+            Some(share) => self.arrived[share as usize] += bytes,
+            None => self.in_room += bytes,
+        }
+    }
+
+    /// All waiting for windows since an instant was for this instead. Answers what is moved.
+    pub(super) fn claim(
+        &mut self,
+        since: Instant,
+        share: TimeShare,
+    ) -> impl Iterator<Item = (TimeShare, Duration)> {
+        let mut moved = [Duration::ZERO; TimeShare::COUNT];
+        if let Some(cut) = self.waits.iter().position(|w| w.began < since && since < w.ended) {
+            let Wait { began, share, .. } = self.waits[cut];
+            self.waits[cut].began = since;
+            self.waits.insert(cut, Wait { began, ended: since, share });
+        }
+        for wait in self.waits.iter_mut().filter(|wait| wait.began >= since) {
+            if let Some(waited) = wait.share.filter(|waited| WINDOWS.contains(waited)) {
+                moved[waited as usize] += wait.ended.saturating_since(wait.began);
+                wait.share = Some(share);
+            }
+        }
+        TimeShare::ALL.into_iter().zip(moved).filter(|(_, time)| !time.is_zero())
+    }
+
+    /// The room that the window had is now known to have been for this.
+    pub(super) fn name_room(&mut self, share: TimeShare) {
+        self.arrived[share as usize] += std::mem::take(&mut self.in_room);
+        for wait in &mut self.waits {
+            wait.share.get_or_insert(share);
+        }
+    }
+
+    /// Bytes that the path carried while the transfer waited for this.
+    pub(super) const fn carried(&self, share: TimeShare) -> u64 {
+        self.arrived[share as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slow start for 100 ms, then a repair: what is known to have arrived within a round trip of 40 ms after the change
+    /// was carried before it.
+    #[test]
+    fn what_arrived_was_carried_a_round_trip_before() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let (mut trail, rtt) = (WaitTrail::default(), Duration::from_millis(40));
+        trail.note(at(0), rtt, Some(TimeShare::SlowStart));
+        trail.note(at(50), rtt, Some(TimeShare::SlowStart));
+        trail.note(at(90), Duration::ZERO, None);
+        trail.note(at(90), Duration::from_millis(10), Some(TimeShare::SlowStart));
+        trail.note(at(100), rtt * 2, Some(TimeShare::Recovery));
+        for (ms, bytes) in [(60, 1), (120, 2), (140, 4), (141, 8), (200, 16)] {
+            trail.on_arrival(at(ms), bytes, rtt);
+        }
+        assert_eq!(trail.carried(TimeShare::SlowStart), 7);
+        assert_eq!(trail.carried(TimeShare::Recovery), 24);
+        trail.note(at(200), rtt, None);
+        trail.on_arrival(at(300), 32, rtt);
+        trail.name_room(TimeShare::Application);
+        assert_eq!(trail.carried(TimeShare::Application), 32);
+    }
+
+    /// Slow start from 0 to 100 ms, then a pause; the segment that was sent at 70 ms is found lost.
+    #[test]
+    fn waiting_since_a_loss_is_claimed() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let (mut trail, rtt) = (WaitTrail::default(), Duration::from_millis(100));
+        trail.note(at(0), rtt, Some(TimeShare::SlowStart));
+        trail.note(at(100), rtt, Some(TimeShare::Application));
+        let claimed: Vec<_> = trail.claim(at(70), TimeShare::Recovery).collect();
+        assert_eq!(claimed, [(TimeShare::SlowStart, Duration::from_millis(30))]);
+        assert_eq!(trail.claim(at(70), TimeShare::Recovery).count(), 0);
+        // What arrives at 150 ms was carried at 50, before the loss, and at 180 at 80.
+        trail.on_arrival(at(150), 1, rtt);
+        trail.on_arrival(at(180), 2, rtt);
+        assert_eq!(
+            (trail.carried(TimeShare::SlowStart), trail.carried(TimeShare::Recovery)),
+            (1, 2)
+        );
+    }
+}
