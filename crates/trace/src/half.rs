@@ -325,7 +325,7 @@ impl Half {
         }
         let mut sender = Box::new(RebuiltSender::new(model, terms));
         match syn {
-            Some(syn) => sender.open_unseen(syn.at, opened.0),
+            Some(syn) => sender.open_unseen(syn.at, syn.again, opened.0),
             None => sender.begin_at(self.high.max(1)),
         }
         let origin = self.origin.map_or(0, |origin| origin.0);
