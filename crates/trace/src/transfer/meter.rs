@@ -210,7 +210,7 @@ impl TransferMeter {
     /// Of a connection that began at `began`, with a SYN or in the middle.
     pub(crate) fn new(began: Instant, by_syn: bool) -> Self {
         Self {
-            open: by_syn.then(|| Box::new(OpenTransfer::new(began))),
+            open: None,
             wait: if by_syn { Wait::Opening } else { Wait::Done },
             mark: began,
             next_index: 0,
@@ -219,8 +219,16 @@ impl TransferMeter {
         }
     }
 
+    /// The first transfer of a connection begins with the SYN; half-open ones are spared the memory.
+    fn begin_opening(&mut self) {
+        if self.wait == Wait::Opening && self.open.is_none() {
+            self.open = Some(Box::new(OpenTransfer::new(self.mark)));
+        }
+    }
+
     /// The connection is open at the server.
     pub(crate) fn on_opened(&mut self, now: Instant) {
+        self.begin_opening();
         self.cut(now, Passage::Other);
         if self.wait == Wait::Opening {
             self.wait = Wait::Request;
@@ -235,6 +243,7 @@ impl TransferMeter {
         passage: Passage,
         sender: Option<SenderState>,
     ) -> Option<TransferReport> {
+        self.begin_opening();
         // Lags may have put what came before this later.
         let now = now.max(self.mark);
         self.cut(now, passage);

@@ -25,6 +25,8 @@ struct Wait {
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitTrail {
     waits: VecDeque<Wait>,
+    /// The window had room in one of them, and it is not known yet what for.
+    has_room: bool,
     arrived: [u64; TimeShare::COUNT],
     in_room: u64,
 }
@@ -36,6 +38,7 @@ impl WaitTrail {
             return;
         }
         let ended = began + time;
+        self.has_room |= share.is_none();
         if let Some(last) = self.waits.back_mut().filter(|last| last.share == share) {
             last.ended = ended;
             return;
@@ -48,14 +51,18 @@ impl WaitTrail {
 
     /// An ACK tells at `now` that `bytes` have arrived, over a path that takes `rtt` there and back.
     pub(super) fn on_arrival(&mut self, now: Instant, bytes: u64, rtt: Duration) {
-        let before =
+        let ago =
             |time: Duration| Instant::from_nanos(now.as_nanos().saturating_sub(time.as_nanos()));
-        let (carried, forgotten) = (before(rtt), before(rtt.saturating_mul(REMEMBERED)));
+        let (carried, forgotten) = (ago(rtt), ago(rtt.saturating_mul(REMEMBERED)));
         while self.waits.len() > 1 && self.waits[0].ended < forgotten {
             self.waits.pop_front();
         }
-        let at = self.waits.partition_point(|wait| wait.ended < carried);
-        match self.waits.get(at).and_then(|wait| wait.share) {
+        if bytes == 0 {
+            return;
+        }
+        // There are few, and it is one of the last.
+        let before = self.waits.iter().rposition(|wait| wait.ended < carried);
+        match self.waits.get(before.map_or(0, |before| before + 1)).and_then(|wait| wait.share) {
             Some(share) => self.arrived[share as usize] += bytes,
             None => self.in_room += bytes,
         }
@@ -85,6 +92,9 @@ impl WaitTrail {
     /// The room that the window had is now known to have been for this.
     pub(super) fn name_room(&mut self, share: TimeShare) {
         self.arrived[share as usize] += std::mem::take(&mut self.in_room);
+        if !std::mem::take(&mut self.has_room) {
+            return;
+        }
         for wait in &mut self.waits {
             wait.share.get_or_insert(share);
         }
