@@ -121,6 +121,8 @@ struct OpenTransfer {
     paced: Option<(Instant, TimeShare)>,
     /// Time in which it did, by what that counts as; no waiting if no more data follows.
     pacing: TimeShares,
+    /// There is some of it.
+    has_pacing: bool,
     /// What the path carried meanwhile.
     trail: WaitTrail,
 }
@@ -138,6 +140,7 @@ impl OpenTransfer {
             acked: false,
             paced: None,
             pacing,
+            has_pacing: false,
             trail: WaitTrail::default(),
         }
     }
@@ -163,7 +166,9 @@ impl OpenTransfer {
         let pause = std::mem::take(&mut self.room) + std::mem::take(&mut self.done);
         self.trail.name_room(TimeShare::Application);
         self.report.shares.add(TimeShare::Application, pause);
-        self.report.shares.take_all(&mut self.pacing);
+        if std::mem::take(&mut self.has_pacing) {
+            self.report.shares.take_all(&mut self.pacing);
+        }
     }
 
     /// Something goes again that was last sent at `last_sent`. Since then the transfer has waited for that to be found
@@ -189,6 +194,7 @@ impl OpenTransfer {
         let (until, kept_by) = self.paced.unwrap_or((began, TimeShare::Avoidance));
         let paced = until.saturating_since(began).min(time);
         self.pacing.add(kept_by, paced);
+        self.has_pacing |= !paced.is_zero();
         self.room += time.saturating_sub(paced);
         self.trail.note(began, time, (paced > time / 2).then_some(kept_by));
     }

@@ -25,8 +25,8 @@ struct Wait {
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitTrail {
     waits: VecDeque<Wait>,
-    /// The window had room in one of them, and it is not known yet what for.
-    has_room: bool,
+    /// Waits in which the window had room, at most: what for is not known yet.
+    rooms: usize,
     arrived: [u64; TimeShare::COUNT],
     in_room: u64,
 }
@@ -38,7 +38,6 @@ impl WaitTrail {
             return;
         }
         let ended = began + time;
-        self.has_room |= share.is_none();
         if let Some(last) = self.waits.back_mut().filter(|last| last.share == share) {
             last.ended = ended;
             return;
@@ -46,6 +45,7 @@ impl WaitTrail {
         if self.waits.len() >= MOST {
             self.waits.pop_front();
         }
+        self.rooms += usize::from(share.is_none());
         self.waits.push_back(Wait { began, ended, share });
     }
 
@@ -79,6 +79,7 @@ impl WaitTrail {
             let Wait { began, share, .. } = self.waits[cut];
             self.waits[cut].began = since;
             self.waits.insert(cut, Wait { began, ended: since, share });
+            self.rooms += usize::from(share.is_none());
         }
         for wait in self.waits.iter_mut().filter(|wait| wait.began >= since) {
             if let Some(waited) = wait.share.filter(|waited| WINDOWS.contains(waited)) {
@@ -92,12 +93,9 @@ impl WaitTrail {
     /// The room that the window had is now known to have been for this.
     pub(super) fn name_room(&mut self, share: TimeShare) {
         self.arrived[share as usize] += std::mem::take(&mut self.in_room);
-        if !std::mem::take(&mut self.has_room) {
-            return;
-        }
-        for wait in &mut self.waits {
-            wait.share.get_or_insert(share);
-        }
+        let rooms = std::mem::take(&mut self.rooms);
+        let unnamed = self.waits.iter_mut().rev().filter(|wait| wait.share.is_none());
+        unnamed.take(rooms).for_each(|wait| wait.share = Some(share));
     }
 
     /// Bytes that the path carried while the transfer waited for this.
