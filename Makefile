@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: image test-image fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -77,6 +77,17 @@ install:
 	install -m 644 LICENSE-* "$(INTO)/$(DOC)"
 	for file in $(DOCUMENTS); do install -D -m 644 $$file "$(INTO)/$(DOC)/$$file" || exit 1; done
 	[ -e "$(DESTDIR)$(CONFIG)" ] || install -D -m 644 $(OF_AGENT)/share/agent.toml "$(DESTDIR)$(CONFIG)"
+
+# A container image of the agent, as an archive too: target/image/headstart-agent.tar. Needs podman, docker or buildah.
+IMAGE ?= headstart-agent
+
+image: agent
+	@tools/need podman=podman
+	tools/image $(TARGET)/release/headstart-agent $(TARGET)/image $(IMAGE)
+
+# The agent in a container, by the tests that look at windows and leftovers. Skips plainly where no container can be run.
+test-image: image
+	HEADSTART_IMAGE=$(IMAGE) tools/test-image
 
 # What `make install` with the same PREFIX and DESTDIR has put there; a configuration that was changed stays.
 uninstall:

@@ -1,9 +1,11 @@
 //! `headstart analyze`: what packet captures say of a server's transfers.
 
+mod access_log;
 mod args;
 mod feed;
 mod json;
 mod outputs;
+mod page;
 mod reading;
 mod summary;
 mod tables;
@@ -20,6 +22,9 @@ use summary::SummarySink;
 use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
+    if let Some(log) = &args.access_log {
+        return access_log::run(log, args.json.is_some());
+    }
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
     let mut servers = args.servers();
     if let Some(anonymizer) = &mut anonymizer {
