@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: image test-image fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-endpoint bench-agent build agent install uninstall deb rpm test-deb clean
+.PHONY: image test-image fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -105,6 +105,7 @@ uninstall:
 
 # Packages with both programs, in target/package: of what `make build agent` has built, or of BINARIES=folder. They take
 # cargo-deb and cargo-generate-rpm, which `cargo install` builds. `make test-deb` installs the .deb in fresh Debian roots.
+.PHONY: deb rpm test-deb
 PACKAGED := target/package
 IN_PACKAGE = $(MAKE) --no-print-directory install PREFIX=/usr DESTDIR="$(PACKAGED)" BINARIES="$(BINARIES)"
 
@@ -208,6 +209,12 @@ bench-capture:
 	@tools/need capinfos=wireshark-common tcptrace=tcptrace zstd=zstd
 	cargo build --release --locked --quiet --package headstart-capture --example read
 	@tools/bench/capture $(TARGET)/release/examples/read $(CAPTURE)
+
+# What rebuilding all senders of a capture takes, beside tcptrace and tshark in the same run: CAPTURE=file.pcap, or those of the tests.
+bench-trace:
+	@tools/need capinfos=wireshark-common tcptrace=tcptrace tshark=tshark zstd=zstd
+	cargo build --release --locked --quiet --package headstart-trace --example trace_speed
+	@tools/bench/trace $(TARGET)/release/examples/trace_speed $(CAPTURE)
 
 # Bulk data through the agent's congestion controls beside the kernel's own in the same run, by turns. Needs root.
 bench-agent:
