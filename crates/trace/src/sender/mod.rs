@@ -88,6 +88,8 @@ pub(crate) struct RebuiltSender {
     outstanding_before_ack: u64,
     last_in_flight: u64,
     probe_pending: bool,
+    /// An ACK of its data was captured.
+    is_answered: bool,
     /// Where one of the next segments of a predicted sender ends.
     edge: Option<u64>,
     evidence: Evidence,
@@ -132,6 +134,7 @@ impl RebuiltSender {
             outstanding_before_ack: 0,
             last_in_flight: 0,
             probe_pending: false,
+            is_answered: false,
             edge: None,
             evidence: Evidence::default(),
             fit: Fit::default(),
