@@ -97,9 +97,9 @@ static inline bool is_late(const struct tcp_sock *tp, const struct connection *c
 	return !path || open_for_ns(tp, c) > path->srtt_us * NS_PER_US;
 }
 
-/* It has none of the window that it opened with, as if it had opened cold. 2.4 times 1.2 is the gain
- * with which BBR paces a start (net/ipv4/tcp_bbr.c, bbr_high_gain); of others the kernel sets the
- * rate. */
+/* It has none of the window that it opened with, as if it had opened cold. 2.4 times 1.2 is the
+ * gain with which BBR paces a start (net/ipv4/tcp_bbr.c, bbr_high_gain); of others the kernel sets
+ * the rate. */
 static inline void take_back_start(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

@@ -16,11 +16,11 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path as FilePath;
 
-const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
+pub(crate) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
 /// In place of a network namespace's number: of all.
 const SHARED: u32 = 0;
 /// Facts of the agent itself.
-const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
+pub(crate) const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
 
 /// What is kept of the agent itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ const CACHE: usize = 8 << 20;
 /// For its owner alone.
 const PRIVATE: u32 = 0o600;
 
-/// The file.
+/// The file, of the format of [`crate::format`].
 #[derive(Debug)]
 pub struct Store(Database);
 
@@ -80,6 +80,10 @@ impl Store {
             }
             Err(error) => Err(format!("cannot open {shown}: {error}")),
         }
+    }
+
+    pub(crate) const fn database(&self) -> &Database {
+        &self.0
     }
 
     /// Puts into `map` what is remembered, as old as it is, and drops what means nothing any more or is older than `most_ns`; how
