@@ -71,8 +71,8 @@ static long idle(u32 n, void *nothing)
 	return 0;
 }
 
-/* Until both have come here so often, and a moment that is not the same for both; false if the other
- * one does not. */
+/* Until both have come here so often, and a moment that is not the same for both; false if the
+ * other one does not. */
 static bool meet(u64 *times)
 {
 	struct meeting m = {.all = (*times += 2), .gives_up_ns = bpf_ktime_get_ns() + 1000000000};
