@@ -14,11 +14,11 @@ use std::fs;
 use std::io;
 use std::path::Path as FilePath;
 
-const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
+pub(crate) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
 /// In place of a network namespace's number: of all.
 const SHARED: u32 = 0;
 /// Facts of the agent itself.
-const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
+pub(crate) const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
 
 /// What is kept of the agent itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum AgentFact {
 /// Bytes of the file that are kept in memory: it is written a little at a time, and read once.
 const CACHE: usize = 8 << 20;
 
-/// The file.
+/// The file, of the format of [`crate::format`].
 #[derive(Debug)]
 pub struct Store(Database);
 
@@ -73,6 +73,10 @@ impl Store {
             }
             Err(error) => Err(format!("cannot open {shown}: {error}")),
         }
+    }
+
+    pub(crate) const fn database(&self) -> &Database {
+        &self.0
     }
 
     /// Puts into `map` what is remembered, as old as it is, and drops what means nothing any more; how many paths.
