@@ -7,6 +7,7 @@ use crate::config::AgentConfig;
 use crate::contract::{ConnectionSettings, ConnectionSummary};
 use crate::control::Control;
 use crate::exchange::ExchangeDocument;
+use crate::follow::Follower;
 use crate::gauges::KernelGauges;
 use crate::keeper::Keeper;
 use crate::kernel::{Attached, Loaded};
@@ -114,7 +115,7 @@ pub fn run(
     shared.resume();
     let attached = loaded.attach(&config.cgroups, &config.except_cgroups)?;
     let mut work = Work { attached, loaded };
-    let mut later = Later::default();
+    let (mut later, mut follower) = (Later::default(), Follower::default());
     answer_questions(&control, Arc::clone(&shared))?;
     serve_metrics(metrics, &shared)?;
     announce(&config);
@@ -129,6 +130,11 @@ pub fn run(
         if wishes.reload.swap(false, Ordering::Relaxed) {
             reload(&shared, &mut work, &reread);
         }
+        let (cgroups, except) = {
+            let config = shared.config();
+            (config.cgroups.clone(), config.except_cgroups.clone())
+        };
+        follower.look(&mut work.loaded, &mut work.attached, (&cgroups, &except));
         if later.look(&mut work.loaded, &mut work.attached) {
             *lock(&shared.schemes) = work.loaded.schemes().to_vec();
             shared.gauges.renew(&work.loaded.program_files());
@@ -140,7 +146,7 @@ pub fn run(
     // Nothing new opens meanwhile.
     drop(work);
     if let Some(keeper) = &shared.keeper {
-        keeper.save_all(&shared.paths);
+        keeper.save_all(&shared.paths, shared.max_age_ns());
         keeper.keep_canary(&lock(&shared.canary));
     }
     Ok(())
@@ -235,7 +241,7 @@ impl Shared {
     /// Goes on where the last agent ended.
     fn resume(&self) {
         let Some(keeper) = &self.keeper else { return };
-        keeper.restore(&self.paths);
+        keeper.restore(&self.paths, self.max_age_ns());
         let canary = keeper.canary();
         for CanaryStop { part, why } in canary.stops() {
             tell_stop(*part, why);
@@ -247,7 +253,7 @@ impl Shared {
     fn keep_if_due(&self) {
         let Some(keeper) = &self.keeper else { return };
         if keeper.is_due(self.config().save_every) {
-            keeper.save_changed(&self.paths);
+            keeper.save_changed(&self.paths, self.max_age_ns());
             keeper.keep_canary(&lock(&self.canary));
         }
     }
@@ -372,6 +378,11 @@ impl Shared {
         if let Err(error) = self.knobs.set(&settings) {
             say(Level::Error, &format!("the kernel does not take the settings: {error}"));
         }
+    }
+
+    /// What is older is of use to no connection.
+    fn max_age_ns(&self) -> u64 {
+        self.config().load.settings.max_age_ns
     }
 
     fn totals(&self) -> MutexGuard<'_, ConnectionTotals> {

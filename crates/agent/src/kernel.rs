@@ -16,8 +16,9 @@ use libbpf_rs::{
 };
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -42,16 +43,50 @@ pub struct Loaded {
 #[derive(Debug)]
 pub struct Attached {
     /// New connections of these cgroups are attended to while their links live.
-    attend: BTreeMap<PathBuf, Link>,
+    attend: CgroupLinks,
     /// And of these not.
-    leave: BTreeMap<PathBuf, Link>,
+    leave: CgroupLinks,
     /// Their connections that are opened offer more than they would while these live.
-    widen: BTreeMap<PathBuf, Link>,
+    widen: CgroupLinks,
     /// Applications of the attended cgroups can say and ask more while these live.
-    hear: BTreeMap<PathBuf, Link>,
-    answer: BTreeMap<PathBuf, Link>,
+    hear: CgroupLinks,
+    answer: CgroupLinks,
     /// The congestion controls can be had while these live.
     controls: Vec<Link>,
+}
+
+/// A program at the cgroups of these paths.
+type CgroupLinks = BTreeMap<PathBuf, CgroupLink>;
+
+/// A program at a cgroup. It ends with the cgroup, also where another one is made at the same path.
+#[derive(Debug)]
+struct CgroupLink {
+    _link: Link,
+    /// Number of the directory, which the kernel never gives again (kernfs).
+    directory: u64,
+}
+
+impl Attached {
+    /// Whether a cgroup that is to be attended to, or left alone, is there and has none of its programs: it was made anew.
+    pub(crate) fn lacks(&self, cgroups: &[PathBuf], except: &[PathBuf]) -> bool {
+        let lacks = |links: &CgroupLinks, cgroup: &PathBuf| {
+            let directory = fs::metadata(cgroup).map(|directory| directory.ino());
+            directory
+                .is_ok_and(|number| links.get(cgroup).is_none_or(|link| link.directory != number))
+        };
+        cgroups.iter().any(|cgroup| lacks(&self.attend, cgroup))
+            || except.iter().any(|cgroup| lacks(&self.leave, cgroup))
+    }
+
+    /// Links of cgroups at whose paths there are others now.
+    fn drop_ended(&mut self) {
+        let Self { attend, leave, widen, hear, answer, .. } = self;
+        for links in [attend, leave, widen, hear, answer] {
+            links.retain(|cgroup, link| {
+                fs::metadata(cgroup).map_or(true, |directory| directory.ino() == link.directory)
+            });
+        }
+    }
 }
 
 /// Which of the programs are loaded, and for what kind of kernel.
@@ -210,6 +245,7 @@ impl Loaded {
         cgroups: &[PathBuf],
         except: &[PathBuf],
     ) -> Result<(), String> {
+        attached.drop_ended();
         let leave = self.attach_to("leave", except, &attached.leave)?;
         // What applications say is heeded by a congestion control of ours alone.
         let (attends, hears) = match self.mode() {
@@ -239,19 +275,20 @@ impl Loaded {
         &mut self,
         program: &str,
         cgroups: &[PathBuf],
-        present: &BTreeMap<PathBuf, Link>,
-    ) -> Result<Vec<(PathBuf, Link)>, String> {
+        present: &CgroupLinks,
+    ) -> Result<Vec<(PathBuf, CgroupLink)>, String> {
         let mut programs = self.object.progs_mut();
         let program = programs.find(|other| other.name() == program).expect("in the object");
         let missing = cgroups.iter().filter(|cgroup| !present.contains_key(*cgroup));
         missing
             .map(|cgroup| {
-                let directory = File::open(cgroup)
-                    .map_err(|error| format!("cannot open cgroup {}: {error}", cgroup.display()))?;
+                let cannot = |error| format!("cannot open cgroup {}: {error}", cgroup.display());
+                let directory = File::open(cgroup).map_err(cannot)?;
+                let number = directory.metadata().map_err(cannot)?.ino();
                 let link = program.attach_cgroup(directory.as_raw_fd()).map_err(|error| {
                     format!("cannot attach to {} (is it a cgroup v2?): {error}", cgroup.display())
                 })?;
-                Ok((cgroup.clone(), link))
+                Ok((cgroup.clone(), CgroupLink { _link: link, directory: number }))
             })
             .collect()
     }

@@ -3,6 +3,7 @@
 use super::PapersArgs;
 use crate::analyze::{Feed, access_log};
 use crate::failure::Failure;
+use crate::jobs;
 use reproduction::papers::{Book, LogFound, NamedNetworks, SiteEngines, SiteFound};
 use std::path::{Path, PathBuf};
 use trace::EngineConfig;
@@ -16,8 +17,9 @@ pub(super) struct Given {
 impl Given {
     pub(super) fn read(args: &PapersArgs) -> Result<Self, Failure> {
         let captures = (!args.capture.is_empty()).then_some(args.capture.as_slice());
+        let threads = jobs::threads(args.jobs);
         Ok(Self {
-            site: captures.map(site).transpose()?,
+            site: captures.map(|files| site(files, threads)).transpose()?,
             log: args.access_log.as_deref().map(log).transpose()?,
         })
     }
@@ -32,10 +34,10 @@ impl Given {
     }
 }
 
-fn site(captures: &[PathBuf]) -> Result<SiteFound, Failure> {
+fn site(captures: &[PathBuf], threads: usize) -> Result<SiteFound, Failure> {
     let mut feed = Feed::open(captures).attended()?;
     let config = EngineConfig::default();
-    let models = feed.models("auto", &config)?;
+    let models = feed.models("auto", &config, threads)?;
     let mut engines = SiteEngines::new(EngineConfig { models, ..config });
     feed.each(|segment| engines.on_segment(segment));
     feed.verdict()?;
