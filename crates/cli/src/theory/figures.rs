@@ -7,7 +7,7 @@ use report::{
     Axis, AxisUnit, Block, Colour, Document, Figure, HeatGroup, HeatMap, HeatRow, HeatScale, Links,
     Point, Quantity, Reference, Scale, Section, Series, SeriesShape,
 };
-use reproduction::theory::{Exit, SEGMENT, WindowComparison, WindowRow, compare};
+use theory::{Exit, SEGMENT, WindowComparison, WindowRow, compare};
 use units::counted;
 
 const HEIGHT: u32 = 320;

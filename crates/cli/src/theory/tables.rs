@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::stdout;
 use race::matrix::SIZES;
 use report::{Cell, Column, Quantity, Row, Table};
-use reproduction::theory::{Matrix, WindowComparison, WindowRow};
+use theory::{Matrix, WindowComparison, WindowRow};
 use units::{Duration, Rate};
 
 /// Shares of the path that a terminal shows; page and JSON have all.

@@ -3,10 +3,10 @@
 use super::{TheoryArgs, Topic};
 use race::matrix::SIZES;
 use race::path::PathSpec;
-use reproduction::theory::{
+use serde::Serialize;
+use theory::{
     self, Exit, GapCase, LossShare, Matrix, ModelPath, Parallel, WindowComparison, WindowRow,
 };
-use serde::Serialize;
 
 /// Bytes of a segment in the papers, for RFC 2414's window.
 const PAPERS_SEGMENT: u64 = 1000;
