@@ -1,5 +1,6 @@
 //! A running agent: programs attached, summaries heard, questions answered, until it is told to stop.
 
+use crate::attached::Attached;
 use crate::canary::CanaryState;
 use crate::clock::Moment;
 use crate::compare;
@@ -8,26 +9,32 @@ use crate::contract::{ConnectionSettings, ConnectionSummary};
 use crate::control::Control;
 use crate::exchange::ExchangeDocument;
 use crate::gauges::KernelGauges;
+use crate::handover::{Estate, Successor};
 use crate::keeper::Keeper;
-use crate::kernel::{Attached, Loaded};
+use crate::kernel::{Loaded, SharedMaps, programs_digest};
 use crate::knobs::Knobs;
 use crate::later::Later;
-use crate::load::Mode;
+use crate::load::{LoadOptions, Mode};
 use crate::lock::lock;
 use crate::log::{Level, is_debugging, say, set_log_level};
 use crate::metrics::{MetricsAddress, MetricsListener};
 use crate::mode::{self, Outcome};
 use crate::paths;
+use crate::predecessor::Predecessor;
 use crate::question::{AgentAnswer, AgentStatus, Question, StoppedPart};
 use crate::ramp::Ramp;
+use crate::renewal::Renewal;
 use crate::schemes::HsControl;
+use crate::store::STATE_FORMAT;
+use crate::successor::{Claim, Offered};
 use crate::totals::ConnectionTotals;
 use ipnet::IpNet;
-use libbpf_rs::{ErrorKind, MapHandle};
+use libbpf_rs::{ErrorKind, MapCore, MapHandle};
 use sd_notify::NotifyState;
 use sequential::canary::CanaryStop;
 use sequential::part::CanaryPart;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
@@ -45,6 +52,8 @@ pub struct AgentSignals {
     pub stop: Arc<AtomicBool>,
     /// It shall read its configuration anew.
     pub reload: Arc<AtomicBool>,
+    /// The program's file as it is now shall go on in its place.
+    pub renew: Arc<AtomicBool>,
 }
 
 /// What both threads know.
@@ -71,20 +80,63 @@ struct Work {
     loaded: Loaded,
 }
 
-/// Attends to connections until it is wished to stop. `reread` tells what it is to do from now on.
+/// Where others reach it.
+struct Endpoints {
+    control: Control,
+    metrics: Option<MetricsListener>,
+}
+
+impl Endpoints {
+    fn open(config: &AgentConfig, control: Control) -> Result<Self, String> {
+        let metrics = config.metrics.as_ref().map(MetricsAddress::listen).transpose();
+        let metrics = metrics.map_err(|error| format!("cannot serve metrics: {error}"))?;
+        Ok(Self { control, metrics })
+    }
+}
+
+/// What an agent begins with: of its own, or of the one that it follows.
+#[derive(Default)]
+struct Inheritance {
+    /// `None`: its programs are in no link yet.
+    attached: Option<Attached>,
+    totals: ConnectionTotals,
+    canary: CanaryState,
+    ramp: Ramp,
+}
+
+/// Attends to connections until it is wished to stop. `reread` tells what it is to do from now on. If it `follows`, it goes on
+/// in the place of an agent that runs, as if that had not ended.
 ///
 /// # Errors
 /// Why it cannot work here, or stopped working.
 pub fn run(
-    config: AgentConfig,
+    mut config: AgentConfig,
+    follows: bool,
     wishes: &AgentSignals,
     reread: impl Fn() -> Result<AgentConfig, String>,
 ) -> Result<(), String> {
     set_log_level(config.log);
-    let control = Control::listen(&config.socket)?;
-    let metrics = config.metrics.as_ref().map(MetricsAddress::listen).transpose();
-    let metrics = metrics.map_err(|error| format!("cannot serve metrics: {error}"))?;
-    let Outcome { mut loaded, less, left_out } = mode::load(&config.load)?;
+    let predecessor = if follows { Predecessor::find(&config)? } else { None };
+    let (work, inheritance, endpoints) = match predecessor {
+        None => {
+            let endpoints = Endpoints::open(&config, Control::listen(&config.socket)?)?;
+            (load(&config, &SharedMaps::default())?, Inheritance::default(), endpoints)
+        }
+        Some(mut predecessor) => {
+            let mut loaded = load(&config, predecessor.maps())?;
+            let inheritance = inherit(&mut predecessor, &mut config, &mut loaded)?;
+            let control = Control::replace(&config.socket)?;
+            say(Level::Notice, &predecessor.end());
+            // Its metrics' address is free from here on.
+            (loaded, inheritance, Endpoints::open(&config, control)?)
+        }
+    };
+    attend(config, work, inheritance, endpoints, wishes, reread)
+}
+
+/// Loads the programs, and says what is missing.
+fn load(config: &AgentConfig, shared: &SharedMaps) -> Result<Loaded, String> {
+    let Outcome { loaded, less, left_out } = mode::load(&config.load, shared)?;
     if let Some(why) = less {
         say(Level::Warning, &format!("first windows alone (mode window): {why}"));
     }
@@ -94,29 +146,74 @@ pub fn run(
     if loaded.mode() == Mode::Window && config.load.settings.mark != 0 {
         say(Level::Warning, "mark: mode window marks nothing");
     }
+    Ok(loaded)
+}
+
+/// Takes everything over. What goes wrong leaves the predecessor at work.
+fn inherit(
+    predecessor: &mut Predecessor,
+    config: &mut AgentConfig,
+    loaded: &mut Loaded,
+) -> Result<Inheritance, String> {
+    let paths = loaded.paths()?;
+    if paths.max_entries() != config.load.max_paths {
+        say(Level::Warning, "max-paths is as it was until the agent is stopped and started anew");
+        config.load.max_paths = paths.max_entries();
+    }
+    let links = predecessor.take_links();
+    let estate = predecessor.estate()?;
+    let (canary, mut ramp) = (estate.canary(), estate.ramp);
+    ramp.next_stage();
+    // Another one would take other connections of the same peers.
+    config.load.settings.salt = estate.salt;
+    paths::import(&paths, &estate.paths);
+    let load = LoadOptions { settings: in_force(config, ramp, &canary), ..config.load.clone() };
+    let turned = loaded.knobs().and_then(|knobs| knobs.turn(&load));
+    turned.map_err(|error| format!("the kernel refuses the settings: {error}"))?;
+    let attached = loaded.take(links, &config.cgroups, &config.except_cgroups)?;
+    Ok(Inheritance { attached: Some(attached), totals: estate.totals(), canary, ramp })
+}
+
+fn attend(
+    config: AgentConfig,
+    mut loaded: Loaded,
+    inheritance: Inheritance,
+    mut endpoints: Endpoints,
+    wishes: &AgentSignals,
+    reread: impl Fn() -> Result<AgentConfig, String>,
+) -> Result<(), String> {
+    let Inheritance { attached, totals, canary, ramp } = inheritance;
     let shared = Arc::new(Shared {
         paths: loaded.paths()?,
-        totals: Mutex::default(),
+        totals: Mutex::new(totals),
         summaries_lost: AtomicU64::new(0),
         mode: loaded.mode(),
         schemes: Mutex::new(loaded.schemes().to_vec()),
         config: Mutex::new(config.clone()),
         knobs: loaded.knobs().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
         gauges: loaded.gauges().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
-        canary: Mutex::default(),
-        ramp: Mutex::default(),
+        canary: Mutex::new(canary),
+        ramp: Mutex::new(ramp),
         keeper: keeper_of(&config).transpose()?,
     });
     let summaries = loaded.summaries({
         let shared = Arc::clone(&shared);
         move |summary| shared.hear(&summary)
     })?;
-    shared.resume();
-    let attached = loaded.attach(&config.cgroups, &config.except_cgroups)?;
+    let attached = match attached {
+        Some(attached) => {
+            shared.keep_all();
+            attached
+        }
+        None => {
+            shared.resume();
+            loaded.attach(&config.cgroups, &config.except_cgroups)?
+        }
+    };
     let mut work = Work { attached, loaded };
-    let mut later = Later::default();
-    answer_questions(&control, Arc::clone(&shared))?;
-    serve_metrics(metrics, &shared)?;
+    let (mut later, mut renewal) = (Later::default(), Renewal::new());
+    let claims = answer_questions(&endpoints.control, Arc::clone(&shared))?;
+    serve_metrics(endpoints.metrics.take(), &shared)?;
     announce(&config);
     while !wishes.stop.load(Ordering::Relaxed) {
         match summaries.poll(TICK) {
@@ -133,17 +230,70 @@ pub fn run(
             *lock(&shared.schemes) = work.loaded.schemes().to_vec();
             shared.gauges.renew(&work.loaded.program_files());
         }
+        renewal.look();
+        if wishes.renew.swap(false, Ordering::Relaxed) {
+            renewal.begin();
+        }
+        if let Ok(claim) = claims.try_recv()
+            && hand_over(&claim, &shared, &mut work, || summaries.consume().is_ok())
+        {
+            endpoints.control.leave();
+            return Ok(());
+        }
     }
     tell_manager(&[NotifyState::Stopping]);
     let settings = shared.in_force(&shared.config());
     shared.see_out_first_flights(settings);
     // Nothing new opens meanwhile.
     drop(work);
-    if let Some(keeper) = &shared.keeper {
-        keeper.save_all(&shared.paths);
-        keeper.keep_canary(&lock(&shared.canary));
-    }
+    shared.keep_all();
     Ok(())
+}
+
+/// Hands everything over to an agent that follows; whether it has taken it. `hear`: of connections that have closed, the last
+/// time.
+fn hand_over(claim: &Claim, shared: &Shared, work: &mut Work, hear: impl FnOnce() -> bool) -> bool {
+    let is_same = claim.who().programs == programs_digest();
+    let format = shared.keeper.as_ref().map(|_| STATE_FORMAT);
+    let ready = work.loaded.maps().and_then(|maps| {
+        let links = work.attached.files(work.loaded.is_linked());
+        claim.offer(programs_digest(), format, &Offered { maps: &maps, links })
+    });
+    let settled = ready.and_then(|()| {
+        hear();
+        shared.keep_all();
+        // A name that is listed without a link has to go before another one can have it.
+        if !work.loaded.is_linked() {
+            work.attached.controls.clear();
+        }
+        if !is_same {
+            shared.set_superseded();
+        }
+        claim.settle(&shared.estate(!is_same))
+    });
+    let Err(error) = settled else {
+        let Successor { version, pid, .. } = claim.who();
+        say(Level::Notice, &format!("the agent of version {version} goes on (process {pid})"));
+        tell_manager(&[NotifyState::MainPid(*pid)]);
+        return true;
+    };
+    say(Level::Warning, &format!("no agent followed, this one goes on: {error}"));
+    shared.set();
+    if let Err(why) = work.loaded.take_back(&mut work.attached) {
+        say(
+            Level::Error,
+            &format!("new connections may start cold until the agent is restarted: {why}"),
+        );
+    }
+    false
+}
+
+/// What `config` says, but for windows that do harm.
+fn in_force(config: &AgentConfig, ramp: Ramp, canary: &CanaryState) -> ConnectionSettings {
+    let mut settings = ramp.applied(config.load.settings);
+    settings.leaves_windows |= canary.off().is_some();
+    settings.stopped = canary.stopped_parts();
+    settings
 }
 
 fn keeper_of(config: &AgentConfig) -> Option<Result<Keeper, String>> {
@@ -224,11 +374,14 @@ fn serve_metrics(metrics: Option<MetricsListener>, shared: &Arc<Shared>) -> Resu
     served.map_err(|error| format!("cannot serve metrics: {error}"))
 }
 
-/// On a thread of its own, which ends with the process.
-fn answer_questions(control: &Control, shared: Arc<Shared>) -> Result<(), String> {
+/// On a thread of its own, which ends with the process. Where agents come that want to follow.
+fn answer_questions(control: &Control, shared: Arc<Shared>) -> Result<Receiver<Claim>, String> {
     let serve = control.server().map_err(|error| format!("cannot answer questions: {error}"))?;
-    thread::spawn(move || serve.run(|question| shared.answer(question)));
-    Ok(())
+    let (claim, claims) = mpsc::channel();
+    // Nobody receives a claim any more as soon as the agent ends: then its stream closes.
+    let follow = move |stream, who| _ = claim.send(Claim::new(stream, who));
+    thread::spawn(move || serve.run(|question| shared.answer(question), follow));
+    Ok(claims)
 }
 
 impl Shared {
@@ -249,6 +402,39 @@ impl Shared {
         if keeper.is_due(self.config().save_every) {
             keeper.save_changed(&self.paths);
             keeper.keep_canary(&lock(&self.canary));
+        }
+    }
+
+    fn keep_all(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.save_all(&self.paths);
+            keeper.keep_canary(&lock(&self.canary));
+        }
+    }
+
+    /// All that an agent needs to go on.
+    fn estate(&self, has_paths: bool) -> Estate {
+        // One after the other: who answers questions holds some of them together.
+        let canary = lock(&self.canary).clone();
+        let ramp = *lock(&self.ramp);
+        let totals = *self.totals();
+        let salt = self.config().load.settings.salt;
+        Estate {
+            canary: serde_json::to_value(&canary).expect("plain fields"),
+            off: canary.off().map(str::to_owned),
+            ramp,
+            totals: serde_json::to_value(totals).expect("plain fields"),
+            salt,
+            paths: if has_paths { paths::exported(&self.paths) } else { Vec::new() },
+        }
+    }
+
+    /// Other programs attend to new connections.
+    fn set_superseded(&self) {
+        let settings = self.in_force(&self.config());
+        if let Err(error) = self.knobs.set(&ConnectionSettings { is_superseded: true, ..settings })
+        {
+            say(Level::Error, &format!("the kernel does not take the settings: {error}"));
         }
     }
 
@@ -358,13 +544,10 @@ impl Shared {
         }
     }
 
-    /// What `config` says, but for windows that do harm.
+    /// As [`in_force`], of what counts now.
     fn in_force(&self, config: &AgentConfig) -> ConnectionSettings {
-        let mut settings = lock(&self.ramp).applied(config.load.settings);
-        let canary = lock(&self.canary);
-        settings.leaves_windows |= canary.off().is_some();
-        settings.stopped = canary.stopped_parts();
-        settings
+        let ramp = *lock(&self.ramp);
+        in_force(config, ramp, &lock(&self.canary))
     }
 
     fn set(&self) {
@@ -394,6 +577,7 @@ impl Shared {
             Question::Arm => AgentAnswer::Armed(self.arm()),
             Question::Ramp(share) => AgentAnswer::Ramped(self.ramp(share)),
             Question::Forget(prefix) => AgentAnswer::Forgotten(self.forget(prefix)),
+            Question::HandOver(_) => AgentAnswer::Refused("no line is answered so".to_owned()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The Unix socket at which a running agent is asked, both ends.
 
+use crate::handover::Successor;
 use crate::question::{AgentAnswer, Question};
 use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -38,6 +39,26 @@ impl Control {
         Ok(Self { listener, path: path.to_owned() })
     }
 
+    /// Listens at `path` in the place of the agent that answers there: whoever asks is answered by one of the two.
+    ///
+    /// # Errors
+    /// If the socket cannot be made.
+    pub fn replace(path: &Path) -> Result<Self, String> {
+        let beside = path.with_extension("next");
+        let listener = fresh(&beside).and_then(|listener| {
+            fs::rename(&beside, path)?;
+            Ok(listener)
+        });
+        let listener =
+            listener.map_err(|error| format!("cannot listen at {}: {error}", path.display()))?;
+        Ok(Self { listener, path: path.to_owned() })
+    }
+
+    /// The socket is another agent's from now on, and stays.
+    pub fn leave(&mut self) {
+        self.path.clear();
+    }
+
     /// What answers, for a thread of its own.
     ///
     /// # Errors
@@ -52,18 +73,26 @@ impl Control {
 pub struct ControlServer(UnixListener);
 
 impl ControlServer {
-    /// One after the other, for as long as the process lives.
-    pub fn run(&self, answer: impl Fn(Question) -> AgentAnswer) {
+    /// One after the other, for as long as the process lives. Whoever is to follow is led to `follow`, and answered there.
+    pub fn run(
+        &self,
+        answer: impl Fn(Question) -> AgentAnswer,
+        follow: impl Fn(UnixStream, Successor),
+    ) {
         for stream in self.0.incoming().flatten() {
             // Whoever has gone, or is silent, gets no answer; the next one does.
-            let _ = serve_one(&stream, &answer);
+            if let Ok(Some(successor)) = serve_one(&stream, &answer) {
+                follow(stream, successor);
+            }
         }
     }
 }
 
 impl Drop for Control {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        if !self.path.as_os_str().is_empty() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -77,16 +106,21 @@ fn fresh(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-fn serve_one(mut stream: &UnixStream, answer: impl Fn(Question) -> AgentAnswer) -> io::Result<()> {
+fn serve_one(
+    mut stream: &UnixStream,
+    answer: impl Fn(Question) -> AgentAnswer,
+) -> io::Result<Option<Successor>> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
     BufReader::new(stream.take(LONGEST_QUESTION)).read_line(&mut line)?;
     let answer = match serde_json::from_str(&line) {
+        Ok(Question::HandOver(successor)) => return Ok(Some(successor)),
         Ok(question) => answer(question),
         Err(error) => AgentAnswer::Refused(error.to_string()),
     };
-    writeln!(stream, "{}", serde_json::to_string(&answer)?)
+    writeln!(stream, "{}", serde_json::to_string(&answer)?)?;
+    Ok(None)
 }
 
 /// Asks the agent at `path`.

@@ -1,0 +1,56 @@
+//! Links by which programs are at work, made by this process or taken over from another one.
+
+use crate::handover::{CgroupHook, LinkRole};
+use libbpf_rs::Link;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+/// A link.
+#[derive(Debug)]
+pub(crate) enum HeldLink {
+    Made(Link),
+    Taken(OwnedFd),
+}
+
+impl AsFd for HeldLink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Made(link) => link.as_fd(),
+            Self::Taken(file) => file.as_fd(),
+        }
+    }
+}
+
+impl HeldLink {
+    /// Number of the map that it has registered; `None` if it is no link of a congestion control.
+    pub(crate) fn map_id(&self) -> Option<u32> {
+        let text = format!("/proc/self/fdinfo/{}", self.as_fd().as_raw_fd());
+        let text = fs::read_to_string(text).ok()?;
+        let number = text.lines().find_map(|line| line.strip_prefix("map_id:"))?;
+        number.trim().parse().ok()
+    }
+}
+
+/// Programs at work. Dropping it ends that for new connections; open ones go on with what they have.
+#[derive(Debug, Default)]
+pub struct Attached {
+    /// Those of cgroups go first, and of these the ones that attend.
+    pub(crate) hooks: BTreeMap<(CgroupHook, PathBuf), HeldLink>,
+    /// The congestion controls can be had while these live.
+    pub(crate) controls: Vec<(String, HeldLink)>,
+}
+
+impl Attached {
+    /// What each link is for, and its file. Before Linux 6.4 congestion controls have no links (`is_linked`).
+    pub(crate) fn files(&self, is_linked: bool) -> Vec<(LinkRole, BorrowedFd<'_>)> {
+        let controls = self.controls.iter().filter(|_| is_linked);
+        let controls = controls.map(|(name, link)| (LinkRole::Control(name.clone()), link.as_fd()));
+        let hooks = self
+            .hooks
+            .iter()
+            .map(|((hook, cgroup), link)| (LinkRole::Cgroup(*hook, cgroup.clone()), link.as_fd()));
+        controls.chain(hooks).collect()
+    }
+}
