@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: image test-image fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -57,6 +57,8 @@ FISH_COMPLETIONS ?= share/fish/vendor_completions.d
 DOCUMENTS = README.md GLOSSARY.md scripts/README.md $(shell find docs -name '*.md' -o -name '*.json')
 INTO      = $(DESTDIR)$(PREFIX)
 PROGRAMS := headstart headstart-agent
+# For Prometheus and Grafana.
+WATCHING := prometheus/headstart-agent.rules.yml grafana/headstart-agent.json
 
 install:
 	@for program in $(PROGRAMS); do [ -x "$(BINARIES)/$$program" ] || \
@@ -74,19 +76,60 @@ install:
 	install -D -m 644 $(OF_AGENT)/share/headstart-agent.service "$(INTO)/$(UNIT)"
 	sed -i 's|/usr/bin/|$(PREFIX)/bin/|' "$(INTO)/$(UNIT)"
 	install -D -m 644 $(OF_AGENT)/share/agent.toml "$(INTO)/$(DOC)/agent.toml"
+	for file in $(WATCHING); do install -D -m 644 $(OF_AGENT)/share/$$file "$(INTO)/share/headstart/$$file" || exit 1; done
 	install -m 644 LICENSE-* "$(INTO)/$(DOC)"
 	for file in $(DOCUMENTS); do install -D -m 644 $$file "$(INTO)/$(DOC)/$$file" || exit 1; done
 	[ -e "$(DESTDIR)$(CONFIG)" ] || install -D -m 644 $(OF_AGENT)/share/agent.toml "$(DESTDIR)$(CONFIG)"
+
+# A container image of the agent, as an archive too: target/image/headstart-agent.tar. Needs podman, docker or buildah.
+IMAGE ?= headstart-agent
+
+image: agent
+	@tools/need podman=podman
+	tools/image $(TARGET)/release/headstart-agent $(TARGET)/image $(IMAGE)
+
+# The agent in a container, by the tests that look at windows and leftovers. Skips plainly where no container can be run.
+test-image: image
+	HEADSTART_IMAGE=$(IMAGE) tools/test-image
 
 # What `make install` with the same PREFIX and DESTDIR has put there; a configuration that was changed stays.
 uninstall:
 	cd "$(INTO)" && rm -f $(PROGRAMS:%=bin/%) include/headstart.h $(UNIT) $(DOC)/LICENSE-* \
 		$(MAN)/headstart.1 $(MAN)/headstart-*.1 $(PROGRAMS:%=$(BASH_COMPLETIONS)/%) $(ZSH_COMPLETIONS)/_headstart \
 		$(PROGRAMS:%=$(FISH_COMPLETIONS)/%.fish) $(DOC)/README.md $(DOC)/GLOSSARY.md
-	cd "$(INTO)" && rm -rf $(DOC)/docs $(DOC)/scripts
+	cd "$(INTO)" && rm -rf $(DOC)/docs $(DOC)/scripts && rm -f $(WATCHING:%=share/headstart/%) && \
+		rmdir --ignore-fail-on-non-empty -p share/headstart/prometheus share/headstart/grafana 2>/dev/null || true
 	! cmp -s "$(INTO)/$(DOC)/agent.toml" "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
 	rm -f "$(INTO)/$(DOC)/agent.toml"
 	rmdir --ignore-fail-on-non-empty "$(INTO)/$(DOC)" "$(DESTDIR)$(dir $(CONFIG))"
+
+# Packages with both programs, in target/package: of what `make build agent` has built, or of BINARIES=folder. They take
+# cargo-deb and cargo-generate-rpm, which `cargo install` builds. `make test-deb` installs the .deb in fresh Debian roots.
+.PHONY: deb rpm test-deb
+PACKAGED := target/package
+IN_PACKAGE = $(MAKE) --no-print-directory install PREFIX=/usr DESTDIR="$(PACKAGED)" BINARIES="$(BINARIES)"
+
+deb:
+	@command -v cargo-deb >/dev/null || { echo "no cargo-deb: cargo install cargo-deb" >&2; exit 1; }
+	@[ "$(BINARIES)" != "$(TARGET)/release" ] || $(MAKE) --no-print-directory build agent
+	rm -rf "$(PACKAGED)/usr" "$(PACKAGED)/etc"
+	$(IN_PACKAGE) ZSH_COMPLETIONS=share/zsh/vendor-completions
+	cargo deb --quiet --locked --no-build $(DEB_FLAGS) --package headstart-agent --output "$(PACKAGED)/"
+
+rpm:
+	@command -v cargo-generate-rpm >/dev/null || { echo "no cargo-generate-rpm: cargo install cargo-generate-rpm" >&2; exit 1; }
+	@[ "$(BINARIES)" != "$(TARGET)/release" ] || $(MAKE) --no-print-directory build agent
+	rm -rf "$(PACKAGED)/usr" "$(PACKAGED)/etc"
+	$(IN_PACKAGE)
+	cargo generate-rpm --package crates/agent --output "$(PACKAGED)/"
+
+# The .deb in a fresh root of Debian, of each of ROOTS: installed, run, upgraded, removed without trace. Needs root and
+# debootstrap, and for the service systemd-nspawn; says what it skipped.
+ROOTS ?= bookworm trixie
+
+test-deb:
+	@tools/need debootstrap=debootstrap systemd-nspawn=systemd-container
+	tools/packages/try-deb "$(PACKAGED)" $(ROOTS)
 
 # Everything that has to hold: unit, property and scenario tests, the check against ns-2 included. What could not be
 # tested on this machine is said at the end: tests that are skipped pass.
@@ -166,6 +209,12 @@ bench-capture:
 	@tools/need capinfos=wireshark-common tcptrace=tcptrace zstd=zstd
 	cargo build --release --locked --quiet --package headstart-capture --example read
 	@tools/bench/capture $(TARGET)/release/examples/read $(CAPTURE)
+
+# What rebuilding all senders of a capture takes, beside tcptrace and tshark in the same run: CAPTURE=file.pcap, or those of the tests.
+bench-trace:
+	@tools/need capinfos=wireshark-common tcptrace=tcptrace tshark=tshark zstd=zstd
+	cargo build --release --locked --quiet --package headstart-trace --example trace_speed
+	@tools/bench/trace $(TARGET)/release/examples/trace_speed $(CAPTURE)
 
 # Bulk data through the agent's congestion controls beside the kernel's own in the same run, by turns. Needs root.
 bench-agent:

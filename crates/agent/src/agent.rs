@@ -8,6 +8,7 @@ use crate::config::AgentConfig;
 use crate::contract::{ConnectionSettings, ConnectionSummary};
 use crate::control::Control;
 use crate::exchange::ExchangeDocument;
+use crate::format::FORMAT;
 use crate::gauges::KernelGauges;
 use crate::handover::{Estate, Successor};
 use crate::keeper::Keeper;
@@ -25,7 +26,6 @@ use crate::question::{AgentAnswer, AgentStatus, Question, StoppedPart};
 use crate::ramp::Ramp;
 use crate::renewal::Renewal;
 use crate::schemes::HsControl;
-use crate::store::STATE_FORMAT;
 use crate::successor::{Claim, Offered};
 use crate::totals::ConnectionTotals;
 use ipnet::IpNet;
@@ -254,7 +254,7 @@ fn attend(
 /// time.
 fn hand_over(claim: &Claim, shared: &Shared, work: &mut Work, hear: impl FnOnce() -> bool) -> bool {
     let is_same = claim.who().programs == programs_digest();
-    let format = shared.keeper.as_ref().map(|_| STATE_FORMAT);
+    let format = shared.keeper.as_ref().map(|_| FORMAT);
     let ready = work.loaded.maps().and_then(|maps| {
         let links = work.attached.files(work.loaded.is_linked());
         claim.offer(programs_digest(), format, &Offered { maps: &maps, links })

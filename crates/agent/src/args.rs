@@ -104,6 +104,14 @@ pub(crate) enum Command {
     },
     /// Use remembered windows again after the agent has turned them off
     Arm,
+    /// Say what is installed, attached, measured and suspicious: a page for a report of a defect
+    ///
+    /// It changes nothing and names no destination. It names cgroups and files as the configuration does.
+    Doctor {
+        /// Configuration file of the agent
+        #[arg(long, value_name = "FILE", default_value = "/etc/headstart/agent.toml")]
+        config: PathBuf,
+    },
     /// As root, remove what a killed agent has left in the kernel (before Linux 6.4)
     Tidy,
     /// Forget the destinations within a prefix, or all
@@ -162,6 +170,7 @@ fn appendix() -> Appendix {
                 "sudo headstart agent --config /etc/headstart/agent.toml --take-over",
                 "Goes on in the place of the agent that runs, which may be of another version.",
             ),
+            ("sudo headstart agent doctor", "Prints what a report of a defect should have."),
             ("sudo headstart agent status --json", "Asks the running agent how warm starts compare."),
         ],
         notes: "SIGHUP makes the agent read its file again. If the new file has an error, the old one stays in force.\n\n\

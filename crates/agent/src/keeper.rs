@@ -4,6 +4,7 @@
 use crate::canary::CanaryState;
 use crate::clock::{Moment, monotonic_ns, since};
 use crate::contract::PrefixKey;
+use crate::format;
 use crate::lock::lock;
 use crate::log::{Level, say};
 use crate::store::{AgentFact, Store};
@@ -64,9 +65,14 @@ impl Keeper {
     /// Upon a file. `most`: paths that there can be.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// As [`Store::open`], and if the file is of a newer agent's format.
     pub fn open(file: &Path, most: u32) -> Result<Self, String> {
         let (store, damage) = Store::open(file)?;
+        let count = format::bring_up(store.database())
+            .map_err(|why| format!("cannot use {}: {why}", file.display()))?;
+        if count > 0 {
+            say(Level::Notice, &format!("{count} paths were of an older format, and are kept"));
+        }
         if let Some(damage) = damage {
             say(Level::Error, &damage);
         }

@@ -1,13 +1,14 @@
 //! `headstart-agent`, which `headstart agent` runs: reads the command line, prints what the library says.
 
 mod args;
+mod page;
 mod show;
 mod transfer;
 
 use agent::agent::AgentSignals;
 use agent::config::{self, AgentConfig};
 use agent::question::{AgentAnswer, Question};
-use agent::{control, leftovers, mode};
+use agent::{control, doctor, leftovers, mode};
 use args::{AgentArgs, Command};
 use clap::Parser;
 use std::io::{self, IsTerminal, Write};
@@ -51,6 +52,10 @@ fn run(args: AgentArgs) -> Result<ExitCode, String> {
         Some(Command::Export { file, .. }) => transfer::export(&socket, file.as_deref()),
         Some(Command::Import { file }) => transfer::import(&socket, &file),
         Some(Command::Tidy) => print(&tidy()).map(|()| ExitCode::SUCCESS),
+        Some(Command::Doctor { config }) => {
+            let seen = doctor::examine(&config, options);
+            print(&page::page(&seen)).map(|()| ExitCode::SUCCESS)
+        }
         Some(Command::Ramp { percent }) => {
             ask(&socket, &Question::Ramp(percent.per_million()), false)
         }

@@ -253,6 +253,18 @@ mod tests {
         AgentOptions::parse(text, "agent.toml").unwrap_err().to_string()
     }
 
+    /// The block of agent.toml in the manifest, by its indentation.
+    #[test]
+    fn the_configuration_for_kubernetes_is_read() {
+        let manifest = include_str!("../share/kubernetes/headstart-agent.yaml");
+        let (_, block) = manifest.split_once("  agent.toml: |\n").unwrap();
+        let lines = block.lines().take_while(|line| line.starts_with("    "));
+        let text: Vec<&str> = lines.map(str::trim_start).collect();
+        let options = AgentOptions::parse(&text.join("\n"), "agent.toml").unwrap();
+        assert!(options.percent.is_some());
+        assert_eq!(options.cgroup, [PathBuf::from("/sys/fs/cgroup/kubepods.slice")]);
+    }
+
     #[test]
     fn what_is_wrong_is_said_with_file_line_and_key() {
         let near = refused("cap = 64\nhodlout = 0.1\n");

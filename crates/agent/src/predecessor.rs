@@ -1,13 +1,13 @@
 //! The agent that ran before, as its successor sees it: what is taken over from it ([`crate::handover`]).
 
 use crate::config::AgentConfig;
+use crate::format::FORMAT;
 use crate::handover::{
     DONE, Estate, HandoverOffer, LinkRole, PATIENCE, READY, Successor, receive_file,
     receive_last_line, receive_line, send_line,
 };
 use crate::kernel::{SharedMaps, programs_digest};
 use crate::question::{AgentAnswer, Question};
-use crate::store::STATE_FORMAT;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -39,9 +39,9 @@ impl Predecessor {
             )
         })?;
         match found.offer.state_format {
-            Some(format) if format > STATE_FORMAT && config.state.is_some() => Err(format!(
+            Some(format) if format > FORMAT && config.state.is_some() => Err(format!(
                 "the agent at {at} is of version {} and keeps its memory in format {format}; version {} reads format \
-                 {STATE_FORMAT} at most. Take over with another file (--state FILE): the memory comes along, what was \
+                 {FORMAT} at most. Take over with another file (--state FILE): the memory comes along, what was \
                  compared begins anew",
                 found.offer.version,
                 env!("CARGO_PKG_VERSION")

@@ -143,3 +143,36 @@ pub struct MapFill {
     /// At most.
     pub most: u32,
 }
+
+#[cfg(test)]
+impl AgentStatus {
+    /// Of an agent that has just been started.
+    pub(crate) fn empty() -> Self {
+        let totals = ConnectionTotals::default();
+        Self {
+            version: "1".to_owned(),
+            pid: 1,
+            cgroups: vec!["/sys/fs/cgroup".into()],
+            except_cgroups: vec![],
+            mode: Mode::Window,
+            control: ControlChoice::Auto,
+            congestion_controls: vec![],
+            off: None,
+            dry_run: false,
+            control_group_share: 0.05,
+            percent: 100.0,
+            stage: 0,
+            stopped: vec![],
+            cap: 256,
+            paths: 0,
+            max_paths: 1,
+            connections: totals,
+            parts: vec![],
+            time_ratio: None,
+            comparison: crate::compare::by_size(&totals, &[]),
+            summaries_lost: 0,
+            programs: vec![],
+            maps: vec![],
+        }
+    }
+}

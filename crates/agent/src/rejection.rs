@@ -33,7 +33,8 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
 }
 
 fn reason(error: &str, said: &str, program: Option<&str>) -> String {
-    let known = KNOWN.iter().find_map(|known| known.in_words(said));
+    let known =
+        KNOWN.iter().find_map(|known| known.in_words(said).or_else(|| known.in_words(error)));
     match (known, program) {
         (Some(words), _) => words,
         (None, Some(program)) => {
@@ -109,7 +110,8 @@ const KNOWN: &[Known] = &[
     known(
         "Operation not permitted",
         "",
-        "does not allow it: run as root, or with the three capabilities",
+        "does not allow it: run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN; in a container its seccomp profile \
+         has to allow bpf, too",
     ),
 ];
 
@@ -174,6 +176,18 @@ libbpf: failed to load object 'agent'";
             "rejects program hs_window: R2 type=mem expected=fp, pkt, pkt_meta, map_key, map_value"
         );
         assert!(rejection.details.starts_with("Permission denied (os error 13)\nlibbpf: prog"));
+    }
+
+    /// So it is where bpf(2) itself is refused, by a container's seccomp profile: nothing is said but the error.
+    #[test]
+    fn what_bpf_itself_refuses_is_told_by_its_error() {
+        let rejection = Rejection::new("Operation not permitted (os error 1)", "");
+        assert!(
+            rejection.reason.starts_with("does not allow it: run as root"),
+            "{}",
+            rejection.reason
+        );
+        assert!(rejection.reason.ends_with("seccomp profile has to allow bpf, too"));
     }
 
     #[test]

@@ -18,9 +18,7 @@ mod tests {
     use crate::compare::{by_part, by_size};
     use crate::contract::ConnectionSummary;
     use crate::exchange::{ExchangeDocument, tests::GOOD};
-    use crate::load::Mode;
     use crate::question::{AgentStatus, MapFill, ProgramTime, StoppedPart};
-    use crate::schemes::ControlChoice;
     use crate::totals::ConnectionTotals;
     use serde_json::{Value, json};
 
@@ -57,33 +55,17 @@ mod tests {
     fn status(of: &(ConnectionTotals, CanaryState), off: Option<String>) -> Value {
         let (totals, canary) = of;
         let findings = canary.findings();
+        let stopped = off.iter().map(|why| StoppedPart { part: "all".into(), why: why.clone() });
         let status = AgentStatus {
-            version: "1".to_owned(),
-            pid: 1,
-            cgroups: vec!["/sys/fs/cgroup".into()],
-            except_cgroups: vec![],
-            mode: Mode::Window,
-            control: ControlChoice::Auto,
-            congestion_controls: vec![],
-            stopped: off
-                .iter()
-                .map(|why| StoppedPart { part: "all".into(), why: why.clone() })
-                .collect(),
+            stopped: stopped.collect(),
             off,
-            dry_run: false,
-            control_group_share: 0.05,
-            percent: 1.0,
-            stage: 3,
-            cap: 256,
-            paths: 0,
-            max_paths: 1,
             connections: *totals,
             parts: by_part(&findings, canary.stops()),
             time_ratio: findings[0].times,
             comparison: by_size(totals, &findings),
-            summaries_lost: 0,
             programs: vec![ProgramTime { program: "attend".to_owned(), runs: 1, time_s: 1e-6 }],
             maps: vec![MapFill { map: "hosts".to_owned(), entries: 1, most: 2 }],
+            ..AgentStatus::empty()
         };
         serde_json::to_value(status).unwrap()
     }

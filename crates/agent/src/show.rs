@@ -183,7 +183,10 @@ fn sum_row(name: &str, sum: &Sum) -> [String; 8] {
 }
 
 /// Columns as wide as their widest cell.
-fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+pub(crate) fn table<const N: usize>(
+    head: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
     let mut all = vec![head.map(str::to_owned)];
     all.extend(rows);
     let width = |n: usize| all.iter().map(|row| row[n].chars().count()).max().unwrap_or(0);

@@ -8,23 +8,17 @@ use crate::paths::{self, own_namespace};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError,
-    TableDefinition, TableHandle,
+    TableDefinition,
 };
 use std::fs;
 use std::io;
 use std::path::Path as FilePath;
 
-const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
-/// The same before rates were remembered.
-const PATHS_1: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-1");
-/// Where the rate stands in a path's bytes, and how many it takes.
-const RATE: std::ops::Range<usize> = 32..40;
-/// Which format this is, counted up whenever an older version would misread it.
-pub const STATE_FORMAT: u32 = 2;
+pub(crate) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
 /// In place of a network namespace's number: of all.
 const SHARED: u32 = 0;
 /// Facts of the agent itself.
-const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
+pub(crate) const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
 
 /// What is kept of the agent itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +27,12 @@ pub enum AgentFact {
     Off,
     /// What the canary has found, as JSON.
     Canary,
-    /// [`STATE_FORMAT`] of the version that wrote it last; versions before this was kept wrote 1 or 2.
-    Format,
 }
 
 /// Bytes of the file that are kept in memory: it is written a little at a time, and read once.
 const CACHE: usize = 8 << 20;
 
-/// The file.
+/// The file, of the format of [`crate::format`].
 #[derive(Debug)]
 pub struct Store(Database);
 
@@ -56,7 +48,7 @@ impl Store {
     /// Opens the file, or makes one. One that is damaged is put aside, with a word of that in `Ok`.
     ///
     /// # Errors
-    /// If another agent has it, it can be neither opened nor made, or a newer version has written it.
+    /// If another agent has it, or it can be neither opened nor made.
     pub fn open(file: &FilePath) -> Result<(Self, Option<String>), String> {
         let shown = file.display();
         if let Some(directory) = file.parent() {
@@ -64,11 +56,7 @@ impl Store {
                 .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
         }
         match create(file) {
-            Ok(database) => {
-                let store = Self(database);
-                store.fit(file)?;
-                Ok((store, None))
-            }
+            Ok(database) => Ok((Self(database), None)),
             Err(error) if is_damaged(&error) => {
                 let aside = file.with_extension("damaged");
                 fs::rename(file, &aside)
@@ -87,46 +75,8 @@ impl Store {
         }
     }
 
-    /// Makes a file of an older version one of this; refuses one of a newer, and leaves it as it is.
-    fn fit(&self, file: &FilePath) -> Result<(), String> {
-        let shown = file.display();
-        let written = self.fact(AgentFact::Format);
-        let format = written.as_deref().map_or(Some(STATE_FORMAT), |text| text.parse().ok());
-        if format.is_none_or(|format| format > STATE_FORMAT) {
-            return Err(format!(
-                "{shown} is of a newer version of the agent (format {}, this version reads {STATE_FORMAT} at most) and stays as \
-                 it is. Keep the memory in another file (--state FILE). To bring it along, write it with the newer version, \
-                 `headstart agent export memory.json`, and read it here, `headstart agent import memory.json`",
-                written.unwrap_or_default()
-            ));
-        }
-        let fitted = self
-            .migrate()
-            .and_then(|()| self.set_fact(AgentFact::Format, Some(&STATE_FORMAT.to_string())));
-        fitted.map_err(|error| format!("cannot read {shown}: {error}"))
-    }
-
-    /// Format 1 has no rate: not measured.
-    fn migrate(&self) -> Result<(), redb::Error> {
-        let writing = self.0.begin_write()?;
-        if writing.list_tables()?.any(|table| table.name() == PATHS_1.name()) {
-            let mut new = writing.open_table(PATHS)?;
-            for row in writing.open_table(PATHS_1)?.iter()? {
-                let (key, row) = row?;
-                // What is cut short is nothing in either format.
-                let Some((before, behind)) = row.value().split_at_checked(RATE.start) else {
-                    continue;
-                };
-                let row = [before, &[0; RATE.end - RATE.start], behind].concat();
-                if new.get(key.value())?.is_none() {
-                    new.insert(key.value(), row.as_slice())?;
-                }
-            }
-            drop(new);
-            writing.delete_table(PATHS_1)?;
-        }
-        writing.commit()?;
-        Ok(())
+    pub(crate) const fn database(&self) -> &Database {
+        &self.0
     }
 
     /// Puts into `map` what is remembered, as old as it is, and drops what means nothing any more; how many paths.
@@ -255,7 +205,6 @@ impl AgentFact {
         match self {
             Self::Off => "off",
             Self::Canary => "canary-1",
-            Self::Format => "format",
         }
     }
 }
@@ -348,53 +297,6 @@ mod tests {
         let key = PrefixKey { namespace: SHARED, prefix: "192.0.2.0/24".parse().unwrap() };
         let now = Moment { monotonic_ns: 20, wall_ns: 52_000, boot: 8 };
         assert_eq!(restored(&key.to_bytes(), &row(false), &now, 44).unwrap().0, key);
-    }
-
-    fn fresh(name: &str) -> std::path::PathBuf {
-        let file = std::env::temp_dir().join(format!("headstart-{name}-{}", std::process::id()));
-        let _ = fs::remove_file(&file);
-        file
-    }
-
-    /// As version 1 wrote it: the path of `row`, without the eight bytes of its rate.
-    #[test]
-    fn what_the_first_format_remembered_is_remembered_without_a_rate() {
-        let file = fresh("format-1");
-        let key = PrefixKey { namespace: 33, prefix: "192.0.2.0/24".parse().unwrap() };
-        let mut old = row(true);
-        old.drain(RATE);
-        {
-            let database = create(&file).unwrap();
-            let writing = database.begin_write().unwrap();
-            let key = key.to_bytes();
-            writing.open_table(PATHS_1).unwrap().insert(key.as_slice(), old.as_slice()).unwrap();
-            writing.commit().unwrap();
-        }
-        let store = Store::open(&file).unwrap().0;
-        assert_eq!(store.fact(AgentFact::Format).as_deref(), Some("2"));
-        let reading = store.0.begin_read().unwrap();
-        let table = reading.open_table(PATHS).unwrap();
-        let got = Row::from_bytes(table.get(key.to_bytes().as_slice()).unwrap().unwrap().value());
-        let expected = Row::from_bytes(&row(true)).unwrap();
-        let path = LearntPath { rate: 0, ..expected.path };
-        assert_eq!(got, Some(Row { path, ..expected }));
-        assert!(reading.list_tables().unwrap().all(|table| table.name() != PATHS_1.name()));
-        drop((table, reading, store));
-        fs::remove_file(&file).unwrap();
-    }
-
-    #[test]
-    fn a_newer_format_is_refused_with_a_way_out_and_stays() {
-        let file = fresh("format-3");
-        let (store, _) = Store::open(&file).unwrap();
-        store.set_fact(AgentFact::Format, Some("3")).unwrap();
-        drop(store);
-        for _ in 0..2 {
-            let why = Store::open(&file).unwrap_err();
-            assert!(why.contains("format 3, this version reads 2 at most"), "{why}");
-            assert!(why.contains("--state FILE") && why.contains("agent export"), "{why}");
-        }
-        fs::remove_file(&file).unwrap();
     }
 
     #[test]

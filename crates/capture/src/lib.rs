@@ -42,6 +42,7 @@ pub use ahead::ReadAhead;
 pub use anonymize::Anonymizer;
 pub use error::{CaptureError, CaptureTrouble};
 pub use files::CaptureFiles;
+pub use input::DecompressedInput;
 pub use link_type::LinkType;
 pub use live::{LiveCapture, LiveOptions, LivePacket, PortRange};
 pub use observed::{Observed, PacketDirection, TcpEnd};

@@ -14,6 +14,7 @@ mod emulate;
 mod failure;
 mod input;
 mod interrupt;
+mod jobs;
 mod manual;
 mod merge;
 mod names;

@@ -32,6 +32,12 @@ impl CumulativeDistribution {
         let at = self.steps.partition_point(|step| step.share < share);
         self.steps.get(at).or(self.steps.last()).map(|step| step.value)
     }
+
+    /// The share of the counts that are no larger than a value, in `0..=1`, to half a per cent.
+    pub fn share_up_to(&self, value: f64) -> f64 {
+        let above = self.steps.partition_point(|step| step.value <= value);
+        above.checked_sub(1).and_then(|at| self.steps.get(at)).map_or(0.0, |step| step.share)
+    }
 }
 
 /// Counts whole numbers.
@@ -88,6 +94,9 @@ mod tests {
         // The fiftieth of 1 to 100 is 50, in tenths 5.
         assert_eq!(found.quantile(0.5), Some(5.0));
         assert_eq!(found.quantile(1.0), Some(10.0));
+        // 30 of 1 to 100 are no larger than 30, in tenths 3.
+        assert!((found.share_up_to(3.0) - 0.3).abs() <= 0.005);
+        assert_eq!((found.share_up_to(0.05), found.share_up_to(99.0)), (0.0, 1.0));
         assert_eq!(CumulativeDistribution::default().quantile(0.5), None);
     }
 

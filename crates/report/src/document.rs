@@ -3,7 +3,7 @@
 //! Plain public structs, no behaviour; `page/document.rs` turns them into HTML. As everywhere here,
 //! strings may come from outside and are cleaned and escaped on output.
 
-use crate::{Colour, Figure, Links, Quantity, Ranges, Table};
+use crate::{Colour, Figure, Links, Quantity, Ranges, ShareBars, Table};
 
 /// A page: a title, facts under it, sections.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,6 +44,8 @@ pub enum Block {
     Heat(HeatMap),
     /// Values with extremes, in rows.
     Ranges(Ranges),
+    /// Bars of shares.
+    Bars(ShareBars),
     /// A word set off, a verdict.
     Badge(Badge),
 }

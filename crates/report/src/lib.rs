@@ -9,6 +9,7 @@
 //!
 //! Same input, same bytes: no timestamp, no random identifier, no hash order reaches the output.
 
+mod bars;
 mod document;
 mod figure;
 mod file;
@@ -24,6 +25,7 @@ mod table;
 mod text;
 mod thin;
 
+pub use bars::{BarPart, BarRow, ShareBars};
 pub use document::{Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
 pub use figure::{
     Axis, AxisUnit, Figure, FigureMark, Point, Reference, Scale, Series, SeriesShape, Shade, Symbol,

@@ -1,10 +1,12 @@
-//! What the engine costs: reads captures and rebuilds all senders, `REPEATS` times.
+//! What the engine costs: reads captures and rebuilds all senders, as `headstart analyze --sender PROFILE --jobs THREADS` does.
 //!
-//! `trace_speed linux REPEATS FILE…`; count instructions with `valgrind --tool=callgrind`.
+//! `trace_speed PROFILE THREADS FILE…`; count instructions with `valgrind --tool=callgrind`. With 0 threads one
+//! engine does without shards.
 
-use capture::{CaptureFiles, SegmentSource};
+use capture::{CaptureFiles, Observed, SegmentSource};
 use trace::{
-    ConnectionTrace, EngineConfig, SenderModel, SenderModels, SenderProfile, TraceEngine, TraceSink,
+    ConnectionTrace, EngineConfig, EngineTally, SenderModel, SenderModels, SenderProfile,
+    ShardedTraceEngine, TraceEngine, TraceSink,
 };
 
 /// Counts.
@@ -21,28 +23,41 @@ impl TraceSink for Counts {
         self.again += summary.server_sent.retransmitted() + summary.client_sent.retransmitted();
         self.bytes += summary.server_sent.bytes + summary.client_sent.bytes;
     }
+
+    fn wants_packets(&self) -> bool {
+        false
+    }
+}
+
+fn read(files: &[String], mut take: impl FnMut(&Observed)) -> Result<(), capture::CaptureError> {
+    let (mut source, mut batch) = (CaptureFiles::new(files), Vec::new());
+    while source.next_batch(&mut batch)? {
+        batch.iter().for_each(&mut take);
+    }
+    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let profile =
         args.next().and_then(|name| SenderProfile::named(&name)).ok_or("which profile?")?;
-    let repeats: u32 = args.next().ok_or("how often?")?.parse()?;
+    let threads: usize = args.next().ok_or("how many threads?")?.parse()?;
     let files: Vec<String> = args.collect();
-    for _ in 0..repeats {
-        let models = SenderModels::all(SenderModel::of(profile));
-        let config = EngineConfig { models, ..EngineConfig::default() };
+    let models = SenderModels::all(SenderModel::of(profile));
+    let config = EngineConfig { models, ..EngineConfig::default() };
+    let (counts, tally): (Counts, EngineTally) = if threads == 0 {
         let mut engine = TraceEngine::new(config, Counts::default());
-        let mut source = CaptureFiles::new(&files);
-        let mut batch = Vec::new();
-        while source.next_batch(&mut batch)? {
-            batch.iter().for_each(|segment| engine.on_segment(segment));
-        }
-        let (Counts { connections, again, bytes }, tally) = engine.finish_all();
-        println!(
-            "{} segments, {connections} connections, {again} again, {bytes} bytes",
-            tally.segments
-        );
-    }
+        read(&files, |segment| engine.on_segment(segment))?;
+        engine.finish_all()
+    } else {
+        let mut engine = ShardedTraceEngine::new(&config, Counts::default(), threads)?;
+        read(&files, |segment| engine.on_segment(segment))?;
+        engine.finish_all()
+    };
+    let Counts { connections, again, bytes } = counts;
+    println!(
+        "{} segments, {connections} connections, {again} again, {bytes} bytes",
+        tally.segments
+    );
     Ok(())
 }

@@ -456,7 +456,9 @@ impl TracedConnection {
         bytes: u64,
         with: &mut Digesting<'_, S>,
     ) {
-        if let Some(sender) = &self.halves[self.server].sender {
+        if let Some(sender) = &self.halves[self.server].sender
+            && with.sink.wants_packets()
+        {
             with.sink.on_sent(&self.told_of_server(), &sender.sent(at, end, bytes));
         }
     }

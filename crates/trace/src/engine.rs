@@ -6,9 +6,10 @@ use crate::sender::PARK_AFTER;
 use crate::servers::NamedServers;
 use crate::sink::TraceSink;
 use crate::summary::TraceEnd;
-use crate::table::ConnectionTable;
+use crate::table::{ConnectionTable, FoundPlace};
 use crate::vantage::Vantage;
 use capture::Observed;
+use segment::Flags;
 use units::{Duration, Instant};
 
 /// Segments between two looks for idle connections.
@@ -64,6 +65,22 @@ pub struct EngineTally {
     pub clock_set: u64,
 }
 
+impl EngineTally {
+    /// Adds the counts of another part of the capture.
+    pub(crate) const fn add(&mut self, other: &Self) {
+        let Self { segments, of_others, connections, evicted, backwards, clock_set } = *other;
+        self.segments += segments;
+        self.of_others += of_others;
+        self.connections += connections;
+        self.evicted += evicted;
+        self.backwards += backwards;
+        // Each part sees it by itself.
+        if clock_set > self.clock_set {
+            self.clock_set = clock_set;
+        }
+    }
+}
+
 /// Rebuilds the senders of a capture. It reads no file and no clock.
 pub struct TraceEngine<S> {
     config: EngineConfig,
@@ -89,7 +106,7 @@ impl<S: TraceSink> TraceEngine<S> {
     pub fn on_segment(&mut self, segment: &Observed) {
         if segment.at + CLOCK_SET < self.now {
             self.tally.clock_set += 1;
-            self.finish_open();
+            while self.finish_oldest() {}
         } else if segment.at < self.now {
             self.tally.backwards += 1;
             let segment = Observed { at: self.now, ..*segment };
@@ -105,9 +122,9 @@ impl<S: TraceSink> TraceEngine<S> {
             self.tally.of_others += 1;
             return;
         }
-        let place = match self.table.find(segment) {
-            Some(place) if !self.is_replaced(place, segment) => place,
-            Some(place) => {
+        let FoundPlace { place, side } = match self.table.find(segment) {
+            Some(found) if !self.is_replaced(found, segment) => found,
+            Some(FoundPlace { place, .. }) => {
                 self.finish(place, TraceEnd::Replaced);
                 self.begin(segment)
             }
@@ -116,7 +133,7 @@ impl<S: TraceSink> TraceEngine<S> {
         let EngineConfig { models, acks_only, vantage, .. } = &self.config;
         let mut with =
             Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
-        if let Some((connection, side)) = self.table.at(place, segment) {
+        if let Some(connection) = self.table.at(place) {
             let was_over = connection.is_over();
             connection.on_segment(side, segment, &mut with);
             if !was_over && connection.is_over() {
@@ -146,12 +163,15 @@ impl<S: TraceSink> TraceEngine<S> {
         self.table.park_before(then, &mut with)
     }
 
-    fn is_replaced(&mut self, place: u32, segment: &Observed) -> bool {
-        let found = self.table.at(place, segment);
-        found.is_some_and(|(connection, side)| connection.is_replaced_by(side, segment))
+    fn is_replaced(&mut self, found: FoundPlace, segment: &Observed) -> bool {
+        segment.has(Flags::SYN)
+            && self
+                .table
+                .at(found.place)
+                .is_some_and(|connection| connection.is_replaced_by(found.side, segment))
     }
 
-    fn begin(&mut self, segment: &Observed) -> u32 {
+    fn begin(&mut self, segment: &Observed) -> FoundPlace {
         if self.table.len() >= self.config.max_connections.max(1)
             && let Some((oldest, _)) = self.table.oldest()
         {
@@ -163,7 +183,7 @@ impl<S: TraceSink> TraceEngine<S> {
         let named = self.config.servers.end_of(segment);
         let connection = TracedConnection::new(number, segment, named);
         self.sink.on_begin(&connection.told_of_server(), segment.at);
-        self.table.insert(segment, connection)
+        FoundPlace { place: self.table.insert(segment, connection), side: 0 }
     }
 
     /// Ends the connection that has been idle for longest, if for too long.
@@ -192,14 +212,22 @@ impl<S: TraceSink> TraceEngine<S> {
 
     /// Ends what is under way, and gives the sink back with the counts.
     pub fn finish_all(mut self) -> (S, EngineTally) {
-        self.finish_open();
+        while self.finish_oldest() {}
         (self.sink, self.tally)
     }
 
-    fn finish_open(&mut self) {
-        while let Some((oldest, _)) = self.table.oldest() {
-            self.finish(oldest, TraceEnd::CaptureEnded);
+    /// Ends the connection used longest ago; false if there is none.
+    pub(crate) fn finish_oldest(&mut self) -> bool {
+        let oldest = self.table.oldest();
+        if let Some((place, _)) = oldest {
+            self.finish(place, TraceEnd::CaptureEnded);
         }
+        oldest.is_some()
+    }
+
+    /// Whom it tells.
+    pub(crate) const fn sink_mut(&mut self) -> &mut S {
+        &mut self.sink
     }
 
     /// Counts so far.

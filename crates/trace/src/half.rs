@@ -150,20 +150,30 @@ impl Half {
     }
 
     /// True if the packet before was the same.
+    #[inline]
     pub(crate) fn is_copy(&mut self, segment: &Observed) -> bool {
         let print = Print { hash: print_of(segment), micros: segment.at.as_nanos() as u32 / 1000 };
-        let numbered = segment.source.ip.is_ipv4() && segment.ip_id != 0;
-        let within = if numbered { COPIED_WITHIN } else { UNNUMBERED_WITHIN };
-        let copied = self.recent.iter().any(|known| {
-            known.hash == print.hash
-                && u64::from(print.micros.wrapping_sub(known.micros)) <= within.as_micros()
-        });
-        if copied && (numbered || segment.payload > 0) {
+        let alike = |known: &Print| known.hash == print.hash;
+        if self.recent.iter().fold(false, |found, known| found | alike(known))
+            && self.is_copied(segment, print)
+        {
             return true;
         }
-        self.recent[usize::from(self.at_recent)] = print;
-        self.at_recent = (self.at_recent + 1) % RECENT as u8;
+        self.recent[usize::from(self.at_recent) % RECENT] = print;
+        self.at_recent = self.at_recent.wrapping_add(1);
         false
+    }
+
+    /// The packet is like one before: whether it is the same.
+    #[cold]
+    fn is_copied(&self, segment: &Observed, print: Print) -> bool {
+        let numbered = segment.source.ip.is_ipv4() && segment.ip_id != 0;
+        let within = if numbered { COPIED_WITHIN } else { UNNUMBERED_WITHIN };
+        let soon = |known: &Print| {
+            u64::from(print.micros.wrapping_sub(known.micros)) <= within.as_micros()
+        };
+        (numbered || segment.payload > 0)
+            && self.recent.iter().any(|known| known.hash == print.hash && soon(known))
     }
 
     /// Notes the sender's clock.
@@ -325,7 +335,7 @@ impl Half {
         }
         let mut sender = Box::new(RebuiltSender::new(model, terms));
         match syn {
-            Some(syn) => sender.open_unseen(syn.at, opened.0),
+            Some(syn) => sender.open_unseen(syn.at, syn.again, opened.0),
             None => sender.begin_at(self.high.max(1)),
         }
         let origin = self.origin.map_or(0, |origin| origin.0);

@@ -154,6 +154,10 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
         }
     }
 
+    fn wants_packets(&self) -> bool {
+        self.inner.wants_packets()
+    }
+
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
         if self.passes(sender) {
             self.inner.on_round_trip(sender, at, rtt);

@@ -51,6 +51,12 @@ pub trait TraceSink {
         let _ = (sender, at);
     }
 
+    /// [`TraceSink::on_request`], [`TraceSink::on_sent`] and [`TraceSink::on_round_trip`] are wanted. One of them comes with
+    /// most packets, and costs time, above all where several threads work.
+    fn wants_packets(&self) -> bool {
+        true
+    }
+
     /// A client sent new payload, of which a packet had `bytes`.
     fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
         let _ = (sender, at, bytes);
@@ -102,6 +108,10 @@ impl<A: TraceSink, B: TraceSink> TraceSink for (A, B) {
     fn on_over(&mut self, sender: &TracedSender, at: Instant) {
         self.0.on_over(sender, at);
         self.1.on_over(sender, at);
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.0.wants_packets() || self.1.wants_packets()
     }
 
     fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {

@@ -7,44 +7,51 @@ use crate::connection::{Digesting, Side, TracedConnection};
 use crate::sink::TraceSink;
 use capture::{Observed, TcpEnd};
 use rustc_hash::FxHashMap;
-use std::hash::{Hash, Hasher};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant};
 
 const NONE: u32 = u32::MAX;
 
-/// The two ends of a connection, the lower one first.
+/// The two ends of a connection, the lower one first: two words for IPv4, since every segment is looked up.
+type EndsV4 = (u64, u64);
+type EndsV6 = (TcpEnd, TcpEnd);
+
+/// What a segment is looked up by; `swapped`: its sender is the higher end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ends {
-    low: TcpEnd,
-    high: TcpEnd,
+enum EndsKey {
+    V4 { ends: EndsV4, swapped: bool },
+    V6 { ends: EndsV6, swapped: bool },
 }
 
-impl Ends {
+impl EndsKey {
+    #[inline]
+    fn between(source: &TcpEnd, destination: &TcpEnd) -> Self {
+        let word = |ip: Ipv4Addr, port: u16| u64::from(u32::from(ip)) << 16 | u64::from(port);
+        if let (IpAddr::V4(from), IpAddr::V4(to)) = (source.ip, destination.ip) {
+            let (from, to) = (word(from, source.port), word(to, destination.port));
+            return Self::V4 { ends: (from.min(to), from.max(to)), swapped: from > to };
+        }
+        let swapped = source > destination;
+        let ends = if swapped { (*destination, *source) } else { (*source, *destination) };
+        Self::V6 { ends, swapped }
+    }
+
     fn of(segment: &Observed) -> Self {
-        Self::between(segment.source, segment.destination)
+        Self::between(&segment.source, &segment.destination)
     }
 
-    fn between(a: TcpEnd, b: TcpEnd) -> Self {
-        if a <= b { Self { low: a, high: b } } else { Self { low: b, high: a } }
-    }
-}
-
-impl Hash for Ends {
-    /// Two words for IPv4: every segment is looked up.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        for end in [&self.low, &self.high] {
-            match end.ip {
-                IpAddr::V4(ip) => {
-                    state.write_u64(u64::from(u32::from(ip)) << 16 | u64::from(end.port));
-                }
-                IpAddr::V6(ip) => {
-                    state.write_u128(ip.into());
-                    state.write_u16(end.port);
-                }
-            }
+    const fn is_swapped(&self) -> bool {
+        match self {
+            Self::V4 { swapped, .. } | Self::V6 { swapped, .. } => *swapped,
         }
     }
+}
+
+/// Where a segment's connection is, and which side of it has sent the segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FoundPlace {
+    pub(crate) place: u32,
+    pub(crate) side: Side,
 }
 
 /// A list of places, from the one used longest ago to the latest.
@@ -60,6 +67,8 @@ struct Place {
     older: u32,
     newer: u32,
     list: List,
+    /// The side of the first packet is the higher end.
+    swapped: bool,
     /// When it became the latest of its list.
     touched: Instant,
 }
@@ -73,56 +82,59 @@ struct ListEnds {
 
 /// The connections under way.
 pub(crate) struct ConnectionTable {
-    by_ends: FxHashMap<Ends, u32>,
+    by_v4: FxHashMap<EndsV4, u32>,
+    by_v6: FxHashMap<EndsV6, u32>,
     places: Vec<Place>,
     free: Vec<u32>,
     lists: [ListEnds; 2],
     /// Whose segment was looked up last: the next is often of the same connection.
-    last: Option<(TcpEnd, TcpEnd, u32)>,
+    last: (EndsV4, u32),
 }
 
 /// A connection is moved to the end of its list at most this often.
 const TOUCH_EVERY: Duration = Duration::from_millis(100);
 
+/// No connection: its ends are one, at port 0.
+const NOBODY: (EndsV4, u32) = ((0, 0), NONE);
+
 impl ConnectionTable {
     pub(crate) fn new() -> Self {
         let none = ListEnds { oldest: NONE, newest: NONE };
         Self {
-            by_ends: FxHashMap::default(),
+            by_v4: FxHashMap::default(),
+            by_v6: FxHashMap::default(),
             places: Vec::new(),
             free: Vec::new(),
             lists: [none; 2],
-            last: None,
+            last: NOBODY,
         }
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.by_ends.len()
+        self.by_v4.len() + self.by_v6.len()
     }
 
-    /// The place of the connection of a segment.
-    pub(crate) fn find(&mut self, segment: &Observed) -> Option<u32> {
-        if let Some((source, destination, place)) = self.last
-            && source == segment.source
-            && destination == segment.destination
-        {
-            return Some(place);
+    /// The place of the connection of a segment, and its sender's side.
+    #[inline]
+    pub(crate) fn find(&mut self, segment: &Observed) -> Option<FoundPlace> {
+        let key = EndsKey::of(segment);
+        let place = match &key {
+            EndsKey::V4 { ends, .. } if *ends == self.last.0 => self.last.1,
+            EndsKey::V4 { ends, .. } => *self.by_v4.get(ends)?,
+            EndsKey::V6 { ends, .. } => *self.by_v6.get(ends)?,
+        };
+        if let EndsKey::V4 { ends, .. } = key {
+            self.last = (ends, place);
         }
-        let place = self.by_ends.get(&Ends::of(segment)).copied()?;
-        self.last = Some((segment.source, segment.destination, place));
-        Some(place)
+        let swapped = self.places.get(place as usize)?.swapped;
+        Some(FoundPlace { place, side: usize::from(swapped != key.is_swapped()) })
     }
 
-    /// The connection at a place, and the side that sent `segment`.
-    pub(crate) fn at(
-        &mut self,
-        place: u32,
-        segment: &Observed,
-    ) -> Option<(&mut TracedConnection, Side)> {
-        let connection = self.places[place as usize].connection.as_deref_mut()?;
-        let side = usize::from(connection.ends[0] != segment.source);
-        Some((connection, side))
+    /// The connection at a place.
+    #[inline]
+    pub(crate) fn at(&mut self, place: u32) -> Option<&mut TracedConnection> {
+        self.places[place as usize].connection.as_deref_mut()
     }
 
     /// Makes the connection at a place the latest of the active ones.
@@ -162,11 +174,13 @@ impl ConnectionTable {
 
     /// Adds a connection that begins with `segment`.
     pub(crate) fn insert(&mut self, segment: &Observed, connection: TracedConnection) -> u32 {
+        let key = EndsKey::of(segment);
         let fresh = Place {
             connection: Some(Box::new(connection)),
             older: NONE,
             newer: NONE,
             list: List::Active,
+            swapped: key.is_swapped(),
             touched: segment.at,
         };
         let place = match self.free.pop() {
@@ -179,7 +193,10 @@ impl ConnectionTable {
                 (self.places.len() - 1) as u32
             }
         };
-        self.by_ends.insert(Ends::of(segment), place);
+        match key {
+            EndsKey::V4 { ends, .. } => self.by_v4.insert(ends, place),
+            EndsKey::V6 { ends, .. } => self.by_v6.insert(ends, place),
+        };
         self.link_newest(place);
         place
     }
@@ -187,10 +204,13 @@ impl ConnectionTable {
     /// Takes the connection at a place out.
     pub(crate) fn remove(&mut self, place: u32) -> Option<Box<TracedConnection>> {
         self.unlink(place);
-        self.last = None;
+        self.last = NOBODY;
         self.free.push(place);
         let connection = self.places[place as usize].connection.take()?;
-        self.by_ends.remove(&Ends::between(connection.ends[0], connection.ends[1]));
+        match EndsKey::between(&connection.ends[0], &connection.ends[1]) {
+            EndsKey::V4 { ends, .. } => self.by_v4.remove(&ends),
+            EndsKey::V6 { ends, .. } => self.by_v6.remove(&ends),
+        };
         Some(connection)
     }
 

@@ -350,41 +350,4 @@ const fn bounds(interval: &ConfidenceInterval) -> [(&'static str, f64); 3] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use sequential::log_times::LogTimes;
-
-    #[test]
-    fn a_group_is_a_histogram_whose_buckets_add_up() {
-        let log_times = LogTimes { count: 3, ..LogTimes::default() };
-        let group = Group { time_sum_s: 30.5, log_times, ..Group::default() };
-        let group = Group { times: [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], ..group };
-        let labels = Sized { start: "warm", up_to_bytes: "any".to_owned() };
-        let mut registry = Registry::default();
-        registry.register("t", "T", CompletionTimes(vec![(labels, group)]));
-        let mut text = String::new();
-        text::encode(&mut text, &registry).unwrap();
-        let of = "start=\"warm\",up_to_bytes=\"any\"";
-        for line in [
-            format!("t_sum{{{of}}} 30.5"),
-            format!("t_count{{{of}}} 3"),
-            format!("t_bucket{{le=\"0.01\",{of}}} 1"),
-            format!("t_bucket{{le=\"25.6\",{of}}} 2"),
-            format!("t_bucket{{le=\"+Inf\",{of}}} 3"),
-        ] {
-            assert!(text.contains(&line), "{line}: {text}");
-        }
-    }
-
-    #[test]
-    fn a_place_is_an_address_or_a_file() {
-        assert_eq!(
-            "127.0.0.1:9464".parse(),
-            Ok(MetricsAddress::Tcp(([127, 0, 0, 1], 9464).into()))
-        );
-        assert_eq!("unix:/run/x".parse(), Ok(MetricsAddress::Unix("/run/x".into())));
-        assert!(
-            "localhost".parse::<MetricsAddress>().unwrap_err().contains("\"localhost\" is neither")
-        );
-    }
-}
+mod tests;

@@ -107,6 +107,29 @@ fn it_says_that_it_is_ready_and_works_with_three_rights_alone() {
 }
 
 #[test]
+fn the_doctor_says_what_runs_and_names_no_peer() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        let page = Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
+            .args(["doctor", "--config", "/nonexistent.toml", "--socket"])
+            .arg(agent.socket())
+            .output()
+            .unwrap();
+        let page = String::from_utf8(page.stdout).unwrap();
+        for part in ["## suspicious", "- there is no control group", "1 of at most 65536 paths"] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        assert!(!page.contains("198.18."), "{page}");
+        // A second agent cannot be; the one that answers is enough.
+        assert!(!page.contains("no agent runs here"), "{page}");
+    });
+}
+
+#[test]
 fn the_unit_that_is_shipped_is_sound() {
     let shipped = include_str!("../../share/headstart-agent.service");
     // Where the program lies on this machine.

@@ -10,7 +10,7 @@ pub(crate) use buffer::ByteBuffer;
 pub(crate) use compression::Compression;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +31,41 @@ pub(crate) fn open(path: &Path) -> io::Result<Input> {
     match path.to_str() {
         Some(STANDARD_INPUT) => begin(Box::new(io::stdin())),
         _ => begin(Box::new(File::open(path)?)),
+    }
+}
+
+/// A file, pipe or standard input, decompressed if its contents are compressed by gzip or zstd: what a capture is read
+/// from, for text that comes the same ways.
+pub struct DecompressedInput(Input);
+
+impl DecompressedInput {
+    /// Opens a file, or standard input for `-`.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or not be read.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        open(path).map(Self)
+    }
+
+    /// Bytes read so far, before decompression.
+    pub fn bytes_read(&self) -> u64 {
+        self.0.read.load(Ordering::Relaxed)
+    }
+}
+
+impl Read for DecompressedInput {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.buffer.read(into)
+    }
+}
+
+impl BufRead for DecompressedInput {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.buffer.fill_buf()
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.0.buffer.consume(n);
     }
 }
 

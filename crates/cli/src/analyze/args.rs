@@ -12,7 +12,7 @@ pub(crate) struct AnalyzeArgs {
     ///
     /// Several files are read in the order of their times, whatever the order on the command line. Files that overlap
     /// are merged.
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "access_log")]
     pub(super) files: Vec<PathBuf>,
 
     /// Analyse only connections to these servers: ports, addresses, networks, or addresses with ports
@@ -53,9 +53,30 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 
+    /// Write a report: one HTML file with plots, tables that sort, and the worst connections drawn
+    ///
+    /// It shows where the time went, the papers' figures of this capture, and time-sequence plots of the 20 connections
+    /// that lost the most time to what a sender can change. It loads nothing from elsewhere.
+    #[arg(long, value_name = "FILE.html")]
+    pub(super) report: Option<PathBuf>,
+
     /// Write only these tables to --out [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "out")]
     pub(super) tables: Vec<TableName>,
+
+    /// Read a web server's access log in the place of captures; - is standard input
+    ///
+    /// Says how soon the same networks ask again, how many networks there are to remember, and how many networks have
+    /// several domains (TCP/SPAND, §5.2). Lines are in the common or combined log format, or JSON objects; the file may
+    /// be compressed. Prints no address. Only --json goes with it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "files", "server", "sender", "vantage", "acks_only", "error", "out", "report", "anonymize",
+    ])]
+    pub(super) access_log: Option<PathBuf>,
+
+    /// Threads that rebuild senders; results do not depend on their number [default: one per core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(super) jobs: Option<u16>,
 
     /// Replace addresses in all output, keeping which are in one network; by a random key, or by the secret in FILE
     ///
@@ -114,8 +135,16 @@ pub(crate) fn appendix() -> Appendix {
                 "Prints all that was found as one object.",
             ),
             (
+                "headstart analyze server.pcap --report server.html",
+                "Writes a page with plots, also of the worst connections.",
+            ),
+            (
                 "headstart analyze server.pcap --out tables",
                 "Writes tables in Parquet, for DuckDB, pandas or Spark.",
+            ),
+            (
+                "headstart analyze --access-log /var/log/nginx/access.log",
+                "Says from an access log whom a memory of networks would help, and how large it is.",
             ),
             (
                 "headstart analyze --acks-only --sender bbr server.pcap",
@@ -133,6 +162,7 @@ pub(crate) fn appendix() -> Appendix {
             ("130", "interrupted; everything read before is analysed"),
         ],
         see_also: &["headstart-capture", "headstart-check-traces"],
+        more: &["docs/analyze.md"],
         ..Appendix::default()
     }
 }

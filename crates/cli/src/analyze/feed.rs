@@ -49,7 +49,7 @@ impl Feed {
 
     /// The same for somebody who waits: it says how far it is, and stops at Ctrl-C.
     pub(crate) fn attended(mut self) -> Result<Self, Failure> {
-        self.progress = ReadingProgress::begin(self.source.progress().total);
+        self.progress = ReadingProgress::begin(self.source.progress().total, "packets");
         self.stop = interrupt::watch()?;
         Ok(self)
     }

@@ -1,10 +1,12 @@
 //! Connections as JSON, each written when it is over.
 
 use crate::failure::Failure;
-use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use serde::{Serialize, Serializer};
+use std::collections::HashMap;
 use std::io::{self, Write};
-use trace::{ConnectionTrace, Retransmission, TimeShare, TraceSink, TracedSender, TransferReport};
+use trace::{
+    ConnectionTrace, Retransmission, TimeShare, TimeShares, TraceSink, TracedSender, TransferReport,
+};
 use units::Instant;
 
 #[derive(Serialize)]
@@ -17,6 +19,19 @@ struct ConnectionJson {
     bytes: [u64; 2],
     retransmissions: Vec<RetransmissionJson>,
     transfers: Vec<TransferJson>,
+    /// Retransmissions and transfers that are not told, because too much was held already.
+    #[serde(skip_serializing_if = "is_zero")]
+    left_out: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Those that took time.
+fn shares_by_name<S: Serializer>(shares: &TimeShares, serializer: S) -> Result<S::Ok, S::Error> {
+    let named = TimeShare::ALL.iter().map(|share| (share.name(), shares.of(*share).as_nanos()));
+    serializer.collect_map(named.filter(|(_, nanos)| *nanos > 0))
 }
 
 #[derive(Serialize)]
@@ -42,19 +57,32 @@ struct TransferJson {
     retransmissions: u32,
     timeouts: u32,
     /// Nanoseconds by what they were spent on.
-    shares_ns: BTreeMap<&'static str, u64>,
+    #[serde(serialize_with = "shares_by_name")]
+    shares_ns: TimeShares,
 }
 
 #[derive(Default)]
 struct Pending {
     retransmissions: Vec<RetransmissionJson>,
     transfers: Vec<TransferJson>,
+    left_out: u64,
 }
+
+impl Pending {
+    fn held(&self) -> usize {
+        self.retransmissions.len() + self.transfers.len()
+    }
+}
+
+/// Retransmissions and transfers of open connections that are held at most: an object of the array has all of its
+/// connection, which may go on for as long as the capture.
+const MOST_HELD: usize = 1 << 20;
 
 /// Writes an array of connections to standard output.
 pub(super) struct JsonSink {
     out: io::BufWriter<io::Stdout>,
     pending: HashMap<u64, Pending>,
+    held: usize,
     written: u64,
     failure: Option<io::Error>,
 }
@@ -62,7 +90,7 @@ pub(super) struct JsonSink {
 impl JsonSink {
     pub(super) fn begin() -> Self {
         let out = io::BufWriter::new(io::stdout());
-        Self { out, pending: HashMap::new(), written: 0, failure: None }
+        Self { out, pending: HashMap::new(), held: 0, written: 0, failure: None }
     }
 
     pub(super) fn end(mut self) -> Result<(), Failure> {
@@ -72,6 +100,17 @@ impl JsonSink {
         let end: &[u8] = if self.written == 0 { b"[]\n" } else { b"\n]\n" };
         self.out.write_all(end)?;
         Ok(self.out.flush()?)
+    }
+
+    /// Where one more is held for the connection; `None`, having counted it, if too much is.
+    fn room(&mut self, sender: &TracedSender) -> Option<&mut Pending> {
+        let pending = self.pending.entry(sender.connection).or_default();
+        if self.held >= MOST_HELD {
+            pending.left_out += 1;
+            return None;
+        }
+        self.held += 1;
+        Some(pending)
     }
 
     fn write(&mut self, connection: &ConnectionJson) -> io::Result<()> {
@@ -88,8 +127,9 @@ fn seconds(at: Instant) -> f64 {
 
 impl TraceSink for JsonSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        let Pending { retransmissions, transfers } =
-            self.pending.remove(&summary.connection).unwrap_or_default();
+        let pending = self.pending.remove(&summary.connection).unwrap_or_default();
+        self.held -= pending.held();
+        let Pending { retransmissions, transfers, left_out } = pending;
         let sent = [&summary.client_sent, &summary.server_sent];
         let connection = ConnectionJson {
             client: summary.client.to_string(),
@@ -100,6 +140,7 @@ impl TraceSink for JsonSink {
             bytes: sent.map(|tally| tally.bytes),
             retransmissions,
             transfers,
+            left_out,
         };
         if self.failure.is_none() {
             self.failure = self.write(&connection).err();
@@ -107,7 +148,7 @@ impl TraceSink for JsonSink {
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        let pending = self.pending.entry(sender.connection).or_default();
+        let Some(pending) = self.room(sender) else { return };
         pending.retransmissions.push(RetransmissionJson {
             ts: seconds(again.at),
             from: if sender.is_server { "server" } else { "client" },
@@ -122,8 +163,7 @@ impl TraceSink for JsonSink {
     }
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
-        let pending = self.pending.entry(sender.connection).or_default();
-        let shares = TimeShare::ALL.iter();
+        let Some(pending) = self.room(sender) else { return };
         pending.transfers.push(TransferJson {
             begin: seconds(report.began),
             end: seconds(report.ended),
@@ -131,10 +171,7 @@ impl TraceSink for JsonSink {
             complete: report.complete,
             retransmissions: report.retransmissions,
             timeouts: report.timeouts,
-            shares_ns: shares
-                .map(|&share| (share.name(), report.shares.of(share).as_nanos()))
-                .filter(|(_, nanos)| *nanos > 0)
-                .collect(),
+            shares_ns: report.shares,
         });
     }
 }

@@ -1,9 +1,11 @@
 //! `headstart analyze`: what packet captures say of a server's transfers.
 
+mod access_log;
 mod args;
 mod feed;
 mod json;
 mod outputs;
+mod page;
 mod reading;
 mod summary;
 mod tables;
@@ -14,11 +16,15 @@ pub(crate) use feed::Feed;
 
 use crate::anonymity::anonymizer;
 use crate::failure::Failure;
+use crate::jobs;
 use outputs::Outputs;
 use summary::SummarySink;
-use trace::{EngineConfig, NamedServers, OnlyServers, TraceEngine};
+use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
+    if let Some(log) = &args.access_log {
+        return access_log::run(log, args.json.is_some());
+    }
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
     let mut servers = args.servers();
     if let Some(anonymizer) = &mut anonymizer {
@@ -47,8 +53,12 @@ fn analyse(
 ) -> Result<(), Failure> {
     let predicting = EngineConfig { acks_only: true, ..config.clone() };
     let predicted = OnlyServers::new(servers.clone(), SummarySink::default());
-    let mut predicted = args.error.then(|| TraceEngine::new(predicting, predicted));
-    let mut engine = TraceEngine::new(config, OnlyServers::new(servers, outputs));
+    let threads = jobs::threads(args.jobs);
+    let predicted = args.error.then(|| ShardedTraceEngine::new(&predicting, predicted, threads));
+    let mut predicted = predicted.transpose().map_err(Failure::failed)?;
+    let outputs = OnlyServers::new(servers, outputs);
+    let engine = ShardedTraceEngine::new(&config, outputs, threads);
+    let mut engine = engine.map_err(Failure::failed)?;
     feed.each(|segment| {
         engine.on_segment(segment);
         if let Some(predicted) = &mut predicted {

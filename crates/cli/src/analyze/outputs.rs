@@ -1,7 +1,8 @@
-//! Everything that one run puts out, beside each other: summary or JSON on standard output, tables in a folder.
+//! Everything that one run puts out, beside each other: summary or JSON on standard output, tables in a folder, a page.
 
 use super::args::{AnalyzeArgs, AnalyzeJson};
 use super::json::JsonSink;
+use super::page::ReportSink;
 use super::summary::SummarySink;
 use super::tables::TablesSink;
 use super::words::words;
@@ -18,11 +19,12 @@ use units::{Duration, Instant};
 pub(super) struct Outputs {
     pub(super) summary: SummarySink,
     json: Option<JsonSink>,
-    /// Summed up, where not each connection is wanted.
+    /// Summed up, where not each connection alone is wanted.
     findings: Option<FindingsSink>,
     /// Of which words are printed, or JSON.
     in_words: bool,
     tables: Option<TablesSink>,
+    report: Option<ReportSink>,
 }
 
 impl Outputs {
@@ -33,23 +35,28 @@ impl Outputs {
         Ok(Self {
             summary: SummarySink::default(),
             json: by_connection.then(JsonSink::begin),
-            findings: (!by_connection).then(FindingsSink::default),
+            findings: (!by_connection || args.report.is_some()).then(FindingsSink::default),
             in_words: args.json.is_none(),
             tables: tables.transpose()?,
+            report: args.report.as_deref().map(ReportSink::begin).transpose()?,
         })
     }
 
     /// Writes what is left. `left_out`: connections of servers that were not named.
     pub(super) fn end(self, tally: &EngineTally, left_out: u64) -> Result<SummarySink, Failure> {
         self.tables.map_or(Ok(()), TablesSink::end)?;
+        let by_connection = self.json.is_some();
         self.json.map_or(Ok(()), JsonSink::end)?;
-        match self.findings.map(FindingsSink::finish) {
-            Some(found) if self.in_words => {
-                stdout::print(&format!("{}\n", words(&found)))?;
-                self.summary.print(tally, left_out)?;
-            }
-            Some(found) => stdout::print_json(&found)?,
-            None => {}
+        let Some(found) = self.findings.map(FindingsSink::finish) else { return Ok(self.summary) };
+        let words = words(&found);
+        if let Some(report) = self.report {
+            report.end(&found, &self.summary.counts(tally, left_out), &words)?;
+        }
+        if self.in_words {
+            stdout::print(&format!("{words}\n"))?;
+            self.summary.print(tally, left_out)?;
+        } else if !by_connection {
+            stdout::print_json(&found)?;
         }
         Ok(self.summary)
     }
@@ -67,6 +74,9 @@ macro_rules! each {
         }
         if let Some(tables) = &mut $self.tables {
             tables.$method($($argument),*);
+        }
+        if let Some(report) = &mut $self.report {
+            report.worst.$method($($argument),*);
         }
     };
 }
@@ -102,6 +112,10 @@ impl TraceSink for Outputs {
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
         each!(self, on_transfer(sender, report));
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.findings.is_some()
     }
 
     fn wants_windows(&self) -> bool {

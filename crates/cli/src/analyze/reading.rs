@@ -13,18 +13,20 @@ const PERIOD: Duration = Duration::from_secs(10);
 pub(super) enum ReadingProgress {
     /// Nobody wants to know.
     Silent,
-    Bar(ProgressBar),
+    Bar(ProgressBar, &'static str),
     Lines {
         began: Instant,
         said: Instant,
+        of: &'static str,
     },
 }
 
 impl ReadingProgress {
-    pub(super) fn begin(total: Option<u64>) -> Self {
+    /// Reading of `of`, like `packets`, from so many bytes.
+    pub(super) fn begin(total: Option<u64>, of: &'static str) -> Self {
         if !io::stderr().is_terminal() {
             let now = now();
-            return Self::Lines { began: now, said: now };
+            return Self::Lines { began: now, said: now, of };
         }
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
         let template = if total.is_some() {
@@ -35,22 +37,22 @@ impl ReadingProgress {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        Self::Bar(bar)
+        Self::Bar(bar, of)
     }
 
-    /// So many packets have been read.
-    pub(super) fn at(&mut self, packets: u64, read: InputProgress) {
+    /// So many have been read.
+    pub(super) fn at(&mut self, count: u64, read: InputProgress) {
         match self {
             Self::Silent => {}
-            Self::Bar(bar) => {
+            Self::Bar(bar, of) => {
                 bar.set_position(read.read);
-                bar.set_message(pace(packets, bar.elapsed()));
+                bar.set_message(pace((count, of), bar.elapsed()));
             }
-            Self::Lines { began, said } => {
+            Self::Lines { began, said, of } => {
                 let now = now();
                 if now.duration_since(*said) >= PERIOD {
                     *said = now;
-                    remark(&line(packets, read, now.duration_since(*began)));
+                    remark(&line((count, of), read, now.duration_since(*began)));
                 }
             }
         }
@@ -59,31 +61,31 @@ impl ReadingProgress {
     /// Says something while the bar stands.
     pub(super) fn remark(&self, text: &str) {
         match self {
-            Self::Bar(bar) => bar.suspend(|| remark(text)),
+            Self::Bar(bar, _) => bar.suspend(|| remark(text)),
             _ => remark(text),
         }
     }
 
     pub(super) fn end(&self) {
-        if let Self::Bar(bar) = self {
+        if let Self::Bar(bar, _) = self {
             bar.finish_and_clear();
         }
     }
 }
 
 /// `12,345,678 packets, 8.1 million/s`.
-fn pace(packets: u64, passed: Duration) -> String {
-    let rate = packets as f64 / passed.as_secs_f64().max(1e-3);
+fn pace((count, of): (u64, &str), passed: Duration) -> String {
+    let rate = count as f64 / passed.as_secs_f64().max(1e-3);
     let rate = match rate {
         1e6.. => format!("{:.1} million", rate / 1e6),
         _ => HumanCount(rate as u64).to_string(),
     };
-    format!("{} packets, {rate}/s", HumanCount(packets))
+    format!("{} {of}, {rate}/s", HumanCount(count))
 }
 
 /// The same, how much of the files has been read, and how long the rest takes.
-fn line(packets: u64, read: InputProgress, passed: Duration) -> String {
-    let pace = pace(packets, passed);
+fn line(count: (u64, &str), read: InputProgress, passed: Duration) -> String {
+    let pace = pace(count, passed);
     let part = read.total.filter(|total| *total > 0).map(|total| read.read as f64 / total as f64);
     match part {
         Some(part) if part > 0.0 => {
@@ -111,12 +113,12 @@ mod tests {
         let two = Duration::from_secs(2);
         let quarter = InputProgress { read: 250, total: Some(1000) };
         assert_eq!(
-            line(16_000_000, quarter, two),
+            line((16_000_000, "packets"), quarter, two),
             "16,000,000 packets, 8.0 million/s, 25 %, about 6 s left"
         );
         let pipe = InputProgress { read: 250, total: None };
-        assert_eq!(line(3_000, pipe, two), "3,000 packets, 1,500/s");
+        assert_eq!(line((3_000, "packets"), pipe, two), "3,000 packets, 1,500/s");
         let begun = InputProgress { read: 0, total: Some(1000) };
-        assert_eq!(line(0, begun, two), "0 packets, 0/s");
+        assert_eq!(line((0, "packets"), begun, two), "0 packets, 0/s");
     }
 }

@@ -56,7 +56,7 @@ impl SummarySink {
     }
 
     /// What was read, and what of it is not usual.
-    fn counts(&self, tally: &EngineTally, left_out: u64) -> String {
+    pub(super) fn counts(&self, tally: &EngineTally, left_out: u64) -> String {
         let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } =
             *tally;
         let mut text = format!(

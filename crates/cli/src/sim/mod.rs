@@ -13,13 +13,12 @@ pub(crate) use examples::names as example_names;
 pub(crate) use progress::SimProgress;
 
 use crate::failure::{Failure, remark};
-use crate::{input, stdout};
+use crate::{input, jobs, stdout};
 use page::ReportPage;
 use plan::Plan;
 use results::{FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, write_tables};
 use std::fs;
 use std::path::Path;
-use std::thread;
 use units::counted;
 
 pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
@@ -124,7 +123,7 @@ fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     }
     let stop = crate::interrupt::watch()?;
     let mut progress = SimProgress::begin(todo.len() as u64);
-    let workers = Workers { jobs: jobs(args), stop: &stop };
+    let workers = Workers { jobs: jobs::threads(args.jobs), stop: &stop };
     let outcome = make_runs(plan, (results, &todo), workers, &mut || progress.step());
     progress.end();
     let outcome = outcome?;
@@ -150,11 +149,6 @@ fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
         )));
     }
     complain(&manifest.failed, all)
-}
-
-fn jobs(args: &SimArgs) -> usize {
-    let cores = || thread::available_parallelism().map_or(1, usize::from);
-    args.jobs.map_or_else(cores, usize::from)
 }
 
 /// Fails if a run did; says which and why.

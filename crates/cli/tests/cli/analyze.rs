@@ -1,6 +1,6 @@
 //! `headstart analyze` and `headstart check traces`, on captures of simulated races.
 
-use crate::run::{folder, headstart};
+use crate::run::{folder, headstart, root};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,4 +97,37 @@ fn labels_that_are_not_found_fail_the_check() {
     assert_eq!(out.status.code(), Some(1));
     let found: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(found["missing"], 1);
+}
+
+/// Keys of the JSON: others build on them.
+#[test]
+fn the_keys_of_the_json_stay() {
+    let capture = root().join("crates/capture/tests/tcprs/rto003.pcap");
+    let out = headstart(&["analyze", "--json", capture.to_str().unwrap(), "--sender", "linux"]);
+    let found: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let keys = |value: &Value| -> Vec<String> {
+        let mut keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+        keys.sort_unstable();
+        keys
+    };
+    let connection = &found[0];
+    let expected = [
+        "begin",
+        "bytes",
+        "client",
+        "end",
+        "profile_errors",
+        "retransmissions",
+        "server",
+        "transfers",
+    ];
+    assert_eq!(keys(connection), expected);
+    let all = connection["retransmissions"].as_array().unwrap();
+    let timeout = all.iter().find(|again| again["kind"] == "timeout").unwrap();
+    let expected =
+        ["expected", "from", "kind", "len", "phase", "predicted", "seq", "spared_by", "ts"];
+    assert_eq!(keys(timeout), expected);
+    let expected =
+        ["begin", "bytes", "complete", "end", "retransmissions", "shares_ns", "timeouts"];
+    assert_eq!(keys(&connection["transfers"][0]), expected);
 }

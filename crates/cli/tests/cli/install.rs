@@ -94,6 +94,8 @@ fn all_that_is_installed_comes_and_goes() {
         ("opt/hs/share/doc/headstart/scripts/README.md", 0o644),
         ("opt/hs/share/fish/vendor_completions.d/headstart-agent.fish", 0o644),
         ("opt/hs/share/fish/vendor_completions.d/headstart.fish", 0o644),
+        ("opt/hs/share/headstart/grafana/headstart-agent.json", 0o644),
+        ("opt/hs/share/headstart/prometheus/headstart-agent.rules.yml", 0o644),
         ("opt/hs/share/zsh/site-functions/_headstart", 0o644),
     ];
     let is_of = |folder: &'static str| move |file: &&(String, u32)| file.0.starts_with(folder);

@@ -3,6 +3,8 @@
 mod agent;
 mod analyze;
 mod analyze_input;
+mod analyze_log;
+mod analyze_report;
 mod analyze_tables;
 mod bad_input;
 mod capture;

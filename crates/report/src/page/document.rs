@@ -131,6 +131,7 @@ impl Block {
             Self::Figure(figure) => captioned(figure, bounds),
             Self::Heat(heat) => heat.to_markup(bounds),
             Self::Ranges(ranges) => ranges.to_markup(shared),
+            Self::Bars(bars) => bars.to_markup(bounds),
             Self::Badge(badge) => html! {
                 p { span class={ "badge " (badge.colour.class()) } { (shared.label(&badge.text)) } }
             },

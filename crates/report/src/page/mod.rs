@@ -5,6 +5,7 @@
 //! escaping of the markup builders; a content security policy that names the page's own script and
 //! style by their hashes forbids everything else, the network first of all.
 
+mod bars;
 mod budget;
 mod compare;
 mod connection;

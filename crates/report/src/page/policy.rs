@@ -18,7 +18,7 @@ const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
 const SCRIPT_SHA256: &str = "R6m8h22ZVGcelC9mOzJLO8SJ9N+xlLnMflRJ6aEBIVs=";
 const CONTROLS_SHA256: &str = "nlIh08njnLIdGPYScN+Pb8dFuNy5/S8WhagsmUa5t6s=";
 const STYLE_SHA256: &str = "z6aMXfWn/zeCKp5txxQUgztJ0oxPPdZTtigP0nxRAU0=";
-const DOCUMENT_STYLE_SHA256: &str = "mgAJGby2rXGi9Vl7yaaTHTNa2j9lQUGfjucys9UurX8=";
+const DOCUMENT_STYLE_SHA256: &str = "/qcKRv5g7RqE+7ZqtQpIrhAhDOZcrxgSmc78djBHmS8=";
 
 /// Which styles a page has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use super::curve::CurvePoint;
 use super::reading::Readings;
 use super::sample::Samples;
+use super::site::{LogFound, SiteFound};
 use plan::Coordinate;
 
 /// One cell: where it is, and the readings of its repeats.
@@ -75,12 +76,34 @@ impl RecordCell {
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     records: Vec<(&'static str, ExperimentRecord)>,
+    site: Vec<SiteFound>,
+    logs: Vec<LogFound>,
 }
 
 impl Book {
     /// Adds the readings of an experiment.
     pub fn add(&mut self, name: &'static str, record: ExperimentRecord) {
         self.records.push((name, record));
+    }
+
+    /// Adds what a capture beside a busy server says.
+    pub fn add_site(&mut self, found: SiteFound) {
+        self.site.push(found);
+    }
+
+    /// What captures beside a busy server say.
+    pub fn site(&self) -> &[SiteFound] {
+        &self.site
+    }
+
+    /// Adds what a busy site's log says.
+    pub fn add_log(&mut self, found: LogFound) {
+        self.logs.push(found);
+    }
+
+    /// What logs of a busy site say.
+    pub fn logs(&self) -> &[LogFound] {
+        &self.logs
     }
 
     /// The readings of an experiment; empty if it was not made.

@@ -32,7 +32,7 @@ impl PaperClaim {
     pub const fn experiments(&self) -> &'static [&'static Experiment] {
         match self.how {
             How::Experiments(experiments, _) => experiments,
-            How::Theory(_) | How::Pending => &[],
+            How::Theory(_) | How::Site(_) | How::Log(_) | How::Pending => &[],
         }
     }
 }
@@ -44,6 +44,10 @@ pub enum How {
     Experiments(&'static [&'static Experiment], fn(&Book) -> Findings),
     /// By computation alone.
     Theory(fn() -> Findings),
+    /// From captures beside a busy server.
+    Site(fn(&Book) -> Findings),
+    /// From logs of a busy site.
+    Log(fn(&Book) -> Findings),
     /// Not yet: what it needs does not exist.
     Pending,
 }

@@ -19,6 +19,7 @@ mod ns2;
 mod reading;
 mod run;
 mod sample;
+mod site;
 mod unit;
 
 mod bs;
@@ -36,6 +37,7 @@ pub use finding::{Bearing, ClaimInterval, FigureLine, Findings, Paper, furthest_
 pub use reading::{Flow, PacketStep, Readings, RunRecords};
 pub use run::{PapersError, PreparedRuns};
 pub use sample::{Measured, Samples};
+pub use site::{LogFound, SiteFound};
 pub use unit::{PERCENT, PLAIN, PrintedUnit, SECONDS};
 
 /// All claims, in the order printed.
@@ -74,6 +76,7 @@ pub fn answer(claims: &[&'static PaperClaim], book: &Book) -> Vec<ClaimAnswer> {
     let findings = |claim: &PaperClaim| match claim.how {
         How::Experiments(_, find) => find(book),
         How::Theory(find) => find(),
+        How::Site(find) | How::Log(find) => find(book),
         How::Pending => Findings::default(),
     };
     claims.iter().map(|claim| ClaimAnswer::new(claim, findings(claim), book)).collect()

@@ -4,8 +4,9 @@
 //! readings are put together in the order of the plans.
 
 use super::book::{Book, ExperimentRecord, RecordCell};
-use super::claim::{Experiment, PaperClaim};
+use super::claim::{Experiment, How, PaperClaim};
 use super::reading::{Readings, RunRecords};
+use super::site::{self, LogMorning, ShiftSize};
 use plan::{Coordinate, Plan, Run};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -38,6 +39,10 @@ struct Job {
 /// The runs that claims need.
 pub struct PreparedRuns {
     jobs: Vec<Job>,
+    /// Captures beside a busy server, with their seeds.
+    shifts: Vec<(ShiftSize, u64)>,
+    /// Mornings of a busy site's log.
+    mornings: Vec<LogMorning>,
 }
 
 impl PreparedRuns {
@@ -52,12 +57,17 @@ impl PreparedRuns {
                 jobs.push(Job::new(experiment, quick)?);
             }
         }
-        Ok(Self { jobs })
+        let any = |needs: fn(&How) -> bool| claims.iter().any(|claim| needs(&claim.how));
+        let captures = any(|how| matches!(how, How::Site(_)));
+        let logs = any(|how| matches!(how, How::Log(_)));
+        let shifts = if captures { site::shifts(quick) } else { Vec::new() };
+        let mornings = if logs { site::mornings(quick) } else { Vec::new() };
+        Ok(Self { jobs, shifts, mornings })
     }
 
     /// How many runs there are.
     pub fn len(&self) -> usize {
-        self.jobs.iter().map(Job::len).sum()
+        self.jobs.iter().map(Job::len).sum::<usize>() + self.shifts.len() + self.mornings.len()
     }
 
     /// True if nothing has to be run.
@@ -87,8 +97,28 @@ impl PreparedRuns {
         for job in &self.jobs {
             book.add(job.experiment.name, job.record(&mut readings));
         }
+        let found =
+            pool.install(|| made(&self.shifts, |(size, seed)| site::shift(*size, *seed), done));
+        found?.into_iter().for_each(|found| book.add_site(found));
+        let found = pool.install(|| made(&self.mornings, |morning| morning.run(), done));
+        found?.into_iter().for_each(|found| book.add_log(found));
         Ok(book)
     }
+}
+
+/// Runs each of `all`, in the order of all.
+fn made<J: Sync, F: Send>(
+    all: &[J],
+    run: impl Fn(&J) -> Result<F, String> + Sync,
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<F>, PapersError> {
+    let one = |job: &J| {
+        let found = run(job);
+        done();
+        found
+    };
+    let found: Result<Vec<F>, String> = all.par_iter().with_max_len(1).map(one).collect();
+    found.map_err(PapersError)
 }
 
 impl Job {

@@ -88,6 +88,8 @@ pub(crate) struct RebuiltSender {
     outstanding_before_ack: u64,
     last_in_flight: u64,
     probe_pending: bool,
+    /// An ACK of its data was captured.
+    is_answered: bool,
     /// Where one of the next segments of a predicted sender ends.
     edge: Option<u64>,
     evidence: Evidence,
@@ -132,6 +134,7 @@ impl RebuiltSender {
             outstanding_before_ack: 0,
             last_in_flight: 0,
             probe_pending: false,
+            is_answered: false,
             edge: None,
             evidence: Evidence::default(),
             fit: Fit::default(),
@@ -139,8 +142,8 @@ impl RebuiltSender {
     }
 
     /// A handshake of which only the peer's SYN, at `syn`, and its ACK at `acked` were seen: the answer went
-    /// again whenever the timer ran out.
-    pub(crate) fn open_unseen(&mut self, syn: Instant, acked: Instant) {
+    /// again whenever the timer ran out, and to a SYN that came `again`.
+    pub(crate) fn open_unseen(&mut self, syn: Instant, again: u8, acked: Instant) {
         self.book_new(syn, 1, 0);
         for _ in 0..MOST_SYNS {
             let at = self.rto_at;
@@ -150,15 +153,22 @@ impl RebuiltSender {
             self.time_out(at);
             self.book_again(at, 0, None);
         }
+        if again > 0 {
+            self.book_again(acked, 0, None);
+        }
         self.on_opened(acked);
     }
 
-    /// The handshake: its SYN was sent at `syn`, `again` times more, and acknowledged at `acked`.
+    /// The handshake: its SYN was sent at `syn`, `again` times more, and acknowledged at `acked`. What the timer has not sent
+    /// again has answered a SYN that came again.
     pub(crate) fn open(&mut self, syn: Instant, again: u8, acked: Instant) {
         self.book_new(syn, 1, 0);
         for _ in 0..again {
-            self.time_out(syn);
-            self.book_again(syn, 0, None);
+            let at = self.rto_at.min(acked);
+            if at < acked {
+                self.time_out(at);
+            }
+            self.book_again(at, 0, None);
         }
         self.on_opened(acked);
     }
@@ -168,6 +178,11 @@ impl RebuiltSender {
         let (sack, window) = (SackOffsets::default(), None);
         let (echo, clock) = (None, None);
         self.on_ack(&SenderAck { at: acked, una: 1, window, bare: true, sack, echo, clock });
+        if self.syn_losses > 0 && !self.path.rtt.has_sample() {
+            // RFC 6298 §5.7.
+            self.backoff = 0;
+            self.path.rtt.restart_after_handshake_loss();
+        }
     }
 
     /// A sender that is met in the middle of its stream: all below `at` is acknowledged.

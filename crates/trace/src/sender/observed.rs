@@ -46,8 +46,8 @@ pub(crate) struct DataDigest {
 const MOST_UNSEEN: u64 = 4096;
 /// Segments that are outstanding at most: 180 MB of full ones.
 const MOST_OUTSTANDING: usize = 1 << 17;
-/// The same while no ACK has been seen.
-const MOST_UNANSWERED: usize = 1 << 12;
+/// The same while no ACK of its data has been seen.
+const MOST_UNANSWERED: usize = 1 << 9;
 /// Packets overtake each other within so much, where no round trip is known.
 const OVERTAKEN_WITHIN: Duration = Duration::from_millis(3);
 /// Runs of the recovery's timer before one event; each waits a round trip's part, so more are no sender's.
@@ -89,6 +89,7 @@ impl RebuiltSender {
     pub(crate) fn on_seen_ack(&mut self, ack: &SenderAck) -> (AckDigest, u64) {
         self.catch_up(ack.at, false);
         self.note_stop(ack.una > self.una);
+        self.is_answered |= ack.una > self.una;
         let unseen = self.book_unseen(ack.at, ack.una);
         (self.on_ack(ack), unseen)
     }
@@ -163,8 +164,7 @@ impl RebuiltSender {
 
     /// More is outstanding than any window holds: its ACKs are not captured. The older half is forgotten.
     fn forget_unanswered(&mut self) {
-        let most =
-            if self.evidence.last_ack.is_some() { MOST_OUTSTANDING } else { MOST_UNANSWERED };
+        let most = if self.is_answered { MOST_OUTSTANDING } else { MOST_UNANSWERED };
         if self.board.len() < most {
             return;
         }

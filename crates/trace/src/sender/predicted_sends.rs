@@ -54,7 +54,7 @@ impl RebuiltSender {
             false => Duration::ZERO,
         };
         let soonest = match segment.was_retransmitted() {
-            _ if least == Duration::MAX => now,
+            _ if least == Duration::MAX || !self.has_fine_clock => now,
             true => now + least.max(lately) * 7 / 8,
             false => now + least.max(lately) / 2,
         };

@@ -121,6 +121,8 @@ struct OpenTransfer {
     paced: Option<(Instant, TimeShare)>,
     /// Time in which it did, by what that counts as; no waiting if no more data follows.
     pacing: TimeShares,
+    /// There is some of it.
+    has_pacing: bool,
     /// What the path carried meanwhile.
     trail: WaitTrail,
 }
@@ -138,6 +140,7 @@ impl OpenTransfer {
             acked: false,
             paced: None,
             pacing,
+            has_pacing: false,
             trail: WaitTrail::default(),
         }
     }
@@ -163,7 +166,9 @@ impl OpenTransfer {
         let pause = std::mem::take(&mut self.room) + std::mem::take(&mut self.done);
         self.trail.name_room(TimeShare::Application);
         self.report.shares.add(TimeShare::Application, pause);
-        self.report.shares.take_all(&mut self.pacing);
+        if std::mem::take(&mut self.has_pacing) {
+            self.report.shares.take_all(&mut self.pacing);
+        }
     }
 
     /// Something goes again that was last sent at `last_sent`. Since then the transfer has waited for that to be found
@@ -189,6 +194,7 @@ impl OpenTransfer {
         let (until, kept_by) = self.paced.unwrap_or((began, TimeShare::Avoidance));
         let paced = until.saturating_since(began).min(time);
         self.pacing.add(kept_by, paced);
+        self.has_pacing |= !paced.is_zero();
         self.room += time.saturating_sub(paced);
         self.trail.note(began, time, (paced > time / 2).then_some(kept_by));
     }
@@ -210,7 +216,7 @@ impl TransferMeter {
     /// Of a connection that began at `began`, with a SYN or in the middle.
     pub(crate) fn new(began: Instant, by_syn: bool) -> Self {
         Self {
-            open: by_syn.then(|| Box::new(OpenTransfer::new(began))),
+            open: None,
             wait: if by_syn { Wait::Opening } else { Wait::Done },
             mark: began,
             next_index: 0,
@@ -219,8 +225,16 @@ impl TransferMeter {
         }
     }
 
+    /// The first transfer of a connection begins with the SYN; half-open ones are spared the memory.
+    fn begin_opening(&mut self) {
+        if self.wait == Wait::Opening && self.open.is_none() {
+            self.open = Some(Box::new(OpenTransfer::new(self.mark)));
+        }
+    }
+
     /// The connection is open at the server.
     pub(crate) fn on_opened(&mut self, now: Instant) {
+        self.begin_opening();
         self.cut(now, Passage::Other);
         if self.wait == Wait::Opening {
             self.wait = Wait::Request;
@@ -235,6 +249,7 @@ impl TransferMeter {
         passage: Passage,
         sender: Option<SenderState>,
     ) -> Option<TransferReport> {
+        self.begin_opening();
         // Lags may have put what came before this later.
         let now = now.max(self.mark);
         self.cut(now, passage);

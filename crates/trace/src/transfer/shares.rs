@@ -77,7 +77,7 @@ impl TimeShares {
     }
 
     /// Adds time.
-    pub(super) fn add(&mut self, share: TimeShare, time: Duration) {
+    pub fn add(&mut self, share: TimeShare, time: Duration) {
         self.0[share as usize] += time;
     }
 

@@ -25,6 +25,8 @@ struct Wait {
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitTrail {
     waits: VecDeque<Wait>,
+    /// Waits in which the window had room, at most: what for is not known yet.
+    rooms: usize,
     arrived: [u64; TimeShare::COUNT],
     in_room: u64,
 }
@@ -43,19 +45,24 @@ impl WaitTrail {
         if self.waits.len() >= MOST {
             self.waits.pop_front();
         }
+        self.rooms += usize::from(share.is_none());
         self.waits.push_back(Wait { began, ended, share });
     }
 
     /// An ACK tells at `now` that `bytes` have arrived, over a path that takes `rtt` there and back.
     pub(super) fn on_arrival(&mut self, now: Instant, bytes: u64, rtt: Duration) {
-        let before =
+        let ago =
             |time: Duration| Instant::from_nanos(now.as_nanos().saturating_sub(time.as_nanos()));
-        let (carried, forgotten) = (before(rtt), before(rtt.saturating_mul(REMEMBERED)));
+        let (carried, forgotten) = (ago(rtt), ago(rtt.saturating_mul(REMEMBERED)));
         while self.waits.len() > 1 && self.waits[0].ended < forgotten {
             self.waits.pop_front();
         }
-        let at = self.waits.partition_point(|wait| wait.ended < carried);
-        match self.waits.get(at).and_then(|wait| wait.share) {
+        if bytes == 0 {
+            return;
+        }
+        // There are few, and it is one of the last.
+        let before = self.waits.iter().rposition(|wait| wait.ended < carried);
+        match self.waits.get(before.map_or(0, |before| before + 1)).and_then(|wait| wait.share) {
             Some(share) => self.arrived[share as usize] += bytes,
             None => self.in_room += bytes,
         }
@@ -72,6 +79,7 @@ impl WaitTrail {
             let Wait { began, share, .. } = self.waits[cut];
             self.waits[cut].began = since;
             self.waits.insert(cut, Wait { began, ended: since, share });
+            self.rooms += usize::from(share.is_none());
         }
         for wait in self.waits.iter_mut().filter(|wait| wait.began >= since) {
             if let Some(waited) = wait.share.filter(|waited| WINDOWS.contains(waited)) {
@@ -85,9 +93,9 @@ impl WaitTrail {
     /// The room that the window had is now known to have been for this.
     pub(super) fn name_room(&mut self, share: TimeShare) {
         self.arrived[share as usize] += std::mem::take(&mut self.in_room);
-        for wait in &mut self.waits {
-            wait.share.get_or_insert(share);
-        }
+        let rooms = std::mem::take(&mut self.rooms);
+        let unnamed = self.waits.iter_mut().rev().filter(|wait| wait.share.is_none());
+        unnamed.take(rooms).for_each(|wait| wait.share = Some(share));
     }
 
     /// Bytes that the path carried while the transfer waited for this.

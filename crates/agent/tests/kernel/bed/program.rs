@@ -10,6 +10,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 use std::{env, mem, process};
 
 /// The agent's program: where it was built, or where it lies on a machine that it was brought to.
@@ -18,7 +20,11 @@ pub(crate) fn binary() -> PathBuf {
     env::var_os("HEADSTART_AGENT").map_or_else(built, PathBuf::from)
 }
 
-/// A running agent; killed when this goes.
+/// How long it may take to end when it is asked to, and how often it is looked whether it has.
+const PATIENCE: Duration = Duration::from_secs(3);
+const GLANCE: Duration = Duration::from_millis(5);
+
+/// A running agent; ended when this goes.
 pub(crate) struct Agent {
     command: Command,
     child: Child,
@@ -189,6 +195,15 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
+        // Asked first: where the child runs the agent in a container, the kill would leave the agent behind.
+        let child = Pid::from_raw(self.child.id().cast_signed());
+        let _ = nix::sys::signal::kill(child, Signal::SIGTERM);
+        for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                break;
+            }
+            sleep(GLANCE);
+        }
         for child in self.before.iter_mut().chain([&mut self.child]) {
             let _ = child.kill();
             let _ = child.wait();

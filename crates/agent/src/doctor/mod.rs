@@ -1,0 +1,51 @@
+//! What is installed, attached, measured and suspicious of an agent on this machine: one page for a report of a defect. It
+//! names no destination, so that it can be shown to anybody; cgroups and files are named as the configuration names them.
+//!
+//! [`examine`] looks, [`suspicions`] judges what was seen and looks at nothing itself.
+
+mod machine;
+mod suspicion;
+
+pub use machine::{ConfigState, InstalledFile, Machine, RunningProgram};
+pub use suspicion::{Suspicion, suspicions};
+
+use crate::check::Finding;
+use crate::config::{self, AgentConfig};
+use crate::control;
+use crate::load::Wanted;
+use crate::mode;
+use crate::options::AgentOptions;
+use crate::question::{AgentAnswer, AgentStatus, Question};
+use std::path::Path;
+
+/// All that was seen.
+#[derive(Clone, Debug)]
+pub struct Examination {
+    /// The machine, apart from any agent.
+    pub machine: Machine,
+    /// What an agent with the options would find: as `check`.
+    pub findings: Result<Vec<Finding>, String>,
+    /// What is asked for.
+    pub wanted: Wanted,
+    /// What a running agent says; why none answers.
+    pub status: Result<AgentStatus, String>,
+}
+
+/// Looks at the machine and asks a running agent. `config`: the file of the service, whether it is there or not; `said` are
+/// options of the command line.
+pub fn examine(config: &Path, said: AgentOptions) -> Examination {
+    let (options, state) = match machine::read_config(config) {
+        (Some(file), state) => (said.or(file), state),
+        (None, state) => (said, state),
+    };
+    let socket = config::socket(&options);
+    let status = match control::ask(&socket, &Question::Status) {
+        Ok(AgentAnswer::Status(status)) => Ok(*status),
+        Ok(_) => Err("the agent answered something else: it is of another version".to_owned()),
+        Err(why) => Err(why),
+    };
+    let file = AgentConfig::new(&options).ok().and_then(|config| config.state);
+    let machine = Machine::look(config, state, file, status.as_ref().ok());
+    let findings = config::load(&options).map(|load| mode::findings(&load));
+    Examination { machine, findings, wanted: options.mode.unwrap_or_default(), status }
+}

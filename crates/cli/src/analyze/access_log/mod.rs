@@ -1,0 +1,73 @@
+//! `headstart analyze --access-log`: what a gateway that remembers networks would have to keep for a server, and whom it
+//! would help (Zhang, Qiu & Keshav 2000 §5.2), from the server's access log.
+
+mod lines;
+mod summary;
+
+use crate::failure::Failure;
+use crate::stdout;
+use findings::{RequestWatch, SharingFindings};
+use serde::Serialize;
+use std::path::Path;
+use units::Instant;
+use weblog::{DomainFindings, DomainWatch, LogRequest};
+
+/// What a log says.
+#[derive(Serialize)]
+struct AccessLogFindings {
+    /// Lines.
+    lines: u64,
+    /// Of these, lines that could not be read.
+    unread_lines: u64,
+    /// Requests of images, which are left out as in the paper.
+    images: u64,
+    /// First and last request, seconds since 1970.
+    begin: Option<f64>,
+    end: Option<f64>,
+    #[serde(flatten)]
+    sharing: SharingFindings,
+    domains: DomainFindings,
+}
+
+/// Watches the requests of a log.
+#[derive(Default)]
+struct LogWatch {
+    requests: RequestWatch,
+    domains: DomainWatch,
+    images: u64,
+    span: Option<(Instant, Instant)>,
+}
+
+impl LogWatch {
+    fn take(&mut self, request: &LogRequest<'_>) {
+        self.domains.on_request(request.client, request.name.as_deref());
+        if request.is_image {
+            self.images += 1;
+            return;
+        }
+        let at = request.at;
+        let (first, last) = self.span.unwrap_or((at, at));
+        self.span = Some((first.min(at), last.max(at)));
+        self.requests.on_request(at, request.client);
+    }
+}
+
+pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
+    let mut watch = LogWatch::default();
+    let (counts, verdict) = lines::read(path, |request| watch.take(request))?;
+    let found = AccessLogFindings {
+        lines: counts.lines,
+        unread_lines: counts.wrong,
+        images: watch.images,
+        begin: watch.span.map(|(first, _)| first.as_secs_f64()),
+        end: watch.span.map(|(_, last)| last.as_secs_f64()),
+        sharing: watch.requests.findings(),
+        domains: watch.domains.findings(),
+    };
+    match json {
+        true => stdout::print_json(&found)?,
+        false if counts.lines > counts.wrong => summary::print(&found)?,
+        false => {}
+    }
+    verdict
+}

@@ -1,0 +1,111 @@
+//! What a log says, in words and two tables.
+
+use super::AccessLogFindings;
+use crate::failure::Failure;
+use crate::stdout;
+use findings::{CumulativeDistribution, GATEWAY_WINDOW};
+use report::{Cell, Column, Quantity, Row, Table};
+use units::counted;
+
+/// Times between requests that are shown: seconds, and in words. Five minutes are the paper's.
+const GAPS: [(f64, &str); 7] = [
+    (1.0, "1 s"),
+    (10.0, "10 s"),
+    (60.0, "1 min"),
+    (300.0, "5 min"),
+    (1_800.0, "30 min"),
+    (3_600.0, "1 h"),
+    (86_400.0, "1 day"),
+];
+
+pub(super) fn print(found: &AccessLogFindings) -> Result<(), Failure> {
+    stdout::print(&words(found))?;
+    stdout::print_table(&gaps(found))?;
+    stdout::print("\n")?;
+    stdout::print_table(&networks(&found.sharing.networks_within))
+}
+
+fn percent(part: u64, of: u64) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / of.max(1) as f64)
+}
+
+fn words(found: &AccessLogFindings) -> String {
+    let sharing = &found.sharing;
+    let minutes = GATEWAY_WINDOW.as_secs_f64() / 60.0;
+    let mut text = counted(sharing.requests, "request");
+    if found.images > 0 {
+        text += &format!(", and {} of images, which are left out", found.images);
+    }
+    text += &format!(
+        "\n{} of requests follow another of the same network (/24, or /48 of IPv6) within {minutes:.0} minutes: what is \
+         remembered of\nthe network can help them. For {} the same host has asked.\n",
+        percent(sharing.soon_after_network, sharing.requests),
+        percent(sharing.soon_after_host, sharing.requests),
+    );
+    text + &domains(found) + "\n"
+}
+
+fn domains(found: &AccessLogFindings) -> String {
+    let domains = &found.domains;
+    let seen =
+        format!("{} in {}", addresses(domains.addresses), counted(domains.networks, "network"));
+    if domains.named_networks == 0 {
+        return format!(
+            "{seen}. The log has no names of clients, so their domains are not known.\n"
+        );
+    }
+    format!(
+        "{seen}; {} of addresses have a name. Of {} with names, {} ({}) have addresses of several domains.\n",
+        percent(domains.named_addresses, domains.addresses),
+        counted(domains.named_networks, "network"),
+        domains.several_domains,
+        percent(domains.several_domains, domains.named_networks),
+    )
+}
+
+fn addresses(count: u64) -> String {
+    if count == 1 { "1 address".to_owned() } else { format!("{count} addresses") }
+}
+
+/// Figure 6 of the paper.
+fn gaps(found: &AccessLogFindings) -> Table {
+    let columns = [
+        Column::new("asks again within", Quantity::Text, "Time since the request before"),
+        Column::new("network", Quantity::Share, "Of requests that follow another of their network"),
+        Column::new("host", Quantity::Share, "Of requests that follow another of their host"),
+    ];
+    let rows = GAPS.iter().map(|(seconds, name)| {
+        let share = |of: &CumulativeDistribution| match of.count {
+            0 => Cell::Undefined,
+            _ => Cell::Number(of.share_up_to(*seconds).into()),
+        };
+        let (network, host) = (&found.sharing.since_network, &found.sharing.since_host);
+        let cells = vec![Cell::Text((*name).to_owned()), share(network), share(host)];
+        Row { cells, is_reference: false }
+    });
+    Table { columns: columns.into(), rows: rows.collect() }
+}
+
+/// Figure 7 of the paper.
+fn networks(within: &CumulativeDistribution) -> Table {
+    let columns = [
+        Column::new(
+            "networks to remember",
+            Quantity::Text,
+            "Networks that asked within five minutes before a request",
+        ),
+        Column::new("networks", Quantity::Count, "So many at most"),
+    ];
+    let quantiles = [
+        (0.5, "half of the time"),
+        (0.9, "90 % of the time"),
+        (0.99, "99 % of the time"),
+        (1.0, "at most"),
+    ];
+    let rows = quantiles.iter().map(|(share, name)| {
+        let value = within.quantile(*share);
+        let value = value.map_or(Cell::Undefined, |value| Cell::Number(value.into()));
+        Row { cells: vec![Cell::Text((*name).to_owned()), value], is_reference: false }
+    });
+    Table { columns: columns.into(), rows: rows.collect() }
+}

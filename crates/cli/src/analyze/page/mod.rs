@@ -1,0 +1,126 @@
+//! `--report`: what was found as one HTML page, with plots, tables that sort, and the worst connections drawn.
+
+mod connection;
+mod figures;
+mod time;
+mod worst;
+
+use crate::failure::{Failure, remark};
+use crate::pages;
+use findings::TraceFindings;
+use report::{
+    Block, Cell, Column, Document, Links, Quantity, Row, Section, Table, check_writable,
+    write_atomically,
+};
+use std::path::{Path, PathBuf};
+use trace::TimeShare;
+use worst::{CHANGEABLE, DRAWN, RecordedConnection, WorstConnections};
+
+/// A report that is to be written.
+pub(super) struct ReportSink {
+    path: PathBuf,
+    /// Told what the engine finds.
+    pub(super) worst: WorstConnections,
+}
+
+impl ReportSink {
+    /// Refuses a place that cannot be written to.
+    pub(super) fn begin(path: &Path) -> Result<Self, Failure> {
+        check_writable(path).map_err(|why| Failure::input(format!("--report: {why}")))?;
+        Ok(Self { path: path.to_owned(), worst: WorstConnections::default() })
+    }
+
+    /// Writes the page. `counts`: what was read, `words`: what was found, a line each.
+    pub(super) fn end(
+        self,
+        found: &TraceFindings,
+        counts: &str,
+        words: &str,
+    ) -> Result<(), Failure> {
+        let (worst, left_out) = self.worst.finish();
+        let page = document(found, (&worst, left_out), (counts, words)).to_html();
+        write_atomically(&self.path, page.as_bytes()).map_err(Failure::failed)?;
+        remark(&format!("report: {}", self.path.display()));
+        Ok(())
+    }
+}
+
+fn document(
+    found: &TraceFindings,
+    (worst, left_out): (&[RecordedConnection], u64),
+    (counts, words): (&str, &str),
+) -> Document {
+    let facts = [counts.to_owned(), pages::explained_in(&["docs/analyze.md"])];
+    let said = Section {
+        heading: "In words".to_owned(),
+        blocks: vec![Block::List(words.lines().map(|line| line.trim().to_owned()).collect())],
+    };
+    let mut sections = vec![said, time::section(&found.time)];
+    if !worst.is_empty() {
+        sections.push(overview(worst, left_out));
+    }
+    sections.extend(figures::sections(found));
+    sections.extend(worst.iter().map(connection::section));
+    Document {
+        title: "Why transfers are slow".to_owned(),
+        facts: facts.into(),
+        sections,
+        links: Links {
+            documents: pages::DOCUMENTS.to_owned(),
+            sections: worst.iter().map(connection::name).collect(),
+        },
+        ..Document::default()
+    }
+}
+
+/// The table that leads to the connections that are drawn.
+fn overview(worst: &[RecordedConnection], left_out: u64) -> Section {
+    let mut text = format!(
+        "The {DRAWN} connections that lost the most time to slow start, congestion avoidance, recovery and timeouts, or as many \
+         as there are. Each leads to its time-sequence plot below."
+    );
+    if left_out > 0 {
+        text += &format!(
+            " {left_out} connections were not considered, because too many were open at once."
+        );
+    }
+    let columns = [
+        Column::new("connection", Quantity::Text, "Its number, as in the tables of --out"),
+        Column::new("client", Quantity::Text, "Address and port"),
+        Column::new("lost", Quantity::Time, "Time lost to what a sender can change: the next four"),
+    ];
+    let shares = CHANGEABLE.map(|share| {
+        let name = share.name().replace('-', " ");
+        Column::new(name, Quantity::Time, "Time of its transfers")
+    });
+    let more = [
+        Column::new("all", Quantity::Time, "All of the time of its transfers"),
+        Column::new("receiver window", Quantity::Time, "The client's window was full"),
+        Column::new("transfers", Quantity::Count, "Requests with their responses"),
+        Column::new("bytes", Quantity::Bytes, "Payload of the responses"),
+        Column::new("retransmissions", Quantity::Count, "Of the responses"),
+    ];
+    let columns = columns.into_iter().chain(shares).chain(more).collect();
+    let rows = worst.iter().map(row).collect();
+    let blocks = vec![Block::Text(text), Block::Table(Table { columns, rows })];
+    Section { heading: "Worst connections".to_owned(), blocks }
+}
+
+fn row(recorded: &RecordedConnection) -> Row {
+    let number = |value: f64| Cell::Number(value.into());
+    let sums = &recorded.sums;
+    let mut cells = vec![
+        Cell::Text(connection::name(recorded)),
+        Cell::Text(recorded.summary.client.to_string()),
+        number(recorded.lost()),
+    ];
+    cells.extend(CHANGEABLE.map(|share| number(sums.seconds(share))));
+    cells.extend([
+        number(sums.total_nanos() as f64 / 1e9),
+        number(sums.seconds(TimeShare::ReceiverWindow)),
+        number(sums.transfers as f64),
+        number(sums.bytes as f64),
+        number(sums.retransmissions as f64),
+    ]);
+    Row { cells, is_reference: false }
+}

@@ -1,0 +1,152 @@
+//! Where the time went: by cause, size, network and hour.
+
+use findings::{TimeFindings, TimeRow, TimeSums};
+use report::{
+    BarPart, BarRow, Block, Cell, Colour, Column, Quantity, Role, Row, Section, ShareBars, Table,
+};
+use trace::TimeShare;
+use units::counted;
+
+/// The colour of timeouts, as a share of time and as a retransmission.
+pub(super) const TIMEOUT: Colour = Colour::Cause(6);
+/// Networks that have a bar; the table has more.
+const BARS: usize = 12;
+/// Networks of the table.
+const NETWORKS: usize = 500;
+
+/// What a share is called on the page.
+const fn shown(share: TimeShare) -> &'static str {
+    match share {
+        TimeShare::Handshake => "handshake",
+        TimeShare::Request => "request",
+        TimeShare::Think => "server think time",
+        TimeShare::SlowStart => "slow start",
+        TimeShare::Avoidance => "congestion avoidance",
+        TimeShare::Recovery => "recovery",
+        TimeShare::Timeout => "timeouts",
+        TimeShare::ReceiverWindow => "receiver window",
+        TimeShare::Application => "application pauses",
+        TimeShare::Path => "path",
+    }
+}
+
+const fn colour(share: TimeShare) -> Colour {
+    match share {
+        TimeShare::Handshake => Colour::Role(Role::Rounds),
+        TimeShare::Request => Colour::Role(Role::Client),
+        TimeShare::Think => Colour::Role(Role::Server),
+        TimeShare::SlowStart => Colour::Role(Role::Cwnd),
+        TimeShare::Avoidance => Colour::Cause(2),
+        TimeShare::Recovery => Colour::Role(Role::Recovery),
+        TimeShare::Timeout => TIMEOUT,
+        TimeShare::ReceiverWindow => Colour::Role(Role::ReceiveWindow),
+        TimeShare::Application => Colour::Role(Role::Blocked),
+        TimeShare::Path => Colour::Role(Role::Path),
+    }
+}
+
+pub(super) fn section(time: &TimeFindings) -> Section {
+    let mut blocks = vec![
+        Block::Text(
+            "Each moment of each transfer belongs to one cause. Slow start, congestion avoidance, recovery and timeouts are \
+             what another sender could change; nothing can remove the path."
+                .to_owned(),
+        ),
+        bars("All transfers", [("all".to_owned(), &time.all)]),
+        Block::Table(causes(&time.all)),
+        bars("By the size of the response", rows(&time.by_size)),
+        Block::Table(groups("size", "Bytes of the response", &time.by_size)),
+        bars("By the network of the client: those that took most time", rows(&time.by_prefix).take(BARS)),
+        Block::Table(groups("network", "/24, or /48 of IPv6", &time.by_prefix[..time.by_prefix.len().min(NETWORKS)])),
+    ];
+    if time.by_hour.len() > 1 {
+        blocks.push(bars("By the hour in which transfers began, UTC", rows(&time.by_hour)));
+        blocks.push(Block::Table(groups("hour", "UTC", &time.by_hour)));
+    }
+    Section { heading: "Where the time went".to_owned(), blocks }
+}
+
+fn rows(rows: &[TimeRow]) -> impl Iterator<Item = (String, &TimeSums)> {
+    let with_time = rows.iter().filter(|row| row.sums.transfers > 0);
+    with_time.map(|row| (row.group.clone(), &row.sums))
+}
+
+fn bars<'a>(title: &str, rows: impl IntoIterator<Item = (String, &'a TimeSums)>) -> Block {
+    let part = |share| BarPart { name: shown(share).to_owned(), colour: colour(share) };
+    let row = |(label, sums): (String, &TimeSums)| BarRow {
+        label,
+        values: TimeShare::ALL.map(|share| sums.seconds(share)).to_vec(),
+        text: format!("{}, mean {}", counted(sums.transfers, "transfer"), time(mean(sums))),
+    };
+    Block::Bars(ShareBars {
+        title: title.to_owned(),
+        parts: TimeShare::ALL.map(part).to_vec(),
+        rows: rows.into_iter().map(row).collect(),
+    })
+}
+
+fn mean(sums: &TimeSums) -> f64 {
+    sums.total_nanos() as f64 / 1e9 / sums.transfers.max(1) as f64
+}
+
+fn time(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.1} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
+}
+
+fn number(value: f64) -> Cell {
+    Cell::Number(value.into())
+}
+
+fn causes(all: &TimeSums) -> Table {
+    let columns = [
+        Column::new("cause", Quantity::Text, "What the time was spent on"),
+        Column::new("share", Quantity::Share, "Of the time of all transfers"),
+        Column::new("mean", Quantity::Time, "Per transfer"),
+        Column::new("total", Quantity::Time, "All transfers together"),
+    ];
+    let rows = all.causes().into_iter().map(|cause| {
+        let name = Cell::Text(shown(cause.share).to_owned());
+        let cells = vec![name, number(cause.part), number(cause.mean), number(cause.seconds)];
+        Row { cells, is_reference: cause.share == TimeShare::Path }
+    });
+    Table { columns: columns.into(), rows: rows.collect() }
+}
+
+fn groups(head: &str, help: &str, rows: &[TimeRow]) -> Table {
+    let columns = [
+        Column::new(head, Quantity::Text, help),
+        Column::new("transfers", Quantity::Count, "Requests with their responses"),
+        Column::new("bytes", Quantity::Bytes, "Payload of the responses"),
+        Column::new("mean time", Quantity::Time, "Of a transfer"),
+        Column::new(
+            "fit",
+            Quantity::Share,
+            "Transfers that fit into their first window and cannot gain",
+        ),
+        Column::new("retransmissions", Quantity::Count, "Of the responses"),
+        Column::new("timeouts", Quantity::Count, "Of these, timeouts"),
+    ];
+    let shares = TimeShare::ALL.map(|share| {
+        Column::new(shown(share), Quantity::Share, "Share of the time of these transfers")
+    });
+    let row = |row: &TimeRow| {
+        let sums = &row.sums;
+        let total = sums.total_nanos() as f64 / 1e9;
+        let mut cells = vec![
+            Cell::Text(row.group.clone()),
+            number(sums.transfers as f64),
+            number(sums.bytes as f64),
+            number(mean(sums)),
+            number(sums.fit_first_window as f64 / sums.transfers.max(1) as f64),
+            number(sums.retransmissions as f64),
+            number(sums.timeouts as f64),
+        ];
+        cells.extend(TimeShare::ALL.map(|share| match total > 0.0 {
+            true => number(sums.seconds(share) / total),
+            false => Cell::Undefined,
+        }));
+        Row { cells, is_reference: false }
+    };
+    let columns = columns.into_iter().chain(shares).collect();
+    Table { columns, rows: rows.iter().filter(|row| row.sums.transfers > 0).map(row).collect() }
+}

@@ -1,0 +1,130 @@
+//! `headstart analyze --access-log`, by a log small enough to count by hand.
+
+use crate::run::{folder, headstart};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Four requests of two networks and an image, which does not count. 192.0.2.0/24 asks at 0, 60 and 400 s: after 60 and
+/// 340 s, once by the same host. Its addresses have names of two domains, the other network's of one.
+const LOG: &str = r#"192.0.2.1 a.example.org - [10/Oct/2000:20:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "curl"
+192.0.2.1 a.example.org - [10/Oct/2000:20:00:01 +0000] "GET /logo.png HTTP/1.1" 200 5 "-" "curl"
+192.0.2.2 b.example.com - [10/Oct/2000:20:01:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "curl"
+{"time":"2000-10-10T20:02:00Z","remote_addr":"198.51.100.7","remote_host":"c.example.net"}
+192.0.2.1 - - [10/Oct/2000:20:06:40 +0000] "GET /b HTTP/1.1" 200 5
+
+"#;
+
+fn written(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder(&format!("analyze-log-{name}")).join("access.log");
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn json(path: &str) -> Value {
+    let output = headstart(&["analyze", "--access-log", path, "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_log_says_how_soon_networks_ask_again() {
+    let path = written("plain", LOG.as_bytes());
+    let found = json(path.to_str().unwrap());
+    assert_eq!((found["lines"].as_u64(), found["images"].as_u64()), (Some(6), Some(1)));
+    assert_eq!(found["requests"], 4);
+    assert_eq!(found["soon_after_network"], 1, "the one after 60 s; 340 s are too many");
+    assert_eq!(found["soon_after_host"], 0, "400 s");
+    assert_eq!(found["since_network"]["count"], 2);
+    // 20:00:00 UTC and 400 s later (`date -u -d`).
+    assert_eq!(
+        (found["begin"].as_f64(), found["end"].as_f64()),
+        (Some(971_208_000.0), Some(971_208_400.0))
+    );
+    let domains = &found["domains"];
+    assert_eq!((&domains["addresses"], &domains["named_addresses"]), (&3.into(), &3.into()));
+    assert_eq!((&domains["named_networks"], &domains["several_domains"]), (&2.into(), &1.into()));
+
+    let mut gzip = GzEncoder::new(vec![], Compression::fast());
+    gzip.write_all(LOG.as_bytes()).unwrap();
+    let packed = written("gzip", &gzip.finish().unwrap());
+    assert_eq!(json(packed.to_str().unwrap()), found);
+
+    let text = headstart(&["analyze", "--access-log", path.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("25.0 % of requests follow another of the same network"), "{text}");
+    assert!(
+        text.contains("Of 2 networks with names, 1 (50.0 %) have addresses of several domains"),
+        "{text}"
+    );
+    assert!(!text.contains("192.0.2."), "no address is printed: {text}");
+}
+
+/// Keys of the JSON: others build on them.
+#[test]
+fn the_keys_of_the_json_stay() {
+    let path = written("keys", LOG.as_bytes());
+    let found = json(path.to_str().unwrap());
+    let mut keys: Vec<&str> = found.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let expected = [
+        "begin",
+        "domains",
+        "end",
+        "images",
+        "lines",
+        "networks_within",
+        "requests",
+        "since_host",
+        "since_network",
+        "soon_after_host",
+        "soon_after_network",
+        "unread_lines",
+    ];
+    assert_eq!(keys, expected);
+}
+
+/// A line that is wrong costs itself, is told with file and line, and makes the exit code 1. A file of wrong lines is
+/// refused with the way out.
+#[test]
+fn wrong_lines_are_told_with_file_and_line() {
+    let path =
+        written("wrong", LOG.replace("192.0.2.2 b.example.com", "b.example.com -").as_bytes());
+    let output = headstart(&["analyze", "--access-log", path.to_str().unwrap(), "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("access.log: line 3: the client is the name \"b.example.com\""),
+        "{said}"
+    );
+    assert!(said.contains("HostnameLookups Off") && said.contains("1 line of 6"), "{said}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["unread_lines"], &found["requests"]), (&1.into(), &3.into()));
+
+    for (name, text, why) in [
+        ("none", "hello\n".repeat(300), "set the server's log format to one of them"),
+        ("few", "hello\n".to_owned(), "no line could be read"),
+    ] {
+        let path = written(name, text.as_bytes());
+        let output = headstart(&["analyze", "--access-log", path.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(why) && output.stdout.is_empty(), "{said}");
+    }
+    let long =
+        written("long", [&b"x".repeat(200_000)[..], b"\n", LOG.as_bytes()].concat().as_slice());
+    let output = headstart(&["analyze", "--access-log", long.to_str().unwrap(), "--json"]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&found["unread_lines"], &found["requests"], &found["lines"]),
+        (&1.into(), &4.into(), &7.into())
+    );
+    let missing = headstart(&["analyze", "--access-log", "/nonexistent.log"]);
+    assert_eq!(missing.status.code(), Some(2));
+    let both = headstart(&["analyze", "--access-log", "a.log", "b.pcap"]);
+    assert_eq!(both.status.code(), Some(2));
+}

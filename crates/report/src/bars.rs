@@ -1,0 +1,34 @@
+//! Whole things and what they are made of: bars of one length, cut into parts.
+
+use crate::Colour;
+
+/// Bars of one length, a row each, cut into the same parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ShareBars {
+    /// What it shows, in one sentence: its caption.
+    pub title: String,
+    /// The parts, in the order in which they stand.
+    pub parts: Vec<BarPart>,
+    /// Rows, in order.
+    pub rows: Vec<BarRow>,
+}
+
+/// A part of all bars.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BarPart {
+    /// Its name, in the legend and on hover.
+    pub name: String,
+    /// Its colour.
+    pub colour: Colour,
+}
+
+/// A bar.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BarRow {
+    /// Its label.
+    pub label: String,
+    /// How large each part is, in any unit; what is missing, negative or not finite is nothing.
+    pub values: Vec<f64>,
+    /// What stands behind it, such as the whole in its unit.
+    pub text: String,
+}

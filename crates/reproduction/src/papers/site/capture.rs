@@ -1,0 +1,209 @@
+//! The capture beside the server: packets in the order in which they pass it, to two engines at once.
+
+use super::{SERVER, SiteFound};
+use capture::{Observed, TcpEnd};
+use findings::FindingsSink;
+use netsim::{Body, HostId, LinkId, Observer, SimPacket, Step, Transit};
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::rc::Rc;
+use trace::{
+    ConnectionTrace, EngineConfig, SenderModel, SenderModels, SenderTally, TraceEngine, TraceSink,
+    Vantage,
+};
+use units::Instant;
+
+/// Sums what servers sent.
+#[derive(Default)]
+struct ServerSums(SenderTally);
+
+impl TraceSink for ServerSums {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
+        self.0.add(&summary.server_sent);
+    }
+}
+
+/// The two engines.
+struct Engines {
+    seen: TraceEngine<(ServerSums, FindingsSink)>,
+    predicted: TraceEngine<ServerSums>,
+    said_again: u64,
+    packets: u64,
+}
+
+impl Engines {
+    fn new() -> Result<Self, String> {
+        let model = SenderModel::of_scheme(SERVER).map_err(|error| error.to_string())?;
+        let config = EngineConfig {
+            models: SenderModels::all(model),
+            vantage: Some(Vantage::Server),
+            ..EngineConfig::default()
+        };
+        let acks_only = EngineConfig { acks_only: true, ..config.clone() };
+        Ok(Self {
+            seen: TraceEngine::new(config, Default::default()),
+            predicted: TraceEngine::new(acks_only, ServerSums::default()),
+            said_again: 0,
+            packets: 0,
+        })
+    }
+
+    fn on_segment(&mut self, segment: &Observed) {
+        self.packets += 1;
+        self.seen.on_segment(segment);
+        self.predicted.on_segment(segment);
+    }
+
+    fn finish(self) -> SiteFound {
+        let ((seen, found), _) = self.seen.finish_all();
+        let (predicted, _) = self.predicted.finish_all();
+        SiteFound {
+            found: found.finish(),
+            seen: seen.0,
+            predicted: predicted.0,
+            said_again: self.said_again,
+            packets: self.packets,
+        }
+    }
+}
+
+/// What outlives the simulation; its observers are its own.
+#[derive(Clone, Default)]
+pub(super) struct Shared(Rc<RefCell<Option<Engines>>>);
+
+impl Shared {
+    /// What was found.
+    pub(super) fn finish(&self) -> Result<SiteFound, String> {
+        self.0.borrow_mut().take().map(Engines::finish).ok_or_else(|| "no capture".to_owned())
+    }
+}
+
+/// A packet that is on its way to the server.
+struct Coming {
+    at: Instant,
+    order: u64,
+    segment: Observed,
+}
+
+impl PartialEq for Coming {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Coming {}
+
+impl PartialOrd for Coming {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Coming {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Coming {
+    const fn key(&self) -> (Instant, u64) {
+        (self.at, self.order)
+    }
+}
+
+/// An observer at the server.
+pub(super) struct ServerCapture {
+    /// By link: it leads from the server (`true`), or to it.
+    links: Vec<Option<bool>>,
+    server: HostId,
+    /// Links tell of arrivals ahead of time.
+    coming: BinaryHeap<Reverse<Coming>>,
+    order: u64,
+    shared: Shared,
+}
+
+impl ServerCapture {
+    /// At the server, whose links to and from each client these are.
+    pub(super) fn new(links: &[[LinkId; 2]], server: HostId, shared: Shared) -> Self {
+        let count = links.iter().flatten().map(|link| link.index() + 1).max().unwrap_or(0);
+        let mut of = vec![None; count];
+        for [down, up] in links {
+            of[down.index()] = Some(true);
+            of[up.index()] = Some(false);
+        }
+        *shared.0.borrow_mut() = Engines::new().ok();
+        Self { links: of, server, coming: BinaryHeap::new(), order: 0, shared }
+    }
+
+    /// Hands over what has arrived by `now`: it may be what lets go what is sent then.
+    fn release(&mut self, now: Instant) {
+        while self.coming.peek().is_some_and(|Reverse(coming)| coming.at <= now) {
+            if let (Some(Reverse(coming)), Some(engines)) =
+                (self.coming.pop(), self.shared.0.borrow_mut().as_mut())
+            {
+                engines.on_segment(&coming.segment);
+            }
+        }
+    }
+
+    fn observed(&self, at: Instant, packet: &SimPacket, transit: &Transit) -> Observed {
+        let end = |host: HostId, port| TcpEnd { ip: self.address(host), port };
+        let Transit { segment, source_port, destination_port, .. } = transit;
+        Observed {
+            at,
+            source: end(packet.from, *source_port),
+            destination: end(packet.to, *destination_port),
+            seq: segment.seq,
+            ack: segment.ack,
+            payload: segment.len,
+            window: segment.window,
+            flags: segment.flags,
+            options: (&segment.options).into(),
+            ..Observed::default()
+        }
+    }
+
+    /// Six clients share a network, as in the logs of Zhang et al. 2000 §5.2.1: 656,559 addresses of 106,669 networks.
+    fn address(&self, host: HostId) -> IpAddr {
+        let n = host.index() as u32;
+        match host == self.server {
+            true => IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+            false => IpAddr::V4(Ipv4Addr::from((10 << 24) + ((n / 6) << 8) + n % 6 + 1)),
+        }
+    }
+}
+
+impl Observer for ServerCapture {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
+        let Some(Some(from_server)) = self.links.get(link.index()).copied() else { return };
+        let passes = match step {
+            Step::Enter { .. } | Step::Drop { .. } => from_server,
+            Step::Arrive => !from_server,
+            Step::Discard { .. } | Step::Mark | Step::Leave | Step::Lose => false,
+        };
+        let Body::Segment(transit) = &packet.body else { return };
+        if !passes {
+            return;
+        }
+        let segment = self.observed(at, packet, transit);
+        if !from_server {
+            self.order += 1;
+            self.coming.push(Reverse(Coming { at, order: self.order, segment }));
+            return;
+        }
+        self.release(at);
+        if let Some(engines) = self.shared.0.borrow_mut().as_mut() {
+            let again = transit.retransmission && transit.segment.len > 0;
+            engines.said_again += u64::from(again);
+            engines.on_segment(&segment);
+        }
+    }
+}
+
+impl Drop for ServerCapture {
+    fn drop(&mut self) {
+        self.release(Instant::FAR_FUTURE);
+    }
+}

@@ -1,0 +1,82 @@
+//! What a busy site's log says of sharing by network (§5.2.1, §5.2.3).
+
+use super::super::book::Book;
+use super::super::curve::{CurvePoint, Plot};
+use super::super::finding::{ClaimInterval, FigureLine, Findings};
+use super::super::sample::{Measured, Samples};
+use super::super::site::{LogFound, THINK};
+use super::super::unit::{PERCENT, PLAIN, SECONDS};
+use findings::CumulativeDistribution;
+
+pub(super) fn sp_9(book: &Book) -> Findings {
+    let mut findings = Findings::default();
+    let base = |log: &LogFound| log.think == THINK;
+    let helped = |log: &LogFound| 100.0 * log.found.helped();
+    let networks = |log: &LogFound| log.found.networks_within.quantile(0.5).unwrap_or(f64::NAN);
+    let (about, range) =
+        (ClaimInterval::between(85.0, 95.0), ClaimInterval::between(15_000.0, 25_000.0));
+    let line = FigureLine::new("requests within 5 minutes of one from the same /24", PERCENT);
+    findings.line(line.ours(samples(book, base, helped).mean()).must(about));
+    let line = FigureLine::new("networks seen in 5 minutes, median", PLAIN);
+    findings.line(line.ours(samples(book, base, networks).mean()).must(range));
+    let same_host = |log: &LogFound| {
+        100.0 * log.found.soon_after_host as f64 / log.found.soon_after_network as f64
+    };
+    let line =
+        FigureLine::new("of these requests, those that follow one of the same host", PERCENT);
+    findings.line(line.ours(samples(book, base, same_host).mean()));
+    for log in others(book) {
+        let of = |other: &LogFound| other.think == log;
+        let label = format!("requests within 5 minutes, {log} s between pages");
+        let line = FigureLine::new(label, PERCENT);
+        findings.line(line.ours(samples(book, of, helped).mean()).also(about));
+        let label = format!("networks in 5 minutes, {log} s between pages");
+        let line = FigureLine::new(label, PLAIN);
+        findings.line(line.ours(samples(book, of, networks).mean()).also(range));
+    }
+    let line = FigureLine::new("/24s with several domains (a simulated log has no names)", PERCENT);
+    findings.line(line.paper(6.3));
+    if let Some(log) = book.logs().iter().find(|log| base(log)) {
+        findings.plot(plot(
+            "Figure 6: time since the last request of the same network",
+            ("time", SECONDS),
+            &log.found.since_network,
+        ));
+        findings.plot(plot(
+            "Figure 7: networks seen in 5 minutes",
+            ("networks", PLAIN),
+            &log.found.networks_within,
+        ));
+    }
+    findings
+}
+
+fn samples(
+    book: &Book,
+    of: impl Fn(&LogFound) -> bool,
+    figure: impl Fn(&LogFound) -> f64,
+) -> Samples {
+    Samples::new(book.logs().iter().filter(|log| of(log)).map(figure).collect())
+}
+
+/// Other times between pages.
+fn others(book: &Book) -> Vec<f64> {
+    let mut thinks: Vec<f64> = book.logs().iter().map(|log| log.think).collect();
+    thinks.retain(|think| *think != THINK);
+    thinks.sort_by(f64::total_cmp);
+    thinks.dedup();
+    thinks
+}
+
+fn plot(
+    title: &str,
+    x: (&str, super::super::unit::PrintedUnit),
+    distribution: &CumulativeDistribution,
+) -> Plot {
+    let point = |step: &findings::CumulativeStep| CurvePoint {
+        x: step.value,
+        y: Measured::exact(step.share),
+    };
+    Plot::new(title, x, ("share of requests", PLAIN))
+        .ours("log", distribution.steps.iter().map(point).collect())
+}
