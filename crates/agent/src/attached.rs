@@ -33,11 +33,14 @@ impl HeldLink {
     }
 }
 
+/// Where a program of a cgroup is attached.
+pub(crate) type Place = (CgroupHook, PathBuf);
+
 /// Programs at work. Dropping it ends that for new connections; open ones go on with what they have.
 #[derive(Debug, Default)]
 pub struct Attached {
     /// Those of cgroups go first, and of these the ones that attend.
-    pub(crate) hooks: BTreeMap<(CgroupHook, PathBuf), HeldLink>,
+    pub(crate) hooks: BTreeMap<Place, HeldLink>,
     /// The congestion controls can be had while these live.
     pub(crate) controls: Vec<(String, HeldLink)>,
 }

@@ -1,6 +1,6 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
-use crate::attached::{Attached, HeldLink};
+use crate::attached::{Attached, HeldLink, Place};
 use crate::contract::{ConnectionSettings, ConnectionSummary, LearntPath, Override, PrefixKey};
 use crate::facts::Shape;
 use crate::gauges::{KernelGauges, ProgramFile};
@@ -383,7 +383,7 @@ impl Loaded {
         hook: CgroupHook,
         cgroups: &[PathBuf],
         present: &Attached,
-    ) -> Result<Vec<((CgroupHook, PathBuf), HeldLink)>, String> {
+    ) -> Result<Vec<(Place, HeldLink)>, String> {
         let program = self.program_for(hook);
         let missing = cgroups.iter().map(|cgroup| (hook, cgroup.clone()));
         let missing = missing.filter(|place| !present.hooks.contains_key(place));

@@ -5,7 +5,7 @@
 //! went ([`totals`], [`compare`]) and ends warm starts that do harm ([`canary`]), does what the operator says
 //! ([`options`], [`config`]), also anew while it runs ([`knobs`]), shows and clears what is remembered ([`paths`]),
 //! keeps it ([`keeper`], [`store`], [`exchange`]), and answers questions over a Unix socket ([`control`], [`question`])
-//! and by HTTP ([`metrics`]), in JSON by a published [`schema`]. [`schemes`] are the congestion controls, [`load`] says what is to be loaded, [`mode`] is
+//! and by HTTP ([`metrics`]), in JSON by a published [`schema`]. [`handover`] is how one agent goes on in the place of another. [`schemes`] are the congestion controls, [`load`] says what is to be loaded, [`mode`] is
 //! whether it can be had, by [`facts`] of the kernel, of which [`assumed`] lists what the agent needs; [`contract`] is what both sides share, byte by
 //! byte. Nothing is pinned: what was loaded is gone with the process and the last connection that used it.
 
@@ -49,6 +49,7 @@ mod renewal;
 pub mod schema;
 pub mod schemes;
 mod shape;
+mod shared;
 pub mod start;
 pub mod store;
 mod successor;

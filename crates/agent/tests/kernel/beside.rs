@@ -125,7 +125,7 @@ fn sockets_in_a_sockmap_start_warm() {
         let Some(bed) = Bed::new() else { return };
         let mut others = Others::new(|_, _| {});
         let map = others.0.maps().find(|map| map.name() == "sockets").unwrap().as_fd().as_raw_fd();
-        let _passes = others.program("pass").attach_sockmap(map).unwrap();
+        others.program("pass").attach_sockmap(map).unwrap();
         let (agent, server) = bed.attended();
         let _maps = others.attach("map_sockets", bed.cgroup());
         assert_warm(&bed, &agent, &server);

@@ -139,9 +139,10 @@ impl Drop for Ends<'_> {
 /// So many transfers are under way all the time; every other client keeps its connection, which idles between transfers.
 /// Whatever opens meanwhile is attended to and finds the memory, all bytes come, and no end of a connection goes unheard.
 fn assert_upgrades(live: usize, upgrades: usize) {
-    const BYTES: u64 = 100_000;
-    let Some(bed) = Bed::over(link_of(200, 20, 4000)) else { return };
-    let mut agent = bed.agent(&[]);
+    const BYTES: u64 = 50_000;
+    // Room for all first flights: what is lost would cost the path its memory, upgrade or not.
+    let Some(bed) = Bed::over(link_of(100, 20, 20_000)) else { return };
+    let mut agent = bed.agent(&["--cap", "20"]);
     let server = bed.serve(Domain::IPV4, None);
     bed.visit(&server, BYTES);
     agent.wait_for_closed(1);
@@ -154,7 +155,7 @@ fn assert_upgrades(live: usize, upgrades: usize) {
             let control = finish(&mut stream, BYTES);
             assert!(is_upon_cubic(&control), "{control}");
             transfers.fetch_add(1, Ordering::Relaxed);
-            while number % 2 == 0 && !is_over.load(Ordering::Relaxed) {
+            while number.is_multiple_of(2) && !is_over.load(Ordering::Relaxed) {
                 assert!(is_upon_cubic(&ask(&mut stream, BYTES)));
                 transfers.fetch_add(1, Ordering::Relaxed);
                 thread::sleep(Duration::from_millis(300));
@@ -184,8 +185,9 @@ fn assert_upgrades(live: usize, upgrades: usize) {
          restarts after idle"
     );
     assert_eq!((totals.closed(), status.summaries_lost), (opened, 0));
-    // The very first visit alone.
-    assert_eq!(started(&totals, StartReason::Unknown), 1);
+    // The very first visit alone, unless two warm starts in a row have lost something, which ends a memory.
+    let unknown = started(&totals, StartReason::Unknown);
+    assert!(unknown == 1 || totals.warm.fallbacks > 1, "{unknown} unknown, {totals:?}");
     for never in [StartReason::Old, StartReason::Stopped, StartReason::Outside] {
         assert_eq!(started(&totals, never), 0, "{never:?}");
     }
