@@ -11,7 +11,7 @@ use memory::{PathKey, Scope};
 use rustc_hash::FxHashMap;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
-use trace::{SenderSnapshot, SentData};
+use trace::{SenderSnapshot, SentData, TracedSender};
 use units::Instant;
 
 /// Hosts and networks without open connections that are remembered.
@@ -165,7 +165,8 @@ impl Following {
     }
 
     /// A loss on a connection: it begins an epoch of its host, or belongs to the one under way.
-    pub(crate) fn on_loss(&mut self, connection: u64, start: u64) {
+    pub(crate) fn on_loss(&mut self, sender: &TracedSender, at: Instant, start: u64) {
+        let connection = sender.connection;
         let Some(followed) = self.connections.get(&connection) else { return };
         let Some(state) = self.hosts.at(followed.host).filter(|_| followed.place.is_some()) else {
             return;
@@ -178,7 +179,7 @@ impl Following {
                     members.push(followed.member(connection));
                 }
             }
-            state.epoch = Some(Box::new(Epoch::new(members)));
+            state.epoch = Some(Box::new(Epoch::new(sender.client.ip, at, members)));
         }
         let seat = self.connections.get(&connection).map_or(0, |followed| followed.seat);
         if let Some(epoch) = &mut state.epoch {

@@ -22,7 +22,7 @@ pub use distribution::{CumulativeDistribution, CumulativeStep};
 pub use losses::{KindRow, LossFindings, PhaseRow, PhaseSums, SparedRow};
 pub use network::{GATEWAY_WINDOW, RequestWatch, SharingFindings};
 pub use parallel::{
-    EpochFindings, EpochRow, LineFit, ParallelFindings, ShareStep, ThroughputFindings,
+    EpochFindings, EpochRow, LineFit, LossEpoch, ParallelFindings, ShareStep, ThroughputFindings,
 };
 pub use result::TraceFindings;
 pub use sink::FindingsSink;

@@ -4,7 +4,7 @@ use crate::compression::CompressionTally;
 use crate::follow::{Closing, Following};
 use crate::losses::LossTally;
 use crate::network::RequestWatch;
-use crate::parallel::{Epoch, EpochTally, ParallelFindings, ThroughputTally};
+use crate::parallel::{Epoch, EpochTally, LossEpoch, ParallelFindings, ThroughputTally};
 use crate::result::TraceFindings;
 use crate::time::TimeTally;
 use crate::warm::WarmTally;
@@ -27,9 +27,21 @@ pub struct FindingsSink {
     epochs: EpochTally,
     requests: RequestWatch,
     now: Option<Instant>,
+    /// Loss epochs that are over, if somebody wants each.
+    ended: Option<Vec<LossEpoch>>,
 }
 
 impl FindingsSink {
+    /// One that keeps each loss epoch until [`FindingsSink::take_epochs`].
+    pub fn with_epochs() -> Self {
+        Self { ended: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Loss epochs that have ended since the last call. Those under way at the end of a capture do not end.
+    pub fn take_epochs(&mut self) -> impl Iterator<Item = LossEpoch> + '_ {
+        self.ended.iter_mut().flat_map(|ended| ended.drain(..))
+    }
+
     /// What was found so far.
     pub fn finish(mut self) -> TraceFindings {
         for host in self.following.into_hosts() {
@@ -48,9 +60,12 @@ impl FindingsSink {
         }
     }
 
-    fn end_epoch(&mut self, epoch: Option<Box<Epoch>>) {
+    fn end_epoch(&mut self, epoch: Option<Box<Epoch>>, now: Instant) {
         if let Some(epoch) = epoch {
             self.epochs.add(&epoch);
+            if let Some(ended) = &mut self.ended {
+                ended.extend(epoch.ended(now));
+            }
         }
     }
 
@@ -59,7 +74,7 @@ impl FindingsSink {
         if let Some(acks) = acks {
             acks.finish(&mut self.compression);
         }
-        self.end_epoch(epoch);
+        self.end_epoch(epoch, now);
         if let Some(host) = dropped {
             self.throughput.add(&host.period);
         }
@@ -115,7 +130,7 @@ impl TraceSink for FindingsSink {
         if let Some(acks) = followed.and_then(|followed| followed.acks.as_deref_mut()) {
             acks.on_loss(again);
         }
-        self.following.on_loss(sender.connection, again.start);
+        self.following.on_loss(sender, again.at, again.start);
     }
 
     fn wants_windows(&self) -> bool {
@@ -133,7 +148,7 @@ impl TraceSink for FindingsSink {
             }
         }
         let epoch = self.following.on_ack(sender.connection, point);
-        self.end_epoch(epoch);
+        self.end_epoch(epoch, point.at);
     }
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {

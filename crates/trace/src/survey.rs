@@ -11,13 +11,18 @@ use crate::summary::ConnectionTrace;
 use capture::Observed;
 use rustc_hash::FxHashMap;
 use std::net::IpAddr;
+use std::{panic, thread};
 
 /// Observations that a host needs for a profile of its own.
 const ENOUGH: u64 = 50;
 
-/// Looks for the profiles of hosts.
+/// What the senders of a part of a capture run.
+#[derive(Clone, Debug)]
 pub struct ProfileSurvey {
-    engines: [TraceEngine<MisfitSink>; SenderProfile::ALL.len()],
+    /// What was found of each host, in the order of their addresses.
+    pub hosts: Vec<SurveyedHost>,
+    /// The models to rebuild senders with.
+    pub models: SenderModels,
 }
 
 /// What was found of one host.
@@ -39,28 +44,42 @@ impl TraceSink for MisfitSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.0.entry(summary.server.ip).or_default().add(&summary.server_sent.misfit);
     }
+
+    fn wants_packets(&self) -> bool {
+        false
+    }
+}
+
+/// What a profile is charged for, by host.
+fn charged(
+    config: &EngineConfig,
+    profile: SenderProfile,
+    segments: &[Observed],
+) -> FxHashMap<IpAddr, Misfit> {
+    let models = SenderModels::all(SenderModel::of(profile));
+    let config = EngineConfig { models, ..config.clone() };
+    let mut engine = TraceEngine::new(config, MisfitSink::default());
+    segments.iter().for_each(|segment| engine.on_segment(segment));
+    engine.finish_all().0.0
 }
 
 impl ProfileSurvey {
-    /// A survey under these limits; the models of `config` do not matter.
-    pub fn new(config: &EngineConfig) -> Self {
-        let engine = |profile| {
-            let models = SenderModels::all(SenderModel::of(profile));
-            TraceEngine::new(EngineConfig { models, ..config.clone() }, MisfitSink::default())
-        };
-        Self { engines: SenderProfile::ALL.map(engine) }
-    }
-
-    /// Takes a segment.
-    pub fn on_segment(&mut self, segment: &Observed) {
-        for engine in &mut self.engines {
-            engine.on_segment(segment);
+    /// Has each profile rebuild the senders of these segments, the profiles beside each other if there is more than one of
+    /// `threads`. The models of `config` do not matter.
+    pub fn of(config: &EngineConfig, segments: &[Observed], threads: usize) -> Self {
+        let charge = |profile| charged(config, profile, segments);
+        if threads < 2 {
+            return Self::by(&SenderProfile::ALL.map(charge));
         }
+        thread::scope(|scope| {
+            let charges = SenderProfile::ALL.map(|profile| scope.spawn(move || charge(profile)));
+            let joined = charges.map(|charge| charge.join());
+            Self::by(&joined.map(|found| found.unwrap_or_else(|why| panic::resume_unwind(why))))
+        })
     }
 
-    /// What was found: hosts in the order of their addresses, and the models to rebuild senders with.
-    pub fn finish(self) -> (Vec<SurveyedHost>, SenderModels) {
-        let found = self.engines.map(|engine| engine.finish_all().0.0);
+    /// By what each profile is charged for.
+    fn by(found: &[FxHashMap<IpAddr, Misfit>; SenderProfile::ALL.len()]) -> Self {
         let mut hosts: Vec<IpAddr> = found[0].keys().copied().collect();
         hosts.sort_unstable();
         let mut total = [Misfit::default(); SenderProfile::ALL.len()];
@@ -74,7 +93,7 @@ impl ProfileSurvey {
         for host in surveyed.iter().filter(|host| host.misfits[0].seen >= ENOUGH) {
             models.set(host.host, SenderModel::of(host.profile));
         }
-        (surveyed, models)
+        Self { hosts: surveyed, models }
     }
 }
 

@@ -10,7 +10,7 @@ use units::{Duration, Instant};
 /// The profile that a survey of 20 connections takes.
 fn surveyed(profile: SenderProfile) -> SenderProfile {
     let scheme = Scheme::parse(profile.scheme()).unwrap().without_nagle();
-    let mut survey = ProfileSurvey::new(&EngineConfig::default());
+    let mut segments = Vec::new();
     for n in 0..20_u16 {
         let scenario = run(&Exchange {
             server: &scheme,
@@ -22,9 +22,11 @@ fn surveyed(profile: SenderProfile) -> SenderProfile {
             port: 40_000 + n,
             begin: Instant::ZERO + Duration::from_secs(100 * (1 + u64::from(n))),
         });
-        scenario.segments.iter().for_each(|segment| survey.on_segment(segment));
+        segments.extend(scenario.segments);
     }
-    let (hosts, _) = survey.finish();
+    let ProfileSurvey { hosts, .. } = ProfileSurvey::of(&EngineConfig::default(), &segments, 1);
+    let beside = ProfileSurvey::of(&EngineConfig::default(), &segments, 2);
+    assert_eq!(beside.hosts, hosts, "threads change nothing");
     for (misfit, candidate) in hosts[0].misfits.iter().zip(SenderProfile::ALL) {
         println!("{profile}: {candidate} {misfit:?}");
     }

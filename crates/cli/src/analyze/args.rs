@@ -47,7 +47,7 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "connections")]
     pub(super) json: Option<AnalyzeJson>,
 
-    /// Write tables in Parquet to this folder: connections, transfers, retransmissions, windows
+    /// Write tables in Parquet to this folder: connections, transfers, retransmissions, loss epochs, windows
     ///
     /// DuckDB, pandas and Spark read them. docs/analyze.md and the files themselves say what each column means.
     #[arg(long, value_name = "DIR")]

@@ -59,11 +59,12 @@ impl Feed {
         Self { anonymizer, ..self }
     }
 
-    /// What senders run, by its name; `auto` surveys the first segments.
+    /// What senders run, by its name; `auto` surveys the first segments, on so many threads.
     pub(crate) fn models(
         &mut self,
         name: &str,
         config: &EngineConfig,
+        threads: usize,
     ) -> Result<SenderModels, Failure> {
         if name != "auto" {
             return Ok(SenderModels::all(model_named(name)?));
@@ -72,9 +73,7 @@ impl Feed {
         while self.ahead.len() < SURVEYED && self.next(&mut batch) {
             self.ahead.extend_from_slice(&batch);
         }
-        let mut survey = ProfileSurvey::new(config);
-        self.ahead.iter().for_each(|segment| survey.on_segment(segment));
-        Ok(survey.finish().1)
+        Ok(ProfileSurvey::of(config, &self.ahead, threads).models)
     }
 
     /// The next segments; false if there are no more. What cannot be read is said.

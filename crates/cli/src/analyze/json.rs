@@ -175,3 +175,24 @@ impl TraceSink for JsonSink {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With room for one more, the first of three transfers is held and the others are counted, whosever they are.
+    #[test]
+    fn what_is_held_is_bounded() {
+        let mut sink = JsonSink::begin();
+        sink.held = MOST_HELD - 1;
+        for connection in [7, 7, 8] {
+            let (client, server) = Default::default();
+            let sender = TracedSender { connection, client, server, is_server: true };
+            sink.on_transfer(&sender, &TransferReport::default());
+        }
+        let of = |connection: u64| {
+            (sink.pending[&connection].held(), sink.pending[&connection].left_out)
+        };
+        assert_eq!((of(7), of(8), sink.held), ((1, 1), (0, 1), MOST_HELD));
+    }
+}

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     };
     let outputs = Outputs::begin(args)?;
     let mut feed = Feed::open(&args.files).anonymized(anonymizer).attended()?;
-    let models = feed.models(&args.sender, &config)?;
+    let models = feed.models(&args.sender, &config, jobs::threads(args.jobs))?;
     let config = EngineConfig { models, ..config };
     analyse(args, &mut feed, (config, servers), outputs)?;
     feed.verdict()

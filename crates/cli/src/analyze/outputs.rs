@@ -31,13 +31,16 @@ impl Outputs {
     /// Begins what the options ask for; places that cannot be written to are refused before anything is read.
     pub(super) fn begin(args: &AnalyzeArgs) -> Result<Self, Failure> {
         let tables = args.out.as_deref().map(|out| TablesSink::begin(out, &args.tables));
+        let tables = tables.transpose()?;
         let by_connection = args.json == Some(AnalyzeJson::Connections);
+        let wants_epochs = tables.as_ref().is_some_and(TablesSink::wants_epochs);
+        let wants_findings = !by_connection || args.report.is_some() || wants_epochs;
         Ok(Self {
             summary: SummarySink::default(),
             json: by_connection.then(JsonSink::begin),
-            findings: (!by_connection || args.report.is_some()).then(FindingsSink::default),
+            findings: wants_findings.then(FindingsSink::with_epochs),
             in_words: args.json.is_none(),
-            tables: tables.transpose()?,
+            tables,
             report: args.report.as_deref().map(ReportSink::begin).transpose()?,
         })
     }
@@ -59,6 +62,18 @@ impl Outputs {
             stdout::print_json(&found)?;
         }
         Ok(self.summary)
+    }
+}
+
+impl Outputs {
+    /// Loss epochs that have just ended become rows.
+    fn write_epochs(&mut self) {
+        let Some(findings) = &mut self.findings else { return };
+        for epoch in findings.take_epochs() {
+            if let Some(tables) = &mut self.tables {
+                tables.on_epoch(&epoch);
+            }
+        }
     }
 }
 
@@ -84,6 +99,7 @@ macro_rules! each {
 impl TraceSink for Outputs {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         each!(self, on_connection(summary));
+        self.write_epochs();
     }
 
     fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
@@ -92,6 +108,7 @@ impl TraceSink for Outputs {
 
     fn on_over(&mut self, sender: &TracedSender, at: Instant) {
         each!(self, on_over(sender, at));
+        self.write_epochs();
     }
 
     fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
@@ -124,5 +141,6 @@ impl TraceSink for Outputs {
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         each!(self, on_window(sender, point));
+        self.write_epochs();
     }
 }

@@ -6,9 +6,17 @@ use report::{Cell, Column, Quantity, Row, Table};
 use std::fmt::Write;
 use trace::{
     ConnectionTrace, EngineTally, RetransmissionKind, SenderTally, SparedBy, TimeShare, TraceSink,
-    TracedSender, TransferReport,
+    TracedSender, TransferReport, Vantage,
 };
 use units::{Duration, counted};
+
+/// Places of a capture, in words.
+const VANTAGES: [(Vantage, &str); 4] = [
+    (Vantage::Server, "next to the server"),
+    (Vantage::Client, "next to the client"),
+    (Vantage::Middle, "between client and server"),
+    (Vantage::Unknown, "where no handshake tells"),
+];
 
 /// Sums over all connections.
 #[derive(Default)]
@@ -16,6 +24,8 @@ pub(super) struct SummarySink {
     server: SenderTally,
     client: SenderTally,
     copies: u64,
+    /// Connections by where they were captured.
+    vantages: [u64; VANTAGES.len()],
     transfers: u64,
     bytes: u64,
     shares: [Duration; TimeShare::COUNT],
@@ -26,6 +36,10 @@ impl TraceSink for SummarySink {
         self.server.add(&summary.server_sent);
         self.client.add(&summary.client_sent);
         self.copies += summary.copies;
+        let places = self.vantages.iter_mut().zip(VANTAGES);
+        for (count, _) in places.filter(|(_, (vantage, _))| *vantage == summary.vantage) {
+            *count += 1;
+        }
     }
 
     fn on_transfer(&mut self, _: &TracedSender, report: &TransferReport) {
@@ -64,6 +78,15 @@ impl SummarySink {
             counted(segments - of_others, "segment"),
             counted(connections - left_out, "connection")
         );
+        let places = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
+        let places: Vec<(u64, &str)> = places.map(|(count, (_, place))| (*count, place)).collect();
+        for (n, (count, place)) in places.iter().enumerate() {
+            text += if n == 0 { ", captured " } else { ", " };
+            text += place;
+            if places.len() > 1 {
+                let _ = write!(text, " ({count})");
+            }
+        }
         let unusual = [
             (of_others, "of other servers"),
             (left_out, "connections that the servers opened themselves"),

@@ -157,6 +157,40 @@ fn catches_interrupts(process: u32) -> bool {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|m| m & 2 != 0)
 }
 
+fn await_handler(process: u32) {
+    for _ in 0..6000 {
+        if catches_interrupts(process) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Files end where they are interrupted: what was read before is analysed, and the exit code says so. The capture is long
+/// enough not to be over before the signal: the same one a thousand times.
+#[test]
+fn an_interrupted_file_is_analysed_up_to_there() {
+    let folder = folder("analyze-interrupted");
+    let bytes = fs::read(original("rto001")).unwrap();
+    let long = [&bytes[..24], &bytes[24..].repeat(1000)].concat();
+    let file = written(&folder, "long.pcap", &long);
+    let running = command(&["analyze", "--json", "--sender", "linux", &file])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    await_handler(running.id());
+    kill(Pid::from_raw(running.id() as i32), Signal::SIGINT).unwrap();
+    let output = running.wait_with_output().unwrap();
+    fs::remove_file(file).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("headstart: stopped: "), "{said}");
+    if !said.contains("no packet could be read") {
+        assert!(connections(&output).len() < 1000);
+    }
+}
+
 /// Ctrl-C goes to both ends of a pipe. The capturing program writes what it still has, which belongs to it.
 #[test]
 fn an_interrupted_pipe_is_read_to_its_end() {
@@ -169,12 +203,7 @@ fn an_interrupted_pipe_is_read_to_its_end() {
         .unwrap();
     let mut pipe = running.stdin.take().unwrap();
     pipe.write_all(&bytes[..1000]).unwrap();
-    for _ in 0..600 {
-        if catches_interrupts(running.id()) {
-            break;
-        }
-        thread::sleep(Duration::from_millis(100));
-    }
+    await_handler(running.id());
     kill(Pid::from_raw(running.id() as i32), Signal::SIGINT).unwrap();
     pipe.write_all(&bytes[1000..]).unwrap();
     drop(pipe);

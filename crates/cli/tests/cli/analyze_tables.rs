@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const TABLES: [&str; 4] = ["connections", "transfers", "retransmissions", "windows"];
+const TABLES: [&str; 5] = ["connections", "transfers", "retransmissions", "loss_epochs", "windows"];
 
 /// Tables of two captures, and the JSON of the same run.
 fn analysed(name: &str, more: &[&str]) -> (PathBuf, Vec<Value>) {
@@ -138,6 +138,25 @@ fn every_column_is_documented() {
             documented.retain(|documented| documented != &name);
         }
         assert!(documented.is_empty(), "{table} has no {documented:?}");
+    }
+}
+
+/// Loss epochs are as many as the findings count, and none has more than it can.
+#[test]
+fn loss_epochs_are_those_of_the_findings() {
+    let (out, _) = analysed("analyze-epochs", &["--tables", "loss-epochs"]);
+    let epochs = rows(&out, "loss_epochs");
+    assert!(!epochs.is_empty() && !out.join("connections.parquet").exists());
+    let captures = ["rto003", "fast019"]
+        .map(|name| root().join("crates/capture/tests/tcprs").join(name).with_extension("pcap"));
+    let captures = captures.each_ref().map(|path| path.to_str().unwrap());
+    let arguments = ["analyze", captures[0], captures[1], "--json=findings", "--sender", "linux"];
+    let found: Value = serde_json::from_slice(&headstart(&arguments).stdout).unwrap();
+    assert_eq!(found["parallel"]["epochs"]["epochs"].as_u64(), Some(epochs.len() as u64));
+    for epoch in &epochs {
+        let of = |column: &str| long(&epoch[column]);
+        assert!(of("hit") <= of("outstanding") && of("outstanding") <= of("open"), "{epoch:?}");
+        assert!(of("losses") >= of("hit") && of("hit_bytes") <= of("outstanding_bytes"));
     }
 }
 

@@ -3,6 +3,8 @@
 
 use super::line::{LineFit, LineSums};
 use serde::Serialize;
+use std::net::IpAddr;
+use units::Instant;
 
 /// Rows by the number of open connections; the last has those with as many or more.
 const ROWS: usize = 32;
@@ -73,19 +75,61 @@ pub(crate) struct Member {
     pub(crate) done: bool,
 }
 
+/// A loss epoch that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossEpoch {
+    /// The host whose connections these are.
+    pub client: IpAddr,
+    /// The first loss was found.
+    pub began: Instant,
+    /// All that was outstanding then is acknowledged.
+    pub ended: Instant,
+    /// Open connections.
+    pub open: u64,
+    /// Of these, connections with data outstanding when it began.
+    pub outstanding: u64,
+    /// Of these, connections that lost something in it.
+    pub hit: u64,
+    /// Segments lost.
+    pub losses: u64,
+    /// Outstanding when it began, bytes.
+    pub outstanding_bytes: u64,
+    /// Of these, bytes of connections that lost something.
+    pub hit_bytes: u64,
+}
+
 /// A loss epoch under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Epoch {
+    client: IpAddr,
+    began: Instant,
     members: Vec<Member>,
     waiting: usize,
 }
 
 impl Epoch {
-    /// An epoch of these connections.
-    pub(crate) fn new(mut members: Vec<Member>) -> Self {
+    /// An epoch of these connections of `client`.
+    pub(crate) fn new(client: IpAddr, began: Instant, mut members: Vec<Member>) -> Self {
         members.iter_mut().for_each(|member| member.done = member.outstanding == 0);
         let waiting = members.iter().filter(|member| !member.done).count();
-        Self { members, waiting }
+        Self { client, began, members, waiting }
+    }
+
+    /// The epoch, which is over; `None` if nothing was outstanding.
+    pub(crate) fn ended(&self, ended: Instant) -> Option<LossEpoch> {
+        let sum = |of: fn(&Member) -> u64| self.members.iter().map(of).sum::<u64>();
+        let outstanding_bytes = sum(|member| member.outstanding);
+        (outstanding_bytes > 0).then(|| LossEpoch {
+            client: self.client,
+            began: self.began,
+            ended: ended.max(self.began),
+            open: self.members.len() as u64,
+            outstanding: sum(|member| u64::from(member.outstanding > 0)),
+            hit: sum(|member| u64::from(member.losses > 0)),
+            losses: sum(|member| member.losses.into()),
+            outstanding_bytes,
+            hit_bytes: sum(|member| if member.losses > 0 { member.outstanding } else { 0 }),
+        })
     }
 
     fn member(&mut self, seat: usize, connection: u64) -> Option<&mut Member> {
@@ -209,7 +253,10 @@ mod tests {
     /// 1 + 1 of 4. One connection would have 2 or 1 of 4 left. The ideal: 1 - (1/4)^2 of the one, 1 - (3/4)^2 of the other.
     #[test]
     fn an_epoch_by_hand() {
-        let mut epoch = Epoch::new(vec![member(7, 3_000), member(8, 1_000), member(9, 0)]);
+        let client = IpAddr::from([192, 0, 2, 1]);
+        let began = Instant::from_nanos(5);
+        let mut epoch =
+            Epoch::new(client, began, vec![member(7, 3_000), member(8, 1_000), member(9, 0)]);
         epoch.on_loss(0, 7, 1);
         epoch.on_loss(0, 7, 2_001);
         // Sent after the beginning, or of another connection that had the place before: not of this epoch.
@@ -217,6 +264,19 @@ mod tests {
         epoch.on_loss(1, 7, 1);
         assert!(!epoch.on_ack(0, 7, 3_000) && !epoch.on_ack(0, 7, 3_001));
         assert!(epoch.on_ack(1, 8, 1_001));
+        let told = LossEpoch {
+            client,
+            began,
+            ended: Instant::from_nanos(9),
+            open: 3,
+            outstanding: 2,
+            hit: 1,
+            losses: 2,
+            outstanding_bytes: 4_000,
+            hit_bytes: 3_000,
+        };
+        assert_eq!(epoch.ended(Instant::from_nanos(9)), Some(told));
+        assert_eq!(Epoch::new(client, began, vec![member(9, 0)]).ended(began), None);
         let mut tally = EpochTally::default();
         tally.add(&epoch);
         let found = tally.findings();

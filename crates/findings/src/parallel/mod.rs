@@ -5,7 +5,7 @@ mod epochs;
 mod line;
 mod periods;
 
-pub use epochs::{EpochFindings, EpochRow, ShareStep};
+pub use epochs::{EpochFindings, EpochRow, LossEpoch, ShareStep};
 pub use line::LineFit;
 pub use periods::ThroughputFindings;
 

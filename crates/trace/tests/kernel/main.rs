@@ -23,9 +23,7 @@ fn analysed(capture: &Path) -> (Collected, SenderProfile) {
     while source.next_batch(&mut batch).expect("a whole capture") {
         segments.extend_from_slice(&batch);
     }
-    let mut survey = ProfileSurvey::new(&EngineConfig::default());
-    segments.iter().for_each(|segment| survey.on_segment(segment));
-    let (hosts, models) = survey.finish();
+    let ProfileSurvey { hosts, models } = ProfileSurvey::of(&EngineConfig::default(), &segments, 2);
     let config = EngineConfig { models, ..EngineConfig::default() };
     let mut engine = TraceEngine::new(config, Collected::default());
     segments.iter().for_each(|segment| engine.on_segment(segment));

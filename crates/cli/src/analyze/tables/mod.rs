@@ -5,6 +5,7 @@ mod rows;
 mod table;
 
 use crate::failure::Failure;
+use findings::LossEpoch;
 use rows::OfSender;
 use std::fs;
 use std::io;
@@ -23,8 +24,20 @@ pub(super) enum TableName {
     Transfers,
     /// A row per retransmission
     Retransmissions,
+    /// A row per loss epoch of a client host
+    LossEpochs,
     /// A row per ACK that reached a sender: as long as the capture
     Windows,
+}
+
+/// Adds a row to a table, if it is wanted and nothing has failed.
+macro_rules! add {
+    ($sink:ident, $table:ident, $row:expr) => {
+        if $sink.failure.is_none() {
+            let wrote = $sink.$table.as_mut().map(|table| table.row($row));
+            $sink.note(wrote);
+        }
+    };
 }
 
 /// Writes tables to a folder.
@@ -32,6 +45,7 @@ pub(super) struct TablesSink {
     connections: Option<OutTable<ConnectionTrace>>,
     transfers: Option<OutTable<OfSender<TransferReport>>>,
     retransmissions: Option<OutTable<OfSender<Retransmission>>>,
+    loss_epochs: Option<OutTable<LossEpoch>>,
     windows: Option<OutTable<OfSender<SenderSnapshot>>>,
     failure: Option<io::Error>,
 }
@@ -53,6 +67,7 @@ impl TablesSink {
             connections: table!(Connections, "connections", rows::CONNECTIONS),
             transfers: table!(Transfers, "transfers", rows::TRANSFERS),
             retransmissions: table!(Retransmissions, "retransmissions", rows::RETRANSMISSIONS),
+            loss_epochs: table!(LossEpochs, "loss_epochs", rows::LOSS_EPOCHS),
             windows: table!(Windows, "windows", rows::WINDOWS),
             failure: None,
         })
@@ -66,23 +81,24 @@ impl TablesSink {
         self.connections.map_or(Ok(()), OutTable::end)?;
         self.transfers.map_or(Ok(()), OutTable::end)?;
         self.retransmissions.map_or(Ok(()), OutTable::end)?;
+        self.loss_epochs.map_or(Ok(()), OutTable::end)?;
         self.windows.map_or(Ok(()), OutTable::end)
+    }
+
+    /// Loss epochs are wanted.
+    pub(super) const fn wants_epochs(&self) -> bool {
+        self.loss_epochs.is_some()
+    }
+
+    /// A loss epoch has ended.
+    pub(super) fn on_epoch(&mut self, epoch: &LossEpoch) {
+        add!(self, loss_epochs, epoch);
     }
 
     /// Notes the first failure; behind it nothing is written.
     fn note(&mut self, wrote: Option<io::Result<()>>) {
         self.failure = self.failure.take().or_else(|| wrote?.err());
     }
-}
-
-/// Adds a row to a table, if it is wanted and nothing has failed.
-macro_rules! add {
-    ($sink:ident, $table:ident, $row:expr) => {
-        if $sink.failure.is_none() {
-            let wrote = $sink.$table.as_mut().map(|table| table.row($row));
-            $sink.note(wrote);
-        }
-    };
 }
 
 impl TraceSink for TablesSink {

@@ -2,12 +2,14 @@
 
 use super::table::RowColumn;
 use columns::TableValue;
+use findings::LossEpoch;
 use memory::{PathKey, Scope};
 use std::net::IpAddr;
 use trace::{
     ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, SparedBy, TimeShare,
     TracedSender, TransferReport,
 };
+use units::Duration;
 
 /// A row that is about one of the senders of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +21,7 @@ pub(super) struct OfSender<T> {
 type Connection = RowColumn<ConnectionTrace>;
 type Transfer = RowColumn<OfSender<TransferReport>>;
 type Again = RowColumn<OfSender<Retransmission>>;
+type Epoch = RowColumn<LossEpoch>;
 type WindowPoint = RowColumn<OfSender<SenderSnapshot>>;
 
 /// The network that shares a path: /24, or /48 of IPv6.
@@ -206,6 +209,26 @@ pub(super) const TRANSFERS: &[Transfer] = &[
         t.of.retransmissions.into()
     }),
     Transfer::count("timeouts", "Of these, timeouts.", |t| t.of.timeouts.into()),
+    Transfer::bytes("mss", "Payload of a full segment.", |t| t.of.mss.into()),
+    Transfer::bytes("first_window", "Congestion window that the response began with.", |t| {
+        t.of.first_window.into()
+    }),
+    Transfer::bytes("last_window", "Congestion window at the end.", |t| t.of.last_window.into()),
+    Transfer::truth(
+        "fits_first_window",
+        "The first window had room for all of the response: no larger one could have made it faster.",
+        |t| t.of.fits_first_window().into(),
+    ),
+    Transfer::nanos(
+        "srtt_ns",
+        "Smoothed round trip at the end; missing before the first sample.",
+        |t| sample(t.of.srtt),
+    ),
+    Transfer::nanos(
+        "min_rtt_ns",
+        "Lowest round trip of the connection so far; missing before the first sample.",
+        |t| sample(t.of.min_rtt),
+    ),
     Transfer::nanos("handshake_ns", "Opening the connection.", |t| share(t, TimeShare::Handshake)),
     Transfer::nanos("request_ns", "The client sent its request.", |t| share(t, TimeShare::Request)),
     Transfer::nanos("think_ns", "The server had the request and sent nothing.", |t| {
@@ -243,6 +266,32 @@ pub(super) const TRANSFERS: &[Transfer] = &[
 fn share(transfer: &OfSender<TransferReport>, share: TimeShare) -> TableValue {
     transfer.of.shares.of(share).into()
 }
+
+/// Zero stands for none yet.
+fn sample(rtt: Duration) -> TableValue {
+    Some(rtt).filter(|rtt| !rtt.is_zero()).into()
+}
+
+pub(super) const LOSS_EPOCHS: &[Epoch] = &[
+    Epoch::text("client_ip", "Address of the client host.", |e| e.client.to_string().into()),
+    Epoch::text("client_network", "Network of the client: /24, or /48 of IPv6.", |e| {
+        network(e.client)
+    }),
+    Epoch::time("began", "The first loss was found.", |e| e.began.into()),
+    Epoch::time("ended", "All that was outstanding then was acknowledged.", |e| e.ended.into()),
+    Epoch::count("open", "Open connections of the host.", |e| e.open.into()),
+    Epoch::count("outstanding", "Of these, connections with data outstanding.", |e| {
+        e.outstanding.into()
+    }),
+    Epoch::count("hit", "Of these, connections that lost something.", |e| e.hit.into()),
+    Epoch::count("losses", "Segments lost.", |e| e.losses.into()),
+    Epoch::bytes("outstanding_bytes", "Outstanding when it began, on all connections.", |e| {
+        e.outstanding_bytes.into()
+    }),
+    Epoch::bytes("hit_bytes", "Of these, bytes of connections that lost something.", |e| {
+        e.hit_bytes.into()
+    }),
+];
 
 pub(super) const RETRANSMISSIONS: &[Again] = &[
     Again::count("connection", "Number of the connection.", |r| r.sender.connection.into()),
@@ -300,7 +349,7 @@ pub(super) const WINDOWS: &[WindowPoint] = &[
         w.of.receive_window.into()
     }),
     WindowPoint::nanos("srtt_ns", "Smoothed round trip; missing before the first sample.", |w| {
-        Some(w.of.srtt).filter(|srtt| !srtt.is_zero()).into()
+        sample(w.of.srtt)
     }),
     WindowPoint::nanos("rto_ns", "Retransmission timeout in force.", |w| w.of.rto.into()),
     WindowPoint::text(

@@ -111,7 +111,7 @@ impl TraceSink for Collect {
 fn retransmissions(capture: &Path, sender: &str) -> Result<Vec<Retransmission>, Failure> {
     let mut feed = Feed::open(&[capture.to_owned()]);
     let config = EngineConfig::default();
-    let models = feed.models(sender, &config)?;
+    let models = feed.models(sender, &config, 1)?;
     let (found, _) = feed.run(EngineConfig { models, ..config }, Collect::default())?;
     Ok(found.0)
 }
