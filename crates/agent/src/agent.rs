@@ -224,19 +224,19 @@ fn attend(
 /// Hands everything over to an agent that follows; whether it has taken it. `hear`: of connections that have closed, the last
 /// time.
 fn hand_over(claim: &Claim, shared: &Shared, work: &mut Work, hear: impl FnOnce() -> bool) -> bool {
+    if !work.loaded.is_linked() {
+        claim.refuse("before Linux 6.4 congestion controls have no links that could be handed over; restart the agent");
+        return false;
+    }
     let is_same = claim.who().programs == programs_digest();
     let format = shared.keeper.as_ref().map(|_| FORMAT);
     let ready = work.loaded.maps().and_then(|maps| {
-        let links = work.attached.files(work.loaded.is_linked());
+        let links = work.attached.files();
         claim.offer(programs_digest(), format, &Offered { maps: &maps, links })
     });
     let settled = ready.and_then(|()| {
         hear();
         shared.keep_all();
-        // A name that is listed without a link has to go before another one can have it.
-        if !work.loaded.is_linked() {
-            work.attached.controls.clear();
-        }
         if !is_same {
             shared.set_superseded();
         }

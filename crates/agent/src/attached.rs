@@ -46,9 +46,9 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// What each link is for, and its file. Before Linux 6.4 congestion controls have no links (`is_linked`).
-    pub(crate) fn files(&self, is_linked: bool) -> Vec<(LinkRole, BorrowedFd<'_>)> {
-        let controls = self.controls.iter().filter(|_| is_linked);
+    /// What each link is for, and its file.
+    pub(crate) fn files(&self) -> Vec<(LinkRole, BorrowedFd<'_>)> {
+        let controls = self.controls.iter();
         let controls = controls.map(|(name, link)| (LinkRole::Control(name.clone()), link.as_fd()));
         let hooks = self
             .hooks

@@ -32,6 +32,12 @@ impl Claim {
         &self.who
     }
 
+    /// Says why there is nothing to follow.
+    pub(crate) fn refuse(&self, why: &str) {
+        // Whoever has gone needs no answer.
+        let _ = send_line(&self.stream, &AgentAnswer::Refused(why.to_owned()));
+    }
+
     /// Offers everything, and waits until the successor is ready.
     ///
     /// # Errors

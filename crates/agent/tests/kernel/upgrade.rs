@@ -202,7 +202,8 @@ fn ten_upgrades_under_forty_live_transfers() {
 #[test]
 #[ignore = "takes minutes"]
 fn a_hundred_upgrades_under_two_hundred_live_transfers() {
-    assert_upgrades(200, 100);
+    let upgrades = std::env::var("UPGRADES").ok().and_then(|text| text.parse().ok());
+    assert_upgrades(200, upgrades.unwrap_or(100));
 }
 
 /// As a service manager, or a package, has it done.

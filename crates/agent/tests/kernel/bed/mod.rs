@@ -120,7 +120,7 @@ impl Bed {
     }
 
     fn serve_in(&self, cgroup: &Cgroup, address: SocketAddr, control: Option<&str>) -> Server {
-        server::accept(self.listen_in(cgroup, address, control, 64))
+        server::accept(self.listen_in(cgroup, address, control, 1024))
     }
 
     /// Something in the cgroup that listens, for whoever accepts: so many connections may wait for that.
