@@ -5,7 +5,8 @@
 #ifndef HEADSTART_BBR_H
 #define HEADSTART_BBR_H
 
-#include "connection.h"
+#include "pauses.h"
+#include "starts.h"
 
 #define BBR_BW_SHIFT 24 /* net/ipv4/tcp_bbr.c, BW_SCALE */
 
@@ -115,12 +116,14 @@ void BPF_PROG(hs_bbr_set_state, struct sock *sk, u8 state)
 /* It sends and had nothing outstanding. */
 static inline void start_bbr(struct sock *sk)
 {
-	struct connection *c;
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	bool is_full = is_pipe_full(tp);
+	struct connection *c = !is_full || is_after_pause(tp) ? connection_of(sk) : NULL;
 
-	if (is_pipe_full((struct tcp_sock *)sk))
+	if (!c)
 		return;
-	c = connection_of(sk);
-	if (c)
+	count_pause_before_start(tp, c);
+	if (!is_full)
 		on_start(sk, c);
 }
 

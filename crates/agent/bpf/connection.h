@@ -29,6 +29,8 @@
  *  NARROWED_FLIGHT, it sends again with nothing outstanding    restart            STOCK, then
  *  NARROWED, IDLE                                                                 a new start
  *  any              idle: the kernel takes the window back     on_idle            IDLE
+ *  FLIGHT           first data that comes after its loan ended start_late         STOCK, then
+ *                                                                                 a new start
  *  STOCK, NARROWED  hs_cubic_start hands over to hs_cubic      go_on_as_cubic     MOVING, and back
  *
  * A connection that fell back (HAS_FALLEN_BACK) never enters FIRST_FLIGHT again. Under hs_window
@@ -61,6 +63,7 @@ enum history {
 struct connection {
 	struct path_key path;
 	u64 began_ns;
+	u64 paused_ns;	  /* of the time since: it had nothing to send, longer than a round trip */
 	u32 began_with;	  /* its very first window, segments */
 	u32 first;	  /* remembered window of its last warm start, segments; 0: it had none */
 	u32 first_end;	  /* sequence number behind that flight */
@@ -76,8 +79,9 @@ struct connection {
 	u32 learnt;
 	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
 	u32 warm_rate;	  /* the same while the first flight lasts */
-	/* first that had not arrived when it was last looked at; of window.h, as the next two */
-	u32 una;
+	/* when something last arrived; of window.h, as the next two */
+	u64 arrived_ns;
+	u32 una;	  /* first that had not arrived when it was last looked at */
 	/* sequence number behind what had been sent when something was last found lost */
 	u32 loss_end;
 	struct flights flights; /* of hs_bbr and window.h */
@@ -449,7 +453,7 @@ static inline void send_summary(struct sock *sk, struct connection *c)
 	s->path = c->path;
 	/* In microseconds when it last arrived, in nanoseconds when it began: below 0 if nothing
 	 * has. */
-	lasted_ns = tp->delivered_mstamp * NS_PER_US - c->began_ns;
+	lasted_ns = tp->delivered_mstamp * NS_PER_US - c->began_ns - c->paused_ns;
 	s->lasted_ns = (s64)lasted_ns > 0 ? lasted_ns : 0;
 	s->bytes_acked = tp->bytes_acked;
 	s->first_window = c->began_with;
@@ -482,92 +486,6 @@ static inline void take_proven_sample(const struct tcp_sock *tp, const struct co
 	/* A search says where slow start would end, and has not shown it. */
 	if (c->search.is_on && c->search.is_endless)
 		sample->ssthresh = 0;
-}
-
-/* It has been idle, and the kernel takes its window back, for each buffer until something is
- * sent. */
-static inline void on_idle(struct sock *sk, struct connection *c, const struct flights *f)
-{
-	struct path_sample sample = {};
-
-	if (in_first_flight(c))
-		end_first_flight(sk, c, PHASE_STOCK);
-	if (c->phase != PHASE_IDLE) {
-		take_proven_sample((struct tcp_sock *)sk, c, f, &sample);
-		update_memory(c, &sample, false);
-	}
-	c->phase = PHASE_IDLE;
-}
-
-/* A start like the first one, from a memory that has aged since, and only if no start of this
- * connection has failed. */
-static inline void restart(struct sock *sk, struct connection *c)
-{
-	struct destination to = {};
-	bool was_idle = c->phase == PHASE_IDLE;
-
-	/* The transfer that narrowed it may have been shorter than a stock start. */
-	if (in_first_flight(c))
-		end_first_flight(sk, c, PHASE_STOCK);
-	c->phase = PHASE_STOCK;
-	if (c->history & HAS_FALLEN_BACK || !destination_of(sk, &to) || !to.cap)
-		return;
-	look_up_again((struct tcp_sock *)sk, c, to.cap);
-	begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
-	c->restarts += in_first_flight(c) & was_idle;
-}
-
-/* Its first flight, of which nothing has been sent. */
-static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct connection *c)
-{
-	return in_first_flight(c) && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
-}
-
-/* Segments that a transfer of so many begins with, beside what `largest` and a stock start set
- * as bounds. The kernel's windows grow by one in a round trip of congestion avoidance whether
- * ACKs are delayed or not. Not static: the verifier goes through it once. */
-__noinline u32 window_for(u32 segments, u32 largest)
-{
-	return settings.flags & END_EPOCHS ? epoch_window(largest, 1, segments, true) : segments;
-}
-
-/* A first flight that has not begun is not wider than what there is to send. It leaves at the
- * path's rate all the same. */
-static inline void apply_size(struct sock *sk, struct connection *c, struct hints *said)
-{
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 mss = tp->mss_cache;
-	u32 segments, window;
-
-	if (!said->size || !mss)
-		return;
-	segments = (said->size - 1) / mss + 1;
-	said->size = 0;
-	if (!is_about_to_begin(tp, c))
-		return;
-	window = first_window(window_for(segments, c->first), c->cold, c->first);
-	release_window(&c->path, c->first - window);
-	c->phase = window < c->first ? PHASE_NARROWED_FLIGHT : PHASE_FIRST_FLIGHT;
-	c->first = window;
-	c->first_end = tp->snd_nxt + c->first * mss;
-	tp->snd_cwnd = c->first;
-	if (!c->restarts)
-		c->began_with = c->first;
-}
-
-/* It sends and had nothing outstanding. What goes again after a timeout is no start. */
-static inline void on_start(struct sock *sk, struct connection *c)
-{
-	struct hints *said = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
-
-	if (is_recovering((struct tcp_sock *)sk))
-		return;
-	if (c->phase >= PHASE_NARROWED_FLIGHT)
-		restart(sk, c);
-	if (said)
-		apply_size(sk, c, said);
-	if (is_about_to_begin((struct tcp_sock *)sk, c))
-		c->mark = mark(sk);
 }
 
 /* It closes, or gets another congestion control: leaves `sample`, measured or, as any window is,

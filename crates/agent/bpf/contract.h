@@ -14,7 +14,8 @@ struct path_key {
 };
 
 /* What is known of a path. Windows in segments. Written without a lock by whichever connection
- * learns something: what is read is bounded where it is used, never where it is written. */
+ * learns something, one at a time (BEING_LEARNT): what is read is bounded where it is used, never
+ * where it is written. */
 struct path {
 	/* when `window` was, on CLOCK_MONOTONIC; from an earlier boot: wrapped, below 0 */
 	u64 learnt_ns;
@@ -87,7 +88,7 @@ enum { PORT_ONLY = 1, PORT_EXCEPT = 2 };
 /* How a connection went, told when it closes. */
 struct summary {
 	struct path_key path;
-	u64 lasted_ns; /* from its opening to the last arrival */
+	u64 lasted_ns; /* from its opening to the last arrival, less its pauses (count_pause) */
 	u64 bytes_acked;
 	u32 first_window; /* segments it began with */
 	u32 last_window;

@@ -4,7 +4,8 @@
 #ifndef HEADSTART_CUBIC_H
 #define HEADSTART_CUBIC_H
 
-#include "connection.h"
+#include "pauses.h"
+#include "starts.h"
 
 /* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the
  * connection would cost more than the rest. */
@@ -45,6 +46,13 @@ static inline bool may_search(const struct sock *sk, const struct connection *c)
 {
 	return (settings.flags & (PACE_COLD | LEAVE_WINDOWS)) == PACE_COLD && is_chosen(c) &&
 		!((struct tcp_sock *)sk)->data_segs_out;
+}
+
+/* The rate as `search_rate`. */
+static inline u64 begin_search_of(struct sock *sk, struct connection *c)
+{
+	return begin_search(sk, &c->search, &c->measure,
+			    c->is_paced || sk->sk_pacing_status == SK_PACING_NONE);
 }
 
 /* It has a window that is warm, or none: a stock connection would have `stock` here. */
@@ -136,8 +144,7 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 	b->is_starting = b->is_special = true;
 	if (c && may_search(sk, c))
-		b->rate = begin_search(sk, &c->search, &c->measure,
-				       c->is_paced || sk->sk_pacing_status == SK_PACING_NONE);
+		b->rate = begin_search_of(sk, c);
 }
 
 /* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where
@@ -248,14 +255,25 @@ void BPF_PROG(hs_cubic_set_state, struct sock *sk, u8 state)
 static inline void start_cubic(struct sock *sk)
 {
 	struct beside_cubic *b = beside_cubic(sk);
-	struct connection *c = b->is_special || sizes_set ? connection_of(sk) : NULL;
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	bool is_wanted = b->is_special || sizes_set || is_after_pause(tp);
+	struct connection *c = is_wanted ? connection_of(sk) : NULL;
+	bool late;
 
 	if (!c)
 		return;
-	begin_first_train((struct tcp_sock *)sk, &c->measure);
+	count_pause_before_start(tp, c);
+	late = is_late(tp, c);
+	if (late) {
+		end_search(sk, &c->search);
+		b->rate = b->stock = 0;
+	}
+	begin_first_train(tp, &c->measure);
 	on_start(sk, c);
-	if (is_about_to_begin((struct tcp_sock *)sk, c))
+	if (is_about_to_begin(tp, c))
 		begin_again_beside_stock(b, c);
+	if (late && b->is_starting && may_search(sk, c))
+		b->rate = begin_search_of(sk, c);
 	if (b->is_starting)
 		pace_beyond_stock(sk, b);
 	b->is_special = is_special(c) | b->is_starting;

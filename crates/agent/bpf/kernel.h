@@ -198,6 +198,7 @@ struct bpf_sock {
 
 struct bpf_sock_ops {
 	__u32 op;
+	__u32 bpf_sock_ops_cb_flags; /* events that are told of the socket */
 	union {
 		__u32 args[4];
 		__u32 reply;

@@ -135,13 +135,18 @@ struct path_sample {
 	u64 rate;
 };
 
+/* In place of `learnt_ns` while a processor writes what belongs to it: 146 years ago, which is too
+ * old for everybody. Of two that learn at one instant the second is not heard: the window of one
+ * would be as young as that of the other. */
+#define BEING_LEARNT (3ULL << 62)
+
 /* Replaces what is known if the sample was measured (by a loss, or by BBR), or proves as much as
  * is still believed: a transfer that was too short to use the window says nothing against it.
  * True if it was taken. */
 static inline bool update_path(const struct path_key *key, const struct path_sample *sample,
 			       bool is_measured)
 {
-	u64 now = bpf_ktime_get_ns();
+	u64 now = bpf_ktime_get_ns(), was;
 	struct path *path = bpf_map_lookup_elem(&paths, key);
 	struct path fresh = {
 		.learnt_ns = sample->at_ns,
@@ -158,13 +163,18 @@ static inline bool update_path(const struct path_key *key, const struct path_sam
 		return !bpf_map_update_elem(&paths, key, &fresh, BPF_ANY);
 	if (sample->rate)
 		path->rate = sample->rate;
+	was = path->learnt_ns;
 	if (!is_measured && aged_window(&fresh, now) < aged_window(path, now))
+		return false;
+	if (was == BEING_LEARNT ||
+	    __sync_val_compare_and_swap(&path->learnt_ns, was, BEING_LEARNT) != was)
 		return false;
 	path->window = fresh.window;
 	path->ssthresh = fresh.ssthresh;
 	path->srtt_us = fresh.srtt_us;
 	path->min_rtt_us = fresh.min_rtt_us;
-	path->learnt_ns = fresh.learnt_ns;
+	barrier();
+	__sync_lock_test_and_set(&path->learnt_ns, fresh.learnt_ns);
 	return true;
 }
 
@@ -173,14 +183,16 @@ static inline bool update_path(const struct path_key *key, const struct path_sam
 static inline void halve_path(const struct path_key *key)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, key);
+	u32 window;
 
 	if (!path)
 		return;
 	__sync_fetch_and_add(&path->fallbacks, 1);
-	path->fallbacks_in_row += 1;
-	path->window /= 2;
+	window = path->window;
+	__sync_val_compare_and_swap(&path->window, window, window / 2);
 	path->rate = 0;
-	if (path->fallbacks_in_row > 1)
+	/* Counted as one: of two at one instant each would be the first. */
+	if (__sync_fetch_and_add(&path->fallbacks_in_row, 1) > 0)
 		bpf_map_delete_elem(&paths, key);
 }
 

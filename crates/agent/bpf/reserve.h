@@ -173,16 +173,19 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 	return false;
 }
 
-/* So much of what was given is not used. */
-static inline void release_window(const struct path_key *key, u32 segments)
+/* So much of what was given `lent_ns` ago is not used. What has come back of that since is not
+ * returned again: it would be of what others were given. */
+static inline void release_window(const struct path_key *key, u32 segments, u64 lent_ns)
 {
-	struct account *of = bpf_map_lookup_elem(&accounts, key);
+	struct path *path = bpf_map_lookup_elem(&paths, key);
+	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
 	reservation given = of ? of->given : 0;
 	u32 all = given;
 
-	if (of)
-		__sync_val_compare_and_swap(&of->given, given,
-					    given - (all < segments ? all : segments));
+	if (!of)
+		return;
+	segments = still_lent(segments, lent_ns / NS_PER_US, path->srtt_us);
+	__sync_val_compare_and_swap(&of->given, given, given - (all < segments ? all : segments));
 }
 
 #endif

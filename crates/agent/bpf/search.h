@@ -92,7 +92,7 @@ static inline u64 search_on_ack(struct sock *sk, struct search *s, struct measur
 		s->is_pacing = s->may_pace;
 	if (!s->is_pacing)
 		return 0;
-	sk->sk_pacing_status = SK_PACING_NEEDED;
+	keep_paced(sk);
 	return search_rate(tp, s, m);
 }
 

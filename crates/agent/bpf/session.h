@@ -7,6 +7,7 @@
 
 #include "join.h"
 #include "hints.h"
+#include "pauses.h"
 
 /* As much as before is taught again after so long. */
 #define SAMPLE_AGAIN_NS (1000 * NS_PER_MS)
@@ -306,10 +307,11 @@ static inline void start_member(struct sock *sk)
 	/* What goes again after a timeout is no start. */
 	if (!b->is_attended || is_recovering(tp))
 		return;
-	if (unlikely(is_first || !b->place || b->is_special)) {
+	if (unlikely(is_first || !b->place || b->is_special || is_after_pause(tp))) {
 		c = connection_of(sk);
 		if (!c)
 			return;
+		count_pause_before_start(tp, c);
 		if (!b->place)
 			belong(sk, b, c);
 		if (is_first)

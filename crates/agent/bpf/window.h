@@ -7,7 +7,7 @@
 #define HEADSTART_WINDOW_H
 
 #include "attend.h"
-#include "connection.h"
+#include "pauses.h"
 
 static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock *sk,
 				    struct connection *c)
@@ -57,7 +57,9 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	c->cold = c->began_with = tp->snd_cwnd;
 	c->una = c->loss_end = tp->snd_una;
 	c->is_loss_blind = is_bbr(ops);
-	bpf_sock_ops_cb_flags_set(ops, BPF_SOCK_OPS_RETRANS_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG |
+	/* Beside what programs of others have asked for. */
+	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RETRANS_CB_FLAG |
+					       BPF_SOCK_OPS_STATE_CB_FLAG |
 					       BPF_SOCK_OPS_RTT_CB_FLAG);
 	o.cold = c->cold;
 	o.cap = to.cap;
@@ -79,6 +81,11 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 	u32 bytes = before(c->una, c->loss_end) ? 0 : tp->snd_una - c->una;
 	struct path_sample sample = {};
 
+	/* When it began to send that, or, without a pause, when something arrived before: the
+	 * kernel keeps both in one place. Of what has arrived since a loss it may not have told. */
+	if (!before(c->una, c->loss_end))
+		count_pause(tp, c, c->arrived_ns, tp->delivered_mstamp * NS_PER_US);
+	c->arrived_ns = tp->tcp_mstamp * NS_PER_US;
 	c->una = tp->snd_una;
 	if (is_recovering(tp) || !mss)
 		return;

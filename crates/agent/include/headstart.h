@@ -15,7 +15,10 @@
 
 /* set: bytes of the transfer that is sent next, uint32_t; 0: not known. Used up by the next
  * start of the connection, its first or one after idle: the first window is not larger than the
- * transfer. get: struct headstart_path, cut to as many bytes as there is room for. */
+ * transfer. Bytes as TCP carries them: with TLS, also in the kernel, 22 to 40 more for each record,
+ * of 16384 bytes or of what one write has. Some too many cost nothing; if the transfer is larger
+ * than it was said to be, its last segment may wait for a round trip. get: struct headstart_path,
+ * cut to as many bytes as there is room for. */
 #define HEADSTART_SIZE 0x7e00
 
 /* set, get: how much of a window that is shared with other connections to the same host,

@@ -4,6 +4,7 @@ use crate::attached::Attached;
 use crate::canary::CanaryState;
 use crate::config::AgentConfig;
 use crate::control::Control;
+use crate::follow::Follower;
 use crate::format::FORMAT;
 use crate::handover::Successor;
 use crate::keeper::Keeper;
@@ -183,6 +184,7 @@ fn attend(
     };
     let mut work = Work { attached, loaded };
     let (mut later, mut renewal) = (Later::default(), Renewal::new());
+    let mut follower = Follower::default();
     let claims = answer_questions(&endpoints.control, Arc::clone(&shared))?;
     serve_metrics(endpoints.metrics.take(), &shared)?;
     announce(&config);
@@ -197,6 +199,11 @@ fn attend(
         if wishes.reload.swap(false, Ordering::Relaxed) {
             reload(&shared, &mut work, &reread);
         }
+        let (cgroups, except) = {
+            let config = shared.config();
+            (config.cgroups.clone(), config.except_cgroups.clone())
+        };
+        follower.look(&mut work.loaded, &mut work.attached, (&cgroups, &except));
         if later.look(&mut work.loaded, &mut work.attached) {
             *lock(&shared.schemes) = work.loaded.schemes().to_vec();
             shared.gauges.renew(&work.loaded.program_files());

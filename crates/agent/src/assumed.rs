@@ -123,7 +123,7 @@ pub const ASSUMED: &[Assumption] = &[
             "rtt_min",
         ],
     ),
-    of(Windows, Member("bpf_sock_ops"), &["op", "args", "reply", "sk"]),
+    of(Windows, Member("bpf_sock_ops"), &["op", "args", "reply", "bpf_sock_ops_cb_flags", "sk"]),
     of(Windows, Member("bpf_sock_ops_kern"), &["sk"]),
     of(Windows, Operation, &["name"]),
     of(Wrap, Map, &["STRUCT_OPS", "QUEUE"]),

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct Side {
     /// Connections.
     pub closed: u64,
-    /// Geometric mean of the time from the opening to the last arrival, seconds; `None` without connections. A connection
-    /// that is kept for more requests includes the time between them.
+    /// Geometric mean of the time from the opening to the last arrival, less pauses longer than a round trip, seconds; `None` without
+    /// connections.
     pub time_s: Option<f64>,
     /// Part of the connections that sent something again (Wilson's interval, for one look).
     pub retransmitting: Option<ConfidenceInterval>,

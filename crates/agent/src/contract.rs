@@ -57,7 +57,7 @@ pub struct LearntPath {
 pub struct ConnectionSummary {
     /// Its path.
     pub path: PrefixKey,
-    /// From its opening to the last arrival at the peer, nanoseconds.
+    /// From its opening to the last arrival at the peer, less pauses longer than a round trip, nanoseconds.
     pub lasted_ns: u64,
     /// Bytes that the peer acknowledged.
     pub bytes_acked: u64,

@@ -2,11 +2,12 @@
 
 use crate::handover::Successor;
 use crate::question::{AgentAnswer, Question};
-use std::fs::{self, Permissions};
+use crate::unix;
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 /// A question is no longer than this, bytes: [`MOST_ENTRIES`] to import take a quarter of it.
@@ -17,6 +18,9 @@ pub const MOST_ENTRIES: usize = 500;
 const PATIENCE_TO_ASK: Duration = Duration::from_secs(60);
 /// Nobody who asks may keep others waiting longer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Before the next question is taken, after one that could not be: there are no more file descriptors, and asking for one
+/// again at once would take a processor.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The end that answers. The socket is removed when this goes.
 #[derive(Debug)]
@@ -29,13 +33,13 @@ impl Control {
     /// Listens at `path`, for root alone. What a dead agent left there is replaced.
     ///
     /// # Errors
-    /// If another agent answers there, or the socket cannot be made.
+    /// If another agent answers there, the socket cannot be made, or what is there is no socket.
     pub fn listen(path: &Path) -> Result<Self, String> {
         if UnixStream::connect(path).is_ok() {
             return Err(format!("another agent answers at {}", path.display()));
         }
-        let listener =
-            fresh(path).map_err(|error| format!("cannot listen at {}: {error}", path.display()))?;
+        let listener = unix::listen_privately(path)
+            .map_err(|error| format!("cannot listen at {}: {error}", path.display()))?;
         Ok(Self { listener, path: path.to_owned() })
     }
 
@@ -45,7 +49,7 @@ impl Control {
     /// If the socket cannot be made.
     pub fn replace(path: &Path) -> Result<Self, String> {
         let beside = path.with_extension("next");
-        let listener = fresh(&beside).and_then(|listener| {
+        let listener = unix::listen_privately(&beside).and_then(|listener| {
             fs::rename(&beside, path)?;
             Ok(listener)
         });
@@ -79,7 +83,11 @@ impl ControlServer {
         answer: impl Fn(Question) -> AgentAnswer,
         follow: impl Fn(UnixStream, Successor),
     ) {
-        for stream in self.0.incoming().flatten() {
+        for stream in self.0.incoming() {
+            let Ok(stream) = stream else {
+                thread::sleep(PAUSE);
+                continue;
+            };
             // Whoever has gone, or is silent, gets no answer; the next one does.
             if let Ok(Some(successor)) = serve_one(&stream, &answer) {
                 follow(stream, successor);
@@ -94,16 +102,6 @@ impl Drop for Control {
             let _ = fs::remove_file(&self.path);
         }
     }
-}
-
-fn fresh(path: &Path) -> io::Result<UnixListener> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let listener = UnixListener::bind(path)?;
-    fs::set_permissions(path, Permissions::from_mode(0o600))?;
-    Ok(listener)
 }
 
 fn serve_one(

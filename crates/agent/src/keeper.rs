@@ -23,7 +23,11 @@ pub struct Keeper {
     /// Paths that there can be.
     most: usize,
     saved_ns: Mutex<u64>,
+    dropped_ns: Mutex<u64>,
 }
+
+/// All of the file is looked at then: a minute is little beside the ages that are of use.
+const DROP_EVERY_NS: u64 = 60_000_000_000;
 
 /// What has changed since it was last saved.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,13 +80,13 @@ impl Keeper {
         if let Some(damage) = damage {
             say(Level::Error, &damage);
         }
-        let (most, saved_ns) = (most as usize, Mutex::new(monotonic_ns()));
-        Ok(Self { store, changed: Mutex::default(), most, saved_ns })
+        let [saved_ns, dropped_ns] = [monotonic_ns(); 2].map(Mutex::new);
+        Ok(Self { store, changed: Mutex::default(), most: most as usize, saved_ns, dropped_ns })
     }
 
-    /// Puts into `map` what is on disk.
-    pub fn restore(&self, map: &MapHandle) {
-        match self.store.restore(map, &Moment::now()) {
+    /// Puts into `map` what is on disk and no older than `most_ns`.
+    pub fn restore(&self, map: &MapHandle, most_ns: u64) {
+        match self.store.restore(map, &Moment::now(), most_ns) {
             Ok(count) => say(Level::Notice, &format!("{count} paths are remembered from before")),
             Err(error) => say(Level::Error, &format!("cannot read what was remembered: {error}")),
         }
@@ -104,26 +108,41 @@ impl Keeper {
         is_due
     }
 
-    /// Saves the paths that have changed.
-    pub fn save_changed(&self, map: &MapHandle) {
+    /// Saves the paths that have changed, and now and then drops what is older than `most_ns`.
+    pub fn save_changed(&self, map: &MapHandle, most_ns: u64) {
         let changed = mem::take(&mut *lock(&self.changed));
-        if let Err(error) = self.save(map, &changed) {
+        if let Err(error) = self.save(map, &changed, most_ns) {
             complain(&error);
             lock(&self.changed).put_back(changed, self.most);
         }
-    }
-
-    fn save(&self, map: &MapHandle, changed: &Changed) -> Result<(), redb::Error> {
-        match changed {
-            Changed::These(named) if named.is_empty() => Ok(()),
-            Changed::These(named) => self.store.save(map, named, &Moment::now()),
-            Changed::All => self.store.save_all(map, &Moment::now()),
+        if self.is_due_to_drop() {
+            let dropped = self.store.drop_old(&Moment::now(), most_ns);
+            dropped.unwrap_or_else(|error| complain(&error));
         }
     }
 
-    /// Saves everything.
-    pub fn save_all(&self, map: &MapHandle) {
-        self.store.save_all(map, &Moment::now()).unwrap_or_else(|error| complain(&error));
+    /// As [`Self::is_due`].
+    fn is_due_to_drop(&self) -> bool {
+        let mut dropped_ns = lock(&self.dropped_ns);
+        let now = monotonic_ns();
+        let is_due = since(*dropped_ns, now) >= DROP_EVERY_NS;
+        if is_due {
+            *dropped_ns = now;
+        }
+        is_due
+    }
+
+    fn save(&self, map: &MapHandle, changed: &Changed, most_ns: u64) -> Result<(), redb::Error> {
+        match changed {
+            Changed::These(named) if named.is_empty() => Ok(()),
+            Changed::These(named) => self.store.save(map, named, &Moment::now()),
+            Changed::All => self.store.save_all(map, &Moment::now(), most_ns),
+        }
+    }
+
+    /// Saves everything that is no older than `most_ns`.
+    pub fn save_all(&self, map: &MapHandle, most_ns: u64) {
+        self.store.save_all(map, &Moment::now(), most_ns).unwrap_or_else(|error| complain(&error));
     }
 
     /// Drops what lies within a prefix, or everything.

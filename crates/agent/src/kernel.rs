@@ -1,6 +1,6 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
-use crate::attached::{Attached, HeldLink, Place};
+use crate::attached::{Attached, HeldLink, HookLink, Place};
 use crate::contract::{ConnectionSettings, ConnectionSummary, LearntPath, Override, PrefixKey};
 use crate::facts::Shape;
 use crate::gauges::{KernelGauges, ProgramFile};
@@ -19,9 +19,10 @@ use libbpf_rs::{
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -202,8 +203,12 @@ impl Loaded {
                 }
                 LinkRole::Cgroup(hook, cgroup) if self.wants(hook) => {
                     // One of a cgroup that has gone is of no use; the one that has its name now gets a new one.
+                    let Ok(directory) = fs::metadata(&cgroup).map(|found| found.ino()) else {
+                        continue;
+                    };
                     if relink::replace(&link, self.program_for(hook)).is_ok() {
-                        attached.hooks.insert((hook, cgroup), HeldLink::Taken(link));
+                        let link = HeldLink::Taken(link);
+                        attached.hooks.insert((hook, cgroup), HookLink { link, directory });
                     }
                 }
                 LinkRole::Control(_) | LinkRole::Cgroup(..) => {}
@@ -225,7 +230,7 @@ impl Loaded {
             attached.controls.push((name, link));
         }
         for ((hook, cgroup), link) in &attached.hooks {
-            relink::replace(link, self.program_for(*hook))
+            relink::replace(&link.link, self.program_for(*hook))
                 .map_err(|error| format!("link to {}: {error}", cgroup.display()))?;
         }
         self.register_missing(attached)
@@ -337,6 +342,7 @@ impl Loaded {
         cgroups: &[PathBuf],
         except: &[PathBuf],
     ) -> Result<(), String> {
+        attached.drop_ended();
         let mut wanted = vec![(CgroupHook::Leave, except)];
         let others = [CgroupHook::Attend, CgroupHook::Widen, CgroupHook::Hear, CgroupHook::Answer];
         wanted.extend(
@@ -383,19 +389,20 @@ impl Loaded {
         hook: CgroupHook,
         cgroups: &[PathBuf],
         present: &Attached,
-    ) -> Result<Vec<(Place, HeldLink)>, String> {
+    ) -> Result<Vec<(Place, HookLink)>, String> {
         let program = self.program_for(hook);
         let missing = cgroups.iter().map(|cgroup| (hook, cgroup.clone()));
         let missing = missing.filter(|place| !present.hooks.contains_key(place));
         missing
             .map(|place| {
                 let cgroup = &place.1;
-                let directory = File::open(cgroup)
-                    .map_err(|error| format!("cannot open cgroup {}: {error}", cgroup.display()))?;
+                let cannot = |error| format!("cannot open cgroup {}: {error}", cgroup.display());
+                let directory = File::open(cgroup).map_err(cannot)?;
+                let number = directory.metadata().map_err(cannot)?.ino();
                 let link = program.attach_cgroup(directory.as_raw_fd()).map_err(|error| {
                     format!("cannot attach to {} (is it a cgroup v2?): {error}", cgroup.display())
                 })?;
-                Ok((place, HeldLink::Made(link)))
+                Ok((place, HookLink { link: HeldLink::Made(link), directory: number }))
             })
             .collect()
     }

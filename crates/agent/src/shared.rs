@@ -63,7 +63,7 @@ impl Shared {
     /// Goes on where the last agent ended.
     pub(crate) fn resume(&self) {
         let Some(keeper) = &self.keeper else { return };
-        keeper.restore(&self.paths);
+        keeper.restore(&self.paths, self.max_age_ns());
         let canary = keeper.canary();
         for CanaryStop { part, why } in canary.stops() {
             tell_stop(*part, why);
@@ -75,14 +75,14 @@ impl Shared {
     pub(crate) fn keep_if_due(&self) {
         let Some(keeper) = &self.keeper else { return };
         if keeper.is_due(self.config().save_every) {
-            keeper.save_changed(&self.paths);
+            keeper.save_changed(&self.paths, self.max_age_ns());
             keeper.keep_canary(&lock(&self.canary));
         }
     }
 
     pub(crate) fn keep_all(&self) {
         if let Some(keeper) = &self.keeper {
-            keeper.save_all(&self.paths);
+            keeper.save_all(&self.paths, self.max_age_ns());
             keeper.keep_canary(&lock(&self.canary));
         }
     }
@@ -230,6 +230,11 @@ impl Shared {
         if let Err(error) = self.knobs.set(&settings) {
             say(Level::Error, &format!("the kernel does not take the settings: {error}"));
         }
+    }
+
+    /// What is older is of use to no connection.
+    fn max_age_ns(&self) -> u64 {
+        self.config().load.settings.max_age_ns
     }
 
     fn totals(&self) -> MutexGuard<'_, ConnectionTotals> {

@@ -2,16 +2,18 @@
 //! kept with the moment at which it was saved, so that its age is known after a restart. Rows of other boots are of
 //! this machine's own network namespace only: the numbers of others mean nothing any more.
 
-use crate::clock::Moment;
+use crate::clock::{Moment, since};
 use crate::contract::{LearntPath, PrefixKey};
 use crate::paths::{self, own_namespace};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use redb::backends::FileBackend;
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError,
     TableDefinition,
 };
-use std::fs;
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path as FilePath;
 
 pub(crate) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
@@ -32,6 +34,9 @@ pub enum AgentFact {
 /// Bytes of the file that are kept in memory: it is written a little at a time, and read once.
 const CACHE: usize = 8 << 20;
 
+/// For its owner alone.
+const PRIVATE: u32 = 0o600;
+
 /// The file, of the format of [`crate::format`].
 #[derive(Debug)]
 pub struct Store(Database);
@@ -45,15 +50,17 @@ struct Row {
 }
 
 impl Store {
-    /// Opens the file, or makes one. One that is damaged is put aside, with a word of that in `Ok`.
+    /// Opens the file, or makes one, for the user alone that the process runs as: it says with which networks the machine
+    /// has spoken. One that is damaged is put aside, with a word of that in `Ok`.
     ///
     /// # Errors
     /// If another agent has it, or it can be neither opened nor made.
     pub fn open(file: &FilePath) -> Result<(Self, Option<String>), String> {
         let shown = file.display();
         if let Some(directory) = file.parent() {
-            fs::create_dir_all(directory)
-                .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
+            let mut builder = DirBuilder::new();
+            let made = builder.recursive(true).mode(0o700).create(directory);
+            made.map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
         }
         match create(file) {
             Ok(database) => Ok((Self(database), None)),
@@ -79,11 +86,17 @@ impl Store {
         &self.0
     }
 
-    /// Puts into `map` what is remembered, as old as it is, and drops what means nothing any more; how many paths.
+    /// Puts into `map` what is remembered, as old as it is, and drops what means nothing any more or is older than `most_ns`; how
+    /// many paths.
     ///
     /// # Errors
     /// If the file cannot be read or written.
-    pub fn restore(&self, map: &MapHandle, now: &Moment) -> Result<usize, redb::Error> {
+    pub fn restore(
+        &self,
+        map: &MapHandle,
+        now: &Moment,
+        most_ns: u64,
+    ) -> Result<usize, redb::Error> {
         let own = own_namespace();
         let (mut kept, mut is_as_it_was) = (0, true);
         {
@@ -96,6 +109,7 @@ impl Store {
             for row in table.iter()? {
                 let (key, row) = row?;
                 let path = restored(key.value(), row.value(), now, own);
+                let path = path.filter(|(_, path)| age_of(path, now) <= most_ns);
                 is_as_it_was &= path.is_some_and(|(new, _)| new.to_bytes() == key.value());
                 let Some((key, path)) = path else { continue };
                 // A smaller map than the last one's holds what fits.
@@ -104,7 +118,7 @@ impl Store {
             }
         }
         if !is_as_it_was {
-            self.save_all(map, now)?;
+            self.save_all(map, now, most_ns)?;
         }
         Ok(kept)
     }
@@ -143,13 +157,14 @@ impl Store {
         Ok(())
     }
 
-    /// Saves all that `map` has, and nothing else.
+    /// Saves all that `map` has and that is no older than `most_ns`, and nothing else.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn save_all(&self, map: &MapHandle, now: &Moment) -> Result<(), redb::Error> {
+    pub fn save_all(&self, map: &MapHandle, now: &Moment, most_ns: u64) -> Result<(), redb::Error> {
         let own = own_namespace();
         let mut pairs = paths::pairs(map);
+        pairs.retain(|(_, path)| age_of(path, now) <= most_ns);
         pairs.sort_by_key(|(key, _)| key.to_bytes());
         let writing = self.0.begin_write()?;
         writing.delete_table(PATHS)?;
@@ -160,6 +175,21 @@ impl Store {
                 table.insert(key.to_bytes().as_slice(), row.to_bytes().as_slice())?;
             }
         }
+        writing.commit()?;
+        Ok(())
+    }
+
+    /// Drops what is older than `most_ns`: no connection goes by it any more.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn drop_old(&self, now: &Moment, most_ns: u64) -> Result<(), redb::Error> {
+        let writing = self.0.begin_write()?;
+        writing.open_table(PATHS)?.retain(|_, row| {
+            let age =
+                Row::from_bytes(row).and_then(|row| row.saved.age_of(row.path.learnt_ns, now));
+            age.is_some_and(|age| age <= most_ns)
+        })?;
         writing.commit()?;
         Ok(())
     }
@@ -210,7 +240,15 @@ impl AgentFact {
 }
 
 fn create(file: &FilePath) -> Result<Database, DatabaseError> {
-    Database::builder().set_cache_size(CACHE).create(file)
+    let mut options = OpenOptions::new();
+    let opened = options.read(true).write(true).create(true).truncate(false).mode(PRIVATE);
+    let opened = opened.open(file).and_then(|opened| {
+        // One that was made before, or by hand.
+        opened.set_permissions(Permissions::from_mode(PRIVATE))?;
+        Ok(opened)
+    });
+    let opened = opened.map_err(|error| DatabaseError::Storage(StorageError::Io(error)))?;
+    Database::builder().set_cache_size(CACHE).create_with_backend(FileBackend::new(opened)?)
 }
 
 fn is_damaged(error: &DatabaseError) -> bool {
@@ -221,6 +259,11 @@ fn is_damaged(error: &DatabaseError) -> bool {
         }
         _ => false,
     }
+}
+
+/// Of what the map has, nanoseconds.
+fn age_of(path: &LearntPath, now: &Moment) -> u64 {
+    since(path.learnt_ns, now.monotonic_ns)
 }
 
 /// A row as it is now; `None` if it means nothing any more.
@@ -297,6 +340,42 @@ mod tests {
         let key = PrefixKey { namespace: SHARED, prefix: "192.0.2.0/24".parse().unwrap() };
         let now = Moment { monotonic_ns: 20, wall_ns: 52_000, boot: 8 };
         assert_eq!(restored(&key.to_bytes(), &row(false), &now, 44).unwrap().0, key);
+    }
+
+    /// A file of its own, and the store in it.
+    fn store(name: &str) -> (std::path::PathBuf, Store) {
+        let file = format!("headstart-store-{name}-{}.redb", std::process::id());
+        let file = std::env::temp_dir().join(file);
+        let store = Store::open(&file).unwrap().0;
+        (file, store)
+    }
+
+    /// Saved at 1000 when 100 old; 2100 by 3000.
+    #[test]
+    fn what_is_older_than_anybody_goes_by_is_on_disk_no_more() {
+        let (file, store) = store("old");
+        let writing = store.0.begin_write().unwrap();
+        writing.open_table(PATHS).unwrap().insert(&b"key"[..], row(true).as_slice()).unwrap();
+        writing.commit().unwrap();
+        let kept = || store.0.begin_read().unwrap().open_table(PATHS).unwrap().len().unwrap();
+        let now = Moment { monotonic_ns: 3000, ..SAVED };
+        store.drop_old(&now, 2100).unwrap();
+        assert_eq!(kept(), 1);
+        store.drop_old(&now, 2099).unwrap();
+        assert_eq!(kept(), 0);
+        fs::remove_file(&file).unwrap();
+    }
+
+    #[test]
+    fn nobody_else_may_read_it_not_even_what_was_made_by_hand() {
+        let mode = |file: &FilePath| fs::metadata(file).unwrap().permissions().mode() & 0o777;
+        let (file, store) = store("mode");
+        assert_eq!(mode(&file), 0o600);
+        drop(store);
+        fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+        drop(Store::open(&file).unwrap());
+        assert_eq!(mode(&file), 0o600);
+        fs::remove_file(&file).unwrap();
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod canary;
 use crate::compare::Side;
 use crate::question::AgentStatus;
 use crate::totals::{Group, Sum, TIMES};
+use crate::unix::remove_socket;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
@@ -19,7 +20,6 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use sequential::interval::ConfidenceInterval;
 use sequential::part::SIZES;
-use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
@@ -75,10 +75,7 @@ impl MetricsAddress {
                 Ok(MetricsListener::Tcp(listener))
             }
             Self::Unix(file) => {
-                match fs::remove_file(file) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
+                remove_socket(file)?;
                 let listener = UnixListener::bind(file)?;
                 listener.set_nonblocking(true)?;
                 Ok(MetricsListener::Unix(listener))
@@ -299,7 +296,7 @@ fn classes(registry: &mut Registry, status: &AgentStatus) {
     });
     registry.register(
         "completion_time_seconds",
-        "From the opening of a connection to its last acknowledgement, by size",
+        "From the opening of a connection to its last acknowledgement, less pauses longer than a round trip, by size",
         CompletionTimes(groups.collect()),
     );
     time_ratios(registry, (&names, status));

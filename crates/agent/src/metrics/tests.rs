@@ -7,6 +7,7 @@ use crate::question::{MapFill, ProgramTime, StoppedPart};
 use sequential::log_times::LogTimes;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -55,6 +55,35 @@ fn the_nearer_cgroup_counts() {
     });
 }
 
+/// A service manager removes the cgroup of a service that stops, and makes another one at the same path when it starts.
+#[test]
+fn a_cgroup_that_is_made_anew_is_attended_to_or_left_alone_as_the_old_one_was() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let below = bed.below().to_owned();
+        let restart = || {
+            fs::remove_dir(&below).unwrap();
+            fs::create_dir(&below).unwrap();
+            bed.serve_below(Domain::IPV4)
+        };
+        let notices = |agent: &Agent| agent.said().matches("a cgroup was made anew").count();
+        {
+            let agent = Agent::start(&below, "cubic", &[]);
+            assert!(is_attended(&bed, &agent, &bed.serve_below(Domain::IPV4)));
+            for count in 1..=2 {
+                let server = restart();
+                until("it is seen", || notices(&agent) == count);
+                assert!(is_attended(&bed, &agent, &server));
+            }
+        }
+        let agent = bed.agent(&["--except-cgroup", below.to_str().unwrap()]);
+        assert!(!is_attended(&bed, &agent, &bed.serve_below(Domain::IPV4)));
+        let server = restart();
+        until("it is seen", || notices(&agent) == 1);
+        assert!(!is_attended(&bed, &agent, &server));
+    });
+}
+
 #[test]
 fn a_reload_changes_what_it_can_and_an_error_changes_nothing() {
     calmly(|| {

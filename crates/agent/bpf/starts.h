@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Later starts of a connection, and its first one where that is late: after idle, when it sends
+ * long after it has opened, and by what its application says of the size. Congestion controls that
+ * wrap one of the kernel's call these as it sends with nothing outstanding. */
+#ifndef HEADSTART_STARTS_H
+#define HEADSTART_STARTS_H
+
+#include "connection.h"
+
+/* It has been idle, and the kernel takes its window back, for each buffer until something is
+ * sent. */
+static inline void on_idle(struct sock *sk, struct connection *c, const struct flights *f)
+{
+	struct path_sample sample = {};
+
+	if (in_first_flight(c))
+		end_first_flight(sk, c, PHASE_STOCK);
+	if (c->phase != PHASE_IDLE) {
+		take_proven_sample((struct tcp_sock *)sk, c, f, &sample);
+		update_memory(c, &sample, false);
+	}
+	c->phase = PHASE_IDLE;
+}
+
+/* A start like the first one, from a memory that has aged since, and only if no start of this
+ * connection has failed. */
+static inline void restart(struct sock *sk, struct connection *c)
+{
+	struct destination to = {};
+	bool was_idle = c->phase == PHASE_IDLE;
+
+	/* The transfer that narrowed it may have been shorter than a stock start. */
+	if (in_first_flight(c))
+		end_first_flight(sk, c, PHASE_STOCK);
+	c->phase = PHASE_STOCK;
+	if (c->history & HAS_FALLEN_BACK || !destination_of(sk, &to) || !to.cap)
+		return;
+	look_up_again((struct tcp_sock *)sk, c, to.cap);
+	begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
+	c->restarts += in_first_flight(c) & was_idle;
+}
+
+/* Its first flight, of which nothing has been sent. */
+static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct connection *c)
+{
+	return in_first_flight(c) && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
+}
+
+/* Segments that a transfer of so many begins with, beside what `largest` and a stock start set
+ * as bounds. The kernel's windows grow by one in a round trip of congestion avoidance whether
+ * ACKs are delayed or not. Not static: the verifier goes through it once. */
+__noinline u32 window_for(u32 segments, u32 largest)
+{
+	return settings.flags & END_EPOCHS ? epoch_window(largest, 1, segments, true) : segments;
+}
+
+/* A first flight that has not begun is not wider than what there is to send. It leaves at the
+ * path's rate all the same. */
+static inline void apply_size(struct sock *sk, struct connection *c, struct hints *said,
+			      u64 lent_ns)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 mss = tp->mss_cache;
+	u32 segments, window;
+
+	if (!said->size || !mss)
+		return;
+	segments = (said->size - 1) / mss + 1;
+	said->size = 0;
+	if (!is_about_to_begin(tp, c))
+		return;
+	window = first_window(window_for(segments, c->first), c->cold, c->first);
+	release_window(&c->path, c->first - window, lent_ns);
+	c->phase = window < c->first ? PHASE_NARROWED_FLIGHT : PHASE_FIRST_FLIGHT;
+	c->first = window;
+	c->first_end = tp->snd_nxt + c->first * mss;
+	tp->snd_cwnd = c->first;
+	if (!c->restarts)
+		c->began_with = c->first;
+}
+
+static inline u64 open_for_ns(const struct tcp_sock *tp, const struct connection *c)
+{
+	return tp->tcp_mstamp * NS_PER_US - c->began_ns;
+}
+
+/* The first flight that it opened with has not been sent, and what was lent for that has come
+ * back: others may have it, and the memory has aged. Only the first start is late, the others are
+ * given a window as they send. */
+static inline bool is_late(const struct tcp_sock *tp, const struct connection *c)
+{
+	struct path *path;
+
+	if (tp->data_segs_out || !is_about_to_begin(tp, c))
+		return false;
+	path = bpf_map_lookup_elem(&paths, &c->path);
+	return !path || open_for_ns(tp, c) > path->srtt_us * NS_PER_US;
+}
+
+/* It has none of the window that it opened with, as if it had opened cold. 2.4 times 1.2 is the
+ * gain with which BBR paces a start (net/ipv4/tcp_bbr.c, bbr_high_gain); of others the kernel sets
+ * the rate. */
+static inline void take_back_start(struct sock *sk, struct connection *c)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	end_first_flight(sk, c, PHASE_STOCK);
+	if (c->is_paced)
+		leave_unpaced(sk);
+	c->is_paced = false;
+	c->history &= ~HAS_BEGUN_WARM;
+	c->first = c->measure.best = 0;
+	tp->snd_cwnd = c->cold;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	sk->sk_pacing_rate = pacing_rate(c->cold * 12 / 5, tp->mss_cache, tp->srtt_us >> 3);
+}
+
+/* It opens as late as it sends: by what is remembered now. */
+static inline void start_late(struct sock *sk, struct connection *c)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct destination to = {};
+	enum start why;
+
+	take_back_start(sk, c);
+	if (destination_of(sk, &to) && to.cap) {
+		why = look_up(tp, c, to.cap);
+		c->start = c->recalled ? START_SHARED : why;
+		begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
+	}
+	c->began_with = tp->snd_cwnd;
+	if (in_first_flight(c))
+		c->history |= HAS_BEGUN_WARM;
+}
+
+/* It sends and had nothing outstanding. What goes again after a timeout is no start. */
+static inline void on_start(struct sock *sk, struct connection *c)
+{
+	struct hints *said = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
+	u64 lent_ns = 0;
+
+	if (is_recovering((struct tcp_sock *)sk))
+		return;
+	if (is_late((struct tcp_sock *)sk, c))
+		start_late(sk, c);
+	else if (c->phase >= PHASE_NARROWED_FLIGHT)
+		restart(sk, c);
+	else
+		lent_ns = open_for_ns((struct tcp_sock *)sk, c);
+	if (said)
+		apply_size(sk, c, said, lent_ns);
+	if (is_about_to_begin((struct tcp_sock *)sk, c))
+		c->mark = mark(sk);
+}
+
+#endif
