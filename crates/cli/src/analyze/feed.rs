@@ -130,7 +130,7 @@ impl Feed {
     }
 
     /// Hands over all segments.
-    pub(super) fn each(&mut self, mut take: impl FnMut(&Observed)) {
+    pub(crate) fn each(&mut self, mut take: impl FnMut(&Observed)) {
         let mut batch = std::mem::take(&mut self.ahead);
         batch.iter().for_each(&mut take);
         while self.next(&mut batch) {
@@ -146,7 +146,7 @@ impl Feed {
     }
 
     /// Whether all was read.
-    pub(super) fn verdict(&self) -> Result<(), Failure> {
+    pub(crate) fn verdict(&self) -> Result<(), Failure> {
         let packets = self.source.tally().packets;
         let read = if packets == 0 {
             "no packet could be read".to_owned()

@@ -1,6 +1,6 @@
 //! `headstart analyze`: what packet captures say of a server's transfers.
 
-mod access_log;
+pub(crate) mod access_log;
 mod args;
 mod feed;
 mod json;

@@ -27,10 +27,10 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         }
         // Addresses and ports.
         ("analyze", "server") => Completion::default(),
-        ("analyze", "access_log") => {
+        ("analyze" | "papers", "access_log") => {
             Completion::files(FilesOffered::Ending(&[".log", ".log.gz", ".json"]))
         }
-        ("analyze", "files") => Completion::files(FilesOffered::Ending(&[
+        ("analyze", "files") | ("papers", "capture") => Completion::files(FilesOffered::Ending(&[
             ".pcap",
             ".pcapng",
             ".pcap.gz",

@@ -1,5 +1,6 @@
 //! `headstart papers`: the papers' claims, reproduced or explained.
 
+mod given;
 mod page;
 mod shown;
 mod table;
@@ -8,6 +9,7 @@ use crate::failure::{Failure, remark};
 use crate::sim::SimProgress;
 use crate::stdout;
 use cmdline::Appendix;
+use given::Given;
 use report::write_atomically;
 use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
 use std::path::{Path, PathBuf};
@@ -35,6 +37,14 @@ pub(crate) struct PapersArgs {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 
+    /// Answer BS-4 and BS-5 from captures of your own server, as `headstart analyze` reads them, instead of simulated ones
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    capture: Vec<PathBuf>,
+
+    /// Answer SP-9 from your own server's access log, as `headstart analyze --access-log` reads it, instead of a simulated one
+    #[arg(long, value_name = "FILE")]
+    access_log: Option<PathBuf>,
+
     /// List the claims and do nothing else
     #[arg(long)]
     list: bool,
@@ -46,6 +56,7 @@ pub(crate) fn appendix() -> Appendix {
             ("headstart papers --list", "Lists the claims, and runs nothing."),
             ("headstart papers --quick", "Checks every claim in a few minutes."),
             ("headstart papers FS-1 SES", "Checks one claim, and all claims of a family."),
+            ("headstart papers BS-5 --capture server.pcap", "Finds in your own capture what the paper found in its."),
             ("headstart papers --report papers.html", "Also draws every figure of the papers, with our curves."),
         ],
         notes: "A claim holds if, in every line of its verdict, our mean ± 2 standard errors meets the paper's interval. \
@@ -108,7 +119,14 @@ fn listed(claims: &[&PaperClaim]) -> String {
 }
 
 fn answers(claims: &[&'static PaperClaim], args: &PapersArgs) -> Result<Vec<ClaimAnswer>, Failure> {
-    let prepared = PreparedRuns::new(claims, args.quick).map_err(Failure::failed)?;
+    let mut prepared = PreparedRuns::new(claims, args.quick).map_err(Failure::failed)?;
+    let given = Given::read(args)?;
+    if given.site.is_some() {
+        prepared = prepared.with_captures_given();
+    }
+    if given.log.is_some() {
+        prepared = prepared.with_log_given();
+    }
     if args.quick {
         remark("quick: fewer repeats and points than the plans say");
     }
@@ -116,5 +134,7 @@ fn answers(claims: &[&'static PaperClaim], args: &PapersArgs) -> Result<Vec<Clai
     let step = || progress.lock().unwrap_or_else(|e| e.into_inner()).step();
     let book = prepared.run(args.jobs.map_or(0, usize::from), &step);
     progress.lock().unwrap_or_else(|e| e.into_inner()).end();
-    Ok(papers::answer(claims, &book.map_err(Failure::failed)?))
+    let mut book = book.map_err(Failure::failed)?;
+    given.add_to(&mut book);
+    Ok(papers::answer(claims, &book))
 }

@@ -39,6 +39,8 @@ pub struct ClaimAnswer {
     pub findings: Findings,
     /// What follows.
     pub verdict: ClaimVerdict,
+    /// What it is answered from, if not from the claim's own conditions: the user's captures or log.
+    pub given: Option<&'static str>,
     /// Name of each experiment and how many repeats of its cells there are, each with another seed.
     pub seeds: Vec<(&'static str, usize)>,
 }
@@ -53,12 +55,19 @@ impl ClaimAnswer {
             (_, true) => ClaimVerdict::Holds,
             (_, false) => ClaimVerdict::Differs,
         };
-        Self { claim, findings, verdict, seeds }
+        let given = match claim.how {
+            How::Site(_) => book.has_given_captures().then_some("From the captures given"),
+            How::Log(_) => book.has_given_log().then_some("From the log given"),
+            How::Experiments(..) | How::Theory(_) | How::Pending => None,
+        };
+        Self { claim, findings, verdict, given, seeds }
     }
 
     /// Conditions, and if it differs, where and why: one of these a string.
     pub fn notes(&self) -> Vec<String> {
         let PaperClaim { conditions, why, .. } = *self.claim;
+        // Why ours differ says nothing of somebody's own.
+        let (conditions, why) = self.given.map_or((conditions, why), |given| (given, ""));
         let mut notes = vec![format!("{conditions}{}.", self.seeds_said())];
         if self.verdict == ClaimVerdict::Differs {
             notes.push(format!("Differs in: {}.", self.outside().join("; ")));

@@ -78,6 +78,8 @@ pub struct Book {
     records: Vec<(&'static str, ExperimentRecord)>,
     site: Vec<SiteFound>,
     logs: Vec<LogFound>,
+    captures_given: bool,
+    log_given: bool,
 }
 
 impl Book {
@@ -89,6 +91,28 @@ impl Book {
     /// Adds what a capture beside a busy server says.
     pub fn add_site(&mut self, found: SiteFound) {
         self.site.push(found);
+    }
+
+    /// Adds what a capture of a real server says: it stands for simulated ones.
+    pub fn give_site(&mut self, found: SiteFound) {
+        self.captures_given = true;
+        self.add_site(found);
+    }
+
+    /// Adds what a real log says: it stands for simulated ones.
+    pub fn give_log(&mut self, found: LogFound) {
+        self.log_given = true;
+        self.add_log(found);
+    }
+
+    /// Captures are the user's.
+    pub const fn has_given_captures(&self) -> bool {
+        self.captures_given
+    }
+
+    /// The log is the user's.
+    pub const fn has_given_log(&self) -> bool {
+        self.log_given
     }
 
     /// What captures beside a busy server say.

@@ -37,7 +37,7 @@ pub use finding::{Bearing, ClaimInterval, FigureLine, Findings, Paper, furthest_
 pub use reading::{Flow, PacketStep, Readings, RunRecords};
 pub use run::{PapersError, PreparedRuns};
 pub use sample::{Measured, Samples};
-pub use site::{LogFound, SiteFound};
+pub use site::{LogFound, NamedNetworks, SiteEngines, SiteFound};
 pub use unit::{PERCENT, PLAIN, PrintedUnit, SECONDS};
 
 /// All claims, in the order printed.

@@ -65,6 +65,18 @@ impl PreparedRuns {
         Ok(Self { jobs, shifts, mornings })
     }
 
+    /// The same without simulated captures: the user gives real ones ([`Book::give_site`]).
+    #[must_use]
+    pub fn with_captures_given(self) -> Self {
+        Self { shifts: Vec::new(), ..self }
+    }
+
+    /// The same without simulated logs: the user gives a real one ([`Book::give_log`]).
+    #[must_use]
+    pub fn with_log_given(self) -> Self {
+        Self { mornings: Vec::new(), ..self }
+    }
+
     /// How many runs there are.
     pub fn len(&self) -> usize {
         self.jobs.iter().map(Job::len).sum::<usize>() + self.shifts.len() + self.mornings.len()

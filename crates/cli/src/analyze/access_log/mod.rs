@@ -52,6 +52,14 @@ impl LogWatch {
     }
 }
 
+/// How often networks of a log ask again, and whose names they have.
+pub(crate) fn read(path: &Path) -> Result<(SharingFindings, DomainFindings), Failure> {
+    let mut watch = LogWatch::default();
+    let (_, verdict) = lines::read(path, |request| watch.take(request))?;
+    verdict?;
+    Ok((watch.requests.findings(), watch.domains.findings()))
+}
+
 pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
     let mut watch = LogWatch::default();
     let (counts, verdict) = lines::read(path, |request| watch.take(request))?;

@@ -40,10 +40,12 @@ pub(super) fn bs_4(book: &Book) -> Findings {
         findings.line(FigureLine::new(format!("{name} that happened"), PLAIN).ours(sum(&seen)));
         findings.line(FigureLine::new(format!("{name} predicted"), PLAIN).ours(sum(&told)));
     }
-    let said = samples(book, |site| site.said_again as f64);
-    let seen = samples(book, |site| site.seen.retransmitted() as f64);
-    let label = "retransmissions: told from packets above those that the server says it sent";
-    findings.line(FigureLine::new(label, PERCENT).ours(seen.excess_over(&said)).also(within));
+    let said = samples(book, |site| site.said_again.map_or(f64::NAN, |said| said as f64));
+    if said.mean().mean.is_finite() {
+        let seen = samples(book, |site| site.seen.retransmitted() as f64);
+        let label = "retransmissions: told from packets above those that the server says it sent";
+        findings.line(FigureLine::new(label, PERCENT).ours(seen.excess_over(&said)).also(within));
+    }
     findings
 }
 

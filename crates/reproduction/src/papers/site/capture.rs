@@ -25,38 +25,45 @@ impl TraceSink for ServerSums {
     }
 }
 
-/// The two engines.
-struct Engines {
+/// Two engines beside a server: one sees what it sends, the other the ACKs alone.
+pub struct SiteEngines {
     seen: TraceEngine<(ServerSums, FindingsSink)>,
     predicted: TraceEngine<ServerSums>,
-    said_again: u64,
+    said_again: Option<u64>,
     packets: u64,
 }
 
-impl Engines {
-    fn new() -> Result<Self, String> {
+impl SiteEngines {
+    /// Engines that are told this.
+    pub fn new(config: EngineConfig) -> Self {
+        let acks_only = EngineConfig { acks_only: true, ..config.clone() };
+        Self {
+            seen: TraceEngine::new(config, Default::default()),
+            predicted: TraceEngine::new(acks_only, ServerSums::default()),
+            said_again: None,
+            packets: 0,
+        }
+    }
+
+    fn of_simulation() -> Result<Self, String> {
         let model = SenderModel::of_scheme(SERVER).map_err(|error| error.to_string())?;
         let config = EngineConfig {
             models: SenderModels::all(model),
             vantage: Some(Vantage::Server),
             ..EngineConfig::default()
         };
-        let acks_only = EngineConfig { acks_only: true, ..config.clone() };
-        Ok(Self {
-            seen: TraceEngine::new(config, Default::default()),
-            predicted: TraceEngine::new(acks_only, ServerSums::default()),
-            said_again: 0,
-            packets: 0,
-        })
+        Ok(Self { said_again: Some(0), ..Self::new(config) })
     }
 
-    fn on_segment(&mut self, segment: &Observed) {
+    /// Takes the next segment of the capture.
+    pub fn on_segment(&mut self, segment: &Observed) {
         self.packets += 1;
         self.seen.on_segment(segment);
         self.predicted.on_segment(segment);
     }
 
-    fn finish(self) -> SiteFound {
+    /// What was found.
+    pub fn finish(self) -> SiteFound {
         let ((seen, found), _) = self.seen.finish_all();
         let (predicted, _) = self.predicted.finish_all();
         SiteFound {
@@ -71,12 +78,12 @@ impl Engines {
 
 /// What outlives the simulation; its observers are its own.
 #[derive(Clone, Default)]
-pub(super) struct Shared(Rc<RefCell<Option<Engines>>>);
+pub(super) struct Shared(Rc<RefCell<Option<SiteEngines>>>);
 
 impl Shared {
     /// What was found.
     pub(super) fn finish(&self) -> Result<SiteFound, String> {
-        self.0.borrow_mut().take().map(Engines::finish).ok_or_else(|| "no capture".to_owned())
+        self.0.borrow_mut().take().map(SiteEngines::finish).ok_or_else(|| "no capture".to_owned())
     }
 }
 
@@ -133,7 +140,7 @@ impl ServerCapture {
             of[down.index()] = Some(true);
             of[up.index()] = Some(false);
         }
-        *shared.0.borrow_mut() = Engines::new().ok();
+        *shared.0.borrow_mut() = SiteEngines::of_simulation().ok();
         Self { links: of, server, coming: BinaryHeap::new(), order: 0, shared }
     }
 
@@ -196,7 +203,7 @@ impl Observer for ServerCapture {
         self.release(at);
         if let Some(engines) = self.shared.0.borrow_mut().as_mut() {
             let again = transit.retransmission && transit.segment.len > 0;
-            engines.said_again += u64::from(again);
+            engines.said_again = engines.said_again.map(|said| said + u64::from(again));
             engines.on_segment(&segment);
         }
     }

@@ -33,13 +33,24 @@ pub(in super::super) struct LogMorning {
     seed: u64,
 }
 
-/// What was found in it.
+/// What was found in a log.
 #[derive(Clone, Debug)]
 pub struct LogFound {
-    /// Seconds between pages, in the mean.
-    pub think: f64,
+    /// Seconds between pages, in the mean, of a simulated one.
+    pub think: Option<f64>,
     /// How often networks ask again.
     pub found: SharingFindings,
+    /// Whose names its addresses have; a simulated log has none.
+    pub names: Option<NamedNetworks>,
+}
+
+/// Networks by the domains of their addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedNetworks {
+    /// Networks with a name.
+    pub named: u64,
+    /// Of these, networks with names of several domains.
+    pub several_domains: u64,
 }
 
 /// The mornings of a full or quick answer.
@@ -95,6 +106,6 @@ impl LogMorning {
                 due.push(Reverse(NextRequest { at, client, left: left - 1 }));
             }
         }
-        Ok(LogFound { think, found: watch.findings() })
+        Ok(LogFound { think: Some(think), found: watch.findings(), names: None })
     }
 }

@@ -4,13 +4,13 @@ use super::super::book::Book;
 use super::super::curve::{CurvePoint, Plot};
 use super::super::finding::{ClaimInterval, FigureLine, Findings};
 use super::super::sample::{Measured, Samples};
-use super::super::site::{LogFound, THINK};
+use super::super::site::{LogFound, NamedNetworks, THINK};
 use super::super::unit::{PERCENT, PLAIN, SECONDS};
 use findings::CumulativeDistribution;
 
 pub(super) fn sp_9(book: &Book) -> Findings {
     let mut findings = Findings::default();
-    let base = |log: &LogFound| log.think == THINK;
+    let base = |log: &LogFound| log.think.is_none_or(|think| think == THINK);
     let helped = |log: &LogFound| 100.0 * log.found.helped();
     let networks = |log: &LogFound| log.found.networks_within.quantile(0.5).unwrap_or(f64::NAN);
     let (about, range) =
@@ -26,7 +26,7 @@ pub(super) fn sp_9(book: &Book) -> Findings {
         FigureLine::new("of these requests, those that follow one of the same host", PERCENT);
     findings.line(line.ours(samples(book, base, same_host).mean()));
     for log in others(book) {
-        let of = |other: &LogFound| other.think == log;
+        let of = |other: &LogFound| other.think == Some(log);
         let label = format!("requests within 5 minutes, {log} s between pages");
         let line = FigureLine::new(label, PERCENT);
         findings.line(line.ours(samples(book, of, helped).mean()).also(about));
@@ -35,7 +35,13 @@ pub(super) fn sp_9(book: &Book) -> Findings {
         findings.line(line.ours(samples(book, of, networks).mean()).also(range));
     }
     let line = FigureLine::new("/24s with several domains (a simulated log has no names)", PERCENT);
-    findings.line(line.paper(6.3));
+    let names = book.logs().iter().find_map(|log| log.names).filter(|names| names.named > 0);
+    let several = |names: NamedNetworks| 100.0 * names.several_domains as f64 / names.named as f64;
+    let line = line.paper(6.3);
+    findings.line(match names {
+        Some(names) => line.ours(Measured::exact(several(names))),
+        None => line,
+    });
     if let Some(log) = book.logs().iter().find(|log| base(log)) {
         findings.plot(plot(
             "Figure 6: time since the last request of the same network",
@@ -61,7 +67,7 @@ fn samples(
 
 /// Other times between pages.
 fn others(book: &Book) -> Vec<f64> {
-    let mut thinks: Vec<f64> = book.logs().iter().map(|log| log.think).collect();
+    let mut thinks: Vec<f64> = book.logs().iter().filter_map(|log| log.think).collect();
     thinks.retain(|think| *think != THINK);
     thinks.sort_by(f64::total_cmp);
     thinks.dedup();
