@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::{env, fs};
 
-/// The agent's programs, and those of its tests: to hold them against, and to teach their memory.
-const SOURCES: [(&str, &str); 3] = [
+/// The agent's programs, and those of its tests: to hold them against, to teach their memory, to stand beside them.
+const SOURCES: [(&str, &str); 4] = [
     ("bpf/agent.bpf.c", "agent.bpf.o"),
     ("tests/plain.bpf.c", "plain.bpf.o"),
     ("tests/scan.bpf.c", "scan.bpf.o"),
+    ("tests/beside.bpf.c", "beside.bpf.o"),
 ];
 const NEEDS: &str = "crate headstart-agent compiles programs for the Linux kernel and needs clang (10 or later), \
      libelf, zlib and pkg-config. On Debian and its kin: \
@@ -25,6 +26,7 @@ fn main() {
     println!("cargo:rerun-if-changed=include");
     println!("cargo:rerun-if-changed=tests/plain.bpf.c");
     println!("cargo:rerun-if-changed=tests/scan.bpf.c");
+    println!("cargo:rerun-if-changed=tests/beside.bpf.c");
     println!("cargo:rerun-if-env-changed=CLANG");
     let compiled = check_contract()
         .and_then(|()| SOURCES.iter().try_for_each(|(source, object)| compile(source, object)));

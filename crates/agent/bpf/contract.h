@@ -78,7 +78,8 @@ enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
        ONLY_PORTS = 2,	  /* attend only to connections of the ports named so */
        PACE_COLD = 4,	  /* cold starts measure the path, and end slow start by that */
        SHARE_NAMESPACES = 8,	  /* what is learnt in one network namespace counts in all */
-       END_EPOCHS = 16 }; /* transfers whose size is known begin so that they end with an epoch */
+       END_EPOCHS = 16, /* transfers whose size is known begin so that they end with an epoch */
+       SUPERSEDED = 32 }; /* other programs attend to new connections: ours keep to themselves */
 
 /* Ports that the operator has said something of, by side and number in host order. */
 enum { PORT_REMOTE = 1 << 16 };

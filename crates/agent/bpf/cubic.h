@@ -148,7 +148,8 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 }
 
 /* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where
- * that is not to be had any more, since the agent is gone, it stays what it is. */
+ * that is not to be had any more, since the agent is gone, it stays what it is. So it does where
+ * that is another version's by now, which may take what was learnt for something else. */
 static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 {
 	char cubic[TCP_CA_NAME_MAX] = "hs_cubic";
@@ -157,6 +158,8 @@ static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 	enum phase phase = c->phase;
 	u32 i;
 
+	if (settings.flags & SUPERSEDED)
+		return;
 	beside_cubic(sk)->is_starting = false;
 	beside_cubic(sk)->stock = 0;
 	for (i = 0; i < sizeof(kept) / sizeof(u64); i++)

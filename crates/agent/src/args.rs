@@ -30,6 +30,14 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
+    /// Go on in the place of the agent that runs: no connection is attended to by neither, or starts cold for that
+    ///
+    /// Use it to upgrade, or to go back to another version: start the new program with this option and the options of the old
+    /// one, which ends as soon as the new one is at work. If the new one cannot start, the old one goes on. Where no
+    /// agent runs, this one starts as ever.
+    #[arg(long)]
+    pub(crate) take_over: bool,
+
     #[command(flatten)]
     options: AgentOptions,
 }
@@ -158,10 +166,16 @@ fn appendix() -> Appendix {
             ),
             ("sudo headstart agent --percent 1", "Begins with one connection in a hundred."),
             ("sudo headstart agent ramp 25", "Lets a quarter of the connections start warm from now on."),
+            (
+                "sudo headstart agent --config /etc/headstart/agent.toml --take-over",
+                "Goes on in the place of the agent that runs, which may be of another version.",
+            ),
             ("sudo headstart agent doctor", "Prints what a report of a defect should have."),
             ("sudo headstart agent status --json", "Asks the running agent how warm starts compare."),
         ],
         notes: "SIGHUP makes the agent read its file again. If the new file has an error, the old one stays in force.\n\n\
+            SIGUSR2 makes the agent start its program's file as it is now, with the same options and --take-over: an upgrade\n\
+            without a gap, also of a service. If the new program fails, the old one goes on.\n\n\
             It needs root, or CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN. Only root may ask a running agent."
             .into(),
         files: &[
@@ -280,7 +294,8 @@ mod tests {
     #[test]
     fn what_documents_show_is_read() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let pages = ["README", "operate", "reference", "tutorial", "measurements", "design"];
+        let pages =
+            ["README", "operate", "reference", "tutorial", "measurements", "design", "beside"];
         let pages = pages.map(|page| root.join(format!("docs/agent/{page}.md")));
         let texts = pages.map(|page| std::fs::read_to_string(page).unwrap());
         let examples = appendix().examples.iter().map(|(example, _)| format!("```\n{example}\n"));

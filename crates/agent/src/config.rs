@@ -135,6 +135,7 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
         leaves_windows: options.dry_run,
         receive_window: options.receive_window.map_or(0, |bytes| bytes.get()),
         only_ports: ports.values().any(|said| said & PortKey::ONLY != 0),
+        is_superseded: false,
         paces_cold: options.cold.unwrap_or_default() == ColdStart::Paced,
         ends_epochs: options.sized.unwrap_or_default() == SizedStart::Epoch,
         shares_namespaces: options.namespaces.unwrap_or_default() == Namespaces::Share,

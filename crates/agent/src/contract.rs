@@ -147,6 +147,8 @@ pub struct ConnectionSettings {
     pub shares_namespaces: bool,
     /// Transfers whose size is known begin so that they end with an epoch (TCP/SPAND).
     pub ends_epochs: bool,
+    /// Other programs attend to new connections: those that these have are no others' business.
+    pub is_superseded: bool,
 }
 
 /// Kinds of connections that start cold, as the programs tell them apart.
@@ -373,6 +375,7 @@ impl ConnectionSettings {
     const PACE_COLD: u32 = constant("PACE_COLD");
     const SHARE_NAMESPACES: u32 = constant("SHARE_NAMESPACES");
     const END_EPOCHS: u32 = constant("END_EPOCHS");
+    const SUPERSEDED: u32 = constant("SUPERSEDED");
 
     /// As the programs have them.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
@@ -381,7 +384,8 @@ impl ConnectionSettings {
             | flag(self.only_ports, Self::ONLY_PORTS)
             | flag(self.paces_cold, Self::PACE_COLD)
             | flag(self.shares_namespaces, Self::SHARE_NAMESPACES)
-            | flag(self.ends_epochs, Self::END_EPOCHS);
+            | flag(self.ends_epochs, Self::END_EPOCHS)
+            | flag(self.is_superseded, Self::SUPERSEDED);
         let mut bytes = [0; Self::SIZE];
         put!(bytes, "settings", "max_age_ns", self.max_age_ns.to_ne_bytes());
         put!(bytes, "settings", "half_life_rtts", self.half_life_rtts.to_ne_bytes());

@@ -1,5 +1,6 @@
 //! The Unix socket at which a running agent is asked, both ends.
 
+use crate::handover::Successor;
 use crate::question::{AgentAnswer, Question};
 use crate::unix;
 use std::fs;
@@ -42,6 +43,26 @@ impl Control {
         Ok(Self { listener, path: path.to_owned() })
     }
 
+    /// Listens at `path` in the place of the agent that answers there: whoever asks is answered by one of the two.
+    ///
+    /// # Errors
+    /// If the socket cannot be made.
+    pub fn replace(path: &Path) -> Result<Self, String> {
+        let beside = path.with_extension("next");
+        let listener = unix::listen_privately(&beside).and_then(|listener| {
+            fs::rename(&beside, path)?;
+            Ok(listener)
+        });
+        let listener =
+            listener.map_err(|error| format!("cannot listen at {}: {error}", path.display()))?;
+        Ok(Self { listener, path: path.to_owned() })
+    }
+
+    /// The socket is another agent's from now on, and stays.
+    pub fn leave(&mut self) {
+        self.path.clear();
+    }
+
     /// What answers, for a thread of its own.
     ///
     /// # Errors
@@ -56,13 +77,20 @@ impl Control {
 pub struct ControlServer(UnixListener);
 
 impl ControlServer {
-    /// One after the other, for as long as the process lives.
-    pub fn run(&self, answer: impl Fn(Question) -> AgentAnswer) {
+    /// One after the other, for as long as the process lives. Whoever is to follow is led to `follow`, and answered there.
+    pub fn run(
+        &self,
+        answer: impl Fn(Question) -> AgentAnswer,
+        follow: impl Fn(UnixStream, Successor),
+    ) {
         for stream in self.0.incoming() {
-            match stream {
-                // Whoever has gone, or is silent, gets no answer; the next one does.
-                Ok(stream) => drop(serve_one(&stream, &answer)),
-                Err(_) => thread::sleep(PAUSE),
+            let Ok(stream) = stream else {
+                thread::sleep(PAUSE);
+                continue;
+            };
+            // Whoever has gone, or is silent, gets no answer; the next one does.
+            if let Ok(Some(successor)) = serve_one(&stream, &answer) {
+                follow(stream, successor);
             }
         }
     }
@@ -70,20 +98,27 @@ impl ControlServer {
 
 impl Drop for Control {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        if !self.path.as_os_str().is_empty() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
-fn serve_one(mut stream: &UnixStream, answer: impl Fn(Question) -> AgentAnswer) -> io::Result<()> {
+fn serve_one(
+    mut stream: &UnixStream,
+    answer: impl Fn(Question) -> AgentAnswer,
+) -> io::Result<Option<Successor>> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
     BufReader::new(stream.take(LONGEST_QUESTION)).read_line(&mut line)?;
     let answer = match serde_json::from_str(&line) {
+        Ok(Question::HandOver(successor)) => return Ok(Some(successor)),
         Ok(question) => answer(question),
         Err(error) => AgentAnswer::Refused(error.to_string()),
     };
-    writeln!(stream, "{}", serde_json::to_string(&answer)?)
+    writeln!(stream, "{}", serde_json::to_string(&answer)?)?;
+    Ok(None)
 }
 
 /// Asks the agent at `path`.

@@ -1,7 +1,8 @@
 //! Cgroups that go and come back: a service manager removes that of a service which stops, and makes another one at the same
 //! path when it starts. Programs end with the cgroup that they are attached to, so the new one gets them anew.
 
-use crate::kernel::{Attached, Loaded};
+use crate::attached::Attached;
+use crate::kernel::Loaded;
 use crate::log::{Level, say};
 use std::path::PathBuf;
 

@@ -1,8 +1,10 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
+use crate::attached::{Attached, HeldLink, HookLink, Place};
 use crate::contract::{ConnectionSettings, ConnectionSummary, LearntPath, Override, PrefixKey};
 use crate::facts::Shape;
 use crate::gauges::{KernelGauges, ProgramFile};
+use crate::handover::{CgroupHook, LinkRole};
 use crate::knobs::Knobs;
 use crate::leftovers;
 use crate::load::{LoadOptions, Mode};
@@ -11,13 +13,15 @@ use crate::rejection::Rejection;
 use crate::schemes::HsControl;
 use crate::shape;
 use libbpf_rs::{
-    ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, MapType, Object, ObjectBuilder,
-    OpenObject, PrintLevel, RingBuffer, RingBufferBuilder,
+    ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, MapMut, MapType, Object, ObjectBuilder,
+    OpenObject, PrintLevel, ProgramMut, RingBuffer, RingBufferBuilder,
 };
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::os::fd::{AsFd, AsRawFd};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -39,54 +43,31 @@ pub struct Loaded {
     programs: Programs,
 }
 
-/// Programs at work. Dropping it ends that for new connections; open ones go on with what they have.
-#[derive(Debug)]
-pub struct Attached {
-    /// New connections of these cgroups are attended to while their links live.
-    attend: CgroupLinks,
-    /// And of these not.
-    leave: CgroupLinks,
-    /// Their connections that are opened offer more than they would while these live.
-    widen: CgroupLinks,
-    /// Applications of the attended cgroups can say and ask more while these live.
-    hear: CgroupLinks,
-    answer: CgroupLinks,
-    /// The congestion controls can be had while these live.
-    controls: Vec<Link>,
-}
+/// Maps of another agent that has the same programs, by their names: what is loaded upon them goes on with what is there.
+#[derive(Debug, Default)]
+pub struct SharedMaps(BTreeMap<String, OwnedFd>);
 
-/// A program at the cgroups of these paths.
-type CgroupLinks = BTreeMap<PathBuf, CgroupLink>;
-
-/// A program at a cgroup. It ends with the cgroup, also where another one is made at the same path.
-#[derive(Debug)]
-struct CgroupLink {
-    _link: Link,
-    /// Number of the directory, which the kernel never gives again (kernfs).
-    directory: u64,
-}
-
-impl Attached {
-    /// Whether a cgroup that is to be attended to, or left alone, is there and has none of its programs: it was made anew.
-    pub(crate) fn lacks(&self, cgroups: &[PathBuf], except: &[PathBuf]) -> bool {
-        let lacks = |links: &CgroupLinks, cgroup: &PathBuf| {
-            let directory = fs::metadata(cgroup).map(|directory| directory.ino());
-            directory
-                .is_ok_and(|number| links.get(cgroup).is_none_or(|link| link.directory != number))
-        };
-        cgroups.iter().any(|cgroup| lacks(&self.attend, cgroup))
-            || except.iter().any(|cgroup| lacks(&self.leave, cgroup))
+impl SharedMaps {
+    /// And this one.
+    pub(crate) fn add(&mut self, name: String, file: OwnedFd) {
+        self.0.insert(name, file);
     }
 
-    /// Links of cgroups at whose paths there are others now.
-    fn drop_ended(&mut self) {
-        let Self { attend, leave, widen, hear, answer, .. } = self;
-        for links in [attend, leave, widen, hear, answer] {
-            links.retain(|cgroup, link| {
-                fs::metadata(cgroup).map_or(true, |directory| directory.ino() == link.directory)
-            });
-        }
+    /// By name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, BorrowedFd<'_>)> {
+        self.0.iter().map(|(name, file)| (name, file.as_fd()))
     }
+
+    /// There are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Which programs these are: agents that were built with the same ones can share maps, of which each byte then means the
+/// same.
+pub(crate) fn programs_digest() -> String {
+    format!("{:x}", Sha256::digest(OBJECT))
 }
 
 /// Which of the programs are loaded, and for what kind of kernel.
@@ -105,22 +86,34 @@ impl Loaded {
     ///
     /// # Errors
     /// What the kernel or libbpf have against it.
-    pub fn load(load: &LoadOptions, programs: Programs) -> Result<Self, Rejection> {
+    pub fn load(
+        load: &LoadOptions,
+        programs: Programs,
+        shared: &SharedMaps,
+    ) -> Result<Self, Rejection> {
         said().clear();
         libbpf_rs::set_print(Some((PrintLevel::Warn, |_, line| said().push(line))));
-        let loaded = Self::try_load(load, programs);
+        let loaded = Self::try_load(load, programs, shared);
         loaded.map_err(|error| Rejection::new(&error.to_string(), &said().join("")))
     }
 
-    fn try_load(load: &LoadOptions, programs: Programs) -> libbpf_rs::Result<Self> {
+    fn try_load(
+        load: &LoadOptions,
+        programs: Programs,
+        shared: &SharedMaps,
+    ) -> libbpf_rs::Result<Self> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
         shape::choose(&mut open, programs.mode, &programs.schemes)?;
         shape::fit(&mut open, OBJECT, programs.shape)?;
         configure(&mut open, load)?;
+        reuse(&mut open, shared)?;
         let object = open.load()?;
         let loaded = Self { object, later: Vec::new(), programs };
         loaded.assert_contract();
-        loaded.knobs()?.turn(load)?;
+        // What is shared is another agent's still.
+        if shared.is_empty() {
+            loaded.knobs()?.turn(load)?;
+        }
         Ok(loaded)
     }
 
@@ -184,14 +177,120 @@ impl Loaded {
                 );
             }
         }
-        let names = self.programs.schemes.iter().flat_map(|scheme| scheme.names());
-        let is_linked = self.programs.shape.is_linked;
-        let controls = names.map(|name| register(&mut self.object, name, is_linked));
-        let controls = controls.collect::<Result<_, _>>()?;
-        let [attend, leave, widen, hear, answer] = [const { BTreeMap::new() }; 5];
-        let mut attached = Attached { attend, leave, widen, hear, answer, controls };
+        let mut attached = Attached::default();
+        self.register_missing(&mut attached)?;
         self.reattach(&mut attached, cgroups, except)?;
         Ok(attached)
+    }
+
+    /// The same by links of another agent, into which these programs come: at no instant is there none, or two. What has no
+    /// link there gets one.
+    ///
+    /// # Errors
+    /// As [`Self::attach`]; links may be of either agent then.
+    pub(crate) fn take(
+        &mut self,
+        links: Vec<(LinkRole, OwnedFd)>,
+        cgroups: &[PathBuf],
+        except: &[PathBuf],
+    ) -> Result<Attached, String> {
+        let mut attached = Attached::default();
+        for (role, link) in links {
+            match role {
+                LinkRole::Control(name) if self.control_names().contains(&name.as_str()) => {
+                    let link = self.move_control(&name, HeldLink::Taken(link))?;
+                    attached.controls.push((name, link));
+                }
+                LinkRole::Cgroup(hook, cgroup) if self.wants(hook) => {
+                    // One of a cgroup that has gone is of no use; the one that has its name now gets a new one.
+                    let Ok(directory) = fs::metadata(&cgroup).map(|found| found.ino()) else {
+                        continue;
+                    };
+                    if relink::replace(&link, self.program_for(hook)).is_ok() {
+                        let link = HeldLink::Taken(link);
+                        attached.hooks.insert((hook, cgroup), HookLink { link, directory });
+                    }
+                }
+                LinkRole::Control(_) | LinkRole::Cgroup(..) => {}
+            }
+        }
+        self.register_missing(&mut attached)?;
+        self.reattach(&mut attached, cgroups, except)?;
+        Ok(attached)
+    }
+
+    /// After another agent was to take over and did not: these programs are in all links again.
+    ///
+    /// # Errors
+    /// Which link is not.
+    pub(crate) fn take_back(&mut self, attached: &mut Attached) -> Result<(), String> {
+        for (name, link) in std::mem::take(&mut attached.controls) {
+            let is_ours = link.map_id() == self.map_id(&name);
+            let link = if is_ours { link } else { self.move_control(&name, link)? };
+            attached.controls.push((name, link));
+        }
+        for ((hook, cgroup), link) in &attached.hooks {
+            relink::replace(&link.link, self.program_for(*hook))
+                .map_err(|error| format!("link to {}: {error}", cgroup.display()))?;
+        }
+        self.register_missing(attached)
+    }
+
+    /// Puts the congestion control into a link that another agent has made. Connections that have the other's keep it.
+    fn move_control(&mut self, name: &str, link: HeldLink) -> Result<HeldLink, String> {
+        let mut map = self.control_map(name);
+        // Registering makes the kernel look at it; that the name is taken is what is to be.
+        match map.attach_struct_ops() {
+            Ok(made) => return Ok(HeldLink::Made(made)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(format!("cannot register {name}: {error}")),
+        }
+        relink::replace(&link, &map)
+            .map_err(|error| format!("cannot take over {name}: {error}"))?;
+        Ok(link)
+    }
+
+    fn register_missing(&mut self, attached: &mut Attached) -> Result<(), String> {
+        let is_linked = self.programs.shape.is_linked;
+        for name in self.control_names() {
+            if attached.controls.iter().all(|(other, _)| other != name) {
+                let link = register(&mut self.control_map(name), name, is_linked)?;
+                attached.controls.push((name.to_owned(), HeldLink::Made(link)));
+            }
+        }
+        Ok(())
+    }
+
+    fn control_names(&self) -> Vec<&'static str> {
+        self.programs.schemes.iter().flat_map(|scheme| scheme.names()).copied().collect()
+    }
+
+    /// Of whichever object has it.
+    fn control_map(&mut self, name: &str) -> MapMut<'_> {
+        let objects = std::iter::once(&mut self.object).chain(&mut self.later);
+        let mut maps = objects.flat_map(Object::maps_mut);
+        maps.find(|map| map.name() == OsStr::new(name) && map.autocreate()).expect("in an object")
+    }
+
+    fn map_id(&mut self, name: &str) -> Option<u32> {
+        self.control_map(name).info().ok().map(|info| info.info.id)
+    }
+
+    /// All maps but the congestion controls, for an agent that goes on with them.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub(crate) fn maps(&self) -> io::Result<SharedMaps> {
+        let maps = self.object.maps().filter(|map| map.map_type() != MapType::StructOps);
+        let files = maps.map(|map| {
+            Ok((map.name().to_string_lossy().into_owned(), map.as_fd().try_clone_to_owned()?))
+        });
+        files.collect::<io::Result<_>>().map(SharedMaps)
+    }
+
+    /// Congestion controls are listed only as long as their links live.
+    pub(crate) const fn is_linked(&self) -> bool {
+        self.programs.shape.is_linked
     }
 
     /// How far they go.
@@ -215,7 +314,10 @@ impl Loaded {
         said().clear();
         let mut object = self.try_add(scheme).map_err(told)?;
         for name in scheme.names() {
-            attached.controls.push(register(&mut object, name, self.programs.shape.is_linked)?);
+            let mut maps = object.maps_mut();
+            let mut map = maps.find(|map| map.name() == OsStr::new(name)).expect("in the object");
+            let link = register(&mut map, name, self.programs.shape.is_linked)?;
+            attached.controls.push(((*name).to_owned(), HeldLink::Made(link)));
         }
         self.later.push(object);
         self.programs.schemes.push(scheme);
@@ -226,12 +328,7 @@ impl Loaded {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
         shape::choose_alone(&mut open, scheme)?;
         shape::fit(&mut open, OBJECT, self.programs.shape)?;
-        for mut map in open.maps_mut().filter(|map| map.map_type() != MapType::StructOps) {
-            let name = map.name().to_owned();
-            let mut present = self.object.maps();
-            let present = present.find(|other| other.name() == name).expect("in the object");
-            map.reuse_fd(present.as_fd())?;
-        }
+        reuse(&mut open, &self.maps()?)?;
         open.load()
     }
 
@@ -246,49 +343,66 @@ impl Loaded {
         except: &[PathBuf],
     ) -> Result<(), String> {
         attached.drop_ended();
-        let leave = self.attach_to("leave", except, &attached.leave)?;
-        // What applications say is heeded by a congestion control of ours alone.
-        let (attends, hears) = match self.mode() {
-            Mode::Wrap => ("attend", cgroups),
-            Mode::Window | Mode::Measure => ("hs_window", &[][..]),
-        };
-        let widens = if self.mode() == Mode::Measure { &[][..] } else { cgroups };
-        let attend = self.attach_to(attends, cgroups, &attached.attend)?;
-        let widen = self.attach_to("widen", widens, &attached.widen)?;
-        let hear = self.attach_to("hs_setsockopt", hears, &attached.hear)?;
-        let answer = self.attach_to("hs_getsockopt", hears, &attached.answer)?;
-        attached.leave.extend(leave);
-        attached.attend.extend(attend);
-        attached.widen.extend(widen);
-        attached.hear.extend(hear);
-        attached.answer.extend(answer);
-        let Attached { attend, widen, hear, answer, .. } = attached;
-        for links in [attend, widen, hear, answer] {
-            links.retain(|cgroup, _| cgroups.contains(cgroup));
+        let mut wanted = vec![(CgroupHook::Leave, except)];
+        let others = [CgroupHook::Attend, CgroupHook::Widen, CgroupHook::Hear, CgroupHook::Answer];
+        wanted.extend(
+            others.into_iter().filter(|hook| self.wants(*hook)).map(|hook| (hook, cgroups)),
+        );
+        let mut new = Vec::new();
+        for (hook, cgroups) in &wanted {
+            new.extend(self.attach_to(*hook, cgroups, attached)?);
         }
-        attached.leave.retain(|cgroup, _| except.contains(cgroup));
+        attached.hooks.extend(new);
+        let is_wanted = |hook: &CgroupHook, cgroup: &PathBuf| {
+            wanted.iter().any(|(other, cgroups)| other == hook && cgroups.contains(cgroup))
+        };
+        attached.hooks.retain(|(hook, cgroup), _| is_wanted(hook, cgroup));
         Ok(())
+    }
+
+    /// Whether there is a program for it.
+    const fn wants(&self, hook: CgroupHook) -> bool {
+        match (hook, self.mode()) {
+            // What applications say is heeded by a congestion control of ours alone.
+            (CgroupHook::Hear | CgroupHook::Answer, Mode::Window | Mode::Measure)
+            | (CgroupHook::Widen, Mode::Measure) => false,
+            _ => true,
+        }
+    }
+
+    fn program_for(&mut self, hook: CgroupHook) -> ProgramMut<'_> {
+        let name = match (hook, self.mode()) {
+            (CgroupHook::Leave, _) => "leave",
+            (CgroupHook::Attend, Mode::Wrap) => "attend",
+            (CgroupHook::Attend, Mode::Window | Mode::Measure) => "hs_window",
+            (CgroupHook::Widen, _) => "widen",
+            (CgroupHook::Hear, _) => "hs_setsockopt",
+            (CgroupHook::Answer, _) => "hs_getsockopt",
+        };
+        let mut programs = self.object.progs_mut();
+        programs.find(|program| program.name() == name).expect("in the object")
     }
 
     /// Attaches a program to those cgroups that it is not attached to.
     fn attach_to(
         &mut self,
-        program: &str,
+        hook: CgroupHook,
         cgroups: &[PathBuf],
-        present: &CgroupLinks,
-    ) -> Result<Vec<(PathBuf, CgroupLink)>, String> {
-        let mut programs = self.object.progs_mut();
-        let program = programs.find(|other| other.name() == program).expect("in the object");
-        let missing = cgroups.iter().filter(|cgroup| !present.contains_key(*cgroup));
+        present: &Attached,
+    ) -> Result<Vec<(Place, HookLink)>, String> {
+        let program = self.program_for(hook);
+        let missing = cgroups.iter().map(|cgroup| (hook, cgroup.clone()));
+        let missing = missing.filter(|place| !present.hooks.contains_key(place));
         missing
-            .map(|cgroup| {
+            .map(|place| {
+                let cgroup = &place.1;
                 let cannot = |error| format!("cannot open cgroup {}: {error}", cgroup.display());
                 let directory = File::open(cgroup).map_err(cannot)?;
                 let number = directory.metadata().map_err(cannot)?.ino();
                 let link = program.attach_cgroup(directory.as_raw_fd()).map_err(|error| {
                     format!("cannot attach to {} (is it a cgroup v2?): {error}", cgroup.display())
                 })?;
-                Ok((cgroup.clone(), CgroupLink { _link: link, directory: number }))
+                Ok((place, HookLink { link: HeldLink::Made(link), directory: number }))
             })
             .collect()
     }
@@ -335,9 +449,17 @@ impl Loaded {
     }
 }
 
-fn register(object: &mut Object, name: &str, is_linked: bool) -> Result<Link, String> {
-    let mut maps = object.maps_mut();
-    let mut map = maps.find(|map| map.name() == OsStr::new(name)).expect("in the object");
+/// Has what is open use these maps, each in the place of its own of that name.
+fn reuse(open: &mut OpenObject, shared: &SharedMaps) -> libbpf_rs::Result<()> {
+    for mut map in open.maps_mut() {
+        if let Some(file) = shared.0.get(map.name().to_string_lossy().as_ref()) {
+            map.reuse_fd(file.as_fd())?;
+        }
+    }
+    Ok(())
+}
+
+fn register(map: &mut MapMut<'_>, name: &str, is_linked: bool) -> Result<Link, String> {
     map.attach_struct_ops().map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists if is_linked => {
             format!("there is a congestion control {name} already: another agent runs")

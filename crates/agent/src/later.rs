@@ -1,7 +1,8 @@
 //! A congestion control of the kernel's whose module is loaded while the agent runs: ours upon it is added then.
 
+use crate::attached::Attached;
 use crate::facts::Facts;
-use crate::kernel::{Attached, Loaded};
+use crate::kernel::Loaded;
 use crate::load::Mode;
 use crate::log::{Level, say};
 use crate::schemes::HsControl;

@@ -78,7 +78,7 @@ pub(crate) const FIELDS: [Field; 58] = [
 ];
 
 /// Constants of the header by their names there.
-pub(crate) const CONSTANTS: [(&str, u32); 31] = [
+pub(crate) const CONSTANTS: [(&str, u32); 32] = [
     ("CONTROL_AUTO", 0),
     ("CONTROL_CUBIC", 1),
     ("CONTROL_BBR", 2),
@@ -88,6 +88,7 @@ pub(crate) const CONSTANTS: [(&str, u32); 31] = [
     ("PACE_COLD", 4),
     ("SHARE_NAMESPACES", 8),
     ("END_EPOCHS", 16),
+    ("SUPERSEDED", 32),
     ("PORT_REMOTE", 1 << 16),
     ("PORT_ONLY", 1),
     ("PORT_EXCEPT", 2),

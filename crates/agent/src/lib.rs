@@ -5,12 +5,13 @@
 //! went ([`totals`], [`compare`]) and ends warm starts that do harm ([`canary`]), does what the operator says
 //! ([`options`], [`config`]), also anew while it runs ([`knobs`]), shows and clears what is remembered ([`paths`]),
 //! keeps it ([`keeper`], [`store`], [`exchange`]), and answers questions over a Unix socket ([`control`], [`question`])
-//! and by HTTP ([`metrics`]), in JSON by a published [`schema`]. [`schemes`] are the congestion controls, [`load`] says what is to be loaded, [`mode`] is
+//! and by HTTP ([`metrics`]), in JSON by a published [`schema`]. [`handover`] is how one agent goes on in the place of another. [`schemes`] are the congestion controls, [`load`] says what is to be loaded, [`mode`] is
 //! whether it can be had, by [`facts`] of the kernel, of which [`assumed`] lists what the agent needs; [`contract`] is what both sides share, byte by
 //! byte. Nothing is pinned: what was loaded is gone with the process and the last connection that used it.
 
 pub mod agent;
 pub mod assumed;
+mod attached;
 pub mod btf;
 pub mod canary;
 pub mod check;
@@ -25,6 +26,7 @@ pub mod facts;
 mod follow;
 mod format;
 mod gauges;
+pub mod handover;
 pub mod keeper;
 pub mod kernel;
 pub mod knobs;
@@ -40,14 +42,18 @@ pub mod mode;
 pub mod options;
 pub mod overrides;
 pub mod paths;
+mod predecessor;
 pub mod question;
 mod ramp;
 pub mod rejection;
+mod renewal;
 pub mod schema;
 pub mod schemes;
 mod shape;
+mod shared;
 pub mod start;
 pub mod store;
+mod successor;
 pub mod totals;
 mod unix;
 pub mod value;

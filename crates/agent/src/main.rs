@@ -76,16 +76,19 @@ fn tidy() -> String {
 }
 
 fn attend(args: &AgentArgs) -> Result<(), String> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR2};
     let wishes = AgentSignals::default();
-    for (signal, wish) in
-        [(SIGINT, &wishes.stop), (SIGTERM, &wishes.stop), (SIGHUP, &wishes.reload)]
-    {
+    for (signal, wish) in [
+        (SIGINT, &wishes.stop),
+        (SIGTERM, &wishes.stop),
+        (SIGHUP, &wishes.reload),
+        (SIGUSR2, &wishes.renew),
+    ] {
         signal_hook::flag::register(signal, Arc::clone(wish))
             .map_err(|error| format!("cannot listen to signals: {error}"))?;
     }
     let reread = || AgentConfig::new(&args.options()?);
-    agent::agent::run(reread()?, &wishes, reread)
+    agent::agent::run(reread()?, args.take_over, &wishes, reread)
 }
 
 fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, String> {
@@ -101,7 +104,7 @@ fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, Strin
         }
         AgentAnswer::Forgotten(1) => "1 path forgotten".to_owned(),
         AgentAnswer::Forgotten(count) => format!("{count} paths forgotten"),
-        AgentAnswer::Exported(_) | AgentAnswer::Imported(_) => {
+        AgentAnswer::Exported(_) | AgentAnswer::Imported(_) | AgentAnswer::HandingOver(_) => {
             return Err("the agent answered something else".to_owned());
         }
         AgentAnswer::Refused(why) => return Err(format!("the agent did not understand: {why}")),

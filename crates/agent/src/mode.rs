@@ -3,7 +3,7 @@
 
 use crate::check::{self, Finding};
 use crate::facts::Facts;
-use crate::kernel::{Loaded, Programs};
+use crate::kernel::{Loaded, Programs, SharedMaps};
 use crate::load::{LoadOptions, Mode, Wanted};
 use crate::rejection::Rejection;
 use crate::schemes::{Absence, ControlChoice, HsControl};
@@ -23,34 +23,40 @@ pub struct Outcome<T = Loaded> {
 const LESS: &str = "connections start with a remembered first window, paced, and keep the kernel's congestion control; \
      they have no warm start after idle, no mark, no session and no socket options";
 
-/// Loads what is asked for, or what there can be of it.
+/// Loads what is asked for, or what there can be of it, upon the maps of `shared`.
 ///
 /// # Errors
 /// Why it cannot work here.
-pub fn load(load: &LoadOptions) -> Result<Outcome, String> {
-    decide(load, &Facts::running())
+pub fn load(load: &LoadOptions, shared: &SharedMaps) -> Result<Outcome, String> {
+    decide(load, &Facts::running(), shared)
 }
 
-fn decide(load: &LoadOptions, facts: &Facts) -> Result<Outcome, String> {
+fn decide(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Outcome, String> {
     if load.is_dry_run {
-        return first_windows(load, Mode::Measure, facts);
+        return first_windows(load, Mode::Measure, facts, shared);
     }
-    let wrap = || wrapped(load, facts);
-    let window = || first_windows(load, Mode::Window, facts);
+    let wrap = || wrapped(load, facts, shared);
+    let window = || first_windows(load, Mode::Window, facts, shared);
     choose(load.wanted, load.settings.control, wrap, window)
 }
 
-fn first_windows(load: &LoadOptions, mode: Mode, facts: &Facts) -> Result<Outcome, String> {
+fn first_windows(
+    load: &LoadOptions,
+    mode: Mode,
+    facts: &Facts,
+    shared: &SharedMaps,
+) -> Result<Outcome, String> {
     if let Some(why) = check::first_missing(&check::needed_for_windows(facts)) {
         return Err(why);
     }
     let programs = Programs { mode, schemes: Vec::new(), shape: facts.shape() };
-    let loaded = Loaded::load(load, programs).map_err(|rejection| told(facts, &rejection))?;
+    let loaded =
+        Loaded::load(load, programs, shared).map_err(|rejection| told(facts, &rejection))?;
     Ok(Outcome { loaded, less: None, left_out: Vec::new() })
 }
 
 /// With all of our congestion controls that the kernel can have. One that it rejects is left out, unless it is asked for.
-fn wrapped(load: &LoadOptions, facts: &Facts) -> Result<Outcome, String> {
+fn wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Outcome, String> {
     let needed = load.settings.control.needs();
     if let Some(why) = check::first_missing(&check::needed(load.settings.control, facts)) {
         return Err(why);
@@ -59,7 +65,7 @@ fn wrapped(load: &LoadOptions, facts: &Facts) -> Result<Outcome, String> {
     loop {
         let programs =
             Programs { mode: Mode::Wrap, schemes: schemes.clone(), shape: facts.shape() };
-        let rejection = match Loaded::load(load, programs) {
+        let rejection = match Loaded::load(load, programs, shared) {
             Ok(loaded) => return Ok(Outcome { loaded, less: None, left_out }),
             Err(rejection) => rejection,
         };
@@ -107,7 +113,7 @@ pub fn findings(load: &LoadOptions) -> Vec<Finding> {
 }
 
 fn trial(load: &LoadOptions, facts: &Facts) -> Finding {
-    let found = match decide(load, facts) {
+    let found = match decide(load, facts, &SharedMaps::default()) {
         Ok(Outcome { loaded, less: Some(why), .. }) => {
             Ok(format!("mode {} alone: {why}", loaded.mode()))
         }

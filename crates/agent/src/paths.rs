@@ -170,6 +170,7 @@ mod tests {
         only_ports: false,
         receive_window: 0,
         paces_cold: false,
+        is_superseded: false,
         shares_namespaces: false,
         ends_epochs: false,
     };

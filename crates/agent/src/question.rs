@@ -2,6 +2,7 @@
 
 use crate::compare::{Compared, ComparedPart};
 use crate::exchange::{ExchangeDocument, ExchangeEntry};
+use crate::handover::{HandoverOffer, Successor};
 use crate::load::Mode;
 use crate::paths::RememberedPath;
 use crate::schemes::ControlChoice;
@@ -32,6 +33,8 @@ pub enum Question {
     Export,
     /// Remember this, where nothing as young is known.
     Import(ExchangeDocument),
+    /// Hand everything over to this agent, which goes on as you did; what follows is in [`crate::handover`].
+    HandOver(Successor),
 }
 
 /// An answer.
@@ -52,6 +55,8 @@ pub enum AgentAnswer {
     Exported(Vec<ExchangeEntry>),
     /// To [`Question::Import`]: how many were taken.
     Imported(usize),
+    /// To [`Question::HandOver`]: what there is; the files follow.
+    HandingOver(HandoverOffer),
     /// The question was not understood.
     Refused(String),
 }

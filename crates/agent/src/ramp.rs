@@ -2,9 +2,10 @@
 //! configuration.
 
 use crate::contract::ConnectionSettings;
+use serde::{Deserialize, Serialize};
 
 /// See the module.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ramp {
     /// Of a million connections, said by `headstart agent ramp`; `None`: what the configuration says.
     said: Option<u32>,

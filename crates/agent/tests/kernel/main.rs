@@ -5,6 +5,7 @@
 mod any_kernel;
 mod bbr;
 mod bed;
+mod beside;
 mod bulk;
 mod cable;
 mod canary;
@@ -33,6 +34,7 @@ mod schema;
 mod service;
 mod session;
 mod stale;
+mod upgrade;
 mod verifier;
 mod warm;
 mod window;

@@ -8,4 +8,5 @@ mod decision;
 mod hosts;
 mod leftovers;
 mod memory;
+mod upgrade;
 mod warm;

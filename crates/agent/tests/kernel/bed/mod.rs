@@ -20,7 +20,7 @@ use emulator::{
 };
 use link::{Duplex, LinkConfig, QueueLimit};
 use nix::fcntl::{Flock, FlockArg};
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, Protocol, Socket, Type};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -120,7 +120,7 @@ impl Bed {
     }
 
     fn serve_in(&self, cgroup: &Cgroup, address: SocketAddr, control: Option<&str>) -> Server {
-        server::accept(self.listen_in(cgroup, address, control, 64))
+        server::accept(self.listen_in(cgroup, address, control, 1024))
     }
 
     /// Something in the cgroup that listens, for whoever accepts: so many connections may wait for that.
@@ -155,6 +155,59 @@ impl Bed {
         stream.set_read_timeout(Some(time::PATIENCE)).unwrap();
         request(&mut stream, bytes);
         finish(&mut stream, bytes);
+    }
+
+    /// The cgroup that the agent attends to.
+    pub(crate) fn cgroup(&self) -> &Path {
+        self.cgroup.path()
+    }
+
+    /// A server by another protocol that applications use like TCP, if the kernel has it.
+    pub(crate) fn serve_by(&self, protocol: Protocol) -> io::Result<Server> {
+        let address = self.address(Domain::IPV4);
+        let listen =
+            || self.cgroup.run(|| server::listen_by(protocol, address, None, 64)).flatten();
+        Ok(server::accept(self.server.namespace().run(listen).unwrap()?))
+    }
+
+    /// [`Self::open`] by another protocol.
+    pub(crate) fn open_by(&self, protocol: Protocol, server: &Server, bytes: u64) -> TcpStream {
+        let address = server.address();
+        let connect = || {
+            let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(protocol))?;
+            socket.connect(&address.into())?;
+            Ok(socket.into())
+        };
+        self.ask(connect, bytes)
+    }
+
+    /// Both hosts and the server take data with a SYN (RFC 7413); false where they cannot.
+    pub(crate) fn enable_fast_open(&self, server: &Server) -> bool {
+        let hosts = [&self.client, &self.server].map(Interface::namespace);
+        let all = hosts.map(|host| host.set_sysctl("net.ipv4.tcp_fastopen", "3").is_ok());
+        all.contains(&true) && server.takes_fast_open()
+    }
+
+    /// [`Self::open`] whose request goes with the SYN, once the client has a cookie.
+    pub(crate) fn open_fast(&self, server: &Server, bytes: u64) -> TcpStream {
+        let address = server.address();
+        let connect = || {
+            let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+            server::connects_fast(&socket)?;
+            socket.connect(&address.into())?;
+            Ok(socket.into())
+        };
+        self.ask(connect, bytes)
+    }
+
+    /// Connections that the server's host has opened by data in a SYN (TCPFastOpenPassive of netstat).
+    pub(crate) fn fast_opened(&self) -> u64 {
+        let read = || std::fs::read_to_string("/proc/thread-self/net/netstat").unwrap();
+        let text = self.server.namespace().run(read).unwrap();
+        let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:"));
+        let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+        let mut both = names.split(' ').zip(values.split(' '));
+        both.find(|(name, _)| *name == "TCPFastOpenPassive").unwrap().1.parse().unwrap()
     }
 
     fn address(&self, family: Domain) -> SocketAddr {

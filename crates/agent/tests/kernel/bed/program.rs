@@ -12,7 +12,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
-use std::{env, process};
+use std::{env, mem, process};
 
 /// The agent's program: where it was built, or where it lies on a machine that it was brought to.
 pub(crate) fn binary() -> PathBuf {
@@ -28,6 +28,8 @@ const GLANCE: Duration = Duration::from_millis(5);
 pub(crate) struct Agent {
     command: Command,
     child: Child,
+    /// Those that it has followed, should they not end.
+    before: Vec<Child>,
     socket: PathBuf,
     log: PathBuf,
 }
@@ -50,7 +52,7 @@ impl Agent {
         }
         command.args(arguments).stderr(File::create(&log).unwrap());
         let child = command.spawn().unwrap();
-        let mut agent = Self { command, child, socket, log };
+        let mut agent = Self { command, child, before: Vec::new(), socket, log };
         agent.wait_until_ready();
         agent
     }
@@ -59,6 +61,50 @@ impl Agent {
     pub(crate) fn start_again(&mut self) {
         self.child = self.command.spawn().unwrap();
         self.wait_until_ready();
+    }
+
+    /// Another process takes over, of `program` with the same options; the one before has ended by then.
+    pub(crate) fn upgrade(&mut self, program: &Path) {
+        let log = File::options().append(true).open(&self.log).unwrap();
+        let mut command = Command::new(program);
+        command.args(self.command.get_args()).arg("--take-over").stderr(log);
+        let before = mem::replace(&mut self.child, command.spawn().unwrap());
+        self.before.push(before);
+        self.wait_until_ready();
+        let new = self.child.id();
+        let asked = || control::ask(&self.socket, &Question::Status);
+        until(
+            "the new agent answers",
+            || matches!(asked(), Ok(AgentAnswer::Status(status)) if status.pid == new),
+        );
+        let status = self.before.pop().unwrap().wait().unwrap();
+        assert!(status.success(), "{}", self.said());
+    }
+
+    /// The agent starts its program's file anew, which takes over; that process is this one's from now on. Signals and ends of it
+    /// are not told here.
+    pub(crate) fn renew(&mut self) -> u32 {
+        let before = self.child.id();
+        self.signal(Signal::SIGUSR2);
+        assert!(self.child.wait().unwrap().success(), "{}", self.said());
+        let mut new = before;
+        until("the new agent answers", || {
+            if let Ok(AgentAnswer::Status(status)) = control::ask(&self.socket, &Question::Status) {
+                new = status.pid;
+            }
+            new != before
+        });
+        new
+    }
+
+    /// What a process says that is to take over with these options beside, and fails.
+    pub(crate) fn fail_to_upgrade(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new(binary());
+        command.args(self.command.get_args()).arg("--take-over").args(arguments);
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        said
     }
 
     fn wait_until_ready(&mut self) {
@@ -158,8 +204,10 @@ impl Drop for Agent {
             }
             sleep(GLANCE);
         }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        for child in self.before.iter_mut().chain([&mut self.child]) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
         // Shown if the test fails.
         eprint!("{}", self.said());
         let _ = fs::remove_file(&self.socket);

@@ -3,7 +3,7 @@
 use nix::{libc, setsockopt_impl, sockopt_impl};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
 /// Asks a server for so many bytes.
@@ -45,16 +45,50 @@ sockopt_impl!(
     u32
 );
 
+sockopt_impl!(
+    /// Connections with data in their SYN that may wait to be acknowledged.
+    FastOpen,
+    SetOnly,
+    libc::IPPROTO_TCP,
+    libc::TCP_FASTOPEN,
+    i32
+);
+
+sockopt_impl!(
+    /// What is written first goes with the SYN.
+    FastOpenConnect,
+    SetOnly,
+    libc::IPPROTO_TCP,
+    libc::TCP_FASTOPEN_CONNECT,
+    i32
+);
+
+/// What is written to it first goes with the SYN.
+pub(super) fn connects_fast(socket: &Socket) -> io::Result<()> {
+    Ok(nix::sys::socket::setsockopt(socket, FastOpenConnect, &1)?)
+}
+
 /// Bytes of a congestion control's name (`TCP_CA_NAME_MAX`).
 const NAME: usize = 16;
 
 pub(crate) struct Server {
     address: SocketAddr,
+    listener: Socket,
 }
 
 impl Server {
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Takes data with a SYN, if the kernel does.
+    pub(super) fn takes_fast_open(&self) -> bool {
+        nix::sys::socket::setsockopt(&self.listener, FastOpen, &64).is_ok()
+    }
+
+    /// Accepts no more; connections that it has go on.
+    pub(crate) fn stop_listening(self) {
+        self.listener.shutdown(Shutdown::Read).unwrap();
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -69,12 +103,14 @@ pub(super) fn accept(listener: TcpListener) -> Server {
 /// The same that writes so many bytes of an answer first, and then the others.
 pub(super) fn accept_in_pieces(listener: TcpListener, head: usize) -> Server {
     let address = listener.local_addr().unwrap();
+    let same = listener.try_clone().unwrap().into();
     thread::spawn(move || {
-        for stream in listener.incoming() {
-            thread::spawn(move || answer(stream.unwrap(), head));
+        // Until it is to stop.
+        for stream in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || answer(stream, head));
         }
     });
-    Server { address }
+    Server { address, listener: same }
 }
 
 /// One request after the other, until the client has enough.
@@ -93,14 +129,25 @@ fn answer(mut stream: TcpStream, head: usize) {
     }
 }
 
-/// A socket that listens.
+/// A socket that listens; others may listen at the same address.
 /// `control`: a congestion control that it chooses for itself.
 pub(super) fn listen(
     address: SocketAddr,
     control: Option<&str>,
     backlog: i32,
 ) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    listen_by(Protocol::TCP, address, control, backlog)
+}
+
+/// The same by another protocol that applications use like TCP.
+pub(super) fn listen_by(
+    protocol: Protocol,
+    address: SocketAddr,
+    control: Option<&str>,
+    backlog: i32,
+) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(protocol))?;
+    socket.set_reuse_port(true)?;
     if let Some(control) = control {
         socket.set_tcp_congestion(control.as_bytes())?;
     }

@@ -1,0 +1,310 @@
+//! What the threads of a running agent share: its settings, sums and findings, and all that happens to them. One thread hears of
+//! connections, another answers questions; each change of what counts is told to the programs at once.
+
+use crate::canary::CanaryState;
+use crate::clock::Moment;
+use crate::compare;
+use crate::config::AgentConfig;
+use crate::contract::{ConnectionSettings, ConnectionSummary};
+use crate::exchange::ExchangeDocument;
+use crate::gauges::KernelGauges;
+use crate::handover::Estate;
+use crate::keeper::Keeper;
+use crate::knobs::Knobs;
+use crate::load::Mode;
+use crate::lock::lock;
+use crate::log::{Level, is_debugging, say};
+use crate::paths;
+use crate::question::{AgentAnswer, AgentStatus, Question, StoppedPart};
+use crate::ramp::Ramp;
+use crate::schemes::HsControl;
+use crate::totals::ConnectionTotals;
+use ipnet::IpNet;
+use libbpf_rs::MapHandle;
+use sequential::canary::CanaryStop;
+use sequential::part::CanaryPart;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::Duration;
+
+/// What first flights need to end, with a few round trips of a long path.
+const FIRST_FLIGHTS: Duration = Duration::from_secs(1);
+
+/// What both threads know.
+pub(crate) struct Shared {
+    pub(crate) config: Mutex<AgentConfig>,
+    pub(crate) paths: MapHandle,
+    pub(crate) totals: Mutex<ConnectionTotals>,
+    pub(crate) summaries_lost: AtomicU64,
+    pub(crate) mode: Mode,
+    pub(crate) schemes: Mutex<Vec<HsControl>>,
+    pub(crate) knobs: Knobs,
+    pub(crate) gauges: KernelGauges,
+    /// Never held while `config` is asked for: whoever holds that may ask for this.
+    pub(crate) canary: Mutex<CanaryState>,
+    pub(crate) ramp: Mutex<Ramp>,
+    pub(crate) keeper: Option<Keeper>,
+}
+
+/// What `config` says, but for windows that do harm.
+pub(crate) fn in_force(
+    config: &AgentConfig,
+    ramp: Ramp,
+    canary: &CanaryState,
+) -> ConnectionSettings {
+    let mut settings = ramp.applied(config.load.settings);
+    settings.leaves_windows |= canary.off().is_some();
+    settings.stopped = canary.stopped_parts();
+    settings
+}
+
+impl Shared {
+    /// Goes on where the last agent ended.
+    pub(crate) fn resume(&self) {
+        let Some(keeper) = &self.keeper else { return };
+        keeper.restore(&self.paths, self.max_age_ns());
+        let canary = keeper.canary();
+        for CanaryStop { part, why } in canary.stops() {
+            tell_stop(*part, why);
+        }
+        *lock(&self.canary) = canary;
+        self.set();
+    }
+
+    pub(crate) fn keep_if_due(&self) {
+        let Some(keeper) = &self.keeper else { return };
+        if keeper.is_due(self.config().save_every) {
+            keeper.save_changed(&self.paths, self.max_age_ns());
+            keeper.keep_canary(&lock(&self.canary));
+        }
+    }
+
+    pub(crate) fn keep_all(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.save_all(&self.paths, self.max_age_ns());
+            keeper.keep_canary(&lock(&self.canary));
+        }
+    }
+
+    /// All that an agent needs to go on.
+    pub(crate) fn estate(&self, has_paths: bool) -> Estate {
+        // One after the other: who answers questions holds some of them together.
+        let canary = lock(&self.canary).clone();
+        let ramp = *lock(&self.ramp);
+        let totals = *self.totals();
+        let salt = self.config().load.settings.salt;
+        Estate {
+            canary: serde_json::to_value(&canary).expect("plain fields"),
+            off: canary.off().map(str::to_owned),
+            ramp,
+            totals: serde_json::to_value(totals).expect("plain fields"),
+            salt,
+            paths: if has_paths { paths::exported(&self.paths) } else { Vec::new() },
+        }
+    }
+
+    /// Other programs attend to new connections.
+    pub(crate) fn set_superseded(&self) {
+        let settings = self.in_force(&self.config());
+        if let Err(error) = self.knobs.set(&ConnectionSettings { is_superseded: true, ..settings })
+        {
+            say(Level::Error, &format!("the kernel does not take the settings: {error}"));
+        }
+    }
+
+    /// Whatever is asked for is on disk before it is answered.
+    fn forget(&self, prefix: Option<IpNet>) -> usize {
+        let count = paths::forget(&self.paths, prefix);
+        if let Some(keeper) = &self.keeper {
+            keeper.forget(prefix);
+        }
+        count
+    }
+
+    /// Ages are those of when it arrives here: on the way nothing gets younger.
+    fn import(&self, document: ExchangeDocument) -> AgentAnswer {
+        let entries = match document.aged(Moment::now().wall_ns.div_ceil(1_000_000)) {
+            Ok(entries) => entries,
+            Err(why) => return AgentAnswer::Refused(why),
+        };
+        let keys = paths::import(&self.paths, &entries);
+        if let Some(keeper) = &self.keeper {
+            keeper.has_changed(&keys);
+        }
+        AgentAnswer::Imported(keys.len())
+    }
+
+    /// A connection has closed.
+    pub(crate) fn hear(&self, summary: &ConnectionSummary) {
+        self.totals().add(summary);
+        if let Some(keeper) = &self.keeper {
+            keeper.has_changed(&[summary.path]);
+        }
+        if is_debugging() {
+            say(Level::Debug, &summary.to_string());
+        }
+        let limit = self.config().limit;
+        let stops = lock(&self.canary).add(summary, &limit);
+        if !stops.is_empty() {
+            self.stop(&stops);
+        }
+    }
+
+    /// Warm starts do harm to these connections.
+    fn stop(&self, stops: &[CanaryStop]) {
+        for CanaryStop { part, why } in stops {
+            tell_stop(*part, why);
+        }
+        if let Some(keeper) = &self.keeper {
+            keeper.keep_canary(&lock(&self.canary));
+        }
+        self.next_stage();
+    }
+
+    /// Whether anything had been left alone.
+    fn arm(&self) -> bool {
+        let had_stopped = {
+            let mut canary = lock(&self.canary);
+            let had_stopped = !canary.stops().is_empty();
+            if had_stopped {
+                *canary = CanaryState::default();
+            }
+            had_stopped
+        };
+        if had_stopped {
+            if let Some(keeper) = &self.keeper {
+                keeper.keep_canary(&lock(&self.canary));
+            }
+            self.next_stage();
+            say(Level::Notice, "windows are used again, and compared anew");
+        }
+        had_stopped
+    }
+
+    /// So many of a million connections may start warm from now on; how many it were.
+    fn ramp(&self, share: u32) -> u32 {
+        let said = self.config().load.settings.canary;
+        let was = lock(&self.ramp).set(share, said);
+        self.set();
+        let percent = |share: u32| f64::from(share) / 1e4;
+        say(
+            Level::Notice,
+            &format!(
+                "{} % of connections may start warm, {} % could before; the file's {} % count again when that changes, or \
+                 the agent is started anew",
+                percent(share),
+                percent(was),
+                percent(said)
+            ),
+        );
+        was
+    }
+
+    /// What is compared is compared under other settings from now on.
+    fn next_stage(&self) {
+        lock(&self.ramp).next_stage();
+        self.set();
+    }
+
+    /// In mode `window` a first flight is paced by an option of its socket, which programs that are gone do not take back: none
+    /// begins any more, and those under way end.
+    pub(crate) fn see_out_first_flights(&self, settings: ConnectionSettings) {
+        if self.mode != Mode::Window {
+            return;
+        }
+        match self.knobs.set(&ConnectionSettings { leaves_windows: true, ..settings }) {
+            Ok(()) => thread::sleep(FIRST_FLIGHTS),
+            Err(error) => say(Level::Warning, &format!("first flights may stay paced: {error}")),
+        }
+    }
+
+    /// As [`in_force`], of what counts now.
+    pub(crate) fn in_force(&self, config: &AgentConfig) -> ConnectionSettings {
+        let ramp = *lock(&self.ramp);
+        in_force(config, ramp, &lock(&self.canary))
+    }
+
+    pub(crate) fn set(&self) {
+        let settings = self.in_force(&self.config());
+        if let Err(error) = self.knobs.set(&settings) {
+            say(Level::Error, &format!("the kernel does not take the settings: {error}"));
+        }
+    }
+
+    /// What is older is of use to no connection.
+    fn max_age_ns(&self) -> u64 {
+        self.config().load.settings.max_age_ns
+    }
+
+    fn totals(&self) -> MutexGuard<'_, ConnectionTotals> {
+        lock(&self.totals)
+    }
+
+    pub(crate) fn config(&self) -> MutexGuard<'_, AgentConfig> {
+        lock(&self.config)
+    }
+
+    pub(crate) fn answer(&self, question: Question) -> AgentAnswer {
+        match question {
+            Question::Status => AgentAnswer::Status(Box::new(self.status())),
+            Question::Paths => {
+                let settings = self.config().load.settings;
+                AgentAnswer::Paths(paths::all(&self.paths, &settings))
+            }
+            Question::Export => AgentAnswer::Exported(paths::exported(&self.paths)),
+            Question::Import(document) => self.import(document),
+            Question::Arm => AgentAnswer::Armed(self.arm()),
+            Question::Ramp(share) => AgentAnswer::Ramped(self.ramp(share)),
+            Question::Forget(prefix) => AgentAnswer::Forgotten(self.forget(prefix)),
+            Question::HandOver(_) => AgentAnswer::Refused("no line is answered so".to_owned()),
+        }
+    }
+
+    pub(crate) fn status(&self) -> AgentStatus {
+        let (config, totals) = (self.config().clone(), *self.totals());
+        let settings = self.in_force(&config);
+        let (findings, stops) = {
+            let canary = lock(&self.canary);
+            (canary.findings(), canary.stops().to_vec())
+        };
+        let of_all = stops.iter().find(|stop| stop.part == CanaryPart::All);
+        AgentStatus {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            cgroups: config.cgroups,
+            except_cgroups: config.except_cgroups,
+            mode: self.mode,
+            control: config.load.settings.control,
+            congestion_controls: lock(&self.schemes).iter().map(|s| s.name().to_owned()).collect(),
+            off: of_all.map(|stop| stop.why.clone()),
+            dry_run: config.load.is_dry_run,
+            control_group_share: f64::from(config.load.settings.control_group) / 1e6,
+            percent: f64::from(settings.canary) / 1e4,
+            stage: settings.stage,
+            stopped: stops.iter().map(stopped_part).collect(),
+            cap: config.load.settings.cap,
+            paths: paths::count(&self.paths),
+            max_paths: config.load.max_paths,
+            connections: totals,
+            parts: compare::by_part(&findings, &stops),
+            time_ratio: findings.first().and_then(|all| all.times),
+            comparison: compare::by_size(&totals, &findings),
+            summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
+            programs: self.gauges.programs(),
+            maps: self.gauges.maps(),
+        }
+    }
+}
+
+fn stopped_part(stop: &CanaryStop) -> StoppedPart {
+    StoppedPart { part: stop.part.to_string(), why: stop.why.clone() }
+}
+
+fn tell_stop(part: CanaryPart, why: &str) {
+    let which = match part {
+        CanaryPart::All => "ALL WINDOWS ARE LEFT ALONE FROM NOW ON".to_owned(),
+        part => format!("WINDOWS OF A PART ({part}) ARE LEFT ALONE FROM NOW ON"),
+    };
+    say(Level::Error, &format!("{which}: {why}; `headstart agent arm` ends that"));
+}
