@@ -2,9 +2,9 @@
 //!
 //! The successor asks at the control socket ([`Successor`]). It is answered an [`HandoverOffer`], followed by the maps and
 //! links that it names, as open files. It loads its programs, upon these maps if it has the same programs, and says
-//! [`READY`]. The predecessor saves its memory, hears of connections no more, and sends the [`Estate`]. The successor
+//! [`READY`]. The predecessor saves its memory, hears of connections no more, and sends the `Estate`. The successor
 //! puts its programs into the links and says [`DONE`]. Whoever falls silent before that has not taken over: links are
-//! the predecessor's until it ends. The sides are [`crate::predecessor`] and [`crate::successor`].
+//! the predecessor's until it ends. The sides are modules `predecessor` and `successor`.
 
 use crate::canary::CanaryState;
 use crate::exchange::ExchangeEntry;
@@ -39,7 +39,7 @@ pub struct Successor {
     pub version: String,
     /// Its process.
     pub pid: u32,
-    /// Which programs it has ([`crate::kernel::programs_digest`]).
+    /// Which programs it has (`kernel::programs_digest`).
     pub programs: String,
 }
 

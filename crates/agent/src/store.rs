@@ -37,7 +37,7 @@ const CACHE: usize = 8 << 20;
 /// For its owner alone.
 const PRIVATE: u32 = 0o600;
 
-/// The file, of the format of [`crate::format`].
+/// The file, of the format of module `format`.
 #[derive(Debug)]
 pub struct Store(Database);
 
