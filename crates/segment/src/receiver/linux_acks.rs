@@ -4,7 +4,7 @@
 //! Modelled on `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c` and `tcp.c` of Linux 6.18; each
 //! function names its own there. Times are exact where the kernel's are whole ticks.
 
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Segment, TIMESTAMPS_BYTES};
 use units::{Duration, Instant};
 
 /// `TCP_ATO_MIN` and `TCP_DELACK_MIN`: shortest delay of an ACK.
@@ -17,8 +17,6 @@ const MAX_QUICK_ACKS: u64 = 16;
 pub(super) const MSS_DEFAULT: u64 = 536;
 /// `TCP_MIN_MSS`.
 const MSS_MIN: u64 = 88;
-/// Bytes of the timestamps option, padded.
-const TIMESTAMPS_BYTES: u64 = 12;
 
 /// What the sending half knows of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +194,8 @@ impl LinuxAcks {
         let carried = len + options;
         let ends = pushed || segment.has(Flags::FIN);
         if carried >= MSS_DEFAULT || (carried >= MSS_MIN && !ends) {
-            let usual = if segment.options.timestamps.is_some() { TIMESTAMPS_BYTES } else { 0 };
+            let usual =
+                if segment.options.timestamps.is_some() { TIMESTAMPS_BYTES.into() } else { 0 };
             let size = carried - usual;
             self.last_short = size;
             if size == before {

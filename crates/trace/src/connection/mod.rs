@@ -1,13 +1,16 @@
 //! One connection: its two directions, its handshake, and what a segment does to both of its senders.
+//!
+//! Here are its life and its ACKs; `data` has what data does, `predicted` the sender whose data is not captured.
+
+mod data;
+mod predicted;
 
 use crate::counts::Counts;
 use crate::half::{Half, Late, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::misfit::Misfit;
 use crate::profile::SenderModels;
-use crate::sender::{
-    AckDigest, DataDigest, PredictedEvent, Predicting, SeenData, SenderAck, is_idle,
-};
+use crate::sender::{AckDigest, SenderAck, is_idle};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
@@ -272,81 +275,6 @@ impl TracedConnection {
         ack
     }
 
-    /// Nothing that this side sends is captured.
-    fn is_blind_to(&self, side: Side) -> bool {
-        side == self.server && self.tallies[side].packets == 0
-    }
-
-    /// The peer of `side` sends, and is not captured: it has answered the SYN, or what `side` acknowledges.
-    fn is_evidently_blind(&self, side: Side, una: u64, acks_only: bool) -> bool {
-        let answered = self.halves[side].syn.is_some() && self.opened.is_some();
-        let high = self.halves[1 - side].high();
-        acks_only || answered || high > 0 && una > high
-    }
-
-    /// Begins to predict what the peer of `side` sends, once the handshake is over.
-    fn predict<S: TraceSink>(&mut self, side: Side, segment: &Observed, with: &Digesting<'_, S>) {
-        if self.halves[1 - side].has_sender() || segment.has(Flags::SYN) {
-            return;
-        }
-        let syn = self.halves[side].syn;
-        let mut terms = self.halves[1 - side].terms(&self.halves[side], 1448);
-        let model = with.models.of(self.ends[self.server].ip);
-        let config = model.config();
-        let stamps = segment.options.timestamps();
-        let known = syn.is_some_and(|syn| syn.mss.is_some());
-        let full = if known { terms.mss + if terms.timestamps { 12 } else { 0 } } else { 1460 };
-        terms.timestamps = stamps.is_some();
-        terms.mss = full.min(u64::from(config.mss)) - if terms.timestamps { 12 } else { 0 };
-        terms.sack &= config.sack;
-        let opened = (self.opened.unwrap_or(segment.at), stamps.map(|stamps| stamps.echo));
-        let una = self.halves[1 - side].offset(segment.ack);
-        self.halves[1 - side].reach(una);
-        self.halves[1 - side].predict(model, terms, syn.as_ref(), opened);
-    }
-
-    /// An ACK for a sender that is predicted; a request with it.
-    fn on_predicted_ack<S: TraceSink>(
-        &mut self,
-        side: Side,
-        segment: &Observed,
-        ack: &SenderAck,
-        with: &mut Digesting<'_, S>,
-    ) {
-        if let Some(predictor) = &mut self.halves[1 - side].predictor {
-            predictor.on_ack(ack);
-            if segment.payload > 0 {
-                predictor.on_request(segment.at, segment.payload.into());
-            }
-        }
-        self.run_predictor(1 - side, false, with);
-    }
-
-    /// Lets the predicted sender of `side` go on; `over`: to its end.
-    fn run_predictor<S: TraceSink>(&mut self, side: Side, over: bool, with: &mut Digesting<'_, S>) {
-        let told = self.told(side);
-        let half = &mut self.halves[side];
-        let (Some(predictor), Some(sender)) = (&mut half.predictor, &mut half.sender) else {
-            return;
-        };
-        let tally = &mut self.tallies[side];
-        let sink = &mut *with.sink;
-        let wants_windows = sink.wants_windows();
-        let emit = |event| match event {
-            PredictedEvent::Again(again) => {
-                tally.count_again(&again);
-                sink.on_retransmission(&told, &again);
-            }
-            PredictedEvent::Window(point) if wants_windows => sink.on_window(&told, &point),
-            PredictedEvent::Window(_) => {}
-            PredictedEvent::Sent(sent) => sink.on_sent(&told, &sent),
-            PredictedEvent::Unforeseen(bytes) => tally.rare().unseen_bytes += bytes,
-            PredictedEvent::Transfer(report) => sink.on_transfer(&told, &report),
-            PredictedEvent::RoundTrip(at, rtt) => sink.on_round_trip(&told, at, rtt),
-        };
-        predictor.run(&mut Predicting { sender, meter: &mut self.meter, emit }, over);
-    }
-
     /// Something passes that concerns the server's sender.
     fn pass<S: TraceSink>(&mut self, at: Instant, passage: Passage, with: &mut Digesting<'_, S>) {
         let server = self.server;
@@ -379,148 +307,6 @@ impl TracedConnection {
             self.opened = Some(at);
             self.place = Place::of(self.client_rtt(), self.server_rtt()).given(vantage);
             self.meter.on_opened(at + self.place.to_server);
-        }
-    }
-
-    /// The segment has data, or ends the stream.
-    fn on_data<S: TraceSink>(
-        &mut self,
-        side: Side,
-        segment: &Observed,
-        with: &mut Digesting<'_, S>,
-    ) {
-        let start = self.halves[side].offset(segment.seq) + u64::from(segment.has(Flags::SYN));
-        if self.is_blind_to(1 - side) {
-            // Nothing would ever acknowledge it.
-            return self.on_unanswered(side, segment, start, with);
-        }
-        let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
-        if end > self.halves[side].high() + (1 << 30) {
-            return;
-        }
-        // Answers come a little sooner than the lag of the handshake.
-        let lag = self.lag(side);
-        if self.halves[side].has_late() {
-            self.deliver(side, segment.at + lag / 8, with);
-        }
-        if segment.has(Flags::FIN) {
-            self.fins[side] = end;
-        }
-        let little = side != self.server && self.halves[side].send_little(segment.at, start, end);
-        let digest = if little {
-            DataDigest { fresh: segment.payload.into(), ..DataDigest::default() }
-        } else {
-            self.digest_data(side, segment, start, with)
-        };
-        self.halves[side].reach(end);
-        let tally = &mut self.tallies[side];
-        tally.data_packets += u32::from(segment.payload > 0);
-        tally.bytes += digest.fresh;
-        if digest.unseen > 0 {
-            tally.rare().unseen_bytes += digest.unseen;
-        }
-        if digest.probe {
-            tally.rare().probes += 1;
-        }
-        if digest.overtaken {
-            tally.rare().reordered += 1;
-            tally.rare().unseen_bytes -= digest.fresh.min(tally.rare().unseen_bytes);
-        }
-        if let Some(again) = digest.again {
-            self.on_again(side, &again, with);
-        }
-        let bytes = digest.fresh;
-        if bytes > 0 && !digest.overtaken {
-            let is_response = side == self.server;
-            let lag = self.place.to_server;
-            if !is_response {
-                with.sink.on_request(&self.told(side), segment.at, bytes);
-            }
-            if is_response {
-                self.tell_sent(segment.at, end - u64::from(segment.has(Flags::FIN)), bytes, with);
-                self.pass(segment.at, Passage::Response { bytes }, with);
-            } else if lag.is_zero() {
-                self.pass(segment.at, Passage::Request { bytes }, with);
-            } else {
-                let late = Late { at: segment.at + lag, ack: None, request: bytes };
-                self.halves[self.server].push_late(late);
-            }
-        }
-    }
-
-    /// The server has sent new data that ends at `end`.
-    fn tell_sent<S: TraceSink>(
-        &self,
-        at: Instant,
-        end: u64,
-        bytes: u64,
-        with: &mut Digesting<'_, S>,
-    ) {
-        if let Some(sender) = &self.halves[self.server].sender
-            && with.sink.wants_packets()
-        {
-            with.sink.on_sent(&self.told_of_server(), &sender.sent(at, end, bytes));
-        }
-    }
-
-    /// Has the sender of `side` digest its data.
-    fn digest_data<S: TraceSink>(
-        &mut self,
-        side: Side,
-        segment: &Observed,
-        start: u64,
-        with: &Digesting<'_, S>,
-    ) -> DataDigest {
-        if self.halves[side].sender.is_none() {
-            let terms = self.halves[side].terms(&self.halves[1 - side], segment.payload);
-            let lag = if side == self.server { self.place.to_server } else { Duration::ZERO };
-            let opened = self.opened.map(|opened| opened + lag);
-            let model = with.models.of(self.ends[self.server].ip);
-            self.halves[side].make_sender(model, terms, opened);
-        }
-        let Some(sender) = &mut self.halves[side].sender else { return DataDigest::default() };
-        sender.on_data(&SeenData {
-            at: segment.at,
-            start,
-            seq: segment.seq.0,
-            payload: segment.payload,
-            syn: false,
-            fin: segment.has(Flags::FIN),
-            push: segment.has(Flags::PSH),
-            stamp: segment.options.timestamps().map(|timestamps| timestamps.value),
-        })
-    }
-
-    /// Data of a side whose ACKs are not captured.
-    fn on_unanswered<S: TraceSink>(
-        &mut self,
-        side: Side,
-        segment: &Observed,
-        start: u64,
-        with: &mut Digesting<'_, S>,
-    ) {
-        let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
-        let high = self.halves[side].high();
-        let bytes = end.saturating_sub(high.max(start)).min(u64::from(segment.payload));
-        let tally = &mut self.tallies[side];
-        tally.data_packets += u32::from(segment.payload > 0);
-        tally.bytes += bytes;
-        self.halves[side].reach(end);
-        if bytes > 0 {
-            with.sink.on_request(&self.told(side), segment.at, bytes);
-        }
-    }
-
-    fn on_again<S: TraceSink>(
-        &mut self,
-        side: Side,
-        again: &Retransmission,
-        with: &mut Digesting<'_, S>,
-    ) {
-        self.tallies[side].count_again(again);
-        with.sink.on_retransmission(&self.told(side), again);
-        if side == self.server && again.len > 0 {
-            self.pass(again.at, Passage::again(again), with);
         }
     }
 

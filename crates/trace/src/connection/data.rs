@@ -1,0 +1,168 @@
+//! What data does: to the sender that sent it, and to the transfer that it belongs to.
+
+use super::{Digesting, Side, TracedConnection};
+use crate::half::Late;
+use crate::kinds::Retransmission;
+use crate::sender::{DataDigest, SeenData};
+use crate::sink::TraceSink;
+use crate::transfer::Passage;
+use capture::Observed;
+use segment::Flags;
+use units::{Duration, Instant};
+
+impl TracedConnection {
+    /// The segment has data, or ends the stream.
+    pub(super) fn on_data<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let start = self.halves[side].offset(segment.seq) + u64::from(segment.has(Flags::SYN));
+        if self.is_blind_to(1 - side) {
+            // Nothing would ever acknowledge it.
+            return self.on_unanswered(side, segment, start, with);
+        }
+        let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
+        if end > self.halves[side].high() + (1 << 30) {
+            return;
+        }
+        // Answers come a little sooner than the lag of the handshake.
+        let lag = self.lag(side);
+        if self.halves[side].has_late() {
+            self.deliver(side, segment.at + lag / 8, with);
+        }
+        if segment.has(Flags::FIN) {
+            self.fins[side] = end;
+        }
+        let little = side != self.server && self.halves[side].send_little(segment.at, start, end);
+        let digest = if little {
+            DataDigest { fresh: segment.payload.into(), ..DataDigest::default() }
+        } else {
+            self.digest_data(side, segment, start, with)
+        };
+        self.halves[side].reach(end);
+        self.count_data(side, segment.payload > 0, &digest);
+        if let Some(again) = digest.again {
+            self.on_again(side, &again, with);
+        }
+        if digest.fresh > 0 && !digest.overtaken {
+            let data_end = end - u64::from(segment.has(Flags::FIN));
+            self.on_fresh(side, segment.at, (data_end, digest.fresh), with);
+        }
+    }
+
+    fn count_data(&mut self, side: Side, has_payload: bool, digest: &DataDigest) {
+        let tally = &mut self.tallies[side];
+        tally.data_packets += u32::from(has_payload);
+        tally.bytes += digest.fresh;
+        if digest.unseen > 0 {
+            tally.rare().unseen_bytes += digest.unseen;
+        }
+        if digest.probe {
+            tally.rare().probes += 1;
+        }
+        if digest.overtaken {
+            tally.rare().reordered += 1;
+            tally.rare().unseen_bytes -= digest.fresh.min(tally.rare().unseen_bytes);
+        }
+    }
+
+    /// `side` has sent so many `bytes` for the first time, up to `end`: of a response, or of a request, which the server has a
+    /// lag later.
+    fn on_fresh<S: TraceSink>(
+        &mut self,
+        side: Side,
+        at: Instant,
+        (end, bytes): (u64, u64),
+        with: &mut Digesting<'_, S>,
+    ) {
+        if side == self.server {
+            self.tell_sent(at, end, bytes, with);
+            return self.pass(at, Passage::Response { bytes }, with);
+        }
+        with.sink.on_request(&self.told(side), at, bytes);
+        let lag = self.place.to_server;
+        if lag.is_zero() {
+            return self.pass(at, Passage::Request { bytes }, with);
+        }
+        let late = Late { at: at + lag, ack: None, request: bytes };
+        self.halves[self.server].push_late(late);
+    }
+
+    /// The server has sent new data that ends at `end`.
+    fn tell_sent<S: TraceSink>(
+        &self,
+        at: Instant,
+        end: u64,
+        bytes: u64,
+        with: &mut Digesting<'_, S>,
+    ) {
+        if let Some(sender) = &self.halves[self.server].sender
+            && with.sink.wants_packets()
+        {
+            with.sink.on_sent(&self.told_of_server(), &sender.sent(at, end, bytes));
+        }
+    }
+
+    /// Has the sender of `side` digest its data.
+    fn digest_data<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        start: u64,
+        with: &Digesting<'_, S>,
+    ) -> DataDigest {
+        if self.halves[side].sender.is_none() {
+            let terms = self.halves[side].terms(&self.halves[1 - side], segment.payload);
+            let lag = if side == self.server { self.place.to_server } else { Duration::ZERO };
+            let opened = self.opened.map(|opened| opened + lag);
+            let model = with.models.of(self.ends[self.server].ip);
+            self.halves[side].make_sender(model, terms, opened);
+        }
+        let Some(sender) = &mut self.halves[side].sender else { return DataDigest::default() };
+        sender.on_data(&SeenData {
+            at: segment.at,
+            start,
+            seq: segment.seq.0,
+            payload: segment.payload,
+            syn: false,
+            fin: segment.has(Flags::FIN),
+            push: segment.has(Flags::PSH),
+            stamp: segment.options.timestamps().map(|timestamps| timestamps.value),
+        })
+    }
+
+    /// Data of a side whose ACKs are not captured.
+    fn on_unanswered<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        start: u64,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
+        let high = self.halves[side].high();
+        let bytes = end.saturating_sub(high.max(start)).min(u64::from(segment.payload));
+        let tally = &mut self.tallies[side];
+        tally.data_packets += u32::from(segment.payload > 0);
+        tally.bytes += bytes;
+        self.halves[side].reach(end);
+        if bytes > 0 {
+            with.sink.on_request(&self.told(side), segment.at, bytes);
+        }
+    }
+
+    pub(super) fn on_again<S: TraceSink>(
+        &mut self,
+        side: Side,
+        again: &Retransmission,
+        with: &mut Digesting<'_, S>,
+    ) {
+        self.tallies[side].count_again(again);
+        with.sink.on_retransmission(&self.told(side), again);
+        if side == self.server && again.len > 0 {
+            self.pass(again.at, Passage::again(again), with);
+        }
+    }
+}
