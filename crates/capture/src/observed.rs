@@ -1,7 +1,7 @@
 //! One TCP segment as a capture shows it.
 
 use crate::options::CapturedOptions;
-use segment::Flags;
+use segment::{Flags, Segment};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use units::{Instant, SeqNum};
@@ -48,6 +48,26 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// A segment of the core as a capture of the network would show it, from one end to the other.
+    pub fn of_segment(
+        at: Instant,
+        (source, destination): (TcpEnd, TcpEnd),
+        segment: &Segment,
+    ) -> Self {
+        Self {
+            at,
+            source,
+            destination,
+            seq: segment.seq,
+            ack: segment.ack,
+            payload: segment.len,
+            window: segment.window,
+            flags: segment.flags,
+            options: (&segment.options).into(),
+            ..Self::default()
+        }
+    }
+
     /// True if all bits of `flags` are set.
     pub const fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)

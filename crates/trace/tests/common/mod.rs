@@ -333,22 +333,6 @@ impl<'a> World<'a> {
         let client = TcpEnd { ip: address(0), port: self.exchange.port };
         let server = TcpEnd { ip: address(1), port: PORT };
         let (source, destination) = if host == 0 { (client, server) } else { (server, client) };
-        self.scenario.segments.push(observed(self.now, (source, destination), segment));
-    }
-}
-
-/// A simulated segment as a capture shows it.
-pub fn observed(at: Instant, ends: (TcpEnd, TcpEnd), segment: &Segment) -> Observed {
-    Observed {
-        at,
-        source: ends.0,
-        destination: ends.1,
-        seq: segment.seq,
-        ack: segment.ack,
-        payload: segment.len,
-        window: segment.window,
-        flags: segment.flags,
-        options: (&segment.options).into(),
-        ..Observed::default()
+        self.scenario.segments.push(Observed::of_segment(self.now, (source, destination), segment));
     }
 }

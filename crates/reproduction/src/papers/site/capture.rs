@@ -157,19 +157,9 @@ impl ServerCapture {
 
     fn observed(&self, at: Instant, packet: &SimPacket, transit: &Transit) -> Observed {
         let end = |host: HostId, port| TcpEnd { ip: self.address(host), port };
-        let Transit { segment, source_port, destination_port, .. } = transit;
-        Observed {
-            at,
-            source: end(packet.from, *source_port),
-            destination: end(packet.to, *destination_port),
-            seq: segment.seq,
-            ack: segment.ack,
-            payload: segment.len,
-            window: segment.window,
-            flags: segment.flags,
-            options: (&segment.options).into(),
-            ..Observed::default()
-        }
+        let ends =
+            (end(packet.from, transit.source_port), end(packet.to, transit.destination_port));
+        Observed::of_segment(at, ends, &transit.segment)
     }
 
     /// Six clients share a network, as in the logs of Zhang et al. 2000 §5.2.1: 656,559 addresses of 106,669 networks.
