@@ -18,16 +18,24 @@ use crate::recovery::{Overtaken, RecoveryDescriptor};
 use crate::registry::ParameterValues;
 use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
 use crate::startup::StartUpDescriptor;
-use crate::startup::bbr::BBR_START;
+use crate::startup::bbr::{BBR_START, BBR3_START};
 use crate::startup::careful_resume::CAREFUL_RESUME;
+use crate::startup::ewma_iw::EWMA_IW;
 use crate::startup::fast_start::{self, FAST_START};
 use crate::startup::hoe::HOE;
 use crate::startup::hystart::HYSTART;
+use crate::startup::hystart_plus_plus::HYSTART_PLUS_PLUS;
 use crate::startup::jump_start::JUMP_START;
 use crate::startup::paced_start::PACED_START;
+use crate::startup::picoquic_resume::PICOQUIC_RESUME;
+use crate::startup::quicly_jump::QUICLY_JUMP;
+use crate::startup::rapid_start::RAPID_START;
 use crate::startup::rbp::{self, RBP, RBP_VEGAS};
+use crate::startup::search::SEARCH;
 use crate::startup::slow_start::{LINUX_SLOW_START, SLOW_START};
 use crate::startup::spand::SPAND;
+use crate::startup::stateful_tcp::STATEFUL_TCP;
+use crate::startup::suss::SUSS;
 use crate::startup::vegas::VEGAS_START;
 use units::Duration;
 
@@ -265,6 +273,54 @@ const CATALOGUE: &[NamedScheme] = &[
         "Liu, Allman, Jin & Wang 2007",
         || started(linux(), &JUMP_START),
     ),
+    named("hystartpp", "linux, slow start with HyStart++", "RFC 9406", || {
+        started(linux(), &HYSTART_PLUS_PLUS)
+    }),
+    named("search", "linux, slow start with SEARCH", "draft-chung-ccwg-search-09", || {
+        started(linux(), &SEARCH)
+    }),
+    named(
+        "suss",
+        "linux, flights of slow start quadruple where ACK trains say that the path stays free",
+        "Arghavani et al. 2024: SUSS; project SUSSdeveloper/SUSS",
+        || started(linux(), &SUSS),
+    ),
+    named(
+        "rapid-start",
+        "linux, paced window of 20 that triples until the round trip grows: Rapid Start",
+        "draft-kazuho-ccwg-rapid-start-02",
+        rapid_start,
+    ),
+    named(
+        "stateful-tcp",
+        "linux, paces the remembered rate times round trip at that rate: Stateful-TCP",
+        "draft-lee-tcpm-stateful-tcp-00; project Stateful-TCP 2020",
+        || started(linux(), &STATEFUL_TCP),
+    ),
+    named(
+        "quicly-jump",
+        "linux, paces the whole remembered rate times round trip over the first: quicly's jump",
+        "project h2o/quicly, 2026",
+        || started(linux(), &QUICLY_JUMP),
+    ),
+    named(
+        "picoquic-resume",
+        "linux, begins with the whole remembered window where the round trip is the same: picoquic",
+        "project picoquic, 2026",
+        || started(linux(), &PICOQUIC_RESUME),
+    ),
+    named(
+        "ewma-iw",
+        "linux, begins at once with the moving average of earlier windows",
+        "project tesi-ebpf-initcwnd 2026",
+        || started(linux(), &EWMA_IW),
+    ),
+    named(
+        "bbr3-start",
+        "linux-bbr, begins as BBRv3",
+        "draft-ietf-ccwg-bbr §5.3.1",
+        || started(linux_bbr(), &BBR3_START),
+    ),
 ];
 
 /// All named schemes, in the order they are listed to users.
@@ -378,6 +434,13 @@ fn marked_fast_start() -> Recipe {
 fn unguarded_fast_start() -> Recipe {
     let mut recipe = marked_fast_start();
     recipe.set(&fast_start::QUICK, "off");
+    recipe
+}
+
+/// Rapid Start, whose initial window is twice the usual one.
+fn rapid_start() -> Recipe {
+    let mut recipe = started(linux(), &RAPID_START);
+    recipe.config.initial_window *= 2;
     recipe
 }
 
