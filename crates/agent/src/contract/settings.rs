@@ -33,7 +33,7 @@ pub struct ConnectionSettings {
     pub mark: u8,
     /// All begin cold; what would be done is told.
     pub leaves_windows: bool,
-    /// Connections are left alone unless one of their ports is [`PortKey::ONLY`].
+    /// Connections are left alone unless one of their ports is [`super::PortKey::ONLY`].
     pub only_ports: bool,
     /// What connections that are opened here offer at first, bytes; 0: as the kernel has it.
     pub receive_window: u32,
