@@ -1,15 +1,13 @@
 //! The named schemes: an entry each, with the recipe that makes it.
 
+use super::today::{linux, linux_bbr, linux_etcp, linux_session, rapid_start};
 use super::{Recipe, Transfers};
-use crate::config::{
-    AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor,
-};
-use crate::congestion::{bbr::BBR, cubic::CUBIC, linux_reno::LINUX_RENO, proxy::PROXY};
+use crate::config::{AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening};
+use crate::congestion::{linux_reno::LINUX_RENO, proxy::PROXY};
 use crate::congestion::{reno as reno_window, vegas as vegas_window};
 use crate::recovery::dupacks::LIMITED_TRANSMIT;
 use crate::recovery::integrated::INTEGRATED;
 use crate::recovery::newreno::NEWRENO;
-use crate::recovery::rack::RACK_TLP;
 use crate::recovery::reno::RENO;
 use crate::recovery::sack::SACK;
 use crate::recovery::tahoe::TAHOE;
@@ -18,18 +16,16 @@ use crate::recovery::{Overtaken, RecoveryDescriptor};
 use crate::registry::ParameterValues;
 use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
 use crate::startup::StartUpDescriptor;
-use crate::startup::bbr::{BBR_START, BBR3_START};
+use crate::startup::bbr::BBR3_START;
 use crate::startup::careful_resume::CAREFUL_RESUME;
 use crate::startup::ewma_iw::EWMA_IW;
 use crate::startup::fast_start::{self, FAST_START};
 use crate::startup::hoe::HOE;
-use crate::startup::hystart::HYSTART;
 use crate::startup::hystart_plus_plus::HYSTART_PLUS_PLUS;
 use crate::startup::jump_start::JUMP_START;
 use crate::startup::paced_start::PACED_START;
 use crate::startup::picoquic_resume::PICOQUIC_RESUME;
 use crate::startup::quicly_jump::QUICLY_JUMP;
-use crate::startup::rapid_start::RAPID_START;
 use crate::startup::rbp::{self, RBP, RBP_VEGAS};
 use crate::startup::search::SEARCH;
 use crate::startup::slow_start::{LINUX_SLOW_START, SLOW_START};
@@ -37,7 +33,6 @@ use crate::startup::spand::SPAND;
 use crate::startup::stateful_tcp::STATEFUL_TCP;
 use crate::startup::suss::SUSS;
 use crate::startup::vegas::VEGAS_START;
-use units::Duration;
 
 /// A scheme's entry.
 #[derive(Clone, Copy, Debug)]
@@ -273,6 +268,24 @@ const CATALOGUE: &[NamedScheme] = &[
         "Liu, Allman, Jin & Wang 2007",
         || started(linux(), &JUMP_START),
     ),
+    named(
+        "linux-session",
+        "linux, connections to a host share a window and take turns by weight, as in TCP Session",
+        "Padmanabhan & Katz 1998 §6, §7.3; Linux 6.x",
+        linux_session,
+    ),
+    named(
+        "linux-session-fs",
+        "linux-session, its path remembered and begun by fast start",
+        "Padmanabhan & Katz 1998 §6.2, §7.3; Linux 6.x",
+        || started(linux_session(), &FAST_START),
+    ),
+    named(
+        "linux-etcp",
+        "linux, paths shared, remembered, begun paced and by data in the SYN, as in Ensemble-TCP",
+        "Eggert, Heidemann & Touch 2000; Linux 6.x",
+        linux_etcp,
+    ),
     named("hystartpp", "linux, slow start with HyStart++", "RFC 9406", || {
         started(linux(), &HYSTART_PLUS_PLUS)
     }),
@@ -315,12 +328,9 @@ const CATALOGUE: &[NamedScheme] = &[
         "project tesi-ebpf-initcwnd 2026",
         || started(linux(), &EWMA_IW),
     ),
-    named(
-        "bbr3-start",
-        "linux-bbr, begins as BBRv3",
-        "draft-ietf-ccwg-bbr §5.3.1",
-        || started(linux_bbr(), &BBR3_START),
-    ),
+    named("bbr3-start", "linux-bbr, begins as BBRv3", "draft-ietf-ccwg-bbr §5.3.1", || {
+        started(linux_bbr(), &BBR3_START)
+    }),
 ];
 
 /// All named schemes, in the order they are listed to users.
@@ -347,7 +357,7 @@ fn right_edge() -> Recipe {
 }
 
 /// The same with another start-up.
-fn started(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
+pub(super) fn started(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
     recipe.set_startup(startup);
     recipe
 }
@@ -437,15 +447,8 @@ fn unguarded_fast_start() -> Recipe {
     recipe
 }
 
-/// Rapid Start, whose initial window is twice the usual one.
-fn rapid_start() -> Recipe {
-    let mut recipe = started(linux(), &RAPID_START);
-    recipe.config.initial_window *= 2;
-    recipe
-}
-
 /// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
-fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
+pub(super) fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
     Recipe {
         config: ConnectionConfig {
             sack: recovery.implies.sack,
@@ -462,42 +465,4 @@ fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
         sharing: None,
         turn: None,
     }
-}
-
-/// Linux 6.x with its defaults.
-fn linux() -> Recipe {
-    let defaults = ConnectionConfig::default();
-    let mut receive = defaults.receive;
-    receive.autotune = true;
-    // Half of its 128 KiB, in full segments of Ethernet without options (`tcp_select_initial_window`).
-    receive.initial_window = 44 * 1460;
-    // `tcp_rmem[2]` as measured on a 6.18 kernel: 32 MiB; the shift that goes with it is 10.
-    receive.max_window = 32 << 20;
-    receive.ack = AckPolicy::Adaptive;
-    let config = ConnectionConfig {
-        syn_losses_tolerated: 1,
-        timestamps: true,
-        validate_window: true,
-        offload: true,
-        idle: IdleRestart::Decay,
-        rto: RtoConfig {
-            min: Duration::from_millis(200),
-            max: Duration::from_secs(120),
-            initial: Duration::from_secs(1),
-            tick: Duration::from_micros(1),
-            floor: RtoFloor::Variance,
-            ..defaults.rto
-        },
-        receive,
-        ..defaults
-    };
-    Recipe { config, startup: &HYSTART, congestion: &CUBIC, ..classic(&RACK_TLP) }
-}
-
-/// The same server with BBR, which keeps its window when idle.
-fn linux_bbr() -> Recipe {
-    let mut recipe = started(linux(), &BBR_START);
-    recipe.congestion = &BBR;
-    recipe.config.idle = IdleRestart::Keep;
-    recipe
 }

@@ -7,6 +7,7 @@
 mod catalogue;
 mod parameters;
 mod profiles;
+mod today;
 
 use crate::config::{AckPolicy, ConnectionConfig, IdleRestart, MemoryKind};
 use crate::congestion::ControllerDescriptor;
