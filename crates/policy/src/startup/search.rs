@@ -17,7 +17,7 @@ pub static SEARCH: StartUpDescriptor = StartUpDescriptor::new(
     "search",
     "slow start that ends where what arrives lags a quarter behind what was sent: SEARCH",
     "draft-chung-ccwg-search-09",
-    Make::Alone(|_| Box::<Search>::default()),
+    Make::Alone(|_| Box::<SearchStart>::default()),
 );
 
 /// Bins of a window (`W`).
@@ -31,7 +31,7 @@ const THRESHOLD: u64 = 26;
 
 /// Slow start with SEARCH.
 #[derive(Clone, Debug, Default)]
-pub struct Search {
+pub struct SearchStart {
     bins: Option<Bins>,
     /// Bytes delivered.
     delivered: u64,
@@ -98,7 +98,7 @@ impl Bins {
     }
 }
 
-impl Search {
+impl SearchStart {
     /// The path holds no more: what was delivered lags behind.
     fn is_full(&mut self, sample: &AckSample, rtt: Duration) -> bool {
         let totals = Totals { sent: sample.sent_total, delivered: self.delivered };
@@ -121,7 +121,7 @@ impl Search {
     }
 }
 
-impl StartUp for Search {
+impl StartUp for SearchStart {
     /// After a timeout it looks again, from the first bin on.
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) {
         if start.occasion == Occasion::Loss {
@@ -158,7 +158,7 @@ mod tests {
 
     /// A path of 100 ms: bins of 35 ms. One ACK every 35 ms, each of `acked`, with `sent` totals as given.
     fn drive(steps: &[(u64, u64)]) -> Option<usize> {
-        let mut search = Search::default();
+        let mut search = SearchStart::default();
         let mut window = Window::new(MSS, 100 * MSS, u64::MAX, false);
         for (n, &(sent_total, acked)) in steps.iter().enumerate() {
             let sample = AckSample {

@@ -1,6 +1,6 @@
 //! The named schemes: an entry each, with the recipe that makes it.
 
-use super::today::{linux, linux_bbr, linux_etcp, linux_session, rapid_start};
+use super::recipes::{classic, linux, linux_bbr, linux_etcp, linux_session, rapid_start, started};
 use super::{Recipe, Transfers};
 use crate::config::{AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening};
 use crate::congestion::{linux_reno::LINUX_RENO, proxy::PROXY};
@@ -356,12 +356,6 @@ fn right_edge() -> Recipe {
     recipe
 }
 
-/// The same with another start-up.
-pub(super) fn started(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
-    recipe.set_startup(startup);
-    recipe
-}
-
 /// Connections to the same host share a window, and repair each other's losses: the integrated
 /// congestion control and loss recovery of TCP-INT and TCP Session.
 fn integrated(scheduling: Scheduling, later_acks: Overtaken) -> Recipe {
@@ -445,24 +439,4 @@ fn unguarded_fast_start() -> Recipe {
     let mut recipe = marked_fast_start();
     recipe.set(&fast_start::QUICK, "off");
     recipe
-}
-
-/// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
-pub(super) fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
-    Recipe {
-        config: ConnectionConfig {
-            sack: recovery.implies.sack,
-            initial_window: 3,
-            ..ConnectionConfig::default()
-        },
-        startup: &SLOW_START,
-        inner: &SLOW_START,
-        congestion: &reno_window::RENO,
-        recovery,
-        settings: ParameterValues::default(),
-        later_acks: None,
-        transfers: Transfers::AsHttp,
-        sharing: None,
-        turn: None,
-    }
 }

@@ -5,15 +5,44 @@ use super::catalogue::{classic, started};
 use crate::config::{
     AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor,
 };
-use crate::congestion::{bbr::BBR, cubic::CUBIC};
-use crate::recovery::Overtaken;
+use crate::congestion::{bbr::BBR, cubic::CUBIC, reno};
 use crate::recovery::rack::RACK_TLP;
+use crate::recovery::{Overtaken, RecoveryDescriptor};
+use crate::registry::ParameterValues;
 use crate::sharing::{Scheduling, Sharing, Tickets};
+use crate::startup::StartUpDescriptor;
 use crate::startup::bbr::BBR_START;
 use crate::startup::hystart::HYSTART;
 use crate::startup::rapid_start::RAPID_START;
 use crate::startup::rbp::{self, RBP};
+use crate::startup::slow_start::SLOW_START;
 use units::Duration;
+
+/// The same with another start-up.
+pub(super) fn started(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
+    recipe.set_startup(startup);
+    recipe
+}
+
+/// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
+pub(super) fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
+    Recipe {
+        config: ConnectionConfig {
+            sack: recovery.implies.sack,
+            initial_window: 3,
+            ..ConnectionConfig::default()
+        },
+        startup: &SLOW_START,
+        inner: &SLOW_START,
+        congestion: &reno::RENO,
+        recovery,
+        settings: ParameterValues::default(),
+        later_acks: None,
+        transfers: Transfers::AsHttp,
+        sharing: None,
+        turn: None,
+    }
+}
 
 /// Linux 6.x with its defaults.
 pub(super) fn linux() -> Recipe {
