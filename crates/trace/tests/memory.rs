@@ -214,7 +214,7 @@ fn a_gigabyte_that_was_not_captured_costs_nothing() {
 fn of_busy_server(bytes: u64) -> (usize, u64) {
     ALLOCATED.reset_peak_usage();
     let before = ALLOCATED.current_usage();
-    let reader = Box::new(BusyServer::new(500).take(bytes));
+    let reader = Box::new(BusyServer::new(500, 4096).take(bytes));
     let mut source =
         CaptureFiles::from_reader("busy", reader).expect("it begins as a capture does");
     let (mut engine, mut batch) = (engine(), Vec::new());

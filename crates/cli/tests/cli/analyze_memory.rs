@@ -25,8 +25,8 @@ fn feed(child: &mut Child, capture: &mut BusyServer, bytes: usize) {
     }
 }
 
-/// 200 MB through a pipe: 70,000 connections, of which 500 are open at a time, from as many hosts. What is known of the last
-/// 65,536 of these is most of what is held, and does not grow beyond.
+/// 200 MB through a pipe: 74,000 connections of 4,096 hosts. 500 are open at a time, and 3,000 more have ended within two
+/// seconds. Behind the first 50 MB there is nothing new, and memory grows by a tenth at most.
 #[test]
 fn memory_does_not_grow_with_the_capture() {
     let mut child = command(&["analyze", "--sender", "linux", "--jobs", "1", "-"])
@@ -35,13 +35,15 @@ fn memory_does_not_grow_with_the_capture() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the binary runs");
-    let mut capture = BusyServer::new(500);
-    feed(&mut child, &mut capture, 200_000_000);
+    let mut capture = BusyServer::new(500, 4096);
+    feed(&mut child, &mut capture, 50_000_000);
+    let part = most_memory(&child);
+    feed(&mut child, &mut capture, 150_000_000);
     let whole = most_memory(&child);
     assert!(capture.connections() > 70_000, "{}", capture.connections());
     drop(child.stdin.take());
     let output = child.wait_with_output().expect("it ends");
-    println!("{whole} kB");
+    println!("{part} kB behind 50 MB, {whole} kB behind 200 MB");
     assert!(!output.stdout.is_empty());
-    assert!(whole < 64 << 10, "{whole}");
+    assert!(whole < 96 << 10 && whole < part + part / 10, "{part}, {whole}");
 }

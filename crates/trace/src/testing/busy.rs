@@ -9,6 +9,8 @@ const PACKET: usize = 14 + IP;
 const IP: usize = 20 + 32;
 /// Payload of a full segment.
 const MSS: u32 = 1448;
+/// Ports that a client uses in turn, from this one on.
+const PORTS: (u16, u32) = (40_000, 25_000);
 /// Payload of a request.
 const REQUEST: u32 = 300;
 /// Between two packets of the capture, microseconds.
@@ -22,6 +24,7 @@ const ACK: u8 = 16;
 /// The bytes of a pcap file that has no end; the same each time. One client in 64 loses a segment, which is sent again.
 pub struct BusyServer {
     open: Vec<Exchange>,
+    hosts: u32,
     /// Whose packet is next.
     turn: usize,
     begun: u32,
@@ -48,18 +51,26 @@ struct Sent {
 }
 
 impl BusyServer {
-    /// One that has so many connections open at a time, all of which begin together.
-    pub fn new(open: u32) -> Self {
+    /// One that has so many connections open at a time, the first of which begin together, with so many hosts in turn; at
+    /// most 2^24.
+    pub fn new(open: u32, hosts: u32) -> Self {
         // pcap 2.4, microseconds, no zone, snap length, Ethernet.
         let words: [u32; 6] = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 96, 1];
         let record = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let open: Vec<_> = (0..open).map(|number| Exchange { number, step: 0 }).collect();
-        Self { begun: open.len() as u32, open, turn: 0, packets: 0, record, read: 0 }
+        Self { begun: open.len() as u32, open, hosts, turn: 0, packets: 0, record, read: 0 }
     }
 
     /// Connections that have begun.
     pub const fn connections(&self) -> u32 {
         self.begun
+    }
+
+    /// Address and port of a connection's client.
+    const fn client(&self, exchange: Exchange) -> ([u8; 4], u16) {
+        let [_, a, b, c] = (exchange.number % self.hosts).to_be_bytes();
+        let (first, ports) = PORTS;
+        ([10, a, b, c], first + (exchange.number / self.hosts % ports) as u16)
     }
 
     /// Writes the next packet.
@@ -70,7 +81,7 @@ impl BusyServer {
                 self.open[self.turn].step += 1;
                 self.turn = (self.turn + 1) % self.open.len();
                 self.record.clear();
-                self.record.extend(record(exchange.number, self.packets * APART, &sent));
+                self.record.extend(record(self.client(exchange), self.packets * APART, &sent));
                 self.packets += 1;
                 self.read = 0;
             }
@@ -125,8 +136,8 @@ impl Exchange {
     }
 }
 
-/// The record of a packet of the connection of this number, sent so many microseconds after the beginning.
-fn record(number: u32, micros: u64, sent: &Sent) -> [u8; RECORD] {
+/// The record of a packet between the server and this client, sent so many microseconds after the beginning.
+fn record(client: ([u8; 4], u16), micros: u64, sent: &Sent) -> [u8; RECORD] {
     let mut record = [0; RECORD];
     let length = PACKET as u32 + sent.payload;
     let seconds = (1_700_000_000 + micros / 1_000_000) as u32;
@@ -140,8 +151,7 @@ fn record(number: u32, micros: u64, sent: &Sent) -> [u8; RECORD] {
     // Each packet has its own number, so that none is a copy of another.
     put(18, &((micros / APART) as u16).to_be_bytes());
     put(22, &[64, 6]);
-    let [_, a, b, c] = number.to_be_bytes();
-    let ends = [([10, a, b, c], 40_000 + (number >> 24) as u16), ([192, 0, 2, 1], 443)];
+    let ends = [client, ([192, 0, 2, 1], 443)];
     let [from, to] = if sent.is_server { [1, 0] } else { [0, 1] }.map(|end| ends[end]);
     put(26, &from.0);
     put(30, &to.0);

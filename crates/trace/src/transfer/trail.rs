@@ -92,8 +92,9 @@ impl WaitTrail {
     #[inline]
     fn wait_at(&self, then: Instant) -> Option<TimeShare> {
         let last = self.last.filter(|last| last.ended >= then)?;
-        // There are few, and it is one of the last.
-        let waits = self.before.iter().rev().take_while(|wait| wait.ended >= then);
+        // There are few, and it is one of the last. Some that are there still count as forgotten.
+        let since = then.max(self.forgotten);
+        let waits = self.before.iter().rev().take_while(|wait| wait.ended >= since);
         waits.last().map_or(last.share, |wait| wait.share)
     }
 
@@ -171,6 +172,22 @@ mod tests {
         trail.on_arrival(at(300), 32, rtt);
         trail.name_room(TimeShare::Application);
         assert_eq!(trail.carried(TimeShare::Application), 32);
+    }
+
+    /// While no round trip is known, all but the latest wait is forgotten: what arrives once one is known, and would have
+    /// been carried before, counts as carried in the first wait that is left.
+    #[test]
+    fn what_is_forgotten_carries_nothing() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let ms = Duration::from_millis;
+        let mut trail = WaitTrail::default();
+        trail.note(at(0), ms(40), Some(TimeShare::SlowStart));
+        trail.on_arrival(at(40), 0, Duration::ZERO);
+        trail.note(at(40), ms(10), Some(TimeShare::Recovery));
+        trail.on_arrival(at(50), 0, Duration::ZERO);
+        trail.note(at(50), ms(10), Some(TimeShare::Avoidance));
+        trail.on_arrival(at(60), 1, ms(40));
+        assert_eq!(trail.carried(TimeShare::Recovery), 1);
     }
 
     /// Slow start from 0 to 100 ms, then a pause; the segment that was sent at 70 ms is found lost.
