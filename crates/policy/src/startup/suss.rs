@@ -203,7 +203,7 @@ impl Suss {
         let blue = state.blue_bytes();
         let red = (blue << shift) - blue;
         // What ACKs of red segments still make room for in this round.
-        let red_acked = (blue / 2 << (shift - 1)) - blue / 2;
+        let red_acked = ((blue / 2) << (shift - 1)) - blue / 2;
         let rest = Duration::from_nanos(state.min_rtt.as_nanos() >> shift);
         if rest <= train {
             return false;

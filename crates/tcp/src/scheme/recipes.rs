@@ -1,7 +1,7 @@
-//! Recipes of the TCP that servers run today, Linux 6.x, and of others' ideas on top of it that take more than a start-up.
+//! Recipes that the catalogue's begin from: a sender by the RFCs, Linux 6.x as servers run it today, and others' ideas on top
+//! of that which take more than a start-up.
 
-use super::Recipe;
-use super::catalogue::{classic, started};
+use super::{Recipe, Transfers};
 use crate::config::{
     AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor,
 };

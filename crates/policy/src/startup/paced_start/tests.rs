@@ -153,8 +153,8 @@ fn a_train_slower_than_the_round_trip_is_waited_for() {
     // 300 ms a segment on a path of 100 ms: each is acknowledged before the next has left, and the
     // train of four at 600 ms goes on.
     let mut sender = Sender::new(0, 1_000_000);
-    sender.start.stage = Stage::Search(Search::new(300 * GB, 0));
-    sender.start.length = 4;
+    sender.start.overlay.stage = Stage::Search(Search::new(300 * GB, 0));
+    sender.start.overlay.length = 4;
     sender.train(3, 600 * GB, 1);
     assert_eq!(sender.order().unwrap().stop_after, Some(2), "the first order still stands");
     assert_eq!(sender.order(), None);
