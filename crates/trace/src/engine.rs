@@ -29,8 +29,12 @@ pub struct EngineConfig {
     pub acks_only: bool,
     /// Who is the server where no handshake tells; segments of others are counted and passed over.
     pub servers: NamedServers,
+    /// A named server is the server also of connections that it opens itself.
+    pub named_open: bool,
     /// Connections that are followed at most; beyond that the least recently used one is evicted.
     pub max_connections: usize,
+    /// A sender without packets for so long is kept as a few numbers, and an answer that pauses for longer is over.
+    pub park_after: Duration,
     /// A connection without packets for so long is over.
     pub idle_timeout: Duration,
 }
@@ -42,7 +46,9 @@ impl Default for EngineConfig {
             vantage: None,
             acks_only: false,
             servers: NamedServers::default(),
+            named_open: false,
             max_connections: 1 << 20,
+            park_after: PARK_AFTER,
             idle_timeout: Duration::from_secs(300),
         }
     }
@@ -90,6 +96,16 @@ pub struct TraceEngine<S> {
     now: Instant,
 }
 
+impl<'a, S> Digesting<'a, S> {
+    fn of(config: &'a EngineConfig, sink: &'a mut S) -> Self {
+        let EngineConfig { models, acks_only, vantage, servers, named_open, park_after, .. } =
+            config;
+        let named = named_open.then_some(servers);
+        let (acks_only, vantage, park_after) = (*acks_only, *vantage, *park_after);
+        Self { models, acks_only, vantage, named, park_after, sink }
+    }
+}
+
 impl<S: TraceSink> TraceEngine<S> {
     /// An engine that tells `sink` what it finds.
     pub fn new(config: EngineConfig, sink: S) -> Self {
@@ -123,16 +139,16 @@ impl<S: TraceSink> TraceEngine<S> {
             return;
         }
         let FoundPlace { place, side } = match self.table.find(segment) {
-            Some(found) if !self.is_replaced(found, segment) => found,
-            Some(FoundPlace { place, .. }) => {
-                self.finish(place, TraceEnd::Replaced);
-                self.begin(segment)
-            }
+            Some(found) => match self.ends_before(found, segment) {
+                Some(end) => {
+                    self.finish(found.place, end);
+                    self.begin(segment)
+                }
+                None => found,
+            },
             None => self.begin(segment),
         };
-        let EngineConfig { models, acks_only, vantage, .. } = &self.config;
-        let mut with =
-            Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
+        let mut with = Digesting::of(&self.config, &mut self.sink);
         if let Some(connection) = self.table.at(place) {
             let was_over = connection.is_over();
             connection.on_segment(side, segment, &mut with);
@@ -148,7 +164,7 @@ impl<S: TraceSink> TraceEngine<S> {
 
     /// Parks what has been idle for a while, and ends what has been for too long.
     fn sweep(&mut self) {
-        if let Some(then) = self.now.as_nanos().checked_sub(PARK_AFTER.as_nanos()) {
+        if let Some(then) = self.now.as_nanos().checked_sub(self.config.park_after.as_nanos()) {
             while let Some(place) = self.park_before(Instant::from_nanos(then)) {
                 self.finish(place, TraceEnd::Closed);
             }
@@ -157,18 +173,19 @@ impl<S: TraceSink> TraceEngine<S> {
     }
 
     fn park_before(&mut self, then: Instant) -> Option<u32> {
-        let EngineConfig { models, acks_only, vantage, .. } = &self.config;
-        let (acks_only, vantage) = (*acks_only, *vantage);
-        let mut with = Digesting { models, acks_only, vantage, sink: &mut self.sink };
+        let mut with = Digesting::of(&self.config, &mut self.sink);
         self.table.park_before(then, &mut with)
     }
 
-    fn is_replaced(&mut self, found: FoundPlace, segment: &Observed) -> bool {
-        segment.has(Flags::SYN)
-            && self
-                .table
-                .at(found.place)
-                .is_some_and(|connection| connection.is_replaced_by(found.side, segment))
+    /// Why the connection at this place is over, so that `segment` belongs to another one.
+    fn ends_before(&mut self, found: FoundPlace, segment: &Observed) -> Option<TraceEnd> {
+        let connection = self.table.at(found.place)?;
+        if segment.has(Flags::SYN) && connection.is_replaced_by(found.side, segment) {
+            return Some(TraceEnd::Replaced);
+        }
+        // Whether others' packets have made the engine look for idle connections must not matter.
+        let idle = segment.at.saturating_since(connection.last);
+        (idle > self.config.idle_timeout).then_some(TraceEnd::Idle)
     }
 
     fn begin(&mut self, segment: &Observed) -> FoundPlace {
@@ -197,13 +214,7 @@ impl<S: TraceSink> TraceEngine<S> {
 
     fn finish(&mut self, place: u32, end: TraceEnd) {
         if let Some(mut connection) = self.table.remove(place) {
-            let EngineConfig { models, acks_only, vantage, .. } = &self.config;
-            let mut with = Digesting {
-                models,
-                acks_only: *acks_only,
-                vantage: *vantage,
-                sink: &mut self.sink,
-            };
+            let mut with = Digesting::of(&self.config, &mut self.sink);
             connection.finish(&mut with);
             let end = connection.end().unwrap_or(end);
             self.sink.on_connection(&connection.summary(end));
@@ -226,7 +237,7 @@ impl<S: TraceSink> TraceEngine<S> {
     }
 
     /// Whom it tells.
-    pub(crate) const fn sink_mut(&mut self) -> &mut S {
+    pub const fn sink_mut(&mut self) -> &mut S {
         &mut self.sink
     }
 
