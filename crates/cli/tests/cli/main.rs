@@ -14,6 +14,7 @@ mod emulate;
 mod install;
 mod man;
 mod papers;
+mod papers_given;
 mod privileges;
 mod race;
 mod race_agent;
