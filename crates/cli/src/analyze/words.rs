@@ -1,6 +1,6 @@
 //! What was found, in plain words: the causes that took most time first.
 
-use findings::{LossFindings, TimeCause, TimeFindings, TraceFindings};
+use findings::{TimeCause, TimeFindings, TraceFindings};
 use report::bytes;
 use std::fmt::Write;
 use trace::{RetransmissionKind, SparedBy, TimeShare};

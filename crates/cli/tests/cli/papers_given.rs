@@ -39,9 +39,12 @@ impl Written {
         numbers: [u32; 2],
         payload: u32,
     ) {
-        let length = 40 + payload;
+        // A SYN offers segments of 1000 bytes (RFC 9293 §3.2, kind 2).
+        let options: &[u8] = if flags & SYN != 0 { &[2, 4, 3, 0xe8] } else { &[] };
+        let headers = 40 + options.len() as u32;
+        let length = headers + payload;
         let micros = place.ms % 1000 * 1000;
-        for word in [place.ms / 1000, micros, 40, length] {
+        for word in [place.ms / 1000, micros, headers, length] {
             self.bytes.extend(word.to_le_bytes());
         }
         self.packets += 1;
@@ -63,7 +66,8 @@ impl Written {
         ip.extend(addresses.concat());
         ip.extend(ports.concat());
         ip.extend(numbers.map(u32::to_be_bytes).concat());
-        ip.extend([0x50, flags, 0xea, 0x60, 0, 0, 0, 0]);
+        ip.extend([(headers - 20) as u8 / 4 * 16, flags, 0xea, 0x60, 0, 0, 0, 0]);
+        ip.extend(options);
         self.bytes.extend(ip);
     }
 
