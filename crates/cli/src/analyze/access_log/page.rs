@@ -45,7 +45,12 @@ fn document(found: &AccessLogFindings) -> Document {
         Block::Table(networks(&sharing.networks_within)),
     ];
     let sections = [
-        ("In words", vec![Block::List(words(found).lines().map(str::to_owned).collect())]),
+        (
+            "In words",
+            vec![Block::List(
+                words(found).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+            )],
+        ),
         (
             "How soon networks ask again",
             again.into_iter().chain(figure(soon_again(sharing))).collect(),

@@ -42,7 +42,7 @@ pub(super) fn words(found: &AccessLogFindings) -> String {
     }
     text += &format!(
         "\n{} of requests follow another of the same network (/24, or /48 of IPv6) within {minutes:.0} minutes: what is \
-         remembered of\nthe network can help them. For {} the same host has asked.\n",
+         remembered of the network can help them. For {} the same host has asked.\n",
         percent(sharing.soon_after_network, sharing.requests),
         percent(sharing.soon_after_host, sharing.requests),
     );
