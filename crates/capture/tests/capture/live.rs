@@ -234,7 +234,7 @@ fn an_interface_that_is_made_again_is_captured_again() {
         make();
         let options = LiveOptions { interfaces: vec!["hs0".to_owned()], ..LiveOptions::default() };
         let mut live = LiveCapture::open(&options).unwrap();
-        let mut captured = |live: &mut LiveCapture| {
+        let captured = |live: &mut LiveCapture| {
             let mut count = 0;
             while live.receive(Duration::from_millis(100), |_| count += 1).unwrap() {}
             count
