@@ -56,7 +56,6 @@ pub(super) fn document(board: &Board) -> Document {
         ],
         schemes: board.schemes.iter().map(|score| score.name.clone()).collect(),
         links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
-        ..Document::default()
     }
 }
 
