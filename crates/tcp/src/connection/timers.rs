@@ -125,7 +125,8 @@ impl Connection {
         debug_assert!(path.has_reset_timer() || self.reset_timeout(path).is_none());
         let reset = if path.has_reset_timer() { self.reset_timeout(path) } else { None };
         self.timers.reset = reset.is_some();
-        let timeout = reset.unwrap_or_else(|| path.rtt.rto(self.timers.backoff));
+        let own = reset.or_else(|| self.opening_timeout(path));
+        let timeout = own.unwrap_or_else(|| path.rtt.rto(self.timers.backoff));
         self.timers.retransmit = Deadline::at(now + timeout);
     }
 
@@ -214,8 +215,8 @@ impl Connection {
     fn patience(&self, opening: bool, guard: &Guard) -> u32 {
         let lifetimes = &guard.limits.lifetimes;
         match (opening, self.state) {
-            (true, State::SynReceived) => lifetimes.syn_ack_retries,
-            (true, _) => lifetimes.syn_retries,
+            (true, State::SynReceived) => lifetimes.syn_ack_retries + self.short_retries(),
+            (true, _) => lifetimes.syn_retries + self.short_retries(),
             (false, _) => lifetimes.data_retries,
         }
     }
