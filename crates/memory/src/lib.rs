@@ -40,7 +40,6 @@ mod cache;
 mod gate;
 mod gateway;
 mod key;
-pub mod passive;
 mod remembered;
 mod sample;
 mod table;
