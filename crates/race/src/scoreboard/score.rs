@@ -36,7 +36,7 @@ pub struct Board {
     pub weights: Vec<f64>,
     /// What no transport can beat: with handshakes, then without.
     pub limits: Vec<LimitScore>,
-    /// By [`Score::over_linux`].
+    /// By [`TimeScore::over_linux`].
     pub schemes: Vec<Score>,
 }
 
