@@ -22,13 +22,21 @@ pub mod wrapping;
 start_ups! {
     slow_start: SLOW_START, LINUX_SLOW_START;
     hystart: HYSTART;
-    bbr: BBR_START;
+    hystart_plus_plus: HYSTART_PLUS_PLUS;
+    search: SEARCH;
+    suss: SUSS;
+    rapid_start: RAPID_START;
+    bbr: BBR_START, BBR3_START;
     vegas: VEGAS_START;
     hoe: HOE;
     rbp: RBP, RBP_VEGAS;
     spand: SPAND;
     paced_start: PACED_START;
     careful_resume: CAREFUL_RESUME;
+    picoquic_resume: PICOQUIC_RESUME;
+    quicly_jump: QUICLY_JUMP;
+    stateful_tcp: STATEFUL_TCP;
+    ewma_iw: EWMA_IW;
     jump_start: JUMP_START;
     fast_start: FAST_START;
 }
@@ -37,6 +45,7 @@ use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::Model;
 use crate::registry::Descriptor;
 use crate::window::Window;
+use memory::PathState;
 use units::Duration;
 
 pub use bbr::BbrStart;
@@ -152,5 +161,10 @@ pub trait StartUp {
     /// The policy wants [`AckSample::round`].
     fn needs_rounds(&self) -> bool {
         false
+    }
+
+    /// Changes what is remembered of the path, which is how it was at the end, to what the policy wants to begin with.
+    fn leave(&self, state: &mut PathState) {
+        let _ = state;
     }
 }

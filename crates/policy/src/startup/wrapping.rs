@@ -8,6 +8,7 @@ use super::{Occasion, Phase, Setback, Start, StartUp};
 use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::Model;
 use crate::window::Window;
+use memory::PathState;
 use units::Duration;
 
 /// Who acts.
@@ -77,6 +78,11 @@ pub trait Overlay {
     /// The overlay wants [`AckSample::round`].
     fn needs_rounds(&self) -> bool {
         false
+    }
+
+    /// Changes what is remembered of the path, after the wrapped start-up did.
+    fn leave(&self, state: &mut PathState) {
+        let _ = state;
     }
 }
 
@@ -178,5 +184,10 @@ impl<O: Overlay> StartUp for Wrapping<O> {
 
     fn needs_rounds(&self) -> bool {
         self.overlay.needs_rounds() || self.inner.needs_rounds()
+    }
+
+    fn leave(&self, state: &mut PathState) {
+        self.inner.leave(state);
+        self.overlay.leave(state);
     }
 }
