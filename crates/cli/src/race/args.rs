@@ -302,7 +302,7 @@ impl RaceArgs {
                 connections: self.connections,
                 ..LoaderConfig::default()
             },
-            schemes: self.schemes.0.iter().filter_map(Contender::core).cloned().collect(),
+            schemes: self.schemes.0.iter().map(|one| one.scheme().clone()).collect(),
             client: self.client_model(),
             hosts: if is_real { Hosts::Together } else { Hosts::Apart },
             processing: if self.exact { ProcessingDelay::NONE } else { REAL_PROCESSING },

@@ -16,6 +16,7 @@ macro_rules! start_ups {
     };
 }
 
+pub mod attended;
 pub mod start;
 pub mod wrapping;
 
@@ -31,6 +32,7 @@ start_ups! {
     careful_resume: CAREFUL_RESUME;
     jump_start: JUMP_START;
     fast_start: FAST_START;
+    warm: WARM, MEMBER;
 }
 
 use crate::ack::{AckSample, RttEstimator};
@@ -39,6 +41,7 @@ use crate::registry::Descriptor;
 use crate::window::Window;
 use units::Duration;
 
+pub use attended::{Attendance, Attendant, Attended, ModelledPath, SharedAttendant, Situation};
 pub use bbr::BbrStart;
 pub use careful_resume::CarefulResume;
 pub use fast_start::FastStart;
@@ -50,6 +53,7 @@ pub use slow_start::{LinuxSlowStart, SlowStart};
 pub use spand::Spand;
 pub use start::{Occasion, PendingData, Remembered, Start};
 pub use vegas::VegasStart;
+pub use warm::Warm;
 pub use wrapping::{Overlay, OverlayTurn, Wrapping};
 
 /// Whether a start-up goes on.
@@ -152,5 +156,10 @@ pub trait StartUp {
     /// The policy wants [`AckSample::round`].
     fn needs_rounds(&self) -> bool {
         false
+    }
+
+    /// Itself, if it is to be told of more events; the answer is the same for its life.
+    fn attended(&mut self) -> Option<&mut dyn Attended> {
+        None
     }
 }

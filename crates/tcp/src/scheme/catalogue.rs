@@ -29,6 +29,7 @@ use crate::startup::rbp::{self, RBP, RBP_VEGAS};
 use crate::startup::slow_start::{LINUX_SLOW_START, SLOW_START};
 use crate::startup::spand::SPAND;
 use crate::startup::vegas::VEGAS_START;
+use crate::startup::warm::{MEMBER, WARM};
 use units::Duration;
 
 /// A scheme's entry.
@@ -265,6 +266,24 @@ const CATALOGUE: &[NamedScheme] = &[
         "Liu, Allman, Jin & Wang 2007",
         || started(linux(), &JUMP_START),
     ),
+    named(
+        "hs-cubic",
+        "linux with the agent: begins with what is remembered of the path, cold starts measure it",
+        "docs/agent/README.md; docs/adr/0020-one-policy.md",
+        || started(linux(), &WARM),
+    ),
+    named(
+        "hs-bbr",
+        "linux-bbr with the agent: begins with what is remembered of the path",
+        "docs/agent/README.md; docs/adr/0020-one-policy.md",
+        || started(linux_bbr(), &WARM),
+    ),
+    named(
+        "hs-session",
+        "linux with the agent: one window, as of one CUBIC, for all connections to a host",
+        "docs/agent/README.md; docs/adr/0020-one-policy.md",
+        session_member,
+    ),
 ];
 
 /// All named schemes, in the order they are listed to users.
@@ -435,6 +454,13 @@ fn linux() -> Recipe {
 fn linux_bbr() -> Recipe {
     let mut recipe = started(linux(), &BBR_START);
     recipe.congestion = &BBR;
+    recipe.config.idle = IdleRestart::Keep;
+    recipe
+}
+
+/// A member of the agent's session, which makes of idling what it will.
+fn session_member() -> Recipe {
+    let mut recipe = started(linux(), &MEMBER);
     recipe.config.idle = IdleRestart::Keep;
     recipe
 }
