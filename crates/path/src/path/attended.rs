@@ -93,6 +93,14 @@ impl Path {
         }
     }
 
+    /// Bytes in flight as the policy counts them: in whole segments, as the kernel, if the start-up is attended.
+    pub(super) fn counted(&self, in_flight: u64) -> u64 {
+        match self.attention.is_attended {
+            true => in_flight.next_multiple_of(self.window.mss()),
+            false => in_flight,
+        }
+    }
+
     #[inline(never)]
     fn tell(&mut self, act: impl FnOnce(&mut dyn Attended, &mut Window, &Situation<'_>)) {
         let now = self.window.now();

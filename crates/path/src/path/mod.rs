@@ -338,7 +338,7 @@ impl Path {
         if !usage.validate || usage.limited {
             return true;
         }
-        self.window.below_ssthresh() && self.window.cwnd() < 2 * usage.max_in_flight
+        self.window.below_ssthresh() && self.window.cwnd() < 2 * self.counted(usage.max_in_flight)
     }
 
     /// Shows an ACK to the start-up, which may find the path full, and completes the sample.
