@@ -162,6 +162,13 @@ test-kernels:
 test-kernels-quick:
 	@$(MAKE) --no-print-directory test-kernels KERNELS="6.1 6.12 newest"
 
+# Upgrades of the agent under load: a hundred of them under 200 live transfers, and some under 1,000. Counts each start. Needs
+# root, and some minutes of real time; the short ones are in `make test`.
+.PHONY: test-upgrades
+test-upgrades:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
+	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture --test-threads 1 live::
+
 # How often the agent's canary would stop, or claim a gain, where warm starts change nothing: ten thousand operators who look
 # for a month; and how soon it finds what they do change. Three minutes of two processors; OPERATORS=500 is quicker.
 OPERATORS ?= 10000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the programs and their loader share: the maps, and what is in them byte by byte.
- * src/contract.rs is the other half. */
+ * src/contract is the other half. */
 #ifndef HEADSTART_CONTRACT_H
 #define HEADSTART_CONTRACT_H
 

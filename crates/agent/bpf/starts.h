@@ -5,7 +5,8 @@
 #ifndef HEADSTART_STARTS_H
 #define HEADSTART_STARTS_H
 
-#include "connection.h"
+#include "ending.h"
+#include "opening.h"
 
 /* It has been idle, and the kernel takes its window back, for each buffer until something is
  * sent. */

@@ -7,6 +7,8 @@
 #define HEADSTART_WINDOW_H
 
 #include "attend.h"
+#include "ending.h"
+#include "opening.h"
 #include "pauses.h"
 
 static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock *sk,

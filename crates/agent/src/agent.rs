@@ -6,7 +6,7 @@ use crate::config::AgentConfig;
 use crate::control::Control;
 use crate::follow::Follower;
 use crate::format::FORMAT;
-use crate::handover::Successor;
+use crate::handover::{PATIENCE, Successor};
 use crate::keeper::Keeper;
 use crate::kernel::{Loaded, SharedMaps, programs_digest};
 use crate::later::Later;
@@ -166,7 +166,7 @@ fn attend(
         gauges: loaded.gauges().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
         canary: Mutex::new(canary),
         ramp: Mutex::new(ramp),
-        keeper: keeper_of(&config).transpose()?,
+        keeper: keeper_of(&config, attached.is_some()).transpose()?,
     });
     let summaries = loaded.summaries({
         let shared = Arc::clone(&shared);
@@ -266,8 +266,10 @@ fn hand_over(claim: &Claim, shared: &Shared, work: &mut Work, hear: impl FnOnce(
     false
 }
 
-fn keeper_of(config: &AgentConfig) -> Option<Result<Keeper, String>> {
-    config.state.as_deref().map(|file| Keeper::open(file, config.load.max_paths))
+/// `follows`: the agent before hands its file over as it ends, which takes a moment longer than its last word.
+fn keeper_of(config: &AgentConfig, follows: bool) -> Option<Result<Keeper, String>> {
+    let patience = if follows { PATIENCE } else { Duration::ZERO };
+    config.state.as_deref().map(|file| Keeper::open(file, config.load.max_paths, patience))
 }
 
 fn announce(config: &AgentConfig) {

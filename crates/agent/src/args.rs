@@ -112,6 +112,15 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE", default_value = "/etc/headstart/agent.toml")]
         config: PathBuf,
     },
+    /// As root, have the agent that runs replaced by its program's file as it is now, while connections run
+    ///
+    /// This is an upgrade without a gap, also of a service: the agent starts the program anew, which takes over. If that cannot
+    /// be, the agent goes on as it was, and the exit code is 2; then restart it.
+    Renew {
+        /// Configuration file of the agent, for its `socket`
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
     /// As root, remove what a killed agent has left in the kernel (before Linux 6.4)
     Tidy,
     /// Forget the destinations within a prefix, or all
@@ -170,12 +179,13 @@ fn appendix() -> Appendix {
                 "sudo headstart agent --config /etc/headstart/agent.toml --take-over",
                 "Goes on in the place of the agent that runs, which may be of another version.",
             ),
+            ("sudo headstart agent renew", "Upgrades the agent that runs to the version that is installed."),
             ("sudo headstart agent doctor", "Prints what a report of a defect should have."),
             ("sudo headstart agent status --json", "Asks the running agent how warm starts compare."),
         ],
         notes: "SIGHUP makes the agent read its file again. If the new file has an error, the old one stays in force.\n\n\
             SIGUSR2 makes the agent start its program's file as it is now, with the same options and --take-over: an upgrade\n\
-            without a gap, also of a service. If the new program fails, the old one goes on.\n\n\
+            without a gap, also of a service, which `renew` waits for. If the new program fails, the old one goes on.\n\n\
             It needs root, or CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN. Only root may ask a running agent."
             .into(),
         files: &[
@@ -241,6 +251,7 @@ impl AgentArgs {
     pub(crate) fn options(&self) -> Result<AgentOptions, String> {
         let (config, said) = match &self.command {
             Some(Command::Check { config, options, .. }) => (config, &**options),
+            Some(Command::Renew { config }) => (config, &self.options),
             _ => (&self.config, &self.options),
         };
         let file =

@@ -5,6 +5,7 @@
 use crate::totals::{Class, ConnectionTotals, Group};
 use sequential::canary::{CanaryFinding, CanaryStop};
 use sequential::interval::{ConfidenceInterval, share};
+use sequential::losing::LosingRatio;
 use sequential::part::{CanaryPart, SIZES};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,8 @@ pub enum CanaryVerdict {
     Open,
     /// Warm starts are faster.
     Gain,
+    /// Warm starts surely retransmit more, or in more connections, and not so much more that they are stopped.
+    Lossier,
     /// Warm starts do harm, and are stopped.
     Stopped,
 }
@@ -60,6 +63,8 @@ pub struct ComparedPart {
     pub time_ratio: Option<ConfidenceInterval>,
     /// Retransmissions of a connection, chosen by control group.
     pub retransmission_ratio: Option<ConfidenceInterval>,
+    /// Connections that retransmitted anything, chosen by control group.
+    pub lossy_ratio: Option<ConfidenceInterval>,
     /// What that shows.
     pub verdict: CanaryVerdict,
 }
@@ -109,8 +114,10 @@ fn compared_part(finding: &CanaryFinding, stops: &[CanaryStop]) -> ComparedPart 
         control_group: finding.control,
         time_ratio: finding.times,
         retransmission_ratio: finding.retransmissions,
+        lossy_ratio: finding.losing.as_ref().map(LosingRatio::interval),
         verdict: match is_stopped {
             true => CanaryVerdict::Stopped,
+            false if finding.is_lossier(1.0) => CanaryVerdict::Lossier,
             false if finding.is_gain() => CanaryVerdict::Gain,
             false => CanaryVerdict::Open,
         },
@@ -130,17 +137,24 @@ mod tests {
             control: 100,
             times,
             retransmissions: None,
+            losing: None,
         };
         let findings = [
             of(CanaryPart::All, between(0.8, 0.99)),
             of(CanaryPart::Window(0), between(0.8, 1.01)),
             of(CanaryPart::Window(1), between(0.8, 0.99)),
             of(CanaryPart::Bytes(2), between(0.7, 0.9)),
+            // Faster, and lossier: what is to be looked at.
+            CanaryFinding {
+                retransmissions: between(1.1, 1.9),
+                ..of(CanaryPart::Window(2), between(0.8, 0.9))
+            },
         ];
         let stops = [CanaryStop { part: CanaryPart::Window(1), why: "harm".to_owned() }];
         let parts = by_part(&findings, &stops);
         let verdicts: Vec<_> = parts.iter().map(|part| part.verdict).collect();
-        assert_eq!(verdicts, [CanaryVerdict::Gain, CanaryVerdict::Open, CanaryVerdict::Stopped]);
+        let [gain, open] = [CanaryVerdict::Gain, CanaryVerdict::Open];
+        assert_eq!(verdicts, [gain, open, CanaryVerdict::Stopped, CanaryVerdict::Lossier]);
         let sizes = by_size(&ConnectionTotals::default(), &findings);
         assert_eq!(sizes[2].time_ratio, between(0.7, 0.9));
         assert_eq!((sizes.len(), sizes[1].time_ratio), (5, None));

@@ -14,6 +14,7 @@ use std::collections::HashSet;
 use std::mem;
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// See the module.
 #[derive(Debug)]
@@ -66,12 +67,12 @@ impl Changed {
 }
 
 impl Keeper {
-    /// Upon a file. `most`: paths that there can be.
+    /// Upon a file. `most`: paths that there can be. `patience`: for how long an agent that ends may have it still.
     ///
     /// # Errors
     /// As [`Store::open`], and if the file is of a newer agent's format.
-    pub fn open(file: &Path, most: u32) -> Result<Self, String> {
-        let (store, damage) = Store::open(file)?;
+    pub fn open(file: &Path, most: u32, patience: Duration) -> Result<Self, String> {
+        let (store, damage) = Store::open(file, patience)?;
         let count = format::bring_up(store.database())
             .map_err(|why| format!("cannot use {}: {why}", file.display()))?;
         if count > 0 {

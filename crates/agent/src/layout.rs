@@ -1,4 +1,4 @@
-// What lies where in the structs of `bpf/contract.h`, and the bits of their flags: the one table of it in Rust. `contract.rs` reads
+// What lies where in the structs of `bpf/contract.h`, and the bits of their flags: the one table of it in Rust. `contract/` reads
 // and writes by it, and the build script, which includes this file, has clang check each line against the header: a field whose
 // name, offset or size differs on either side fails the build.
 

@@ -46,6 +46,7 @@ mod predecessor;
 pub mod question;
 mod ramp;
 pub mod rejection;
+pub mod renew;
 mod renewal;
 pub mod schema;
 pub mod schemes;

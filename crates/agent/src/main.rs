@@ -8,6 +8,7 @@ mod transfer;
 use agent::agent::AgentSignals;
 use agent::config::{self, AgentConfig};
 use agent::question::{AgentAnswer, Question};
+use agent::renew::{self, Renewed};
 use agent::{control, doctor, leftovers, mode};
 use args::{AgentArgs, Command};
 use clap::Parser;
@@ -51,6 +52,11 @@ fn run(args: AgentArgs) -> Result<ExitCode, String> {
         Some(Command::Paths { json, .. }) => ask(&socket, &Question::Paths, json),
         Some(Command::Export { file, .. }) => transfer::export(&socket, file.as_deref()),
         Some(Command::Import { file }) => transfer::import(&socket, &file),
+        Some(Command::Renew { .. }) => {
+            let Renewed { before, now } = renew::renew(&socket)?;
+            print(&format!("process {now} goes on in the place of process {before}"))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some(Command::Tidy) => print(&tidy()).map(|()| ExitCode::SUCCESS),
         Some(Command::Doctor { config }) => {
             let seen = doctor::examine(&config, options);

@@ -77,6 +77,7 @@ mod tests {
         assert!(full["comparison"][4]["time_ratio"].is_object(), "{full}");
         assert!(full["time_ratio"].is_object(), "{full}");
         assert!(full["parts"][2]["retransmission_ratio"].is_object(), "{full}");
+        assert!(full["parts"][2]["lossy_ratio"].is_object(), "{full}");
         assert!(obeys(STATUS, &full));
         let mut wrong = full;
         wrong["mode"] = json!("magic");

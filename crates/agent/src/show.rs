@@ -115,12 +115,14 @@ const SUM_HEAD: [&str; 8] = [
 const CLASS_HEAD: [&str; 5] =
     ["bytes up to", "closed", "time", "sent again", "lost of first flight"];
 
-const PART_HEAD: [&str; 5] = ["which", "closed", "time", "retransmissions", ""];
+const PART_HEAD: [&str; 6] =
+    ["which", "closed", "time", "retransmissions", "lossy connections", ""];
 
-fn part_row(part: &ComparedPart) -> [String; 5] {
+fn part_row(part: &ComparedPart) -> [String; 6] {
     let verdict = match part.verdict {
         CanaryVerdict::Open => "",
         CanaryVerdict::Gain => "faster",
+        CanaryVerdict::Lossier => "LOSSIER",
         CanaryVerdict::Stopped => "STOPPED",
     };
     [
@@ -128,6 +130,7 @@ fn part_row(part: &ComparedPart) -> [String; 5] {
         format!("{} / {}", part.chosen, part.control_group),
         or_dash(part.time_ratio.filter(is_known).map(ratio)),
         or_dash(part.retransmission_ratio.filter(is_known).map(ratio)),
+        or_dash(part.lossy_ratio.filter(is_known).map(ratio)),
         verdict.to_owned(),
     ]
 }

@@ -15,6 +15,8 @@ use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path as FilePath;
+use std::thread;
+use std::time::Duration;
 
 pub(crate) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
 /// In place of a network namespace's number: of all.
@@ -34,6 +36,9 @@ pub enum AgentFact {
 /// Bytes of the file that are kept in memory: it is written a little at a time, and read once.
 const CACHE: usize = 8 << 20;
 
+/// How often it is looked whether another agent has let go of it.
+const GLANCE: Duration = Duration::from_millis(20);
+
 /// For its owner alone.
 const PRIVATE: u32 = 0o600;
 
@@ -51,18 +56,19 @@ struct Row {
 
 impl Store {
     /// Opens the file, or makes one, for the user alone that the process runs as: it says with which networks the machine
-    /// has spoken. One that is damaged is put aside, with a word of that in `Ok`.
+    /// has spoken. One that is damaged is put aside, with a word of that in `Ok`. `patience`: for how long another agent, which ends,
+    /// may have it still.
     ///
     /// # Errors
     /// If another agent has it, or it can be neither opened nor made.
-    pub fn open(file: &FilePath) -> Result<(Self, Option<String>), String> {
+    pub fn open(file: &FilePath, patience: Duration) -> Result<(Self, Option<String>), String> {
         let shown = file.display();
         if let Some(directory) = file.parent() {
             let mut builder = DirBuilder::new();
             let made = builder.recursive(true).mode(0o700).create(directory);
             made.map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
         }
-        match create(file) {
+        match create_within(file, patience) {
             Ok(database) => Ok((Self(database), None)),
             Err(error) if is_damaged(&error) => {
                 let aside = file.with_extension("damaged");
@@ -239,6 +245,20 @@ impl AgentFact {
     }
 }
 
+/// As [`create`], once another agent has let go of it.
+fn create_within(file: &FilePath, patience: Duration) -> Result<Database, DatabaseError> {
+    let mut left = patience;
+    loop {
+        match create(file) {
+            Err(DatabaseError::DatabaseAlreadyOpen) if !left.is_zero() => {
+                thread::sleep(GLANCE);
+                left = left.saturating_sub(GLANCE);
+            }
+            done => return done,
+        }
+    }
+}
+
 fn create(file: &FilePath) -> Result<Database, DatabaseError> {
     let mut options = OpenOptions::new();
     let opened = options.read(true).write(true).create(true).truncate(false).mode(PRIVATE);
@@ -346,7 +366,7 @@ mod tests {
     fn store(name: &str) -> (std::path::PathBuf, Store) {
         let file = format!("headstart-store-{name}-{}.redb", std::process::id());
         let file = std::env::temp_dir().join(file);
-        let store = Store::open(&file).unwrap().0;
+        let store = Store::open(&file, Duration::ZERO).unwrap().0;
         (file, store)
     }
 
@@ -373,8 +393,21 @@ mod tests {
         assert_eq!(mode(&file), 0o600);
         drop(store);
         fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
-        drop(Store::open(&file).unwrap());
+        drop(Store::open(&file, Duration::ZERO).unwrap());
         assert_eq!(mode(&file), 0o600);
+        fs::remove_file(&file).unwrap();
+    }
+
+    #[test]
+    fn an_agent_that_ends_is_waited_for() {
+        let (file, store) = store("ends");
+        let ends = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            drop(store);
+        });
+        assert!(Store::open(&file, Duration::ZERO).is_err());
+        Store::open(&file, Duration::from_secs(30)).unwrap();
+        ends.join().unwrap();
         fs::remove_file(&file).unwrap();
     }
 
@@ -383,13 +416,16 @@ mod tests {
         let file =
             std::env::temp_dir().join(format!("headstart-store-{}.redb", std::process::id()));
         fs::write(&file, "no database, but more than a few bytes of something else").unwrap();
-        let (store, why) = Store::open(&file).unwrap();
+        let (store, why) = Store::open(&file, Duration::ZERO).unwrap();
         assert!(why.unwrap().contains("is damaged"));
         assert_eq!(store.fact(AgentFact::Off), None);
         store.set_fact(AgentFact::Off, Some("harm")).unwrap();
-        assert!(Store::open(&file).unwrap_err().contains("another agent has"));
+        assert!(Store::open(&file, Duration::ZERO).unwrap_err().contains("another agent has"));
         drop(store);
-        assert_eq!(Store::open(&file).unwrap().0.fact(AgentFact::Off), Some("harm".to_owned()));
+        assert_eq!(
+            Store::open(&file, Duration::ZERO).unwrap().0.fact(AgentFact::Off),
+            Some("harm".to_owned())
+        );
         fs::remove_file(&file).unwrap();
         fs::remove_file(file.with_extension("damaged")).unwrap();
     }

@@ -77,6 +77,17 @@ pub struct RtoConfig {
     pub floor: RtoFloor,
 }
 
+/// When a SYN or SYN-ACK goes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpeningTimer {
+    /// After [`RtoConfig::initial`] (RFC 6298 §2.1), or what a memory of the path makes of it.
+    Initial,
+    /// After what is known of round trips to the other host: from a memory, or from another
+    /// connection of this host's that has just opened. Answers to what left later, or together with
+    /// it, tell of a loss sooner.
+    Known,
+}
+
 /// When round trips are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RttSampling {
@@ -142,6 +153,10 @@ pub struct ConnectionConfig {
     pub window_limit: Option<u32>,
     /// How the connection opens.
     pub opening: Opening,
+    /// When what opens it goes again.
+    pub opening_timer: OpeningTimer,
+    /// SYNs that leave at once for the same host; more of them are spaced. `None`: all.
+    pub opening_burst: Option<u32>,
     /// Retransmission timer.
     pub rto: RtoConfig,
     /// A further timeout of the same segment lowers `ssthresh` again; RFC 5681 §3.1 holds it.
@@ -190,6 +205,8 @@ impl Default for ConnectionConfig {
             initial_ssthresh: None,
             window_limit: None,
             opening: Opening::Handshake,
+            opening_timer: OpeningTimer::Initial,
+            opening_burst: None,
             rto: RtoConfig {
                 min: Duration::from_secs(1),
                 max: Duration::from_secs(60),

@@ -1,9 +1,10 @@
 //! All comparisons of an agent, and what follows from them: a part of the connections is stopped once warm starts are slower
-//! there, or retransmit too much, and that is not chance; a gain is claimed once it is not chance. Each connection is one
+//! there, or retransmit too much, or in too many connections, and that is not chance; a gain is claimed once it is not chance. Each connection is one
 //! more look at each comparison that it belongs to.
 
 use crate::budget::ErrorShare;
 use crate::interval::ConfidenceInterval;
+use crate::losing::LosingRatio;
 use crate::part::{CanaryPart, PrefixLength, SIZES, WINDOWS, size_class, window_class};
 use crate::sequence::FEWEST;
 use crate::trial::{CanaryGroup, CanaryOutcome, Trial};
@@ -34,7 +35,7 @@ pub struct CanaryStop {
 }
 
 /// What a comparison says now.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CanaryFinding {
     /// Of which connections.
     pub part: CanaryPart,
@@ -46,6 +47,8 @@ pub struct CanaryFinding {
     pub times: Option<ConfidenceInterval>,
     /// Retransmissions of a connection, chosen by control group; `None` with too few.
     pub retransmissions: Option<ConfidenceInterval>,
+    /// Connections that retransmitted anything, chosen by control group; `None` with too few.
+    pub losing: Option<LosingRatio>,
 }
 
 /// See the module.
@@ -65,19 +68,30 @@ impl CanaryFinding {
         self.times.is_some_and(|ratio| ratio.high < 1.0)
     }
 
-    /// Why warm starts are to stop here: they are slower, or retransmit more than `off_ratio` times as much, and neither is
+    /// Warm starts retransmit more than `ratio` times as much, or in more than so many times as many connections, and that is not
     /// chance.
+    pub fn is_lossier(&self, ratio: f64) -> bool {
+        self.retransmissions.is_some_and(|of| of.low > ratio)
+            || self.losing.as_ref().is_some_and(|of| of.exceeds(ratio))
+    }
+
+    /// Why warm starts are to stop here: they are slower, or lossier than `off_ratio`, and neither is chance.
     pub fn harm(&self, off_ratio: f64) -> Option<String> {
-        let of = |what: &str, ratio: ConfidenceInterval, limit: f64| {
+        let of = |what: &str, much: &str, ratio: ConfidenceInterval, limit: f64| {
             format!(
-                "warm starts ({}) {what} {:.2} times as much as {} of the control group, surely {:.2} to {:.2} times: more than {limit}",
+                "warm starts ({}) {what} {:.2} times as {much} as {} of the control group, surely {:.2} to {:.2} times: more than {limit}",
                 self.chosen, ratio.estimate, self.control, ratio.low, ratio.high
             )
         };
+        let more = self.retransmissions.filter(|ratio| ratio.low > off_ratio);
+        let oftener = self.losing.as_ref().filter(|ratio| ratio.exceeds(off_ratio));
         let slower = self.times.filter(|ratio| ratio.low > 1.0);
-        let lossier = self.retransmissions.filter(|ratio| ratio.low > off_ratio);
-        let lossier = lossier.map(|ratio| of("retransmitted", ratio, off_ratio));
-        lossier.or_else(|| slower.map(|ratio| of("took", ratio, 1.0)))
+        more.map(|ratio| of("retransmitted", "much", ratio, off_ratio))
+            .or_else(|| {
+                let ratio = oftener?.interval();
+                Some(of("retransmitted in", "many connections", ratio, off_ratio))
+            })
+            .or_else(|| slower.map(|ratio| of("took", "much", ratio, 1.0)))
     }
 }
 
@@ -147,6 +161,7 @@ impl Canary {
             retransmissions: trial
                 .retransmission_ratio(self.fewest)
                 .map(|ratio| share.retransmissions().ratio(ratio)),
+            losing: trial.losing(self.fewest).ratio(share.losing()),
         })
     }
 

@@ -7,6 +7,7 @@
 //! confidence sequence holds for it.
 
 use crate::log_times::LogTimes;
+use crate::losing::{Losing, LosingGroup, LosingStage};
 use crate::retransmissions::Retransmissions;
 use crate::sequence::LogRatio;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct TrialGroup {
     pub times: LogTimes,
     /// What they retransmitted.
     pub retransmissions: Retransmissions,
+    /// How many of them did; versions before counted none.
+    #[serde(default)]
+    pub losing: LosingGroup,
 }
 
 /// Ratios of several stages, put together.
@@ -64,6 +68,8 @@ pub struct Trial {
     stages: VecDeque<Stage>,
     past_times: PooledRatio,
     past_retransmissions: PooledRatio,
+    #[serde(default)]
+    past_losing: Losing,
     past_chosen: u64,
     past_control: u64,
 }
@@ -72,6 +78,13 @@ impl TrialGroup {
     fn add(&mut self, outcome: &CanaryOutcome) {
         self.times.add(outcome.time_s);
         self.retransmissions.add(outcome.again);
+        self.losing.add(outcome.again);
+    }
+}
+
+impl Stage {
+    const fn losing(&self) -> LosingStage {
+        LosingStage { chosen: self.chosen.losing, control: self.control.losing }
     }
 }
 
@@ -117,6 +130,7 @@ impl Trial {
         self.past_times.add(stage.chosen.times.by(&stage.control.times, fewest));
         let ratio = stage.chosen.retransmissions.by(&stage.control.retransmissions, fewest);
         self.past_retransmissions.add(ratio);
+        self.past_losing.add(&stage.losing(), fewest);
         self.past_chosen += stage.chosen.retransmissions.closed;
         self.past_control += stage.control.retransmissions.closed;
     }
@@ -137,6 +151,13 @@ impl Trial {
             pooled.add(of.chosen.retransmissions.by(&of.control.retransmissions, fewest))
         });
         pooled.ratio()
+    }
+
+    /// How many of either side retransmitted anything, stage by stage; nothing of a stage with fewer than `fewest` on either side.
+    pub fn losing(&self, fewest: u64) -> Losing {
+        let mut all = self.past_losing.clone();
+        self.stages.iter().for_each(|of| all.add(&of.losing(), fewest));
+        all
     }
 
     /// Connections that were chosen.

@@ -75,7 +75,7 @@ pub(super) fn canary(registry: &mut Registry, status: &AgentStatus) {
     stage.set(status.stage.into());
     let help = "Counts up whenever something changes that connections are compared under";
     registry.register("canary_stage", help, stage);
-    let of: [MetricOf<ComparedPart, Option<ConfidenceInterval>>; 2] = [
+    let of: [MetricOf<ComparedPart, Option<ConfidenceInterval>>; 3] = [
         metric(
             "canary_time_ratio",
             "Completion time, chosen for a warm start by control group",
@@ -85,6 +85,11 @@ pub(super) fn canary(registry: &mut Registry, status: &AgentStatus) {
             "canary_retransmission_ratio",
             "Retransmissions of a connection, chosen for a warm start by control group",
             |part| part.retransmission_ratio,
+        ),
+        metric(
+            "canary_lossy_ratio",
+            "Connections that retransmitted anything, chosen for a warm start by control group",
+            |part| part.lossy_ratio,
         ),
     ];
     for MetricOf { name, help, value: ratio } in of {

@@ -23,6 +23,7 @@ fn served() -> String {
         control_group: 1,
         time_ratio: Some(interval),
         retransmission_ratio: Some(interval),
+        lossy_ratio: Some(interval),
         verdict: CanaryVerdict::Open,
     };
     let mut status = AgentStatus::empty();

@@ -16,6 +16,7 @@ mod harm;
 mod hostile;
 mod kill;
 mod late;
+mod live;
 mod loans;
 mod mark;
 mod memory;

@@ -1,18 +1,17 @@
-//! A new agent goes on in the place of the old one, while connections run: nothing fails, nothing starts cold that was warm.
+//! A new agent goes on in the place of the old one, while connections run. Under many of them: `live`.
 
-use crate::bed::{Bed, binary, finish, is_upon_cubic, link_of, request, until};
-use agent::start::StartReason;
-use agent::totals::ConnectionTotals;
+use crate::bed::{Agent, Bed, binary, finish, is_upon_cubic, request, until};
 use calm::calmly;
-use socket2::Domain;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 /// The agent's program as another build of it: the same but for a line of the programs' source, which debuggers are shown.
-fn another_build() -> PathBuf {
+pub(crate) fn another_build() -> PathBuf {
     let mut bytes = fs::read(binary()).unwrap();
     let (line, other) = (b"\tcount_handshakes(ops);\0", b"\tcount_handshakes(0ps);\0");
     let at = bytes.windows(line.len()).position(|part| part == line).expect("a line of attend.h");
@@ -23,11 +22,6 @@ fn another_build() -> PathBuf {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&file, mode).unwrap();
     file
-}
-
-fn started(totals: &ConnectionTotals, reason: StartReason) -> u64 {
-    let at = StartReason::ALL.iter().position(|other| *other == reason).unwrap();
-    totals.starts[at]
 }
 
 #[test]
@@ -127,87 +121,32 @@ fn an_upgrade_that_fails_leaves_the_old_agent_at_work() {
     });
 }
 
-/// Ends what goes on until it is over.
-struct Ends<'a>(&'a AtomicBool);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// So many transfers are under way all the time; every other client keeps its connection, which idles between transfers.
-/// Whatever opens meanwhile is attended to and finds the memory, all bytes come, and no end of a connection goes unheard.
-fn assert_upgrades(live: usize, upgrades: usize) {
-    const BYTES: u64 = 50_000;
-    // Room for all first flights: what is lost would cost the path its memory, upgrade or not.
-    let Some(bed) = Bed::over(link_of(100, 20, 20_000)) else { return };
-    let mut agent = bed.agent(&["--cap", "20"]);
-    let server = bed.serve(Domain::IPV4, None);
-    bed.visit(&server, BYTES);
-    agent.wait_for_closed(1);
-    let (is_over, opened, transfers) =
-        (AtomicBool::new(false), AtomicU64::new(1), AtomicU64::new(0));
-    let client = |number: usize| {
-        while !is_over.load(Ordering::Relaxed) {
-            let mut stream = bed.open(&server, BYTES);
-            opened.fetch_add(1, Ordering::Relaxed);
-            let control = finish(&mut stream, BYTES);
-            assert!(is_upon_cubic(&control), "{control}");
-            transfers.fetch_add(1, Ordering::Relaxed);
-            while number.is_multiple_of(2) && !is_over.load(Ordering::Relaxed) {
-                assert!(is_upon_cubic(&ask(&mut stream, BYTES)));
-                transfers.fetch_add(1, Ordering::Relaxed);
-                thread::sleep(Duration::from_millis(300));
-            }
+/// The file of the state is the old agent's until its process has ended: the new one waits for it.
+#[test]
+fn the_state_file_goes_over_with_every_upgrade() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("upgrade.redb");
+        let _ = fs::remove_file(&file);
+        let mut agent = bed.agent(&["--state", file.to_str().unwrap()]);
+        let server = bed.serve(socket2::Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        let other = another_build();
+        for program in [&binary(), &binary(), &binary(), &other, &binary()] {
+            agent.upgrade(program);
         }
-    };
-    thread::scope(|scope| {
-        for number in 0..live {
-            let client = &client;
-            scope.spawn(move || client(number));
-        }
-        // Also if an upgrade fails: nobody is waited for then.
-        let _ends = Ends(&is_over);
-        for _ in 0..upgrades {
-            agent.upgrade(&binary());
-        }
+        assert_eq!(agent.status().paths, 1);
+        agent.signal(Signal::SIGTERM);
+        agent.wait();
+        agent.start_again();
+        assert_eq!(agent.status().paths, 1);
+        drop(agent);
+        fs::remove_file(&file).unwrap();
     });
-    let opened = opened.into_inner();
-    agent.wait_for_closed(opened);
-    let (status, transfers) = (agent.status(), transfers.into_inner());
-    let totals = status.connections;
-    let starts: Vec<_> =
-        StartReason::ALL.iter().map(|r| (r.name(), started(&totals, *r))).collect();
-    let restarts = totals.warm.restarts + totals.cold.restarts;
-    eprintln!(
-        "{upgrades} upgrades, {live} clients: {opened} connections, {transfers} transfers, starts {starts:?}, {restarts} warm \
-         restarts after idle"
-    );
-    assert_eq!((totals.closed(), status.summaries_lost), (opened, 0));
-    // The very first visit alone, unless two warm starts in a row have lost something, which ends a memory.
-    let unknown = started(&totals, StartReason::Unknown);
-    assert!(unknown == 1 || totals.warm.fallbacks > 1, "{unknown} unknown, {totals:?}");
-    for never in [StartReason::Old, StartReason::Stopped, StartReason::Outside] {
-        assert_eq!(started(&totals, never), 0, "{never:?}");
-    }
-    assert!(totals.warm.closed > 0 && restarts > 0, "{totals:?}");
 }
 
-#[test]
-fn ten_upgrades_under_forty_live_transfers() {
-    calmly(|| assert_upgrades(40, 10));
-}
-
-/// `UPGRADES=15` makes fewer of them.
-#[test]
-#[ignore = "takes more than three minutes: by hand, after changes of what is handed over"]
-fn a_hundred_upgrades_under_two_hundred_live_transfers() {
-    let upgrades = std::env::var("UPGRADES").ok().and_then(|text| text.parse().ok());
-    assert_upgrades(200, upgrades.unwrap_or(100));
-}
-
-/// As a service manager, or a package, has it done.
+/// As a service manager has it done.
 #[test]
 fn a_signal_has_the_program_started_anew() {
     calmly(|| {
@@ -219,8 +158,42 @@ fn a_signal_has_the_program_started_anew() {
         bed.visit(&server, 30_000);
         agent.wait_for_closed(2);
         assert_eq!(agent.status().connections.warm.closed, 1);
-        let new = nix::unistd::Pid::from_raw(new.cast_signed());
-        nix::sys::signal::kill(new, nix::sys::signal::Signal::SIGTERM).unwrap();
-        until("it has ended", || !agent.socket().exists());
+        end(&agent, new);
     });
+}
+
+/// As an operator, or a package, has it done: the command says when it is done, or that it cannot be.
+#[test]
+fn renew_waits_until_the_new_agent_is_at_work() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("renew.toml");
+        fs::write(&file, "cap = 64\n").unwrap();
+        let agent = bed.agent(&["--config", file.to_str().unwrap()]);
+        let pid = agent.status().pid;
+        let renew = || {
+            let mut command = Command::new(binary());
+            command.arg("renew").arg("--socket").arg(agent.socket()).output().unwrap()
+        };
+        fs::write(&file, "nonsense = 1\n").unwrap();
+        let failed = renew();
+        let why = String::from_utf8(failed.stderr).unwrap();
+        assert_eq!(failed.status.code(), Some(2), "{why}");
+        assert!(why.contains(&format!("process {pid} goes on")), "{why}");
+        assert_eq!(agent.status().pid, pid);
+
+        fs::write(&file, "cap = 32\n").unwrap();
+        let done = renew();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let status = agent.status();
+        let said = format!("process {} goes on in the place of process {pid}\n", status.pid);
+        assert_eq!((String::from_utf8(done.stdout).unwrap(), status.cap), (said, 32));
+        end(&agent, status.pid);
+    });
+}
+
+/// Of a process that another one has started.
+fn end(agent: &Agent, process: u32) {
+    kill(Pid::from_raw(process.cast_signed()), Signal::SIGTERM).unwrap();
+    until("it has ended", || !agent.socket().exists());
 }

@@ -1,7 +1,8 @@
 //! Operators that look all the time, for a month: each has traffic of its own, ramps its canary up in four steps, and does
 //! what the agent does after every connection that closes, which is at least as often as every ten seconds. The traffic is
 //! worse than what the arithmetic likes: times of a few factors of ten, a tenth of connections kept for long, a hundred paths
-//! that differ, sizes and losses with heavy tails. What warm starts do to it is known, so what is found can be judged.
+//! that differ, each with spells of ten times the losses, sizes and losses with heavy tails. What warm starts do to it is
+//! known, so what is found can be judged.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -25,10 +26,12 @@ pub(crate) struct Effect {
     pub(crate) times: f64,
     /// To the number of connections that lose something: a factor.
     pub(crate) losses: f64,
+    /// To what each of these retransmits: a factor.
+    pub(crate) bursts: f64,
 }
 
 /// Warm starts change nothing.
-pub(crate) const NOTHING: Effect = Effect { times: 1.0, losses: 1.0 };
+pub(crate) const NOTHING: Effect = Effect { times: 1.0, losses: 1.0, bursts: 1.0 };
 
 /// What an operator meets; connections are all of the server, compared or not.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,6 +44,10 @@ pub(crate) struct Met {
     pub(crate) claimed: Option<f64>,
     /// The same of all connections together.
     pub(crate) claimed_all: Option<f64>,
+    /// Connections after which it was first told, of any part, that warm starts are lossier.
+    pub(crate) told: Option<f64>,
+    /// The same of all connections together.
+    pub(crate) told_all: Option<f64>,
     /// An interval of a single look at 95 % has missed the truth: what the agent does not use.
     pub(crate) has_fixed_missed: bool,
 }
@@ -55,9 +62,21 @@ struct Traffic {
     ipv6: f64,
     /// Segments of a loss, mean.
     burst: f64,
-    /// Of each path: typical time, seconds; probability that a connection of ten segments loses something; window.
-    paths: Vec<(f64, f64, u32)>,
+    paths: Vec<SimulatedPath>,
 }
+
+struct SimulatedPath {
+    /// Typical, seconds.
+    time_s: f64,
+    /// Probability that a connection of ten segments loses something, while the path is well.
+    loss: f64,
+    window: u32,
+    /// Connections for which it is still unwell: losses come together.
+    unwell_for: f64,
+}
+
+/// How often a path becomes unwell, of its connections; for how many of them in the mean, and how many times as many lose then.
+const UNWELL: (f64, f64, f64) = (0.002, 20.0, 10.0);
 
 impl Traffic {
     fn new(seed: u64) -> Self {
@@ -72,7 +91,9 @@ impl Traffic {
         new.paths = (0..PATHS)
             .map(|_| {
                 let window = new.between(11.0_f64.ln(), 256.0_f64.ln()).exp() as u32;
-                ((0.2_f64.ln() + new.normal()).exp(), loss * new.normal().exp(), window)
+                let time_s = (0.2_f64.ln() + new.normal()).exp();
+                let loss = loss * new.normal().exp();
+                SimulatedPath { time_s, loss, window, unwell_for: 0.0 }
             })
             .collect();
         new
@@ -94,8 +115,11 @@ impl Traffic {
     }
 
     fn connection(&mut self, stage: u32, is_chosen: bool, effect: &Effect) -> CanaryConnection {
-        let path = (self.uniform() * PATHS as f64) as usize;
-        let (path_time, loss, remembered) = self.paths[path];
+        let number = (self.uniform() * PATHS as f64) as usize;
+        let weather = (self.uniform(), self.uniform());
+        let path = &mut self.paths[number];
+        let loss = path.loss_in(weather);
+        let (path_time, remembered) = (path.time_s, path.window);
         let factor = |by: f64| if is_chosen { by } else { 1.0 };
         // Pareto, from 3 kB on: half below 5.3 kB, a hundredth beyond 140 kB.
         let bytes = (3000.0 * (1.0 - self.uniform()).powf(-1.0 / 1.2)).min(1e8);
@@ -107,7 +131,7 @@ impl Traffic {
         // Geometric, but no more than there is.
         let again =
             1.0 + ((1.0 - self.uniform()).ln() / (1.0 - 1.0 / (1.0 + self.burst)).ln()).floor();
-        let again = if loses { again.min(segments) } else { 0.0 };
+        let again = if loses { (again * factor(effect.bursts)).round().min(segments) } else { 0.0 };
         let is_v4 = self.uniform() >= self.ipv6;
         CanaryConnection {
             group: CanaryGroup { stage, is_chosen },
@@ -116,6 +140,18 @@ impl Traffic {
             bytes: bytes as u64,
             outcome: CanaryOutcome { time_s, again: again as u32 },
         }
+    }
+}
+
+impl SimulatedPath {
+    /// Of the next connection; by two random numbers from 0 to below 1.
+    fn loss_in(&mut self, (begins, lasts): (f64, f64)) -> f64 {
+        let (often, long, times) = UNWELL;
+        self.unwell_for -= 1.0;
+        if self.unwell_for < 0.0 && begins < often {
+            self.unwell_for = -long * (1.0 - lasts).ln();
+        }
+        if self.unwell_for >= 0.0 { self.loss * times } else { self.loss }
     }
 }
 
@@ -148,15 +184,20 @@ pub(crate) fn month(seed: u64, connections: f64, effect: &Effect) -> Met {
     met
 }
 
-/// One connection after the other at the full share, until all of them are stopped or their gain is claimed; at most so many.
-pub(crate) fn until_found(seed: u64, most: f64, effect: &Effect) -> Met {
+/// One connection after the other at the full share, until it `is_found`; at most so many.
+pub(crate) fn until_found(
+    seed: u64,
+    most: f64,
+    effect: &Effect,
+    is_found: impl Fn(&Met) -> bool,
+) -> Met {
     let mut traffic = Traffic::new(seed);
     let (mut canary, mut met) = (Canary::default(), Met::default());
     for n in 1..=most as u64 {
         let is_chosen = traffic.uniform() >= HOLDOUT;
         let connection = traffic.connection(0, is_chosen, effect);
         look(&mut met, &mut canary, &connection, n as f64);
-        if met.stopped_all.is_some() || met.claimed_all.is_some() {
+        if is_found(&met) {
             break;
         }
     }
@@ -173,6 +214,12 @@ fn look(met: &mut Met, canary: &mut Canary, connection: &CanaryConnection, now: 
         if finding.part.can_be_stopped() && finding.harm(OFF_RATIO).is_some() {
             met.stopped.get_or_insert(now);
             met.stopped_all = met.stopped_all.or(is_all.then_some(now));
+        }
+        // What is known of losses changes with each of them.
+        let is_news = connection.outcome.again > 0 && (met.told.is_none() || is_all);
+        if is_news && met.told_all.is_none() && finding.is_lossier(1.0) {
+            met.told.get_or_insert(now);
+            met.told_all = met.told_all.or(is_all.then_some(now));
         }
     }
 }

@@ -46,6 +46,9 @@ impl Connection {
             return None;
         }
         if self.snd_nxt == 0 {
+            if self.waits_to_open() {
+                return None;
+            }
             return Some(self.opening_piece(now, path));
         }
         if !self.may_send_new() {

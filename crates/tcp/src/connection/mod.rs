@@ -19,6 +19,7 @@ mod in_flight;
 mod input;
 mod member;
 mod offload;
+mod opening_timer;
 mod output;
 mod path_mtu;
 mod remains;
@@ -29,6 +30,7 @@ mod unreachable;
 mod watch;
 
 pub(crate) use member::TurnOutcome;
+pub(crate) use opening_timer::SiblingOpened;
 pub(crate) use output::Departure;
 pub(crate) use path_mtu::RAISE_AFTER;
 pub(crate) use remains::Remains;

@@ -205,6 +205,9 @@ impl Connection {
     #[inline]
     fn next_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
         if self.snd_nxt == 0 {
+            if self.waits_to_open() {
+                return None;
+            }
             let piece = self.syn_piece(now);
             if piece.len > 1 {
                 path.begin(self.transfer());

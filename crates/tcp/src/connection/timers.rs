@@ -125,7 +125,8 @@ impl Connection {
         debug_assert!(path.has_reset_timer() || self.reset_timeout(path).is_none());
         let reset = if path.has_reset_timer() { self.reset_timeout(path) } else { None };
         self.timers.reset = reset.is_some();
-        let timeout = reset.unwrap_or_else(|| path.rtt.rto(self.timers.backoff));
+        let own = reset.or_else(|| self.opening_timeout(path));
+        let timeout = own.unwrap_or_else(|| path.rtt.rto(self.timers.backoff));
         self.timers.retransmit = Deadline::at(now + timeout);
     }
 

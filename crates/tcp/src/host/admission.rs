@@ -18,6 +18,7 @@ impl Host {
         let path = PathId(self.paths.insert(self.memories.path(now, scheme, tuple.remote)));
         if let Some(path) = self.paths.at_mut(path.0) {
             path.set_seed(conn.seed());
+            self.openings.inform(now, &conn, path);
             conn.permit_early_data(path.remembers_early_data());
         }
         let told = Told { passive, ..Told::default() };
@@ -31,6 +32,7 @@ impl Host {
         let id = ConnId(self.connections.insert(entry));
         self.wakeups.forget(id);
         self.by_tuple.insert(tuple, id);
+        self.enter_openings(now, id);
         if early {
             // Its first data leaves before the handshake ends.
             self.join(now, id);
@@ -46,6 +48,7 @@ impl Host {
             Some(false) => self.learn_of_fast_open(now, id),
             None => {}
         }
+        self.tell_siblings(now, id);
     }
 
     /// The path of a connection is told that the handshake is done.
@@ -84,6 +87,7 @@ impl Host {
         }
         self.let_go_of(entry.path);
         self.by_tuple.remove(entry.conn.tuple());
+        self.leave_openings(id, &entry.conn);
         self.buffers.release(entry.held);
         self.guard.counters.sack_discarded += entry.conn.stats().sack_discarded;
         if retires {

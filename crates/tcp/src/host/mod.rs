@@ -16,6 +16,7 @@ mod later_acks;
 mod listen;
 mod lookup;
 mod memories;
+mod openings;
 mod output;
 mod ready;
 mod rescheme;
@@ -40,6 +41,7 @@ use fast_open::FastOpenSide;
 use lookup::Lookup;
 use memories::Memories;
 use memory::{DestinationTable, ReuseGate, Shared};
+use openings::Openings;
 pub use output::Transmit;
 use ready::Ready;
 pub use rescheme::SchemeIsFixed;
@@ -75,6 +77,7 @@ pub struct Host {
     ensembles: FxHashMap<PathId, Ensemble>,
     directory: Directory,
     memories: Memories,
+    openings: Openings,
     by_tuple: Lookup,
     listeners: Vec<(u16, Scheme)>,
     ready: Ready,
@@ -113,6 +116,7 @@ impl Host {
             ensembles: FxHashMap::default(),
             directory: Directory::default(),
             memories: Memories::default(),
+            openings: Openings::default(),
             by_tuple: Lookup::default(),
             listeners: Vec::new(),
             ready: Ready::default(),

@@ -9,7 +9,7 @@ mod sharing;
 
 use super::Recipe;
 use super::profiles::{ns2, ns2_one_way, paper};
-use crate::config::{IdleRestart, MemoryKind, Opening, RttSampling, TickCount};
+use crate::config::{IdleRestart, MemoryKind, Opening, OpeningTimer, RttSampling, TickCount};
 use crate::congestion::CONTROLLERS;
 use crate::recovery::RECOVERIES;
 use crate::registry::values::{between, choose, duration, on_off, positive};
@@ -260,6 +260,21 @@ const GENERAL: &[SchemeParameter] = &[
             r.config.opening = if fast { Opening::FastOpen } else { Opening::Handshake };
             Ok(())
         }
+    ),
+    parameter!(
+        "opening_timer",
+        "initial|known",
+        "when a SYN goes again: after rto_init; by what is known of round trips to the host, and by answers to other SYNs",
+        |r, v| {
+            let timers = [("initial", OpeningTimer::Initial), ("known", OpeningTimer::Known)];
+            choose(v, &timers).map(|t| r.config.opening_timer = t)
+        }
+    ),
+    parameter!(
+        "opening_burst",
+        "segments",
+        "SYNs that leave at once for a host, the others as fast as 1.5 Mbit/s (default: all)",
+        |r, v| { positive(v).map(|n| r.config.opening_burst = Some(n)) }
     ),
     parameter!(
         "idle",

@@ -1,7 +1,7 @@
 //! Two hosts behind an emulated link, or, on a kernel without TUN devices, two addresses of one; a server in a cgroup that
 //! tells how each connection begins; an agent that attends to it.
 
-use crate::bed::{Agent, PATIENCE};
+use crate::bed::{Agent, PATIENCE, window_of};
 use crate::memory::Memory;
 use agent::schemes::ControlChoice;
 use emulator::{
@@ -9,32 +9,12 @@ use emulator::{
 };
 use link::Duplex;
 use nix::fcntl::{Flock, FlockArg};
-use nix::{getsockopt_impl, libc, sockopt_impl};
 use socket2::Domain;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::{env, thread};
-
-/// What every kernel tells of a connection: the first 104 bytes of `struct tcp_info` (include/uapi/linux/tcp.h).
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[expect(unreachable_pub, reason = "the macro below asks for it")]
-pub struct Info {
-    _before: [u32; 20],
-    snd_cwnd: u32,
-    _behind: [u32; 5],
-}
-
-sockopt_impl!(
-    /// The same.
-    TcpInfo,
-    GetOnly,
-    libc::IPPROTO_TCP,
-    libc::TCP_INFO,
-    Info
-);
 
 /// What an agent is asked for, and what connections get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,10 +228,6 @@ fn answer(mut stream: TcpStream) {
             return;
         }
     }
-}
-
-fn window_of(stream: &TcpStream) -> u32 {
-    nix::sys::socket::getsockopt(stream, TcpInfo).unwrap().snd_cwnd
 }
 
 /// 20 Mbit/s, 40 ms, a queue of 100 packets; where there are no TUN devices, two addresses of one host.

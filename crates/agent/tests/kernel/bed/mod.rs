@@ -1,12 +1,15 @@
 //! Two hosts, the link between them, a server in a cgroup, and an agent that attends to it.
 //!
-//! `program` is the agent's process, `server` what listens, `log` what the link has carried, `time` how long things take.
+//! `program` is the agent's process, `server` what listens, `info` what the kernel tells of a connection, `log` what the
+//! link has carried, `time` how long things take.
 
+mod info;
 mod log;
 mod program;
 mod server;
 mod time;
 
+pub(crate) use info::window_of;
 pub(crate) use log::Delivered;
 pub(crate) use program::{Agent, binary};
 pub(crate) use server::{Server, control_of, finish, is_upon_cubic, read, request};

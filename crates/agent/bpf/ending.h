@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A connection closes: what it has proven stays in memory, and the agent is told how it went. */
+#ifndef HEADSTART_ENDING_H
+#define HEADSTART_ENDING_H
+
+#include "progress.h"
+
+static inline void count_lost_summary(void)
+{
+	u32 first = 0;
+	u64 *count = bpf_map_lookup_elem(&lost_summaries, &first);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+static inline void send_summary(struct sock *sk, struct connection *c)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct summary *s = bpf_ringbuf_reserve(&summaries, sizeof(*s), 0);
+	u64 lasted_ns;
+
+	if (!s) {
+		count_lost_summary();
+		return;
+	}
+	s->path = c->path;
+	/* In microseconds when it last arrived, in nanoseconds when it began: below 0 if nothing
+	 * has. */
+	lasted_ns = tp->delivered_mstamp * NS_PER_US - c->began_ns - c->paused_ns;
+	s->lasted_ns = (s64)lasted_ns > 0 ? lasted_ns : 0;
+	s->bytes_acked = tp->bytes_acked;
+	s->first_window = c->began_with;
+	s->last_window = tp->snd_cwnd;
+	s->srtt_us = tp->srtt_us >> 3;
+	s->min_rtt_us = tp->rtt_min.s[0].v;
+	s->sent = tp->data_segs_out;
+	s->retransmitted = tp->total_retrans;
+	s->learnt = c->learnt;
+	s->flags = c->history & SUMMARY_BITS;
+	s->restarts = c->restarts;
+	s->proposed = c->proposed;
+	s->remembered = c->remembered;
+	s->handshake_us = c->handshake_us;
+	s->stage = c->stage;
+	s->start = c->history & HAS_BEGUN_WARM ? START_WARM : c->start;
+	bpf_ringbuf_submit(s, 0);
+}
+
+/* What it has proven since the last loss. */
+static inline void take_proven_sample(const struct tcp_sock *tp, const struct connection *c,
+				      const struct flights *f,
+				 struct path_sample *sample)
+{
+	u32 flight = proven_flight(f, tp);
+	u32 delivered = c->history & HAS_FALLEN_BACK ? 0 : tp->delivered - c->delivered;
+
+	take_sample(tp, c, sample);
+	sample->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, delivered);
+	/* A search says where slow start would end, and has not shown it. */
+	if (c->search.is_on && c->search.is_endless)
+		sample->ssthresh = 0;
+}
+
+/* It closes, or gets another congestion control: leaves `sample`, measured or, as any window is,
+ * proven. */
+static inline void end(struct sock *sk, struct connection *c, const struct path_sample *sample,
+		       bool is_measured)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct path *path;
+
+	if (c->history & HAS_ENDED)
+		return;
+	c->history |= HAS_ENDED;
+	update_memory(c, sample, is_measured);
+	path = bpf_map_lookup_elem(&paths, &c->path);
+	if (path) {
+		__sync_fetch_and_add(&path->connections, 1);
+		__sync_fetch_and_add(&path->bytes_acked, tp->bytes_acked);
+		__sync_fetch_and_add(&path->sent, tp->data_segs_out);
+		__sync_fetch_and_add(&path->retransmitted, tp->total_retrans);
+		if (c->history & HAS_BEGUN_WARM)
+			__sync_fetch_and_add(&path->warm, 1);
+		if (c->first && !(c->history & HAS_FALLEN_BACK))
+			path->fallbacks_in_row = 0;
+	}
+	send_summary(sk, c);
+}
+
+#endif

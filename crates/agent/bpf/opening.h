@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A connection opens: cold, or as wide as the memory allows and chance has it, and then paced. Later
+ * starts of one that is open go the same way (starts.h). */
+#ifndef HEADSTART_OPENING_H
+#define HEADSTART_OPENING_H
+
+#include "connection.h"
+
+/* At which rate `window` is sent, and what is the application's own; false if it is not to be
+ * sent. */
+static inline bool choose_rate(const struct sock *sk, struct connection *c, const struct path *path,
+			       u32 window)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	u32 now_us = tp->srtt_us >> 3, then_us = path->srtt_us;
+	u64 even = pacing_rate(window, tp->mss_cache, now_us > then_us ? now_us : then_us);
+	u64 rate = first_rate(even, path->rate, window, path->window);
+	u64 own = sk->sk_max_pacing_rate;
+
+	/* Slower than a cold start, as a peer of the same prefix can make it who answers late:
+	 * then a cold start. */
+	if (even < pacing_rate(c->cold, tp->mss_cache, now_us))
+		return false;
+	/* The option is of 32 bits; what an application has set beyond could not be put back. */
+	if (!even || even >= ~0U || !own || (own != ~0UL && own >= ~0U))
+		return false;
+	rate = rate < ~0U ? rate : ~0U - 1;
+	c->own_rate = own;
+	c->warm_rate = rate < c->own_rate ? rate : c->own_rate;
+	return true;
+}
+
+/* What it sends from now on is a first flight of `window`. */
+static inline void begin_first_flight(const struct tcp_sock *tp, struct connection *c, u32 window)
+{
+	c->first = window;
+	c->delivered = tp->delivered;
+	c->first_end = tp->snd_nxt + window * tp->mss_cache;
+	c->phase = PHASE_FIRST_FLIGHT;
+}
+
+/* Opens with what is remembered, if pacing can be had for it. */
+static inline void begin_warm(struct sock *sk, struct connection *c, const struct path *path,
+			      u32 window)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	bool was_unpaced = sk->sk_pacing_status == SK_PACING_NONE;
+
+	if (!choose_rate(sk, c, path, window) || !pace(sk, c->warm_rate)) {
+		c->start = START_PACING;
+		return;
+	}
+	c->is_paced = (c->is_paced || was_unpaced) && c->own_rate == ~0U;
+	begin_first_flight(tp, c, window);
+	assume_rate(&c->measure, tp->mss_cache, path->rate);
+	tp->snd_cwnd = window;
+	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
+	sk->sk_pacing_rate = c->warm_rate;
+	/* Slow start ended somewhere: it does not begin again below. It never has: it goes on. */
+	if (path->ssthresh)
+		tp->snd_ssthresh = path->ssthresh > window ? path->ssthresh : window;
+}
+
+/* Chance gives it what the memory has, and nobody is to compare others with it. */
+static inline bool is_chosen(const struct connection *c)
+{
+	return !(c->history & (IS_CONTROL_GROUP | IS_OUTSIDE));
+}
+
+/* Its window is ours to choose. */
+static inline bool may_choose_window(const struct connection *c)
+{
+	return is_chosen(c) && !is_stopped(&c->path, c->recalled);
+}
+
+/* The memory has a window for it: from now on it is compared, unless it is left alone whatever
+ * chance says. How it starts. */
+static inline enum start compare(struct connection *c)
+{
+	c->remembered = c->recalled;
+	if (is_stopped(&c->path, c->recalled))
+		return START_STOPPED;
+	if (c->history & IS_OUTSIDE)
+		return START_OUTSIDE;
+	c->history |= IS_COMPARED;
+	return c->history & IS_CONTROL_GROUP ? START_CONTROL_GROUP : START_SHARED;
+}
+
+/* What the memory has for it now; if nothing, why. */
+static inline enum start look_up(const struct tcp_sock *tp, struct connection *c, u32 cap)
+{
+	u32 window = recall(&c->path, tp->srtt_us >> 3, tp->snd_cwnd, cap);
+
+	c->recalled = window & COLD_FOR ? 0 : window;
+	return window & ~COLD_FOR;
+}
+
+/* As it opens. The first reason is kept; a start that fails later says so. */
+static inline void look_up_first(const struct tcp_sock *tp, struct connection *c, u32 cap)
+{
+	c->start = START_HANDSHAKE;
+	if (tp->total_retrans || tp->data_segs_out)
+		return;
+	c->start = look_up(tp, c, cap);
+	if (c->recalled)
+		c->start = compare(c);
+}
+
+/* As it starts once more. A first visit has a memory by then, of its own, and is compared from
+ * now on: until now it went on alike in both groups. Members of a session join the window of
+ * others then, so there it is not alike. */
+static inline void look_up_again(const struct tcp_sock *tp, struct connection *c, u32 cap)
+{
+	look_up(tp, c, cap);
+	if (c->recalled && !(c->history & IS_COMPARED) && settings.control != CONTROL_SESSION)
+		compare(c);
+}
+
+/* Opens as wide as the memory allows to one of `among` connections, unless it is to be left
+ * alone: the window that it has now is what it begins with otherwise. The window by the memory;
+ * 0: it says nothing. */
+static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap, u32 among)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct offer o = {.cold = tp->snd_cwnd, .cap = cap, .among = among};
+	bool has_reserved = reserve_window(tp, &c->path, &o, is_chosen(c));
+
+	c->cold = o.cold;
+	if (has_reserved && may_choose_window(c))
+		begin_warm(sk, c, o.path, o.window);
+	return o.window;
+}
+
+/* A connection is open; NULL if it is to be left alone. */
+static inline struct connection *open_connection(struct sock *sk, struct destination *to)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 lot = lot_of(sk);
+	struct connection *c;
+
+	if (!destination_of(sk, to) || !to->cap)
+		return NULL;
+	c = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!c)
+		return NULL;
+	c->path = to->path;
+	c->began_ns = bpf_ktime_get_ns();
+	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
+	c->handshake_us = tp->srtt_us >> 3;
+	c->stage = settings.stage;
+	if (is_control_lot(lot))
+		c->history |= IS_CONTROL_GROUP;
+	if (is_outside_lot(lot))
+		c->history |= IS_OUTSIDE;
+	look_up_first(tp, c, to->cap);
+	return c;
+}
+
+/* It begins by itself, and has sent nothing yet. NULL if it is to be left alone. */
+static inline struct connection *begin(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct destination to = {};
+	struct connection *c = open_connection(sk, &to);
+	u32 among;
+
+	if (!c)
+		return NULL;
+	among = finish_handshake(&c->path);
+	/* A handshake that lost something speaks against the memory. */
+	if (!tp->total_retrans && !tp->data_segs_out)
+		c->proposed = begin_as_remembered(sk, c, to.cap, among);
+	c->began_with = tp->snd_cwnd;
+	if (c->first)
+		c->history |= HAS_BEGUN_WARM;
+	return c;
+}
+
+#endif

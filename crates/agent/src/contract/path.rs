@@ -1,0 +1,90 @@
+//! What is known of a path, as the map has it.
+
+use super::field::{get, of, put};
+
+/// What is known of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LearntPath {
+    /// When the window was learnt, nanoseconds of `CLOCK_MONOTONIC`; wrapped, below 0, if that was before this
+    /// boot.
+    pub learnt_ns: u64,
+    /// Bytes that peers acknowledged, of the connections closed.
+    pub bytes_acked: u64,
+    /// Segments with data of these, retransmissions included.
+    pub sent: u64,
+    /// Of these, retransmissions.
+    pub retransmitted: u64,
+    /// At which flights were seen to come in, bytes a second; 0: not measured.
+    pub rate: u64,
+    /// Segments.
+    pub window: u32,
+    /// Where slow start ended, segments; 0 if it had not.
+    pub ssthresh: u32,
+    /// When the window was learnt, microseconds, queue included.
+    pub srtt_us: u32,
+    /// Microseconds.
+    pub min_rtt_us: u32,
+    /// Connections closed.
+    pub connections: u32,
+    /// Of these, begun with a remembered window.
+    pub warm: u32,
+    /// Warm starts that lost something of their first flight.
+    pub fallbacks: u32,
+    /// Of these, the last ones without a success between them.
+    pub fallbacks_in_row: u32,
+}
+
+impl LearntPath {
+    /// Bytes of a value.
+    pub const SIZE: usize = of("path", "").1;
+
+    /// From the map; `None` if the bytes are none of a path.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Some(Self {
+            learnt_ns: u64::from_ne_bytes(get!(bytes, "path", "learnt_ns", 8)),
+            bytes_acked: u64::from_ne_bytes(get!(bytes, "path", "bytes_acked", 8)),
+            sent: u64::from_ne_bytes(get!(bytes, "path", "sent", 8)),
+            retransmitted: u64::from_ne_bytes(get!(bytes, "path", "retransmitted", 8)),
+            rate: u64::from_ne_bytes(get!(bytes, "path", "rate", 8)),
+            window: u32::from_ne_bytes(get!(bytes, "path", "window", 4)),
+            ssthresh: u32::from_ne_bytes(get!(bytes, "path", "ssthresh", 4)),
+            srtt_us: u32::from_ne_bytes(get!(bytes, "path", "srtt_us", 4)),
+            min_rtt_us: u32::from_ne_bytes(get!(bytes, "path", "min_rtt_us", 4)),
+            connections: u32::from_ne_bytes(get!(bytes, "path", "connections", 4)),
+            warm: u32::from_ne_bytes(get!(bytes, "path", "warm", 4)),
+            fallbacks: u32::from_ne_bytes(get!(bytes, "path", "fallbacks", 4)),
+            fallbacks_in_row: u32::from_ne_bytes(get!(bytes, "path", "fallbacks_in_row", 4)),
+        })
+    }
+
+    /// As the map has it.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        put!(bytes, "path", "learnt_ns", self.learnt_ns.to_ne_bytes());
+        put!(bytes, "path", "bytes_acked", self.bytes_acked.to_ne_bytes());
+        put!(bytes, "path", "sent", self.sent.to_ne_bytes());
+        put!(bytes, "path", "retransmitted", self.retransmitted.to_ne_bytes());
+        put!(bytes, "path", "rate", self.rate.to_ne_bytes());
+        put!(bytes, "path", "window", self.window.to_ne_bytes());
+        put!(bytes, "path", "ssthresh", self.ssthresh.to_ne_bytes());
+        put!(bytes, "path", "srtt_us", self.srtt_us.to_ne_bytes());
+        put!(bytes, "path", "min_rtt_us", self.min_rtt_us.to_ne_bytes());
+        put!(bytes, "path", "connections", self.connections.to_ne_bytes());
+        put!(bytes, "path", "warm", self.warm.to_ne_bytes());
+        put!(bytes, "path", "fallbacks", self.fallbacks.to_ne_bytes());
+        put!(bytes, "path", "fallbacks_in_row", self.fallbacks_in_row.to_ne_bytes());
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_come_back_as_they_went() {
+        let mut bytes = [0; LearntPath::SIZE];
+        bytes.iter_mut().zip(0..).for_each(|(byte, n)| *byte = n);
+        assert_eq!(LearntPath::from_bytes(&bytes).unwrap().to_bytes(), bytes);
+    }
+}

@@ -1,0 +1,135 @@
+//! What holds for all connections, as the programs have it.
+
+use super::field::{constant, of, put};
+use crate::schemes::ControlChoice;
+use sequential::part::{CanaryPart, PrefixLength, WINDOWS};
+
+/// What holds for all connections, from their opening on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionSettings {
+    /// What is older is not believed, nanoseconds.
+    pub max_age_ns: u64,
+    /// Round trips after which half of a window is believed no more.
+    pub half_life_rtts: u32,
+    /// Largest first window, segments.
+    pub cap: u32,
+    /// Bits of an IPv4 prefix that is remembered as one.
+    pub v4_bits: u8,
+    /// The same for IPv6.
+    pub v6_bits: u8,
+    /// What attended connections get.
+    pub control: ControlChoice,
+    /// Of a million connections so many begin cold for comparison.
+    pub control_group: u32,
+    /// Beside them so many of a million may start warm.
+    pub canary: u32,
+    /// Counts up whenever something changes that connections are compared under.
+    pub stage: u32,
+    /// Connections that start cold because warm starts did harm to such ones.
+    pub stopped: StoppedParts,
+    /// So that nobody can tell which.
+    pub salt: u32,
+    /// DSCP of first flights; 0: as they are.
+    pub mark: u8,
+    /// All begin cold; what would be done is told.
+    pub leaves_windows: bool,
+    /// Connections are left alone unless one of their ports is [`super::PortKey::ONLY`].
+    pub only_ports: bool,
+    /// What connections that are opened here offer at first, bytes; 0: as the kernel has it.
+    pub receive_window: u32,
+    /// Cold starts measure the path, and end slow start by that.
+    pub paces_cold: bool,
+    /// What is learnt in one network namespace counts in all.
+    pub shares_namespaces: bool,
+    /// Transfers whose size is known begin so that they end with an epoch (TCP/SPAND).
+    pub ends_epochs: bool,
+    /// Other programs attend to new connections: those that these have are no others' business.
+    pub is_superseded: bool,
+}
+
+/// Kinds of connections that start cold, as the programs tell them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoppedParts {
+    windows: u64,
+    lengths: [u32; 8],
+}
+
+impl ConnectionSettings {
+    /// Bytes of the constant.
+    pub const SIZE: usize = of("settings", "").1;
+    const LEAVE_WINDOWS: u32 = constant("LEAVE_WINDOWS");
+    const ONLY_PORTS: u32 = constant("ONLY_PORTS");
+    const PACE_COLD: u32 = constant("PACE_COLD");
+    const SHARE_NAMESPACES: u32 = constant("SHARE_NAMESPACES");
+    const END_EPOCHS: u32 = constant("END_EPOCHS");
+    const SUPERSEDED: u32 = constant("SUPERSEDED");
+
+    /// As the programs have them.
+    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+        let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
+        let flags = flag(self.leaves_windows, Self::LEAVE_WINDOWS)
+            | flag(self.only_ports, Self::ONLY_PORTS)
+            | flag(self.paces_cold, Self::PACE_COLD)
+            | flag(self.shares_namespaces, Self::SHARE_NAMESPACES)
+            | flag(self.ends_epochs, Self::END_EPOCHS)
+            | flag(self.is_superseded, Self::SUPERSEDED);
+        let mut bytes = [0; Self::SIZE];
+        put!(bytes, "settings", "max_age_ns", self.max_age_ns.to_ne_bytes());
+        put!(bytes, "settings", "half_life_rtts", self.half_life_rtts.to_ne_bytes());
+        put!(bytes, "settings", "cap", self.cap.to_ne_bytes());
+        put!(bytes, "settings", "v4_bits", u32::from(self.v4_bits).to_ne_bytes());
+        put!(bytes, "settings", "v6_bits", u32::from(self.v6_bits).to_ne_bytes());
+        put!(bytes, "settings", "control", self.control.to_u32().to_ne_bytes());
+        put!(bytes, "settings", "control_group", self.control_group.to_ne_bytes());
+        put!(bytes, "settings", "salt", self.salt.to_ne_bytes());
+        put!(bytes, "settings", "flags", flags.to_ne_bytes());
+        put!(bytes, "settings", "mark", (u32::from(self.mark) << 2).to_ne_bytes());
+        put!(bytes, "settings", "receive_window", self.receive_window.to_ne_bytes());
+        put!(bytes, "settings", "canary", self.canary.to_ne_bytes());
+        put!(bytes, "settings", "stage", self.stage.to_ne_bytes());
+        put!(bytes, "settings", "stopped_windows", self.stopped.windows.to_ne_bytes());
+        put!(bytes, "settings", "stopped_lengths", self.stopped.lengths_to_bytes());
+        bytes
+    }
+}
+
+impl StoppedParts {
+    /// None.
+    pub const NONE: Self = Self { windows: 0, lengths: [0; 8] };
+    const LENGTH_V4: u32 = constant("LENGTH_V4");
+
+    /// And these. All and bytes are nothing that the programs could tell by: they change nothing.
+    pub const fn add(&mut self, part: CanaryPart) {
+        match part {
+            CanaryPart::Window(class) => self.windows |= 1 << class,
+            CanaryPart::Length(length) => {
+                let index = Self::index(length);
+                self.lengths[(index / 32) & 7] |= 1 << (index % 32);
+            }
+            CanaryPart::All | CanaryPart::Bytes(_) => {}
+        }
+    }
+
+    const fn index(length: PrefixLength) -> usize {
+        let base = if length.is_v4 { Self::LENGTH_V4 } else { 0 };
+        base as usize + length.bits as usize
+    }
+
+    fn lengths_to_bytes(self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        for (to, word) in bytes.chunks_exact_mut(4).zip(self.lengths) {
+            to.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
+}
+
+/// Both sides tell classes of windows by the same bounds.
+const _: () = {
+    assert!(constant("WINDOW_CLASSES") as usize == WINDOWS.len() + 1);
+    let mut n = 0;
+    while n < WINDOWS.len() {
+        assert!(constant("WINDOW_CLASS") << n == WINDOWS[n]);
+        n += 1;
+    }
+};

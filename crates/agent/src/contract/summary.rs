@@ -1,0 +1,128 @@
+//! How a connection went, as it is told when it closes.
+
+use super::field::{constant, get, of};
+use super::key::PrefixKey;
+use crate::start::StartReason;
+use std::fmt::{self, Display, Formatter};
+
+/// How a connection went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionSummary {
+    /// Its path.
+    pub path: PrefixKey,
+    /// From its opening to the last arrival at the peer, less pauses longer than a round trip, nanoseconds.
+    pub lasted_ns: u64,
+    /// Bytes that the peer acknowledged.
+    pub bytes_acked: u64,
+    /// Window it began with, segments.
+    pub first_window: u32,
+    /// Window it ended with, segments.
+    pub last_window: u32,
+    /// At its end, microseconds.
+    pub srtt_us: u32,
+    /// Microseconds.
+    pub min_rtt_us: u32,
+    /// Segments with data, retransmissions included.
+    pub sent: u32,
+    /// Retransmissions.
+    pub retransmitted: u32,
+    /// Window that it left in memory, segments; 0 if none.
+    pub learnt: u32,
+    /// It began with a remembered window.
+    pub is_warm: bool,
+    /// Something of a remembered first window was lost.
+    pub has_fallen_back: bool,
+    /// It began cold so that others can be compared with it.
+    pub in_control_group: bool,
+    /// Something of its very first flight was lost, however large that was.
+    pub has_lost_first: bool,
+    /// Times that it began with a remembered window after idle.
+    pub restarts: u32,
+    /// First window that the memory proposed, taken or not, segments; 0 if none.
+    pub would: u32,
+    /// The memory had a window, and chance alone said whether it starts with that: with [`Self::in_control_group`], which side.
+    pub is_compared: bool,
+    /// Window that the memory had as it opened or began to be compared, segments; 0 if none.
+    pub remembered: u32,
+    /// Round trip of its handshake, microseconds.
+    pub handshake_us: u32,
+    /// Stage of the canary in which it opened.
+    pub stage: u32,
+    /// How it started.
+    pub start: StartReason,
+}
+
+impl ConnectionSummary {
+    /// Bytes of a summary.
+    pub const SIZE: usize = of("summary", "").1;
+    const WARM: u32 = constant("SUMMARY_WARM");
+    const FELL_BACK: u32 = constant("SUMMARY_FELL_BACK");
+    const CONTROL_GROUP: u32 = constant("SUMMARY_CONTROL_GROUP");
+    const LOST_FIRST: u32 = constant("SUMMARY_LOST_FIRST");
+    const COMPARED: u32 = constant("SUMMARY_COMPARED");
+
+    /// From the ring buffer; `None` if the bytes are none of a summary.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let path = PrefixKey::from_bytes(&get!(bytes, "summary", "path", PrefixKey::SIZE))?;
+        let flags = u32::from_ne_bytes(get!(bytes, "summary", "flags", 4));
+        Some(Self {
+            path,
+            lasted_ns: u64::from_ne_bytes(get!(bytes, "summary", "lasted_ns", 8)),
+            bytes_acked: u64::from_ne_bytes(get!(bytes, "summary", "bytes_acked", 8)),
+            first_window: u32::from_ne_bytes(get!(bytes, "summary", "first_window", 4)),
+            last_window: u32::from_ne_bytes(get!(bytes, "summary", "last_window", 4)),
+            srtt_us: u32::from_ne_bytes(get!(bytes, "summary", "srtt_us", 4)),
+            min_rtt_us: u32::from_ne_bytes(get!(bytes, "summary", "min_rtt_us", 4)),
+            sent: u32::from_ne_bytes(get!(bytes, "summary", "sent", 4)),
+            retransmitted: u32::from_ne_bytes(get!(bytes, "summary", "retransmitted", 4)),
+            learnt: u32::from_ne_bytes(get!(bytes, "summary", "learnt", 4)),
+            is_warm: flags & Self::WARM != 0,
+            has_fallen_back: flags & Self::FELL_BACK != 0,
+            in_control_group: flags & Self::CONTROL_GROUP != 0,
+            has_lost_first: flags & Self::LOST_FIRST != 0,
+            restarts: u32::from_ne_bytes(get!(bytes, "summary", "restarts", 4)),
+            would: u32::from_ne_bytes(get!(bytes, "summary", "proposed", 4)),
+            is_compared: flags & Self::COMPARED != 0,
+            remembered: u32::from_ne_bytes(get!(bytes, "summary", "remembered", 4)),
+            handshake_us: u32::from_ne_bytes(get!(bytes, "summary", "handshake_us", 4)),
+            stage: u32::from_ne_bytes(get!(bytes, "summary", "stage", 4)),
+            start: StartReason::of(u32::from_ne_bytes(get!(bytes, "summary", "start", 4)))?,
+        })
+    }
+}
+
+impl Display for ConnectionSummary {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "connection to {}: start={} window={} proposed={} remembered={} handshake_ms={:.1} compared={} stage={} fell_back={} \
+             restarts={} bytes={} sent={} retransmitted={} lasted_ms={:.1} learnt={}",
+            self.path.prefix,
+            self.start.name(),
+            self.first_window,
+            self.would,
+            self.remembered,
+            f64::from(self.handshake_us) / 1e3,
+            self.is_compared,
+            self.stage,
+            self.has_fallen_back,
+            self.restarts,
+            self.bytes_acked,
+            self.sent,
+            self.retransmitted,
+            self.lasted_ns as f64 / 1e6,
+            self.learnt,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_short_is_nothing() {
+        assert_eq!(ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE - 1]), None);
+        assert!(ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).is_some());
+    }
+}

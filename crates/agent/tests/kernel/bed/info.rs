@@ -1,0 +1,28 @@
+//! What the kernel tells of a connection.
+
+use nix::{getsockopt_impl, libc, sockopt_impl};
+use std::net::TcpStream;
+
+/// What every kernel tells of a connection: the first 104 bytes of `struct tcp_info` (include/uapi/linux/tcp.h).
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[expect(unreachable_pub, reason = "the macro below asks for it")]
+pub struct Info {
+    _before: [u32; 20],
+    snd_cwnd: u32,
+    _behind: [u32; 5],
+}
+
+sockopt_impl!(
+    /// The same.
+    TcpInfo,
+    GetOnly,
+    libc::IPPROTO_TCP,
+    libc::TCP_INFO,
+    Info
+);
+
+/// The window of this end, segments.
+pub(crate) fn window_of(stream: &TcpStream) -> u32 {
+    nix::sys::socket::getsockopt(stream, TcpInfo).unwrap().snd_cwnd
+}

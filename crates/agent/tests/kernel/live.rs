@@ -1,0 +1,342 @@
+//! Upgrades under live transfers: every start that would have been warm without them is warm, counted one by one.
+//!
+//! Each client comes from a /24 of its own, so that it shares its memory with nobody, and the agent knows that network before
+//! the first upgrade. Every other client opens one connection for each transfer. The others ask three times over each of theirs,
+//! with pauses longer than a retransmission timeout. So every transfer is a start: of its connection, or after idle. Two count
+//! them: the server looks at its window right after it has written an answer, and the agent counts by kind. Where all are of the
+//! control group, both see every start cold.
+
+use crate::bed::{Bed, PATIENCE, binary, link_of, timed, window_of};
+use crate::cable::ip;
+use crate::upgrade::another_build;
+use agent::question::AgentStatus;
+use agent::start::StartReason;
+use calm::calmly;
+use socket2::{Domain, SockRef, Socket, Type};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+/// 16 segments of 1448 bytes: a cold start sends ten of them in its first flight, a warm one all.
+const BYTES: usize = 16 * 1448;
+/// So wide is a warm start at most, segments, and a cold one.
+const CAP: &str = "16";
+const STOCK: u32 = 10;
+/// Transfers over one connection that is kept.
+const KEPT_FOR: u64 = 3;
+/// Bytes of a piece that follows, and how long it is waited for: no retransmission timeout is as short.
+const PIECE: usize = 1000;
+const PIECE_EVERY: Duration = Duration::from_millis(200);
+/// Round trips, beside the one between the last segment and the next request. A retransmission timeout is three round trips at
+/// first: one, and four times the half of it for which its deviation is taken (RFC 6298 §2.2). In each of them the kernel halves the
+/// window, from at most 32 segments: after two it is at the stock one.
+const PAUSE: u32 = 7;
+/// Networks of clients, and where the first one lies.
+const NETWORKS: &str = "10.64.0.0/10";
+const FIRST_NETWORK: u32 = 0x0a40_0000;
+
+/// What runs while agents follow one another.
+struct Load {
+    rtt_ms: u64,
+    clients: u32,
+    /// Transfers that are under way at each change, at least.
+    live: u64,
+    /// Of each transfer so many more pieces follow its first flight, one after the other: it stays live for longer.
+    pieces: u32,
+    /// Programs that take over, one after the other.
+    upgrades: Vec<PathBuf>,
+}
+
+/// Counted by clients and by the server.
+#[derive(Default)]
+struct Tally {
+    opened: AtomicU64,
+    transfers: AtomicU64,
+    live: AtomicU64,
+    warm: AtomicU64,
+    cold: AtomicU64,
+    /// All networks are known.
+    is_known: AtomicBool,
+    is_over: AtomicBool,
+}
+
+/// Ends what goes on until it is over, also if an upgrade fails: nobody is waited for then.
+struct Ends<'a>(&'a Tally);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Relaxed);
+    }
+}
+
+/// What a client is sent, with so many pieces.
+fn content(pieces: u32) -> Vec<u8> {
+    (0..BYTES + PIECE * pieces as usize).map(|n| (n % 251) as u8).collect()
+}
+
+/// An answer to each byte, until the client has enough.
+fn answer(mut stream: TcpStream, content: &[u8], tally: &Tally) {
+    let (flight, pieces) = content.split_at(BYTES);
+    // All of an answer has room: whoever has written it has not waited for an acknowledgement.
+    SockRef::from(&stream).set_send_buffer_size(8 * BYTES).unwrap();
+    while stream.read_exact(&mut [0]).is_ok() {
+        if stream.write_all(flight).is_err() {
+            return;
+        }
+        let window = window_of(&stream);
+        let count = if window > STOCK { &tally.warm } else { &tally.cold };
+        count.fetch_add(1, Relaxed);
+        for piece in pieces.chunks(PIECE) {
+            thread::sleep(PIECE_EVERY);
+            if stream.write_all(piece).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn serve(listener: TcpListener, pieces: u32, tally: &Arc<Tally>) -> SocketAddr {
+    let (address, tally) = (listener.local_addr().unwrap(), Arc::clone(tally));
+    let content = Arc::new(content(pieces));
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let (content, tally) = (Arc::clone(&content), Arc::clone(&tally));
+            thread::spawn(move || answer(stream, &content, &tally));
+        }
+    });
+    address
+}
+
+/// In the client's namespace, from a network of its own.
+struct Client<'a> {
+    from: SocketAddr,
+    server: SocketAddr,
+    rtt: Duration,
+    /// Before its first connection, and once more when all networks are known: not all at once.
+    stagger: Duration,
+    /// Over one connection.
+    transfers: u64,
+    expected: &'a [u8],
+    tally: &'a Tally,
+}
+
+impl Client<'_> {
+    fn open(&self) -> TcpStream {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.bind(&self.from.into()).unwrap();
+        socket.connect(&self.server.into()).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        self.tally.opened.fetch_add(1, Relaxed);
+        socket.into()
+    }
+
+    fn ask(&self, stream: &mut TcpStream) {
+        let mut came = vec![0; self.expected.len()];
+        stream.write_all(&[1]).unwrap();
+        stream.read_exact(&mut came).unwrap();
+        assert!(came == self.expected, "other bytes came than were sent");
+        self.tally.transfers.fetch_add(1, Relaxed);
+    }
+
+    /// The first visit teaches of the network. Once all have, one connection after the other.
+    fn go_on(&self) {
+        thread::sleep(self.stagger);
+        self.ask(&mut self.open());
+        while !self.tally.is_known.load(Relaxed) && !self.tally.is_over.load(Relaxed) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        thread::sleep(self.stagger);
+        while !self.tally.is_over.load(Relaxed) {
+            self.tally.live.fetch_add(1, Relaxed);
+            let mut stream = self.open();
+            self.ask(&mut stream);
+            self.tally.live.fetch_sub(1, Relaxed);
+            for _ in 1..self.transfers {
+                thread::sleep(PAUSE * self.rtt);
+                self.tally.live.fetch_add(1, Relaxed);
+                self.ask(&mut stream);
+                self.tally.live.fetch_sub(1, Relaxed);
+            }
+        }
+    }
+}
+
+impl Load {
+    const fn rtt(&self) -> Duration {
+        Duration::from_millis(self.rtt_ms)
+    }
+
+    /// Of a connection that is kept, from its opening to the next one: of each transfer a round trip, at most one for its
+    /// first flight, and its pieces; a round trip of the handshake, and pauses.
+    fn cycle(&self) -> Duration {
+        (7 + 2 * PAUSE) * self.rtt() + 3 * self.pieces * PIECE_EVERY
+    }
+}
+
+/// What was measured, for whoever looks at it.
+struct Course {
+    fewest_live: u64,
+    longest: Duration,
+}
+
+/// Upgrades one after the other.
+fn upgrade_all(bed: &Bed, agent: &mut crate::bed::Agent, load: &Load, tally: &Tally) -> Course {
+    let mut course = Course { fewest_live: u64::MAX, longest: Duration::ZERO };
+    // All have begun.
+    thread::sleep(load.cycle());
+    for program in &load.upgrades {
+        let (took, ()) = timed(|| agent.upgrade(program));
+        course.fewest_live = course.fewest_live.min(tally.live.load(Relaxed));
+        course.longest = course.longest.max(took);
+        bed.forget_log();
+    }
+    course
+}
+
+/// All of it, under an agent with these options beside; what clients and server have counted, and the last agent's sums. `None`
+/// where it cannot be.
+fn run(load: &Load, options: &[&str]) -> Option<(Arc<Tally>, AgentStatus)> {
+    // Room for all first flights: what is lost would cost a path its memory, upgrade or not.
+    let bed = Bed::over(link_of(1000, load.rtt_ms, 100_000))?;
+    let ways = [
+        (&bed.client, ["route", "add", "local", NETWORKS, "dev", "lo"]),
+        (&bed.server, ["route", "add", "unicast", NETWORKS, "dev", bed.server.name()]),
+    ];
+    if !ways.iter().all(|(host, way)| ip(host, way)) {
+        calm::skipped("no routes without `ip`");
+        return None;
+    }
+    // A busy machine sends again what is only late: that is not to turn warm starts off.
+    let mut agent = bed.agent(&[&["--cap", CAP, "--off-ratio", "1000"], options].concat());
+    let tally = Arc::new(Tally::default());
+    let server = serve(bed.listen(4096), load.pieces, &tally);
+    let (rtt, expected) = (load.rtt(), &content(load.pieces)[..]);
+    let client = |n: u32| {
+        let from = Ipv4Addr::from_bits(FIRST_NETWORK + (n << 8) + 1);
+        bed.client.namespace().enter().unwrap();
+        let stagger = load.cycle() * n / load.clients;
+        let transfers = if n.is_multiple_of(2) { 1 } else { KEPT_FOR };
+        let (from, tally) = ((from, 0).into(), &*tally);
+        Client { from, server, rtt, stagger, transfers, expected, tally }.go_on();
+    };
+    let course = thread::scope(|scope| {
+        let _ends = Ends(&tally);
+        for n in 0..load.clients {
+            let small = thread::Builder::new().stack_size(256 << 10);
+            small.spawn_scoped(scope, move || client(n)).unwrap();
+        }
+        agent.wait_for_closed(load.clients.into());
+        tally.is_known.store(true, Relaxed);
+        upgrade_all(&bed, &mut agent, load, &tally)
+    });
+    eprintln!(
+        "{} upgrades, {} clients: {:?} at most, {} transfers live at least; {} connections, {} transfers, {} warm",
+        load.upgrades.len(),
+        load.clients,
+        course.longest,
+        course.fewest_live,
+        tally.opened.load(Relaxed),
+        tally.transfers.load(Relaxed),
+        tally.warm.load(Relaxed),
+    );
+    let starts = agent.status().connections.starts;
+    eprintln!("starts that the agent has heard of: {:?}", named(starts));
+    assert!(course.fewest_live >= load.live, "{} live", course.fewest_live);
+    let has_heard_of_all = load.upgrades.iter().all(|program| *program == binary());
+    if has_heard_of_all {
+        agent.wait_for_closed(tally.opened.load(Relaxed));
+    }
+    Some((tally, agent.status()))
+}
+
+/// Those that there are.
+fn named(starts: [u64; StartReason::ALL.len()]) -> Vec<(StartReason, u64)> {
+    StartReason::ALL.into_iter().zip(starts).filter(|(_, count)| *count > 0).collect()
+}
+
+/// The first visit of each client is to nobody's knowledge. All other starts are warm, but for `resent`: connections of which a busy
+/// machine has sent the SYN again, which start cold with an upgrade and without one.
+fn assert_warm(load: &Load, tally: &Tally, resent: u64) {
+    let (clients, transfers) = (u64::from(load.clients), tally.transfers.load(Relaxed));
+    let seen = (tally.cold.load(Relaxed), tally.warm.load(Relaxed));
+    assert_eq!(seen, (clients + resent, transfers - clients - resent));
+}
+
+/// With the same programs the last agent has heard of all that there was, and has seen the same.
+fn assert_upgrades(load: &Load) {
+    let Some((tally, status)) = run(load, &[]) else { return };
+    let (opened, clients) = (tally.opened.load(Relaxed), u64::from(load.clients));
+    let totals = status.connections;
+    let resent = totals.starts[StartReason::Handshake as usize];
+    assert_warm(load, &tally, resent);
+    assert_eq!((totals.closed(), status.summaries_lost), (opened, 0));
+    let of = |reason: StartReason| totals.starts[reason as usize];
+    let seen = (of(StartReason::Unknown), of(StartReason::Warm));
+    assert_eq!(seen, (clients, opened - clients - resent));
+    let again = tally.transfers.load(Relaxed) - opened;
+    let restarts = totals.warm.restarts + totals.cold.restarts;
+    // On a busy machine a piece may come as late as after idle: one more start, and a warm one.
+    let most = if load.pieces > 0 { u64::MAX } else { again };
+    assert!((again..=most).contains(&restarts), "{restarts} of {again}: {totals:?}");
+    assert_eq!(totals.warm.fallbacks, 0, "{totals:?}");
+}
+
+/// What the others are to be told apart from: nobody starts warm, and both counts say so.
+#[test]
+fn without_warm_starts_every_start_is_seen_to_be_cold() {
+    calmly(|| {
+        let load = Load { rtt_ms: 100, clients: 20, live: 1, pieces: 0, upgrades: same(1) };
+        let Some((tally, status)) = run(&load, &["--holdout", "1"]) else { return };
+        let transfers = tally.transfers.load(Relaxed);
+        assert_eq!((tally.cold.load(Relaxed), tally.warm.load(Relaxed)), (transfers, 0));
+        assert_eq!(status.connections.starts[StartReason::Warm as usize], 0);
+    });
+}
+
+/// The agent's own program, so many times.
+fn same(upgrades: usize) -> Vec<PathBuf> {
+    vec![binary(); upgrades]
+}
+
+#[test]
+fn upgrades_under_forty_live_transfers_leave_every_start_warm() {
+    calmly(|| {
+        assert_upgrades(&Load { rtt_ms: 200, clients: 80, live: 40, pieces: 0, upgrades: same(4) });
+    });
+}
+
+/// Other programs begin with a copy of the memory; what is open keeps the old ones, and its memory.
+#[test]
+fn upgrades_to_other_programs_leave_every_start_warm() {
+    calmly(|| {
+        let upgrades = vec![another_build(), binary()];
+        let load = Load { rtt_ms: 200, clients: 80, live: 40, pieces: 0, upgrades };
+        let Some((tally, _)) = run(&load, &[]) else { return };
+        assert_warm(&load, &tally, 0);
+    });
+}
+
+/// `UPGRADES=15` makes fewer of them.
+#[test]
+#[ignore = "takes minutes: `make test-upgrades`, after changes of what is handed over"]
+fn a_hundred_upgrades_under_two_hundred_live_transfers_leave_every_start_warm() {
+    let upgrades = std::env::var("UPGRADES").ok().and_then(|text| text.parse().ok());
+    let upgrades = same(upgrades.unwrap_or(100));
+    assert_upgrades(&Load { rtt_ms: 300, clients: 360, live: 200, pieces: 0, upgrades });
+}
+
+#[test]
+#[ignore = "keeps a machine busy with 2,800 threads: `make test-upgrades`"]
+fn upgrades_under_a_thousand_live_transfers_leave_every_start_warm() {
+    assert_upgrades(&Load {
+        rtt_ms: 300,
+        clients: 1400,
+        live: 1000,
+        pieces: 30,
+        upgrades: same(5),
+    });
+}

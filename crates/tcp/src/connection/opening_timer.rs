@@ -1,0 +1,104 @@
+//! When a SYN or SYN-ACK goes again, where the scheme asks what is known of the path
+//! (`opening_timer=known`). The host knows: it sees other connections to the same destination open
+//! (`host/openings.rs`), and a memory may have told the path.
+
+use super::timers::Deadline;
+use super::{Connection, State};
+use crate::config::OpeningTimer;
+use crate::path::Path;
+use units::{Duration, Instant};
+
+/// Shorter than this no timer is worth its wake-up; Google's QUIC takes 10 ms, Linux's clock 4.
+const SHORTEST: Duration = Duration::from_millis(20);
+
+/// A connection to the same destination has opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SiblingOpened {
+    /// How long its SYN, or SYN-ACK, took to be answered.
+    pub(crate) round_trip: Duration,
+    /// Its answer and others say that this connection's is overdue.
+    pub(crate) overtaken: bool,
+}
+
+impl Connection {
+    /// It opens, and asks what is known of the path.
+    pub(crate) fn waits_for_siblings(&self) -> bool {
+        self.asks_siblings()
+            && self.snd_una == 0
+            && matches!(self.state, State::SynSent | State::SynReceived)
+    }
+
+    /// It hears, and tells others, how long answers take.
+    pub(crate) fn asks_siblings(&self) -> bool {
+        self.config.opening_timer == OpeningTimer::Known
+    }
+
+    /// SYNs that leave at once for its destination, of those that this host opens.
+    pub(crate) fn opening_burst(&self) -> Option<u32> {
+        self.config.opening_burst.filter(|_| self.state == State::SynSent)
+    }
+
+    /// When its SYN or SYN-ACK left last; `None`: it has not.
+    pub(crate) fn opening_sent_at(&self) -> Option<Instant> {
+        self.board.segment(0).filter(|head| head.start == 0).map(|head| head.sent_at)
+    }
+
+    /// The first SYN leaves no sooner than `at`.
+    pub(crate) fn open_at(&mut self, at: Instant) {
+        self.timers.pacing = Deadline::at(at);
+    }
+
+    /// The first SYN still waits for its time.
+    pub(super) fn waits_to_open(&self) -> bool {
+        self.timers.pacing.is_running() && self.config.opening_burst.is_some()
+    }
+
+    /// How long to wait for the answer to what opens, doubled with each timeout; `None`: nothing is
+    /// known. Connections that begin together would lose what they repeat together again, so each adds
+    /// a part of its own, up to an eighth.
+    pub(super) fn opening_timeout(&self, path: &Path) -> Option<Duration> {
+        if !self.waits_for_siblings() || !path.rtt.has_sample() {
+            return None;
+        }
+        let (srtt, rttvar) = (path.rtt.srtt(), path.rtt.rttvar());
+        let expected = (srtt * 2).max(srtt + rttvar * 4).max(SHORTEST);
+        let first = self.spread(expected).min(self.config.rto.initial);
+        let doubled = first.saturating_mul(1 << self.timers.backoff.min(16));
+        Some(doubled.min(self.config.rto.max))
+    }
+
+    /// Another connection to the same destination has opened: the timer of this one's SYN runs out
+    /// sooner, if that tells of a loss. Answers a deadline to come up at.
+    pub(crate) fn on_sibling_opened(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        sibling: SiblingOpened,
+    ) -> Option<Instant> {
+        let sent = self.opening_sent_at().filter(|_| self.waits_for_siblings())?;
+        if !path.rtt.has_sample() {
+            path.rtt.seed(sibling.round_trip, sibling.round_trip / 2);
+        }
+        let known = sent + self.opening_timeout(path)?;
+        // A quarter of a round trip is what reordering may have delayed the answer by.
+        let overdue = now + self.spread(sibling.round_trip / 4);
+        let due = if sibling.overtaken { known.min(overdue) } else { known };
+        let due = Deadline::at(due.max(now));
+        if due < self.timers.retransmit {
+            self.timers.retransmit = due;
+        }
+        self.next_timeout()
+    }
+
+    /// `time` and up to an eighth more, by the connection's own number.
+    fn spread(&self, time: Duration) -> Duration {
+        // Fibonacci hashing: the upper bits of the product are spread evenly.
+        let part = self.seed().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
+        time + Duration::from_nanos(part_of_eighth(time, part))
+    }
+}
+
+/// An eighth of `time`, times `part` of 2^16.
+fn part_of_eighth(time: Duration, part: u64) -> u64 {
+    ((u128::from(time.as_nanos() / 8) * u128::from(part)) >> 16) as u64
+}

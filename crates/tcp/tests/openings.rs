@@ -1,0 +1,159 @@
+//! Connections that open to the same host at a time: when their SYNs leave, and when they go again.
+
+use std::net::{IpAddr, Ipv4Addr};
+use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions, Transmit};
+use units::{Duration, Instant, SeqNum};
+
+const REMOTE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 9));
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+/// A client whose peer the test plays.
+struct Client {
+    host: Host,
+    scheme: Scheme,
+    opened: u16,
+}
+
+impl Client {
+    fn new(scheme: &str) -> Self {
+        let scheme = Scheme::parse(scheme).unwrap();
+        Self { host: Host::new(HostConfig { seed: 7 }), scheme, opened: 0 }
+    }
+
+    fn connect(&mut self, now: Instant) -> ConnId {
+        let local_port = 5000 + self.opened;
+        self.opened += 1;
+        let tuple = FourTuple { local_port, remote: REMOTE, remote_port: 80 };
+        self.host.connect(now, tuple, &self.scheme).unwrap()
+    }
+
+    /// All that leaves now.
+    fn sent(&mut self, now: Instant) -> Vec<Transmit> {
+        self.host.handle_timeout(now);
+        std::iter::from_fn(|| self.host.poll_transmit(now)).collect()
+    }
+
+    /// The peer answers this SYN.
+    fn answer(&mut self, now: Instant, syn: &Transmit) {
+        let options = TcpOptions { mss: Some(1460), ..TcpOptions::default() };
+        let answer = Segment {
+            seq: SeqNum(0),
+            ack: syn.segment.seq + 1,
+            flags: Flags::SYN.with(Flags::ACK),
+            window: 65_535,
+            options,
+            ..Segment::default()
+        };
+        self.host.handle_segment(now, &syn.tuple, &answer);
+    }
+
+    /// When the next SYN goes again, and whose it is.
+    fn next_again(&mut self) -> (Instant, Vec<u16>) {
+        let due = self.host.poll_timeout().unwrap();
+        let ports = self.sent(due).iter().map(|syn| syn.tuple.local_port).collect();
+        (due, ports)
+    }
+}
+
+/// `due` and up to an eighth of `time` later.
+fn assert_due(due: Instant, from: Instant, time: Duration) {
+    assert!(due >= from + time && due <= from + time + time / 8, "{due} for {}", from + time);
+}
+
+#[test]
+fn answers_to_syns_that_left_together_tell_of_one_that_is_lost() {
+    let mut client = Client::new("linux+opening_timer=known");
+    for _ in 0..3 {
+        client.connect(at(0));
+    }
+    let syns = client.sent(at(0));
+    assert_eq!(syns.len(), 3);
+    // One answer says nothing but how long it took: R = 100 ms, and R/2 as its deviation. 100 + 4 * 50.
+    client.answer(at(100), &syns[1]);
+    client.sent(at(100));
+    let due = client.host.poll_timeout().unwrap();
+    assert_due(due, at(0), Duration::from_millis(300));
+    // The second one overtakes it: a quarter of a round trip from now.
+    client.answer(at(100), &syns[2]);
+    client.sent(at(100));
+    let (due, again) = client.next_again();
+    assert_due(due, at(100), Duration::from_millis(25));
+    assert_eq!(again, [5000]);
+}
+
+#[test]
+fn an_answer_to_a_later_syn_is_enough() {
+    let mut client = Client::new("linux+opening_timer=known");
+    client.connect(at(0));
+    let first = client.sent(at(0));
+    client.connect(at(40));
+    let second = client.sent(at(40));
+    assert_eq!((first.len(), second.len()), (1, 1));
+    client.answer(at(140), &second[0]);
+    client.sent(at(140));
+    let (due, again) = client.next_again();
+    assert_due(due, at(140), Duration::from_millis(25));
+    assert_eq!(again, [5000]);
+    // Doubled: 2 * 300 ms, as nothing else is heard.
+    let (next, again) = client.next_again();
+    assert_due(next, due, Duration::from_millis(600));
+    assert_eq!(again, [5000]);
+}
+
+#[test]
+fn who_comes_later_knows_from_the_start_how_long_answers_take() {
+    let mut client = Client::new("linux+opening_timer=known");
+    client.connect(at(0));
+    let first = client.sent(at(0));
+    client.answer(at(80), &first[0]);
+    client.sent(at(80));
+    client.connect(at(1000));
+    client.sent(at(1000));
+    let (due, again) = client.next_again();
+    assert_due(due, at(1000), Duration::from_millis(240));
+    assert_eq!(again, [5001]);
+    // Ten minutes later nobody believes it.
+    client.host.abort(at(1500), ConnId(1));
+    client.connect(at(700_000));
+    client.sent(at(700_000));
+    assert_eq!(client.host.poll_timeout(), Some(at(701_000)));
+}
+
+#[test]
+fn nobody_listens_to_others_unless_the_scheme_says_so() {
+    let mut client = Client::new("linux");
+    for _ in 0..3 {
+        client.connect(at(0));
+    }
+    let syns = client.sent(at(0));
+    client.answer(at(100), &syns[1]);
+    client.answer(at(100), &syns[2]);
+    client.sent(at(100));
+    assert_eq!(client.host.poll_timeout(), Some(at(1000)));
+}
+
+#[test]
+fn syns_beyond_a_burst_leave_spaced() {
+    let mut client = Client::new("linux+opening_burst=2");
+    for _ in 0..4 {
+        client.connect(at(0));
+    }
+    let mut left = Vec::new();
+    let mut now = at(0);
+    while left.len() < 4 {
+        left.extend(client.sent(now).iter().map(|syn| (now, syn.tuple.local_port)));
+        now = client.host.poll_timeout().unwrap();
+    }
+    // 74 bytes at 1.5 Mbit/s are 394.666 us.
+    let gap = Duration::from_nanos(394_667);
+    let near =
+        |a: Instant, b: Instant| a.saturating_since(b).max(b.saturating_since(a)).as_nanos() < 5;
+    assert_eq!(left.iter().map(|(_, port)| *port).collect::<Vec<_>>(), [5000, 5001, 5002, 5003]);
+    for (n, (when, _)) in left.iter().enumerate() {
+        let spaced = at(0) + gap * (n as u64).saturating_sub(1);
+        assert!(near(*when, spaced), "{n}: {when} for {spaced}");
+    }
+}
