@@ -6,7 +6,7 @@
 mod twins;
 
 use arith::flights::{FlightAck, Flights};
-use arith::measure::{Measure, TrainAck, TrainSays};
+use arith::measure::{TrainAck, TrainMeasure, TrainSays};
 use proptest::strategy::Strategy;
 
 /// What `kernel.h` and `paths.h` would bring.
@@ -63,7 +63,7 @@ const MSS: u64 = 1448;
 #[derive(Default)]
 struct Twin {
     flights: Flights,
-    measure: Measure,
+    measure: TrainMeasure,
     delivered: u32,
 }
 

@@ -7,7 +7,7 @@
 #[allow(dead_code, reason = "it draws rows, and no header is its twin by itself")]
 mod twins;
 
-use arith::session::{Arrival, Joining, Session, SessionMember};
+use arith::session::{Joining, MemberArrival, Session, SessionMember};
 use proptest::strategy::Strategy;
 
 /// What `paths.h` would bring.
@@ -146,7 +146,7 @@ impl Twin {
             }
             2 => s.share_at_once(member(a), &Joining { among: b32, sends: c32 }),
             3 | 8 => {
-                let arrival = Arrival {
+                let arrival = MemberArrival {
                     now_ns: ns,
                     acked: c32,
                     outstanding: d32,

@@ -48,7 +48,7 @@ struct Arrived {
 
 /// The measurement of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Measure {
+pub struct TrainMeasure {
     /// Of the last train, nanoseconds a segment; 0: none.
     gap: u64,
     /// What is believed, the same; of a warm start at first what is remembered.
@@ -69,7 +69,7 @@ pub struct Measure {
     has_measured: bool,
 }
 
-impl Measure {
+impl TrainMeasure {
     /// What is believed, nanoseconds a segment; 0: nothing is.
     pub const fn best(&self) -> u64 {
         self.best
@@ -196,7 +196,7 @@ mod tests {
     /// of 1000 bytes, two segments leave for each.
     #[test]
     fn two_flights_that_arrive_alike_are_believed() {
-        let mut measure = Measure::default();
+        let mut measure = TrainMeasure::default();
         measure.begin_first_train(0);
         let (mut delivered, mut sent, mut sent_us) = (0_u32, 10_u64, 0);
         // What the first ACK of each round says; no other says anything.

@@ -99,7 +99,7 @@ pub struct Joining {
 
 /// Something of a member arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct MemberArrival {
     /// When.
     pub now_ns: u64,
     /// Segments.
@@ -191,14 +191,15 @@ impl Session {
         self.taught = 0;
     }
 
-    /// Nobody has sent for a while, so whoever does next starts for all. Of silence, and a round trip: the least
-    /// retransmission timeout.
+    /// Nobody has sent yet, or for a while, so whoever does next starts for all. Of silence, and a round trip: the least
+    /// retransmission timeout. (A kernel's clock is far from zero, where a new session was used last; ours may be near.)
     pub const fn is_idle(&self, now_ns: u64, srtt_us: u32) -> bool {
         let silence = 200 * NS_PER_MS + srtt_us as u64 * NS_PER_US;
-        self.weights == 0 && now_ns.wrapping_sub(self.used_ns) > silence
+        let is_silent = now_ns.wrapping_sub(self.used_ns) > silence;
+        self.weights == 0 && (self.window == 0 || is_silent)
     }
 
-    fn on_round(&mut self, arrival: &Arrival) {
+    fn on_round(&mut self, arrival: &MemberArrival) {
         if arrival.now_ns < self.round_end_ns {
             return;
         }
@@ -235,7 +236,7 @@ impl Session {
         }
     }
 
-    fn grow(&mut self, arrival: &Arrival) {
+    fn grow(&mut self, arrival: &MemberArrival) {
         if self.is_in_slow_start() {
             self.window += arrival.acked.min(self.ssthresh - self.window);
         } else {
@@ -252,8 +253,8 @@ impl Session {
     }
 
     /// Something of a member has arrived.
-    pub fn on_arrival(&mut self, member: &mut SessionMember, arrival: &Arrival) {
-        let Arrival { acked, outstanding, .. } = *arrival;
+    pub fn on_arrival(&mut self, member: &mut SessionMember, arrival: &MemberArrival) {
+        let MemberArrival { acked, outstanding, .. } = *arrival;
         let all = self.outstanding.wrapping_sub(member.outstanding);
         self.round_flight =
             self.round_flight.max(all.wrapping_add(outstanding).wrapping_add(acked));

@@ -47,11 +47,9 @@ fn is_skipped(said: &str) -> bool {
 
 #[test]
 fn an_agent_that_fails_is_no_reason_to_skip() {
-    let lacks =
-        "note: kernel without hs-bbr: headstart agent: cannot work here: no BBR to build upon: bbr_main";
+    let lacks = "note: kernel without hs-bbr: headstart agent: cannot work here: no BBR to build upon: bbr_main";
     assert_eq!(calm::reason(lacks, &MAY_LACK), Some(lacks));
-    let fails =
-        "note: kernel without hs-bbr: headstart agent: the kernel does not take the programs: EINVAL";
+    let fails = "note: kernel without hs-bbr: headstart agent: the kernel does not take the programs: EINVAL";
     assert_eq!(calm::reason(fails, &MAY_LACK), None);
 }
 

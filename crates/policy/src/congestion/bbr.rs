@@ -7,9 +7,8 @@
 
 use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::{AckSample, Delivery, micros};
-use crate::bbr::{Gains, Model, Probing};
+use crate::bbr::{Gains, Model, ModelledPath, Probing};
 use crate::registry::{Implied, Make};
-use crate::startup::ModelledPath;
 use crate::window::Window;
 use arith::bbr::{CWND_GAIN, CYCLE, DRAIN_GAIN, HIGH_GAIN, UNIT};
 use units::{Duration, Instant};

@@ -23,9 +23,8 @@ controllers! {
 }
 
 use crate::ack::AckSample;
-use crate::bbr::Model;
+use crate::bbr::{Model, ModelledPath};
 use crate::registry::Descriptor;
-use crate::startup::ModelledPath;
 use crate::window::Window;
 use units::{Duration, Instant};
 

@@ -6,6 +6,7 @@
 //! something is lost, all is over.
 
 use crate::ack::{AckSample, RttEstimator};
+use crate::bbr::ModelledPath;
 use crate::startup::PendingData;
 use crate::window::Window;
 use arith::session::{Session, SessionMember};
@@ -119,15 +120,6 @@ impl Situation<'_> {
 /// At most what 32 bits hold.
 pub(crate) fn microseconds(time: Duration) -> u32 {
     u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
-}
-
-/// What a controller that models the path has measured of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ModelledPath {
-    /// Bandwidth in segments a microsecond, in the fixed point of [`arith::bbr`].
-    pub bandwidth: u64,
-    /// Lowest round trip, microseconds.
-    pub min_rtt_us: u64,
 }
 
 /// A start-up that is told of these events.

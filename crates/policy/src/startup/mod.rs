@@ -41,7 +41,7 @@ use crate::registry::Descriptor;
 use crate::window::Window;
 use units::Duration;
 
-pub use attended::{Attendance, Attendant, Attended, ModelledPath, SharedAttendant, Situation};
+pub use attended::{Attendance, Attendant, Attended, SharedAttendant, Situation};
 pub use bbr::BbrStart;
 pub use careful_resume::CarefulResume;
 pub use fast_start::FastStart;

@@ -37,8 +37,8 @@ impl Warm {
             takes: true,
         };
         let terms = &self.options.terms;
-        let lent = attendance
-            .lender(|lender, remote| lender.reserve((at.now, remote), &request, terms));
+        let lent =
+            attendance.lender(|lender, remote| lender.reserve((at.now, remote), &request, terms));
         if let Some((first, path)) = lent {
             self.begin_warm(window, at, (&path, first));
         }

@@ -1,7 +1,8 @@
 //! What a connection leaves in the memory of its path.
 
 use super::{Warm, segments};
-use crate::startup::attended::{ModelledPath, Situation};
+use crate::bbr::ModelledPath;
+use crate::startup::attended::Situation;
 use crate::window::Window;
 use arith::reuse::proven;
 use memory::PathSample;

@@ -5,22 +5,19 @@
 //! Each connection keeps a path of its own, whose window is its share; the session lies with what the host's connections have in
 //! common. Losses are the session's affair, so it rules them for as long as the connection lives.
 
+use super::grant::{Grant, enter_active};
 use super::pacing::rate_of;
 use super::{Warm, WarmOptions, WarmPhase, clock_us, segments};
 use crate::ack::{AckSample, Episode};
+use crate::bbr::ModelledPath;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make};
-use crate::startup::attended::{Attendance, Attended, ModelledPath, Situation};
-use crate::startup::{
-    Occasion, PendingData, Phase, SlowStart, Start, StartUp, StartUpDescriptor,
-};
+use crate::startup::attended::{Attendance, Attended, Situation};
+use crate::startup::{Occasion, PendingData, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
 use crate::window::{Cause, Window};
 use arith::measure::TrainAck;
-use arith::reuse::{pacing_rate, proven, window_at_loss};
-use arith::session::{
-    Arrival, INITIAL_WINDOW, Joining, Session, SessionMember, UNLIMITED, burst_rate, known_to_send,
-    spread_of,
-};
+use arith::reuse::{proven, window_at_loss};
+use arith::session::{Joining, MemberArrival, Session, SessionMember, UNLIMITED, known_to_send};
 use memory::PathSample;
 
 /// The agent's session.
@@ -28,7 +25,7 @@ pub static MEMBER: StartUpDescriptor = StartUpDescriptor::new(
     "session-member",
     "has a share of one window for all connections to a host, which begins with what is remembered",
     "docs/adr/0013-agent.md, 0020-one-policy.md; docs/agent/design.md",
-    Make::Alone(|setup| Box::new(Member::new(WarmOptions::of(setup)))),
+    Make::Alone(|setup| Box::new(MemberStart::new(WarmOptions::of(setup)))),
 )
 .with(&[
     &super::options::CAP,
@@ -38,61 +35,24 @@ pub static MEMBER: StartUpDescriptor = StartUpDescriptor::new(
 ])
 .implying(Implied { memory: MemoryKind::Lent, pacing: true, ..Implied::NOTHING });
 
-/// Segments that are not paced, as the kernel does not the first ones of a connection.
-const UNPACED_SEGMENTS: u64 = 10;
-/// Linux sends what it paces in pieces of about a millisecond: while round trips are shorter nothing is spaced by that.
-const MIN_PACED_RTT_US: u32 = 1000;
-
-/// What a member may do now.
-#[derive(Clone, Copy, Debug)]
-struct Grant {
-    /// Segments outstanding.
-    share: u32,
-    /// Segments in a round trip: how fast what leaves as a burst is paced.
-    spread: u32,
-    /// Of all members.
-    window: u32,
-    /// Of the path, bytes a second; 0: not known.
-    rate: u64,
-    /// Lowest round trip of all, microseconds; 0: not known.
-    base_us: u32,
-    is_in_slow_start: bool,
-    /// The window, not remembered alone.
-    is_proven: bool,
-}
-
-impl Grant {
-    const fn of(session: &Session, share: u32) -> Self {
-        Self {
-            share,
-            spread: share,
-            window: session.window,
-            rate: session.rate,
-            base_us: session.base_us,
-            is_in_slow_start: session.is_in_slow_start(),
-            is_proven: session.unproven == 0,
-        }
-    }
-}
-
 /// A member of a session.
-pub struct Member {
-    warm: Warm,
-    member: SessionMember,
+pub struct MemberStart {
+    pub(super) warm: Warm,
+    pub(super) member: SessionMember,
     lossless: bool,
     /// The path has had its first data.
     has_begun: bool,
     /// The connection has opened, and is in its session. Without one it is in slow start as any other.
     is_in: bool,
     /// While its first flight lasts, bytes a second.
-    warm_rate: u64,
+    pub(super) warm_rate: u64,
     /// Its ACKs are sampled for the rate of the path.
     is_measured: bool,
     /// Repairs go on, as far as the last ACK told.
-    recovers: bool,
+    pub(super) recovers: bool,
 }
 
-impl Member {
+impl MemberStart {
     /// A connection that has not opened.
     pub fn new(options: WarmOptions) -> Self {
         Self {
@@ -117,59 +77,6 @@ impl Member {
     fn note_phase(&mut self) {
         let rate = self.warm.pacing.limited_to();
         self.warm_rate = if self.warm.in_first_flight() { rate } else { 0 };
-    }
-
-    /// What it may have outstanding, after a timeout of its own less (`take_share`).
-    fn take_share(&mut self, window: &mut Window, at: &Situation<'_>, grant: &Grant) {
-        let mss = window.mss();
-        let mut share = grant.share;
-        let ssthresh =
-            if grant.is_in_slow_start { u64::MAX } else { u64::from(share) * mss };
-        if self.member.limit > 0 && self.member.limit < share {
-            share = self.member.limit;
-        } else {
-            self.member.limit = 0;
-        }
-        // Nothing tells how to pace it: what a connection begins with anyway.
-        if at.srtt_us() == 0 && grant.base_us == 0 {
-            share = share.min(INITIAL_WINDOW);
-        }
-        if window.ssthresh() != ssthresh {
-            window.set_ssthresh(ssthresh, Cause::Membership);
-        }
-        let cwnd = u64::from(share) * mss;
-        if window.cwnd() != cwnd {
-            window.set_cwnd(cwnd, Cause::Membership);
-        }
-    }
-
-    /// Paces its share (`pace_share`); `in_flight` bytes are.
-    fn pace_share(
-        &mut self,
-        window: &mut Window,
-        at: &Situation<'_>,
-        (grant, in_flight): (&Grant, u64),
-    ) {
-        let mss = window.mss();
-        let rtt_us = if at.srtt_us() > 0 { at.srtt_us() } else { grant.base_us };
-        let even = pacing_rate(grant.spread, mss as u32, rtt_us);
-        let is_hurried = grant.is_in_slow_start && grant.is_proven;
-        let rate = match self.warm_rate {
-            0 => burst_rate(even, grant.rate, (grant.spread, grant.window), is_hurried),
-            rate => rate,
-        };
-        let may_be_spaced = !grant.is_proven || rtt_us == 0 || rtt_us >= MIN_PACED_RTT_US;
-        let is_burst = window.cwnd() > in_flight + UNPACED_SEGMENTS * mss;
-        let is_limited = self.warm.pacing.limited_to() > 0;
-        if (may_be_spaced && is_burst) || self.recovers || is_limited {
-            self.warm.pacing.keep_paced();
-        } else {
-            self.warm.pacing.leave_unpaced();
-        }
-        self.warm.pacing.apply(window);
-        if rate > 0 && self.warm.pacing.is_on() {
-            window.set_pacing_rate(Some(rate_of(rate)));
-        }
     }
 
     /// Starts for all, as a connection by itself does: from memory, if there is one (`lead`).
@@ -315,18 +222,7 @@ struct Taught {
     is_warm: bool,
 }
 
-/// A member is active from now on (`enter_active`).
-fn enter_active(session: &mut Session, member: &mut SessionMember, joining: &Joining) -> Grant {
-    session.count_weight(member, member.wants);
-    let share = session.share_at_once(member, joining);
-    let mut grant = Grant::of(session, share);
-    let coming = member.promised.saturating_mul(joining.among.saturating_sub(1));
-    let all = session.promised.saturating_add(coming);
-    grant.spread = spread_of(grant.window, share, member.promised, all);
-    grant
-}
-
-impl StartUp for Member {
+impl StartUp for MemberStart {
     /// The session's own events are the kernel's; a timeout leaves it one segment, and its share to the others until something
     /// arrives (`hs_session_set_state`).
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
@@ -377,7 +273,7 @@ impl StartUp for Member {
     }
 }
 
-impl Attended for Member {
+impl Attended for MemberStart {
     fn attend(&mut self, attendance: Attendance) {
         self.warm.attendance = Some(attendance);
     }
@@ -413,7 +309,7 @@ impl Attended for Member {
         let delivery = sample.delivery.as_ref();
         self.recovers = delivery.is_some_and(|told| told.episode != Episode::None);
         let acked = up(sample.delivered);
-        let arrival = Arrival {
+        let arrival = MemberArrival {
             now_ns: at.now.as_nanos(),
             acked,
             outstanding: up(at.outstanding()),

@@ -8,6 +8,7 @@
 
 mod beside_stock;
 mod flight;
+mod grant;
 mod learning;
 mod loss;
 mod member;
@@ -16,17 +17,18 @@ mod pacing;
 mod search;
 mod starts;
 
-pub use member::{MEMBER, Member};
+pub use member::{MEMBER, MemberStart};
 pub use options::{SIZE, WarmOptions};
 
-use super::attended::{Attendance, Attended, ModelledPath, Situation};
+use super::attended::{Attendance, Attended, Situation};
 use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
 use crate::ack::AckSample;
+use crate::bbr::ModelledPath;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make};
 use crate::window::Window;
 use arith::flights::{FlightAck, Flights};
-use arith::measure::{Measure, TrainAck};
+use arith::measure::{TrainAck, TrainMeasure};
 use beside_stock::BesideStock;
 use flight::FirstFlight;
 use loss::Fall;
@@ -82,7 +84,7 @@ pub struct Warm {
     /// Segments delivered; wraps, as the kernel's.
     delivered: u32,
     flights: Flights,
-    measure: Measure,
+    measure: TrainMeasure,
     search: Search,
     stock: BesideStock,
     pacing: SocketPacing,
@@ -116,7 +118,7 @@ impl Warm {
             seen: Seen::default(),
             delivered: 0,
             flights: Flights::default(),
-            measure: Measure::default(),
+            measure: TrainMeasure::default(),
             search: Search::default(),
             stock: BesideStock::default(),
             pacing: SocketPacing::new(is_paced),
@@ -324,12 +326,7 @@ impl Attended for Warm {
         self.pacing.apply(window);
     }
 
-    fn close(
-        &mut self,
-        window: &mut Window,
-        at: &Situation<'_>,
-        modelled: Option<ModelledPath>,
-    ) {
+    fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>) {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
@@ -342,3 +339,5 @@ impl Attended for Warm {
     }
 }
 
+#[cfg(test)]
+mod tests;

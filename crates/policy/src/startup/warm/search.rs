@@ -5,7 +5,7 @@
 use super::pacing::SocketPacing;
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
-use arith::measure::{Measure, TrainAck, TrainSays};
+use arith::measure::{TrainAck, TrainMeasure, TrainSays};
 use arith::trains;
 
 /// Where a search is.
@@ -25,7 +25,7 @@ impl Search {
         &mut self,
         window: &mut Window,
         at: &Situation<'_>,
-        (measure, pacing): (&mut Measure, &mut SocketPacing),
+        (measure, pacing): (&mut TrainMeasure, &mut SocketPacing),
         may_pace: bool,
     ) {
         self.is_endless = window.ssthresh() == u64::MAX;
@@ -45,7 +45,7 @@ impl Search {
     }
 
     /// An eighth faster than what is believed, bytes a second; 0: as the kernel will.
-    fn rate(&self, window: &Window, measure: &Measure) -> u64 {
+    fn rate(&self, window: &Window, measure: &TrainMeasure) -> u64 {
         if self.is_pacing { trains::rate(window.mss() as u32, measure.best()) } else { 0 }
     }
 
@@ -64,7 +64,7 @@ impl Search {
         &mut self,
         window: &mut Window,
         (at, ack): (&Situation<'_>, &TrainAck),
-        (measure, pacing): (&mut Measure, &mut SocketPacing),
+        (measure, pacing): (&mut TrainMeasure, &mut SocketPacing),
     ) {
         let gives_up = measure.best() == 0 && measure.has_measured_enough();
         if !window.below_ssthresh() || gives_up {

@@ -18,8 +18,7 @@ impl Warm {
         self.flights = Flights::beginning_at(at.sent_total);
         self.cold = super::segments(window.cwnd(), window.mss());
         let Some(attendance) = &self.attendance else { return };
-        let among =
-            attendance.lender(|lender, remote| lender.finish_handshake(at.now, remote));
+        let among = attendance.lender(|lender, remote| lender.finish_handshake(at.now, remote));
         // A handshake that lost something speaks against the memory.
         if lossless && at.sent_total == 0 {
             self.begin_as_remembered(window, at, among);
