@@ -133,13 +133,15 @@ u32 weights_set;
 /* Times that they have said a size: until one has, nobody looks for one. */
 u32 sizes_set;
 
-/* One number: summaries that found the buffer full. */
+/* Summaries that found their buffer full, and decisions that did. */
+enum lost { LOST_SUMMARIES, LOST_DECISIONS, LOST_KINDS };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, LOST_KINDS);
 	__type(key, u32);
 	__type(value, u64);
-} lost_summaries SEC(".maps");
+} lost SEC(".maps");
 
 /* From a loss until all that was under way then has arrived. */
 static inline bool is_recovering(const struct tcp_sock *tp)
@@ -158,6 +160,14 @@ static inline struct connection *connection_of(struct sock *sk)
 static inline bool pace(void *options, u32 rate)
 {
 	return !bpf_setsockopt(options, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
+}
+
+static inline void count_lost(u32 what)
+{
+	u64 *count = bpf_map_lookup_elem(&lost, &what);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
 }
 
 static inline bool in_first_flight(const struct connection *c)

@@ -79,7 +79,8 @@ enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
        PACE_COLD = 4,	  /* cold starts measure the path, and end slow start by that */
        SHARE_NAMESPACES = 8,	  /* what is learnt in one network namespace counts in all */
        END_EPOCHS = 16, /* transfers whose size is known begin so that they end with an epoch */
-       SUPERSEDED = 32 }; /* other programs attend to new connections: ours keep to themselves */
+       SUPERSEDED = 32, /* other programs attend to new connections: ours keep to themselves */
+       TELL_STARTS = 64 }; /* each start is told as it is */
 
 /* Ports that the operator has said something of, by side and number in host order. */
 enum { PORT_REMOTE = 1 << 16 };
@@ -123,6 +124,31 @@ enum start {
 	START_CONTROL_GROUP,
 	START_SHARED, /* others that open at once have it */
 	START_PACING, /* it cannot be paced, or would be slower than a cold start */
+};
+
+/* How a connection starts, told as it does: of those that ask, since the agent is to log it. */
+struct decision {
+	struct path_key path;
+	u64 age_ns;	/* of what is remembered; 0: nothing is */
+	u64 rate;	/* of its first flight, bytes a second; 0: as the kernel paces */
+	u32 occasion;	/* enum occasion */
+	u32 start;	/* enum start */
+	u32 flags;	/* SUMMARY_... bits, as far as they are known by now */
+	u32 window;	/* segments it starts with */
+	u32 cold;	/* that a cold start has */
+	u32 remembered; /* what the memory has for it, after ageing and the cap; 0: nothing */
+	u32 rtt_us;
+	u32 stage; /* of the canary, in which it opened */
+};
+
+/* In place of enum start: an earlier start of the connection has failed, so this one is cold. */
+enum { FELL_BACK_BEFORE = 255 };
+
+enum occasion {
+	OCCASION_OPENING,
+	OCCASION_IDLE,	/* the kernel had taken its window back */
+	OCCASION_AGAIN, /* its first flight was narrowed to the size of one transfer */
+	OCCASION_LATE,	/* it sends first long after it has opened */
 };
 
 #endif

@@ -5,15 +5,6 @@
 
 #include "progress.h"
 
-static inline void count_lost_summary(void)
-{
-	u32 first = 0;
-	u64 *count = bpf_map_lookup_elem(&lost_summaries, &first);
-
-	if (count)
-		__sync_fetch_and_add(count, 1);
-}
-
 static inline void send_summary(struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -21,7 +12,7 @@ static inline void send_summary(struct sock *sk, struct connection *c)
 	u64 lasted_ns;
 
 	if (!s) {
-		count_lost_summary();
+		count_lost(LOST_SUMMARIES);
 		return;
 	}
 	s->path = c->path;

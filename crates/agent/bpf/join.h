@@ -19,17 +19,21 @@ static inline void lead(struct sock *sk, struct connection *c)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct destination to = {};
 	bool is_first = !tp->data_segs_out;
+	enum occasion occasion = is_first ? OCCASION_OPENING : OCCASION_IDLE;
+	enum start why;
 	u32 proposed;
 
 	tp->snd_cwnd = c->cold;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	if (in_first_flight(c))
 		end_first_flight(sk, c, PHASE_STOCK);
-	if (is_first ? tp->total_retrans : c->history & HAS_FALLEN_BACK)
-		return;
 	if (!destination_of(sk, &to) || !to.cap)
 		return;
-	look_up_again(tp, c, to.cap);
+	if (is_first ? tp->total_retrans : c->history & HAS_FALLEN_BACK) {
+		tell_start(tp, c, occasion, is_first ? START_HANDSHAKE : FELL_BACK_BEFORE);
+		return;
+	}
+	why = look_up_again(tp, c, to.cap);
 	proposed = begin_as_remembered(sk, c, to.cap, 1);
 	if (is_first)
 		c->proposed = proposed;
@@ -37,6 +41,7 @@ static inline void lead(struct sock *sk, struct connection *c)
 		c->restarts += 1;
 	if (in_first_flight(c))
 		c->mark = mark(sk);
+	tell_start(tp, c, occasion, why);
 }
 
 /* Nobody has sent for a while, so whoever does next starts for all. Under the lock. */

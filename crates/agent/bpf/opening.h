@@ -4,7 +4,7 @@
 #ifndef HEADSTART_OPENING_H
 #define HEADSTART_OPENING_H
 
-#include "connection.h"
+#include "decision.h"
 
 /* At which rate `window` is sent, and what is the application's own; false if it is not to be
  * sent. */
@@ -73,17 +73,26 @@ static inline bool may_choose_window(const struct connection *c)
 	return is_chosen(c) && !is_stopped(&c->path, c->recalled);
 }
 
-/* The memory has a window for it: from now on it is compared, unless it is left alone whatever
- * chance says. How it starts. */
-static inline enum start compare(struct connection *c)
+/* The memory has a window for it; why it starts cold all the same, if it does. */
+static inline enum start reason_to_stay_cold(const struct connection *c)
 {
-	c->remembered = c->recalled;
 	if (is_stopped(&c->path, c->recalled))
 		return START_STOPPED;
 	if (c->history & IS_OUTSIDE)
 		return START_OUTSIDE;
-	c->history |= IS_COMPARED;
 	return c->history & IS_CONTROL_GROUP ? START_CONTROL_GROUP : START_SHARED;
+}
+
+/* The memory has a window for it: from now on it is compared, unless it is left alone whatever
+ * chance says. How it starts. */
+static inline enum start compare(struct connection *c)
+{
+	enum start why = reason_to_stay_cold(c);
+
+	c->remembered = c->recalled;
+	if (why != START_STOPPED && why != START_OUTSIDE)
+		c->history |= IS_COMPARED;
+	return why;
 }
 
 /* What the memory has for it now; if nothing, why. */
@@ -108,12 +117,16 @@ static inline void look_up_first(const struct tcp_sock *tp, struct connection *c
 
 /* As it starts once more. A first visit has a memory by then, of its own, and is compared from
  * now on: until now it went on alike in both groups. Members of a session join the window of
- * others then, so there it is not alike. */
-static inline void look_up_again(const struct tcp_sock *tp, struct connection *c, u32 cap)
+ * others then, so there it is not alike. Why it starts cold, if it does. */
+static inline enum start look_up_again(const struct tcp_sock *tp, struct connection *c, u32 cap)
 {
-	look_up(tp, c, cap);
-	if (c->recalled && !(c->history & IS_COMPARED) && settings.control != CONTROL_SESSION)
-		compare(c);
+	enum start why = look_up(tp, c, cap);
+
+	if (!c->recalled)
+		return why;
+	if (!(c->history & IS_COMPARED) && settings.control != CONTROL_SESSION)
+		return compare(c);
+	return reason_to_stay_cold(c);
 }
 
 /* Opens as wide as the memory allows to one of `among` connections, unless it is to be left
@@ -173,6 +186,7 @@ static inline struct connection *begin(struct sock *sk)
 	c->began_with = tp->snd_cwnd;
 	if (c->first)
 		c->history |= HAS_BEGUN_WARM;
+	tell_start(tp, c, OCCASION_OPENING, c->start);
 	return c;
 }
 

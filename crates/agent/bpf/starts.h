@@ -27,18 +27,25 @@ static inline void on_idle(struct sock *sk, struct connection *c, const struct f
  * connection has failed. */
 static inline void restart(struct sock *sk, struct connection *c)
 {
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct destination to = {};
 	bool was_idle = c->phase == PHASE_IDLE;
+	enum start why;
 
 	/* The transfer that narrowed it may have been shorter than a stock start. */
 	if (in_first_flight(c))
 		end_first_flight(sk, c, PHASE_STOCK);
 	c->phase = PHASE_STOCK;
-	if (c->history & HAS_FALLEN_BACK || !destination_of(sk, &to) || !to.cap)
+	if (!destination_of(sk, &to) || !to.cap)
 		return;
-	look_up_again((struct tcp_sock *)sk, c, to.cap);
+	if (c->history & HAS_FALLEN_BACK) {
+		tell_start(tp, c, was_idle ? OCCASION_IDLE : OCCASION_AGAIN, FELL_BACK_BEFORE);
+		return;
+	}
+	why = look_up_again(tp, c, to.cap);
 	begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
 	c->restarts += in_first_flight(c) & was_idle;
+	tell_start(tp, c, was_idle ? OCCASION_IDLE : OCCASION_AGAIN, why);
 }
 
 /* Its first flight, of which nothing has been sent. */
@@ -132,6 +139,7 @@ static inline void start_late(struct sock *sk, struct connection *c)
 	c->began_with = tp->snd_cwnd;
 	if (in_first_flight(c))
 		c->history |= HAS_BEGUN_WARM;
+	tell_start(tp, c, OCCASION_LATE, c->start);
 }
 
 /* It sends and had nothing outstanding. What goes again after a timeout is no start. */

@@ -66,12 +66,13 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	o.cold = c->cold;
 	o.cap = to.cap;
 	o.among = finish_handshake(&c->path);
-	if (tp->total_retrans || tp->data_segs_out)
-		return;
-	has_reserved = reserve_window(tp, &c->path, &o, is_chosen(c));
-	c->proposed = o.window;
-	if (has_reserved && may_choose_window(c))
-		open_wide(ops, sk, c, o.path, o.window);
+	if (!tp->total_retrans && !tp->data_segs_out) {
+		has_reserved = reserve_window(tp, &c->path, &o, is_chosen(c));
+		c->proposed = o.window;
+		if (has_reserved && may_choose_window(c))
+			open_wide(ops, sk, c, o.path, o.window);
+	}
+	tell_start(tp, c, OCCASION_OPENING, c->start);
 }
 
 /* A round trip was measured: something has arrived that was sent once. */

@@ -7,6 +7,7 @@ use crate::control::Control;
 use crate::follow::Follower;
 use crate::format::FORMAT;
 use crate::handover::{PATIENCE, Successor};
+use crate::hearing::Lost;
 use crate::keeper::Keeper;
 use crate::kernel::{Loaded, SharedMaps, programs_digest};
 use crate::later::Later;
@@ -159,6 +160,7 @@ fn attend(
         paths: loaded.paths()?,
         totals: Mutex::new(totals),
         summaries_lost: AtomicU64::new(0),
+        decisions_lost: AtomicU64::new(loaded.lost(Lost::Decisions)),
         mode: loaded.mode(),
         schemes: Mutex::new(loaded.schemes().to_vec()),
         config: Mutex::new(config.clone()),
@@ -168,10 +170,13 @@ fn attend(
         ramp: Mutex::new(ramp),
         keeper: keeper_of(&config, attached.is_some()).transpose()?,
     });
-    let summaries = loaded.summaries({
-        let shared = Arc::clone(&shared);
-        move |summary| shared.hear(&summary)
-    })?;
+    let told = loaded.hear(
+        {
+            let shared = Arc::clone(&shared);
+            move |summary| shared.hear(&summary)
+        },
+        |decision| say(Level::Debug, &decision.to_string()),
+    )?;
     let attached = match attached {
         Some(attached) => {
             shared.keep_all();
@@ -179,6 +184,7 @@ fn attend(
         }
         None => {
             shared.resume();
+            shared.set();
             loaded.attach(&config.cgroups, &config.except_cgroups)?
         }
     };
@@ -189,11 +195,14 @@ fn attend(
     serve_metrics(endpoints.metrics.take(), &shared)?;
     announce(&config);
     while !wishes.stop.load(Ordering::Relaxed) {
-        match summaries.poll(TICK) {
+        match told.poll(TICK) {
             Err(error) if error.kind() != ErrorKind::Interrupted => {
                 return Err(format!("cannot hear of connections any more: {error}"));
             }
-            _ => shared.summaries_lost.store(work.loaded.summaries_lost(), Ordering::Relaxed),
+            _ => {
+                let lost = |what| work.loaded.lost(what);
+                shared.count_lost(lost(Lost::Summaries), lost(Lost::Decisions));
+            }
         }
         shared.keep_if_due();
         if wishes.reload.swap(false, Ordering::Relaxed) {
@@ -213,7 +222,7 @@ fn attend(
             renewal.begin();
         }
         if let Ok(claim) = claims.try_recv()
-            && hand_over(&claim, &shared, &mut work, || summaries.consume().is_ok())
+            && hand_over(&claim, &shared, &mut work, || told.consume().is_ok())
         {
             endpoints.control.leave();
             return Ok(());

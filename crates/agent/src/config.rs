@@ -133,6 +133,8 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
         salt: getrandom::u32().map_err(|error| format!("no random numbers: {error}"))?,
         mark: options.mark.map_or(0, |dscp| dscp.get() as u8),
         leaves_windows: options.dry_run,
+        // By the log's level (shared::in_force), and no reason for a new stage of the canary.
+        tells_starts: false,
         receive_window: options.receive_window.map_or(0, |bytes| bytes.get()),
         only_ports: ports.values().any(|said| said & PortKey::ONLY != 0),
         is_superseded: false,

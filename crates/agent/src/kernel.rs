@@ -1,10 +1,13 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
 use crate::attached::{Attached, HeldLink, HookLink, Place};
-use crate::contract::{ConnectionSettings, ConnectionSummary, LearntPath, Override, PrefixKey};
+use crate::contract::{
+    ConnectionSettings, ConnectionSummary, LearntPath, Override, PrefixKey, StartDecision,
+};
 use crate::facts::Shape;
 use crate::gauges::{KernelGauges, ProgramFile};
 use crate::handover::{CgroupHook, LinkRole};
+use crate::hearing::{self, Lost};
 use crate::knobs::Knobs;
 use crate::leftovers;
 use crate::load::{LoadOptions, Mode};
@@ -13,8 +16,8 @@ use crate::rejection::Rejection;
 use crate::schemes::HsControl;
 use crate::shape;
 use libbpf_rs::{
-    ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, MapMut, MapType, Object, ObjectBuilder,
-    OpenObject, PrintLevel, ProgramMut, RingBuffer, RingBufferBuilder,
+    ErrorKind, Link, MapCore, MapHandle, MapImpl, MapMut, MapType, Object, ObjectBuilder,
+    OpenObject, PrintLevel, ProgramMut, RingBuffer,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -416,31 +419,21 @@ impl Loaded {
         copy.map_err(|error| format!("cannot keep hold of the memory of paths: {error}"))
     }
 
-    /// Summaries that found the buffer full.
-    pub fn summaries_lost(&self) -> u64 {
-        let bytes = self.map("lost_summaries").lookup(&0_u32.to_ne_bytes(), MapFlags::ANY);
-        let count = bytes.ok().flatten().and_then(|bytes| bytes.try_into().ok());
-        count.map(u64::from_ne_bytes).unwrap_or_default()
+    /// What found its buffer full.
+    pub(crate) fn lost(&self, what: Lost) -> u64 {
+        hearing::lost(&self.map("lost"), what)
     }
 
-    /// Tells of each connection that has closed, when polled.
+    /// Tells of each connection that has closed, and of each start if that is asked for, when polled.
     ///
     /// # Errors
     /// If there are no more file descriptors.
-    pub fn summaries<'a>(
+    pub(crate) fn hear<'a>(
         &self,
-        mut on_summary: impl FnMut(ConnectionSummary) + 'a,
+        on_summary: impl FnMut(ConnectionSummary) + 'a,
+        on_decision: impl FnMut(StartDecision) + 'a,
     ) -> Result<RingBuffer<'a>, String> {
-        let map = self.map("summaries");
-        let mut builder = RingBufferBuilder::new();
-        let callback = move |bytes: &[u8]| {
-            if let Some(summary) = ConnectionSummary::from_bytes(bytes) {
-                on_summary(summary);
-            }
-            0
-        };
-        let built = builder.add(&map, callback).map(|_| ()).and_then(|()| builder.build());
-        built.map_err(|error| format!("cannot read summaries: {error}"))
+        hearing::hear(&self.map("summaries"), on_summary, &self.map("decisions"), on_decision)
     }
 
     fn map(&self, name: &str) -> MapImpl<'_> {

@@ -15,7 +15,7 @@ const fn field(of: &'static str, name: &'static str, at: usize, size: usize) -> 
 }
 
 /// All fields of all structs, each struct's in their order.
-pub(crate) const FIELDS: [Field; 58] = [
+pub(crate) const FIELDS: [Field; 70] = [
     field("path_key", "netns", 0, 4),
     field("path_key", "bits", 4, 4),
     field("path_key", "address", 8, 16),
@@ -68,6 +68,17 @@ pub(crate) const FIELDS: [Field; 58] = [
     field("summary", "handshake_us", 84, 4),
     field("summary", "stage", 88, 4),
     field("summary", "start", 92, 4),
+    field("decision", "path", 0, 24),
+    field("decision", "age_ns", 24, 8),
+    field("decision", "rate", 32, 8),
+    field("decision", "occasion", 40, 4),
+    field("decision", "start", 44, 4),
+    field("decision", "flags", 48, 4),
+    field("decision", "window", 52, 4),
+    field("decision", "cold", 56, 4),
+    field("decision", "remembered", 60, 4),
+    field("decision", "rtt_us", 64, 4),
+    field("decision", "stage", 68, 4),
     // Structs as a whole.
     field("path_key", "", 0, 24),
     field("path", "", 0, 72),
@@ -75,10 +86,11 @@ pub(crate) const FIELDS: [Field; 58] = [
     field("override", "", 0, 8),
     field("settings", "", 0, 96),
     field("summary", "", 0, 96),
+    field("decision", "", 0, 72),
 ];
 
 /// Constants of the header by their names there.
-pub(crate) const CONSTANTS: [(&str, u32); 32] = [
+pub(crate) const CONSTANTS: [(&str, u32); 38] = [
     ("CONTROL_AUTO", 0),
     ("CONTROL_CUBIC", 1),
     ("CONTROL_BBR", 2),
@@ -89,6 +101,7 @@ pub(crate) const CONSTANTS: [(&str, u32); 32] = [
     ("SHARE_NAMESPACES", 8),
     ("END_EPOCHS", 16),
     ("SUPERSEDED", 32),
+    ("TELL_STARTS", 64),
     ("PORT_REMOTE", 1 << 16),
     ("PORT_ONLY", 1),
     ("PORT_EXCEPT", 2),
@@ -111,4 +124,9 @@ pub(crate) const CONSTANTS: [(&str, u32); 32] = [
     ("START_CONTROL_GROUP", 8),
     ("START_SHARED", 9),
     ("START_PACING", 10),
+    ("FELL_BACK_BEFORE", 255),
+    ("OCCASION_OPENING", 0),
+    ("OCCASION_IDLE", 1),
+    ("OCCASION_AGAIN", 2),
+    ("OCCASION_LATE", 3),
 ];

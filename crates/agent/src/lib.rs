@@ -27,6 +27,7 @@ mod follow;
 mod format;
 mod gauges;
 pub mod handover;
+mod hearing;
 pub mod keeper;
 pub mod kernel;
 pub mod knobs;

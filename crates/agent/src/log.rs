@@ -15,7 +15,7 @@ pub enum LogLevel {
     /// What somebody who looks after the agent has to know
     #[default]
     Notice,
-    /// Also how each connection started, and why, in a line as it closes; with the prefix of its peer
+    /// Also how each connection starts, and why, in a line as it does and in one as it closes; with the prefix of its peer
     Debug,
 }
 

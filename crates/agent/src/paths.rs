@@ -167,6 +167,7 @@ mod tests {
         stopped: StoppedParts::NONE,
         salt: 0,
         leaves_windows: false,
+        tells_starts: false,
         only_ports: false,
         receive_window: 0,
         paces_cold: false,

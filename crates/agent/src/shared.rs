@@ -13,7 +13,7 @@ use crate::keeper::Keeper;
 use crate::knobs::Knobs;
 use crate::load::Mode;
 use crate::lock::lock;
-use crate::log::{Level, is_debugging, say};
+use crate::log::{Level, LogLevel, is_debugging, say};
 use crate::paths;
 use crate::question::{AgentAnswer, AgentStatus, Question, StoppedPart};
 use crate::ramp::Ramp;
@@ -37,6 +37,7 @@ pub(crate) struct Shared {
     pub(crate) paths: MapHandle,
     pub(crate) totals: Mutex<ConnectionTotals>,
     pub(crate) summaries_lost: AtomicU64,
+    pub(crate) decisions_lost: AtomicU64,
     pub(crate) mode: Mode,
     pub(crate) schemes: Mutex<Vec<HsControl>>,
     pub(crate) knobs: Knobs,
@@ -56,6 +57,7 @@ pub(crate) fn in_force(
     let mut settings = ramp.applied(config.load.settings);
     settings.leaves_windows |= canary.off().is_some();
     settings.stopped = canary.stopped_parts();
+    settings.tells_starts = config.log == LogLevel::Debug;
     settings
 }
 
@@ -69,7 +71,6 @@ impl Shared {
             tell_stop(*part, why);
         }
         *lock(&self.canary) = canary;
-        self.set();
     }
 
     pub(crate) fn keep_if_due(&self) {
@@ -148,6 +149,18 @@ impl Shared {
         let stops = lock(&self.canary).add(summary, &limit);
         if !stops.is_empty() {
             self.stop(&stops);
+        }
+    }
+
+    /// Counts what found its buffer full. Starts are told for the log alone, which says so.
+    pub(crate) fn count_lost(&self, summaries: u64, decisions: u64) {
+        self.summaries_lost.store(summaries, Ordering::Relaxed);
+        let more = decisions.saturating_sub(self.decisions_lost.swap(decisions, Ordering::Relaxed));
+        if more > 0 {
+            say(
+                Level::Warning,
+                &format!("{more} starts are not in the log: there were too many at once"),
+            );
         }
     }
 

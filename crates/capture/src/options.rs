@@ -59,13 +59,15 @@ impl CapturedOptions {
     pub(crate) fn read(&mut self, bytes: &[u8], cut: bool) {
         self.present = if cut { CUT } else { 0 };
         self.sack.clear();
-        match *bytes {
-            [] => {}
-            // What nearly every segment has (RFC 7323 appendix A).
-            [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10, ref body @ ..] if body.len() == 8 => {
-                self.take(&bytes[2..]);
-            }
-            _ => self.take_all(bytes),
+        // What nearly every segment has (RFC 7323 appendix A).
+        if let Ok([head @ .., a, b, c, d, e, f, g, h]) = <&[u8; 12]>::try_from(bytes)
+            && *head == [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10]
+        {
+            let [value, echo] = [[*a, *b, *c, *d], [*e, *f, *g, *h]].map(u32::from_be_bytes);
+            self.timestamps = Timestamps { value, echo };
+            self.present |= HAS_TIMESTAMPS;
+        } else if !bytes.is_empty() {
+            self.take_all(bytes);
         }
     }
 

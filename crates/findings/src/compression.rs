@@ -185,11 +185,11 @@ impl AckWatch {
     }
 
     fn close_window(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
+        if self.window.as_ref().is_some_and(|window| point.una < window.end) {
+            return;
+        }
         let mut follows = false;
         if let Some(window) = self.window {
-            if point.una < window.end {
-                return;
-            }
             if let Some(last) = self.samples.last_mut().filter(|_| window.follows) {
                 last.lost_next = Some(window.lost);
             }
@@ -217,8 +217,7 @@ impl AckWatch {
 
     /// All of the flight that is being acknowledged is.
     fn close_flight(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
-        let Some(flight) = self.acking.filter(|flight| point.una >= flight.end) else { return };
-        self.acking = None;
+        let Some(flight) = self.acking.take_if(|flight| point.una >= flight.end) else { return };
         if flight.before > 0.0 {
             tally.by_flight.add(flight.before.into(), Some(flight.lost));
         }
@@ -231,8 +230,7 @@ impl AckWatch {
 
     /// The ACK of its start ends the flight that is being sent.
     fn begin_acking(&mut self, point: &SenderSnapshot, una_before: u64) {
-        let ended = self.sending.is_some_and(|flight| point.una > flight.start);
-        if let Some(flight) = self.sending.take_if(|_| ended) {
+        if let Some(flight) = self.sending.take_if(|flight| point.una > flight.start) {
             let first_ack = Some((point.at, una_before.max(flight.start)));
             self.acking = Some(Flight { first_ack, ..flight });
         }

@@ -3,7 +3,7 @@
 //! The engine tells each thing of one connection. What several have in common is put together here: which
 //! are open to a host at the same time, and what was known of a host when another one began.
 
-use crate::compression::AckWatch;
+use crate::compression::{AckWatch, CompressionTally};
 use crate::parallel::{Epoch, Member, Period};
 use crate::tiered::Tiered;
 use crate::warm::{Foreknown, LastSeen};
@@ -27,7 +27,7 @@ pub(crate) struct Followed {
     /// Among the members of its host's loss epoch, if it is one.
     seat: usize,
     /// All below is acknowledged.
-    pub(crate) una: u64,
+    una: u64,
     /// All below was sent.
     nxt: u64,
     mss: u64,
@@ -140,14 +140,26 @@ impl Following {
         if let Some(followed) = self.connections.get_mut(&connection) {
             followed.asked = false;
             followed.nxt = followed.nxt.max(sent.end);
-            followed.mss = followed.mss.max(sent.bytes / sent.segments.max(1));
+            let payload = match sent.segments {
+                0 | 1 => sent.bytes,
+                segments => sent.bytes / segments,
+            };
+            followed.mss = followed.mss.max(payload);
             followed.acks.get_or_insert_default().on_sent(sent);
         }
     }
 
     /// Its server has digested an ACK. Answers the epoch of its host that this ends.
-    pub(crate) fn on_ack(&mut self, connection: u64, point: &SenderSnapshot) -> Option<Box<Epoch>> {
+    pub(crate) fn on_ack(
+        &mut self,
+        connection: u64,
+        point: &SenderSnapshot,
+        compression: &mut CompressionTally,
+    ) -> Option<Box<Epoch>> {
         let followed = self.connections.get_mut(&connection)?;
+        if let Some(acks) = followed.acks.as_deref_mut() {
+            acks.on_ack(point, followed.una, compression);
+        }
         let acked = point.una.saturating_sub(followed.una.max(1));
         followed.una = followed.una.max(point.una);
         followed.nxt = followed.nxt.max(point.nxt);

@@ -141,13 +141,7 @@ impl TraceSink for FindingsSink {
         if !sender.is_server {
             return;
         }
-        if let Some(followed) = self.following.at(sender.connection) {
-            let una = followed.una;
-            if let Some(acks) = followed.acks.as_deref_mut() {
-                acks.on_ack(point, una, &mut self.compression);
-            }
-        }
-        let epoch = self.following.on_ack(sender.connection, point);
+        let epoch = self.following.on_ack(sender.connection, point, &mut self.compression);
         self.end_epoch(epoch, point.at);
     }
 

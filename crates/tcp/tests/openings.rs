@@ -157,3 +157,35 @@ fn syns_beyond_a_burst_leave_spaced() {
         assert!(near(*when, spaced), "{n}: {when} for {spaced}");
     }
 }
+
+/// When a client that nobody answers gives up, having heard at `known` of a round trip of 10 ms or not.
+fn gives_up(scheme: &str, known: bool) -> Instant {
+    let mut client = Client::new(scheme);
+    if known {
+        client.connect(at(0));
+        let first = client.sent(at(0));
+        client.answer(at(10), &first[0]);
+        client.sent(at(10));
+        client.host.abort(at(10), ConnId(0));
+        client.sent(at(10));
+    }
+    let id = client.connect(at(20));
+    client.sent(at(20));
+    let mut now = at(20);
+    while client.host.connection(id).is_some_and(|conn| conn.state() != tcp::State::Closed) {
+        now = client.host.poll_timeout().unwrap();
+        client.sent(now);
+    }
+    now
+}
+
+#[test]
+fn who_repeats_sooner_gives_up_no_sooner() {
+    // RFC 6298 §2.1 and six repeats (Linux `tcp_syn_retries`): 1 + 2 + 4 + ... + 64 s.
+    assert_eq!(gives_up("linux", true), at(20) + Duration::from_secs(127));
+    // max(2 * 10, 10 + 4 * 5, 20) ms and an eighth at most, and twelve repeats: 2^13 - 1 times that.
+    let patience = gives_up("linux+opening_timer=known", true).saturating_since(at(20));
+    assert!(patience >= Duration::from_millis(8191 * 30), "{patience}");
+    // Nothing known: as long as `linux`, and the further repeats.
+    assert!(gives_up("linux+opening_timer=known", false) >= at(20) + Duration::from_secs(127));
+}

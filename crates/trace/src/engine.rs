@@ -48,6 +48,14 @@ impl Default for EngineConfig {
     }
 }
 
+impl EngineConfig {
+    /// What connections share while a segment is digested.
+    fn digesting<'a, S>(&'a self, sink: &'a mut S) -> Digesting<'a, S> {
+        let Self { models, acks_only, vantage, .. } = self;
+        Digesting { models, acks_only: *acks_only, vantage: *vantage, sink }
+    }
+}
+
 /// Counts of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineTally {
@@ -83,40 +91,87 @@ impl EngineTally {
 
 /// Rebuilds the senders of a capture. It reads no file and no clock.
 pub struct TraceEngine<S> {
-    config: EngineConfig,
+    part: EnginePart,
     sink: S,
-    table: ConnectionTable,
-    tally: EngineTally,
-    now: Instant,
+    numbers: u64,
 }
 
 impl<S: TraceSink> TraceEngine<S> {
     /// An engine that tells `sink` what it finds.
     pub fn new(config: EngineConfig, sink: S) -> Self {
-        Self {
-            config,
-            sink,
-            table: ConnectionTable::new(),
-            tally: EngineTally::default(),
-            now: Instant::ZERO,
-        }
+        Self { part: EnginePart::new(config), sink, numbers: 0 }
     }
 
     /// Takes the next segment of the capture.
     pub fn on_segment(&mut self, segment: &Observed) {
-        if segment.at + CLOCK_SET < self.now {
-            self.tally.clock_set += 1;
-            while self.finish_oldest() {}
-        } else if segment.at < self.now {
-            self.tally.backwards += 1;
-            let segment = Observed { at: self.now, ..*segment };
-            return self.digest(&segment);
-        }
-        self.now = segment.at;
-        self.digest(segment);
+        let Self { part, sink, numbers } = self;
+        part.on_segment(segment, &mut Telling { sink, numbers });
     }
 
-    fn digest(&mut self, segment: &Observed) {
+    /// Ends what is under way, and gives the sink back with the counts.
+    pub fn finish_all(mut self) -> (S, EngineTally) {
+        while self.finish_oldest() {}
+        (self.sink, *self.part.tally())
+    }
+
+    /// Ends the connection used longest ago; false if there is none.
+    pub(crate) fn finish_oldest(&mut self) -> bool {
+        self.part.finish_oldest(&mut self.sink)
+    }
+
+    /// Whom it tells.
+    pub(crate) const fn sink_mut(&mut self) -> &mut S {
+        &mut self.sink
+    }
+
+    /// Counts so far.
+    pub const fn tally(&self) -> &EngineTally {
+        self.part.tally()
+    }
+}
+
+/// Whom an engine tells, and the number of the next connection: parts of an engine share both.
+pub(crate) struct Telling<'a, S> {
+    pub(crate) sink: &'a mut S,
+    pub(crate) numbers: &'a mut u64,
+}
+
+/// An engine, or a part of one that has some of the connections, without those whom it tells.
+pub(crate) struct EnginePart {
+    config: EngineConfig,
+    table: ConnectionTable,
+    tally: EngineTally,
+    now: Instant,
+}
+
+impl EnginePart {
+    pub(crate) fn new(config: EngineConfig) -> Self {
+        let table = ConnectionTable::new();
+        Self { config, table, tally: EngineTally::default(), now: Instant::ZERO }
+    }
+
+    /// Takes the next segment of the capture.
+    #[inline]
+    pub(crate) fn on_segment<S: TraceSink>(
+        &mut self,
+        segment: &Observed,
+        told: &mut Telling<'_, S>,
+    ) {
+        if segment.at >= self.now {
+            self.now = segment.at;
+            return self.digest(segment, told);
+        }
+        if segment.at + CLOCK_SET < self.now {
+            self.tally.clock_set += 1;
+            while self.finish_oldest(told.sink) {}
+            self.now = segment.at;
+            return self.digest(segment, told);
+        }
+        self.tally.backwards += 1;
+        self.digest(&Observed { at: self.now, ..*segment }, told);
+    }
+
+    fn digest<S: TraceSink>(&mut self, segment: &Observed, told: &mut Telling<'_, S>) {
         self.tally.segments += 1;
         if !self.config.servers.concern(segment) {
             self.tally.of_others += 1;
@@ -125,14 +180,12 @@ impl<S: TraceSink> TraceEngine<S> {
         let FoundPlace { place, side } = match self.table.find(segment) {
             Some(found) if !self.is_replaced(found, segment) => found,
             Some(FoundPlace { place, .. }) => {
-                self.finish(place, TraceEnd::Replaced);
-                self.begin(segment)
+                self.finish(place, TraceEnd::Replaced, told.sink);
+                self.begin(segment, told)
             }
-            None => self.begin(segment),
+            None => self.begin(segment, told),
         };
-        let EngineConfig { models, acks_only, vantage, .. } = &self.config;
-        let mut with =
-            Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
+        let mut with = self.config.digesting(told.sink);
         if let Some(connection) = self.table.at(place) {
             let was_over = connection.is_over();
             connection.on_segment(side, segment, &mut with);
@@ -142,25 +195,19 @@ impl<S: TraceSink> TraceEngine<S> {
         }
         self.table.touch(place, segment.at);
         if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
-            self.sweep();
+            self.sweep(told.sink);
         }
     }
 
     /// Parks what has been idle for a while, and ends what has been for too long.
-    fn sweep(&mut self) {
+    fn sweep<S: TraceSink>(&mut self, sink: &mut S) {
         if let Some(then) = self.now.as_nanos().checked_sub(PARK_AFTER.as_nanos()) {
-            while let Some(place) = self.park_before(Instant::from_nanos(then)) {
-                self.finish(place, TraceEnd::Closed);
+            let then = Instant::from_nanos(then);
+            while let Some(place) = self.table.park_before(then, &mut self.config.digesting(sink)) {
+                self.finish(place, TraceEnd::Closed, sink);
             }
         }
-        self.end_idle();
-    }
-
-    fn park_before(&mut self, then: Instant) -> Option<u32> {
-        let EngineConfig { models, acks_only, vantage, .. } = &self.config;
-        let (acks_only, vantage) = (*acks_only, *vantage);
-        let mut with = Digesting { models, acks_only, vantage, sink: &mut self.sink };
-        self.table.park_before(then, &mut with)
+        self.end_idle(sink);
     }
 
     fn is_replaced(&mut self, found: FoundPlace, segment: &Observed) -> bool {
@@ -171,67 +218,51 @@ impl<S: TraceSink> TraceEngine<S> {
                 .is_some_and(|connection| connection.is_replaced_by(found.side, segment))
     }
 
-    fn begin(&mut self, segment: &Observed) -> FoundPlace {
+    fn begin<S: TraceSink>(&mut self, segment: &Observed, told: &mut Telling<'_, S>) -> FoundPlace {
         if self.table.len() >= self.config.max_connections.max(1)
             && let Some((oldest, _)) = self.table.oldest()
         {
             self.tally.evicted += 1;
-            self.finish(oldest, TraceEnd::Evicted);
+            self.finish(oldest, TraceEnd::Evicted, told.sink);
         }
-        let number = self.tally.connections;
+        let number = *told.numbers;
+        *told.numbers += 1;
         self.tally.connections += 1;
         let named = self.config.servers.end_of(segment);
         let connection = TracedConnection::new(number, segment, named);
-        self.sink.on_begin(&connection.told_of_server(), segment.at);
+        told.sink.on_begin(&connection.told_of_server(), segment.at);
         FoundPlace { place: self.table.insert(segment, connection), side: 0 }
     }
 
     /// Ends the connection that has been idle for longest, if for too long.
-    fn end_idle(&mut self) {
+    fn end_idle<S: TraceSink>(&mut self, sink: &mut S) {
         while let Some((oldest, last)) = self.table.oldest()
             && self.now.saturating_since(last) > self.config.idle_timeout
         {
-            self.finish(oldest, TraceEnd::Idle);
+            self.finish(oldest, TraceEnd::Idle, sink);
         }
     }
 
-    fn finish(&mut self, place: u32, end: TraceEnd) {
+    fn finish<S: TraceSink>(&mut self, place: u32, end: TraceEnd, sink: &mut S) {
         if let Some(mut connection) = self.table.remove(place) {
-            let EngineConfig { models, acks_only, vantage, .. } = &self.config;
-            let mut with = Digesting {
-                models,
-                acks_only: *acks_only,
-                vantage: *vantage,
-                sink: &mut self.sink,
-            };
+            let mut with = self.config.digesting(sink);
             connection.finish(&mut with);
             let end = connection.end().unwrap_or(end);
-            self.sink.on_connection(&connection.summary(end));
+            with.sink.on_connection(&connection.summary(end));
         }
-    }
-
-    /// Ends what is under way, and gives the sink back with the counts.
-    pub fn finish_all(mut self) -> (S, EngineTally) {
-        while self.finish_oldest() {}
-        (self.sink, self.tally)
     }
 
     /// Ends the connection used longest ago; false if there is none.
-    pub(crate) fn finish_oldest(&mut self) -> bool {
+    pub(crate) fn finish_oldest<S: TraceSink>(&mut self, sink: &mut S) -> bool {
         let oldest = self.table.oldest();
         if let Some((place, _)) = oldest {
-            self.finish(place, TraceEnd::CaptureEnded);
+            self.finish(place, TraceEnd::CaptureEnded, sink);
         }
         oldest.is_some()
     }
 
-    /// Whom it tells.
-    pub(crate) const fn sink_mut(&mut self) -> &mut S {
-        &mut self.sink
-    }
-
     /// Counts so far.
-    pub const fn tally(&self) -> &EngineTally {
+    pub(crate) const fn tally(&self) -> &EngineTally {
         &self.tally
     }
 }

@@ -34,12 +34,54 @@ pub(crate) struct Offer {
     pub(crate) again: u8,
 }
 
-/// What tells a packet from its copy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Print {
-    hash: u32,
-    /// Low bits of the time in microseconds.
-    micros: u32,
+/// What tells the latest packets from their copies.
+#[derive(Clone, Copy, Debug, Default)]
+struct Prints {
+    hashes: [u32; RECENT],
+    /// Low bits of their times in nanoseconds.
+    nanos: [u32; RECENT],
+    /// The place of the next one.
+    next: u8,
+}
+
+impl Prints {
+    #[inline]
+    fn has(&self, hash: u32) -> bool {
+        // No end at the first that is alike: all are compared at once.
+        self.hashes.iter().fold(false, |found, &known| found | (known == hash))
+    }
+
+    /// The packet is like one before: whether one of those was within so much before `at`.
+    #[cold]
+    fn has_within(&self, hash: u32, at: Instant, within: Duration) -> bool {
+        let micros = |nanos: u32| nanos / 1000;
+        let soon = |known: u32| {
+            let since = micros(at.as_nanos() as u32).wrapping_sub(micros(known));
+            u64::from(since) <= within.as_micros()
+        };
+        self.hashes.iter().zip(&self.nanos).any(|(&known, &at)| known == hash && soon(at))
+    }
+
+    #[inline]
+    fn keep(&mut self, hash: u32, at: Instant) {
+        let next = usize::from(self.next) % RECENT;
+        self.hashes[next] = hash;
+        self.nanos[next] = at.as_nanos() as u32;
+        self.next = self.next.wrapping_add(1);
+    }
+}
+
+/// What a segment acknowledges and offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Said {
+    ack: SeqNum,
+    window: u16,
+}
+
+impl Said {
+    const fn of(segment: &Observed) -> Self {
+        Self { ack: segment.ack, window: segment.window }
+    }
 }
 
 /// What is on its way to the host of a direction.
@@ -71,8 +113,9 @@ pub(crate) struct Half {
     pub(crate) syn: Option<Offer>,
     /// Shift of the windows it offers where no SYN told: what has to be, by what was outstanding.
     guessed_shift: u8,
-    recent: [Print; RECENT],
-    at_recent: u8,
+    recent: Prints,
+    /// What its last segment acknowledged and offered, where saying the same again would change nothing.
+    said: Option<Said>,
     /// The last timestamp sent and when, to read the sender's clock by; never before the first.
     stamp: u32,
     stamped: Instant,
@@ -95,8 +138,8 @@ impl Default for Half {
             offered: 0,
             syn: None,
             guessed_shift: 0,
-            recent: [Print::default(); RECENT],
-            at_recent: 0,
+            recent: Prints::default(),
+            said: None,
             stamp: 0,
             stamped: Instant::ZERO,
             sender: None,
@@ -149,31 +192,23 @@ impl Half {
         false
     }
 
-    /// True if the packet before was the same.
+    /// True if one of the packets before was the same.
     #[inline]
     pub(crate) fn is_copy(&mut self, segment: &Observed) -> bool {
-        let print = Print { hash: print_of(segment), micros: segment.at.as_nanos() as u32 / 1000 };
-        let alike = |known: &Print| known.hash == print.hash;
-        if self.recent.iter().fold(false, |found, known| found | alike(known))
-            && self.is_copied(segment, print)
-        {
+        let hash = print_of(segment);
+        if self.recent.has(hash) && self.is_copied(segment, hash) {
             return true;
         }
-        self.recent[usize::from(self.at_recent) % RECENT] = print;
-        self.at_recent = self.at_recent.wrapping_add(1);
+        self.recent.keep(hash, segment.at);
         false
     }
 
     /// The packet is like one before: whether it is the same.
     #[cold]
-    fn is_copied(&self, segment: &Observed, print: Print) -> bool {
+    fn is_copied(&self, segment: &Observed, hash: u32) -> bool {
         let numbered = segment.source.ip.is_ipv4() && segment.ip_id != 0;
         let within = if numbered { COPIED_WITHIN } else { UNNUMBERED_WITHIN };
-        let soon = |known: &Print| {
-            u64::from(print.micros.wrapping_sub(known.micros)) <= within.as_micros()
-        };
-        (numbered || segment.payload > 0)
-            && self.recent.iter().any(|known| known.hash == print.hash && soon(known))
+        (numbered || segment.payload > 0) && self.recent.has_within(hash, segment.at, within)
     }
 
     /// Notes the sender's clock.
@@ -196,6 +231,23 @@ impl Half {
             (Some(_), Some(_)) => 0,
             (None, _) => self.guessed_shift,
         }
+    }
+
+    /// A segment acknowledges and offers what the one before did, which has changed all that it can.
+    #[inline]
+    pub(crate) fn says_the_same(&self, segment: &Observed) -> bool {
+        self.said == Some(Said::of(segment)) && !segment.has(Flags::SYN)
+    }
+
+    /// A segment like this one, the next in this direction, would change nothing.
+    pub(crate) fn note_said(&mut self, segment: &Observed) {
+        self.said = (!segment.has(Flags::SYN)).then(|| Said::of(segment));
+    }
+
+    /// Whatever the next segment says may matter.
+    #[inline]
+    pub(crate) const fn forget_said(&mut self) {
+        self.said = None;
     }
 
     /// The window that a segment of this direction offers, bytes; `outstanding` of the peer's are not
@@ -294,6 +346,7 @@ impl Half {
 
     /// Parks the sender if it is idle. Answers its misfit.
     pub(crate) fn park(&mut self) -> Option<Misfit> {
+        self.forget_said();
         if self.predictor.is_some() || self.late.as_ref().is_some_and(|late| !late.0.is_empty()) {
             return None;
         }
@@ -344,6 +397,7 @@ impl Half {
     }
 
     /// Reads an acknowledgement of this direction's data from a segment of the other.
+    #[inline]
     pub(crate) fn read_ack(&mut self, segment: &Observed, window: Option<u64>) -> SenderAck {
         let una = self.offset(segment.ack);
         let echo = segment.options.timestamps().map(|timestamps| timestamps.echo);
@@ -374,12 +428,18 @@ const fn near(known: u64, low: u32) -> u64 {
 }
 
 /// A number that copies of a packet share.
+#[inline]
 fn print_of(segment: &Observed) -> u32 {
-    let mut print = segment.ip_id ^ segment.seq.0.rotate_left(16);
-    print = print.wrapping_mul(0x9E37_79B1) ^ segment.ack.0;
-    print = print.wrapping_mul(0x9E37_79B1) ^ segment.payload ^ u32::from(segment.window) << 16;
-    let stamps = segment.options.timestamps().map_or(0, |t| t.value ^ t.echo.rotate_left(8));
-    let print = print.wrapping_mul(0x9E37_79B1) ^ stamps ^ u32::from(segment.flags.0) << 24;
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+    let stir = |print: u64| {
+        let print = print.wrapping_mul(ODD);
+        print ^ print >> 32
+    };
+    let size = segment.payload ^ u32::from(segment.window) << 16;
+    let stamps = segment.options.timestamps().map_or(0, |t| pair(t.value, t.echo));
+    let mut print = stir(pair(segment.seq.0, segment.ack.0));
+    print = stir(print ^ pair(size, segment.ip_id ^ u32::from(segment.flags.0) << 24));
     // Zero is what an empty place holds.
-    print.wrapping_mul(0x85EB_CA6B) | 1
+    stir(print ^ stamps) as u32 | 1
 }

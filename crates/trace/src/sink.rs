@@ -51,10 +51,15 @@ pub trait TraceSink {
         let _ = (sender, at);
     }
 
-    /// [`TraceSink::on_request`], [`TraceSink::on_sent`] and [`TraceSink::on_round_trip`] are wanted. One of them comes with
-    /// most packets, and costs time, above all where several threads work.
+    /// [`TraceSink::on_request`] and [`TraceSink::on_sent`] are wanted. One of them comes with most packets, and costs time,
+    /// above all where several threads work.
     fn wants_packets(&self) -> bool {
         true
+    }
+
+    /// [`TraceSink::on_round_trip`] is wanted. It comes with most ACKs, and costs time as well.
+    fn wants_round_trips(&self) -> bool {
+        self.wants_packets()
     }
 
     /// A client sent new payload, of which a packet had `bytes`.
@@ -112,6 +117,10 @@ impl<A: TraceSink, B: TraceSink> TraceSink for (A, B) {
 
     fn wants_packets(&self) -> bool {
         self.0.wants_packets() || self.1.wants_packets()
+    }
+
+    fn wants_round_trips(&self) -> bool {
+        self.0.wants_round_trips() || self.1.wants_round_trips()
     }
 
     fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {

@@ -24,11 +24,9 @@ enum EndsKey {
 }
 
 impl EndsKey {
-    #[inline]
     fn between(source: &TcpEnd, destination: &TcpEnd) -> Self {
-        let word = |ip: Ipv4Addr, port: u16| u64::from(u32::from(ip)) << 16 | u64::from(port);
         if let (IpAddr::V4(from), IpAddr::V4(to)) = (source.ip, destination.ip) {
-            let (from, to) = (word(from, source.port), word(to, destination.port));
+            let (from, to) = (word_of(from, source.port), word_of(to, destination.port));
             return Self::V4 { ends: (from.min(to), from.max(to)), swapped: from > to };
         }
         let swapped = source > destination;
@@ -45,6 +43,12 @@ impl EndsKey {
             Self::V4 { swapped, .. } | Self::V6 { swapped, .. } => *swapped,
         }
     }
+}
+
+/// An end of IPv4.
+#[inline]
+fn word_of(ip: Ipv4Addr, port: u16) -> u64 {
+    u64::from(u32::from(ip)) << 16 | u64::from(port)
 }
 
 /// Where a segment's connection is, and which side of it has sent the segment.
@@ -118,17 +122,23 @@ impl ConnectionTable {
     /// The place of the connection of a segment, and its sender's side.
     #[inline]
     pub(crate) fn find(&mut self, segment: &Observed) -> Option<FoundPlace> {
-        let key = EndsKey::of(segment);
-        let place = match &key {
-            EndsKey::V4 { ends, .. } if *ends == self.last.0 => self.last.1,
-            EndsKey::V4 { ends, .. } => *self.by_v4.get(ends)?,
-            EndsKey::V6 { ends, .. } => *self.by_v6.get(ends)?,
+        let (IpAddr::V4(from), IpAddr::V4(to)) = (segment.source.ip, segment.destination.ip) else {
+            return self.find_v6(segment);
         };
-        if let EndsKey::V4 { ends, .. } = key {
-            self.last = (ends, place);
-        }
+        let from = word_of(from, segment.source.port);
+        let to = word_of(to, segment.destination.port);
+        let ends = (from.min(to), from.max(to));
+        let place = if ends == self.last.0 { self.last.1 } else { *self.by_v4.get(&ends)? };
+        self.last = (ends, place);
         let swapped = self.places.get(place as usize)?.swapped;
-        Some(FoundPlace { place, side: usize::from(swapped != key.is_swapped()) })
+        Some(FoundPlace { place, side: usize::from(swapped != (from > to)) })
+    }
+
+    fn find_v6(&self, segment: &Observed) -> Option<FoundPlace> {
+        let EndsKey::V6 { ends, swapped } = EndsKey::of(segment) else { return None };
+        let place = *self.by_v6.get(&ends)?;
+        let side = usize::from(self.places.get(place as usize)?.swapped != swapped);
+        Some(FoundPlace { place, side })
     }
 
     /// The connection at a place.

@@ -2,12 +2,14 @@
 
 mod common;
 
-use capture::{Observed, TcpEnd};
+use capture::{CaptureFiles, Observed, SegmentSource, TcpEnd};
 use common::wire::{Wire, at};
 use peak_alloc::PeakAlloc;
 use segment::{Flags, TcpOptions};
+use std::io::Read;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use trace::testing::BusyServer;
 use trace::{ConnectionTrace, EngineConfig, TraceEngine, TraceSink};
 use units::{Duration, Instant, SeqNum};
 
@@ -205,4 +207,34 @@ fn a_gigabyte_that_was_not_captured_costs_nothing() {
     wire.segments.iter().for_each(|segment| engine.on_segment(segment));
     let peak = ALLOCATED.peak_usage() - before;
     assert!(peak < 64 * KILOBYTE, "{peak}");
+}
+
+/// What is allocated at most while so many bytes of a busy server are read and followed, 500 connections at a time, and
+/// how many connections they are.
+fn of_busy_server(bytes: u64) -> (usize, u64) {
+    ALLOCATED.reset_peak_usage();
+    let before = ALLOCATED.current_usage();
+    let reader = Box::new(BusyServer::new(500, 4096).take(bytes));
+    let mut source =
+        CaptureFiles::from_reader("busy", reader).expect("it begins as a capture does");
+    let (mut engine, mut batch) = (engine(), Vec::new());
+    // The last packet is cut.
+    while source.next_batch(&mut batch).unwrap_or(false) {
+        batch.iter().for_each(|segment| engine.on_segment(segment));
+    }
+    let peak = ALLOCATED.peak_usage() - before;
+    let (_, tally) = engine.finish_all();
+    assert_eq!((tally.evicted, tally.backwards), (0, 0));
+    (peak, tally.connections)
+}
+
+/// A connection has 33 packets of 82 bytes on average. Of 200 MB that makes 74,000. 500 of them are open at a time, and
+/// 3,000 are over for less than two seconds and may still send again. That is so in the first 40 MB as well.
+#[test]
+fn two_hundred_megabytes_of_short_connections_cost_what_is_open() {
+    let _turn = turn();
+    let [(part, _), (whole, connections)] = [40_000_000, 200_000_000].map(of_busy_server);
+    println!("{connections} connections, at most {part} bytes after 40 MB, {whole} after 200 MB");
+    assert!(connections > 70_000, "{connections}");
+    assert!(whole < 32 * MEGABYTE && whole < part + part / 10, "{part}, {whole}");
 }

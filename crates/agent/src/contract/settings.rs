@@ -43,6 +43,8 @@ pub struct ConnectionSettings {
     pub shares_namespaces: bool,
     /// Transfers whose size is known begin so that they end with an epoch (TCP/SPAND).
     pub ends_epochs: bool,
+    /// Each start is told as it is, for the log.
+    pub tells_starts: bool,
     /// Other programs attend to new connections: those that these have are no others' business.
     pub is_superseded: bool,
 }
@@ -62,6 +64,7 @@ impl ConnectionSettings {
     const PACE_COLD: u32 = constant("PACE_COLD");
     const SHARE_NAMESPACES: u32 = constant("SHARE_NAMESPACES");
     const END_EPOCHS: u32 = constant("END_EPOCHS");
+    const TELL_STARTS: u32 = constant("TELL_STARTS");
     const SUPERSEDED: u32 = constant("SUPERSEDED");
 
     /// As the programs have them.
@@ -72,6 +75,7 @@ impl ConnectionSettings {
             | flag(self.paces_cold, Self::PACE_COLD)
             | flag(self.shares_namespaces, Self::SHARE_NAMESPACES)
             | flag(self.ends_epochs, Self::END_EPOCHS)
+            | flag(self.tells_starts, Self::TELL_STARTS)
             | flag(self.is_superseded, Self::SUPERSEDED);
         let mut bytes = [0; Self::SIZE];
         put!(bytes, "settings", "max_age_ns", self.max_age_ns.to_ne_bytes());

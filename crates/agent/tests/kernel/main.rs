@@ -11,6 +11,7 @@ mod cable;
 mod canary;
 mod cold;
 mod config;
+mod decisions;
 mod failing;
 mod harm;
 mod hostile;

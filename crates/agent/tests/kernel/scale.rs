@@ -62,8 +62,14 @@ fn bytes_of(map: &MapHandle) -> u64 {
 }
 
 /// Maps whose memory is set aside as the agent starts, and how much it is.
-const SET_ASIDE: [(&str, f64); 5] =
-    [("paths", 10.5), ("sessions", 16.3), ("accounts", 0.85), ("summaries", 1.1), ("vacant", 0.26)];
+const SET_ASIDE: [(&str, f64); 6] = [
+    ("paths", 10.5),
+    ("sessions", 16.3),
+    ("accounts", 0.85),
+    ("summaries", 1.1),
+    ("decisions", 0.08),
+    ("vacant", 0.26),
+];
 /// A million paths: of the kernel, of the agent once it has listed them, on disk.
 const MILLION_OF_KERNEL: f64 = 160.8;
 const MILLION_OF_AGENT: f64 = 46.0;

@@ -6,6 +6,7 @@
 
 mod ip;
 mod link;
+mod plain;
 mod tcp;
 
 #[cfg(test)]
@@ -87,6 +88,9 @@ fn read(frame: &Frame<'_>, slot: &mut Observed) -> Result<bool, NotASegment> {
     slot.interface = frame.interface;
     slot.direction = frame.direction;
     let protocol = link::skip(frame.link, &mut rest, slot)?;
+    if plain::read(protocol, &rest, slot) {
+        return Ok(false);
+    }
     ip::read(protocol, &mut rest, slot)?;
     tcp::read(rest, slot)?;
     Ok(rest.is_fragment)

@@ -166,6 +166,11 @@ impl ByteOrder {
     fn words<const N: usize>(self, bytes: &[u8]) -> Option<[u32; N]> {
         let (words, _) = bytes.get(..4 * N)?.as_chunks::<4>();
         let words: &[[u8; 4]; N] = words.first_chunk()?;
-        Some(words.map(|word| self.word(word)))
+        // One look at the order for all of them.
+        Some(if self.is_big {
+            words.map(u32::from_be_bytes)
+        } else {
+            words.map(u32::from_le_bytes)
+        })
     }
 }

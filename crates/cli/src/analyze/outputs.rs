@@ -13,7 +13,7 @@ use trace::{
     ConnectionTrace, EngineTally, Retransmission, SenderSnapshot, SentData, TraceSink,
     TracedSender, TransferReport,
 };
-use units::{Duration, Instant};
+use units::Instant;
 
 /// What is wanted of one run.
 pub(super) struct Outputs {
@@ -123,16 +123,17 @@ impl TraceSink for Outputs {
         each!(self, on_retransmission(sender, again));
     }
 
-    fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
-        each!(self, on_round_trip(sender, at, rtt));
-    }
-
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
         each!(self, on_transfer(sender, report));
     }
 
     fn wants_packets(&self) -> bool {
         self.findings.is_some()
+    }
+
+    /// Windows have round trips, too.
+    fn wants_round_trips(&self) -> bool {
+        false
     }
 
     fn wants_windows(&self) -> bool {

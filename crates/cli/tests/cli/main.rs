@@ -4,6 +4,7 @@ mod agent;
 mod analyze;
 mod analyze_input;
 mod analyze_log;
+mod analyze_memory;
 mod analyze_report;
 mod analyze_tables;
 mod bad_input;

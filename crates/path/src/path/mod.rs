@@ -299,18 +299,31 @@ impl Path {
     /// Books a segment that leaves now with `fresh` bytes of new data.
     #[inline]
     pub fn on_sent(&mut self, now: Instant, segment: &Segment, fresh: u64) {
+        self.on_payload_sent(now, segment.len, fresh, || segment.wire_bytes());
+    }
+
+    /// The same of a segment with `len` bytes of payload; `wire_bytes` is asked where that counts, which is where the
+    /// path is paced.
+    #[inline]
+    pub fn on_payload_sent(
+        &mut self,
+        now: Instant,
+        len: u32,
+        fresh: u64,
+        wire_bytes: impl FnOnce() -> u32,
+    ) {
         self.sent_total += fresh;
         self.segments_sent += 1;
         self.last_sent = Some(now);
         self.resumed = false;
         if self.startup_meter.watches_segments() {
-            self.startup_meter.on_sent(fresh == 0 && segment.len > 0, self.acked_total);
+            self.startup_meter.on_sent(fresh == 0 && len > 0, self.acked_total);
         }
         if self.is_paced() {
-            self.pace(now, segment, fresh);
+            self.pace(now, (len.into(), wire_bytes().into()), fresh);
         }
         if let Some(shared) = &mut self.shared {
-            shared.on_sent(u64::from(segment.len));
+            shared.on_sent(len.into());
         }
     }
 

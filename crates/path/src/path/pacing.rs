@@ -4,7 +4,6 @@ use super::Path;
 use super::pacer;
 use super::planned::PlannedSending;
 use policy::window::PlanOrder;
-use segment::Segment;
 use units::{Duration, Instant};
 
 /// Segments that leave unpaced at the start of a path, as Linux does it.
@@ -75,14 +74,13 @@ impl Path {
         }
     }
 
-    /// Books a segment that leaves now with `fresh` bytes of new data.
+    /// Books a segment that leaves now, by its bytes of payload and on the wire, with `fresh` bytes of new data.
     #[inline(never)]
-    pub(super) fn pace(&mut self, now: Instant, segment: &Segment, fresh: u64) {
+    pub(super) fn pace(&mut self, now: Instant, bytes: (u64, u64), fresh: u64) {
         let late = self.wait.end(now);
         if let Some(pacer) = &mut self.pacer {
             let set = self.window.pacing_rate();
             let rate = set.filter(|_| self.segments_sent > UNPACED_SEGMENTS);
-            let bytes = (u64::from(segment.len), u64::from(segment.wire_bytes()));
             let (mss, min_rtt) = (self.window.mss(), self.rtt.min_rtt());
             pacer.on_sent((now, late), bytes, rate, || pacer::batch(set, mss, min_rtt));
         }

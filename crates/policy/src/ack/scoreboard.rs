@@ -322,21 +322,16 @@ impl Scoreboard {
     /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest.
     #[inline]
     pub fn acknowledge(&mut self, una: u64, progress: &mut AckProgress) {
-        while let Some(first) = self.segments.front_mut() {
-            if first.start >= una {
-                break;
-            }
+        while let Some(segment) = self.segments.pop_front_if(|first| first.end() <= una) {
+            self.settle(&segment, u64::from(segment.len), progress);
+        }
+        if let Some(first) = self.segments.front_mut().filter(|first| first.start < una) {
             let segment = *first;
-            if segment.end() <= una {
-                self.segments.pop_front();
-                self.settle(&segment, u64::from(segment.len), progress);
-            } else {
-                let part = una - segment.start;
-                first.start = una;
-                first.len -= part as u32;
-                self.settle(&segment, part, progress);
-                progress.partial = if segment.is_sacked() { 0 } else { part };
-            }
+            let part = una - segment.start;
+            first.start = una;
+            first.len -= part as u32;
+            self.settle(&segment, part, progress);
+            progress.partial = if segment.is_sacked() { 0 } else { part };
         }
         if !self.sacked_ranges.is_empty() {
             self.trim_ranges(una);

@@ -116,6 +116,34 @@ impl RackTlp {
         }
     }
 
+    /// Nothing is lost, SACKed or probed, and the ACK advances: most of them.
+    #[inline]
+    fn is_undisturbed(&self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> bool {
+        self.state == State::Open
+            && self.highest_sacked == 0
+            && self.probe.is_idle()
+            && ack.advanced()
+            && !is_dubious(ack)
+            && cx.board.is_clean()
+            && cx.board.sacked_ranges().is_empty()
+    }
+
+    /// What the rest of [`LossRecovery::on_ack`] comes to then.
+    #[inline]
+    fn go_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> Report {
+        self.hold = false;
+        self.timeouts = 0;
+        self.prr = None;
+        if let Some(newest) = ack.progress.newest {
+            let rtt = ack.now.saturating_since(newest.sent_at);
+            let spurious = ack.echoes_original || rtt < cx.min_rtt;
+            self.detector.on_delivered(newest, ack.now, spurious);
+            self.reordering.adapt(newest.sent_at, ack.now);
+        }
+        self.set_timer(cx, ack.now, None, true);
+        Report { grow: true, stance: Stance::Open, ..Report::default() }
+    }
+
     /// Takes in what the ACK delivered: reordering, the newest delivery, duplicates. Answers the
     /// bytes that arrived twice.
     fn learn(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> u64 {
@@ -240,6 +268,9 @@ impl RackTlp {
 
 impl LossRecovery for RackTlp {
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
+        if self.is_undisturbed(cx, ack) {
+            return self.go_on(cx, ack);
+        }
         let mut report = Report::default();
         let was_recovering = self.recovering();
         let head_waited = head_waits(cx);

@@ -11,6 +11,9 @@ use units::{Duration, Instant};
 /// Shorter than this no timer is worth its wake-up; Google's QUIC takes 10 ms, Linux's clock 4.
 const SHORTEST: Duration = Duration::from_millis(20);
 
+/// After so many doublings of the shortest timer a second has passed.
+const DOUBLINGS_TO_A_SECOND: u32 = 6;
+
 /// A connection to the same destination has opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SiblingOpened {
@@ -51,6 +54,11 @@ impl Connection {
     /// The first SYN still waits for its time.
     pub(super) fn waits_to_open(&self) -> bool {
         self.timers.pacing.is_running() && self.config.opening_burst.is_some()
+    }
+
+    /// Timeouts that do not count towards giving up, since they may be shorter than the first one of others.
+    pub(super) fn short_retries(&self) -> u32 {
+        if self.asks_siblings() { DOUBLINGS_TO_A_SECOND } else { 0 }
     }
 
     /// How long to wait for the answer to what opens, doubled with each timeout; `None`: nothing is

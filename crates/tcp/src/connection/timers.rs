@@ -215,8 +215,8 @@ impl Connection {
     fn patience(&self, opening: bool, guard: &Guard) -> u32 {
         let lifetimes = &guard.limits.lifetimes;
         match (opening, self.state) {
-            (true, State::SynReceived) => lifetimes.syn_ack_retries,
-            (true, _) => lifetimes.syn_retries,
+            (true, State::SynReceived) => lifetimes.syn_ack_retries + self.short_retries(),
+            (true, _) => lifetimes.syn_retries + self.short_retries(),
             (false, _) => lifetimes.data_retries,
         }
     }

@@ -27,10 +27,9 @@ impl TracedConnection {
         if end > self.halves[side].high() + (1 << 30) {
             return;
         }
-        // Answers come a little sooner than the lag of the handshake.
-        let lag = self.lag(side);
         if self.halves[side].has_late() {
-            self.deliver(side, segment.at + lag / 8, with);
+            // Answers come a little sooner than the lag of the handshake.
+            self.deliver(side, segment.at + self.lag(side) / 8, with);
         }
         if segment.has(Flags::FIN) {
             self.fins[side] = end;

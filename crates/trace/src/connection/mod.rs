@@ -146,6 +146,7 @@ impl TracedConnection {
         segment: &Observed,
         with: &mut Digesting<'_, S>,
     ) {
+        self.halves.iter_mut().for_each(Half::forget_said);
         let again = self.halves[side].on_syn(segment);
         self.server = if segment.has(Flags::ACK) { side } else { 1 - side };
         if again && self.opened.is_none() {
@@ -162,6 +163,10 @@ impl TracedConnection {
         segment: &Observed,
         with: &mut Digesting<'_, S>,
     ) {
+        if self.repeats(side, segment) {
+            return;
+        }
+        self.halves[side].forget_said();
         let una = self.halves[1 - side].offset(segment.ack);
         if una > self.halves[1 - side].high() + (1 << 30) {
             return;
@@ -203,17 +208,33 @@ impl TracedConnection {
         self.halves[1 - side].push_late(Late { at, ack, request: 0 });
     }
 
+    /// The segment acknowledges what the one before did, to a side without a sender: most of those that carry a
+    /// response do.
+    #[inline]
+    fn repeats(&self, side: Side, segment: &Observed) -> bool {
+        self.halves[side].says_the_same(segment)
+            && self.halves[1 - side].sender.is_none()
+            && self.fins[1 - side] == 0
+    }
+
     /// An ACK for a side without a sender.
     fn on_quiet_ack(&mut self, side: Side, segment: &Observed, una: u64) {
         let window = self.offered_window(side, segment, 0);
         self.halves[1 - side].set_quiet_window(window);
         self.halves[1 - side].note_acked(una);
+        let is_open = self.opened.is_some() || side == self.server;
+        if is_open && !self.is_blind_to(1 - side) {
+            self.halves[side].note_said(segment);
+        }
     }
 
     /// The window that a segment of `side` offers.
     fn offered_window(&mut self, side: Side, segment: &Observed, outstanding: u64) -> u64 {
-        let peer = if self.is_blind_to(1 - side) { None } else { self.halves[1 - side].syn };
-        self.halves[side].window(segment, peer.as_ref(), outstanding)
+        let is_blind = self.is_blind_to(1 - side);
+        let [first, second] = &mut self.halves;
+        let (own, peer) = if side == 0 { (first, second) } else { (second, first) };
+        let peer = peer.syn.as_ref().filter(|_| !is_blind);
+        own.window(segment, peer, outstanding)
     }
 
     /// How much later than the capture saw it something reaches the host of `side`.
@@ -243,7 +264,9 @@ impl TracedConnection {
         let Some(sender) = &mut self.halves[side].sender else { return };
         let (digest, unseen) = sender.on_seen_ack(ack);
         let point = with.sink.wants_windows().then(|| sender.point(ack.at));
-        if let Some(rtt) = digest.rtt {
+        if let Some(rtt) = digest.rtt
+            && with.sink.wants_round_trips()
+        {
             with.sink.on_round_trip(&self.told(side), ack.at, rtt);
         }
         let tally = &mut self.tallies[side];
@@ -262,6 +285,7 @@ impl TracedConnection {
         }
     }
 
+    #[inline]
     fn read_ack(
         &mut self,
         side: Side,
@@ -276,15 +300,15 @@ impl TracedConnection {
     }
 
     /// Something passes that concerns the server's sender.
+    #[inline(always)]
     fn pass<S: TraceSink>(&mut self, at: Instant, passage: Passage, with: &mut Digesting<'_, S>) {
-        let server = self.server;
-        if self.halves[server].predictor.is_some() {
+        let half = &mut self.halves[self.server];
+        if half.predictor.is_some() {
             return;
         }
-        let sender = self.halves[server].sender.as_deref_mut();
-        let state = sender.map(|sender| sender.state(at));
+        let state = half.sender.as_deref_mut().map(|sender| sender.state(at));
         if let Some(report) = self.meter.on_passage(at, passage, state) {
-            with.sink.on_transfer(&self.told(server), &report);
+            with.sink.on_transfer(&self.told(self.server), &report);
         }
     }
 

@@ -150,6 +150,7 @@ impl RebuiltSender {
         self.path.observe(&mut sample);
         let (recovery, mut cx) = self.recovery_parts();
         let report = recovery.on_ack(&mut cx, &info);
+        self.note_recovery();
         self.settle_in_flight();
         self.apply_report(now, &report, phase, false);
         if self.path.is_metered() {
@@ -309,7 +310,7 @@ impl RebuiltSender {
 
     /// Tells the path's meter what the ACK delivered.
     fn meter(&mut self, sample: &mut AckSample, info: &AckInfo, losses_before: u64) {
-        let recovering = self.recovery.recovering();
+        let recovering = self.is_recovering();
         let marks = self.marks.get_or_insert_default();
         let losses = self.board.losses();
         self.path.meter(sample, info, MemberDelivery { marks, losses_before, losses, recovering });

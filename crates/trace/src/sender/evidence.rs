@@ -26,7 +26,7 @@ struct Hole {
 const HOLES: usize = 2;
 
 /// The evidence.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Evidence {
     pub(super) episode: Episode,
     /// Something was sent again in it.
@@ -47,8 +47,8 @@ pub(super) struct Evidence {
     pub(super) spared_now: SparedBy,
     /// The last ACK.
     pub(super) last_ack: Option<Instant>,
-    /// The latest holes.
-    holes: [Hole; HOLES],
+    /// The latest holes; most senders have none.
+    holes: Option<Box<[Hole; HOLES]>>,
 }
 
 impl Default for Evidence {
@@ -64,7 +64,7 @@ impl Default for Evidence {
             found_in: SenderPhase::Handshake,
             spared_now: SparedBy::Nothing,
             last_ack: None,
-            holes: [Hole::default(); HOLES],
+            holes: None,
         }
     }
 }
@@ -107,13 +107,14 @@ impl Evidence {
 
     /// `[from, to)` was not seen at `now`, though more was.
     pub(super) fn note_hole(&mut self, now: Instant, from: u64, to: u64) {
-        self.holes.rotate_right(1);
-        self.holes[0] = Hole { from, to, seen: now };
+        let holes = self.holes.get_or_insert_default();
+        holes.rotate_right(1);
+        holes[0] = Hole { from, to, seen: now };
     }
 
     /// `[from, to)` fills a hole, sooner than `least` after that was seen: it was overtaken.
     pub(super) fn is_overtaken(&self, now: Instant, from: u64, to: u64, least: Duration) -> bool {
-        self.holes.iter().any(|hole| {
+        self.holes.iter().flat_map(|holes| holes.iter()).any(|hole| {
             hole.from <= from && to <= hole.to && now.saturating_since(hole.seen) < least
         })
     }

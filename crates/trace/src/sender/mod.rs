@@ -53,6 +53,8 @@ const FINE_TICK: Duration = Duration::from_millis(10);
 pub(crate) struct RebuiltSender {
     path: Path,
     recovery: Box<dyn LossRecovery>,
+    /// [`LossRecovery::recovering`], which is asked for several times a packet.
+    is_recovering: bool,
     board: Scoreboard,
     /// What its segments took along, where the policies model the path.
     marks: Option<Box<DeliveryMarks>>,
@@ -108,6 +110,7 @@ impl RebuiltSender {
         }
         Self {
             path,
+            is_recovering: recovery.recovering(),
             recovery,
             board: Scoreboard::default(),
             marks: None,
@@ -248,7 +251,7 @@ impl RebuiltSender {
             SenderPhase::Handshake
         } else if self.evidence.repairs_timeout(self.una) {
             SenderPhase::Loss
-        } else if self.recovery.recovering() {
+        } else if self.is_recovering() {
             SenderPhase::Recovery
         } else if self.path.in_startup() {
             SenderPhase::SlowStart
@@ -259,7 +262,10 @@ impl RebuiltSender {
 
     /// What is told of new data that left at `at` and ends at `end`.
     pub(crate) fn sent(&self, at: Instant, end: u64, bytes: u64) -> SentData {
-        SentData { at, end, bytes, segments: bytes.div_ceil(self.terms.mss), phase: self.phase() }
+        let mss = self.terms.mss;
+        // Few are longer, and divisions are slow.
+        let segments = if bytes <= mss { u64::from(bytes > 0) } else { bytes.div_ceil(mss) };
+        SentData { at, end, bytes, segments, phase: self.phase() }
     }
 
     /// What it is after an ACK that came at `at`.
@@ -289,6 +295,7 @@ impl RebuiltSender {
     }
 
     /// What it waits for from `now` on, and by which clock.
+    #[inline]
     pub(crate) fn state(&mut self, now: Instant) -> SenderState {
         let wait = self.wait();
         let min_rtt = self.min_rtt();
@@ -307,6 +314,7 @@ impl RebuiltSender {
         Some(due + due.saturating_since(sent))
     }
 
+    #[inline]
     fn wait(&mut self) -> SenderWait {
         if self.board.is_empty() {
             return SenderWait::Nothing;
@@ -350,6 +358,18 @@ impl RebuiltSender {
             board: &mut self.board,
         };
         (&mut self.recovery, context)
+    }
+
+    /// It repairs losses.
+    #[inline]
+    fn is_recovering(&self) -> bool {
+        debug_assert_eq!(self.is_recovering, self.recovery.recovering());
+        self.is_recovering
+    }
+
+    /// The recovery was told of an ACK, a timeout or a retransmission, and may repair from here on, or no more.
+    fn note_recovery(&mut self) {
+        self.is_recovering = self.recovery.recovering();
     }
 
     /// One past the last offset that the peer's window admits.

@@ -309,7 +309,7 @@ impl RebuiltSender {
     fn is_repairing(&self) -> bool {
         self.evidence.repairs_timeout(self.una)
             || self.evidence.is_fast(self.una)
-            || self.recovery.recovering() && self.evidence.episode == Episode::Fast
+            || self.is_recovering() && self.evidence.episode == Episode::Fast
     }
 
     /// The rebuilt sender would have sent something again long ago: this one does not know of the loss, or

@@ -82,8 +82,7 @@ impl RebuiltSender {
                 return NextSend::Again { index, probe: true };
             }
         }
-        let idle =
-            self.board.waiting() == 0 && (self.board.is_empty() || !self.recovery.recovering());
+        let idle = self.board.waiting() == 0 && (self.board.is_empty() || !self.is_recovering());
         if self.nxt >= self.written && idle {
             self.path.on_send_stopped(false);
             return NextSend::Nothing;

@@ -60,9 +60,10 @@ impl RebuiltSender {
 
     /// Tells path and recovery of a segment of `len` that ends at `end`.
     fn tell_sent(&mut self, now: Instant, (len, end): (u64, u64), payload: u64, again: bool) {
-        let segment = Segment { len: payload as u32, ..Segment::default() };
         let fresh = if again { 0 } else { payload };
-        self.path.on_sent(now, &segment, fresh);
+        let bytes = payload as u32;
+        let wire_bytes = || Segment { len: bytes, ..Segment::default() }.wire_bytes();
+        self.path.on_payload_sent(now, bytes, fresh, wire_bytes);
         self.recovery.on_sent(&SentInfo {
             now,
             len,
@@ -71,6 +72,9 @@ impl RebuiltSender {
             srtt: self.path.rtt.srtt(),
             rto: self.path.rtt.rto(self.backoff),
         });
+        if again {
+            self.note_recovery();
+        }
         if self.rto_at == Instant::FAR_FUTURE {
             self.restart_timer(now);
         }

@@ -20,6 +20,7 @@ impl RebuiltSender {
         let phase = self.phase();
         let (recovery, mut cx) = self.recovery_parts();
         let report = recovery.on_timeout(&mut cx, now);
+        self.note_recovery();
         self.apply_report(now, &report, phase, false);
         self.probe_pending = report.probe;
         if report.probe || report.timer == TimerAction::Restart {
@@ -48,6 +49,7 @@ impl RebuiltSender {
             self.outstanding_before_ack = self.board.outstanding();
             let (recovery, mut cx) = self.recovery_parts();
             let mut report = recovery.on_rto(&mut cx, now);
+            self.note_recovery();
             let again = self.timed_out_at == Some(self.una);
             if again && !self.halve_again && report.congestion.is_some() {
                 report.congestion = Some(Reduction::Again);

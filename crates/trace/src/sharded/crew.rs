@@ -7,13 +7,14 @@ use super::{SHARDS, Shard};
 use crate::engine::{EngineConfig, EngineTally};
 use crate::sink::TraceSink;
 use capture::Observed;
+use std::collections::VecDeque;
 use std::io;
 use std::panic;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 /// Segments of a round: enough that passing it on costs nothing, few enough for a cache.
-const ROUND: u32 = 8192;
+const ROUND: usize = 8192;
 /// Rounds on their way.
 const ROUNDS: usize = 4;
 /// Pieces of what a thread still has at the end that are on their way.
@@ -47,9 +48,10 @@ pub(super) struct Crew {
     hands: Vec<Hand>,
     /// Being dealt.
     parts: [Part; SHARDS],
-    dealt: u32,
-    /// Rounds that are out.
-    out: usize,
+    /// The shards of its segments, in their order.
+    dealt: Vec<u8>,
+    /// The same of rounds that are out.
+    out: VecDeque<Vec<u8>>,
     /// Parts to be filled again.
     spare: Vec<Part>,
 }
@@ -71,17 +73,19 @@ impl Crew {
             Ok(Hand { to, back, rest, thread })
         });
         let hands = hands.collect::<io::Result<_>>()?;
-        Ok(Self { hands, parts: Default::default(), dealt: 0, out: 0, spare: Vec::new() })
+        let (parts, dealt, out) = (Default::default(), Vec::new(), VecDeque::new());
+        Ok(Self { hands, parts, dealt, out, spare: Vec::new() })
     }
 
     /// Deals a segment. Tells `sink` what has come back if a round is full by it.
     #[inline]
     pub(super) fn deal<S: TraceSink>(&mut self, segment: &Observed, sink: &mut Renumbered<S>) {
-        let part = &mut self.parts[shard_of(segment)];
+        let shard = shard_of(segment);
+        let part = &mut self.parts[shard];
         part.segments.push(*segment);
-        part.places.push(self.dealt);
-        self.dealt += 1;
-        if self.dealt == ROUND {
+        part.places.push(self.dealt.len() as u32);
+        self.dealt.push(shard as u8);
+        if self.dealt.len() == ROUND {
             self.send_out();
             self.tell(sink, ROUNDS);
         }
@@ -89,8 +93,7 @@ impl Crew {
 
     /// Sends the round out that was being dealt.
     fn send_out(&mut self) {
-        self.dealt = 0;
-        self.out += 1;
+        self.out.push_back(std::mem::replace(&mut self.dealt, Vec::with_capacity(ROUND)));
         for (shard, part) in self.parts.iter_mut().enumerate() {
             let part = std::mem::replace(part, self.spare.pop().unwrap_or_default());
             // Nobody takes it if the thread has panicked, which shows when its answer is waited for.
@@ -100,13 +103,14 @@ impl Crew {
 
     /// Tells of rounds until no more than `most` are out.
     fn tell<S: TraceSink>(&mut self, sink: &mut Renumbered<S>, most: usize) {
-        while self.out > most {
-            self.out -= 1;
+        while self.out.len() > most
+            && let Some(order) = self.out.pop_front()
+        {
             let mut parts = [(); SHARDS].map(|()| Part::default());
             for (shard, part) in parts.iter_mut().enumerate() {
                 *part = self.answer_of(shard);
             }
-            sink.replay_all(parts.each_mut().map(|part| &mut part.found));
+            sink.replay_all(&order, parts.each_mut().map(|part| &mut part.found));
             self.spare.extend(parts.into_iter().map(|mut part| {
                 part.segments.clear();
                 part.places.clear();

@@ -7,7 +7,6 @@ use crate::snapshot::SenderSnapshot;
 use crate::summary::ConnectionTrace;
 use crate::transfer::TransferReport;
 use rustc_hash::FxHashMap;
-use std::iter::Peekable;
 use units::{Duration, Instant};
 
 /// What the sink at the end wants to be told.
@@ -15,11 +14,16 @@ use units::{Duration, Instant};
 pub(super) struct Wants {
     windows: bool,
     packets: bool,
+    round_trips: bool,
 }
 
 impl Wants {
     pub(super) fn of(sink: &impl TraceSink) -> Self {
-        Self { windows: sink.wants_windows(), packets: sink.wants_packets() }
+        Self {
+            windows: sink.wants_windows(),
+            packets: sink.wants_packets(),
+            round_trips: sink.wants_round_trips(),
+        }
     }
 }
 
@@ -52,11 +56,6 @@ pub(super) struct EventLog {
 impl EventLog {
     pub(super) const fn new(wants: Wants) -> Self {
         Self { wants, at: 0, found: Vec::new() }
-    }
-
-    /// Calls kept.
-    pub(super) const fn len(&self) -> usize {
-        self.found.len()
     }
 
     /// What comes now belongs to the segment at this place.
@@ -107,8 +106,12 @@ impl TraceSink for EventLog {
         self.push(TraceEvent::Again(*sender, Box::new(*again)));
     }
 
+    fn wants_round_trips(&self) -> bool {
+        self.wants.round_trips
+    }
+
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
-        if self.wants.packets {
+        if self.wants.round_trips {
             self.push(TraceEvent::RoundTrip(*sender, at, rtt));
         }
     }
@@ -148,14 +151,12 @@ impl<S: TraceSink> Renumbered<S> {
         found.drain(..).for_each(|(_, event)| self.tell(shard, event));
     }
 
-    /// Tells what all shards found, in the order of segments. Each segment is of one shard.
-    pub(super) fn replay_all(&mut self, found: [&mut Found; SHARDS]) {
+    /// Tells what all shards found, in the order of segments, of which these are the shards.
+    pub(super) fn replay_all(&mut self, order: &[u8], found: [&mut Found; SHARDS]) {
         let mut left = found.map(|found| found.drain(..).peekable());
-        let place = |(shard, of): (usize, &mut Peekable<_>)| {
-            of.peek().map(|next: &(u32, _)| (next.0, shard))
-        };
-        while let Some((at, shard)) = left.iter_mut().enumerate().filter_map(place).min() {
-            while let Some((_, event)) = left[shard].next_if(|next| next.0 == at) {
+        for (at, &shard) in order.iter().enumerate() {
+            let shard = usize::from(shard);
+            while let Some((_, event)) = left[shard].next_if(|next| next.0 as usize == at) {
                 self.tell(shard, event);
             }
         }

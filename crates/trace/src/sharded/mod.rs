@@ -9,7 +9,7 @@ mod crew;
 mod deal;
 mod log;
 
-use crate::engine::{EngineConfig, EngineTally, TraceEngine};
+use crate::engine::{EngineConfig, EnginePart, EngineTally, Telling, TraceEngine};
 use crate::sink::TraceSink;
 use capture::Observed;
 use crew::Crew;
@@ -27,15 +27,25 @@ const FINISHED_AT_ONCE: usize = 1024;
 ///
 /// They differ from those of one [`TraceEngine`] where that looks at all connections at once: each shard has its part
 /// of [`EngineConfig::max_connections`], looks by itself for idle connections, and orders times by its own segments.
-pub struct ShardedTraceEngine<S> {
-    sink: Renumbered<S>,
-    runs: Runs,
-}
+pub struct ShardedTraceEngine<S>(Runs<S>);
 
 /// Who runs the shards.
-enum Runs {
-    Here(Box<[Shard; SHARDS]>),
-    Crew(Box<Crew>),
+enum Runs<S> {
+    Here(Box<Here<S>>),
+    Crew(Box<Apart<S>>),
+}
+
+/// All shards on other threads, and whom the calling one tells.
+struct Apart<S> {
+    crew: Crew,
+    sink: Renumbered<S>,
+}
+
+/// All shards on the calling thread. They tell the sink themselves, and number connections together.
+struct Here<S> {
+    shards: [EnginePart; SHARDS],
+    sink: S,
+    numbers: u64,
 }
 
 impl<S: TraceSink> ShardedTraceEngine<S> {
@@ -45,55 +55,50 @@ impl<S: TraceSink> ShardedTraceEngine<S> {
     /// # Errors
     /// If there are no more threads.
     pub fn new(config: &EngineConfig, sink: S, threads: usize) -> io::Result<Self> {
-        let wants = Wants::of(&sink);
         let most = config.max_connections.div_ceil(SHARDS);
         let config = EngineConfig { max_connections: most, ..config.clone() };
-        let runs = match threads {
-            0 | 1 => {
-                Runs::Here(Box::new(std::array::from_fn(|_| Shard::new(config.clone(), wants))))
-            }
-            _ => Runs::Crew(Box::new(Crew::new(&config, wants, threads.min(SHARDS))?)),
-        };
-        Ok(Self { sink: Renumbered::new(sink), runs })
+        if threads <= 1 {
+            let shards = std::array::from_fn(|_| EnginePart::new(config.clone()));
+            return Ok(Self(Runs::Here(Box::new(Here { shards, sink, numbers: 0 }))));
+        }
+        let crew = Crew::new(&config, Wants::of(&sink), threads.min(SHARDS))?;
+        Ok(Self(Runs::Crew(Box::new(Apart { crew, sink: Renumbered::new(sink) }))))
     }
 
     /// Takes the next segment of the capture.
     #[inline]
     pub fn on_segment(&mut self, segment: &Observed) {
-        match &mut self.runs {
-            Runs::Here(shards) => {
-                let number = shard_of(segment);
-                let shard = &mut shards[number];
-                shard.on_segment(segment, 0);
-                if shard.has_found() {
-                    shard.tell(number, &mut self.sink);
-                }
+        match &mut self.0 {
+            Runs::Here(here) => {
+                let Here { shards, sink, numbers } = &mut **here;
+                shards[shard_of(segment)].on_segment(segment, &mut Telling { sink, numbers });
             }
-            Runs::Crew(crew) => crew.deal(segment, &mut self.sink),
+            Runs::Crew(apart) => apart.crew.deal(segment, &mut apart.sink),
         }
     }
 
     /// Ends what is under way, shard by shard, and gives the sink back with the counts.
     pub fn finish_all(self) -> (S, EngineTally) {
-        let Self { mut sink, runs } = self;
-        let tally = match runs {
-            Runs::Here(shards) => {
+        match self.0 {
+            Runs::Here(here) => {
+                let Here { shards, mut sink, .. } = *here;
                 let mut tally = EngineTally::default();
-                for (number, mut shard) in shards.into_iter().enumerate() {
-                    while shard.finish_some() {
-                        shard.tell(number, &mut sink);
-                    }
-                    tally.add(shard.0.tally());
+                for mut shard in shards {
+                    while shard.finish_oldest(&mut sink) {}
+                    tally.add(shard.tally());
                 }
-                tally
+                (sink, tally)
             }
-            Runs::Crew(crew) => crew.finish(&mut sink),
-        };
-        (sink.into_inner(), tally)
+            Runs::Crew(apart) => {
+                let Apart { crew, mut sink } = *apart;
+                let tally = crew.finish(&mut sink);
+                (sink.into_inner(), tally)
+            }
+        }
     }
 }
 
-/// A part of the connections.
+/// A part of the connections on another thread.
 struct Shard(TraceEngine<EventLog>);
 
 impl Shard {
@@ -108,21 +113,9 @@ impl Shard {
         self.0.on_segment(segment);
     }
 
-    #[inline]
-    fn has_found(&mut self) -> bool {
-        self.0.sink_mut().len() > 0
-    }
-
     /// Takes what was found; goes on in the room of `instead`.
     fn exchange(&mut self, instead: Found) -> Found {
         self.0.sink_mut().exchange(instead)
-    }
-
-    /// Tells what was found.
-    fn tell<S: TraceSink>(&mut self, number: usize, sink: &mut Renumbered<S>) {
-        let mut found = self.exchange(Found::new());
-        sink.replay(number, &mut found);
-        self.exchange(found);
     }
 
     /// Ends some of the connections under way; false if there are none.

@@ -13,8 +13,6 @@ use units::{Duration, Instant};
 /// What passed: what ends a piece of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
-    /// Nothing that changes what the sender waits for.
-    Other,
     /// Payload of the request.
     Request { bytes: u64 },
     /// An ACK that newly acknowledged `acked` bytes of payload, and told that `delivered` bytes have arrived.
@@ -29,6 +27,15 @@ impl Passage {
     pub(crate) const fn again(again: &Retransmission) -> Self {
         Self::Again { kind: again.kind, last_sent: again.last_sent }
     }
+}
+
+/// What ends a piece of time, as far as that says what it was spent on.
+enum EndOfPiece {
+    Other,
+    Request,
+    /// An ACK that tells that so many bytes have arrived.
+    Arrived(u64),
+    Again(RetransmissionKind),
 }
 
 /// What a sender waits for.
@@ -119,8 +126,8 @@ struct OpenTransfer {
     acked: bool,
     /// While the window has room: how long the pacer keeps data back, and what that counts as.
     paced: Option<(Instant, TimeShare)>,
-    /// Time in which it did, by what that counts as; no waiting if no more data follows.
-    pacing: TimeShares,
+    /// Time in which it did, by what that counts as; no waiting if no more data follows. Most senders do not pace.
+    pacing: Option<Box<TimeShares>>,
     /// There is some of it.
     has_pacing: bool,
     /// What the path carried meanwhile.
@@ -131,7 +138,6 @@ impl OpenTransfer {
     fn new(began: Instant) -> Self {
         let report = TransferReport { began, ..TransferReport::default() };
         let (room, done) = (Duration::ZERO, Duration::ZERO);
-        let pacing = TimeShares::default();
         Self {
             report,
             room,
@@ -139,13 +145,14 @@ impl OpenTransfer {
             answering: false,
             acked: false,
             paced: None,
-            pacing,
+            pacing: None,
             has_pacing: false,
             trail: WaitTrail::default(),
         }
     }
 
     /// Notes what the sender knows.
+    #[inline]
     fn note(&mut self, sender: &SenderState, min_rtt: Duration) {
         self.report.mss = sender.mss;
         self.report.srtt = sender.srtt;
@@ -154,6 +161,12 @@ impl OpenTransfer {
         if !self.acked {
             self.report.first_window = sender.cwnd;
         }
+        if sender.paced_until.is_some() || self.paced.is_some() {
+            self.note_pacing(sender);
+        }
+    }
+
+    fn note_pacing(&mut self, sender: &SenderState) {
         if let Some(until) = sender.paced_until.max(self.paced.map(|(until, _)| until)) {
             let kept_by =
                 if sender.slow_start { TimeShare::SlowStart } else { TimeShare::Avoidance };
@@ -162,13 +175,21 @@ impl OpenTransfer {
     }
 
     /// More data follows: the window had room because the application or the pacer kept data back.
+    #[inline]
     fn end_pause(&mut self) {
         let pause = std::mem::take(&mut self.room) + std::mem::take(&mut self.done);
         self.trail.name_room(TimeShare::Application);
         self.report.shares.add(TimeShare::Application, pause);
-        if std::mem::take(&mut self.has_pacing) {
-            self.report.shares.take_all(&mut self.pacing);
+        if std::mem::take(&mut self.has_pacing)
+            && let Some(pacing) = &mut self.pacing
+        {
+            self.report.shares.take_all(pacing);
         }
+    }
+
+    /// Time that the pacer took since the last new data.
+    fn paced_for(&self) -> Duration {
+        self.pacing.as_ref().map_or(Duration::ZERO, |pacing| pacing.total())
     }
 
     /// Something goes again that was last sent at `last_sent`. Since then the transfer has waited for that to be found
@@ -179,8 +200,8 @@ impl OpenTransfer {
             _ => TimeShare::Recovery,
         };
         self.trail.name_room(repair);
-        let searched = std::mem::take(&mut self.room) + self.pacing.total();
-        self.pacing = TimeShares::default();
+        let searched = std::mem::take(&mut self.room) + self.paced_for();
+        self.pacing = None;
         self.report.shares.add(repair, searched);
         let Some(since) = last_sent else { return };
         for (waited, time) in self.trail.claim(since, TimeShare::Recovery) {
@@ -191,10 +212,15 @@ impl OpenTransfer {
     /// The window had room for `time`, up to `now`.
     fn had_room(&mut self, now: Instant, time: Duration) {
         let began = now - time;
-        let (until, kept_by) = self.paced.unwrap_or((began, TimeShare::Avoidance));
+        let Some((until, kept_by)) = self.paced else {
+            self.room += time;
+            return self.trail.note(began, time, None);
+        };
         let paced = until.saturating_since(began).min(time);
-        self.pacing.add(kept_by, paced);
-        self.has_pacing |= !paced.is_zero();
+        if !paced.is_zero() {
+            self.pacing.get_or_insert_default().add(kept_by, paced);
+            self.has_pacing = true;
+        }
         self.room += time.saturating_sub(paced);
         self.trail.note(began, time, (paced > time / 2).then_some(kept_by));
     }
@@ -235,14 +261,15 @@ impl TransferMeter {
     /// The connection is open at the server.
     pub(crate) fn on_opened(&mut self, now: Instant) {
         self.begin_opening();
-        self.cut(now, Passage::Other);
+        self.cut(now, &EndOfPiece::Other);
         if self.wait == Wait::Opening {
             self.wait = Wait::Request;
         }
     }
 
     /// Something passes that concerns the server's sender. Answers the transfer that ended before it, if
-    /// one did.
+    /// one did. What most packets are is written out where it passes.
+    #[inline(always)]
     pub(crate) fn on_passage(
         &mut self,
         now: Instant,
@@ -252,28 +279,50 @@ impl TransferMeter {
         self.begin_opening();
         // Lags may have put what came before this later.
         let now = now.max(self.mark);
-        self.cut(now, passage);
-        let ended = match passage {
-            Passage::Request { bytes } => self.on_request(now, bytes),
+        match passage {
             Passage::Response { bytes } => {
+                self.cut(now, &EndOfPiece::Other);
                 self.on_response(now, bytes);
+                self.settle(sender.as_ref(), false);
                 None
             }
+            Passage::Acked { acked, delivered } => {
+                self.cut(now, &EndOfPiece::Arrived(delivered));
+                self.on_acked(now, delivered, sender.as_ref());
+                self.settle(sender.as_ref(), acked > 0);
+                None
+            }
+            Passage::Request { bytes } => self.take_request(now, bytes, sender.as_ref()),
             Passage::Again { kind, last_sent } => {
-                self.on_again(kind, last_sent);
+                self.take_again(now, (kind, last_sent), sender.as_ref());
                 None
             }
-            Passage::Acked { .. } | Passage::Other => None,
-        };
-        if let Some(sender) = sender {
-            if let Passage::Acked { delivered, .. } = passage {
-                let repairs = self.wait == Wait::Repair || sender.wait == SenderWait::Repair;
-                let arrived = if repairs { None } else { Some(delivered) };
-                self.trains.on_ack(now, arrived, sender.srtt, sender.mss);
-            }
-            self.settle(&sender, matches!(passage, Passage::Acked { acked: 1.., .. }));
         }
+    }
+
+    #[inline(never)]
+    fn take_request(
+        &mut self,
+        now: Instant,
+        bytes: u64,
+        sender: Option<&SenderState>,
+    ) -> Option<TransferReport> {
+        self.cut(now, &EndOfPiece::Request);
+        let ended = self.on_request(now, bytes);
+        self.settle(sender, false);
         ended
+    }
+
+    #[inline(never)]
+    fn take_again(
+        &mut self,
+        now: Instant,
+        (kind, last_sent): (RetransmissionKind, Option<Instant>),
+        sender: Option<&SenderState>,
+    ) {
+        self.cut(now, &EndOfPiece::Again(kind));
+        self.on_again(kind, last_sent);
+        self.settle(sender, false);
     }
 
     /// The connection is over. Answers the transfer under way, if it had begun to be answered.
@@ -287,7 +336,9 @@ impl TransferMeter {
     }
 
     /// Sets what the sender waits for after a packet, which may have acknowledged data.
-    fn settle(&mut self, sender: &SenderState, acked: bool) {
+    #[inline(always)]
+    fn settle(&mut self, sender: Option<&SenderState>, acked: bool) {
+        let Some(sender) = sender else { return };
         if sender.min_rtt != Duration::MAX {
             self.min_rtt = sender.min_rtt;
         }
@@ -299,16 +350,17 @@ impl TransferMeter {
     }
 
     /// Gives the time since the last packet to its cause.
-    fn cut(&mut self, now: Instant, passage: Passage) {
+    #[inline(always)]
+    fn cut(&mut self, now: Instant, end: &EndOfPiece) {
         let time = now.saturating_since(self.mark);
         self.mark = self.mark.max(now);
         let Some(open) = &mut self.open else { return };
-        let again = match passage {
-            Passage::Again { kind, .. } => Some(kind),
+        let again = match end {
+            EndOfPiece::Again(kind) => Some(*kind),
             _ => None,
         };
-        let arrived = match passage {
-            Passage::Acked { delivered, .. } => delivered,
+        let arrived = match end {
+            EndOfPiece::Arrived(bytes) => *bytes,
             _ => 0,
         };
         let share = match (self.wait, again) {
@@ -325,7 +377,7 @@ impl TransferMeter {
             }
             (Wait::Opening, _) => TimeShare::Handshake,
             (Wait::Request, _) => TimeShare::Request,
-            (Wait::Answer, _) if matches!(passage, Passage::Request { .. }) => TimeShare::Request,
+            (Wait::Answer, _) if matches!(end, EndOfPiece::Request) => TimeShare::Request,
             (Wait::Answer, _) => TimeShare::Think,
             (Wait::SlowStart, _) => TimeShare::SlowStart,
             (Wait::Avoidance, _) => TimeShare::Avoidance,
@@ -335,6 +387,15 @@ impl TransferMeter {
         open.report.shares.add(share, time);
         open.trail.note(now - time, time, Some(share));
         open.trail.on_arrival(now, arrived, self.min_rtt);
+    }
+
+    /// An ACK tells how fast the path delivers, unless losses are repaired.
+    #[inline]
+    fn on_acked(&mut self, now: Instant, delivered: u64, sender: Option<&SenderState>) {
+        let Some(sender) = sender else { return };
+        let repairs = self.wait == Wait::Repair || sender.wait == SenderWait::Repair;
+        let arrived = if repairs { None } else { Some(delivered) };
+        self.trains.on_ack(now, arrived, sender.srtt, sender.mss);
     }
 
     fn on_request(&mut self, now: Instant, bytes: u64) -> Option<TransferReport> {
@@ -384,7 +445,7 @@ impl TransferMeter {
         self.next_index += 1;
         report.complete = complete;
         report.ended = self.mark - open.done;
-        let room = open.room + open.pacing.total();
+        let room = open.room + open.paced_for();
         report.shares.add(TimeShare::Path, room);
         self.take_path(&mut report, room, &open.trail);
         Some(report)

@@ -24,48 +24,78 @@ struct Wait {
 /// Bytes that arrived, by what the transfer waited for when the path carried them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitTrail {
-    waits: VecDeque<Wait>,
+    /// The latest wait, which most packets make longer.
+    last: Option<Wait>,
+    /// Those before it.
+    before: VecDeque<Wait>,
+    /// What ended before is forgotten: once it matters.
+    forgotten: Instant,
     /// Waits in which the window had room, at most: what for is not known yet.
     rooms: usize,
     arrived: [u64; TimeShare::COUNT],
     in_room: u64,
 }
 
+/// So long before an instant.
+fn before(now: Instant, time: Duration) -> Instant {
+    Instant::from_nanos(now.as_nanos().saturating_sub(time.as_nanos()))
+}
+
 impl WaitTrail {
     /// From `began` on the transfer waited for this, for a time.
+    #[inline]
     pub(super) fn note(&mut self, began: Instant, time: Duration, share: Option<TimeShare>) {
         if time.is_zero() {
             return;
         }
         let ended = began + time;
-        if let Some(last) = self.waits.back_mut().filter(|last| last.share == share) {
-            last.ended = ended;
-            return;
+        match &mut self.last {
+            Some(last) if last.share == share => last.ended = ended,
+            _ => self.begin(Wait { began, ended, share }),
         }
-        if self.waits.len() >= MOST {
-            self.waits.pop_front();
+    }
+
+    /// Another wait begins.
+    fn begin(&mut self, wait: Wait) {
+        if let Some(last) = self.last.replace(wait) {
+            if self.before.len() == self.before.capacity() || self.before.len() + 1 >= MOST {
+                self.forget();
+            }
+            self.before.push_back(last);
+            if self.before.len() >= MOST {
+                self.before.pop_front();
+            }
         }
-        self.rooms += usize::from(share.is_none());
-        self.waits.push_back(Wait { began, ended, share });
+        self.rooms += usize::from(wait.share.is_none());
+    }
+
+    /// Forgets what is too long ago.
+    fn forget(&mut self) {
+        while self.before.front().is_some_and(|wait| wait.ended < self.forgotten) {
+            self.before.pop_front();
+        }
     }
 
     /// An ACK tells at `now` that `bytes` have arrived, over a path that takes `rtt` there and back.
+    #[inline]
     pub(super) fn on_arrival(&mut self, now: Instant, bytes: u64, rtt: Duration) {
-        let ago =
-            |time: Duration| Instant::from_nanos(now.as_nanos().saturating_sub(time.as_nanos()));
-        let (carried, forgotten) = (ago(rtt), ago(rtt.saturating_mul(REMEMBERED)));
-        while self.waits.len() > 1 && self.waits[0].ended < forgotten {
-            self.waits.pop_front();
+        self.forgotten = self.forgotten.max(before(now, rtt.saturating_mul(REMEMBERED)));
+        if bytes > 0 {
+            match self.wait_at(before(now, rtt)) {
+                Some(share) => self.arrived[share as usize] += bytes,
+                None => self.in_room += bytes,
+            }
         }
-        if bytes == 0 {
-            return;
-        }
-        // There are few, and it is one of the last.
-        let before = self.waits.iter().rposition(|wait| wait.ended < carried);
-        match self.waits.get(before.map_or(0, |before| before + 1)).and_then(|wait| wait.share) {
-            Some(share) => self.arrived[share as usize] += bytes,
-            None => self.in_room += bytes,
-        }
+    }
+
+    /// What it waited for then; `None`: the window had room, or nobody knows.
+    #[inline]
+    fn wait_at(&self, then: Instant) -> Option<TimeShare> {
+        let last = self.last.filter(|last| last.ended >= then)?;
+        // There are few, and it is one of the last. Some that are there still count as forgotten.
+        let since = then.max(self.forgotten);
+        let waits = self.before.iter().rev().take_while(|wait| wait.ended >= since);
+        waits.last().map_or(last.share, |wait| wait.share)
     }
 
     /// All waiting for windows since an instant was for this instead. Answers what is moved.
@@ -74,28 +104,42 @@ impl WaitTrail {
         since: Instant,
         share: TimeShare,
     ) -> impl Iterator<Item = (TimeShare, Duration)> {
+        self.forget();
         let mut moved = [Duration::ZERO; TimeShare::COUNT];
-        if let Some(cut) = self.waits.iter().position(|w| w.began < since && since < w.ended) {
-            let Wait { began, share, .. } = self.waits[cut];
-            self.waits[cut].began = since;
-            self.waits.insert(cut, Wait { began, ended: since, share });
+        self.before.extend(self.last);
+        let waits = &mut self.before;
+        if let Some(cut) = waits.iter().position(|w| w.began < since && since < w.ended) {
+            let Wait { began, share, .. } = waits[cut];
+            waits[cut].began = since;
+            waits.insert(cut, Wait { began, ended: since, share });
             self.rooms += usize::from(share.is_none());
         }
-        for wait in self.waits.iter_mut().filter(|wait| wait.began >= since) {
+        for wait in waits.iter_mut().filter(|wait| wait.began >= since) {
             if let Some(waited) = wait.share.filter(|waited| WINDOWS.contains(waited)) {
                 moved[waited as usize] += wait.ended.saturating_since(wait.began);
                 wait.share = Some(share);
             }
         }
+        self.last = waits.pop_back();
         TimeShare::ALL.into_iter().zip(moved).filter(|(_, time)| !time.is_zero())
     }
 
     /// The room that the window had is now known to have been for this.
+    #[inline]
     pub(super) fn name_room(&mut self, share: TimeShare) {
+        if self.rooms > 0 || self.in_room > 0 {
+            self.name(share);
+        }
+    }
+
+    fn name(&mut self, share: TimeShare) {
         self.arrived[share as usize] += std::mem::take(&mut self.in_room);
         let rooms = std::mem::take(&mut self.rooms);
-        let unnamed = self.waits.iter_mut().rev().filter(|wait| wait.share.is_none());
-        unnamed.take(rooms).for_each(|wait| wait.share = Some(share));
+        let waits = self.last.iter_mut().chain(self.before.iter_mut().rev());
+        waits
+            .filter(|wait| wait.share.is_none())
+            .take(rooms)
+            .for_each(|wait| wait.share = Some(share));
     }
 
     /// Bytes that the path carried while the transfer waited for this.
@@ -128,6 +172,22 @@ mod tests {
         trail.on_arrival(at(300), 32, rtt);
         trail.name_room(TimeShare::Application);
         assert_eq!(trail.carried(TimeShare::Application), 32);
+    }
+
+    /// While no round trip is known, all but the latest wait is forgotten: what arrives once one is known, and would have
+    /// been carried before, counts as carried in the first wait that is left.
+    #[test]
+    fn what_is_forgotten_carries_nothing() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let ms = Duration::from_millis;
+        let mut trail = WaitTrail::default();
+        trail.note(at(0), ms(40), Some(TimeShare::SlowStart));
+        trail.on_arrival(at(40), 0, Duration::ZERO);
+        trail.note(at(40), ms(10), Some(TimeShare::Recovery));
+        trail.on_arrival(at(50), 0, Duration::ZERO);
+        trail.note(at(50), ms(10), Some(TimeShare::Avoidance));
+        trail.on_arrival(at(60), 1, ms(40));
+        assert_eq!(trail.carried(TimeShare::Recovery), 1);
     }
 
     /// Slow start from 0 to 100 ms, then a pause; the segment that was sent at 70 ms is found lost.

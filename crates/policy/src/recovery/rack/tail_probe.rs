@@ -50,6 +50,11 @@ impl TailProbe {
         true
     }
 
+    /// None is asked for, and none is out.
+    pub(super) const fn is_idle(&self) -> bool {
+        self.requested.is_none() && self.out.is_none()
+    }
+
     /// A segment is out twice because of the probe.
     pub(super) const fn repeats(&self) -> bool {
         matches!(self.out, Some((_, true)))

@@ -1,5 +1,9 @@
-//! Captures made from arbitrary bytes, for fuzzing and property tests: whatever they say, the engine goes on
-//! and its numbers are sound.
+//! Captures for tests: from arbitrary bytes, for fuzzing and property tests, since whatever they say the engine goes on
+//! and its numbers are sound; and captures without end of a busy server ([`BusyServer`]).
+
+mod busy;
+
+pub use busy::BusyServer;
 
 use crate::{
     ConnectionTrace, EngineConfig, SenderSnapshot, TraceEngine, TraceSink, TracedSender,

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Tells how each connection starts, and why, as it does: for an agent that logs it. Unless it asks,
+ * a start costs the look at one bit. */
+#ifndef HEADSTART_DECISION_H
+#define HEADSTART_DECISION_H
+
+#include "connection.h"
+
+/* Apart from summaries: who logs loses none of these. Room for 700 that nobody has read yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+} decisions SEC(".maps");
+
+/* Nanoseconds; 0 if nothing is remembered. */
+static inline u64 age_of(const struct path *path)
+{
+	s64 age = path ? bpf_ktime_get_ns() - path->learnt_ns : 0;
+
+	return age > 0 ? age : 0;
+}
+
+/* `how`: enum occasion, and above 8 bits enum start. Not static: the verifier goes through it once,
+ * and not for each way that leads to it; it takes numbers and a copy of the key (see
+ * finish_handshake). */
+__noinline u32 tell_decision(const struct connection *c, u32 window, u32 rtt_us, u32 how)
+{
+	struct path_key key;
+	struct decision *d;
+
+	if (!c)
+		return 0;
+	d = bpf_ringbuf_reserve(&decisions, sizeof(*d), 0);
+	if (!d) {
+		count_lost(LOST_DECISIONS);
+		return 0;
+	}
+	key = c->path;
+	d->path = key;
+	d->age_ns = age_of(bpf_map_lookup_elem(&paths, &key));
+	d->rate = in_first_flight(c) ? c->warm_rate : 0;
+	d->occasion = how & 0xff;
+	d->start = how >> 8;
+	d->flags = c->history & SUMMARY_BITS;
+	d->window = window;
+	d->cold = c->cold;
+	d->remembered = c->recalled;
+	d->rtt_us = rtt_us;
+	d->stage = c->stage;
+	bpf_ringbuf_submit(d, 0);
+	return 1;
+}
+
+/* It starts now. `why`: if cold. */
+static inline void tell_start(const struct tcp_sock *tp, const struct connection *c,
+			      enum occasion occasion, u32 why)
+{
+	if (!(settings.flags & TELL_STARTS))
+		return;
+	if (in_first_flight(c))
+		why = START_WARM;
+	tell_decision(c, tp->snd_cwnd, tp->srtt_us >> 3, occasion | why << 8);
+}
+
+#endif

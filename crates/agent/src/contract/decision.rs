@@ -1,0 +1,158 @@
+//! How a connection starts, as it is told when it does.
+
+use super::field::{constant, get, of};
+use super::key::PrefixKey;
+use crate::start::StartReason;
+use std::fmt::{self, Display, Formatter};
+
+/// A start, of a connection or of its next transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartDecision {
+    /// Its path.
+    pub path: PrefixKey,
+    /// Why now.
+    pub occasion: StartOccasion,
+    /// Warm, or why cold; `None`: cold because an earlier start of the connection has failed.
+    pub reason: Option<StartReason>,
+    /// It is of the control group.
+    pub in_control_group: bool,
+    /// Chance alone said whether it starts warm.
+    pub is_compared: bool,
+    /// It starts with so many segments.
+    pub window: u32,
+    /// A cold start has so many.
+    pub cold: u32,
+    /// What the memory has for it, after ageing and the cap, segments; 0: nothing.
+    pub remembered: u32,
+    /// Age of what is remembered, nanoseconds; 0: nothing is.
+    pub age_ns: u64,
+    /// At which its first flight is sent, bytes a second; 0: as the kernel paces.
+    pub rate: u64,
+    /// Smoothed round trip, microseconds.
+    pub rtt_us: u32,
+    /// Stage of the canary in which it opened.
+    pub stage: u32,
+}
+
+/// Why a connection starts now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartOccasion {
+    /// It opens.
+    Opening,
+    /// After idle: the kernel had taken its window back.
+    Idle,
+    /// Its first flight was narrowed to the size of one transfer.
+    Again,
+    /// It sends first long after it has opened.
+    Late,
+}
+
+impl StartOccasion {
+    const ALL: [(u32, Self); 4] = [
+        (constant("OCCASION_OPENING"), Self::Opening),
+        (constant("OCCASION_IDLE"), Self::Idle),
+        (constant("OCCASION_AGAIN"), Self::Again),
+        (constant("OCCASION_LATE"), Self::Late),
+    ];
+
+    fn of(number: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|(other, _)| *other == number).map(|(_, occasion)| occasion)
+    }
+
+    /// As logs name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Opening => "opening",
+            Self::Idle => "idle",
+            Self::Again => "again",
+            Self::Late => "late",
+        }
+    }
+}
+
+impl StartDecision {
+    /// Bytes of a decision.
+    pub const SIZE: usize = of("decision", "").1;
+    const FELL_BACK_BEFORE: u32 = constant("FELL_BACK_BEFORE");
+    const CONTROL_GROUP: u32 = constant("SUMMARY_CONTROL_GROUP");
+    const COMPARED: u32 = constant("SUMMARY_COMPARED");
+
+    /// From the ring buffer; `None` if the bytes are none of a decision.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let path = PrefixKey::from_bytes(&get!(bytes, "decision", "path", PrefixKey::SIZE))?;
+        let flags = u32::from_ne_bytes(get!(bytes, "decision", "flags", 4));
+        let reason = match u32::from_ne_bytes(get!(bytes, "decision", "start", 4)) {
+            Self::FELL_BACK_BEFORE => None,
+            number => Some(StartReason::of(number)?),
+        };
+        Some(Self {
+            path,
+            occasion: StartOccasion::of(u32::from_ne_bytes(get!(
+                bytes, "decision", "occasion", 4
+            )))?,
+            reason,
+            in_control_group: flags & Self::CONTROL_GROUP != 0,
+            is_compared: flags & Self::COMPARED != 0,
+            window: u32::from_ne_bytes(get!(bytes, "decision", "window", 4)),
+            cold: u32::from_ne_bytes(get!(bytes, "decision", "cold", 4)),
+            remembered: u32::from_ne_bytes(get!(bytes, "decision", "remembered", 4)),
+            age_ns: u64::from_ne_bytes(get!(bytes, "decision", "age_ns", 8)),
+            rate: u64::from_ne_bytes(get!(bytes, "decision", "rate", 8)),
+            rtt_us: u32::from_ne_bytes(get!(bytes, "decision", "rtt_us", 4)),
+            stage: u32::from_ne_bytes(get!(bytes, "decision", "stage", 4)),
+        })
+    }
+}
+
+impl Display for StartDecision {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "start to {}: occasion={} start={} window={} stock={} remembered={} age_s={:.1} rate_mbps={:.1} rtt_ms={:.1} compared={} \
+             control_group={} stage={}",
+            self.path.prefix,
+            self.occasion.name(),
+            self.reason.map_or("fell-back", StartReason::name),
+            self.window,
+            self.cold,
+            self.remembered,
+            self.age_ns as f64 / 1e9,
+            self.rate as f64 * 8.0 / 1e6,
+            f64::from(self.rtt_us) / 1e3,
+            self.is_compared,
+            self.in_control_group,
+            self.stage,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_the_prefix_the_reason_and_the_figures() {
+        let mut bytes = [0; StartDecision::SIZE];
+        let key = PrefixKey { namespace: 1, prefix: "192.0.2.0/24".parse().unwrap() };
+        bytes[..PrefixKey::SIZE].copy_from_slice(&key.to_bytes());
+        let decision = StartDecision {
+            occasion: StartOccasion::Idle,
+            window: 30,
+            cold: 10,
+            remembered: 30,
+            age_ns: 2_500_000_000,
+            // 2.5 million bytes are 20 million bits.
+            rate: 2_500_000,
+            rtt_us: 80_400,
+            ..StartDecision::from_bytes(&bytes).unwrap()
+        };
+        assert_eq!(
+            decision.to_string(),
+            "start to 192.0.2.0/24: occasion=idle start=warm window=30 stock=10 remembered=30 age_s=2.5 rate_mbps=20.0 rtt_ms=80.4 \
+             compared=false control_group=false stage=0"
+        );
+        let failed = StartDecision { reason: None, ..decision };
+        assert!(failed.to_string().contains(" start=fell-back "));
+        assert_eq!(StartDecision::from_bytes(&bytes[1..]), None);
+    }
+}
