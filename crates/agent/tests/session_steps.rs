@@ -49,7 +49,7 @@ int main(void)
 		} else if (event == 5) {
 			take_back_reduction(&s);
 		} else if (event == 6) {
-			discount(&s, &m[a]);
+			says = depart(&s, &m[a]);
 		} else {
 			says = share_of(&s, &m[a]);
 		}
@@ -125,6 +125,8 @@ fn steps(name: &str, rows: &[Row]) -> Option<Vec<After>> {
 struct Twin {
     session: Session,
     members: [SessionMember; 2],
+    /// Connections open, which the core counts beside the session.
+    open: u32,
 }
 
 impl Twin {
@@ -132,8 +134,7 @@ impl Twin {
     fn step(&mut self, &[event, a, b, c, d, e]: &Row) -> String {
         let s = &mut self.session;
         let [a32, b32, c32, d32, e32] = [a, b, c, d, e].map(|n| n as u32);
-        let [first, second] = &mut self.members;
-        let mut member = |n: u64| if n == 0 { &mut *first } else { &mut *second };
+        let members = &mut self.members;
         let ns = a.wrapping_mul(1_000_000);
         let says = match event {
             0 => {
@@ -141,10 +142,11 @@ impl Twin {
                 0
             }
             1 => {
-                s.count_weight(member(a), b32);
+                self.open = self.open.wrapping_add(1);
+                s.count_weight(&mut members[a as usize], b32);
                 0
             }
-            2 => s.share_at_once(member(a), &Joining { among: b32, sends: c32 }),
+            2 => s.share_at_once(&mut members[a as usize], &Joining { among: b32, sends: c32 }),
             3 | 8 => {
                 let arrival = MemberArrival {
                     now_ns: ns,
@@ -154,8 +156,8 @@ impl Twin {
                     srtt_us: 100_000,
                     may_grow: event == 8,
                 };
-                s.on_arrival(member(b), &arrival);
-                member(b).in_pieces.into()
+                s.on_arrival(&mut members[b as usize], &arrival);
+                members[b as usize].in_pieces.into()
             }
             4 => s.reduce(ns, 100_000).into(),
             5 => {
@@ -163,10 +165,11 @@ impl Twin {
                 0
             }
             6 => {
-                s.discount(member(a));
-                0
+                s.discount(&mut members[a as usize]);
+                self.open = self.open.wrapping_sub(1);
+                u32::from(self.open == 0)
             }
-            _ => s.share_of(member(a)),
+            _ => s.share_of(&members[a as usize]),
         };
         let (flight, outstanding) = (s.flight(), s.outstanding());
         format!(
