@@ -44,7 +44,7 @@ pub use error::{CaptureError, CaptureTrouble};
 pub use files::CaptureFiles;
 pub use input::DecompressedInput;
 pub use link_type::LinkType;
-pub use live::{LiveCapture, LiveOptions, LivePacket, PortRange};
+pub use live::{InterfaceChange, LiveCapture, LiveOptions, LivePacket, PortRange};
 pub use observed::{Observed, PacketDirection, TcpEnd};
 pub use options::CapturedOptions;
 pub use source::{InputProgress, SegmentSource};

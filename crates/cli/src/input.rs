@@ -9,6 +9,9 @@ use workload::{BUILTINS, Page, parse_har_page};
 /// Standard input, as a file's name.
 const STANDARD_INPUT: &str = "-";
 
+/// The process may not open more files (`EMFILE`).
+const TOO_MANY_OPEN: i32 = 24;
+
 /// The bytes of a file, or of standard input if it is called `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     if path.as_os_str() == STANDARD_INPUT {
@@ -29,6 +32,9 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
         ErrorKind::PermissionDenied => {
             format!("{shown}: this user may not read it; change its permissions, or copy it")
         }
+        _ if error.raw_os_error() == Some(TOO_MANY_OPEN) => format!(
+            "{shown}: too many files are open at once; `ulimit -n 65536` allows more, and `mergecap` makes one of many"
+        ),
         _ => format!("{shown}: {error}"),
     }
 }

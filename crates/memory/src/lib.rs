@@ -42,7 +42,6 @@ mod gate;
 mod gateway;
 mod key;
 mod lender;
-pub mod passive;
 mod remembered;
 mod sample;
 mod table;

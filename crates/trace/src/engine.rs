@@ -29,8 +29,12 @@ pub struct EngineConfig {
     pub acks_only: bool,
     /// Who is the server where no handshake tells; segments of others are counted and passed over.
     pub servers: NamedServers,
+    /// A named server is the server also of connections that it opens itself.
+    pub named_open: bool,
     /// Connections that are followed at most; beyond that the least recently used one is evicted.
     pub max_connections: usize,
+    /// A sender without packets for so long is kept as a few numbers, and an answer that pauses for longer is over.
+    pub park_after: Duration,
     /// A connection without packets for so long is over.
     pub idle_timeout: Duration,
 }
@@ -42,7 +46,9 @@ impl Default for EngineConfig {
             vantage: None,
             acks_only: false,
             servers: NamedServers::default(),
+            named_open: false,
             max_connections: 1 << 20,
+            park_after: PARK_AFTER,
             idle_timeout: Duration::from_secs(300),
         }
     }
@@ -51,8 +57,10 @@ impl Default for EngineConfig {
 impl EngineConfig {
     /// What connections share while a segment is digested.
     fn digesting<'a, S>(&'a self, sink: &'a mut S) -> Digesting<'a, S> {
-        let Self { models, acks_only, vantage, .. } = self;
-        Digesting { models, acks_only: *acks_only, vantage: *vantage, sink }
+        let Self { models, acks_only, vantage, servers, named_open, park_after, .. } = self;
+        let named = named_open.then_some(servers);
+        let (acks_only, vantage, park_after) = (*acks_only, *vantage, *park_after);
+        Digesting { models, acks_only, vantage, named, park_after, sink }
     }
 }
 
@@ -120,7 +128,7 @@ impl<S: TraceSink> TraceEngine<S> {
     }
 
     /// Whom it tells.
-    pub(crate) const fn sink_mut(&mut self) -> &mut S {
+    pub const fn sink_mut(&mut self) -> &mut S {
         &mut self.sink
     }
 
@@ -178,11 +186,13 @@ impl EnginePart {
             return;
         }
         let FoundPlace { place, side } = match self.table.find(segment) {
-            Some(found) if !self.is_replaced(found, segment) => found,
-            Some(FoundPlace { place, .. }) => {
-                self.finish(place, TraceEnd::Replaced, told.sink);
-                self.begin(segment, told)
-            }
+            Some(found) => match self.ends_before(found, segment) {
+                Some(end) => {
+                    self.finish(found.place, end, told.sink);
+                    self.begin(segment, told)
+                }
+                None => found,
+            },
             None => self.begin(segment, told),
         };
         let mut with = self.config.digesting(told.sink);
@@ -201,7 +211,7 @@ impl EnginePart {
 
     /// Parks what has been idle for a while, and ends what has been for too long.
     fn sweep<S: TraceSink>(&mut self, sink: &mut S) {
-        if let Some(then) = self.now.as_nanos().checked_sub(PARK_AFTER.as_nanos()) {
+        if let Some(then) = self.now.as_nanos().checked_sub(self.config.park_after.as_nanos()) {
             let then = Instant::from_nanos(then);
             while let Some(place) = self.table.park_before(then, &mut self.config.digesting(sink)) {
                 self.finish(place, TraceEnd::Closed, sink);
@@ -210,12 +220,15 @@ impl EnginePart {
         self.end_idle(sink);
     }
 
-    fn is_replaced(&mut self, found: FoundPlace, segment: &Observed) -> bool {
-        segment.has(Flags::SYN)
-            && self
-                .table
-                .at(found.place)
-                .is_some_and(|connection| connection.is_replaced_by(found.side, segment))
+    /// Why the connection at this place is over, so that `segment` belongs to another one.
+    fn ends_before(&mut self, found: FoundPlace, segment: &Observed) -> Option<TraceEnd> {
+        let connection = self.table.at(found.place)?;
+        if segment.has(Flags::SYN) && connection.is_replaced_by(found.side, segment) {
+            return Some(TraceEnd::Replaced);
+        }
+        // Whether others' packets have made the engine look for idle connections must not matter.
+        let idle = segment.at.saturating_since(connection.last);
+        (idle > self.config.idle_timeout).then_some(TraceEnd::Idle)
     }
 
     fn begin<S: TraceSink>(&mut self, segment: &Observed, told: &mut Telling<'_, S>) -> FoundPlace {

@@ -283,7 +283,8 @@ impl Half {
             Some(mss) => u64::from(mss) - if timestamps { 12 } else { 0 }.min(u64::from(mss) / 2),
             None => u64::from(payload).clamp(536, USUAL_MSS),
         };
-        Terms { mss: mss.max(64), sack: both(|offer| offer.sack), timestamps }
+        let sack_is_guess = self.syn.is_none() && peer.syn.is_none();
+        Terms { mss: mss.max(64), sack: both(|offer| offer.sack), sack_is_guess, timestamps }
     }
 
     /// Takes new data of a side that sends little, without a sender; false if one is needed.

@@ -27,6 +27,13 @@ impl ServerPattern {
     }
 }
 
+impl From<IpAddr> for ServerPattern {
+    /// All ports of one host.
+    fn from(host: IpAddr) -> Self {
+        Self { network: Some(host.into()), port: None }
+    }
+}
+
 impl FromStr for ServerPattern {
     type Err = String;
 

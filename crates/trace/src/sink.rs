@@ -27,7 +27,8 @@ pub struct SentData {
     pub at: Instant,
     /// One past its last byte, as an offset of the stream: 1 is the first byte of payload.
     pub end: u64,
-    /// Payload, bytes: one packet, or several that the sending host had its network card cut (TSO).
+    /// Payload, bytes: one packet, or several that the sending host had its network card cut (TSO). With what is missing
+    /// before it in the capture, because it was lost or overtaken on the way there.
     pub bytes: u64,
     /// Segments that these are.
     pub segments: u64,
@@ -67,7 +68,7 @@ pub trait TraceSink {
         let _ = (sender, at, bytes);
     }
 
-    /// A server sent new data. What was overtaken before the capture comes out of order.
+    /// A server sent new data.
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
         let _ = (sender, sent);
     }

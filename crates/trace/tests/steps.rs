@@ -255,6 +255,32 @@ fn without_a_handshake_the_lower_port_serves_and_numbers_begin_where_they_are_me
     assert_eq!(found.again[0].1.kind, Timeout);
 }
 
+/// A capture that begins amid a connection does not tell whether there is SACK. Duplicates without it tell that there is
+/// none: the third brings the retransmission, as without SACK from the beginning.
+#[test]
+fn without_a_handshake_duplicates_tell_that_there_is_no_sack() {
+    let mut wire = Wire::new();
+    wire.send(0, 0..3);
+    for n in 1..=3 {
+        wire.ack(99 + u64::from(n), n);
+        wire.send(99 + u64::from(n), [2 * n + 1, 2 * n + 2]);
+    }
+    for ms in [201, 202, 203] {
+        wire.ack(ms, 3);
+    }
+    wire.send(203, [3]);
+    wire.ack(303, 9);
+    // NewReno halves six outstanding segments. Linux begins with ten, which were never full, and keeps seven tenths (CUBIC).
+    for (scheme, threshold) in
+        [("newreno", 3_000), ("linux", 7_000), ("linux+recovery=sack", 7_000)]
+    {
+        let found = run(scheme, &wire.segments).0;
+        let again = found.again[0].1;
+        assert_eq!((again.kind, again.expected), (Fast, true), "{scheme}");
+        assert_eq!(found.windows.last().unwrap().1.ssthresh, threshold, "{scheme}");
+    }
+}
+
 #[test]
 fn time_that_goes_backwards_stands_still() {
     let mut wire = begun(false, 3);

@@ -2,11 +2,13 @@
 
 mod common;
 
-use common::collect::collect;
+use capture::Observed;
+use common::collect::{Collected, collect};
+use common::wire::{ISN, MSS, Wire, ack_of, at};
 use common::{Exchange, Pipe, Scenario, run};
-use tcp::Scheme;
-use trace::{EngineConfig, SenderModel, SenderModels, TimeShare, TransferReport};
-use units::{Duration, Instant};
+use tcp::{Flags, Scheme};
+use trace::{EngineConfig, SenderModel, SenderModels, TimeShare, TraceEngine, TransferReport};
+use units::{Duration, Instant, SeqNum};
 
 const SIZES: [u64; 4] = [3_000, 200_000, 14_000, 60_000];
 const THINK: Duration = Duration::from_millis(120);
@@ -111,4 +113,53 @@ fn waiting_for_the_timer_is_counted_where_there_are_timeouts() {
         }
     }
     assert!(timeouts > 20, "{timeouts}");
+}
+
+/// A capture at the client, 100 ms away from its server, which says good-bye after five seconds of silence (TLS does). The
+/// ACK of the answer reaches the server 100 ms after the capture saw it and ends the transfer: the silence belongs to none.
+#[test]
+fn silence_after_an_answer_is_no_pause_of_it_at_the_client_either() {
+    let mut wire = Wire::new();
+    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
+    wire.other(0, false, syn);
+    let flags = Flags::SYN.with(Flags::ACK);
+    wire.other(100, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
+    wire.other(100, false, ack_of(1));
+    wire.ask(100, 0, 300, 0);
+    wire.send(200, 0..3);
+    wire.ack(200, 3);
+    let seq = SeqNum(ISN) + 1 + 3 * MSS;
+    let flags = Flags::ACK;
+    wire.other(5_300, true, Observed { seq, payload: 24, flags, ack: SeqNum(ISN) + 301, ..syn });
+    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
+    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
+    let found: Vec<_> =
+        engine.finish_all().0.transfers.into_iter().map(|(_, found)| found).collect();
+    assert_eq!(found.iter().map(|found| found.bytes).collect::<Vec<_>>(), [3_000, 24]);
+    assert!(found[0].complete);
+    assert_eq!((found[0].began, found[0].ended), (at(0), at(300)));
+    assert!(found[0].shares.of(TimeShare::Application).is_zero(), "{found:?}");
+}
+
+/// The response of five segments is captured behind the place where the second was lost, and the third and fourth have
+/// changed places. Its bytes count once, also those that the capture shows as a retransmission alone.
+#[test]
+fn bytes_that_were_lost_or_overtaken_before_the_capture_count_once() {
+    let mut wire = Wire::new();
+    wire.open(0, true);
+    wire.ask(110, 0, 300, 0);
+    wire.send(110, [0, 3, 2, 4]);
+    wire.ack(210, 1);
+    for n in 3..=5 {
+        wire.sack(208 + u64::from(n), 1, &[(2, n)]);
+    }
+    wire.send(214, [1]);
+    wire.ack(314, 5);
+    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
+    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
+    let found = engine.finish_all().0;
+    assert_eq!(found.transfers.len(), 1);
+    assert_eq!(found.transfers[0].1.bytes, 5_000);
+    let sent = found.connections[0].server_sent;
+    assert_eq!((sent.reordered, sent.retransmitted()), (1, 1));
 }

@@ -1,7 +1,7 @@
 //! One client, its servers, and the link between them, for the visits of one repeat.
 
 use crate::captures::Ends;
-use crate::client::{Browser, ClientTcp, Vantage, Visitor};
+use crate::client::{Browser, BrowserVantage, ClientTcp, Visitor};
 use crate::exchange::Exchange;
 use crate::host::ServerHost;
 use crate::kernel::Service;
@@ -109,7 +109,7 @@ impl Bed {
         let mut loads = LocalSet::new().block_on(&runtime, async {
             let (exchange, openings) = Exchange::new((&race.page, who.loader), who.tongue(), clock);
             let servers = host.serve(&exchange).await?;
-            let vantage = Vantage { namespace: &client, own, servers };
+            let vantage = BrowserVantage { namespace: &client, own, servers };
             let visitor = who.browser.open((&exchange, openings), vantage);
             visits(race, (&visitor, &clock), &emulation).await
         })?;

@@ -7,9 +7,11 @@
 //! calls, but takes memory maps and with them unsafe code; here one call fetches up to 64 packets.
 
 mod filter;
+mod interfaces;
 mod socket;
 
 pub use filter::PortRange;
+pub use interfaces::InterfaceChange;
 
 use crate::anonymize::Anonymizer;
 use crate::batch::BatchFiller;
@@ -19,8 +21,7 @@ use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::source::{InputProgress, SegmentSource};
 use crate::tally::Tally;
-use nix::errno::Errno;
-use nix::net::if_::{if_nameindex, if_nametoindex};
+use interfaces::{ANY, Interfaces};
 use socket::{Note, PacketSocket};
 use std::io;
 use std::path::PathBuf;
@@ -29,14 +30,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::Instant;
 
-/// All interfaces.
-const ANY: &str = "any";
 /// Bytes that a packet's headers have at most, in common cases: IPv6, a hop-by-hop header and TCP with all options.
 const HEADERS: usize = 40 + 8 + 60;
 /// Bytes of a record's header: LINKTYPE_LINUX_SLL2.
 const SLL2: usize = 20;
 /// How long a source waits for packets before it hands over an empty batch.
 const WAIT: Duration = Duration::from_millis(100);
+/// While packets come, interfaces are looked at once in so long; else whenever none came.
+const LOOK_EVERY: units::Duration = units::Duration::from_secs(1);
 
 /// What to capture.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +55,11 @@ pub struct LiveOptions {
 pub struct LiveCapture {
     name: PathBuf,
     socket: PacketSocket,
+    interfaces: Interfaces,
+    ports: Vec<PortRange>,
+    changes: Vec<InterfaceChange>,
+    /// When the interfaces were looked at last, by the times of packets.
+    looked: Instant,
     stop: Arc<AtomicBool>,
     snap: Option<u32>,
     tally: Tally,
@@ -91,8 +97,8 @@ impl LiveCapture {
             false => options.interfaces.join(","),
         });
         let error = |trouble| CaptureError { input: name.clone(), offset: 0, trouble };
-        let interfaces = indices(&options.interfaces).map_err(error)?;
-        let program = filter::segments(&interfaces, &options.ports);
+        let interfaces = Interfaces::named(&options.interfaces).map_err(error)?;
+        let program = filter::segments(interfaces.indices(), &options.ports);
         let room = options.snap.map_or(HEADERS, |snap| snap as usize);
         let socket = PacketSocket::open(&program, room).map_err(|why| {
             error(match why.kind() {
@@ -100,7 +106,37 @@ impl LiveCapture {
                 _ => CaptureTrouble::Io(why),
             })
         })?;
-        Ok(Self { name, socket, stop: Arc::default(), snap: options.snap, tally: Tally::default() })
+        Ok(Self {
+            name,
+            socket,
+            interfaces,
+            ports: options.ports.clone(),
+            changes: Vec::new(),
+            looked: Instant::ZERO,
+            stop: Arc::default(),
+            snap: options.snap,
+            tally: Tally::default(),
+        })
+    }
+
+    /// Interfaces that have gone or come back since the last call. One that comes back is captured again.
+    pub fn take_changes(&mut self) -> Vec<InterfaceChange> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// Looks at the interfaces, if it is time to.
+    fn look(&mut self, received: bool) -> io::Result<()> {
+        let now = self.tally.last;
+        if received && now < self.looked + LOOK_EVERY {
+            return Ok(());
+        }
+        self.looked = now;
+        let changes = self.interfaces.look();
+        if !changes.is_empty() {
+            self.socket.filter(&filter::segments(self.interfaces.indices(), &self.ports))?;
+            self.changes.extend(changes);
+        }
+        Ok(())
     }
 
     /// Set, it ends the capture: [`SegmentSource::next_batch`] says that there is no more.
@@ -117,6 +153,12 @@ impl LiveCapture {
         wait: Duration,
         mut each: impl FnMut(LivePacket<'_>),
     ) -> io::Result<bool> {
+        let received = self.fetch(wait, &mut each)?;
+        self.look(received)?;
+        Ok(received)
+    }
+
+    fn fetch(&mut self, wait: Duration, each: &mut impl FnMut(LivePacket<'_>)) -> io::Result<bool> {
         let Self { socket, tally, snap, .. } = self;
         let is_whole = snap.is_some();
         socket.receive(wait, |note, buffer| {
@@ -134,7 +176,7 @@ impl LiveCapture {
     /// If the socket fails.
     pub fn finish(mut self, mut each: impl FnMut(LivePacket<'_>)) -> io::Result<u64> {
         self.socket.close()?;
-        while self.receive(Duration::ZERO, &mut each)? {}
+        while self.fetch(Duration::ZERO, &mut each)? {}
         // Without a loopback interface it stays with what is known.
         let _ = self.socket.settle();
         Ok(self.socket.dropped())
@@ -158,8 +200,10 @@ impl LiveCapture {
                 batch.keep();
             }
         })?;
-        if is_over && !received {
-            let _ = self.socket.settle();
+        match is_over {
+            true if !received => drop(self.socket.settle()),
+            true => {}
+            false => self.look(received)?,
         }
         Ok(received || !is_over)
     }
@@ -177,27 +221,6 @@ fn record<'a>(note: &Note, buffer: &'a mut [u8], is_whole: bool) -> &'a mut [u8]
     let headers =
         if is_whole { None } else { headers_len(&packet[..captured], note.length as u32) };
     &mut buffer[..SLL2 + headers.map_or(captured, |headers| headers.min(captured))]
-}
-
-/// Numbers of interfaces; none for all.
-fn indices(names: &[String]) -> Result<Vec<u32>, CaptureTrouble> {
-    if names.iter().any(|name| name == ANY) {
-        return Ok(vec![]);
-    }
-    names
-        .iter()
-        .map(|name| if_nametoindex(name.as_str()).map_err(|why| unknown(name, why)))
-        .collect()
-}
-
-fn unknown(name: &str, why: Errno) -> CaptureTrouble {
-    let Ok(interfaces) = if_nameindex() else { return CaptureTrouble::Io(why.into()) };
-    let known: Vec<String> = interfaces
-        .iter()
-        .map(|one| one.name().to_string_lossy().into_owned())
-        .chain([ANY.to_owned()])
-        .collect();
-    CaptureTrouble::NoInterface(faults::unknown("interface", name, &known, "`ip link` lists them"))
 }
 
 impl SegmentSource for LiveCapture {

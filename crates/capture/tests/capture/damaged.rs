@@ -215,17 +215,21 @@ fn times_that_run_backwards_are_counted() {
 #[test]
 fn a_time_that_leaps_is_that_of_the_packet_before() {
     let all = original();
-    for wrong in [2, all.len() - 1] {
+    for (wrong, micros, shown) in [
+        (2, u64::from(u32::MAX) * 1_000_000, "2106-02-07T06:28:15Z"),
+        (all.len() - 1, u64::from(u32::MAX) * 1_000_000, "2106-02-07T06:28:15Z"),
+        (2, 0, "1970-01-01T00:00:00Z"),
+    ] {
         let place = 24 + all[..wrong].iter().map(|packet| 16 + packet.bytes.len()).sum::<usize>();
         let mut damaged = all.clone();
-        damaged[wrong].micros = u64::from(u32::MAX) * 1_000_000;
+        damaged[wrong].micros = micros;
         for file in [pcap(Order::Little, false, 1, &damaged), as_pcapng(&damaged).file] {
             let read = Everything::of_bytes(&file);
             let mut expected = segments();
             expected[wrong].at = expected[wrong - 1].at;
             assert_eq!(read.segments, expected);
             let said = read.only_error();
-            assert!(said.contains("a time of 2106-02-07T06:28:15Z, and "), "{said}");
+            assert!(said.contains(&format!("a time of {shown}, and ")), "{said}");
             // Records of pcapng begin 24 bytes later for its two headers, and are 16 bytes longer or more.
             let is_pcapng = file[..4] == [0x0a, 0x0d, 0x0d, 0x0a];
             assert!(is_pcapng || said.starts_with(&format!("bytes: byte {place}: ")), "{said}");
@@ -233,19 +237,26 @@ fn a_time_that_leaps_is_that_of_the_packet_before() {
     }
 }
 
-/// Two captures of one file, of which the second was made a year later: no fault, but the first packet behind the gap
-/// has the time of the one before it.
+/// Two captures of one file, of which the second was made a year later, or earlier: all packets are read, the first one behind
+/// the jump at the time of the one before it, and the jump is told.
 #[test]
-fn captures_of_different_years_may_be_one_file() {
-    let mut all = original();
-    let half = all.len() / 2;
-    all[half..].iter_mut().for_each(|packet| packet.micros += 365 * 86_400 * 1_000_000);
-    let read = Everything::of_bytes(&pcap(Order::Little, false, 1, &all));
-    assert!(read.errors.is_empty(), "{:?}", read.errors);
-    let (before, behind) = (read.segments[half - 1].at, read.segments[half].at);
-    assert_eq!(before, behind);
-    let year = units::Duration::from_secs(365 * 86_400);
-    assert_eq!(read.segments[half + 1].at, segments()[half + 1].at + year);
+fn a_jump_of_all_times_is_told() {
+    const YEAR: u64 = 365 * 86_400 * 1_000_000;
+    for later in [true, false] {
+        let mut all = original();
+        let half = all.len() / 2;
+        for packet in &mut all[half..] {
+            packet.micros = if later { packet.micros + YEAR } else { packet.micros - YEAR };
+        }
+        let read = Everything::of_bytes(&pcap(Order::Little, false, 1, &all));
+        let place = 24 + all[..half].iter().map(|packet| 16 + packet.bytes.len()).sum::<usize>();
+        let said = read.only_error();
+        assert!(said.starts_with(&format!("bytes: byte {place}: times jump from ")), "{said}");
+        assert_eq!(read.segments.len(), segments().len());
+        assert_eq!(read.segments[half].at, read.segments[half - 1].at);
+        let after = units::Instant::from_nanos(all[half + 1].micros * 1_000);
+        assert_eq!(read.segments[half + 1].at, after);
+    }
 }
 
 /// A file all of whose times leap to and fro is given up, as one of wrong blocks is.

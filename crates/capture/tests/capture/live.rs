@@ -2,8 +2,8 @@
 
 use crate::tools::{Everything, folder, text};
 use capture::{
-    CaptureWriter, LiveCapture, LiveOptions, Observed, PacketDirection, PortRange, ReadAhead,
-    Rotation,
+    CaptureWriter, InterfaceChange, LiveCapture, LiveOptions, Observed, PacketDirection, PortRange,
+    ReadAhead, Rotation,
 };
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -200,5 +200,55 @@ fn an_unknown_interface_is_named_with_what_there_is() {
         let options = LiveOptions { interfaces: vec!["l0".to_owned()], ..LiveOptions::default() };
         let said = LiveCapture::open(&options).map(drop).unwrap_err().to_string();
         assert!(said.starts_with("no interface \"l0\" (did you mean \"lo\"?)"), "{said}");
+    });
+}
+
+/// `ip` with these arguments, in the namespace of the thread.
+fn ip(arguments: &str) {
+    let status = Command::new("ip").args(arguments.split(' ')).status().unwrap();
+    assert!(status.success(), "ip {arguments}");
+}
+
+/// A SYN to somewhere that does not answer, out of the interface `hs0`.
+fn knock() {
+    let at: SocketAddr = "192.0.2.9:80".parse().unwrap();
+    let _ = TcpStream::connect_timeout(&at, Duration::from_millis(50));
+}
+
+/// An interface that is deleted is told, and captured again once there is one of its name: it has another number then.
+#[test]
+fn an_interface_that_is_made_again_is_captured_again() {
+    alone(|| {
+        let made = Command::new("ip").args(["link", "add", "hs0", "type", "dummy"]).status();
+        if !made.is_ok_and(|status| status.success()) {
+            return calm::skipped("the kernel has no dummy interfaces");
+        }
+        ip("link del hs0");
+        let make = || {
+            ip("link add hs0 type dummy");
+            ip("addr add 192.0.2.1/24 dev hs0");
+            ip("link set hs0 up");
+            // A dummy swallows ARP, so its neighbour is made known.
+            ip("neigh add 192.0.2.9 lladdr 02:00:00:00:00:09 dev hs0");
+        };
+        make();
+        let options = LiveOptions { interfaces: vec!["hs0".to_owned()], ..LiveOptions::default() };
+        let mut live = LiveCapture::open(&options).unwrap();
+        let captured = |live: &mut LiveCapture| {
+            let mut count = 0;
+            while live.receive(Duration::from_millis(100), |_| count += 1).unwrap() {}
+            count
+        };
+        knock();
+        assert!(captured(&mut live) > 0);
+        assert_eq!(live.take_changes(), []);
+        ip("link del hs0");
+        assert_eq!(captured(&mut live), 0);
+        assert_eq!(live.take_changes(), [InterfaceChange::Gone("hs0".to_owned())]);
+        make();
+        assert_eq!(captured(&mut live), 0);
+        assert_eq!(live.take_changes(), [InterfaceChange::Back("hs0".to_owned())]);
+        knock();
+        assert!(captured(&mut live) > 0);
     });
 }

@@ -68,9 +68,9 @@ pub(crate) struct AnalyzeArgs {
     ///
     /// Says how soon the same networks ask again, how many networks there are to remember, and how many networks have
     /// several domains (TCP/SPAND, §5.2). Lines are in the common or combined log format, or JSON objects; the file may
-    /// be compressed. Prints no address. Only --json goes with it.
+    /// be compressed. Prints no address. --json and --report go with it.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "files", "server", "sender", "vantage", "acks_only", "error", "out", "report", "anonymize",
+        "files", "server", "sender", "vantage", "acks_only", "error", "out", "anonymize",
     ])]
     pub(super) access_log: Option<PathBuf>,
 

@@ -5,7 +5,9 @@ use super::reading::ReadingProgress;
 use crate::failure::Failure;
 use crate::input::unreadable;
 use crate::interrupt;
-use capture::{Anonymizer, CaptureError, CaptureFiles, CaptureTrouble, Observed, SegmentSource};
+use capture::{
+    Anonymizer, CaptureError, CaptureFiles, CaptureTrouble, Observed, SegmentSource, Tally,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -140,9 +142,14 @@ impl Feed {
     }
 
     /// True if it makes sense to show results: something was read, or what there was held nothing.
-    pub(super) fn has_results(&self) -> bool {
+    pub(crate) fn has_results(&self) -> bool {
         let Troubles { unopened, damaged } = self.troubles;
         self.source.tally().packets > 0 || unopened + damaged == 0
+    }
+
+    /// What has been read.
+    pub(super) fn tally(&self) -> Tally {
+        self.source.tally()
     }
 
     /// Whether all was read.

@@ -5,6 +5,7 @@ mod args;
 mod feed;
 mod json;
 mod outputs;
+mod packets;
 mod page;
 mod reading;
 mod summary;
@@ -23,7 +24,7 @@ use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     if let Some(log) = &args.access_log {
-        return access_log::run(log, args.json.is_some());
+        return access_log::run(log, args.json.is_some(), args.report.as_deref());
     }
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
     let mut servers = args.servers();
@@ -69,7 +70,8 @@ fn analyse(
         return Ok(());
     }
     let (found, tally) = engine.finish_all();
-    let summary = found.inner.end(&tally, found.left_out)?;
+    let beside = packets::unusual(&feed.tally());
+    let summary = found.inner.end(&tally, found.left_out, &beside)?;
     match predicted {
         Some(predicted) => summary.print_error(&predicted.finish_all().0.inner),
         None => Ok(()),

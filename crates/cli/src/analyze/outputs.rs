@@ -45,19 +45,25 @@ impl Outputs {
         })
     }
 
-    /// Writes what is left. `left_out`: connections of servers that were not named.
-    pub(super) fn end(self, tally: &EngineTally, left_out: u64) -> Result<SummarySink, Failure> {
+    /// Writes what is left. `left_out`: connections of servers that were not named; `beside`: what the captures hold beside
+    /// segments, a line each.
+    pub(super) fn end(
+        self,
+        tally: &EngineTally,
+        left_out: u64,
+        beside: &str,
+    ) -> Result<SummarySink, Failure> {
         self.tables.map_or(Ok(()), TablesSink::end)?;
         let by_connection = self.json.is_some();
         self.json.map_or(Ok(()), JsonSink::end)?;
         let Some(found) = self.findings.map(FindingsSink::finish) else { return Ok(self.summary) };
         let words = words(&found);
         if let Some(report) = self.report {
-            report.end(&found, &self.summary.counts(tally, left_out), &words)?;
+            report.end(&found, &self.summary.counts(tally, left_out), &(words.clone() + beside))?;
         }
         if self.in_words {
             stdout::print(&format!("{words}\n"))?;
-            self.summary.print(tally, left_out)?;
+            self.summary.print(tally, left_out, beside)?;
         } else if !by_connection {
             stdout::print_json(&found)?;
         }

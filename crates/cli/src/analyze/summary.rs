@@ -61,9 +61,17 @@ fn row(name: &str, cells: impl IntoIterator<Item = Cell>) -> Row {
 }
 
 impl SummarySink {
-    /// `left_out`: connections of servers that were not named.
-    pub(super) fn print(&self, tally: &EngineTally, left_out: u64) -> Result<(), Failure> {
-        stdout::print(&format!("{}\n\n", self.counts(tally, left_out)))?;
+    /// `left_out`: connections of servers that were not named; `beside`: what there is beside segments, a line each.
+    pub(super) fn print(
+        &self,
+        tally: &EngineTally,
+        left_out: u64,
+        beside: &str,
+    ) -> Result<(), Failure> {
+        stdout::print(&format!("{}\n{beside}\n", self.counts(tally, left_out)))?;
+        if tally.segments == tally.of_others {
+            return Ok(());
+        }
         self.print_retransmissions()?;
         self.print_timeouts()?;
         self.print_shares()
@@ -91,8 +99,8 @@ impl SummarySink {
             (of_others, "of other servers"),
             (left_out, "connections that the servers opened themselves"),
             (self.copies, "captured twice"),
-            (backwards, "out of time"),
-            (clock_set, "times the clock was set back"),
+            (backwards, "with a time before that of the packet before"),
+            (clock_set, "times that all connections ended because the clock was set back"),
             (evicted, "connections evicted"),
         ];
         for (count, what) in unusual.into_iter().filter(|(count, _)| *count > 0) {
@@ -182,7 +190,11 @@ impl SummarySink {
             let part = if all > 0.0 { seconds / all } else { 0.0 };
             row(share.name(), [Cell::Number(part.into()), Cell::Number(mean.into())])
         });
-        stdout::print(&format!("\n{} transfers of {} bytes\n\n", self.transfers, self.bytes))?;
+        stdout::print(&format!(
+            "\n{} of {} bytes\n\n",
+            counted(self.transfers, "transfer"),
+            self.bytes
+        ))?;
         stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
     }
 }

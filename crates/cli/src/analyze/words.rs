@@ -1,8 +1,10 @@
 //! What was found, in plain words: the causes that took most time first.
 
-use findings::{LossFindings, TimeCause, TimeFindings, TraceFindings};
+use findings::{TimeCause, TimeFindings, TraceFindings};
+use report::bytes;
 use std::fmt::Write;
 use trace::{RetransmissionKind, SparedBy, TimeShare};
+use units::counted;
 
 /// Causes that are told.
 const CAUSES: usize = 3;
@@ -10,11 +12,13 @@ const CAUSES: usize = 3;
 /// The findings in words.
 pub(super) fn words(found: &TraceFindings) -> String {
     let mut text = String::new();
-    time(&mut text, &found.time);
-    if found.time.all.transfers > 0 {
-        start(&mut text, found);
+    if found.time.all.transfers == 0 {
+        return "No transfers: the capture has no response of a server, or none of its ACKs.\n"
+            .to_owned();
     }
-    losses(&mut text, &found.losses);
+    time(&mut text, &found.time);
+    start(&mut text, found);
+    losses(&mut text, found);
     parallel(&mut text, found);
     text
 }
@@ -55,10 +59,11 @@ fn time(text: &mut String, time: &TimeFindings) {
     let total = all.total_nanos() as f64 / 1e9;
     let _ = writeln!(
         text,
-        "{} transfers of {} bytes took {}. The time went to:",
-        all.transfers,
-        all.bytes,
-        seconds(total)
+        "{} of {} took {}{}. The time went to:",
+        counted(all.transfers, "transfer"),
+        bytes(all.bytes),
+        seconds(total),
+        if all.transfers > 1 { " together" } else { "" }
     );
     let causes = all.causes();
     let (path, causes): (Vec<TimeCause>, Vec<TimeCause>) =
@@ -91,6 +96,16 @@ fn start(text: &mut String, found: &TraceFindings) {
     );
     let known = warm.host_knew_more + warm.network_knew_more;
     if warm.first_transfers > 0 {
+        let first = counted(warm.first_transfers, "first transfer");
+        if known == 0 {
+            let _ = writeln!(
+                text,
+                "A warm start could have helped none of {first}: no host or network had a larger window within five \
+                 minutes before."
+            );
+        }
+    }
+    if known > 0 {
         let _ = writeln!(
             text,
             "A warm start could have helped {} of {} first transfers: their host ({}) or network ({}) had a larger \
@@ -104,7 +119,7 @@ fn start(text: &mut String, found: &TraceFindings) {
         );
     }
     let requests = &found.requests;
-    if requests.requests > 0 {
+    if requests.requests > 1 {
         let _ = writeln!(
             text,
             "{} of {} requests came within five minutes of one from the same network.",
@@ -114,29 +129,41 @@ fn start(text: &mut String, found: &TraceFindings) {
     }
 }
 
-fn losses(text: &mut String, losses: &LossFindings) {
-    let segments: u64 = losses.phases.iter().map(|row| row.segments).sum();
+fn losses(text: &mut String, found: &TraceFindings) {
+    let losses = &found.losses;
+    let again: u64 = losses.kinds.iter().map(|row| row.retransmissions).sum();
+    let segments = again + losses.phases.iter().map(|row| row.segments).sum::<u64>();
     let lost: u64 = losses.phases.iter().map(|row| row.lost).sum();
     if segments == 0 {
         return;
     }
-    let _ = writeln!(text, "Of {segments} segments {lost} were lost ({}).", share(lost, segments));
+    let _ = writeln!(
+        text,
+        "Of {} with data {lost} were lost ({}). {again} were retransmissions.",
+        counted(segments, "segment"),
+        share(lost, segments)
+    );
     let timeouts = losses.of_kind(RetransmissionKind::Timeout);
     if timeouts > 0 {
         let by = |by| losses.spared_by(by);
         let _ = writeln!(
             text,
-            "Of {timeouts} timeouts SACK would have spared {}, right-edge recovery {}, tail-loss probes {}.",
+            "Of {} SACK would have spared {}, right-edge recovery {}, tail-loss probes {}.",
+            counted(timeouts, "timeout"),
             by(SparedBy::Sack),
             by(SparedBy::RightEdge),
             by(SparedBy::TailProbe)
         );
     }
     if losses.window_limited > 0 {
+        let all = &found.time.all;
+        let full = all.seconds(TimeShare::ReceiverWindow) / (all.total_nanos() as f64 / 1e9);
         let _ = writeln!(
             text,
-            "In {} of {} connections the congestion window grew beyond what the client offered.",
-            losses.window_limited, losses.connections
+            "In {} of {} the congestion window grew beyond what the client offered. Full receiver windows took {} of the time.",
+            losses.window_limited,
+            counted(losses.connections, "connection"),
+            percent(full)
         );
     }
 }
@@ -169,7 +196,7 @@ mod tests {
     #[test]
     fn nothing_is_said_of_nothing() {
         let text = words(&FindingsSink::default().finish());
-        assert_eq!(text, "0 transfers of 0 bytes took 0 ms. The time went to:\n");
+        assert!(text.starts_with("No transfers: ") && text.lines().count() == 1, "{text}");
         assert_eq!(TimeSums::default().causes(), []);
     }
 

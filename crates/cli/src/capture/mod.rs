@@ -59,6 +59,9 @@ fn receive(
             // Who reads along is told what there is whenever there is time to.
             sink.flush();
         }
+        for change in live.take_changes() {
+            remark(&format!("headstart: {change}"));
+        }
     }
     Ok(())
 }

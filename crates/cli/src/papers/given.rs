@@ -12,41 +12,56 @@ use trace::EngineConfig;
 pub(super) struct Given {
     pub(super) site: Option<SiteFound>,
     pub(super) log: Option<LogFound>,
+    /// What of them could not be read. The answers rest on all else.
+    pub(super) verdicts: [Result<(), Failure>; 2],
 }
 
 impl Given {
+    /// Reads what is given.
+    ///
+    /// # Errors
+    /// If nothing of it can be read.
     pub(super) fn read(args: &PapersArgs) -> Result<Self, Failure> {
-        let captures = (!args.capture.is_empty()).then_some(args.capture.as_slice());
-        let threads = jobs::threads(args.jobs);
-        Ok(Self {
-            site: captures.map(|files| site(files, threads)).transpose()?,
-            log: args.access_log.as_deref().map(log).transpose()?,
-        })
+        let mut given = Self { site: None, log: None, verdicts: [Ok(()), Ok(())] };
+        if !args.capture.is_empty() {
+            let (site, verdict) = site(&args.capture, jobs::threads(args.jobs))?;
+            (given.site, given.verdicts[0]) = (Some(site), verdict);
+        }
+        if let Some(path) = &args.access_log {
+            let (log, verdict) = log(path)?;
+            (given.log, given.verdicts[1]) = (Some(log), verdict);
+        }
+        Ok(given)
     }
 
-    pub(super) fn add_to(self, book: &mut Book) {
+    /// Puts it into the book in the place of simulated ones, and answers whether all of it could be read.
+    pub(super) fn add_to(self, book: &mut Book) -> Result<(), Failure> {
         if let Some(site) = self.site {
             book.give_site(site);
         }
         if let Some(log) = self.log {
             book.give_log(log);
         }
+        self.verdicts.into_iter().collect()
     }
 }
 
-fn site(captures: &[PathBuf], threads: usize) -> Result<SiteFound, Failure> {
+fn site(captures: &[PathBuf], threads: usize) -> Result<(SiteFound, Result<(), Failure>), Failure> {
     let mut feed = Feed::open(captures).attended()?;
     let config = EngineConfig::default();
     let models = feed.models("auto", &config, threads)?;
     let mut engines = SiteEngines::new(EngineConfig { models, ..config });
     feed.each(|segment| engines.on_segment(segment));
-    feed.verdict()?;
-    Ok(engines.finish())
+    let verdict = feed.verdict();
+    match feed.has_results() {
+        true => Ok((engines.finish(), verdict)),
+        false => Err(verdict.err().unwrap_or_else(|| Failure::failed("no capture could be read"))),
+    }
 }
 
-fn log(path: &Path) -> Result<LogFound, Failure> {
-    let (found, domains) = access_log::read(path)?;
+fn log(path: &Path) -> Result<(LogFound, Result<(), Failure>), Failure> {
+    let (found, domains, verdict) = access_log::read(path)?;
     let names =
         NamedNetworks { named: domains.named_networks, several_domains: domains.several_domains };
-    Ok(LogFound { think: None, found, names: Some(names) })
+    Ok((LogFound { think: None, found, names: Some(names) }, verdict))
 }

@@ -66,7 +66,7 @@ pub(crate) fn appendix() -> Appendix {
             .into(),
         exit: &[
             ("0", "the claims are answered, whether they hold or differ"),
-            ("1", "an experiment failed"),
+            ("1", "an experiment failed; or a capture or log is damaged, and the answers are from the rest of it"),
             ("2", "there is no such claim, or the report cannot be written"),
         ],
         see_also: &["headstart-sim", "headstart-theory"],
@@ -83,14 +83,14 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
     if let Some(report) = &args.report {
         refuse_unwritable(report)?;
     }
-    let answers = answers(&claims, args)?;
+    let (answers, all_read) = answers(&claims, args)?;
     // A report that cannot be written is no reason to keep the results back.
     let written = args.report.as_ref().map_or(Ok(()), |path| write(path, &answers, args.quick));
     match args.json {
         true => stdout::print_json(&answers)?,
         false => table::print(&answers)?,
     }
-    written
+    written.and(all_read)
 }
 
 /// Refuses a place that cannot be written to, before anything is run.
@@ -118,7 +118,11 @@ fn listed(claims: &[&PaperClaim]) -> String {
     claims.iter().map(|claim| format!("{:<7}{}\n", claim.id, claim.text)).collect()
 }
 
-fn answers(claims: &[&'static PaperClaim], args: &PapersArgs) -> Result<Vec<ClaimAnswer>, Failure> {
+/// The answers, and whether all that was given could be read.
+fn answers(
+    claims: &[&'static PaperClaim],
+    args: &PapersArgs,
+) -> Result<(Vec<ClaimAnswer>, Result<(), Failure>), Failure> {
     let mut prepared = PreparedRuns::new(claims, args.quick).map_err(Failure::failed)?;
     let given = Given::read(args)?;
     if given.site.is_some() {
@@ -135,6 +139,6 @@ fn answers(claims: &[&'static PaperClaim], args: &PapersArgs) -> Result<Vec<Clai
     let book = prepared.run(args.jobs.map_or(0, usize::from), &step);
     progress.lock().unwrap_or_else(|e| e.into_inner()).end();
     let mut book = book.map_err(Failure::failed)?;
-    given.add_to(&mut book);
-    Ok(papers::answer(claims, &book))
+    let all_read = given.add_to(&mut book);
+    Ok((papers::answer(claims, &book), all_read))
 }

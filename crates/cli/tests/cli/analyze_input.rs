@@ -150,6 +150,47 @@ fn many_files_are_one_capture() {
     assert!(piped.stdout == expected.stdout);
 }
 
+/// Files that overlap in time are open at once. Beyond the system's limit each is told with the way out, and the others are
+/// analysed.
+#[test]
+fn too_many_open_files_are_told_with_the_way_out() {
+    let folder = folder("analyze-open");
+    let bytes = fs::read(original("rto005")).unwrap();
+    let files: Vec<String> =
+        (0..60).map(|n| written(&folder, &format!("{n}.pcap"), &bytes)).collect();
+    let script = "ulimit -n 40; exec \"$0\" analyze --sender linux -j 1 \"$@\"";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_headstart")]).args(&files);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("too many files are open at once; `ulimit -n"), "{said}");
+    assert!(said.contains("the results are of ") && !output.stdout.is_empty(), "{said}");
+}
+
+/// Ethernet frames that are said to be of a link type that nobody knows, and a datagram: nothing is analysed, and it is said
+/// what there was.
+#[test]
+fn what_is_no_segment_is_told() {
+    let folder = folder("analyze-beside");
+    let mut bytes = fs::read(original("rto005")).unwrap();
+    let packets = records(&bytes).1.len();
+    bytes[20..24].copy_from_slice(&147_u32.to_le_bytes());
+    let output = headstart(&["analyze", &written(&folder, "link.pcap", &bytes)]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("No transfers: "), "{text}");
+    let said = format!("{packets} packets not analysed: {packets} of unknown link types.");
+    assert!(text.contains(&said) && text.contains("Link type 147 is not understood"), "{text}");
+
+    // Protocol 17 in the place of 6: byte 9 of the IP header, behind 14 bytes of Ethernet.
+    let mut bytes = fs::read(original("rto005")).unwrap();
+    bytes[24 + 16 + 14 + 9] = 17;
+    let output = headstart(&["analyze", &written(&folder, "udp.pcap", &bytes)]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("1 packet not analysed: 1 UDP."), "{text}");
+}
+
 /// True once the process catches SIGINT: bit 1 of its mask of caught signals (proc(5)).
 fn catches_interrupts(process: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();

@@ -88,8 +88,8 @@ fn the_keys_of_the_json_stay() {
     assert_eq!(keys, expected);
 }
 
-/// A line that is wrong costs itself, is told with file and line, and makes the exit code 1. A file of wrong lines is
-/// refused with the way out.
+/// A line that is wrong costs itself, is told with file and line, and makes the exit code 1. So does a file of wrong lines,
+/// as a damaged capture does; the message tells the way out.
 #[test]
 fn wrong_lines_are_told_with_file_and_line() {
     let path =
@@ -107,12 +107,12 @@ fn wrong_lines_are_told_with_file_and_line() {
 
     for (name, text, why) in [
         ("none", "hello\n".repeat(300), "set the server's log format to one of them"),
-        ("few", "hello\n".to_owned(), "no line could be read"),
+        ("few", "hello\n".to_owned(), "no line of 1 could be read"),
     ] {
         let path = written(name, text.as_bytes());
         let output = headstart(&["analyze", "--access-log", path.to_str().unwrap()]);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(why) && output.stdout.is_empty(), "{said}");
     }
     let long =
@@ -127,4 +127,30 @@ fn wrong_lines_are_told_with_file_and_line() {
     assert_eq!(missing.status.code(), Some(2));
     let both = headstart(&["analyze", "--access-log", "a.log", "b.pcap"]);
     assert_eq!(both.status.code(), Some(2));
+}
+
+/// The page has the words, the tables and both figures of the paper, prints no address and loads nothing.
+#[test]
+fn a_log_gives_a_page_with_the_figures_of_the_paper() {
+    let path = written("page", LOG.as_bytes());
+    let report = path.with_file_name("log.html");
+    let (log, page) = (path.to_str().unwrap(), report.to_str().unwrap());
+    let text = crate::run::stdout(&["analyze", "--access-log", log, "--report", page]);
+    // 971,208,000 and 400 s later (`date -u -d`).
+    assert!(text.contains("from 2000-10-10 20:00:00 to 2000-10-10 20:06:40 UTC"), "{text}");
+    let page = fs::read_to_string(&report).unwrap();
+    for shown in [
+        "In words</bdi></h2>",
+        "25.0 % of requests follow another of the same network",
+        "TCP/SPAND Figure 6: time between requests of one network or host",
+        "TCP/SPAND Figure 7: networks that asked within five minutes",
+        "6 lines",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    assert!(!page.contains("192.0.2.") && !page.contains("198.51.100."), "an address");
+    let loads = ["src=", "<link", "@import", "url(", "<iframe", "fetch("];
+    assert!(loads.iter().all(|load| !page.contains(load)));
+    let nowhere = headstart(&["analyze", "--access-log", log, "--report", "/nonexistent/x.html"]);
+    assert_eq!((nowhere.status.code(), nowhere.stdout.len()), (Some(2), 0));
 }

@@ -15,6 +15,7 @@ mod emulate;
 mod install;
 mod man;
 mod papers;
+mod papers_given;
 mod privileges;
 mod race;
 mod race_agent;

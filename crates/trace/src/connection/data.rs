@@ -10,6 +10,9 @@ use capture::Observed;
 use segment::Flags;
 use units::{Duration, Instant};
 
+/// More bytes in a row are missing where the capture has stopped for a while.
+const MOST_MISSED: u64 = 1 << 20;
+
 impl TracedConnection {
     /// The segment has data, or ends the stream.
     pub(super) fn on_data<S: TraceSink>(
@@ -46,8 +49,11 @@ impl TracedConnection {
             self.on_again(side, &again, with);
         }
         if digest.fresh > 0 && !digest.overtaken {
+            // What the capture has missed before it belongs to the stream, too: behind the place of a loss that is all that
+            // tells of the lost bytes, and what was overtaken comes later.
+            let missed = if digest.unseen < MOST_MISSED { digest.unseen } else { 0 };
             let data_end = end - u64::from(segment.has(Flags::FIN));
-            self.on_fresh(side, segment.at, (data_end, digest.fresh), with);
+            self.on_fresh(side, segment.at, (data_end, digest.fresh + missed), with);
         }
     }
 

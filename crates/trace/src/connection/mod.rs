@@ -10,7 +10,8 @@ use crate::half::{Half, Late, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::misfit::Misfit;
 use crate::profile::SenderModels;
-use crate::sender::{AckDigest, SenderAck, is_idle};
+use crate::sender::{AckDigest, SenderAck};
+use crate::servers::NamedServers;
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
@@ -29,6 +30,10 @@ pub(crate) struct Digesting<'a, S> {
     pub(crate) acks_only: bool,
     /// Where the capture was made, if that is known.
     pub(crate) vantage: Option<Vantage>,
+    /// These are servers, whoever opens the connection.
+    pub(crate) named: Option<&'a NamedServers>,
+    /// Senders are parked that are idle for so long.
+    pub(crate) park_after: Duration,
     pub(crate) sink: &'a mut S,
 }
 
@@ -108,7 +113,7 @@ impl TracedConnection {
             self.copies += 1;
             return;
         }
-        if is_idle(self.last, segment.at) {
+        if segment.at.saturating_since(self.last) > with.park_after {
             // Whether others' packets have made the engine look for idle connections must not matter.
             self.park(with);
         }
@@ -148,7 +153,12 @@ impl TracedConnection {
     ) {
         self.halves.iter_mut().for_each(Half::forget_said);
         let again = self.halves[side].on_syn(segment);
-        self.server = if segment.has(Flags::ACK) { side } else { 1 - side };
+        self.server = match with.named.and_then(|named| named.end_of(segment)) {
+            Some(0) => side,
+            Some(_) => 1 - side,
+            None if segment.has(Flags::ACK) => side,
+            None => 1 - side,
+        };
         if again && self.opened.is_none() {
             let again = syn_again(segment);
             self.tallies[side].count_again(&again);
@@ -369,6 +379,12 @@ impl TracedConnection {
 
     /// Makes small what is idle. An answer that pauses for so long is over.
     pub(crate) fn park<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
+        // Away from the server its last ACKs are still on their way: they end the transfer.
+        for side in [0, 1] {
+            if self.halves[side].has_late() {
+                self.deliver(side, self.last + with.park_after, with);
+            }
+        }
         let predicted = self.halves[self.server].predictor.is_some();
         if !predicted && let Some(report) = self.meter.finish_answered() {
             with.sink.on_transfer(&self.told(self.server), &report);

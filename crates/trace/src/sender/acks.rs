@@ -1,7 +1,7 @@
 //! ACKs, digested in the order of the core's ack pipeline (RFC 6675 §5): window, scoreboard, round trip,
 //! recovery, growth, timer.
 
-use super::RebuiltSender;
+use super::{RebuiltSender, without_sack};
 use crate::kinds::SenderPhase;
 use path::MemberDelivery;
 use policy::ack::{AckInfo, AckProgress, AckSample};
@@ -107,6 +107,19 @@ impl RebuiltSender {
         self.digest(ack, window_changed)
     }
 
+    /// No SYN has told whether the receiver has SACK: blocks do, and so does a duplicate without any.
+    fn learn_sack(&mut self, has_blocks: bool, duplicate: bool) {
+        if has_blocks {
+            self.terms.sack = true;
+            self.terms.sack_is_guess = false;
+        } else if duplicate && self.terms.sack {
+            self.terms.sack = false;
+            if self.recovery.needs_sack() {
+                self.recovery = without_sack();
+            }
+        }
+    }
+
     fn digest(&mut self, ack: &SenderAck, window_changed: bool) -> AckDigest {
         let now = ack.at;
         let phase = self.phase();
@@ -129,14 +142,14 @@ impl RebuiltSender {
             info.una = ack.una;
             self.board.acknowledge(ack.una, &mut info.progress);
         }
+        let plain = !info.advanced() && !window_changed && ack.bare && !self.board.is_empty();
+        if self.terms.sack_is_guess {
+            self.learn_sack(ack.sack.count > 0, plain && ack.una == una_before);
+        }
         if self.terms.sack && ack.sack.count > 0 {
             info.dsack = self.digest_sack(ack, &mut info.progress);
         }
-        info.duplicate = if self.terms.sack {
-            info.progress.sacked > 0
-        } else {
-            !info.advanced() && !window_changed && ack.bare && !self.board.is_empty()
-        };
+        info.duplicate = if self.terms.sack { info.progress.sacked > 0 } else { plain };
         // A SACK echoes what came before the hole, whatever it answers; Linux's RACK goes by round trips alone there
         // (`tcp_rack_advance`).
         info.echoes_original = info.advanced() && self.echoes_original(ack);

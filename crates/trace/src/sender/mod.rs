@@ -17,7 +17,7 @@ mod timers;
 
 pub(crate) use acks::{AckDigest, SackOffsets, SenderAck, StampClock};
 pub(crate) use observed::{DataDigest, SeenData};
-pub(crate) use parked::{PARK_AFTER, ParkedSender, is_idle};
+pub(crate) use parked::{PARK_AFTER, ParkedSender};
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
 
 use crate::kinds::SenderPhase;
@@ -40,6 +40,8 @@ pub(crate) struct Terms {
     /// Payload of a full segment.
     pub(crate) mss: u64,
     pub(crate) sack: bool,
+    /// No SYN was captured, so that this is a guess until an ACK tells.
+    pub(crate) sack_is_guess: bool,
     pub(crate) timestamps: bool,
 }
 
@@ -98,6 +100,11 @@ pub(crate) struct RebuiltSender {
     fit: Fit,
 }
 
+/// What recovers where a recovery needs SACK and there is none.
+fn without_sack() -> Box<dyn LossRecovery> {
+    Box::new(NewReno::new(NewRenoOptions::default()))
+}
+
 impl RebuiltSender {
     /// A sender of which nothing was seen.
     pub(crate) fn new(model: &SenderModel, terms: Terms) -> Self {
@@ -106,7 +113,7 @@ impl RebuiltSender {
         path.set_mss(terms.mss);
         let mut recovery = model.scheme().recovery();
         if !terms.sack && recovery.needs_sack() {
-            recovery = Box::new(NewReno::new(NewRenoOptions::default()));
+            recovery = without_sack();
         }
         Self {
             path,

@@ -7,7 +7,7 @@ use super::{RebuiltSender, Terms};
 use crate::misfit::Misfit;
 use crate::profile::SenderModel;
 use path::ParkedPath;
-use units::{Duration, Instant};
+use units::Duration;
 
 /// A parked sender.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +64,3 @@ impl ParkedSender {
 
 /// So long idle that a sender is parked.
 pub(crate) const PARK_AFTER: Duration = Duration::from_secs(2);
-
-/// True if nothing has passed for so long.
-pub(crate) fn is_idle(last: Instant, now: Instant) -> bool {
-    now.saturating_since(last) > PARK_AFTER
-}

@@ -57,6 +57,9 @@ pub struct TrueWindow {
 pub struct Scenario {
     pub segments: Vec<Observed>,
     pub again: Vec<TrueRetransmission>,
+    /// The same as a capture at the client shows it: of retransmissions those that arrive, at the time when they do.
+    pub at_client: Vec<Observed>,
+    pub again_at_client: Vec<TrueRetransmission>,
     pub windows: Vec<TrueWindow>,
     pub finished: bool,
 }
@@ -139,7 +142,7 @@ struct World<'a> {
     now: Instant,
     hosts: [Host; 2],
     ways: [Direction; 2],
-    flying: BTreeMap<(Instant, u64), (usize, Segment)>,
+    flying: BTreeMap<(Instant, u64), (usize, Segment, Option<RetransmissionKind>)>,
     counter: u64,
     truth: Truth,
     server: Option<ConnId>,
@@ -208,7 +211,11 @@ impl<'a> World<'a> {
             if entry.key().0 > self.now {
                 break;
             }
-            let (_, (from, segment)) = entry.remove_entry();
+            let (_, (from, segment, again)) = entry.remove_entry();
+            if let Some(kind) = again {
+                let (at, seq, len) = (self.now, segment.seq.0, segment.len);
+                self.scenario.again_at_client.push(TrueRetransmission { at, seq, len, kind });
+            }
             self.deliver(1 - from, &segment);
         }
         if self.next_request.is_some_and(|at| at <= self.now) {
@@ -227,6 +234,8 @@ impl<'a> World<'a> {
     fn deliver(&mut self, to: usize, segment: &Segment) {
         if to == 1 {
             self.capture(0, segment);
+        } else {
+            self.scenario.at_client.push(self.observed(1, segment));
         }
         let (local_port, remote_port) =
             if to == 1 { (PORT, self.exchange.port) } else { (self.exchange.port, PORT) };
@@ -276,29 +285,35 @@ impl<'a> World<'a> {
     }
 
     fn send(&mut self, host: usize, t: &Transmit) {
+        let mut again = None;
         if host == 1 {
             self.capture(1, &t.segment);
-            self.note_sent(t);
+            again = self.note_sent(t);
+        } else {
+            self.scenario.at_client.push(self.observed(0, &t.segment));
         }
         let bytes = u64::from(t.segment.wire_bytes());
         if let Some(at) = self.ways[host].offer(self.now, bytes) {
             self.counter += 1;
-            self.flying.insert((at, self.counter), (host, t.segment));
+            self.flying.insert((at, self.counter), (host, t.segment, again));
         }
     }
 
-    fn note_sent(&mut self, t: &Transmit) {
-        let Some(stats) = self.server.and_then(|id| self.hosts[1].stats(id)) else { return };
+    /// Notes what the server sends again, and answers why.
+    fn note_sent(&mut self, t: &Transmit) -> Option<RetransmissionKind> {
+        let stats = self.server.and_then(|id| self.hosts[1].stats(id))?;
         if !t.retransmission {
             // A probe may be new data.
             self.truth.before.probes = stats.probes;
-            return;
+            return None;
         }
         let kind = self.truth.kind(stats);
         if t.segment.len > 0 {
             let (at, seq, len) = (self.now, t.segment.seq.0, t.segment.len);
             self.scenario.again.push(TrueRetransmission { at, seq, len, kind });
+            return Some(kind);
         }
+        None
     }
 
     /// The server answers each whole request; the client asks again some time after each whole answer.
@@ -330,9 +345,14 @@ impl<'a> World<'a> {
 
     /// The capture at the server sees a segment of `host`.
     fn capture(&mut self, host: usize, segment: &Segment) {
+        self.scenario.segments.push(self.observed(host, segment));
+    }
+
+    /// A segment of `host` as a capture shows it now.
+    fn observed(&self, host: usize, segment: &Segment) -> Observed {
         let client = TcpEnd { ip: address(0), port: self.exchange.port };
         let server = TcpEnd { ip: address(1), port: PORT };
         let (source, destination) = if host == 0 { (client, server) } else { (server, client) };
-        self.scenario.segments.push(Observed::of_segment(self.now, (source, destination), segment));
+        Observed::of_segment(self.now, (source, destination), segment)
     }
 }

@@ -68,7 +68,7 @@ impl Browser {
     pub(crate) fn open(
         &self,
         (exchange, openings): (&Exchange, mpsc::UnboundedReceiver<NewConnection>),
-        Vantage { namespace, own, servers }: Vantage<'_>,
+        BrowserVantage { namespace, own, servers }: BrowserVantage<'_>,
     ) -> Visitor {
         match self {
             Self::Loader => {
@@ -97,7 +97,7 @@ impl FromStr for Browser {
 }
 
 /// Where a browser is, and where it finds servers.
-pub(crate) struct Vantage<'a> {
+pub(crate) struct BrowserVantage<'a> {
     pub(crate) namespace: &'a Namespace,
     /// Its address in the namespace.
     pub(crate) own: SocketAddr,

@@ -8,7 +8,7 @@ mod curl;
 mod http;
 
 pub use browser::Browser;
-pub(crate) use browser::{Vantage, Visitor};
+pub(crate) use browser::{BrowserVantage, Visitor};
 pub use curl::Curl;
 
 use crate::exchange::{Exchange, NewConnection, Order};

@@ -89,6 +89,11 @@ impl PacketSocket {
         self.dropped
     }
 
+    /// Lets other packets pass from now on.
+    pub(super) fn filter(&self, program: &[Instruction]) -> io::Result<()> {
+        attach(&self.socket, program)
+    }
+
     /// Lets nothing pass any more; what has passed can still be received.
     pub(super) fn close(&self) -> io::Result<()> {
         attach(&self.socket, &nothing())

@@ -37,14 +37,14 @@ pub(super) fn read(
     let mut progress = ReadingProgress::begin(total, "lines");
     let mut counts = LineCounts::default();
     let mut line = Vec::new();
-    let mut cut = None;
+    let mut stopped = None;
     loop {
         line.clear();
         match input.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
             Ok(0) => break,
             Ok(_) => {}
             Err(why) => {
-                cut = Some(format!("{shown}: line {}: {why}", counts.lines + 1));
+                stopped = Some(format!("{shown}: line {}: {why}", counts.lines + 1));
                 break;
             }
         }
@@ -59,7 +59,8 @@ pub(super) fn read(
                 counts.wrong += 1;
                 let told = format!("{shown}: line {}: {why}", counts.lines);
                 if counts.wrong == TRIED && counts.lines == TRIED {
-                    return Err(Failure::input(format!("{told} (as all {TRIED} lines before)")));
+                    stopped = Some(format!("{told} (as each of the {} lines before)", TRIED - 1));
+                    break;
                 }
                 if counts.wrong <= TOLD {
                     progress.remark(&format!("headstart: {told}"));
@@ -70,7 +71,7 @@ pub(super) fn read(
         progress.at(counts.lines, read);
     }
     progress.end();
-    Ok((counts, verdict(&shown, counts, cut)))
+    Ok((counts, verdict(&shown, counts, stopped)))
 }
 
 /// Reads on to the end of a line that is too long.
@@ -87,13 +88,19 @@ fn skip_line(input: &mut DecompressedInput) {
     }
 }
 
-/// Whether all was read.
-fn verdict(shown: &str, counts: LineCounts, cut: Option<String>) -> Result<(), Failure> {
+/// Whether all was read. `stopped`: why reading ended before the end.
+fn verdict(shown: &str, counts: LineCounts, stopped: Option<String>) -> Result<(), Failure> {
     let LineCounts { lines, wrong } = counts;
-    match cut {
-        Some(why) => Err(Failure::failed(why)),
+    let read = match lines - wrong {
+        0 => "no line could be read".to_owned(),
+        read => format!("the results are of {} that could be read", counted(read, "line")),
+    };
+    match stopped {
+        Some(why) => Err(Failure::failed(format!("{why}; {read}"))),
         None if lines == 0 => Err(Failure::failed(format!("{shown}: empty"))),
-        None if wrong == lines => Err(Failure::input(format!("{shown}: no line could be read"))),
+        None if wrong == lines => {
+            Err(Failure::failed(format!("{shown}: no line of {lines} could be read")))
+        }
         None if wrong > 0 => Err(Failure::failed(format!(
             "{shown}: {} of {lines} could not be read; the results are of the others",
             counted(wrong, "line")

@@ -2,11 +2,13 @@
 //! would help (Zhang, Qiu & Keshav 2000 §5.2), from the server's access log.
 
 mod lines;
+mod page;
 mod summary;
 
 use crate::failure::Failure;
 use crate::stdout;
 use findings::{RequestWatch, SharingFindings};
+use page::LogPage;
 use serde::Serialize;
 use std::path::Path;
 use units::Instant;
@@ -52,15 +54,25 @@ impl LogWatch {
     }
 }
 
-/// How often networks of a log ask again, and whose names they have.
-pub(crate) fn read(path: &Path) -> Result<(SharingFindings, DomainFindings), Failure> {
+/// How often networks of a log ask again, whose names they have, and what could not be read.
+///
+/// # Errors
+/// If no line can be read.
+pub(crate) fn read(
+    path: &Path,
+) -> Result<(SharingFindings, DomainFindings, Result<(), Failure>), Failure> {
     let mut watch = LogWatch::default();
-    let (_, verdict) = lines::read(path, |request| watch.take(request))?;
-    verdict?;
-    Ok((watch.requests.findings(), watch.domains.findings()))
+    let (counts, mut verdict) = lines::read(path, |request| watch.take(request))?;
+    if counts.lines == counts.wrong {
+        verdict?;
+        verdict = Ok(());
+    }
+    Ok((watch.requests.findings(), watch.domains.findings(), verdict))
 }
 
-pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
+/// Says what a log says, and writes it to a page, too, if one is named.
+pub(super) fn run(path: &Path, json: bool, report: Option<&Path>) -> Result<(), Failure> {
+    let page = report.map(LogPage::begin).transpose()?;
     let mut watch = LogWatch::default();
     let (counts, verdict) = lines::read(path, |request| watch.take(request))?;
     let found = AccessLogFindings {
@@ -72,10 +84,12 @@ pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
         sharing: watch.requests.findings(),
         domains: watch.domains.findings(),
     };
+    let something = counts.lines > counts.wrong;
     match json {
         true => stdout::print_json(&found)?,
-        false if counts.lines > counts.wrong => summary::print(&found)?,
+        false if something => summary::print(&found)?,
         false => {}
     }
+    page.filter(|_| something).map_or(Ok(()), |page| page.end(&found))?;
     verdict
 }

@@ -4,6 +4,7 @@ use super::AccessLogFindings;
 use crate::failure::Failure;
 use crate::stdout;
 use findings::{CumulativeDistribution, GATEWAY_WINDOW};
+use jiff::Timestamp;
 use report::{Cell, Column, Quantity, Row, Table};
 use units::counted;
 
@@ -29,16 +30,19 @@ fn percent(part: u64, of: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / of.max(1) as f64)
 }
 
-fn words(found: &AccessLogFindings) -> String {
+pub(super) fn words(found: &AccessLogFindings) -> String {
     let sharing = &found.sharing;
     let minutes = GATEWAY_WINDOW.as_secs_f64() / 60.0;
     let mut text = counted(sharing.requests, "request");
     if found.images > 0 {
         text += &format!(", and {} of images, which are left out", found.images);
     }
+    if let Some((first, last)) = found.begin.zip(found.end) {
+        text += &format!("; from {} to {} UTC", shown(first), shown(last));
+    }
     text += &format!(
         "\n{} of requests follow another of the same network (/24, or /48 of IPv6) within {minutes:.0} minutes: what is \
-         remembered of\nthe network can help them. For {} the same host has asked.\n",
+         remembered of the network can help them. For {} the same host has asked.\n",
         percent(sharing.soon_after_network, sharing.requests),
         percent(sharing.soon_after_host, sharing.requests),
     );
@@ -63,12 +67,18 @@ fn domains(found: &AccessLogFindings) -> String {
     )
 }
 
+/// A time in seconds since 1970, to the second.
+fn shown(seconds: f64) -> String {
+    let time = Timestamp::from_second(seconds as i64).unwrap_or_default();
+    time.strftime("%F %T").to_string()
+}
+
 fn addresses(count: u64) -> String {
     if count == 1 { "1 address".to_owned() } else { format!("{count} addresses") }
 }
 
 /// Figure 6 of the paper.
-fn gaps(found: &AccessLogFindings) -> Table {
+pub(super) fn gaps(found: &AccessLogFindings) -> Table {
     let columns = [
         Column::new("asks again within", Quantity::Text, "Time since the request before"),
         Column::new("network", Quantity::Share, "Of requests that follow another of their network"),
@@ -87,7 +97,7 @@ fn gaps(found: &AccessLogFindings) -> Table {
 }
 
 /// Figure 7 of the paper.
-fn networks(within: &CumulativeDistribution) -> Table {
+pub(super) fn networks(within: &CumulativeDistribution) -> Table {
     let columns = [
         Column::new(
             "networks to remember",

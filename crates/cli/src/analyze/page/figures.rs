@@ -141,17 +141,27 @@ fn warm(warm: &WarmFindings, requests: &SharingFindings) -> Vec<Option<Block>> {
     vec![
         (warm.first_transfers > 0).then_some(Block::Text(words)),
         table(columns, rows),
-        cumulative(
-            "TCP/SPAND Figure 6: time between requests of one network or host",
-            ("time", AxisUnit::Seconds),
-            &[("same network", &requests.since_network), ("same host", &requests.since_host)],
-        ),
-        cumulative(
-            "TCP/SPAND Figure 7: networks that asked within five minutes",
-            ("networks", AxisUnit::Count),
-            &[("requests", &requests.networks_within)],
-        ),
+        soon_again(requests),
+        networks_within(requests),
     ]
+}
+
+/// Figure 6 of TCP/SPAND.
+pub(in crate::analyze) fn soon_again(requests: &SharingFindings) -> Option<Block> {
+    cumulative(
+        "TCP/SPAND Figure 6: time between requests of one network or host",
+        ("time", AxisUnit::Seconds),
+        &[("same network", &requests.since_network), ("same host", &requests.since_host)],
+    )
+}
+
+/// Figure 7 of TCP/SPAND.
+pub(in crate::analyze) fn networks_within(requests: &SharingFindings) -> Option<Block> {
+    cumulative(
+        "TCP/SPAND Figure 7: networks that asked within five minutes",
+        ("networks", AxisUnit::Count),
+        &[("requests", &requests.networks_within)],
+    )
 }
 
 fn compression(found: &CompressionFindings) -> Vec<Option<Block>> {

@@ -1,7 +1,7 @@
 //! `--report`: what was found as one HTML page, with plots, tables that sort, and the worst connections drawn.
 
 mod connection;
-mod figures;
+pub(super) mod figures;
 mod time;
 mod worst;
 

@@ -3,10 +3,8 @@
 use super::{SERVER, SiteFound};
 use capture::{Observed, TcpEnd};
 use findings::FindingsSink;
-use netsim::{Body, HostId, LinkId, Observer, SimPacket, Step, Transit};
+use netsim::{Body, HostId, LinkId, Observer, PassingOrder, SimPacket, Step, Transit};
 use std::cell::RefCell;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 use trace::{
@@ -87,47 +85,13 @@ impl Shared {
     }
 }
 
-/// A packet that is on its way to the server.
-struct Coming {
-    at: Instant,
-    order: u64,
-    segment: Observed,
-}
-
-impl PartialEq for Coming {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Coming {}
-
-impl PartialOrd for Coming {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Coming {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl Coming {
-    const fn key(&self) -> (Instant, u64) {
-        (self.at, self.order)
-    }
-}
-
 /// An observer at the server.
 pub(super) struct ServerCapture {
     /// By link: it leads from the server (`true`), or to it.
     links: Vec<Option<bool>>,
     server: HostId,
     /// Links tell of arrivals ahead of time.
-    coming: BinaryHeap<Reverse<Coming>>,
-    order: u64,
+    coming: PassingOrder<Observed>,
     shared: Shared,
 }
 
@@ -141,16 +105,14 @@ impl ServerCapture {
             of[up.index()] = Some(false);
         }
         *shared.0.borrow_mut() = SiteEngines::of_simulation().ok();
-        Self { links: of, server, coming: BinaryHeap::new(), order: 0, shared }
+        Self { links: of, server, coming: PassingOrder::default(), shared }
     }
 
     /// Hands over what has arrived by `now`: it may be what lets go what is sent then.
     fn release(&mut self, now: Instant) {
-        while self.coming.peek().is_some_and(|Reverse(coming)| coming.at <= now) {
-            if let (Some(Reverse(coming)), Some(engines)) =
-                (self.coming.pop(), self.shared.0.borrow_mut().as_mut())
-            {
-                engines.on_segment(&coming.segment);
+        while let Some(segment) = self.coming.pop_until(now) {
+            if let Some(engines) = self.shared.0.borrow_mut().as_mut() {
+                engines.on_segment(&segment);
             }
         }
     }
@@ -186,9 +148,7 @@ impl Observer for ServerCapture {
         }
         let segment = self.observed(at, packet, transit);
         if !from_server {
-            self.order += 1;
-            self.coming.push(Reverse(Coming { at, order: self.order, segment }));
-            return;
+            return self.coming.push(at, segment);
         }
         self.release(at);
         if let Some(engines) = self.shared.0.borrow_mut().as_mut() {

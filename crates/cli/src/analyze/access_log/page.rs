@@ -1,0 +1,81 @@
+//! `--access-log --report`: what a log says as one HTML page, with Figures 6 and 7 of Zhang, Qiu & Keshav 2000.
+
+use super::AccessLogFindings;
+use super::summary::{gaps, networks, words};
+use crate::analyze::page::figures::{networks_within, soon_again};
+use crate::failure::{Failure, remark};
+use crate::pages;
+use report::{Block, Document, Links, Section, check_writable, write_atomically};
+use std::path::{Path, PathBuf};
+use units::counted;
+
+/// A page that is to be written.
+pub(super) struct LogPage(PathBuf);
+
+impl LogPage {
+    /// Refuses a place that cannot be written to.
+    pub(super) fn begin(path: &Path) -> Result<Self, Failure> {
+        check_writable(path).map_err(|why| Failure::input(format!("--report: {why}")))?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// Writes it.
+    pub(super) fn end(self, found: &AccessLogFindings) -> Result<(), Failure> {
+        let page = document(found).to_html();
+        write_atomically(&self.0, page.as_bytes()).map_err(Failure::failed)?;
+        remark(&format!("report: {}", self.0.display()));
+        Ok(())
+    }
+}
+
+fn document(found: &AccessLogFindings) -> Document {
+    let figure = |block: Option<Block>| block.into_iter();
+    let sharing = &found.sharing;
+    let again = [
+        Block::Text(
+            "What is remembered of a network helps the next request of it, if it is not too old. TCP/SPAND takes five minutes."
+                .to_owned(),
+        ),
+        Block::Table(gaps(found)),
+    ];
+    let state = [
+        Block::Text(
+            "A memory holds the networks that asked within five minutes, for each request those before it.".to_owned(),
+        ),
+        Block::Table(networks(&sharing.networks_within)),
+    ];
+    let sections = [
+        (
+            "In words",
+            vec![Block::List(
+                words(found).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+            )],
+        ),
+        (
+            "How soon networks ask again",
+            again.into_iter().chain(figure(soon_again(sharing))).collect(),
+        ),
+        (
+            "How many networks there are to remember",
+            state.into_iter().chain(figure(networks_within(sharing))).collect(),
+        ),
+    ];
+    let section =
+        |(heading, blocks): (&str, Vec<Block>)| Section { heading: heading.to_owned(), blocks };
+    Document {
+        title: "Whom a memory of networks would help".to_owned(),
+        facts: vec![lines_read(found), pages::explained_in(&["docs/analyze.md"])],
+        sections: sections.into_iter().map(section).collect(),
+        links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
+        ..Document::default()
+    }
+}
+
+/// What was read, and what of it could not be.
+fn lines_read(found: &AccessLogFindings) -> String {
+    let lines = counted(found.lines, "line");
+    match found.unread_lines {
+        0 => lines,
+        unread => format!("{lines}, of which {unread} could not be read"),
+    }
+}

@@ -1,0 +1,75 @@
+//! Where a site begins, and the tap that reads what senders write into their segments there.
+
+use crate::observer::{Observer, Step};
+use crate::packet::{Body, SimPacket};
+use crate::topology::{Topology, address_of};
+use crate::{HostId, LinkId, NodeId};
+use memory::{Sample, Shared};
+use units::Instant;
+
+/// Which way a packet passes the site's edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Out,
+    In,
+}
+
+/// Where a site begins.
+pub(super) struct Edge {
+    /// Where each server is, by host.
+    servers: Vec<Option<NodeId>>,
+    /// From where to where each link leads.
+    links: Vec<(NodeId, NodeId)>,
+}
+
+impl Edge {
+    pub(super) fn new(topology: &Topology, servers: &[HostId]) -> Self {
+        let mut nodes = vec![None; topology.host_count()];
+        for server in servers {
+            nodes[server.index()] = Some(topology.node(*server));
+        }
+        let links = topology.links().iter().map(|link| (link.from, link.to)).collect();
+        Self { servers: nodes, links }
+    }
+
+    fn node(&self, host: HostId) -> Option<NodeId> {
+        self.servers.get(host.index()).copied().flatten()
+    }
+
+    /// The way of a packet that passes the edge with this step.
+    pub(super) fn passes(&self, link: LinkId, step: Step, packet: &SimPacket) -> Option<Way> {
+        let (begin, end) = *self.links.get(link.index())?;
+        match (self.node(packet.from), self.node(packet.to)) {
+            (Some(from), None) => {
+                let entry = matches!(step, Step::Enter { .. } | Step::Drop { .. });
+                (entry && from == begin).then_some(Way::Out)
+            }
+            (None, Some(to)) => (step == Step::Arrive && to == end).then_some(Way::In),
+            _ => None,
+        }
+    }
+}
+
+/// Reads reports off segments that leave a site.
+pub struct ReportTap {
+    edge: Edge,
+    gateway: Shared,
+}
+
+impl ReportTap {
+    /// Reads what `servers` send and tells `gateway`.
+    pub fn new(topology: &Topology, servers: &[HostId], gateway: Shared) -> Self {
+        Self { edge: Edge::new(topology, servers), gateway }
+    }
+}
+
+impl Observer for ReportTap {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
+        let Body::Segment(transit) = &packet.body else { return };
+        let Some(performance) = transit.segment.options.performance else { return };
+        if self.edge.passes(link, step, packet) == Some(Way::Out) {
+            let sample = Sample::Report(performance.report());
+            self.gateway.borrow_mut().record(at, address_of(packet.to), &sample);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Servers of one site that share a performance gateway, and the three ways in which it collects
+//! (Zhang, Qiu & Keshav 2000 §5.2.2). Asking takes no time, as in the paper's runs.
+//!
+//! Whatever is read off the wire is read at the site's edge: packets on their way out as they come
+//! to the first queue, packets on their way in as they reach their server. Traffic within the site
+//! is nobody's business.
+
+mod edge;
+mod passive;
+mod rebuilt;
+
+pub use edge::ReportTap;
+pub use passive::{PassiveGateway, PassiveTap};
+
+use crate::topology::address_of;
+use crate::{HostId, Simulation};
+use memory::{Average, Gateway, GatewayConfig, Shared};
+use std::cell::RefCell;
+use std::rc::Rc;
+use tcp::{MemoryKind, Reporting};
+use units::Instant;
+
+/// How the gateway comes to know what senders know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Collecting {
+    /// Senders report, at once.
+    #[default]
+    Reports,
+    /// Senders write it into an option of segments that they send anyway, and the gateway reads it
+    /// as they pass.
+    Option,
+    /// Senders do nothing; the gateway rebuilds what they know from packets.
+    Passive,
+}
+
+/// A site.
+#[derive(Clone, Debug)]
+pub struct SiteSpec {
+    /// Its servers.
+    pub servers: Vec<HostId>,
+    /// How its gateway aggregates.
+    pub gateway: GatewayConfig,
+    /// How it collects.
+    pub collecting: Collecting,
+}
+
+/// The gateway of a site in a simulation, to look at.
+#[derive(Clone)]
+pub struct Site {
+    gateway: Rc<RefCell<Gateway>>,
+}
+
+impl Site {
+    /// The averages of `Wc`, bytes, and of the round trip, nanoseconds, towards `remote`.
+    pub fn averages(&self, now: Instant, remote: HostId) -> (Option<Average>, Option<Average>) {
+        self.gateway.borrow_mut().averages(now, address_of(remote))
+    }
+}
+
+impl Simulation {
+    /// Has the servers of a site share a gateway, under schemes that ask one.
+    pub fn add_site(&mut self, spec: &SiteSpec) -> Site {
+        let gateway = Rc::new(RefCell::new(Gateway::new(spec.gateway)));
+        let memory: Shared = match spec.collecting {
+            Collecting::Reports => gateway.clone(),
+            Collecting::Option => {
+                self.observe(ReportTap::new(self.topology(), &spec.servers, gateway.clone()));
+                gateway.clone()
+            }
+            Collecting::Passive => {
+                let passive = PassiveGateway::new(gateway.clone(), &spec.servers);
+                let passive = Rc::new(RefCell::new(passive));
+                self.observe(PassiveTap::new(self.topology(), &spec.servers, passive.clone()));
+                passive
+            }
+        };
+        let reporting = match spec.collecting {
+            Collecting::Option => Reporting::InSegments,
+            Collecting::Reports | Collecting::Passive => Reporting::Direct,
+        };
+        for server in &spec.servers {
+            self.configure_host(*server, |host| {
+                host.set_memory(MemoryKind::Gateway, memory.clone());
+                host.set_reporting(reporting);
+            });
+        }
+        Site { gateway }
+    }
+}

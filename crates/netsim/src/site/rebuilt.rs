@@ -1,0 +1,150 @@
+//! What a passive gateway is told of rebuilt senders: their share of the path when a loss is found in congestion
+//! avoidance, and when a transfer without loss has ended (Zhang, Qiu & Keshav 2000 §5.1).
+//!
+//! A transfer has ended when the next request comes, or when all was acknowledged a round trip ago: the next transfer of
+//! another server may ask then. So the gateway does not wait for the engine's own end of a transfer, which comes later.
+
+use memory::{GatewayReport, Sample, Shared};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use trace::{
+    ConnectionTrace, Retransmission, RetransmissionKind, SenderPhase, SenderSnapshot, SentData,
+    TraceSink, TracedSender,
+};
+use units::{Duration, Instant};
+
+/// Takes what the engine finds, and tells a gateway.
+pub(super) struct SharesOfSenders {
+    gateway: Shared,
+    /// By the number of the connection.
+    senders: FxHashMap<u64, SiteSender>,
+    /// Connections of which all was acknowledged at that instant, in that order.
+    quiet: VecDeque<(Instant, u64)>,
+}
+
+/// A sender of the site.
+struct SiteSender {
+    remote: IpAddr,
+    /// The congestion window when it last repaired nothing, bytes.
+    window: u64,
+    srtt: Duration,
+    /// Largest payload.
+    mss: u64,
+    /// One past the last byte sent.
+    sent: u64,
+    transfer: SiteTransfer,
+}
+
+/// What was sent since all had been acknowledged.
+#[derive(Clone, Copy, Default)]
+struct SiteTransfer {
+    begun: bool,
+    lossy: bool,
+    /// All is acknowledged since.
+    quiet: Option<Instant>,
+}
+
+impl SharesOfSenders {
+    /// Tells `gateway`.
+    pub(super) fn new(gateway: Shared) -> Self {
+        Self { gateway, senders: FxHashMap::default(), quiet: VecDeque::new() }
+    }
+
+    /// Takes the transfers as over that have been quiet for a round trip.
+    pub(super) fn settle(&mut self, now: Instant) {
+        while let Some((since, connection)) = self.quiet.front().copied() {
+            if let Some(sender) = self.senders.get(&connection)
+                && sender.transfer.quiet == Some(since)
+            {
+                if now.saturating_since(since) < sender.srtt {
+                    return;
+                }
+                self.end_transfer(connection, since);
+            }
+            // Otherwise it has sent on, was told of already, or is followed no more.
+            self.quiet.pop_front();
+        }
+    }
+
+    /// What has been sent so far was a transfer: tells its share, if it met no loss.
+    fn end_transfer(&mut self, connection: u64, at: Instant) {
+        let Some(sender) = self.senders.get_mut(&connection) else { return };
+        let SiteTransfer { lossy, quiet, .. } = std::mem::take(&mut sender.transfer);
+        if quiet.is_some() && !lossy {
+            let share = sender.window;
+            self.tell(connection, at, share);
+        }
+    }
+
+    fn tell(&self, connection: u64, at: Instant, share: u64) {
+        let Some(sender) = self.senders.get(&connection).filter(|_| share > 0) else { return };
+        let rtt = Some(sender.srtt).filter(|rtt| !rtt.is_zero());
+        let report = Sample::Report(GatewayReport { share, rtt });
+        self.gateway.borrow_mut().record(at, sender.remote, &report);
+    }
+}
+
+impl TraceSink for SharesOfSenders {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
+        self.end_transfer(summary.connection, summary.ended);
+        self.senders.remove(&summary.connection);
+    }
+
+    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
+        self.end_transfer(sender.connection, at);
+    }
+
+    fn on_request(&mut self, sender: &TracedSender, at: Instant, _: u64) {
+        self.end_transfer(sender.connection, at);
+    }
+
+    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
+        let known = self.senders.entry(sender.connection).or_insert_with(|| SiteSender {
+            remote: sender.client.ip,
+            window: 0,
+            srtt: Duration::ZERO,
+            mss: 0,
+            sent: 0,
+            transfer: SiteTransfer::default(),
+        });
+        known.mss = known.mss.max(sent.bytes / sent.segments.max(1));
+        known.sent = known.sent.max(sent.end);
+        known.transfer.begun = true;
+        known.transfer.quiet = None;
+    }
+
+    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
+        use RetransmissionKind::{Fast, Timeout};
+        let Some(known) = self.senders.get_mut(&sender.connection) else { return };
+        if !sender.is_server || again.len == 0 {
+            return;
+        }
+        known.transfer.lossy = true;
+        known.transfer.quiet = None;
+        if matches!(again.kind, Fast | Timeout) && again.phase == SenderPhase::Avoidance {
+            let share = known.window.saturating_sub(known.mss);
+            self.tell(sender.connection, again.at, share);
+        }
+    }
+
+    fn wants_windows(&self) -> bool {
+        true
+    }
+
+    fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
+        let Some(known) = self.senders.get_mut(&sender.connection) else { return };
+        if !sender.is_server {
+            return;
+        }
+        if !matches!(point.phase, SenderPhase::Recovery | SenderPhase::Loss) {
+            known.window = point.cwnd;
+        }
+        known.srtt = point.srtt;
+        let transfer = &mut known.transfer;
+        if transfer.begun && transfer.quiet.is_none() && point.una >= known.sent {
+            transfer.quiet = Some(point.at);
+            self.quiet.push_back((point.at, sender.connection));
+        }
+    }
+}
