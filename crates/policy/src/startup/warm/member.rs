@@ -16,8 +16,11 @@ use crate::startup::attended::{Attendance, Attended, Situation};
 use crate::startup::{Occasion, PendingData, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
 use crate::window::{Cause, Window};
 use arith::measure::TrainAck;
-use arith::reuse::{proven, window_at_loss};
-use arith::session::{Joining, MemberArrival, Session, SessionMember, UNLIMITED, known_to_send};
+use arith::reuse::{pacing_rate, proven, window_at_loss};
+use arith::session::{
+    INITIAL_WINDOW, Joining, MemberArrival, Session, SessionMember, UNLIMITED, burst_rate,
+    known_to_send,
+};
 use memory::PathSample;
 
 /// The agent's session.
@@ -35,21 +38,26 @@ pub static MEMBER: StartUpDescriptor = StartUpDescriptor::new(
 ])
 .implying(Implied { memory: MemoryKind::Lent, pacing: true, ..Implied::NOTHING });
 
+/// Segments that are not paced, as the kernel does not the first ones of a connection.
+const UNPACED_SEGMENTS: u64 = 10;
+/// Linux sends what it paces in pieces of about a millisecond: while round trips are shorter nothing is spaced by that.
+const MIN_PACED_RTT_US: u32 = 1000;
+
 /// A member of a session.
 pub struct MemberStart {
-    pub(super) warm: Warm,
-    pub(super) member: SessionMember,
+    warm: Warm,
+    member: SessionMember,
     lossless: bool,
     /// The path has had its first data.
     has_begun: bool,
     /// The connection has opened, and is in its session. Without one it is in slow start as any other.
     is_in: bool,
     /// While its first flight lasts, bytes a second.
-    pub(super) warm_rate: u64,
+    warm_rate: u64,
     /// Its ACKs are sampled for the rate of the path.
     is_measured: bool,
     /// Repairs go on, as far as the last ACK told.
-    pub(super) recovers: bool,
+    recovers: bool,
 }
 
 impl MemberStart {
@@ -77,6 +85,58 @@ impl MemberStart {
     fn note_phase(&mut self) {
         let rate = self.warm.pacing.limited_to();
         self.warm_rate = if self.warm.in_first_flight() { rate } else { 0 };
+    }
+
+    /// What it may have outstanding, after a timeout of its own less (`take_share`).
+    fn take_share(&mut self, window: &mut Window, at: &Situation<'_>, grant: &Grant) {
+        let mss = window.mss();
+        let mut share = grant.share;
+        let ssthresh = if grant.is_in_slow_start { u64::MAX } else { u64::from(share) * mss };
+        if self.member.limit > 0 && self.member.limit < share {
+            share = self.member.limit;
+        } else {
+            self.member.limit = 0;
+        }
+        // Nothing tells how to pace it: what a connection begins with anyway.
+        if at.srtt_us() == 0 && grant.base_us == 0 {
+            share = share.min(INITIAL_WINDOW);
+        }
+        if window.ssthresh() != ssthresh {
+            window.set_ssthresh(ssthresh, Cause::Membership);
+        }
+        let cwnd = u64::from(share) * mss;
+        if window.cwnd() != cwnd {
+            window.set_cwnd(cwnd, Cause::Membership);
+        }
+    }
+
+    /// Paces its share (`pace_share`); `in_flight` bytes are.
+    fn pace_share(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        (grant, in_flight): (&Grant, u64),
+    ) {
+        let mss = window.mss();
+        let rtt_us = if at.srtt_us() > 0 { at.srtt_us() } else { grant.base_us };
+        let even = pacing_rate(grant.spread, mss as u32, rtt_us);
+        let is_hurried = grant.is_in_slow_start && grant.is_proven;
+        let rate = match self.warm_rate {
+            0 => burst_rate(even, grant.rate, (grant.spread, grant.window), is_hurried),
+            rate => rate,
+        };
+        let may_be_spaced = !grant.is_proven || rtt_us == 0 || rtt_us >= MIN_PACED_RTT_US;
+        let is_burst = window.cwnd() > in_flight + UNPACED_SEGMENTS * mss;
+        let is_limited = self.warm.pacing.limited_to() > 0;
+        if (may_be_spaced && is_burst) || self.recovers || is_limited {
+            self.warm.pacing.keep_paced();
+        } else {
+            self.warm.pacing.leave_unpaced();
+        }
+        self.warm.pacing.apply(window);
+        if rate > 0 && self.warm.pacing.is_on() {
+            window.set_pacing_rate(Some(rate_of(rate)));
+        }
     }
 
     /// Starts for all, as a connection by itself does: from memory, if there is one (`lead`).
