@@ -22,11 +22,13 @@ const fn alias(alias: &'static str, name: &'static str, why: &'static str) -> Sc
     SchemeAlias { alias, name, why }
 }
 
-const SCHEME_ALIASES: [SchemeAlias; 5] = [
+const SCHEME_ALIASES: [SchemeAlias; 7] = [
     alias("cubic", "linux", "Linux' TCP, whose congestion control is CUBIC"),
     alias("bbr", "linux-bbr", "Linux' TCP with BBR"),
     alias("iw", "linux+iw=32", "the initial window is the parameter iw of any scheme"),
     alias("jumpstart", "jump-start", "Jump Start"),
+    alias("bbr3", "bbr3-start", "BBR that begins as BBRv3"),
+    alias("rapidstart", "rapid-start", "Rapid Start"),
     alias("default", "linux", "Linux' TCP as it comes"),
 ];
 

@@ -93,7 +93,7 @@ impl PathMemory for HostCache {
 
 impl Ended {
     fn remembered(&self, age: Duration, half_life: HalfLife) -> Remembered {
-        let PathState { cwnd, ssthresh, srtt, rttvar, min_rtt, mss, early_data } = self.state;
+        let PathState { cwnd, ssthresh, srtt, rttvar, min_rtt, mss, rate, early_data } = self.state;
         let cwnd = match half_life {
             HalfLife::Never => cwnd,
             HalfLife::RoundTrips(n) => {
@@ -101,6 +101,6 @@ impl Ended {
             }
         };
         let (share, mss) = (None, Some(mss));
-        Remembered { cwnd, ssthresh, srtt, rttvar, min_rtt, age, share, mss, early_data }
+        Remembered { cwnd, ssthresh, srtt, rttvar, min_rtt, age, share, mss, rate, early_data }
     }
 }

@@ -1,6 +1,6 @@
 //! What a memory answers.
 
-use units::Duration;
+use units::{Duration, Rate};
 
 /// What is remembered of the way to a destination, aged already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Remembered {
     pub share: Option<u64>,
     /// Payload of a full segment, bytes, where it is known.
     pub mss: Option<u64>,
+    /// How fast data arrived, where a start-up measured it. It does not age.
+    pub rate: Option<Rate>,
     /// Data may go in the SYN: the peer takes it.
     pub early_data: bool,
 }

@@ -1,6 +1,6 @@
 //! What a path has learnt.
 
-use units::Duration;
+use units::{Duration, Rate};
 
 /// Something learnt of the way to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct PathState {
     pub min_rtt: Option<Duration>,
     /// Payload of a full segment, bytes.
     pub mss: u64,
+    /// How fast data arrived, where a start-up measured it.
+    pub rate: Option<Rate>,
     /// The peer has taken, or would take, data in a SYN.
     pub early_data: bool,
 }

@@ -28,6 +28,7 @@ fn ended(cwnd: u64) -> PathState {
         rttvar: Duration::from_millis(10),
         min_rtt: Some(Duration::from_millis(90)),
         mss: 1000,
+        rate: None,
         early_data: true,
     }
 }
@@ -111,6 +112,7 @@ fn a_host_remembers_how_its_last_path_ended() {
         age: Duration::ZERO,
         share: None,
         mss: Some(1000),
+        rate: None,
         early_data: true,
     };
     assert_eq!(known, expected);

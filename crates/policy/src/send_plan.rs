@@ -1,6 +1,6 @@
 //! How a start-up wants what it sends to be spaced and marked, for as long as it says so.
 
-use units::Duration;
+use units::{Duration, Instant};
 
 /// Orders for the pacer of a path. They hold beside the window, which they never widen, until the
 /// start-up gives others or ends them. Segments and bytes are counted from the order on, over all
@@ -18,6 +18,17 @@ pub struct SendPlan {
     pub stop_after: Option<u32>,
     /// What is sent with low priority.
     pub mark: Option<PriorityMark>,
+    /// What leaves before the spacing begins.
+    pub lead: Option<Lead>,
+}
+
+/// Segments of new data that leave at once; what follows them is spaced, and waits until then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lead {
+    /// How many, counted from the order on.
+    pub segments: u32,
+    /// When the first spaced segment may leave.
+    pub until: Instant,
 }
 
 /// What a gap of a [`SendPlan`] bounds.
@@ -44,7 +55,8 @@ pub struct PriorityMark {
 impl SendPlan {
     /// At most `burst` segments in any interval of `gap`, and nothing else.
     pub const fn spaced(burst: u32, gap: Duration) -> Self {
-        Self { burst, gap, shape: GapShape::Interval, stop_after: None, mark: None }
+        let (stop_after, mark, lead) = (None, None, None);
+        Self { burst, gap, shape: GapShape::Interval, stop_after, mark, lead }
     }
 
     /// A token bucket of `depth` segments, which fills by one every `gap`, and nothing else.

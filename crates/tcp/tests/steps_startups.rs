@@ -4,22 +4,9 @@
 
 mod common;
 
-use common::sender::{MSS, Sender};
+use common::sender::{MSS, Sender, within};
 use tcp::{StartUpExit, StartUpReport};
-use units::{Duration, Instant};
-
-/// What leaves within so many ms from now, with the time of each in us.
-fn within(s: &mut Sender, ms: u64) -> Vec<(u64, u32)> {
-    let end = s.now + Duration::from_millis(ms);
-    let mut left = Vec::new();
-    while let Some(at) = s.host.poll_timeout().filter(|&at| at <= end) {
-        s.now = at;
-        s.host.handle_timeout(at);
-        left.extend(s.sent().into_iter().map(|segment| (at.as_nanos() / 1000, segment)));
-    }
-    s.now = end;
-    left
-}
+use units::Instant;
 
 fn report(s: &Sender) -> StartUpReport {
     *s.host.path_of(s.conn).unwrap().startup_report()

@@ -12,23 +12,14 @@ use tcp::{EventKind, Scheme};
 use units::Duration;
 
 /// A scheme for each start-up that can be wrapped.
-const WRAPPED: &[&str] = &[
-    "newreno",
-    "linux-reno",
-    "linux",
-    "linux-bbr",
-    "vegas",
-    "hoe",
-    "rbp",
-    "rbp-vegas",
-    "spand",
-    "past",
-];
-/// The start-ups that leave something to another. Some also act when all that was sent is acknowledged and
+const WRAPPED: &[&str] =
+    &["newreno", "linux-reno", "linux", "linux-bbr", "vegas", "hoe", "rbp-vegas"];
+/// The start-ups that leave something to another, but for Paced Start, which begins every path. Some also act when all that was sent is acknowledged and
 /// more waits: jump start if that is more than an initial window, fast start after a timeout's time. A line that
 /// never empties gives neither of them anything to do, since the first data finds no round trip.
 fn wrappers() -> impl Iterator<Item = &'static str> {
-    STARTUPS.iter().filter(|startup| startup.is_wrapper()).map(|startup| startup.name)
+    let wrappers = STARTUPS.iter().filter(|startup| startup.is_wrapper());
+    wrappers.map(|startup| startup.name).filter(|name| *name != "past")
 }
 
 /// The names of all policies of a kind.

@@ -153,15 +153,17 @@ impl Path {
         }
         let at = self.last_acked.unwrap_or(self.window.now());
         learning.told_at = Some(acked);
-        let state = PathState {
+        let mut state = PathState {
             cwnd: self.window.cwnd(),
             ssthresh: Some(self.window.ssthresh()).filter(|bytes| *bytes != u64::MAX),
             srtt: self.rtt.srtt(),
             rttvar: self.rtt.rttvar(),
             min_rtt: Some(self.rtt.min_rtt()).filter(|rtt| *rtt != Duration::MAX),
             mss: self.window.mss(),
+            rate: None,
             early_data: learning.early_data,
         };
+        self.startup.leave(&mut state);
         learning.record(at, &Sample::Ended(state));
     }
 

@@ -29,11 +29,16 @@ impl PlannedSending {
 
     /// When the next segment may leave.
     pub(super) fn next_release(&self) -> Instant {
-        let SendPlan { burst, gap, shape, .. } = self.plan;
-        match (shape, self.recent.front()) {
+        let SendPlan { burst, gap, shape, lead, .. } = self.plan;
+        let spaced = match (shape, self.recent.front()) {
             (GapShape::Bucket, _) => self.bucket.next_release(burst, gap),
             (_, Some(&oldest)) if self.recent.len() >= self.burst() => oldest + gap,
             _ => Instant::ZERO,
+        };
+        match lead {
+            Some(lead) if self.segments < lead.segments => Instant::ZERO,
+            Some(lead) => spaced.max(lead.until),
+            None => spaced,
         }
     }
 
@@ -91,7 +96,7 @@ impl PlannedSending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use policy::send_plan::PriorityMark;
+    use policy::send_plan::{Lead, PriorityMark};
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -99,6 +104,22 @@ mod tests {
 
     fn plan() -> SendPlan {
         SendPlan::spaced(2, Duration::from_millis(10))
+    }
+
+    #[test]
+    fn a_lead_leaves_at_once_and_the_rest_waits() {
+        let lead = Some(Lead { segments: 3, until: at(50) });
+        let mut planned = PlannedSending::new(SendPlan { lead, ..plan() });
+        for _ in 0..3 {
+            assert!(planned.next_release() <= at(5));
+            planned.on_sent(at(5), Duration::ZERO, 1000);
+        }
+        // Then the first burst of two from 50 ms on, and the next 10 ms later.
+        for _ in 0..2 {
+            assert_eq!(planned.next_release(), at(50));
+            planned.on_sent(at(50), Duration::ZERO, 1000);
+        }
+        assert_eq!(planned.next_release(), at(60));
     }
 
     #[test]

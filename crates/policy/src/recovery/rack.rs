@@ -19,14 +19,16 @@
 
 mod detect;
 mod frto;
+mod later_acks;
 mod reordering;
 mod states;
 mod tail_probe;
 mod undo;
 
+use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
-    LossRecovery, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo, Stance,
+    LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo, Stance,
     TimerAction,
 };
 use crate::ack::AckInfo;
@@ -43,8 +45,12 @@ pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
     "rack",
     "by the time that segments sent later were acknowledged, with tail loss probes",
     "RFC 8985, RFC 6937",
-    Make::Alone(|setup| Box::new(RackTlp::new(setup.config.rto.min))),
+    Make::Alone(|setup| {
+        let right_edge = setup.get(&LIMITED_TRANSMIT) == LimitedTransmit::RightEdge;
+        Box::new(RackTlp::new(setup.config.rto.min).with_right_edge(right_edge))
+    }),
 )
+.with(&[&LIMITED_TRANSMIT])
 .implying(Implied::SACK);
 
 /// Waited beyond the reordering window, for the sender's own timers.
@@ -91,6 +97,10 @@ pub struct RackTlp {
     timer: Option<(Instant, Timer)>,
     segments_out: usize,
     head_sent_at: Instant,
+    /// Of right-edge recovery.
+    duplicates: DupAcks,
+    /// Segments that later ACKs of others on a shared path have overtaken.
+    overtaken: u32,
 }
 
 impl RackTlp {
@@ -113,7 +123,18 @@ impl RackTlp {
             timer: None,
             segments_out: 0,
             head_sent_at: Instant::ZERO,
+            duplicates: DupAcks::new(LimitedTransmit::Off),
+            overtaken: 0,
         }
+    }
+
+    /// The same with right-edge recovery, or without: the first two duplicate ACKs send a new segment each, also where the
+    /// window has no room for what they say has left the network.
+    #[must_use]
+    pub const fn with_right_edge(mut self, on: bool) -> Self {
+        let habit = if on { LimitedTransmit::RightEdge } else { LimitedTransmit::Off };
+        self.duplicates = DupAcks::new(habit);
+        self
     }
 
     /// Nothing is lost, SACKed or probed, and the ACK advances: most of them.
@@ -133,6 +154,7 @@ impl RackTlp {
     fn go_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.hold = false;
         self.timeouts = 0;
+        (self.duplicates.count, self.overtaken) = (0, 0);
         self.prr = None;
         if let Some(newest) = ack.progress.newest {
             let rtt = ack.now.saturating_since(newest.sent_at);
@@ -277,6 +299,10 @@ impl LossRecovery for RackTlp {
         self.hold = false;
         if ack.advanced() {
             self.timeouts = 0;
+            self.duplicates.count = 0;
+            self.overtaken = 0;
+        } else if ack.duplicate {
+            self.duplicates.on_duplicate(cx.snd_nxt);
         }
         let twice = self.learn(cx, ack);
         self.end_probe(cx, ack, &mut report);
@@ -297,6 +323,10 @@ impl LossRecovery for RackTlp {
         report.ended = was_recovering && !self.recovering();
         report.stance = if self.state == State::Open { Stance::Open } else { Stance::Ask };
         report
+    }
+
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
+        self.hear_later_acks(cx, news)
     }
 
     fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
@@ -333,7 +363,8 @@ impl LossRecovery for RackTlp {
             }
             _ => cx.cwnd,
         };
-        window.saturating_sub(cx.board.pipe())
+        let room = window.saturating_sub(cx.board.pipe());
+        if self.recovering() { room } else { room.max(self.duplicates.beyond_right_edge(cx)) }
     }
 
     fn window_after_reduction(&self, cx: &RecoveryContext<'_>) -> Option<u64> {

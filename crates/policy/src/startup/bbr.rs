@@ -6,7 +6,7 @@
 //! leaves the window and, as threshold, what fills the path; below that it is slow start then.
 
 use super::{Occasion, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
-use crate::ack::AckSample;
+use crate::ack::{AckSample, Delivery, Episode};
 use crate::bbr::{FullPipe, Gains, Model};
 use crate::registry::{Implied, Make};
 use crate::window::{Cause, Window};
@@ -21,15 +21,75 @@ pub static BBR_START: StartUpDescriptor = StartUpDescriptor::new(
 )
 .implying(Implied::PACING);
 
+/// BBRv3's start-up, for any controller; BBR of the first version goes on with its model.
+pub static BBR3_START: StartUpDescriptor = StartUpDescriptor::new(
+    "bbr3",
+    "bbr with the gains of BBRv3, which a lossy round trip ends, too",
+    "draft-ietf-ccwg-bbr §5.3.1",
+    Make::Alone(|_| Box::new(BbrStart::third_version())),
+)
+.implying(Implied::PACING);
+
 /// What is sent and held in flight, in terms of what fills the path.
 const GAINS: Gains = Gains { pacing: HIGH_GAIN, window: HIGH_GAIN };
+/// Of BBRv3: 4 ln 2 and 2 (`BBRStartupPacingGain`, `BBRStartupCwndGain`).
+const GAINS_3: Gains = Gains { pacing: UNIT * 2773 / 1000 + 1, window: 2 * UNIT };
 
 /// BBR's STARTUP.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BbrStart {
+    gains: Gains,
+    /// What ends it beside a plateau, if losses do.
+    losses: Option<LossyRound>,
     /// Until it is handed over.
     model: Option<Box<Model>>,
     full_pipe: FullPipe,
+}
+
+/// A round trip in fast recovery that loses much (BBRv3, `BBRCheckStartupHighLoss`).
+#[derive(Clone, Copy, Debug, Default)]
+struct LossyRound {
+    /// Segments lost, of those delivered, and how many ACKs told of a loss.
+    lost: u64,
+    delivered: u64,
+    tellings: u32,
+    /// The whole round was one of fast recovery.
+    recovering: bool,
+}
+
+impl LossyRound {
+    /// More than 2 % (`BBRLossThresh`), in at least six ranges (`BBRStartupFullLossCnt`). Ranges are counted by ACKs that
+    /// tell of a loss, so a few may count as one.
+    const LOST_PERCENT: u64 = 2;
+    const RANGES: u32 = 6;
+
+    /// Takes an ACK; true if a round ends with it that lost too much.
+    fn is_over(&mut self, delivery: &Delivery, round_begun: bool) -> bool {
+        let recovering = delivery.episode == Episode::FastRecovery;
+        let much = self.lost * 100 > (self.delivered + self.lost) * Self::LOST_PERCENT;
+        let over = round_begun && self.recovering && much && self.tellings >= Self::RANGES;
+        if round_begun {
+            *self = Self { recovering, ..Self::default() };
+        }
+        self.recovering &= recovering;
+        self.lost += delivery.lost;
+        self.delivered += delivery.fresh;
+        self.tellings += u32::from(delivery.lost > 0);
+        over
+    }
+}
+
+impl Default for BbrStart {
+    fn default() -> Self {
+        Self { gains: GAINS, losses: None, model: None, full_pipe: FullPipe::default() }
+    }
+}
+
+impl BbrStart {
+    /// As BBRv3 begins.
+    pub fn third_version() -> Self {
+        Self { gains: GAINS_3, losses: Some(LossyRound::default()), ..Self::default() }
+    }
 }
 
 impl StartUp for BbrStart {
@@ -47,14 +107,16 @@ impl StartUp for BbrStart {
         };
         let Some(delivery) = &sample.delivery else { return Phase::Continue };
         model.on_ack(window, delivery, false);
-        if self.full_pipe.is_reached(model, delivery) {
+        let lossy = |losses: &mut LossyRound| losses.is_over(delivery, model.has_round_begun());
+        let lossy = self.losses.as_mut().is_some_and(lossy);
+        if self.full_pipe.is_reached(model, delivery) || lossy {
             model.fill();
             let full = model.inflight(window, UNIT) * window.mss();
             window.set_ssthresh(full, Cause::Model);
             return Phase::Done;
         }
         model.on_round_trip(window, sample, delivery);
-        model.steer(window, sample, (delivery, GAINS));
+        model.steer(window, sample, (delivery, self.gains));
         Phase::Continue
     }
 

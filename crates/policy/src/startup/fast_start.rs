@@ -368,6 +368,7 @@ mod tests {
         age: Duration::from_secs(60),
         share: None,
         mss: None,
+        rate: None,
         early_data: false,
     };
 

@@ -45,6 +45,8 @@ pub struct HyStart {
     /// What the last ACK told, from which a round begins after a timeout.
     last_now: Instant,
     last_sent: u64,
+    /// Trains of ACKs are no sign: another policy judges them.
+    ignores_trains: bool,
 }
 
 /// One round trip under observation.
@@ -88,6 +90,11 @@ impl StartUp for HyStart {
 }
 
 impl HyStart {
+    /// Whether trains of ACKs are a sign.
+    pub(super) fn watch_trains(&mut self, watch: bool) {
+        self.ignores_trains = !watch;
+    }
+
     fn is_path_full(&mut self, window: &Window, sample: &AckSample, delay: Duration) -> bool {
         if sample.acked_total > self.round.end {
             self.round = Round::new(sample.now, sample.sent_total);
@@ -100,7 +107,7 @@ impl HyStart {
         let long_train =
             train.is_some_and(|length| length > train_limit(window, sample, min_delay));
         let slow_round = self.round.delay(delay).is_some_and(|d| d > min_delay + rise(min_delay));
-        long_train || slow_round
+        (long_train && !self.ignores_trains) || slow_round
     }
 }
 

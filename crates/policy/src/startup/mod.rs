@@ -23,13 +23,21 @@ pub mod wrapping;
 start_ups! {
     slow_start: SLOW_START, LINUX_SLOW_START;
     hystart: HYSTART;
-    bbr: BBR_START;
+    hystart_plus_plus: HYSTART_PLUS_PLUS;
+    search: SEARCH;
+    suss: SUSS;
+    rapid_start: RAPID_START;
+    bbr: BBR_START, BBR3_START;
     vegas: VEGAS_START;
     hoe: HOE;
     rbp: RBP, RBP_VEGAS;
     spand: SPAND;
     paced_start: PACED_START;
     careful_resume: CAREFUL_RESUME;
+    picoquic_resume: PICOQUIC_RESUME;
+    quicly_jump: QUICLY_JUMP;
+    stateful_tcp: STATEFUL_TCP;
+    ewma_iw: EWMA_IW;
     jump_start: JUMP_START;
     fast_start: FAST_START;
     warm: WARM, MEMBER;
@@ -39,6 +47,7 @@ use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::Model;
 use crate::registry::Descriptor;
 use crate::window::Window;
+use memory::PathState;
 use units::Duration;
 
 pub use attended::{Attendance, Attendant, Attended, SharedAttendant, Situation};
@@ -161,5 +170,10 @@ pub trait StartUp {
     /// Itself, if it is to be told of more events; the answer is the same for its life.
     fn attended(&mut self) -> Option<&mut dyn Attended> {
         None
+    }
+
+    /// Changes what is remembered of the path, which is how it was at the end, to what the policy wants to begin with.
+    fn leave(&self, state: &mut PathState) {
+        let _ = state;
     }
 }

@@ -6,8 +6,7 @@
 //! start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    Occasion, Overlay, OverlayTurn, Remembered, SlowStart, Start, StartUpDescriptor, VegasStart,
-    Wrapping,
+    Occasion, Overlay, OverlayTurn, Remembered, Start, StartUpDescriptor, VegasStart, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::congestion::VegasOptions;
@@ -16,14 +15,12 @@ use crate::registry::{Implied, Make, Parameter, PolicySetup};
 use crate::window::{Cause, Window};
 use units::Duration;
 
-/// Rate-based pacing after idle, else slow start.
+/// Rate-based pacing after idle, else another start-up.
 pub static RBP: StartUpDescriptor = StartUpDescriptor::new(
     "rbp",
-    "after idle the old window, paced until ACKs clock; else slow start",
+    "after idle the old window, paced until ACKs clock; else another start-up",
     "Visweswaraiah & Heidemann 1997",
-    Make::Alone(|setup| {
-        Box::new(Wrapping::new(Rbp::new(RbpOptions::of(setup)), Box::new(SlowStart)))
-    }),
+    Make::Around(|setup, inner| Box::new(Wrapping::new(Rbp::new(RbpOptions::of(setup)), inner))),
 )
 .with(&[&SCALE, &RATE, &ROUND_TRIP, &END])
 .implying(Implied::IDLE);

@@ -3,12 +3,12 @@
 //!
 //! A transfer, of a new connection or after an idle time, begins with `cwnd_opt` ([`arith::epoch`])
 //! straight in congestion avoidance; a token bucket spreads that first window over the gateway's
-//! round trip. Without an estimate it is slow start. What fits into the initial window needs no
+//! round trip. Without an estimate another start-up begins. What fits into the initial window needs no
 //! other, and does not count as the transfer: a TLS handshake is not what the connection is for. The
 //! idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    Occasion, PendingData, Phase, Remembered, SlowStart, Start, StartUp, StartUpDescriptor,
+    Occasion, Overlay, OverlayTurn, PendingData, Remembered, Start, StartUpDescriptor, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::{AckPolicy, MemoryKind};
@@ -23,7 +23,9 @@ pub static SPAND: StartUpDescriptor = StartUpDescriptor::new(
     "spand",
     "begins with the window that a gateway's share of the path and the transfer's size make best",
     "Zhang, Qiu & Keshav 2000 §4, §5",
-    Make::Alone(|setup| Box::new(Spand::new(SpandOptions::of(setup)))),
+    Make::Around(|setup, inner| {
+        Box::new(Wrapping::new(Spand::new(SpandOptions::of(setup)), inner))
+    }),
 )
 .with(&[&PER_ACK, &SHIFT, &FLOOR, &SHARE, &ROUND, &BUCKET])
 .implying(Implied { memory: MemoryKind::Gateway, ..Implied::IDLE });
@@ -136,19 +138,24 @@ impl Spand {
     }
 }
 
-impl StartUp for Spand {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+/// Below the threshold, which a first window of one segment is, the other start-up grows the window.
+impl Overlay for Spand {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         self.stop_shaping(window);
         self.awaits_transfer = start.transfer.is_some_and(|t| t.bytes <= start.initial_window);
         let share = start.seed.and_then(|seed| Some((seed, seed.share?)));
         let known = share.filter(|_| !self.awaits_transfer);
         match (start.occasion, known) {
-            (Occasion::NewPath | Occasion::Idle, Some(known)) => self.resume(window, start, known),
+            (Occasion::NewPath | Occasion::Idle, Some(known)) => {
+                self.resume(window, start, known);
+                return OverlayTurn::Taken;
+            }
             (Occasion::Idle, None) => {
                 window.set_cwnd(start.initial_window.min(window.cwnd()), Cause::Idle);
             }
             (Occasion::NewPath, None) | (Occasion::Loss, _) => {}
         }
+        OverlayTurn::Left
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -156,10 +163,6 @@ impl StartUp for Spand {
         if self.shaped_until.is_some_and(|until| self.sent >= until) {
             self.stop_shaping(window);
         }
-    }
-
-    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
-        SlowStart.on_ack(window, sample)
     }
 
     fn on_congestion(&mut self, window: &mut Window) {
@@ -176,6 +179,7 @@ mod tests {
     use super::*;
     use crate::ack::RttEstimator;
     use crate::registry::by_default;
+    use crate::startup::{Phase, SlowStart, StartUp};
     use crate::window::PlanOrder;
     use units::{Duration, Instant};
 
@@ -192,9 +196,9 @@ mod tests {
     }
 
     /// A window of 10 segments after a start on this occasion with this share, in segments, if any.
-    fn begun(occasion: Occasion, share: Option<u64>, bytes: u64) -> (Spand, Window) {
+    fn begun(occasion: Occasion, share: Option<u64>, bytes: u64) -> (Wrapping<Spand>, Window) {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        let mut spand = Spand::new(options());
+        let mut spand = Wrapping::new(Spand::new(options()), Box::new(SlowStart));
         let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         let start = Start {
             seed: share.map(seed),

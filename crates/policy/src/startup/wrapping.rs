@@ -8,6 +8,7 @@ use super::{Attended, Occasion, Phase, Setback, Start, StartUp};
 use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::Model;
 use crate::window::Window;
+use memory::PathState;
 use units::Duration;
 
 /// Who acts.
@@ -82,6 +83,11 @@ pub trait Overlay {
     /// The overlay, if it is to be told of more events.
     fn attended(&mut self) -> Option<&mut dyn Attended> {
         None
+    }
+
+    /// Changes what is remembered of the path, after the wrapped start-up did.
+    fn leave(&self, state: &mut PathState) {
+        let _ = state;
     }
 }
 
@@ -188,5 +194,10 @@ impl<O: Overlay> StartUp for Wrapping<O> {
     /// No start-up that wraps nothing is told of these events.
     fn attended(&mut self) -> Option<&mut dyn Attended> {
         self.overlay.attended()
+    }
+
+    fn leave(&self, state: &mut PathState) {
+        self.inner.leave(state);
+        self.overlay.leave(state);
     }
 }

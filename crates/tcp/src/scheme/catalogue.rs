@@ -1,36 +1,40 @@
 //! The named schemes: an entry each, with the recipe that makes it.
 
-use super::{Recipe, Transfers};
-use crate::config::{
-    AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor,
+use super::recipes::{
+    classic, linux, linux_bbr, linux_etcp, linux_session, rapid_start, session_member, started,
 };
-use crate::congestion::{bbr::BBR, cubic::CUBIC, linux_reno::LINUX_RENO, proxy::PROXY};
-use crate::congestion::{reno as reno_window, vegas as vegas_window};
+use super::{Recipe, Transfers};
+use crate::config::{AckPolicy, IdleRestart, MemoryKind, Opening};
+use crate::congestion::vegas as vegas_window;
+use crate::congestion::{linux_reno::LINUX_RENO, proxy::PROXY};
+use crate::recovery::Overtaken;
 use crate::recovery::dupacks::LIMITED_TRANSMIT;
 use crate::recovery::integrated::INTEGRATED;
 use crate::recovery::newreno::NEWRENO;
-use crate::recovery::rack::RACK_TLP;
 use crate::recovery::reno::RENO;
 use crate::recovery::sack::SACK;
 use crate::recovery::tahoe::TAHOE;
 use crate::recovery::vegas as vegas_recovery;
-use crate::recovery::{Overtaken, RecoveryDescriptor};
-use crate::registry::ParameterValues;
 use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
 use crate::startup::StartUpDescriptor;
-use crate::startup::bbr::BBR_START;
+use crate::startup::bbr::BBR3_START;
 use crate::startup::careful_resume::CAREFUL_RESUME;
+use crate::startup::ewma_iw::EWMA_IW;
 use crate::startup::fast_start::{self, FAST_START};
 use crate::startup::hoe::HOE;
-use crate::startup::hystart::HYSTART;
+use crate::startup::hystart_plus_plus::HYSTART_PLUS_PLUS;
 use crate::startup::jump_start::JUMP_START;
 use crate::startup::paced_start::PACED_START;
+use crate::startup::picoquic_resume::PICOQUIC_RESUME;
+use crate::startup::quicly_jump::QUICLY_JUMP;
 use crate::startup::rbp::{self, RBP, RBP_VEGAS};
-use crate::startup::slow_start::{LINUX_SLOW_START, SLOW_START};
+use crate::startup::search::SEARCH;
+use crate::startup::slow_start::LINUX_SLOW_START;
 use crate::startup::spand::SPAND;
+use crate::startup::stateful_tcp::STATEFUL_TCP;
+use crate::startup::suss::SUSS;
 use crate::startup::vegas::VEGAS_START;
-use crate::startup::warm::{MEMBER, WARM};
-use units::Duration;
+use crate::startup::warm::WARM;
 
 /// A scheme's entry.
 #[derive(Clone, Copy, Debug)]
@@ -284,6 +288,69 @@ const CATALOGUE: &[NamedScheme] = &[
         "docs/agent/README.md; docs/adr/0020-one-policy.md",
         session_member,
     ),
+    named(
+        "linux-session",
+        "linux, connections to a host share a window and take turns by weight, as in TCP Session",
+        "Padmanabhan & Katz 1998 §6, §7.3; Linux 6.x",
+        linux_session,
+    ),
+    named(
+        "linux-session-fs",
+        "linux-session, its path remembered and begun by fast start",
+        "Padmanabhan & Katz 1998 §6.2, §7.3; Linux 6.x",
+        || started(linux_session(), &FAST_START),
+    ),
+    named(
+        "linux-etcp",
+        "linux, paths shared, remembered, begun paced and by data in the SYN, as in Ensemble-TCP",
+        "Eggert, Heidemann & Touch 2000; Linux 6.x",
+        linux_etcp,
+    ),
+    named("hystartpp", "linux, slow start with HyStart++", "RFC 9406", || {
+        started(linux(), &HYSTART_PLUS_PLUS)
+    }),
+    named("search", "linux, slow start with SEARCH", "draft-chung-ccwg-search-09", || {
+        started(linux(), &SEARCH)
+    }),
+    named(
+        "suss",
+        "linux, flights of slow start quadruple where ACK trains say that the path stays free",
+        "Arghavani et al. 2024: SUSS; project SUSSdeveloper/SUSS",
+        || started(linux(), &SUSS),
+    ),
+    named(
+        "rapid-start",
+        "linux, paced window of 20 that triples until the round trip grows: Rapid Start",
+        "draft-kazuho-ccwg-rapid-start-02",
+        rapid_start,
+    ),
+    named(
+        "stateful-tcp",
+        "linux, paces the remembered rate times round trip at that rate: Stateful-TCP",
+        "draft-lee-tcpm-stateful-tcp-00; project Stateful-TCP 2020",
+        || started(linux(), &STATEFUL_TCP),
+    ),
+    named(
+        "quicly-jump",
+        "linux, paces the whole remembered rate times round trip over the first: quicly's jump",
+        "project h2o/quicly, 2026",
+        || started(linux(), &QUICLY_JUMP),
+    ),
+    named(
+        "picoquic-resume",
+        "linux, begins with the whole remembered window where the round trip is the same: picoquic",
+        "project picoquic, 2026",
+        || started(linux(), &PICOQUIC_RESUME),
+    ),
+    named(
+        "ewma-iw",
+        "linux, begins at once with the moving average of earlier windows",
+        "project tesi-ebpf-initcwnd 2026",
+        || started(linux(), &EWMA_IW),
+    ),
+    named("bbr3-start", "linux-bbr, begins as BBRv3", "draft-ietf-ccwg-bbr §5.3.1", || {
+        started(linux_bbr(), &BBR3_START)
+    }),
 ];
 
 /// All named schemes, in the order they are listed to users.
@@ -306,12 +373,6 @@ fn keeping(mut recipe: Recipe) -> Recipe {
 fn right_edge() -> Recipe {
     let mut recipe = classic(&NEWRENO);
     recipe.set(&LIMITED_TRANSMIT, "edge");
-    recipe
-}
-
-/// The same with another start-up.
-fn started(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
-    recipe.set_startup(startup);
     recipe
 }
 
@@ -397,70 +458,5 @@ fn marked_fast_start() -> Recipe {
 fn unguarded_fast_start() -> Recipe {
     let mut recipe = marked_fast_start();
     recipe.set(&fast_start::QUICK, "off");
-    recipe
-}
-
-/// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
-fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
-    Recipe {
-        config: ConnectionConfig {
-            sack: recovery.implies.sack,
-            initial_window: 3,
-            ..ConnectionConfig::default()
-        },
-        startup: &SLOW_START,
-        inner: &SLOW_START,
-        congestion: &reno_window::RENO,
-        recovery,
-        settings: ParameterValues::default(),
-        later_acks: None,
-        transfers: Transfers::AsHttp,
-        sharing: None,
-        turn: None,
-    }
-}
-
-/// Linux 6.x with its defaults.
-fn linux() -> Recipe {
-    let defaults = ConnectionConfig::default();
-    let mut receive = defaults.receive;
-    receive.autotune = true;
-    // Half of its 128 KiB, in full segments of Ethernet without options (`tcp_select_initial_window`).
-    receive.initial_window = 44 * 1460;
-    // `tcp_rmem[2]` as measured on a 6.18 kernel: 32 MiB; the shift that goes with it is 10.
-    receive.max_window = 32 << 20;
-    receive.ack = AckPolicy::Adaptive;
-    let config = ConnectionConfig {
-        syn_losses_tolerated: 1,
-        timestamps: true,
-        validate_window: true,
-        offload: true,
-        idle: IdleRestart::Decay,
-        rto: RtoConfig {
-            min: Duration::from_millis(200),
-            max: Duration::from_secs(120),
-            initial: Duration::from_secs(1),
-            tick: Duration::from_micros(1),
-            floor: RtoFloor::Variance,
-            ..defaults.rto
-        },
-        receive,
-        ..defaults
-    };
-    Recipe { config, startup: &HYSTART, congestion: &CUBIC, ..classic(&RACK_TLP) }
-}
-
-/// The same server with BBR, which keeps its window when idle.
-fn linux_bbr() -> Recipe {
-    let mut recipe = started(linux(), &BBR_START);
-    recipe.congestion = &BBR;
-    recipe.config.idle = IdleRestart::Keep;
-    recipe
-}
-
-/// A member of the agent's session, which makes of idling what it will.
-fn session_member() -> Recipe {
-    let mut recipe = started(linux(), &MEMBER);
-    recipe.config.idle = IdleRestart::Keep;
     recipe
 }

@@ -7,6 +7,7 @@
 mod catalogue;
 mod parameters;
 mod profiles;
+mod recipes;
 
 use crate::config::{AckPolicy, ConnectionConfig, IdleRestart, MemoryKind};
 use crate::congestion::ControllerDescriptor;

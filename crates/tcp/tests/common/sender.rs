@@ -1,11 +1,25 @@
 //! A sender whose peer is a table of steps. Segments are numbered from 0 and 1000 bytes long.
 
+use memory::{PathMemory, Remembered, Sample};
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions, Timestamps};
+use tcp::{
+    ConnId, Flags, FourTuple, Host, HostConfig, MemoryKind, Scheme, Segment, TcpOptions, Timestamps,
+};
 use units::{Duration, Instant, SeqNum};
 
 pub const MSS: u32 = 1000;
 const PEER: SeqNum = SeqNum(5000);
+
+/// Remembers what it is told to, and learns nothing.
+struct Known(Option<Remembered>);
+
+impl PathMemory for Known {
+    fn recall(&mut self, _: Instant, _: IpAddr) -> Option<Remembered> {
+        self.0
+    }
+
+    fn record(&mut self, _: Instant, _: IpAddr, _: &Sample) {}
+}
 
 /// A sender whose peer is the table.
 pub struct Sender {
@@ -35,11 +49,19 @@ impl Sender {
 
     /// Open, with nothing to send yet.
     pub fn silent(scheme: &str) -> Self {
+        Self::knowing(scheme, None)
+    }
+
+    /// The same, where the host remembers this of the peer.
+    pub fn knowing(scheme: &str, remembered: Option<Remembered>) -> Self {
         let name = format!("{scheme}+iw=3+mss=1000+options=free");
         let scheme = Scheme::parse(&name).unwrap();
         let remote = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let tuple = FourTuple { local_port: 1, remote, remote_port: 2 };
         let mut host = Host::new(HostConfig { seed: 1 });
+        if remembered.is_some() {
+            host.set_memory(MemoryKind::Temporal, memory::shared(Known(remembered)));
+        }
         let now = Instant::ZERO;
         let conn = host.connect(now, tuple, &scheme).unwrap();
         let syn = host.poll_transmit(now).unwrap().segment;
@@ -135,4 +157,17 @@ impl Sender {
         assert_eq!(s.window(), (6000, u64::MAX));
         s
     }
+}
+
+/// What leaves within so many ms from now, with the time of each in us.
+pub fn within(s: &mut Sender, ms: u64) -> Vec<(u64, u32)> {
+    let end = s.now + Duration::from_millis(ms);
+    let mut left = Vec::new();
+    while let Some(at) = s.host.poll_timeout().filter(|&at| at <= end) {
+        s.now = at;
+        s.host.handle_timeout(at);
+        left.extend(s.sent().into_iter().map(|segment| (at.as_nanos() / 1000, segment)));
+    }
+    s.now = end;
+    left
 }

@@ -1,10 +1,11 @@
 //! Paced Start (Hu & Steenkiste 2003 §3): slow start's trains, each evenly spaced, tell by how far
 //! apart their ACKs come what rate is available; the window jumps there.
 //!
-//! A pair sent back to back measures the capacity. Then one train at a time, twice as long as the
+//! A pair (or a longer first train) sent back to back measures the capacity. Then one train at a time, twice as long as the
 //! last: it leaves when every ACK of the last is in, at the gap that [`arith::paced_start`] searches
 //! for. The search ends at a gap `g`, which gives `cwnd` = `srtt` / `g`; a train of that length and
-//! gap fills the path, and congestion avoidance follows. Loss ends it as it ends slow start.
+//! gap fills the path, and congestion avoidance follows. Loss ends it as it ends slow start; another start-up
+//! makes slow starts after that.
 //!
 //! Where the paper is silent: with an ACK for the whole pair, as of a receiver that delays them,
 //! longer trains go back to back until one tells the capacity. A train that data or the peer's
@@ -13,9 +14,9 @@
 
 mod train;
 
-use super::{Occasion, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
+use super::{Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
 use crate::ack::AckSample;
-use crate::registry::values::per_mille;
+use crate::registry::values::{per_mille, positive};
 use crate::registry::{Make, Parameter};
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
@@ -28,11 +29,13 @@ pub static PACED_START: StartUpDescriptor = StartUpDescriptor::new(
     "past",
     "paced trains search the rate available, then the window jumps there",
     "Hu & Steenkiste 2003 §3",
-    Make::Alone(|setup| {
-        Box::new(PacedStart::new(PacedStartOptions { tolerance: setup.get(&TOLERANCE) }))
+    Make::Around(|setup, inner| {
+        let options =
+            PacedStartOptions { tolerance: setup.get(&TOLERANCE), first: setup.get(&FIRST) };
+        Box::new(Wrapping::new(PacedStart::new(options), inner))
     }),
 )
-.with(&[&TOLERANCE]);
+.with(&[&TOLERANCE, &FIRST]);
 
 static TOLERANCE: Parameter<u32> = Parameter::text(
     "past_tolerance",
@@ -41,12 +44,23 @@ static TOLERANCE: Parameter<u32> = Parameter::text(
     "past: a train whose gaps grew by more, in parts of the capacity's gap, was too fast",
 );
 
+static FIRST: Parameter<u32> = Parameter::text(
+    "past_first",
+    ("segments, at least 2", |text| {
+        positive(text).ok().filter(|n| *n >= 2).ok_or_else(|| "must be at least 2".to_owned())
+    }),
+    "2",
+    "past: the first train, back to back; the paper's pair, or an initial window of today",
+);
+
 /// Options of [`PacedStart`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacedStartOptions {
     /// A train was too fast if its ACKs are further apart than its segments were by more than this,
     /// thousandths of the gap of the capacity.
     pub tolerance: u32,
+    /// Segments of the first train.
+    pub first: u32,
 }
 
 /// Searches for the rate available, then fills the path at it.
@@ -71,18 +85,19 @@ enum Stage {
     Fill { until: u64 },
     /// The search ended by rate.
     Done,
-    /// It ended otherwise: slow start, as of any sender.
+    /// It ended otherwise: the other start-up's slow start, as of any sender.
     SlowStart,
 }
 
-/// The pair.
-const FIRST_TRAIN: u64 = 2;
+/// The shortest train that tells a gap.
+const SHORTEST: u64 = 2;
 
 impl PacedStart {
     /// A start-up that has not begun.
     pub fn new(options: PacedStartOptions) -> Self {
         let (stage, train) = (Stage::SlowStart, Train::default());
-        Self { options, stage, length: FIRST_TRAIN, train, delays_acks: false }
+        let length = u64::from(options.first);
+        Self { options, stage, length, train, delays_acks: false }
     }
 
     fn is_under_way(&self) -> bool {
@@ -159,7 +174,7 @@ impl PacedStart {
 
     /// Exit by rate (§3.2.2).
     fn fill(&mut self, window: &mut Window, sample: &AckSample, gap: u64) {
-        self.length = segments_per(sample.srtt.as_nanos(), gap).max(FIRST_TRAIN);
+        self.length = segments_per(sample.srtt.as_nanos(), gap).max(SHORTEST);
         let cwnd = self.length.saturating_mul(window.mss());
         window.set_ssthresh(cwnd, Cause::Seed);
         window.set_cwnd(cwnd, Cause::Seed);
@@ -173,20 +188,26 @@ impl PacedStart {
     }
 }
 
-impl StartUp for PacedStart {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+impl Overlay for PacedStart {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         match start.occasion {
             Occasion::NewPath => {
                 self.stage = Stage::Capacity;
                 self.send(window);
+                OverlayTurn::Taken
             }
             Occasion::Idle | Occasion::Loss => {
                 if self.is_under_way() {
                     window.end_plan();
                 }
                 self.stage = Stage::SlowStart;
+                OverlayTurn::Left
             }
         }
+    }
+
+    fn lets_observe(&self) -> bool {
+        !self.is_under_way()
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -206,11 +227,11 @@ impl StartUp for PacedStart {
         }
     }
 
-    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+    fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Option<Phase> {
         match self.stage {
-            Stage::SlowStart => SlowStart.on_ack(window, sample),
-            Stage::Done => Phase::Done,
-            Stage::Capacity | Stage::Search(_) | Stage::Fill { .. } => Phase::Continue,
+            Stage::SlowStart => None,
+            Stage::Done => Some(Phase::Done),
+            Stage::Capacity | Stage::Search(_) | Stage::Fill { .. } => Some(Phase::Continue),
         }
     }
 

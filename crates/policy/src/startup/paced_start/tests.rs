@@ -1,4 +1,5 @@
 use super::*;
+use crate::startup::{SlowStart, StartUp};
 use crate::window::PlanOrder;
 use arith::paced_start::ack_gap;
 use units::Instant;
@@ -22,7 +23,7 @@ struct Trains {
 /// A sender on a path of which a part is free, by the model of §3.2.3.
 struct Sender {
     window: Window,
-    start: PacedStart,
+    start: Wrapping<PacedStart>,
     /// Millionths.
     available: u64,
     now: u64,
@@ -32,7 +33,8 @@ struct Sender {
 impl Sender {
     fn new(tolerance: u32, available: u64) -> Self {
         let window = Window::new(MSS, 3 * MSS, u64::MAX, false);
-        let start = PacedStart::new(PacedStartOptions { tolerance });
+        let start = PacedStart::new(PacedStartOptions { tolerance, first: 2 });
+        let start = Wrapping::new(start, Box::new(SlowStart));
         let mut sender = Self { window, start, available, now: 0, acked: 0 };
         let rtt = crate::ack::RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         sender.start.begin(&mut sender.window, &Start::of(Occasion::NewPath, &rtt));
@@ -151,8 +153,8 @@ fn a_train_slower_than_the_round_trip_is_waited_for() {
     // 300 ms a segment on a path of 100 ms: each is acknowledged before the next has left, and the
     // train of four at 600 ms goes on.
     let mut sender = Sender::new(0, 1_000_000);
-    sender.start.stage = Stage::Search(Search::new(300 * GB, 0));
-    sender.start.length = 4;
+    sender.start.overlay.stage = Stage::Search(Search::new(300 * GB, 0));
+    sender.start.overlay.length = 4;
     sender.train(3, 600 * GB, 1);
     assert_eq!(sender.order().unwrap().stop_after, Some(2), "the first order still stands");
     assert_eq!(sender.order(), None);

@@ -1,0 +1,28 @@
+//! On a shared path: what ACKs of other connections say of this one's segments (Balakrishnan et al. 1998 §5.3).
+//!
+//! They stand for the segments sent later that RACK waits for on its own connection. A connection with few segments
+//! under way has none, and would wait for its tail-loss probe.
+
+use super::super::dupacks::DUP_THRESH;
+use super::super::{LossRecovery, News, RecoveryContext, Report, TimerAction};
+use super::RackTlp;
+
+impl RackTlp {
+    /// The head is lost: fast recovery begins, as if a segment sent later had been delivered.
+    pub(super) fn hear_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
+        let mut report = Report::default();
+        if let News::Overtaken(segments) = news {
+            self.overtaken = self.overtaken.saturating_add(segments);
+        }
+        let lost = news == News::Lost || self.overtaken >= DUP_THRESH;
+        if !lost || self.recovering() || cx.board.mark_lost(0) == 0 {
+            return report;
+        }
+        self.overtaken = 0;
+        self.enter_recovery(cx, &mut report);
+        self.glide(cx, cx.mss, false, &mut report);
+        self.timer = None;
+        report.timer = TimerAction::Restart;
+        report
+    }
+}

@@ -1,0 +1,155 @@
+//! How picoquic resumes under CUBIC: once the handshake has shown the remembered round trip, the window is the whole
+//! remembered one, in congestion avoidance.
+//!
+//! What a connection leaves behind is the best rate of its round trips times the smallest round trip. The first window is paced
+//! over the round trip of the handshake. There is no slow start after it and no retreat of its own: a loss is answered as any.
+//! Where the round trip differs by more than a quarter, or nothing is remembered, the other start-up begins.
+
+use super::{Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
+use crate::ack::AckSample;
+use crate::config::MemoryKind;
+use crate::registry::{Implied, Make};
+use crate::send_plan::SendPlan;
+use crate::window::{Cause, Window};
+use memory::PathState;
+use units::{Duration, Instant, Rate};
+
+/// How picoquic resumes.
+pub static PICOQUIC_RESUME: StartUpDescriptor = StartUpDescriptor::new(
+    "picoquic-resume",
+    "begins with the whole remembered window, paced, where the round trip is the remembered one",
+    "project picoquic, picoquic/timing.c and picoquic/cubic.c, 2026",
+    Make::Around(|_, inner| Box::new(Wrapping::new(PicoquicResume::default(), inner))),
+)
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING });
+
+/// The remembered round trip may differ from the sample by one part in this many.
+const MARGIN: u64 = 4;
+
+/// Resumes with the whole window.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PicoquicResume {
+    /// It took the path's beginning, and owns it until this offset of what the path sends has left.
+    paced_until: Option<u64>,
+    resumed: bool,
+    round: Round,
+    /// The best rate of a round trip.
+    best: Option<Rate>,
+}
+
+/// The round trip under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// Its end, as an offset of what the path sends.
+    end: u64,
+    begun: Option<Instant>,
+    bytes: u64,
+}
+
+impl PicoquicResume {
+    /// The remembered window, where the path is the remembered one.
+    fn seed(start: &Start<'_>) -> Option<u64> {
+        let seed = start.seed.filter(|_| start.rtt.has_sample())?;
+        let (rtt, saved) = (start.rtt.srtt(), seed.min_rtt?);
+        let margin = rtt / MARGIN;
+        (rtt.saturating_sub(margin) <= saved && saved <= rtt + margin).then_some(seed.cwnd)
+    }
+
+    fn resume(&mut self, window: &mut Window, cwnd: u64, round_trip: Duration) {
+        let segments = (cwnd.max(window.cwnd()) / window.mss()).max(1);
+        let cwnd = segments * window.mss();
+        window.set_ssthresh(cwnd, Cause::Seed);
+        window.set_cwnd(cwnd, Cause::Seed);
+        window.follow_plan(SendPlan::spaced(1, round_trip / segments));
+        self.paced_until = Some(cwnd);
+        self.resumed = true;
+    }
+
+    fn measure(&mut self, sample: &AckSample) {
+        self.round.bytes += sample.delivered;
+        if sample.acked_total <= self.round.end {
+            return;
+        }
+        if let Some(begun) = self.round.begun {
+            let time = sample.now.saturating_since(begun);
+            let rate = (!time.is_zero()).then(|| Rate::from_bytes_over(self.round.bytes, time));
+            self.best = self.best.max(rate);
+        }
+        self.round = Round { end: sample.sent_total, begun: Some(sample.now), bytes: 0 };
+    }
+
+    fn end_pacing(&mut self, window: &mut Window) {
+        if self.paced_until.take().is_some() {
+            window.end_plan();
+        }
+    }
+}
+
+impl Overlay for PicoquicResume {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
+        if start.occasion != Occasion::NewPath {
+            self.end_pacing(window);
+            self.resumed = false;
+            return OverlayTurn::Left;
+        }
+        match Self::seed(start) {
+            Some(cwnd) => {
+                self.resume(window, cwnd, start.rtt.srtt());
+                OverlayTurn::Taken
+            }
+            None => OverlayTurn::Left,
+        }
+    }
+
+    fn lets_observe(&self) -> bool {
+        !self.resumed
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.measure(sample);
+        let all_in = sample.acked_total >= sample.sent_total;
+        if all_in || self.paced_until.is_some_and(|until| sample.sent_total >= until) {
+            self.end_pacing(window);
+        }
+    }
+
+    fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Option<Phase> {
+        self.resumed.then_some(Phase::Done)
+    }
+
+    fn on_congestion(&mut self, window: &mut Window) {
+        self.end_pacing(window);
+    }
+
+    /// Without a rate, of what was over in a round trip, the window stays what it was.
+    fn leave(&self, state: &mut PathState) {
+        if let (Some(rate), Some(min_rtt)) = (self.best, state.min_rtt) {
+            state.cwnd = rate.bytes_in(min_rtt).max(state.mss);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_behind_is_the_best_round_times_the_smallest_round_trip() {
+        // 40 segments sent at first. The first ACK, at 100 ms, begins a round that ends when byte 40,001 is acknowledged.
+        let mut policy = PicoquicResume::default();
+        let mut window = Window::new(1000, 40_000, u64::MAX, false);
+        let mut ack = |ms: u64, acked: u64, acked_total: u64, sent_total: u64| {
+            let at = Instant::from_nanos(ms * 1_000_000);
+            let sample = AckSample { acked_total, sent_total, ..AckSample::of(at, acked) };
+            policy.observe(&mut window, &sample);
+            let min_rtt = Some(Duration::from_millis(100));
+            let mut state = PathState { cwnd: 7, min_rtt, mss: 1000, ..PathState::default() };
+            policy.leave(&mut state);
+            state.cwnd
+        };
+        assert_eq!(ack(100, 1000, 1000, 40_000), 7, "no round has ended");
+        assert_eq!(ack(150, 39_000, 40_000, 60_000), 7);
+        // 49,000 bytes in 200 ms: 24,500 in 100.
+        assert_eq!(ack(300, 10_000, 50_000, 60_000), 24_500);
+    }
+}

@@ -1,0 +1,207 @@
+//! Stateful-TCP (draft-lee-tcpm-stateful-tcp-00): the rate and round trip of the last connection set the first window
+//! and its pacing.
+//!
+//! A connection measures, once a round trip, how fast data arrived, and leaves the best of its last five rates behind.
+//! The next one paces `rate * min_rtt` at that rate. The first ACK that finds more than a few segments in flight ends it:
+//! the window is what is in flight, and the other start-up goes on. There is no retreat, and the rate does not age.
+
+use super::{Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
+use crate::ack::AckSample;
+use crate::config::MemoryKind;
+use crate::registry::{Implied, Make};
+use crate::send_plan::SendPlan;
+use crate::window::{Cause, Window};
+use memory::PathState;
+use std::collections::VecDeque;
+use units::{Duration, Instant, Rate};
+
+/// Stateful-TCP.
+pub static STATEFUL_TCP: StartUpDescriptor = StartUpDescriptor::new(
+    "stateful-tcp",
+    "paces the remembered rate times round trip at that rate, whole",
+    "draft-lee-tcpm-stateful-tcp-00; project Stateful-TCP 2020",
+    Make::Around(|_, inner| Box::new(Wrapping::new(StatefulTcp::default(), inner))),
+)
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING });
+
+/// Rates of which the best is left behind.
+const RATES: usize = 5;
+/// ACKs that a rate needs more of than these.
+const FEW_ACKS: u32 = 3;
+/// In flight, segments, beyond which an ACK ends the pacing.
+const FEW_IN_FLIGHT: u64 = 5;
+
+/// Begins with a remembered rate.
+#[derive(Clone, Debug, Default)]
+pub struct StatefulTcp {
+    pacing: bool,
+    initial_window: u64,
+    /// What was remembered, which stays where nothing better is measured.
+    remembered: Option<Rate>,
+    gauge: Gauge,
+}
+
+/// How fast data arrived, round trip by round trip.
+#[derive(Clone, Debug, Default)]
+struct Gauge {
+    round: Option<RateRound>,
+    rates: VecDeque<u64>,
+}
+
+/// A round trip's ACKs. The longest gap between two of them, and what ended it, are left out: it is where the sender paused.
+#[derive(Clone, Copy, Debug)]
+struct RateRound {
+    begun: Instant,
+    last: Instant,
+    acks: u32,
+    /// Bytes after the first ACK.
+    bytes: u64,
+    longest: Duration,
+    /// Bytes of the ACK that ended the longest gap.
+    after_longest: u64,
+}
+
+impl RateRound {
+    fn new(now: Instant) -> Self {
+        let (longest, after_longest) = (Duration::ZERO, 0);
+        Self { begun: now, last: now, acks: 1, bytes: 0, longest, after_longest }
+    }
+
+    fn on_ack(&mut self, now: Instant, bytes: u64) {
+        let gap = now.saturating_since(self.last);
+        if gap > self.longest {
+            self.longest = gap;
+            self.after_longest = bytes;
+        }
+        self.last = now;
+        self.acks += 1;
+        self.bytes += bytes;
+    }
+
+    /// Bytes per second.
+    fn rate(&self) -> Option<u64> {
+        let time = self.last.saturating_since(self.begun).saturating_sub(self.longest);
+        let bytes = self.bytes - self.after_longest;
+        if self.acks <= FEW_ACKS || time.is_zero() || bytes == 0 {
+            return None;
+        }
+        Some(Rate::from_bytes_over(bytes, time).as_bps() / 8)
+    }
+}
+
+impl Gauge {
+    fn on_ack(&mut self, sample: &AckSample) {
+        if sample.delivered == 0 {
+            return;
+        }
+        let Some(round) = &mut self.round else {
+            self.round = Some(RateRound::new(sample.now));
+            return;
+        };
+        round.on_ack(sample.now, sample.delivered);
+        if sample.now.saturating_since(round.begun) < sample.srtt {
+            return;
+        }
+        if let Some(rate) = round.rate() {
+            self.rates.push_front(rate);
+            self.rates.truncate(RATES);
+        }
+        self.round = Some(RateRound::new(sample.now));
+    }
+
+    /// The best of the last rates; of a connection too short to have one, what its only round has shown.
+    fn best(&self) -> Option<u64> {
+        let unfinished = || self.round.as_ref().and_then(RateRound::rate);
+        self.rates.iter().copied().max().or_else(unfinished)
+    }
+}
+
+impl Overlay for StatefulTcp {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
+        if start.occasion != Occasion::NewPath {
+            return OverlayTurn::Left;
+        }
+        self.initial_window = start.initial_window;
+        self.remembered = start.seed.and_then(|seed| seed.rate);
+        let known = start.seed.and_then(|seed| Some((seed.rate?, seed.min_rtt?)));
+        if let Some((rate, min_rtt)) = known {
+            let segments = rate.bytes_in(min_rtt) / window.mss();
+            let cwnd = segments * window.mss();
+            if cwnd > start.initial_window {
+                window.set_cwnd(cwnd, Cause::Seed);
+                window.follow_plan(SendPlan::spaced(1, rate.transmit_time(window.mss())));
+                self.pacing = true;
+            }
+        }
+        OverlayTurn::Left
+    }
+
+    fn lets_observe(&self) -> bool {
+        !self.pacing
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.gauge.on_ack(sample);
+        if self.pacing && sample.in_flight > FEW_IN_FLIGHT * window.mss() {
+            self.pacing = false;
+            window.end_plan();
+            window.set_cwnd(sample.in_flight.max(self.initial_window), Cause::Seed);
+        }
+    }
+
+    fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Option<Phase> {
+        self.pacing.then_some(Phase::Continue)
+    }
+
+    fn on_congestion(&mut self, window: &mut Window) {
+        if std::mem::take(&mut self.pacing) {
+            window.end_plan();
+        }
+    }
+
+    fn suspends_rules(&self) -> bool {
+        self.pacing
+    }
+
+    fn leave(&self, state: &mut PathState) {
+        let best = self.gauge.best().map(|bytes| Rate::from_bps(bytes.saturating_mul(8)));
+        state.rate = best.or(self.remembered);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn ack(ms: u64, segments: u64) -> AckSample {
+        AckSample {
+            srtt: Duration::from_millis(100),
+            ..AckSample::of(Instant::from_nanos(ms * 1_000_000), segments * MSS)
+        }
+    }
+
+    fn gauge(acks: &[(u64, u64)]) -> Gauge {
+        let mut gauge = Gauge::default();
+        for &(ms, segments) in acks {
+            gauge.on_ack(&ack(ms, segments));
+        }
+        gauge
+    }
+
+    #[test]
+    fn the_longest_gap_and_its_ack_are_left_out() {
+        // One segment each at 0, 2, 4, 6 ms, then a pause until 96, then 98 and 100: a round trip. Of the six after the
+        // first, the one that ended the pause of 90 ms does not count: five segments in 10 ms.
+        let acks = [(0, 1), (2, 1), (4, 1), (6, 1), (96, 1), (98, 1), (100, 1)];
+        assert_eq!(gauge(&acks).best(), Some(500_000));
+    }
+
+    #[test]
+    fn three_acks_tell_no_rate_and_an_unfinished_round_tells_if_there_is_no_other() {
+        assert_eq!(gauge(&[(0, 1), (2, 1), (4, 1)]).best(), None);
+        // 0, 2, 4, 6 ms: the first of three equal gaps is left out. Two segments in 4 ms.
+        assert_eq!(gauge(&[(0, 1), (2, 1), (4, 1), (6, 1)]).best(), Some(500_000));
+    }
+}

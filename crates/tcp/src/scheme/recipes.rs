@@ -1,0 +1,120 @@
+//! Recipes that the catalogue's begin from: a sender by the RFCs, Linux 6.x as servers run it today, and others' ideas on top
+//! of that which take more than a start-up.
+
+use super::{Recipe, Transfers};
+use crate::config::{
+    AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor,
+};
+use crate::congestion::{bbr::BBR, cubic::CUBIC, reno};
+use crate::recovery::rack::RACK_TLP;
+use crate::recovery::{Overtaken, RecoveryDescriptor};
+use crate::registry::ParameterValues;
+use crate::sharing::{Scheduling, Sharing, Tickets};
+use crate::startup::StartUpDescriptor;
+use crate::startup::bbr::BBR_START;
+use crate::startup::hystart::HYSTART;
+use crate::startup::rapid_start::RAPID_START;
+use crate::startup::rbp::{self, RBP};
+use crate::startup::slow_start::SLOW_START;
+use crate::startup::warm::MEMBER;
+use units::Duration;
+
+/// The same with another start-up.
+pub(super) fn started(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
+    recipe.set_startup(startup);
+    recipe
+}
+
+/// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
+pub(super) fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
+    Recipe {
+        config: ConnectionConfig {
+            sack: recovery.implies.sack,
+            initial_window: 3,
+            ..ConnectionConfig::default()
+        },
+        startup: &SLOW_START,
+        inner: &SLOW_START,
+        congestion: &reno::RENO,
+        recovery,
+        settings: ParameterValues::default(),
+        later_acks: None,
+        transfers: Transfers::AsHttp,
+        sharing: None,
+        turn: None,
+    }
+}
+
+/// Linux 6.x with its defaults.
+pub(super) fn linux() -> Recipe {
+    let defaults = ConnectionConfig::default();
+    let mut receive = defaults.receive;
+    receive.autotune = true;
+    // Half of its 128 KiB, in full segments of Ethernet without options (`tcp_select_initial_window`).
+    receive.initial_window = 44 * 1460;
+    // `tcp_rmem[2]` as measured on a 6.18 kernel: 32 MiB; the shift that goes with it is 10.
+    receive.max_window = 32 << 20;
+    receive.ack = AckPolicy::Adaptive;
+    let config = ConnectionConfig {
+        syn_losses_tolerated: 1,
+        timestamps: true,
+        validate_window: true,
+        offload: true,
+        idle: IdleRestart::Decay,
+        rto: RtoConfig {
+            min: Duration::from_millis(200),
+            max: Duration::from_secs(120),
+            initial: Duration::from_secs(1),
+            tick: Duration::from_micros(1),
+            floor: RtoFloor::Variance,
+            ..defaults.rto
+        },
+        receive,
+        ..defaults
+    };
+    Recipe { config, startup: &HYSTART, congestion: &CUBIC, ..classic(&RACK_TLP) }
+}
+
+/// The same server with BBR, which keeps its window when idle.
+pub(super) fn linux_bbr() -> Recipe {
+    let mut recipe = started(linux(), &BBR_START);
+    recipe.congestion = &BBR;
+    recipe.config.idle = IdleRestart::Keep;
+    recipe
+}
+
+/// What TCP Session shares, over Linux: window, turns and what later ACKs tell, but neither timer nor initial window.
+pub(super) fn linux_session() -> Recipe {
+    let mut recipe = linux();
+    let scheduling = Scheduling::WeightedRoundRobin;
+    recipe.set_sharing(Some(Sharing { scheduling, ..Sharing::default() }));
+    recipe.later_acks = Some(Overtaken::ALL_LOST);
+    recipe
+}
+
+/// What Ensemble-TCP shares and remembers, over Linux, whose receivers delay ACKs.
+pub(super) fn linux_etcp() -> Recipe {
+    let mut recipe = started(linux(), &RBP);
+    let scheduling = Scheduling::Stride(Tickets::HtmlFirst);
+    recipe.set_sharing(Some(Sharing { scheduling, paced_joins: true, ..Sharing::default() }));
+    recipe.later_acks = Some(Overtaken::Each);
+    recipe.config.memory = MemoryKind::Temporal;
+    recipe.config.opening = Opening::Remembered;
+    recipe.set(&rbp::SCALE, "1");
+    recipe.set(&rbp::END, "used-up");
+    recipe
+}
+
+/// Rapid Start, whose initial window is twice the usual one.
+pub(super) fn rapid_start() -> Recipe {
+    let mut recipe = started(linux(), &RAPID_START);
+    recipe.config.initial_window *= 2;
+    recipe
+}
+
+/// A member of the agent's session, which makes of idling what it will.
+pub(super) fn session_member() -> Recipe {
+    let mut recipe = started(linux(), &MEMBER);
+    recipe.config.idle = IdleRestart::Keep;
+    recipe
+}
