@@ -16,6 +16,7 @@ use crate::startup::hystart::HYSTART;
 use crate::startup::rapid_start::RAPID_START;
 use crate::startup::rbp::{self, RBP};
 use crate::startup::slow_start::SLOW_START;
+use crate::startup::warm::MEMBER;
 use units::Duration;
 
 /// The same with another start-up.
@@ -108,5 +109,12 @@ pub(super) fn linux_etcp() -> Recipe {
 pub(super) fn rapid_start() -> Recipe {
     let mut recipe = started(linux(), &RAPID_START);
     recipe.config.initial_window *= 2;
+    recipe
+}
+
+/// A member of the agent's session, which makes of idling what it will.
+pub(super) fn session_member() -> Recipe {
+    let mut recipe = started(linux(), &MEMBER);
+    recipe.config.idle = IdleRestart::Keep;
     recipe
 }
