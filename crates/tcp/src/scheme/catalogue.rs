@@ -1,7 +1,8 @@
 //! The named schemes: an entry each, with the recipe that makes it.
 
 use super::recipes::{
-    classic, linux, linux_bbr, linux_etcp, linux_session, rapid_start, session_member, started,
+    classic, headstart, linux, linux_bbr, linux_etcp, linux_session, rapid_start, session_member,
+    started,
 };
 use super::{Recipe, Transfers};
 use crate::config::{AckPolicy, IdleRestart, MemoryKind, Opening};
@@ -287,6 +288,12 @@ const CATALOGUE: &[NamedScheme] = &[
         "linux with the agent: one window, as of one CUBIC, for all connections to a host",
         "docs/agent/README.md; docs/adr/0020-one-policy.md",
         session_member,
+    ),
+    named(
+        "headstart",
+        "hs-cubic, and timers that know the path from the SYN to the last segment",
+        "docs/adr/0022-headstart.md",
+        headstart,
     ),
     named(
         "linux-session",
