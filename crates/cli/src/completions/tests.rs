@@ -24,6 +24,7 @@ const FREE: &[&str] = &[
     "port",
     "repeat",
     "seed",
+    "seeds",
     "segments",
     "shard",
     "site",
