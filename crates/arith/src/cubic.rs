@@ -96,6 +96,11 @@ impl CubicCurve {
         *self = Self::default();
     }
 
+    /// The window was set by something else: a new epoch begins with the next ACK.
+    pub const fn end_epoch(&mut self) {
+        self.epoch_ms = None;
+    }
+
     /// Sending goes on after `idle_ms` of silence: the curve stood still meanwhile
     /// (RFC 9438 §5.8).
     pub fn on_restart(&mut self, now_ms: u64, idle_ms: u64) {

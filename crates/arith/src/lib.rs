@@ -12,6 +12,8 @@
 //! | [`minmax`] | the largest value of a sliding window |
 //! | [`coming`] | how many connections are on their way to their first flight |
 //! | [`cubic`] | CUBIC's curve, threshold and pace of growth, in the kernel's fixed point |
+//! | [`flights`] | the largest flights of a connection that arrived |
+//! | [`measure`] | the rate of a path, by the trains that a connection's ACKs show |
 //! | [`paced_start`] | the gap at which trains stop queueing (Paced Start) |
 //! | [`epoch`] | the window that ends a transfer with an epoch (TCP/SPAND) |
 //! | [`prr`] | how much proportional rate reduction lets go |
@@ -19,6 +21,7 @@
 //! | [`rtt`] | round-trip estimators and the retransmission timeout |
 //! | [`reuse`] | how a remembered window ages, and the bounds it keeps |
 //! | [`root`] | integer cube root |
+//! | [`session`] | one window for all connections to a host, and their shares of it |
 //! | [`trains`] | the gap at which flights of slow start come in (Paced Start where the first ones cannot be spaced) |
 
 #![no_std]
@@ -28,6 +31,8 @@ pub mod bbr;
 pub mod coming;
 pub mod cubic;
 pub mod epoch;
+pub mod flights;
+pub mod measure;
 pub mod minmax;
 pub mod paced_start;
 pub mod policer;
@@ -36,5 +41,6 @@ pub mod rack;
 pub mod reuse;
 pub mod root;
 pub mod rtt;
+pub mod session;
 pub mod trains;
 pub mod window;

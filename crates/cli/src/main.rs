@@ -111,10 +111,10 @@ enum Command {
     /// List the paths that have names
     #[command(after_help = paths::appendix().help())]
     Paths,
-    /// Score schemes over a fixed matrix of paths, sizes and circumstances
+    /// Score schemes over fixed cells: paths, sizes and circumstances
     ///
     /// Runs each scheme in the same cells and prints a line for each: its time relative to linux and to the limit, and
-    /// what it takes from traffic in the background.
+    /// what it takes from traffic in the background, beside linux and beside fair sharing.
     #[command(after_help = scoreboard::appendix().help())]
     Scoreboard(scoreboard::ScoreboardArgs),
     /// Compute the papers' closed forms, as tables and figures

@@ -12,9 +12,7 @@ use tcp::recovery::RECOVERIES;
 use tcp::registry::Descriptor;
 use tcp::scheme::{NamedScheme, SchemeParameter, catalogue, parameters};
 use tcp::startup::STARTUPS;
-use worlds::{
-    AGENT_PARAMETER, AGENT_SCHEMES, AgentParameter, Contender, NamedAgentScheme, runs_in,
-};
+use worlds::{Contender, runs_in};
 
 /// What the limit is, for those who look for it among the schemes.
 pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest that any TCP with handshakes can be; a second row is without them";
@@ -98,12 +96,6 @@ impl From<&NamedScheme> for SchemeEntry {
     }
 }
 
-impl From<&NamedAgentScheme> for SchemeEntry {
-    fn from(named: &NamedAgentScheme) -> Self {
-        Self::new(named.name, named.about, named.source)
-    }
-}
-
 impl From<&'static SchemeParameter> for ParameterEntry {
     fn from(parameter: &'static SchemeParameter) -> Self {
         let SchemeParameter { name, values, about, default, .. } = parameter;
@@ -130,21 +122,13 @@ fn policies<P: ?Sized>(all: &[&Descriptor<P>]) -> Vec<PolicyEntry> {
 
 pub(crate) fn run(args: &SchemesArgs) -> Result<(), Failure> {
     let limit = SchemeEntry::new(LIMIT, ABOUT_LIMIT, "docs/race.md");
-    let with_agent = AGENT_SCHEMES.iter().map(SchemeEntry::from);
-    let AgentParameter { name, values, about } = AGENT_PARAMETER;
-    let of_agents = ParameterEntry { name, values, about, default: None };
     let listing = Listing {
-        schemes: catalogue()
-            .iter()
-            .map(SchemeEntry::from)
-            .chain(with_agent)
-            .chain([limit])
-            .collect(),
+        schemes: catalogue().iter().map(SchemeEntry::from).chain([limit]).collect(),
         startups: policies(STARTUPS),
         controllers: policies(CONTROLLERS),
         recoveries: policies(RECOVERIES),
         queues: DISCIPLINES.iter().map(PolicyEntry::from).collect(),
-        parameters: parameters().iter().map(ParameterEntry::from).chain([of_agents]).collect(),
+        parameters: parameters().iter().map(ParameterEntry::from).collect(),
     };
     match args.json {
         true => stdout::print_json(&listing),

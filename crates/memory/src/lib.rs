@@ -4,7 +4,8 @@
 //! ([`PathMemory::record`]). [`HostCache`] keeps how the last path to a host ended (temporal
 //! sharing: Eggert, Heidemann & Touch 2000 §3; RFC 9040); [`Gateway`] keeps samples of many senders
 //! and answers with their average (the performance gateway of Zhang, Qiu & Keshav 2000 §5). Whatever
-//! they answer passes the [`ReuseGate`] before a sender believes it.
+//! they answer passes the [`ReuseGate`] before a sender believes it. [`Lender`] is the memory of the agent's warm starts: it
+//! lends in parts what one connection has proven to those that begin together, and has bounds of its own.
 //!
 //! # Where to begin
 //!
@@ -40,6 +41,7 @@ mod cache;
 mod gate;
 mod gateway;
 mod key;
+mod lender;
 mod remembered;
 mod sample;
 mod table;
@@ -49,6 +51,9 @@ pub use cache::{CacheConfig, HalfLife, HostCache};
 pub use gate::{Cold, ReuseGate};
 pub use gateway::{Gateway, GatewayConfig};
 pub use key::{PathKey, Scope};
+pub use lender::{
+    ColdReason, Lender, LendingTerms, LoanRequest, MAX_WINDOW, PathSample, ProvenPath,
+};
 pub use remembered::Remembered;
 pub use sample::{GatewayReport, PathState, Sample};
 pub use table::DestinationTable;

@@ -141,6 +141,12 @@ impl AppContext<'_> {
         self.world.touch(host).set_weight(conn, weight);
     }
 
+    /// The application is about to write `bytes`: see [`Host::announce`].
+    pub fn announce(&mut self, host: HostId, conn: ConnId, bytes: u64) {
+        let now = self.now();
+        self.world.touch(host).announce(now, conn, bytes);
+    }
+
     /// What a connection carries, for schemes that let it decide who sends next: see
     /// [`Host::set_content`].
     pub fn set_content(&mut self, host: HostId, conn: ConnId, content: Content) {

@@ -129,6 +129,8 @@ pub enum MemoryKind {
     Temporal,
     /// A performance gateway's, of what all senders of the site report; also after idle.
     Gateway,
+    /// The host's own, of what connections have proven, lent in parts to those that begin together.
+    Lent,
 }
 
 /// Options of one connection.

@@ -92,6 +92,17 @@ pub enum PlanOrder {
     End,
 }
 
+/// How sending is paced beside what window and round trip say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacingOrder {
+    /// Sending is paced.
+    pub is_on: bool,
+    /// Never faster than this; `None`: as fast as the rate says.
+    pub most: Option<Rate>,
+    /// At this rate, whatever window and round trip say.
+    pub fixed: Option<Rate>,
+}
+
 /// Congestion window, slow-start threshold and pacing of one path.
 #[derive(Clone, Debug)]
 pub struct Window {
@@ -103,6 +114,8 @@ pub struct Window {
     pacing_rate: Option<Rate>,
     /// A start-up's orders for the pacer, not yet taken.
     order: Option<PlanOrder>,
+    /// How the start-up wants sending paced; `None`: it has no say.
+    pacing: Option<PacingOrder>,
     /// A policy's order that rates measured from now on do not tell how fast the path is.
     ignore_rates: bool,
     /// Numerator left over by [`Window::grow_by_fraction`].
@@ -110,6 +123,14 @@ pub struct Window {
     now: Instant,
     last_cause: Cause,
     log: Option<Vec<WindowChange>>,
+}
+
+impl PacingOrder {
+    /// What it makes of a rate.
+    fn applied_to(&self, rate: Rate) -> Rate {
+        let rate = self.fixed.unwrap_or(rate);
+        self.most.map_or(rate, |most| rate.min(most))
+    }
 }
 
 impl Window {
@@ -122,6 +143,7 @@ impl Window {
             limit: u64::MAX,
             pacing_rate: None,
             order: None,
+            pacing: None,
             ignore_rates: false,
             remainder: 0,
             now: Instant::ZERO,
@@ -213,9 +235,24 @@ impl Window {
         self.record(cause);
     }
 
-    /// Sets or clears the pacing rate.
+    /// Sets or clears the pacing rate, within what the start-up has ordered.
     pub fn set_pacing_rate(&mut self, rate: Option<Rate>) {
-        self.pacing_rate = rate;
+        self.pacing_rate = match &self.pacing {
+            None => rate,
+            Some(order) => rate.map(|rate| order.applied_to(rate)),
+        };
+    }
+
+    /// Has sending paced in this way from now on.
+    pub fn order_pacing(&mut self, order: PacingOrder) {
+        self.pacing = Some(order);
+        let rate = self.pacing_rate.or(order.fixed).filter(|_| order.is_on);
+        self.set_pacing_rate(rate);
+    }
+
+    /// How the start-up has ordered sending to be paced, if it has.
+    pub const fn pacing_order(&self) -> Option<PacingOrder> {
+        self.pacing
     }
 
     /// True if `in_flight` bytes leave no room for two segments: what goes then goes for an ACK.

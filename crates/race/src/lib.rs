@@ -60,6 +60,7 @@
 mod account;
 mod bound;
 mod contestant;
+mod ends;
 pub mod estimate;
 mod harm;
 mod host_set;

@@ -1,6 +1,7 @@
 //! One client's visits: builds the simulation of a repeat, runs it, keeps what the race needs.
 
 use super::contestant::MeasuredLoad;
+use super::ends::EndCounts;
 use super::record::{LoadRecording, Recorder};
 use super::setup::Setup;
 use super::tally::Tally;
@@ -223,26 +224,13 @@ impl Stage {
         Counts {
             retransmitted: tally.retransmitted,
             dropped: tally.dropped,
-            timeouts: loads.flat_map(PageLoad::transfers).map(|t| self.timeouts(t)).sum(),
+            timeouts: self.end_counts(loads.flat_map(PageLoad::transfers)).timeouts,
         }
     }
 
-    /// Expiries of both ends' timers; of a load that never ended, so far.
-    fn timeouts(&self, transfer: &PageTransfer) -> u64 {
-        let live = |host: HostId, conn| {
-            let connection = self.simulation.host(host).connection(conn);
-            connection.map_or(0, |connection| connection.stats().timeouts)
-        };
-        let server = match (transfer.is_recorded(), transfer.server_conn()) {
-            (false, Some(conn)) => live(transfer.server(), conn),
-            _ => transfer.stats().timeouts,
-        };
-        let client = match (transfer.client_stats(), transfer.client_conn()) {
-            (Some(stats), _) => stats.timeouts,
-            (None, Some(conn)) => live(self.access.client, conn),
-            (None, None) => 0,
-        };
-        server + client
+    fn end_counts<'a>(&self, transfers: impl Iterator<Item = &'a PageTransfer>) -> EndCounts {
+        let client = self.access.client;
+        transfers.map(|transfer| EndCounts::of(&self.simulation, client, transfer)).sum()
     }
 
     fn result(

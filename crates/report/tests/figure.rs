@@ -46,6 +46,23 @@ fn a_figure_is_one_svg_file_of_the_size_asked_for() {
     assert_eq!(svg, figure().to_svg(640));
 }
 
+/// A series of one point each is drawn larger, in the figure and in its legend, and keeps its form.
+#[test]
+fn large_dots_keep_their_form() {
+    let points = vec![Point::new(1e4, 0.2)];
+    let series = |shape| Series {
+        shape,
+        colour: Colour::Hue(0),
+        points: points.clone(),
+        ..Series::default()
+    };
+    let shapes = [SeriesShape::LargeDots, SeriesShape::LargeSquares];
+    let svg = Figure { series: shapes.map(series).into(), ..figure() }.to_svg(640);
+    assert!(
+        svg.contains(r#"class="dots large c0""#) && svg.contains(r#"class="squares large c0""#)
+    );
+}
+
 /// The y axis ends 4 % above the greatest value, 0.5 × 1.1 = 0.55, so at 0.572. The last error bar
 /// runs from 0.45 to 0.55: from (1 − 0.45/0.572) = 0.21329 of the height up by 0.1/0.572 = 0.17483.
 #[test]

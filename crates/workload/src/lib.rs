@@ -61,6 +61,7 @@
 //! Name lookups are not part of a load. Requests of no bytes reach the server at the instant they
 //! are announced: the papers' pages ask so, unless a [`RequestModel`] says otherwise.
 
+mod announcement;
 mod distribution;
 mod har;
 mod http;
@@ -70,6 +71,7 @@ mod server;
 mod stream;
 mod versions;
 
+pub use announcement::Announcements;
 pub use distribution::{Distribution, DistributionError};
 pub use har::{HarError, parse_har, parse_har_page};
 pub use http::{

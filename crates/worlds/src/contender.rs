@@ -1,95 +1,51 @@
-//! Who races: a scheme of the core, which worlds run as far as they have it, or one that only the kernel has,
-//! with an agent. The core knows nothing of the latter: they are not its models, and it has none of them.
+//! Who races: a scheme of the core. Worlds run it as far as they have it: the kernel has those that model its own congestion
+//! controls, and, with an agent, those whose decisions the agent makes there.
 
 use race::{Race, named};
 use tcp::Scheme;
+use units::Duration;
 use workload::LoaderConfig;
 
 /// Who sends.
 #[derive(Clone, Debug)]
-pub enum Contender {
-    /// As this scheme says.
-    Core(Scheme),
-    /// The kernel, with an agent.
-    Agent(AgentScheme),
+pub struct Contender {
+    scheme: Scheme,
+    agent: Option<AgentScheme>,
 }
 
-/// Linux with an agent: `hs-cubic`, with parameters behind it.
+/// What the kernel takes to run a scheme by an agent: the agent's command line, and what its server does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentScheme {
-    text: String,
-    named: &'static NamedAgentScheme,
+    control: &'static str,
+    options: Vec<String>,
     says_size: bool,
 }
 
-/// A scheme that the kernel has with an agent, as it is listed.
-#[derive(Debug, PartialEq, Eq)]
-pub struct NamedAgentScheme {
-    /// Name.
-    pub name: &'static str,
-    /// One sentence.
-    pub about: &'static str,
-    /// Where it is specified.
-    pub source: &'static str,
-    /// What its agent is to give connections (`--control`).
-    control: &'static str,
-}
+/// Schemes whose decisions the agent makes in the kernel, and what the agent is to give connections there (`--control`).
+const CONTROLS: [(&str, &str); 3] =
+    [("hs-cubic", "cubic"), ("hs-bbr", "bbr"), ("hs-session", "session")];
 
-/// All of them.
-pub const AGENT_SCHEMES: [NamedAgentScheme; 3] = [
-    NamedAgentScheme {
-        name: "hs-cubic",
-        about: "the Linux kernel's CUBIC with an agent: begins with what is remembered of the path",
-        source: "docs/agent/README.md",
-        control: "cubic",
-    },
-    NamedAgentScheme {
-        name: "hs-bbr",
-        about: "the Linux kernel's BBR with an agent: begins with what is remembered of the path",
-        source: "docs/agent/README.md",
-        control: "bbr",
-    },
-    NamedAgentScheme {
-        name: "hs-session",
-        about: "the Linux kernel with an agent: one window, as of one CUBIC, for all connections to a host",
-        source: "docs/agent/README.md",
-        control: "session",
-    },
+/// Parameters of these schemes, and the agent's options of the same meaning.
+const OPTIONS: [(&str, &str); 4] = [
+    ("warm_cap", "--cap"),
+    ("warm_max_age", "--max-age"),
+    ("warm_half_life", "--half-life"),
+    ("warm_cold", "--cold"),
 ];
 
-/// A parameter of the schemes with an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AgentParameter {
-    /// Its name.
-    pub name: &'static str,
-    /// The values that it takes.
-    pub values: &'static str,
-    /// What it means.
-    pub about: &'static str,
-}
-
-/// What may follow the name of such a scheme.
-pub const AGENT_PARAMETER: AgentParameter = AgentParameter {
-    name: "size",
-    values: "on|off",
-    about: "of hs-… alone: the server says before each answer how long it is (HEADSTART_SIZE); the built-in server can",
-};
-
 impl Contender {
+    /// Whoever sends by this scheme.
+    pub fn new(scheme: Scheme) -> Self {
+        let agent = AgentScheme::of(scheme.name());
+        Self { scheme, agent }
+    }
+
     /// Reads `name+parameter=value`.
     ///
     /// # Errors
-    /// On what is neither a scheme of the core nor one of [`AGENT_SCHEMES`].
+    /// On what is no scheme.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let base = text.split('+').next().unwrap_or_default();
-        match AGENT_SCHEMES.iter().find(|named| named.name == base) {
-            Some(named) => AgentScheme::parse(text, named).map(Self::Agent),
-            None if base.starts_with("hs-") => Err(format!(
-                "no scheme {base:?}; with an agent there are {}",
-                AGENT_SCHEMES.map(|named| named.name).join(", ")
-            )),
-            None => Scheme::parse(text).map(Self::Core).map_err(|error| error.to_string()),
-        }
+        Scheme::parse(text).map(Self::new).map_err(|error| error.to_string())
     }
 
     /// Those of a comma-separated list, as [`race::contestants`] has it.
@@ -102,59 +58,59 @@ impl Contender {
 
     /// The text it was read from.
     pub fn name(&self) -> &str {
-        match self {
-            Self::Core(scheme) => scheme.name(),
-            Self::Agent(scheme) => &scheme.text,
-        }
+        self.scheme.name()
     }
 
-    /// The core's scheme, if it is one.
-    pub const fn core(&self) -> Option<&Scheme> {
-        match self {
-            Self::Core(scheme) => Some(scheme),
-            Self::Agent(_) => None,
-        }
+    /// What it sends by.
+    pub const fn scheme(&self) -> &Scheme {
+        &self.scheme
     }
 
-    /// That with an agent, if it is one.
+    /// What the kernel runs it by, if that takes an agent.
     pub const fn agent(&self) -> Option<&AgentScheme> {
-        match self {
-            Self::Core(_) => None,
-            Self::Agent(scheme) => Some(scheme),
-        }
+        self.agent.as_ref()
+    }
+
+    /// The same where there is no agent: the kernel has no such scheme then.
+    #[must_use]
+    pub fn without_agent(self) -> Self {
+        Self { agent: None, ..self }
     }
 
     /// How hosts are spoken to in all visits.
     pub(crate) fn loader(&self, race: &Race) -> LoaderConfig {
-        match self {
-            Self::Core(scheme) => race.loader_between(scheme),
-            Self::Agent(_) => race.loader_of_visits(),
-        }
+        race.loader_between(&self.scheme)
     }
 }
 
 impl AgentScheme {
-    fn parse(text: &str, named: &'static NamedAgentScheme) -> Result<Self, String> {
-        let mut says_size = false;
-        for parameter in text.split('+').skip(1) {
-            says_size = match parameter {
-                "size=on" => true,
-                "size=off" => false,
-                _ => {
-                    let AgentParameter { name, values, .. } = AGENT_PARAMETER;
-                    return Err(format!(
-                        "{text}: {} takes {name}={values} and nothing else",
-                        named.name
-                    ));
-                }
-            };
+    /// Of a scheme's text; `None` if the agent has no such scheme, or cannot be told what follows its name.
+    fn of(text: &str) -> Option<Self> {
+        let mut parts = text.split('+');
+        let name = parts.next()?;
+        let (_, control) = CONTROLS.into_iter().find(|(known, _)| *known == name)?;
+        let mut scheme = Self { control, options: Vec::new(), says_size: false };
+        for part in parts {
+            let (parameter, value) = part.split_once('=')?;
+            if parameter == "size" {
+                scheme.says_size = value == "on";
+                continue;
+            }
+            let (_, option) = OPTIONS.into_iter().find(|(known, _)| *known == parameter)?;
+            scheme.options.push(option.to_owned());
+            scheme.options.push(as_the_agent_has_it(value)?);
         }
-        Ok(Self { text: text.to_owned(), named, says_size })
+        Some(scheme)
     }
 
     /// What its agent is to give connections (`--control`).
     pub const fn control(&self) -> &'static str {
-        self.named.control
+        self.control
+    }
+
+    /// What else its agent is told, as words of a command line.
+    pub(crate) fn options(&self) -> &[String] {
+        &self.options
     }
 
     /// True if its server says before each answer how long it is.
@@ -163,18 +119,42 @@ impl AgentScheme {
     }
 }
 
+/// Durations in whole seconds, which the agent takes without a unit; anything else as it is.
+fn as_the_agent_has_it(value: &str) -> Option<String> {
+    let is_bare = value.parse::<u32>().is_ok();
+    match value.parse::<Duration>() {
+        Ok(time) if !is_bare => {
+            let (seconds, rest) = (time.as_nanos() / SECOND, time.as_nanos() % SECOND);
+            (rest == 0).then(|| seconds.to_string())
+        }
+        _ => Some(value.to_owned()),
+    }
+}
+
+/// Nanoseconds.
+const SECOND: u64 = 1_000_000_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_scheme_of_the_agent_is_answered_with_those_there_are() {
+    fn a_misspelt_scheme_of_the_agent_is_answered_with_the_nearest() {
         let refused = Contender::parse("hs-cubicc").expect_err("no such scheme");
-        for there in ["hs-cubicc", "hs-cubic", "hs-bbr", "hs-session"] {
-            assert!(refused.contains(there), "{refused}");
-        }
-        // Of any other name the core tells what there is.
-        let refused = Contender::parse("cubicc").expect_err("no such scheme");
-        assert!(!refused.contains("hs-"), "{refused}");
+        assert!(refused.contains("did you mean \"hs-cubic\""), "{refused}");
+    }
+
+    #[test]
+    fn the_agent_is_told_what_it_has_an_option_for() {
+        let of = |text: &str| Contender::parse(text).expect("a scheme").agent().cloned();
+        let agent = of("hs-cubic+warm_cap=64+warm_max_age=30s+size=on").expect("the agent has it");
+        assert_eq!(agent.control(), "cubic");
+        assert_eq!(agent.options().join(" "), "--cap 64 --max-age 30");
+        assert!(agent.says_size());
+        // The agent counts in seconds.
+        assert_eq!(of("hs-cubic+warm_max_age=1500ms"), None);
+        // The initial window is the route's, and no agent's.
+        assert_eq!(of("hs-cubic+iw=32"), None);
+        assert_eq!(of("linux"), None);
     }
 }

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
 use units::{Duration, Instant};
 use workload::{
-    HostId, LoadConnId, LoaderAction, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageLoader,
-    Protocol, ServerSession, Span, SpanContent,
+    Announcements, HostId, LoadConnId, LoaderAction, LoaderConfig, Object, ObjectId, ObjectKind,
+    Page, PageLoader, Protocol, ServerSession, Span, SpanContent,
 };
 
 /// What the client's end of a connection is to do.
@@ -80,24 +80,19 @@ struct Call {
     is_over: bool,
     /// Bytes that have arrived at the client of a server that is told nothing of meanings.
     told: u64,
-    /// Bytes that are left of the response under way, where they follow one another.
-    left: u64,
+    /// Where responses begin.
+    announcements: Announcements,
 }
 
 impl Call {
     /// What a span is to the server, and whether a response begins with it.
     fn part(&mut self, span: Span, (page, protocol): (&Page, Protocol)) -> Part {
-        let SpanContent::Response(object) = span.content else {
-            return Part { bytes: span.bytes, kind: None, begins: None };
+        let kind = match span.content {
+            SpanContent::Response(object) => Some(page.object(object).kind),
+            _ => None,
         };
-        let object = page.object(object);
-        let is_first = self.left == 0 && !protocol.interleaves();
-        if is_first {
-            self.left = protocol.response_bytes(object);
-        }
-        let begins = is_first.then_some(self.left);
-        self.left = self.left.saturating_sub(span.bytes);
-        Part { bytes: span.bytes, kind: Some(object.kind), begins }
+        let begins = self.announcements.of(&span, (page, &protocol));
+        Part { bytes: span.bytes, kind, begins }
     }
 }
 
@@ -333,7 +328,7 @@ impl Exchange {
                     stirred,
                     is_over: false,
                     told: 0,
-                    left: 0,
+                    announcements: Announcements::default(),
                 });
                 // Nobody opens connections any more only once the visits have been given up.
                 let _ = self.openings.send(NewConnection { conn, host, orders });
@@ -394,7 +389,7 @@ mod tests {
             stirred: Rc::default(),
             is_over: false,
             told: 0,
-            left: 0,
+            announcements: Announcements::default(),
         };
         let now = Instant::ZERO + Duration::from_millis(1);
         call.session.expect(

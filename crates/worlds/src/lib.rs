@@ -31,9 +31,7 @@ mod watch;
 mod wire;
 
 pub use client::{Browser, ClientTcp, Curl};
-pub use contender::{
-    AGENT_PARAMETER, AGENT_SCHEMES, AgentParameter, AgentScheme, Contender, NamedAgentScheme,
-};
+pub use contender::{AgentScheme, Contender};
 pub use contest::{ContestOptions, TOO_LATE, cannot_be_had, load_count, run};
 pub use kernel::{Agent, Nginx, ServerChoice, ServerProgram, congestion_control};
 pub use real::runs_in;

@@ -17,14 +17,13 @@ pub(crate) enum Real<'a> {
 impl<'a> Real<'a> {
     /// What it takes in real time; `None` if it is simulated, or the world has no such contender.
     pub(crate) fn of(contender: &'a Contender, world: World) -> Option<Self> {
-        match (world, contender) {
-            (World::Sim, _) | (World::Wire, Contender::Agent(_)) => None,
-            (World::Wire, Contender::Core(scheme)) => Some(Self::Wire(scheme)),
-            (World::Kernel, Contender::Core(scheme)) => {
+        let scheme = contender.scheme();
+        match (world, contender.agent()) {
+            (World::Sim, _) => None,
+            (World::Wire, _) => Some(Self::Wire(scheme)),
+            (World::Kernel, Some(agent)) => Some(Self::Kernel(Control::Attended(agent))),
+            (World::Kernel, None) => {
                 Stock::modelled_by(scheme).map(|stock| Self::Kernel(Control::Stock(stock)))
-            }
-            (World::Kernel, Contender::Agent(scheme)) => {
-                Some(Self::Kernel(Control::Attended(scheme)))
             }
         }
     }
@@ -32,8 +31,5 @@ impl<'a> Real<'a> {
 
 /// True if servers can run the contender in `world`.
 pub fn runs_in(contender: &Contender, world: World) -> bool {
-    match contender {
-        Contender::Core(_) if world == World::Sim => true,
-        _ => Real::of(contender, world).is_some(),
-    }
+    world == World::Sim || Real::of(contender, world).is_some()
 }

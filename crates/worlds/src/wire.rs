@@ -66,17 +66,18 @@ impl Wire {
     ) -> io::Result<()> {
         for (host, address) in addresses.iter().enumerate() {
             let listener = self.endpoint.listen(address.port(), &self.scheme).await?;
-            spawn_local(accept(exchange.clone(), (HostId(host as u32), listener)));
+            let says_size = self.scheme.hears_sizes();
+            spawn_local(accept(exchange.clone(), (HostId(host as u32), listener), says_size));
         }
         Ok(())
     }
 }
 
-async fn accept(exchange: Exchange, (host, mut listener): (HostId, Listener)) {
+async fn accept(exchange: Exchange, (host, mut listener): (HostId, Listener), says_size: bool) {
     while let Ok((stream, peer)) = listener.accept().await {
         let exchange = exchange.clone();
         spawn_local(async move {
-            let knobs = Stream { handle: stream.handle() };
+            let knobs = Stream { handle: stream.handle(), says_size };
             // A connection that fails is one that the client sees end.
             let _ = serve(&exchange, (host, peer), (stream, knobs)).await;
         });
@@ -85,12 +86,17 @@ async fn accept(exchange: Exchange, (host, mut listener): (HostId, Listener)) {
 
 struct Stream {
     handle: Handle,
+    /// The transport is told how long each answer is.
+    says_size: bool,
 }
 
 impl Knobs for Stream {
     fn announce(&self, part: &Part) {
         if let Some(kind) = part.kind {
             self.handle.set_content(kind.ticket_content());
+        }
+        if let Some(bytes) = part.begins.filter(|_| self.says_size) {
+            self.handle.set_size(bytes);
         }
     }
 

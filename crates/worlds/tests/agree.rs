@@ -28,7 +28,7 @@ fn race(page: &str, schemes: &[&str]) -> Race {
 
 /// `None` where the machine has no namespaces, TUN devices or congestion control for it.
 fn run(race: &Race, worlds: &[World]) -> Option<RaceResult> {
-    let contenders: Vec<_> = race.schemes.iter().cloned().map(Contender::Core).collect();
+    let contenders: Vec<_> = race.schemes.iter().cloned().map(Contender::new).collect();
     let how = ContestOptions {
         worlds,
         contenders: &contenders,

@@ -8,7 +8,7 @@ use cmdline::Appendix;
 use race::World;
 use report::{Cell, Column, Quantity, Row, Table};
 use worlds::gain::{GainCase, GainClaim, GainPlan, GainTime, GainVerdict, Gains};
-use worlds::{Browser, ServerChoice, ServerProgram};
+use worlds::{Browser, ServerChoice, ServerProgram, runs_in};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckAgentArgs {
@@ -72,7 +72,9 @@ pub(super) fn run(args: &CheckAgentArgs) -> Result<(), Failure> {
     let plan = plan(args)?;
     let field = RaceField::in_worlds(&plan.contenders(), &[World::Kernel]).map_err(of_machine)?;
     let agent = field.agent.ok_or_else(|| Failure::input("no agent"))?;
-    let plan = plan.of(&field.contenders);
+    let mut present = field.contenders;
+    present.retain(|contender| runs_in(contender, World::Kernel));
+    let plan = plan.of(&present);
     let progress = CountBar::begin(plan.load_count(), "loads");
     let gains = plan.run(&agent, &|| progress.step());
     progress.end();

@@ -1,15 +1,17 @@
 //! `headstart check worlds`: do simulation, endpoint and kernel agree?
 
+use crate::agent;
 use crate::failure::Failure;
 use crate::progress::CountBar;
 use crate::stdout;
 use cmdline::Appendix;
 use report::{Cell, Column, Quantity, Row, Table};
-use std::sync::Arc;
 use tcp::Scheme;
 use units::counted;
-use workload::{LoaderConfig, Page};
-use worlds::agreement::{self, Agreement, AgreementVerdict, Grid, LINUX_SCHEMES, SchemeCount};
+use worlds::agreement::{
+    self, AGENT_SCHEMES, Agreement, AgreementLoad, AgreementVerdict, Grid, LINUX_SCHEMES,
+    SchemeCount,
+};
 use worlds::{ServerChoice, ServerProgram};
 
 #[derive(Debug, clap::Args)]
@@ -26,6 +28,12 @@ pub(super) struct CheckWorldsArgs {
     /// one, and 100 Mbit/s and 200 ms with one. The table shows the cells that are not inside, and sums by scheme.
     #[arg(long, conflicts_with_all = ["schemes", "quick"])]
     every_scheme: bool,
+    /// Compare Linux with the agent, first and repeated visits, over the paths of `check agent`
+    ///
+    /// The schemes are hs-cubic, hs-bbr and hs-session, unless --schemes names others. Single objects and pages are
+    /// loaded three times over new connections, single objects also over connections that were idle for two seconds.
+    #[arg(long, conflicts_with_all = ["every_scheme", "quick"])]
+    agent: bool,
     /// Loads of each cell in each real world [default: 7; 3 with --quick or --every-scheme]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
@@ -50,6 +58,10 @@ pub(crate) fn appendix() -> Appendix {
             (
                 "sudo headstart check worlds --schemes linux --repeat 15",
                 "Measures one scheme more often.",
+            ),
+            (
+                "sudo headstart check worlds --agent",
+                "Compares what the agent does in the kernel with what its schemes do elsewhere.",
             ),
             (
                 "sudo headstart check worlds --every-scheme",
@@ -103,25 +115,31 @@ pub(super) fn run(args: &CheckWorldsArgs) -> Result<(), Failure> {
 }
 
 fn grid(args: &CheckWorldsArgs) -> Result<Grid, Failure> {
+    let default = if args.agent { AGENT_SCHEMES } else { LINUX_SCHEMES };
     let schemes = match args.schemes.is_empty() {
-        true => LINUX_SCHEMES.map(Scheme::parse).into_iter().collect::<Result<_, _>>(),
+        true => default.map(Scheme::parse).into_iter().collect::<Result<_, _>>(),
         false => Ok(args.schemes.clone()),
     };
     let schemes = schemes.map_err(Failure::input)?;
-    let grid = match (args.every_scheme, args.quick) {
-        (true, _) => Grid::every_scheme(),
-        (false, true) => Grid::quick(schemes),
-        (false, false) => Grid::full(schemes),
+    let grid = match args {
+        CheckWorldsArgs { agent: true, .. } => {
+            Grid::of_agent(schemes, agent::program().map_err(Failure::input)?)
+        }
+        CheckWorldsArgs { every_scheme: true, .. } => Grid::every_scheme(),
+        CheckWorldsArgs { quick: true, .. } => Grid::quick(schemes),
+        _ => Grid::full(schemes),
     };
     let repeats = args.repeat.unwrap_or(grid.repeats);
-    let server = server(&args.server)?;
-    Ok(Grid { repeats, jobs: args.jobs.into(), server, ..grid })
+    let server = server(&args.server, &grid)?;
+    // The kernel has one congestion control of a name, so agents run one at a time.
+    let jobs = if args.agent { 1 } else { args.jobs.into() };
+    Ok(Grid { repeats, jobs, server, ..grid })
 }
 
 /// One that serves all that is loaded.
-fn server(choice: &ServerChoice) -> Result<ServerProgram, Failure> {
-    let of_load = |page: &Arc<Page>| choice.serve(page, &LoaderConfig::default());
-    let servers = agreement::loads().iter().map(of_load).collect::<Result<Vec<_>, _>>();
+fn server(choice: &ServerChoice, grid: &Grid) -> Result<ServerProgram, Failure> {
+    let of_load = |load: &AgreementLoad| choice.serve(&load.page, &load.loader);
+    let servers = grid.loads.iter().map(of_load).collect::<Result<Vec<_>, _>>();
     let servers = servers.map_err(|why| Failure::input(format!("--server: {why}")))?;
     Ok(servers.into_iter().last().map_or(ServerProgram::Builtin, |(server, _)| server))
 }
@@ -182,6 +200,11 @@ fn table(cells: &[&agreement::AgreementCell]) -> Table {
     let columns = [
         Column::new("load", Quantity::Text, "What was loaded"),
         Column::new("path", Quantity::Text, "Rate, round trip, queue"),
+        Column::new(
+            "visit",
+            Quantity::Text,
+            "The first, or the repeated ones, and over which connections",
+        ),
         Column::new("scheme", Quantity::Text, "How the servers send"),
         Column::new("world", Quantity::Text, "Beside which world"),
         Column::new("sim", Quantity::Time, "Simulated, median"),
@@ -196,6 +219,13 @@ fn table(cells: &[&agreement::AgreementCell]) -> Table {
     Table { columns: columns.into(), rows: cells.iter().map(|cell| row(cell)).collect() }
 }
 
+fn visit(cell: &agreement::AgreementCell) -> String {
+    match cell.visit {
+        "first" => cell.visit.to_owned(),
+        _ => format!("{}, {} connections", cell.visit, cell.over),
+    }
+}
+
 fn row(cell: &agreement::AgreementCell) -> Row {
     let number = |value: Option<f64>| value.map_or(Cell::Undefined, |v| Cell::Number(v.into()));
     let spread = |(min, max): (f64, f64)| format!("{:.0} – {:.0} ms", min * 1e3, max * 1e3);
@@ -205,6 +235,7 @@ fn row(cell: &agreement::AgreementCell) -> Row {
         cells: vec![
             Cell::Text(cell.load.clone()),
             Cell::Text(cell.path.clone()),
+            Cell::Text(visit(cell)),
             Cell::Text(cell.scheme.clone()),
             Cell::Text(cell.world.to_owned()),
             number(cell.sim_s.map(|sim| sim.median)),

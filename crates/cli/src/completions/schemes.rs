@@ -5,7 +5,6 @@
 use cmdline::complete::{Candidate, Completion};
 use std::borrow::Cow;
 use tcp::scheme::{SchemeParameter, catalogue, parameters};
-use worlds::{AGENT_PARAMETER, AGENT_SCHEMES};
 
 /// Of the last element of a list that commas separate.
 pub(super) fn list(typed: &str, is_scheme: impl Fn(&str) -> bool) -> Completion {
@@ -23,9 +22,8 @@ pub(super) fn one(typed: &str, is_scheme: impl Fn(&str) -> bool) -> Completion {
 }
 
 fn names(is_scheme: impl Fn(&str) -> bool) -> Completion {
-    let core = catalogue().iter().map(|named| (named.name, named.about));
-    let agents = AGENT_SCHEMES.iter().map(|named| (named.name, named.about));
-    let all = core.chain(agents).filter(|(name, _)| is_scheme(name));
+    let all = catalogue().iter().map(|named| (named.name, named.about));
+    let all = all.filter(|(name, _)| is_scheme(name));
     Completion::of(all.map(|(name, about)| Candidate::open(name, about)))
 }
 
@@ -36,14 +34,8 @@ struct Offered {
     about: Cow<'static, str>,
 }
 
-/// The parameters that a scheme has: those with an agent have one of their own alone.
-fn offered(scheme: &str) -> Vec<Offered> {
-    let base = scheme.split('+').next().unwrap_or_default();
-    if AGENT_SCHEMES.iter().any(|named| named.name == base) {
-        let only = AGENT_PARAMETER;
-        let values = examples(only.values, None);
-        return vec![Offered { name: only.name, values, about: only.about.into() }];
-    }
+/// The parameters that a scheme has.
+fn offered() -> Vec<Offered> {
     let offered = |parameter: &SchemeParameter| Offered {
         name: parameter.name,
         values: examples(&parameter.values, parameter.default),
@@ -64,14 +56,14 @@ fn examples(values: &str, default: Option<&str>) -> Vec<String> {
 /// Parameters that the scheme does not have yet.
 fn parameters_behind(scheme: &str) -> Completion {
     let given = |name: &str| scheme.split('+').any(|part| part.split('=').next() == Some(name));
-    let new = offered(scheme).into_iter().filter(|parameter| !given(parameter.name));
+    let new = offered().into_iter().filter(|parameter| !given(parameter.name));
     Completion::of(new.map(|one| Candidate::open(format!("{}=", one.name), one.about)))
 }
 
 fn values_behind(typed: &str, equals: usize, is_scheme: impl Fn(&str) -> bool) -> Completion {
     let before = &typed[..=equals];
     let name = before[..equals].rsplit('+').next().unwrap_or_default();
-    let of_name = offered(typed).into_iter().find(|parameter| parameter.name == name);
+    let of_name = offered().into_iter().find(|parameter| parameter.name == name);
     let values = of_name.map(|parameter| parameter.values).unwrap_or_default();
     let taken = values.into_iter().filter(|value| is_scheme(&format!("{before}{value}")));
     Completion::of(taken.map(|value| Candidate::open(value, ""))).behind(equals + 1)

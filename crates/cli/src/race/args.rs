@@ -51,7 +51,7 @@ pub(crate) struct RaceArgs {
     /// Schemes, separated by commas (`headstart schemes`); `linux` and `limit` are always shown
     ///
     /// Parameters follow the name of a scheme: linux+iw=32+pacing=on. hs-cubic, hs-bbr and hs-session are Linux with an
-    /// agent (`headstart agent`); they need `--on kernel`.
+    /// agent (`headstart agent`): on `kernel` by the agent, elsewhere by the same decisions.
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     schemes: SchemeList,
 
@@ -98,7 +98,7 @@ pub(crate) struct RaceArgs {
     ///
     /// `kernel` has the schemes linux (its CUBIC), linux-bbr and linux-reno, also with iw=N (set by a route). If
     /// headstart-agent is installed, `kernel` also has hs-cubic, hs-bbr and hs-session. Each client then meets an agent
-    /// of its own, whose memory is empty on the first visit.
+    /// of its own, whose memory is empty on the first visit. `sim` and `wire` have these schemes without an agent.
     #[arg(long, value_name = "A,B,…", default_value = "sim", value_delimiter = ',')]
     pub(super) on: Vec<World>,
 
@@ -302,7 +302,7 @@ impl RaceArgs {
                 connections: self.connections,
                 ..LoaderConfig::default()
             },
-            schemes: self.schemes.0.iter().filter_map(Contender::core).cloned().collect(),
+            schemes: self.schemes.0.iter().map(|one| one.scheme().clone()).collect(),
             client: self.client_model(),
             hosts: if is_real { Hosts::Together } else { Hosts::Apart },
             processing: if self.exact { ProcessingDelay::NONE } else { REAL_PROCESSING },

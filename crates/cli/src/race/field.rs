@@ -27,11 +27,11 @@ impl RaceField {
         match agent::program() {
             Ok(agent) => Self::tried(all, agent),
             Err(why) => {
-                let (core, without): (Vec<_>, Vec<_>) =
-                    all.into_iter().partition(|contender| contender.agent().is_none());
-                let names: Vec<&str> = without.iter().map(Contender::name).collect();
-                remark(&format!("note: without {}: {why}", names.join(", ")));
-                Ok(Self { contenders: core, agent: None })
+                let without = all.iter().filter(|contender| contender.agent().is_some());
+                let names: Vec<&str> = without.map(Contender::name).collect();
+                remark(&format!("note: kernel without {}: {why}", names.join(", ")));
+                let contenders = all.into_iter().map(Contender::without_agent).collect();
+                Ok(Self { contenders, agent: None })
             }
         }
     }
@@ -40,11 +40,12 @@ impl RaceField {
     fn tried(all: Vec<Contender>, agent: Agent) -> io::Result<Self> {
         let mut contenders = Vec::new();
         for contender in all {
-            match contender.agent().map(|scheme| agent.try_once(scheme.control())) {
+            match contender.agent().map(|scheme| agent.try_once(scheme)) {
                 None | Some(Ok(())) => contenders.push(contender),
                 Some(Err(error)) if cannot_be_had(&error) => return Err(error),
                 Some(Err(error)) => {
-                    remark(&format!("note: without {}: {error}", contender.name()));
+                    remark(&format!("note: kernel without {}: {error}", contender.name()));
+                    contenders.push(contender.without_agent());
                 }
             }
         }

@@ -11,22 +11,14 @@ pub(super) fn check(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     }
 }
 
-/// The simulator has none of these schemes, nor another client than the loader.
+/// The simulator has no other client than the loader.
 fn refuse_without_a_kernel(args: &RaceArgs) -> Result<(), Failure> {
     if !args.browser.is_loader() {
         return Err(Failure::input(
             "--client curl is for --on wire or kernel; in simulation there is the loader",
         ));
     }
-    let agents = args.contenders().iter().filter(|one| one.agent().is_some());
-    let agents: Vec<&str> = agents.map(|one| one.name()).collect();
-    match agents.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::input(format!(
-            "{}: the simulator has no such scheme, the kernel has with an agent: --on kernel",
-            agents.join(", ")
-        ))),
-    }
+    Ok(())
 }
 
 /// Real worlds have neither background nor sites, and their hosts take the time they take.

@@ -1,15 +1,17 @@
-//! `headstart scoreboard`: schemes over the fixed matrix, as a table, JSON and a page of heat maps.
+//! `headstart scoreboard`: schemes over fixed cells, as tables, JSON and a page of plots and heat maps.
 
 mod against;
 mod page;
+mod plot;
+mod table;
 
 use crate::failure::{Failure, remark};
 use crate::progress::CountBar;
 use crate::stdout;
 use cmdline::Appendix;
-use race::scoreboard::{Board, DEFAULT_SCHEMES, MeanBounds, Score, ScoreboardPlan, Set, listing};
-use race::{BASELINE, LIMIT, contestants};
-use report::{Cell, Column, Quantity, Row, Table, write_atomically};
+use race::scoreboard::{Board, DEFAULT_SCHEMES, Half, ScoreboardPlan, Set};
+use race::{ProcessingDelay, contestants};
+use report::write_atomically;
 use std::path::PathBuf;
 use tcp::Scheme;
 
@@ -27,9 +29,31 @@ pub(crate) struct ScoreboardArgs {
     #[arg(long)]
     all: bool,
 
-    /// Seed of start phases
+    /// Run recorded pages and documents over the paths that people have: 336 cells, first and repeated visits
+    #[arg(long, conflicts_with_all = ["quick", "all"])]
+    real: bool,
+
+    /// Run one half of the cells: tune parameters on one, take figures from the other
+    ///
+    /// A cell is in the same half of every set, by a hash of its name. So a scheme that was tuned on `--quick --half tune` has
+    /// seen no cell of `--all --half check`.
+    #[arg(long, value_enum)]
+    half: Option<HalfName>,
+
+    /// Seed of start phases; with `--seeds` the first of them
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    /// Run each cell under so many seeds, with the delays of real hosts, and show the geometric mean
+    ///
+    /// Each seed draws other start phases and, for each packet, another delay at its host. All schemes have the same seeds.
+    /// Intervals are still over cells: seeds of one cell say little of other cells.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    seeds: u32,
+
+    /// With `--seeds`: hosts answer at once, so seeds differ by start phases and random losses alone
+    #[arg(long, requires = "seeds")]
+    exact: bool,
 
     /// Threads to run on; results do not depend on their number [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -47,11 +71,15 @@ pub(crate) struct ScoreboardArgs {
     #[arg(long)]
     cells: bool,
 
+    /// Say below the table what each scheme lost time to: lost SYNs, timeouts, tail-loss probes, retransmissions
+    #[arg(long, conflicts_with_all = ["json", "cells"])]
+    causes: bool,
+
     /// Say whether a board that `--json` has printed before ranks these schemes alike
     #[arg(long, value_name = "BOARD.json", conflicts_with_all = ["json", "cells"])]
     against: Option<PathBuf>,
 
-    /// Write a page with the table and heat maps
+    /// Write a page with the tables, time against harm as a plot, and heat maps
     #[arg(long, value_name = "FILE.html", alias = "html")]
     report: Option<PathBuf>,
 }
@@ -70,13 +98,22 @@ pub(crate) fn appendix() -> Appendix {
             ),
             ("headstart scoreboard --cells", "Prints the sample itself."),
             (
+                "headstart scoreboard --quick --half tune --seeds 3 --schemes linux,linux+iw=20,linux+iw=32",
+                "Compares settings on half of the cells. `--half check` then gives the figures of the one that you choose.",
+            ),
+            (
+                "headstart scoreboard --real --causes",
+                "Loads recorded pages and documents over real kinds of paths, and says what each scheme lost time to.",
+            ),
+            (
                 "headstart scoreboard --quick --against crates/race/data/scoreboard-all.json",
                 "Says whether the quick set ranks as the whole matrix does.",
             ),
         ],
         notes: "A cell has a size (10 kB to 1 MB), a round trip (10 to 600 ms), a rate (1.5 to 200 Mbit/s) and a queue (0.25 \
             or 1 bandwidth-delay product). It also says what else is on the path, what the sender remembers, and whether it \
-            loads one object or a page of 4 or 12. Every scheme has the same cells and seeds."
+            loads one object or a page of 4 or 12. Every scheme has the same cells and seeds. *harm* is the background's time over that \
+            beside `linux`, *over fair* its time over what max-min fair sharing would leave: that one holds no stall of `linux` against others."
             .into(),
         exit: &[("0", "done"), ("1", "the page cannot be written"), ("2", "the input is wrong")],
         see_also: &["headstart-schemes", "headstart-race"],
@@ -88,6 +125,35 @@ pub(crate) fn appendix() -> Appendix {
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/scoreboard-schema.json");
 
+/// The halves by name.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum HalfName {
+    /// To tune parameters on
+    Tune,
+    /// To take figures from
+    Check,
+}
+
+impl From<HalfName> for Half {
+    fn from(name: HalfName) -> Self {
+        match name {
+            HalfName::Tune => Self::Tune,
+            HalfName::Check => Self::Check,
+        }
+    }
+}
+
+impl ScoreboardArgs {
+    const fn set(&self) -> Set {
+        match (self.quick, self.all, self.real) {
+            (true, _, _) => Set::Quick,
+            (_, true, _) => Set::All,
+            (_, _, true) => Set::Real,
+            _ => Set::Sample,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct SchemeList(Vec<Scheme>);
 
@@ -96,26 +162,36 @@ fn parse_schemes(list: &str) -> Result<SchemeList, String> {
 }
 
 pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
-    let set = match (args.quick, args.all) {
-        (true, _) => Set::Quick,
-        (_, true) => Set::All,
-        _ => Set::Sample,
-    };
     if args.json_schema {
         return stdout::print(JSON_SCHEMA);
     }
+    let (set, half) = (args.set(), args.half.map(Half::from));
     if args.cells {
-        return stdout::print(&listing(&set.cells()));
+        return stdout::print(&set.listing(half));
     }
     let other = args.against.as_deref().map(against::read).transpose()?;
-    let plan = ScoreboardPlan { schemes: args.schemes.0.clone(), set, seed: args.seed };
+    let plan = ScoreboardPlan {
+        schemes: args.schemes.0.clone(),
+        set,
+        half,
+        seed: args.seed,
+        seeds: args.seeds,
+        processing: match args.exact {
+            true => ProcessingDelay::NONE,
+            false => ScoreboardPlan::usual_processing(args.seeds),
+        },
+    };
     let progress = CountBar::begin(plan.run_count(), "transfers");
     let board = plan.run(args.jobs.map_or(0, usize::from), &|| progress.step());
     progress.end();
     let written = write_page(args, &board);
     match args.json {
         true => stdout::print_json(&board)?,
-        false => stdout::print_table(&table(&board))?,
+        false => stdout::print_table(&table::scores(&board))?,
+    }
+    if args.causes {
+        stdout::print("\n")?;
+        stdout::print_table(&table::causes(&board))?;
     }
     if let Some(other) = &other {
         against::print(other, &board)?;
@@ -129,66 +205,4 @@ fn write_page(args: &ScoreboardArgs, board: &Board) -> Result<(), Failure> {
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
     remark(&format!("report: {}", path.display()));
     Ok(())
-}
-
-/// The schemes, the best first, behind the limit.
-fn table(board: &Board) -> Table {
-    let columns = [
-        Column::new("scheme", Quantity::Text, "How the servers send"),
-        Column::new("× linux", Quantity::Ratio, "Time over linux's, geometric mean over cells"),
-        Column::new("95 %", Quantity::Text, "Interval of that mean, over cells drawn like these"),
-        Column::new("× limit", Quantity::Ratio, "Time over the limit, geometric mean over cells"),
-        Column::new("p95", Quantity::Ratio, "95th percentile of time over the limit"),
-        Column::new(
-            "harm",
-            Quantity::Gain,
-            "Time that the background took over that beside linux, less one",
-        ),
-        Column::new("harm p95", Quantity::Gain, "Its 95th percentile"),
-        Column::new(
-            "loss",
-            Quantity::Gain,
-            "Share of the background's packets dropped, less that beside linux",
-        ),
-        Column::new("unfinished", Quantity::Count, "Transfers not over after 600 s"),
-    ];
-    let limit = Row {
-        cells: [Cell::Text(LIMIT.to_owned()), limit_over_linux(board), Cell::Undefined]
-            .into_iter()
-            .chain([number(1.0), number(1.0)])
-            .chain(std::iter::repeat_n(Cell::Undefined, columns.len() - 5))
-            .collect(),
-        is_reference: true,
-    };
-    let rows = [limit].into_iter().chain(board.schemes.iter().map(row)).collect();
-    Table { columns: columns.into(), rows }
-}
-
-/// The limit over `linux`, in the same geometric mean.
-fn limit_over_linux(board: &Board) -> Cell {
-    let linux = board.schemes.iter().find(|score| score.name == BASELINE);
-    linux.map_or(Cell::Undefined, |linux| number(1.0 / linux.over_limit))
-}
-
-fn number(value: f64) -> Cell {
-    Cell::Number(value.into())
-}
-
-fn row(score: &Score) -> Row {
-    let MeanBounds { low, high } = score.over_linux_interval;
-    let or_undefined = |value: Option<f64>| value.map_or(Cell::Undefined, number);
-    Row {
-        cells: vec![
-            Cell::Text(score.name.clone()),
-            number(score.over_linux),
-            Cell::Text(format!("{low:.3}–{high:.3}")),
-            number(score.over_limit),
-            number(score.over_limit_p95),
-            or_undefined(score.harm),
-            or_undefined(score.harm_p95),
-            or_undefined(score.harm_loss),
-            number(score.unfinished as f64),
-        ],
-        is_reference: false,
-    }
 }

@@ -1,8 +1,8 @@
 //! The board as a page: the table, and where each scheme gains, loses and harms.
 
-use super::table;
+use super::{plot, table};
 use crate::pages;
-use race::scoreboard::{Board, CellScore, LevelScore, MatrixFactor, Score, Set};
+use race::scoreboard::{Board, BoardFactor, CellScore, LevelScore, Score, Set};
 use report::{Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Links, Quantity, Section};
 use units::counted;
 
@@ -11,19 +11,24 @@ pub(super) fn document(board: &Board) -> Document {
         Set::Quick => "quick: many cheap ones and few costly ones, weighed by what they stand for",
         Set::Sample => "the published sample",
         Set::All => "the whole matrix",
+        Set::Real => "recorded pages and documents over the paths that people have",
     };
+    let half = board.half.map_or(String::new(), |half| format!(", half: {}", half.name()));
     let cells = |title, of_cell| Block::Heat(by_cell(board, title, of_cell));
     Document {
         title: "Scoreboard".to_owned(),
         facts: vec![
-            format!("{} ({set})", counted(board.cells.len(), "cell")),
-            format!("Seed {}", board.seed),
-            "Simulated. The limit is what no transport can beat; harm is held against linux."
+            format!("{} ({set}{half})", counted(board.cells.len(), "cell")),
+            seeds(board),
+            "Simulated. The limit is what no transport can beat. Harm is held against linux, harm over fair against fair \
+             sharing."
                 .to_owned(),
             pages::explained_in(&["docs/scoreboard.md"]),
         ],
         sections: vec![
-            section("Results", vec![Block::Table(table(board))]),
+            section("Results", vec![Block::Table(table::scores(board))]),
+            section("Time against harm", plot::blocks(board)),
+            section("What schemes lost time to", vec![Block::Table(table::causes(board))]),
             section(
                 "Time over linux's, by level",
                 vec![Block::Text(BLUE.to_owned()), Block::Heat(by_level(board, over_linux()))],
@@ -32,18 +37,33 @@ pub(super) fn document(board: &Board) -> Document {
                 "Time over the limit, by level",
                 vec![Block::Heat(by_level(board, over_limit()))],
             ),
-            section("Harm to the background, by level", vec![Block::Heat(by_level(board, harm()))]),
+            section(
+                "Harm to the background, by level",
+                vec![
+                    Block::Heat(by_level(board, harm())),
+                    Block::Heat(by_level(board, over_fair())),
+                ],
+            ),
             section(
                 "Cell by cell",
                 vec![
                     Block::Text(CELLS.to_owned()),
                     cells("Time over linux's", (|c| Some(c.over_linux), RATIO)),
                     cells("Harm to the background", (|c| c.harm, HARM)),
+                    cells("Harm over fair", (|c| c.harm_over_fair, HARM)),
                 ],
             ),
         ],
+        schemes: board.schemes.iter().map(|score| score.name.clone()).collect(),
         links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
-        ..Document::default()
+    }
+}
+
+fn seeds(board: &Board) -> String {
+    let processing = if board.is_exact { "answer at once" } else { "work on each packet" };
+    match board.seeds {
+        1 => format!("Seed {}; hosts {processing}", board.seed),
+        n => format!("{n} seeds from {} on; hosts {processing}", board.seed),
     }
 }
 
@@ -99,10 +119,17 @@ const fn harm() -> Shown {
     Shown { title, value: |level| level.harm, quantity: Quantity::Gain, scale: HARM }
 }
 
+const fn over_fair() -> Shown {
+    let title =
+        "Mean of the time that the background took over what fair sharing would leave, less one";
+    let value = |level: &LevelScore| level.harm_over_fair;
+    Shown { title, value, quantity: Quantity::Gain, scale: HARM }
+}
+
 fn by_level(board: &Board, shown: Shown) -> HeatMap {
-    let group = |factor: MatrixFactor| HeatGroup {
-        title: factor.name().to_owned(),
-        columns: factor.levels().iter().map(|level| (*level).to_owned()).collect(),
+    let group = |factor: BoardFactor| HeatGroup {
+        title: factor.name.to_owned(),
+        columns: factor.levels.iter().map(|level| (*level).to_owned()).collect(),
     };
     let row = |score: &Score| HeatRow {
         title: score.name.clone(),
@@ -111,7 +138,7 @@ fn by_level(board: &Board, shown: Shown) -> HeatMap {
     HeatMap {
         title: shown.title.to_owned(),
         row_head: "scheme".to_owned(),
-        groups: MatrixFactor::ALL.map(group).to_vec(),
+        groups: board.set.factors().into_iter().map(group).collect(),
         rows: board.schemes.iter().map(row).collect(),
         quantity: shown.quantity,
         scale: shown.scale,

@@ -216,6 +216,9 @@ impl PageLoad {
         let protocol = self.loader.protocol(host);
         let token = self.first_token + 1 + index as u32;
         let mut transfer = PageTransfer::new(server, session, protocol, token);
+        if server_scheme.hears_sizes() {
+            transfer.announce_sizes(protocol);
+        }
         if let Some(peer) = context.peer(from, id) {
             transfer.on_port(peer.local_port);
             self.callers.insert((from, peer.local_port), index);

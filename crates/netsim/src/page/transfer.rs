@@ -4,7 +4,7 @@ use crate::application::AppContext;
 use crate::{HostId, Losses};
 use tcp::{ConnId, Stats, WindowChange};
 use units::Instant;
-use workload::{PageLoader, Protocol, ServerSession, Span, SpanContent};
+use workload::{Announcements, Page, PageLoader, Protocol, ServerSession, Span, SpanContent};
 
 /// A timer of an application that is set again and again.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +42,8 @@ pub struct PageTransfer {
     low_water: Option<u64>,
     /// The server does not close behind its response, even if its protocol says so.
     stays_open: bool,
+    /// Where responses begin, if the server says how long they are.
+    announcements: Option<(Announcements, Protocol)>,
     alarm: Alarm,
     token: u32,
     stats: Stats,
@@ -66,6 +68,7 @@ impl PageTransfer {
             client_stats: None,
             session,
             stays_open: false,
+            announcements: None,
             alarm: Alarm::default(),
             token,
             stats: Stats::default(),
@@ -92,6 +95,11 @@ impl PageTransfer {
     /// The connection at the server, once it has accepted or opened it.
     pub const fn server_conn(&self) -> Option<ConnId> {
         self.server_conn
+    }
+
+    /// The server says before each response how long it is.
+    pub(super) fn announce_sizes(&mut self, protocol: Protocol) {
+        self.announcements = Some((Announcements::default(), protocol));
     }
 
     /// The server's counters when the client had closed, or else when the page was done.
@@ -179,6 +187,7 @@ impl PageTransfer {
                 let content = loader.page().object(object).kind.ticket_content();
                 context.set_content(self.server, id, content);
             }
+            self.announce(context, id, (loader.page(), &span));
             context.write(self.server, id, span.bytes);
             loader.expect(conn, span);
         }
@@ -190,6 +199,15 @@ impl PageTransfer {
             && self.unsent(context).is_some_and(|unsent| unsent >= low)
         {
             context.notify_unsent_below(self.server, id, low);
+        }
+    }
+
+    /// The server says how long the response is that begins with `span`, if one does.
+    fn announce(&mut self, context: &mut AppContext<'_>, id: ConnId, (page, span): (&Page, &Span)) {
+        if let Some((announcements, protocol)) = &mut self.announcements
+            && let Some(bytes) = announcements.of(span, (page, protocol))
+        {
+            context.announce(self.server, id, bytes);
         }
     }
 

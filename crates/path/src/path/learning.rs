@@ -141,6 +141,7 @@ impl Path {
     /// A member has sent all it will, or the last has left: how the path is now is remembered, as of
     /// the last ACK.
     pub fn learn_of_end(&mut self) {
+        self.on_end();
         let acked = self.acked_total;
         let Some(learning) = self.learning.as_deref_mut() else { return };
         if learning.kind != MemoryKind::Temporal || learning.told_at == Some(acked) {

@@ -4,6 +4,7 @@
 //! [`Window`] beside the start-up and the congestion controller that move it, keeps what an undo
 //! needs, and paces.
 
+mod attended;
 mod bucket;
 mod control;
 mod epochs;
@@ -18,6 +19,7 @@ mod shared;
 mod startup_report;
 mod wait;
 
+use attended::Attention;
 pub use control::MemberDelivery;
 use control::Rules;
 pub use learning::{Learning, Reporting};
@@ -51,6 +53,7 @@ pub struct Path {
     has_reset_timer: bool,
     /// [`StartUp::observes`].
     startup_observes: bool,
+    attention: Attention,
     /// Which of the two answers losses itself.
     rules: Rules,
     /// Round trips on this path, shared by its members.
@@ -128,6 +131,7 @@ impl Path {
             in_startup: true,
             has_reset_timer,
             startup_observes,
+            attention: Attention::default(),
             rules,
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then_some(pacer),
@@ -347,7 +351,7 @@ impl Path {
         if !usage.validate || usage.limited {
             return true;
         }
-        self.window.below_ssthresh() && self.window.cwnd() < 2 * usage.max_in_flight
+        self.window.below_ssthresh() && self.window.cwnd() < 2 * self.counted(usage.max_in_flight)
     }
 
     /// Shows an ACK to the start-up, which may find the path full, and completes the sample.

@@ -10,9 +10,12 @@ use units::{Duration, Instant};
 const UNPACED_SEGMENTS: u64 = 10;
 
 impl Path {
-    /// True if what is sent is spread over time, or is about to be.
+    /// True if what is sent is spread over time, or may be about to be.
     pub const fn is_paced(&self) -> bool {
-        self.pacer.is_some() || self.planned.is_some() || self.window.has_order()
+        self.pacer.is_some()
+            || self.planned.is_some()
+            || self.window.has_order()
+            || self.attention.watches_sending
     }
 
     /// When the pacer lets the next segment go; `None`: now.

@@ -66,6 +66,7 @@ impl Path {
             return;
         }
         self.learn_of_congestion();
+        self.on_loss_met();
         self.before_reduction = Some((self.window.cwnd(), self.window.ssthresh()));
         self.note_reduction(event.timeout);
         let ruled = self.is_ruled();
@@ -75,6 +76,7 @@ impl Path {
         };
         self.window.set_ssthresh(ssthresh, cause);
         self.startup.on_congestion(&mut self.window);
+        self.obey_pacing();
         self.startup_meter.on_exit(match cause {
             Cause::Timeout => StartUpExit::Timeout,
             Cause::Ecn => StartUpExit::Ecn,

@@ -43,6 +43,7 @@ impl Path {
         transfer: PendingData,
     ) -> Option<Instant> {
         if self.begin(transfer) {
+            self.on_start_of_sending(transfer);
             return None;
         }
         let last = self.last_sent.filter(|_| !self.resumed)?;
@@ -60,6 +61,7 @@ impl Path {
         } else if self.startup.awaits_transfer() {
             self.begin_transfer(transfer);
         }
+        self.on_start_of_sending(transfer);
         None
     }
 
@@ -84,7 +86,10 @@ impl Path {
             IdleRestart::SlowStart => {
                 self.window.set_cwnd(self.restart_window.min(self.window.cwnd()), Cause::Idle);
             }
-            IdleRestart::Decay => self.decay_after(idle),
+            IdleRestart::Decay => {
+                self.on_idle_end();
+                self.decay_after(idle);
+            }
         }
         self.enter_startup_if_below(Occasion::Idle);
     }

@@ -7,6 +7,7 @@
 //! in flight instead.
 
 use super::Path;
+use super::attended::Attention;
 use super::epochs::Epochs;
 use crate::client::ProxyClient;
 use policy::ack::{AckSample, SentSegment};
@@ -115,6 +116,8 @@ impl Shared {
 impl Path {
     /// From now on several connections may share the path.
     pub fn share(&mut self, sharing: Sharing) {
+        // The agent's start-ups know the events of one connection.
+        self.attention = Attention::default();
         match &mut self.shared {
             Some(shared) => shared.sharing = sharing,
             None => {

@@ -54,6 +54,15 @@ pub(crate) enum Probing {
     Over,
 }
 
+/// What a controller that models the path has measured of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelledPath {
+    /// Bandwidth in segments a microsecond, in the fixed point of [`arith::bbr`].
+    pub bandwidth: u64,
+    /// Lowest round trip, microseconds.
+    pub min_rtt_us: u64,
+}
+
 /// What is known of a path, by whoever owns the window.
 #[derive(Clone, Debug)]
 pub struct Model {

@@ -7,7 +7,7 @@
 
 use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::{AckSample, Delivery, micros};
-use crate::bbr::{Gains, Model, Probing};
+use crate::bbr::{Gains, Model, ModelledPath, Probing};
 use crate::registry::{Implied, Make};
 use crate::window::Window;
 use arith::bbr::{CWND_GAIN, CYCLE, DRAIN_GAIN, HIGH_GAIN, UNIT};
@@ -112,6 +112,12 @@ impl CongestionControl for Bbr {
             Probing::No | Probing::Yes => {}
         }
         self.model = Some(model);
+    }
+
+    fn modelled(&self) -> Option<ModelledPath> {
+        let model = self.model.as_deref()?;
+        let min_rtt_us = model.min_rtt_us()?;
+        Some(ModelledPath { bandwidth: model.max_bandwidth(), min_rtt_us })
     }
 
     fn set_seed(&mut self, seed: u64) {

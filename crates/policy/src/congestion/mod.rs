@@ -23,7 +23,7 @@ controllers! {
 }
 
 use crate::ack::AckSample;
-use crate::bbr::Model;
+use crate::bbr::{Model, ModelledPath};
 use crate::registry::Descriptor;
 use crate::window::Window;
 use units::{Duration, Instant};
@@ -104,6 +104,11 @@ pub trait CongestionControl {
     /// Takes over the model of the path that the start-up has made.
     fn take_over(&mut self, model: Box<Model>) {
         drop(model);
+    }
+
+    /// What it has measured of the path, if it models one.
+    fn modelled(&self) -> Option<ModelledPath> {
+        None
     }
 
     /// The controller wants [`AckSample::round`].

@@ -107,8 +107,7 @@ mod tests {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
         let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         let seed = average.map(|n| Remembered { cwnd: n * MSS, ..Remembered::default() });
-        let start =
-            Start { seed, initial_window: 10 * MSS, ..Start::of(Occasion::NewPath, &rtt) };
+        let start = Start { seed, initial_window: 10 * MSS, ..Start::of(Occasion::NewPath, &rtt) };
         policy.begin(&mut window, &start);
         assert_eq!(window.cwnd(), average.unwrap_or(10) * MSS);
         window.set_cwnd(60 * MSS, Cause::SlowStart);

@@ -16,6 +16,7 @@ macro_rules! start_ups {
     };
 }
 
+pub mod attended;
 pub mod start;
 pub mod wrapping;
 
@@ -39,6 +40,7 @@ start_ups! {
     ewma_iw: EWMA_IW;
     jump_start: JUMP_START;
     fast_start: FAST_START;
+    warm: WARM, MEMBER;
 }
 
 use crate::ack::{AckSample, RttEstimator};
@@ -48,6 +50,7 @@ use crate::window::Window;
 use memory::PathState;
 use units::Duration;
 
+pub use attended::{Attendance, Attendant, Attended, SharedAttendant, Situation};
 pub use bbr::BbrStart;
 pub use careful_resume::CarefulResume;
 pub use fast_start::FastStart;
@@ -59,6 +62,7 @@ pub use slow_start::{LinuxSlowStart, SlowStart};
 pub use spand::Spand;
 pub use start::{Occasion, PendingData, Remembered, Start};
 pub use vegas::VegasStart;
+pub use warm::Warm;
 pub use wrapping::{Overlay, OverlayTurn, Wrapping};
 
 /// Whether a start-up goes on.
@@ -161,6 +165,11 @@ pub trait StartUp {
     /// The policy wants [`AckSample::round`].
     fn needs_rounds(&self) -> bool {
         false
+    }
+
+    /// Itself, if it is to be told of more events; the answer is the same for its life.
+    fn attended(&mut self) -> Option<&mut dyn Attended> {
+        None
     }
 
     /// Changes what is remembered of the path, which is how it was at the end, to what the policy wants to begin with.

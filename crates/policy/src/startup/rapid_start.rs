@@ -223,8 +223,7 @@ mod tests {
         let acked = 90 - lost;
         for n in 1..=acked {
             let fresh = if n <= lost { lost.div_ceil(acked).min(lost) } else { 0 };
-            let delivery =
-                Delivery { lost: fresh, ..DeliveryMeter::default().delivery(1, None) };
+            let delivery = Delivery { lost: fresh, ..DeliveryMeter::default().delivery(1, None) };
             let acked_total = if n == acked { 1_000_000 } else { n * MSS };
             let ack = AckSample { acked_total, delivery: Some(delivery), ..sample(100, 1) };
             let phase = policy.on_ack(&mut window, &ack);

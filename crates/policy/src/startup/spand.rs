@@ -202,7 +202,7 @@ mod tests {
         let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         let start = Start {
             seed: share.map(seed),
-            transfer: Some(PendingData { bytes, admitted: u64::MAX }),
+            transfer: Some(PendingData { bytes, admitted: u64::MAX, announced: 0 }),
             initial_window: 3 * MSS,
             ..Start::of(occasion, &rtt)
         };
@@ -237,7 +237,7 @@ mod tests {
         // Wc = 31, F = 30: all in one window; with 12 it would be 9 (9 + 10 + 11 = 30).
         let assumed_share = Some(31);
         let spand = Spand::new(SpandOptions { assumed_share, ..options() });
-        let transfer = Some(PendingData { bytes: 30 * MSS, admitted: u64::MAX });
+        let transfer = Some(PendingData { bytes: 30 * MSS, admitted: u64::MAX, announced: 0 });
         assert_eq!(spand.first_window(12 * MSS, transfer, MSS), 30);
         assert_eq!(Spand::new(options()).first_window(12 * MSS, transfer, MSS), 9);
     }
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn a_share_between_two_segments_is_the_lower_one_unless_said() {
         // F = 30: Wc = 8 begins with 4 (4 + ... + 8 = 30), Wc = 9 with 6 (6 + ... + 9 = 30).
-        let transfer = Some(PendingData { bytes: 30 * MSS, admitted: u64::MAX });
+        let transfer = Some(PendingData { bytes: 30 * MSS, admitted: u64::MAX, announced: 0 });
         let begins = |nearest, share| {
             let options = SpandOptions { nearest, ..options() };
             Spand::new(options).first_window(share, transfer, MSS)

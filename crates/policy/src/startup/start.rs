@@ -43,6 +43,8 @@ pub struct PendingData {
     pub bytes: u64,
     /// Bytes that the peer's window admits, whether or not so many wait.
     pub admitted: u64,
+    /// Bytes that the application has said it writes, as far as they are not sent; 0: it has said nothing.
+    pub announced: u64,
 }
 
 #[cfg(test)]

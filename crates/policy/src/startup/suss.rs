@@ -150,7 +150,8 @@ impl State {
         let free = next <= u128::from(self.min_rtt.as_nanos()) && self.round < most + 2;
         // The round trip has grown so slowly that it will be below 9/8 of the smallest.
         let rounds = u64::from(self.round - self.min_in_round);
-        let bound = self.min_rtt.saturating_mul(rounds + 1) + self.min_rtt.saturating_mul(rounds) / 8;
+        let bound =
+            self.min_rtt.saturating_mul(rounds + 1) + self.min_rtt.saturating_mul(rounds) / 8;
         Some(free && self.round_min.saturating_mul(rounds + 1) <= bound)
     }
 }
@@ -176,7 +177,12 @@ impl Suss {
     }
 
     /// The last blue segment of a flight is acknowledged.
-    fn judge(&mut self, window: &mut Window, mut state: State, sample: &AckSample) -> Option<State> {
+    fn judge(
+        &mut self,
+        window: &mut Window,
+        mut state: State,
+        sample: &AckSample,
+    ) -> Option<State> {
         state.blue = Blue::Last;
         state.tail = state.head + state.blue_bytes();
         let free = match state.train(sample.now).filter(|_| state.fills) {
@@ -238,7 +244,12 @@ impl Suss {
     }
 
     /// Follows the flights.
-    fn follow(&mut self, window: &mut Window, mut state: State, sample: &AckSample) -> Option<State> {
+    fn follow(
+        &mut self,
+        window: &mut Window,
+        mut state: State,
+        sample: &AckSample,
+    ) -> Option<State> {
         if state.blue == Blue::Last {
             state.blue = Blue::No;
         }
@@ -296,7 +307,8 @@ impl StartUp for Suss {
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
-        let red = self.state.is_some_and(|state| state.blue == Blue::No) && self.red_until.is_some();
+        let red =
+            self.state.is_some_and(|state| state.blue == Blue::No) && self.red_until.is_some();
         if red && window.below_ssthresh() {
             return Phase::Continue;
         }

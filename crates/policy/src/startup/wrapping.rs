@@ -4,7 +4,7 @@
 //! [`Wrapping`] puts it on top of the other start-up and forwards all else. A wrapper that has
 //! nothing to do is therefore the start-up that it wraps.
 
-use super::{Occasion, Phase, Setback, Start, StartUp};
+use super::{Attended, Occasion, Phase, Setback, Start, StartUp};
 use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::Model;
 use crate::window::Window;
@@ -78,6 +78,11 @@ pub trait Overlay {
     /// The overlay wants [`AckSample::round`].
     fn needs_rounds(&self) -> bool {
         false
+    }
+
+    /// The overlay, if it is to be told of more events.
+    fn attended(&mut self) -> Option<&mut dyn Attended> {
+        None
     }
 
     /// Changes what is remembered of the path, after the wrapped start-up did.
@@ -184,6 +189,11 @@ impl<O: Overlay> StartUp for Wrapping<O> {
 
     fn needs_rounds(&self) -> bool {
         self.overlay.needs_rounds() || self.inner.needs_rounds()
+    }
+
+    /// No start-up that wraps nothing is told of these events.
+    fn attended(&mut self) -> Option<&mut dyn Attended> {
+        self.overlay.attended()
     }
 
     fn leave(&self, state: &mut PathState) {

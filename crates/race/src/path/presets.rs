@@ -42,6 +42,11 @@ pub const PRESETS: &[PathPreset] = &[
         "a DOCSIS 3.1 subscription to a server in the same country; 40 ms of queue, as modems with active buffers hold",
     ),
     named(
+        "5g",
+        "80mbit,40ms,1.5MB,up=15mbit",
+        "a mid-band 5G cell that others share: a few times LTE's rate and half of its delay; deep per-user queue, 0.15 s here",
+    ),
+    named(
         "geo-satellite",
         "50mbit,600ms,4MB,up=3mbit,loss=0.0005",
         "geostationary orbit: 4 x 35,786 km take 477 ms, the rest is framing and the ground; about one product of queue",

@@ -4,10 +4,13 @@
 //! taken the fewest times, rare pairs counting more; what is left is settled by a hash. So every prefix
 //! of it is balanced. The quick set is built the same way within strata of what cells cost (`strata`).
 
+use super::scene::{BackgroundLoad, Before, DownRate, Scene};
 use crate::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
 use crate::path::PathSpec;
 use netsim::derive_seed;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use std::sync::Arc;
+use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 
 /// Cells of the sample.
 pub const SAMPLE_CELLS: usize = 300;
@@ -15,18 +18,6 @@ pub const SAMPLE_CELLS: usize = 300;
 pub const FACTORS: usize = 7;
 /// Levels of each factor.
 pub const LEVELS: [usize; FACTORS] = [SIZES.len(), RTTS.len(), RATES.len(), QUEUES.len(), 3, 3, 3];
-
-/// What else is on the path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BackgroundLoad {
-    /// Nothing.
-    Idle,
-    /// A `linux` transfer whose window is half of the bandwidth-delay product.
-    Half,
-    /// Two `linux` transfers that take what there is.
-    Full,
-}
 
 /// What there is to remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -133,25 +124,6 @@ impl MatrixFactor {
     }
 }
 
-/// Which cells are run.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Set {
-    /// Many cells that cost little and few that cost much, weighed by what they stand for.
-    Quick,
-    /// The sample.
-    Sample,
-    /// The whole matrix.
-    All,
-}
-
-impl Set {
-    /// The cells, in the order in which they are reported.
-    pub fn cells(self) -> Vec<MatrixCell> {
-        self.strata().into_iter().flat_map(|stratum| stratum.cells).collect()
-    }
-}
-
 /// A level of every factor.
 pub(super) type Place = [usize; FACTORS];
 
@@ -201,15 +173,47 @@ impl MatrixCell {
     }
 }
 
-/// Cells as CSV: a line each, numbered from 1.
-pub fn listing(cells: &[MatrixCell]) -> String {
-    let mut out = "cell,size_bytes,rtt_ms,rate_bps,queue_millibdp,load,memory,shape\n".to_owned();
-    for (n, cell) in cells.iter().enumerate() {
-        let MatrixCell { bytes, rtt_ms, rate_bps, queue_millibdp, load, memory, shape } = cell;
-        let words = format!("{load:?},{memory:?},{shape:?}").to_lowercase();
-        out += &format!("{},{bytes},{rtt_ms},{rate_bps},{queue_millibdp},{words}\n", n + 1);
+/// How much faster a path was that is remembered wrongly.
+const FASTER: u64 = 4;
+
+impl MatrixCell {
+    pub(super) fn scene(&self) -> Scene {
+        Scene {
+            name: self.name(),
+            page: Arc::new(self.page()),
+            bytes: self.bytes,
+            loader: LoaderConfig::default(),
+            path: self.path(),
+            down_rate: DownRate::Steady,
+            load: self.load,
+            before: match self.memory {
+                Memory::Cold => Before::Nothing,
+                Memory::Warm => Before::SameTransfer,
+                Memory::Stale => Before::FasterPath(FASTER),
+            },
+        }
     }
-    out
+
+    /// Equal objects asked for at once, over connections that close behind them.
+    fn page(&self) -> Page {
+        let host = PageHost::plain("server", Http::Http10);
+        let count = self.shape.objects();
+        let object = |n: u64| {
+            // What does not divide goes to the first.
+            let bytes = self.bytes / count + if n == 0 { self.bytes % count } else { 0 };
+            let kind = if n == 0 { ObjectKind::Html } else { ObjectKind::Image };
+            Object::plain(format!("object{n}"), kind, bytes)
+        };
+        let objects = (0..count).map(object).collect();
+        Page::new("transfer", vec![host], objects).expect("a page of equal objects is one")
+    }
+
+    /// A line of the list of cells: size, round trip, rate, queue, load, memory and shape.
+    pub(super) fn listed(&self) -> String {
+        let Self { bytes, rtt_ms, rate_bps, queue_millibdp, load, memory, shape } = self;
+        let words = format!("{load:?},{memory:?},{shape:?}").to_lowercase();
+        format!("{bytes},{rtt_ms},{rate_bps},{queue_millibdp},{words}")
+    }
 }
 
 /// Every place of the matrix, the last factor varying fastest.

@@ -1,31 +1,45 @@
-//! The scoreboard: every scheme over one fixed matrix of paths, sizes and circumstances, held against
+//! The scoreboard: every scheme over one fixed set of paths, sizes and circumstances, held against
 //! the limit, and against what `linux` does to others in its place.
 //!
-//! `cells` has the matrix and its published sample, `strata` the quick set and what cells stand for, `run` one transfer
-//! in one cell, `standing` what happens to the background meanwhile, `score` what is said of a scheme over all cells,
-//! `ranking` whether two boards rank alike. The matrix does not change: figures of different versions are of the same
-//! cells, with the same seeds.
+//! `cells` has the matrix and its published sample, `strata` the quick set and what cells stand for, `real` the board of
+//! real shapes, `set` which cells are run, `half` halves to tune and to check on. `scene` is a cell as it is run, `run`
+//! one transfer in it, `standing` what happens to the background meanwhile, `causes` what the transfer lost time to.
+//! `cell_score` is what is said of a scheme in a cell, `score` over all cells, `ranking` whether two boards rank alike.
+//! The cells do not change: figures of different versions are of the same cells, with the same seeds.
 
+mod causes;
+mod cell_score;
 mod cells;
+mod half;
 mod ranking;
+mod real;
 mod run;
+mod scene;
 mod score;
+mod set;
 mod standing;
 mod statistics;
 mod strata;
+mod wander;
 
-pub use cells::{
-    BackgroundLoad, FACTORS, LEVELS, MatrixCell, MatrixFactor, Memory, SAMPLE_CELLS, Set,
-    TransferShape, listing,
-};
+pub use causes::CauseCounts;
+pub use cell_score::CellScore;
+pub use cells::{FACTORS, LEVELS, MatrixCell, MatrixFactor, Memory, SAMPLE_CELLS, TransferShape};
+pub use half::Half;
 pub use ranking::{RankAgreement, Ranked, Ranking, SwappedPair};
+pub use real::{RealCell, RealVisit};
 pub use run::TransferOutcome;
-pub use score::{Board, CellScore, LevelScore, Score};
+pub use scene::BackgroundLoad;
+pub use score::{Board, HarmScore, LevelScore, LimitScore, Score, TimeScore};
+pub use set::{BoardCell, BoardFactor, Set};
 pub use statistics::MeanBounds;
 
-use crate::BASELINE;
+use crate::{BASELINE, ProcessingDelay, REAL_PROCESSING};
 use rayon::prelude::*;
-use score::WeighedCell;
+use run::Draw;
+use scene::Scene;
+use score::BoardRuns;
+use strata::WeighedCell;
 use tcp::Scheme;
 use units::Duration;
 
@@ -45,17 +59,37 @@ pub struct ScoreboardPlan {
     pub schemes: Vec<Scheme>,
     /// Which cells.
     pub set: Set,
-    /// Seed of start phases.
+    /// Which half of them; `None`: both.
+    pub half: Option<Half>,
+    /// The first seed of start phases.
     pub seed: u64,
+    /// Seeds of each cell, from the first on; at least 1.
+    pub seeds: u32,
+    /// How long every host works on a packet before it sends it; [`REAL_PROCESSING`] or [`ProcessingDelay::NONE`]. Each seed
+    /// draws other delays, all schemes under a seed the same.
+    pub processing: ProcessingDelay,
 }
 
 impl ScoreboardPlan {
-    /// Number of times that `on_run` will be called.
-    pub fn run_count(&self) -> u64 {
-        (self.schemes.len() * self.set.cells().len()) as u64
+    /// Hosts work on packets for no time.
+    pub fn is_exact(&self) -> bool {
+        self.processing == ProcessingDelay::NONE
     }
 
-    /// Runs every scheme in every cell, spread over `threads` (0: as many as there are cores), and
+    /// The processing of hosts that suits so many seeds: that of real hosts, if there are several. Start phases alone
+    /// leave the race between two packets for the last place in a queue as it is.
+    pub const fn usual_processing(seeds: u32) -> ProcessingDelay {
+        if seeds > 1 { REAL_PROCESSING } else { ProcessingDelay::NONE }
+    }
+
+    /// Number of times that `on_run` will be called.
+    pub fn run_count(&self) -> u64 {
+        let cells = WeighedCell::all(self.set, self.half);
+        // Each cell under each scheme, and once with its background alone.
+        (cells.len() * (self.schemes.len() + 1)) as u64 * u64::from(self.seeds)
+    }
+
+    /// Runs every scheme in every cell under every seed, spread over `threads` (0: as many as there are cores), and
     /// scores them; `on_run` is told of every run, from any thread. The result does not depend on the
     /// threads.
     ///
@@ -66,21 +100,52 @@ impl ScoreboardPlan {
             .num_threads(threads)
             .build()
             .expect("threads to run in");
-        let cells = WeighedCell::all(self.set);
-        let runs: Vec<(&Scheme, &MatrixCell)> =
-            self.schemes.iter().flat_map(|s| cells.iter().map(move |c| (s, &c.cell))).collect();
-        let one = |(scheme, cell): &(&Scheme, &MatrixCell)| {
-            let outcome = run::run(cell, scheme, self.seed);
+        Board::new(self, &pool.install(|| self.run_all(on_run)))
+    }
+
+    fn run_all(&self, on_run: &(dyn Fn() + Sync)) -> BoardRuns {
+        let cells = WeighedCell::all(self.set, self.half);
+        let scenes: Vec<Scene> = cells.iter().map(|weighed| weighed.cell.scene()).collect();
+        let seeds = self.seeds.max(1);
+        let draws: Vec<Draw> = (0..seeds).map(|n| self.draw(n)).collect();
+        let runs: Vec<(&Scene, Draw)> =
+            scenes.iter().flat_map(|scene| draws.iter().map(move |draw| (scene, *draw))).collect();
+        // The background alone, then each scheme.
+        let all: Vec<(Option<&Scheme>, &(&Scene, Draw))> = std::iter::once(None)
+            .chain(self.schemes.iter().map(Some))
+            .flat_map(|scheme| runs.iter().map(move |run| (scheme, run)))
+            .collect();
+        let one = |(scheme, (scene, draw)): &(Option<&Scheme>, &(&Scene, Draw))| {
+            let outcome = match scheme {
+                Some(scheme) => run::run(scene, scheme, *draw),
+                None => TransferOutcome {
+                    background: run::alone(scene, *draw),
+                    ..TransferOutcome::default()
+                },
+            };
             on_run();
             outcome
         };
-        let outcomes: Vec<TransferOutcome> = pool.install(|| runs.par_iter().map(one).collect());
-        let by_scheme: Vec<&[TransferOutcome]> = outcomes.chunks(cells.len()).collect();
+        let outcomes: Vec<TransferOutcome> = all.par_iter().map(one).collect();
+        let by_cell = |runs: &[TransferOutcome]| -> Vec<Vec<TransferOutcome>> {
+            runs.chunks(draws.len()).map(<[TransferOutcome]>::to_vec).collect()
+        };
+        let mut by_scheme = outcomes.chunks(runs.len());
+        let alone = by_cell(by_scheme.next().unwrap_or_default());
+        let times = |seeds: Vec<TransferOutcome>| seeds.iter().map(|one| one.background).collect();
         let baseline = self.schemes.iter().position(|s| s.name() == BASELINE);
-        let baseline = by_scheme[baseline.expect("the baseline is among the schemes")];
-        let scored = self.schemes.iter().zip(&by_scheme);
-        let scored = scored.map(|(s, o)| Score::of(s.name(), &cells, (o, baseline)));
-        Board::new(self, scored.collect())
+        BoardRuns {
+            yardsticks: scenes.iter().map(Scene::yardstick).collect(),
+            cells,
+            alone: alone.into_iter().map(times).collect(),
+            outcomes: by_scheme.map(by_cell).collect(),
+            baseline: baseline.expect("the baseline is among the schemes"),
+        }
+    }
+
+    /// The n-th seed and its delays.
+    fn draw(&self, n: u32) -> Draw {
+        Draw { seed: self.seed.wrapping_add(u64::from(n)), processing: self.processing }
     }
 }
 

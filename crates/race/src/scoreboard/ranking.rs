@@ -1,7 +1,7 @@
 //! Whether two boards rank schemes alike, such as the quick set's and the whole matrix's.
 
-use super::cells::Set;
 use super::score::Board;
+use super::set::Set;
 use super::statistics::MeanBounds;
 use serde::Deserialize;
 
@@ -19,9 +19,9 @@ pub struct Ranking {
 pub struct Ranked {
     /// The scheme.
     pub name: String,
-    /// As [`Score::over_linux`](super::Score::over_linux).
+    /// As [`TimeScore::over_linux`](super::TimeScore::over_linux).
     pub over_linux: f64,
-    /// As [`Score::over_linux_interval`](super::Score::over_linux_interval).
+    /// As [`TimeScore::over_linux_interval`](super::TimeScore::over_linux_interval).
     pub over_linux_interval: MeanBounds,
 }
 
@@ -52,8 +52,8 @@ impl From<&Board> for Ranking {
     fn from(board: &Board) -> Self {
         let ranked = |score: &super::Score| Ranked {
             name: score.name.clone(),
-            over_linux: score.over_linux,
-            over_linux_interval: score.over_linux_interval,
+            over_linux: score.time.over_linux,
+            over_linux_interval: score.time.over_linux_interval,
         };
         Self { set: board.set, schemes: board.schemes.iter().map(ranked).collect() }
     }

@@ -2,175 +2,198 @@
 //! remember, and the transfer that is measured.
 
 use super::TIME_LIMIT;
-use super::cells::{BackgroundLoad, MatrixCell, Memory};
+use super::causes::{CauseCounts, Resends};
+use super::scene::{Before, DownRate, Scene};
 use super::standing::{Standing, Tally};
-use crate::limit::{Capacity, limit_without_handshake};
+use super::wander;
+use crate::ends::EndCounts;
 use crate::path::PathSpec;
-use crate::{BASELINE, Phases, as_browsers_use_it, loader_for};
+use crate::{BASELINE, Phases, ProcessingDelay, as_browsers_use_it, loader_for};
+use link::LinkConfig;
 use netsim::{
-    Access, AppId, BulkSpec, BulkTransfer, PageLoad, PageSpec, Simulation, SimulationConfig,
-    derive_seed,
+    Access, AppId, BulkSpec, BulkTransfer, Duplex, HostId, PageLoad, PageSpec, Simulation,
+    SimulationConfig, derive_seed,
 };
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
-use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 
 /// What came of it. Durations count from the start of the transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransferOutcome {
     /// Until its last byte had arrived; `None` if it had not within [`TIME_LIMIT`].
     pub completion: Option<Duration>,
-    /// The earliest that any transport could.
-    pub limit: Duration,
     /// Until the background had heard of so many bytes more as it has to bring; `None` without it.
     pub background: Option<Duration>,
     /// Packets of the background offered to queues until then …
     pub background_packets: u64,
     /// … and dropped by them.
     pub background_drops: u64,
+    /// What the transfer lost time to.
+    pub causes: CauseCounts,
+}
+
+/// What is drawn anew for each seed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draw {
+    pub(super) seed: u64,
+    /// How long each host works on a packet before it sends it.
+    pub(super) processing: ProcessingDelay,
 }
 
 /// From the end of a first visit to the measured one: longer than any retransmission timeout of the
 /// matrix's paths.
 const IDLE: Duration = Duration::from_secs(5);
-/// How much faster a path was that is remembered wrongly.
-const FASTER: u64 = 4;
 /// How long before the first visit the background begins: so long, and so many round trips.
 const HEAD_START: (Duration, u64) = (Duration::from_secs(5), 10);
 
-/// Transfers the cell's page under `scheme`.
-pub(super) fn run(cell: &MatrixCell, scheme: &Scheme, seed: u64) -> TransferOutcome {
-    let mut stage = Stage::new(cell, scheme, seed);
-    let limit = earliest(cell, &stage.page);
-    let start = match cell.memory {
-        Memory::Cold => Some(stage.start),
-        Memory::Warm | Memory::Stale => stage.visit_before(cell),
+/// Transfers the scene's page under `scheme`.
+pub(super) fn run(scene: &Scene, scheme: &Scheme, draw: Draw) -> TransferOutcome {
+    let mut stage = Stage::new(scene, draw);
+    let load = stage.enter(scene, scheme);
+    let start = stage.visit_before(scene);
+    start.map_or_else(TransferOutcome::default, |start| {
+        if scene.before != Before::Nothing {
+            stage.simulation.wake(load, start, PageLoad::AGAIN);
+        }
+        stage.measure(scene, (load, start))
+    })
+}
+
+/// How long the background takes for its bytes when nothing is transferred: after the first visit by `linux` where
+/// there is one, from the instant at which the measured one would begin. `None` without a background.
+pub(super) fn alone(scene: &Scene, draw: Draw) -> Option<Duration> {
+    let mut stage = Stage::new(scene, draw);
+    let start = match scene.before {
+        Before::Nothing => stage.start,
+        Before::SameTransfer | Before::FasterPath(_) => {
+            let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
+            stage.enter(scene, &linux);
+            stage.visit_before(scene)?
+        }
     };
-    let missed = TransferOutcome { limit, ..TransferOutcome::default() };
-    start.map_or(missed, |start| stage.measure(cell, start, limit))
+    let tally = stage.watch_background(scene, start)?;
+    stage.finish_background(scene, start + TIME_LIMIT, &tally);
+    let reached = tally.borrow().reached;
+    Some(reached.map_or(TIME_LIMIT, |at| at.saturating_since(start)))
 }
 
-/// The limit that binds every scheme, also those that need no handshake.
-fn earliest(cell: &MatrixCell, page: &Page) -> Duration {
-    let capacity = Capacity::of(&cell.path(), Rate::from_bps(0));
-    limit_without_handshake(page, &plain(), capacity).page
-}
-
-fn plain() -> LoaderConfig {
-    LoaderConfig::default()
-}
-
-/// Equal objects asked for at once, over connections that close behind them.
-fn page(cell: &MatrixCell) -> Page {
-    let host = PageHost::plain("server", Http::Http10);
-    let count = cell.shape.objects();
-    let object = |n: u64| {
-        // What does not divide goes to the first.
-        let bytes = cell.bytes / count + if n == 0 { cell.bytes % count } else { 0 };
-        Object::plain(
-            format!("object{n}"),
-            if n == 0 { ObjectKind::Html } else { ObjectKind::Image },
-            bytes,
-        )
-    };
-    let objects = (0..count).map(object).collect();
-    Page::new("transfer", vec![host], objects).expect("a page of equal objects is one")
-}
-
-/// A simulation of a cell under a scheme, and who is in it.
+/// A simulation of a cell, and who is in it.
 struct Stage {
     simulation: Simulation,
     access: Access,
-    page: Arc<Page>,
-    load: AppId,
+    /// Servers of the page; behind them are the sources of the background.
+    servers: usize,
     /// When the first visit begins.
     start: Instant,
 }
 
 impl Stage {
-    fn new(cell: &MatrixCell, scheme: &Scheme, seed: u64) -> Self {
-        let seed = derive_seed(seed, &format!("cell/{}", cell.name()));
-        let flows = background(cell);
-        let mut links = cell.path().links();
-        if cell.memory == Memory::Stale {
-            // The queue is what it is when measured.
-            links = fast(cell).links();
+    fn new(scene: &Scene, draw: Draw) -> Self {
+        let seed = derive_seed(draw.seed, &format!("cell/{}", scene.name));
+        let flows = scene.background();
+        let servers = scene.page.hosts().len();
+        let mut access = Access::new(servers + flows.len(), None, links(scene, seed));
+        for host in access.servers.iter().chain([&access.client]) {
+            access.topology.set_processing_delay(*host, draw.processing);
         }
-        let access = Access::new(1 + flows.len(), None, links);
         let config = SimulationConfig { seed, ..SimulationConfig::default() };
         let mut simulation = Simulation::new(access.topology.clone(), config);
         let mut phases = Phases::of(seed);
         let phase = phases.draw();
-        for (scheme, source) in flows.iter().zip(&access.servers[1..]) {
+        for (scheme, source) in flows.iter().zip(&access.servers[servers..]) {
             let bulk = bulk(scheme, (*source, access.client));
             simulation.add_background(Instant::ZERO + phases.draw(), bulk);
         }
-        let rtt = Duration::from_millis(cell.rtt_ms);
-        let head_start = match cell.load {
-            BackgroundLoad::Idle => Duration::ZERO,
-            BackgroundLoad::Half | BackgroundLoad::Full => {
-                HEAD_START.0 + rtt.saturating_mul(HEAD_START.1)
-            }
+        let head_start = match flows.is_empty() {
+            true => Duration::ZERO,
+            false => HEAD_START.0 + scene.path.rtt().saturating_mul(HEAD_START.1),
         };
         let start = Instant::ZERO + head_start + phase;
-        let page = Arc::new(page(cell));
+        Self { simulation, access, servers, start }
+    }
+
+    /// Adds the load of the page, to begin with the first visit.
+    fn enter(&mut self, scene: &Scene, scheme: &Scheme) -> AppId {
         let scheme = as_browsers_use_it(scheme);
         let load = PageLoad::new(PageSpec {
-            page: Arc::clone(&page),
-            config: loader_for(&plain(), &scheme),
-            client: access.client,
-            servers: vec![access.servers[0]],
+            page: Arc::clone(&scene.page),
+            config: loader_for(&scene.loader, &scheme),
+            client: self.access.client,
+            servers: self.access.servers[..self.servers].to_vec(),
             client_scheme: scheme.clone(),
             server_scheme: scheme,
         });
-        let load = simulation.add(start, load);
-        Self { simulation, access, page, load, start }
+        self.simulation.add(self.start, load)
     }
 
-    /// The visit that leaves something to remember; returns when the next begins, or `None` if it did
+    /// The visit that leaves something to remember; returns when the measured one begins, or `None` if it did
     /// not end.
-    fn visit_before(&mut self, cell: &MatrixCell) -> Option<Instant> {
+    fn visit_before(&mut self, scene: &Scene) -> Option<Instant> {
+        if scene.before == Before::Nothing {
+            return Some(self.start);
+        }
         let end = self.simulation.run(self.start + TIME_LIMIT).ok()?;
-        if cell.memory == Memory::Stale {
+        if let Before::FasterPath(_) = scene.before {
             self.simulation.run_until(end + IDLE / 2).ok()?;
-            let rate = Rate::from_bps(cell.rate_bps);
-            for link in [self.access.access.forward, self.access.access.reverse] {
+            let links = self.access.access;
+            for (link, rate) in
+                [(links.forward, scene.path.down()), (links.reverse, scene.path.up())]
+            {
                 self.simulation.set_rate(link, rate).ok()?;
             }
         }
-        let next = end + IDLE;
-        self.simulation.wake(self.load, next, PageLoad::AGAIN);
-        Some(next)
+        Some(end + IDLE)
     }
 
-    fn measure(mut self, cell: &MatrixCell, start: Instant, limit: Duration) -> TransferOutcome {
+    /// Runs up to `start` and watches the background from there on, if there is one.
+    fn watch_background(&mut self, scene: &Scene, start: Instant) -> Option<Watched> {
         let _ = self.simulation.run_until(start);
-        let sources = &self.access.servers[1..];
-        let (standing, tally) = Standing::new(sources, start, goal(cell));
-        if !sources.is_empty() {
-            self.simulation.observe(standing);
+        let sources = &self.access.servers[self.servers..];
+        let (standing, tally) = Standing::new(sources, start, scene.goal());
+        if sources.is_empty() {
+            return None;
         }
+        self.simulation.observe(standing);
+        Some(tally)
+    }
+
+    fn measure(mut self, scene: &Scene, (load, start): (AppId, Instant)) -> TransferOutcome {
+        let tally = self.watch_background(scene, start);
+        let before = self.end_counts(load);
+        self.simulation.observe(Resends::new(&self.access.servers[..self.servers], start));
         let ended = self.simulation.run(start + TIME_LIMIT).is_ok();
-        let load = self.simulation.application::<PageLoad>(self.load).expect("it was added");
-        let done = load.loader().page_done_at().filter(|_| ended);
-        if !sources.is_empty() {
-            self.finish_background(cell, start + TIME_LIMIT, &tally);
+        let done = self.load(load).loader().page_done_at().filter(|_| ended);
+        let ends = self.end_counts(load).since(before);
+        let resends = self.simulation.observer::<Resends>().expect("it was added");
+        let causes = resends.with(ends);
+        if let Some(tally) = &tally {
+            self.finish_background(scene, start + TIME_LIMIT, tally);
         }
-        let tally = *tally.borrow();
+        let tally = tally.map_or_else(Tally::default, |tally| *tally.borrow());
         TransferOutcome {
             completion: done.map(|at| at.saturating_since(start)),
-            limit,
             background: tally.reached.map(|at| at.saturating_since(start)),
             background_packets: tally.offered,
             background_drops: tally.dropped,
+            causes,
         }
     }
 
+    fn load(&self, load: AppId) -> &PageLoad {
+        self.simulation.application(load).expect("it was added")
+    }
+
+    fn end_counts(&self, load: AppId) -> EndCounts {
+        let transfers = self.load(load).transfers().iter();
+        transfers.map(|t| EndCounts::of(&self.simulation, self.access.client, t)).sum()
+    }
+
     /// Goes on until the background has its bytes, some round trips at a time.
-    fn finish_background(&mut self, cell: &MatrixCell, limit: Instant, tally: &RefCell<Tally>) {
-        let step = Duration::from_millis(4 * cell.rtt_ms);
+    fn finish_background(&mut self, scene: &Scene, limit: Instant, tally: &Watched) {
+        let step = scene.path.rtt().saturating_mul(4);
         while tally.borrow().reached.is_none() && self.simulation.now() < limit {
             let next = self.simulation.now() + step;
             if self.simulation.run_until(next).is_err() {
@@ -180,36 +203,29 @@ impl Stage {
     }
 }
 
-/// The path four times faster, with the queue it has when measured.
-fn fast(cell: &MatrixCell) -> PathSpec {
-    let slow = cell.path();
-    let rate = Rate::from_bps(FASTER * cell.rate_bps);
+/// A tally that an observer adds to.
+type Watched = Rc<RefCell<Tally>>;
+
+/// The access link as it is at first.
+fn links(scene: &Scene, seed: u64) -> Duplex<LinkConfig> {
+    let mut links = scene.path.links();
+    if let Before::FasterPath(times) = scene.before {
+        // The queue is what it is when measured.
+        links = faster(&scene.path, times).links();
+    }
+    if scene.down_rate == DownRate::Wandering {
+        links.forward = links.forward.with_rate_trace(wander::trace(scene.path.down(), seed));
+    }
+    links
+}
+
+/// The path so many times faster, with the queue it has when measured.
+fn faster(slow: &PathSpec, times: u64) -> PathSpec {
+    let rate = Rate::from_bps(times * slow.down().as_bps());
     PathSpec::new(rate, slow.rtt(), slow.queue()).expect("a rate that can be")
 }
 
-/// Bytes that the background has to bring while it is watched: as many as the transfer, and enough for
-/// some round trips.
-fn goal(cell: &MatrixCell) -> u64 {
-    let rtt = Duration::from_millis(cell.rtt_ms);
-    cell.bytes.max(2 * Rate::from_bps(cell.rate_bps).bytes_in(rtt))
-}
-
-/// The schemes of the background.
-fn background(cell: &MatrixCell) -> Vec<Scheme> {
-    let linux = |text: &str| Scheme::parse(text).expect("linux and its parameters");
-    match cell.load {
-        BackgroundLoad::Idle => Vec::new(),
-        BackgroundLoad::Full => vec![linux(BASELINE), linux(BASELINE)],
-        BackgroundLoad::Half => {
-            let rtt = Duration::from_millis(cell.rtt_ms);
-            let half = Rate::from_bps(cell.rate_bps).bytes_in(rtt) / 2;
-            // In packets of 1500 bytes.
-            vec![linux(&format!("{BASELINE}+window={}", (half / 1500).max(1)))]
-        }
-    }
-}
-
-fn bulk(scheme: &Scheme, (from, to): (netsim::HostId, netsim::HostId)) -> BulkTransfer {
+fn bulk(scheme: &Scheme, (from, to): (HostId, HostId)) -> BulkTransfer {
     BulkTransfer::new(BulkSpec {
         from,
         to,

@@ -1,10 +1,19 @@
-//! What is said of a scheme: over all cells, over those of each level, and in each.
+//! What is said of a scheme over all cells and over those of each level, and of the limits beside it.
 
-use super::cells::{MatrixCell, MatrixFactor, Set};
+use super::causes::CauseCounts;
+use super::cell_score::{CellRuns, CellScore};
+use super::half::Half;
 use super::run::TransferOutcome;
-use super::statistics::{CellValue, MeanBounds, geometric_mean, interval, mean, percentile};
+use super::scene::Yardstick;
+use super::set::{BoardCell, Set};
+use super::statistics::{
+    CellValue, MeanBounds, geometric_mean, interval, mean, mean_interval, percentile,
+};
+use super::strata::WeighedCell;
 use super::{ScoreboardPlan, TIME_LIMIT};
+use crate::{LIMIT, LIMIT_WITHOUT_HANDSHAKE};
 use serde::Serialize;
+use units::Duration;
 
 /// All scores, the best scheme first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -13,40 +22,91 @@ pub struct Board {
     pub version: &'static str,
     /// Which cells.
     pub set: Set,
-    /// Seed of start phases.
+    /// Which half of them; `None`: both.
+    pub half: Option<Half>,
+    /// The first seed of start phases.
     pub seed: u64,
+    /// How many seeds each cell was run under.
+    pub seeds: u32,
+    /// Hosts worked on packets for no time.
+    pub is_exact: bool,
     /// The cells, in the order of [`Score::cells`].
-    pub cells: Vec<MatrixCell>,
-    /// The share of the matrix that each of these stands for, together 1: what means and percentiles weigh it by.
+    pub cells: Vec<BoardCell>,
+    /// The share of the board that each of these stands for, together 1: what means and percentiles weigh it by.
     pub weights: Vec<f64>,
-    /// By [`Score::over_linux`].
+    /// What no transport can beat: with handshakes, then without.
+    pub limits: Vec<LimitScore>,
+    /// By [`TimeScore::over_linux`].
     pub schemes: Vec<Score>,
 }
 
-/// One scheme's score. Times are completion times; one that was not over counts as [`TIME_LIMIT`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Score {
-    /// The scheme.
-    pub name: String,
+/// Times of one scheme or limit over all cells. A transfer that was not over counts as [`TIME_LIMIT`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TimeScore {
     /// Geometric mean over cells of time over `linux`'s. A cell that takes twice as long and one that takes half as
     /// long cancel, so that it does not matter which of two schemes is divided by which.
     pub over_linux: f64,
     /// 95 % interval of that mean: where it would lie over other cells drawn like these.
     pub over_linux_interval: MeanBounds,
-    /// Geometric mean over cells of time over the limit: [`Score::over_linux`] times `linux`'s own.
+    /// Median over cells of the same.
+    pub over_linux_median: f64,
+    /// Geometric mean over cells of time over the limit without handshakes: [`TimeScore::over_linux`] times `linux`'s
+    /// own.
     pub over_limit: f64,
-    /// 95th percentile of time over the limit.
+    /// 95th percentile of time over that limit.
     pub over_limit_p95: f64,
-    /// Mean over cells with a background of the time it took for its bytes over that beside `linux`,
-    /// less one.
+    /// Mean over cells of time less that limit, in round trips of the path.
+    pub behind_rtts: f64,
+    /// Median over cells of the same.
+    pub behind_rtts_median: f64,
+}
+
+/// A limit beside the schemes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LimitScore {
+    /// Its name, as in races.
+    pub name: &'static str,
+    /// Its times.
+    #[serde(flatten)]
+    pub time: TimeScore,
+    /// Seconds, by cell.
+    pub cells: Vec<f64>,
+}
+
+/// What a transfer did to the background, over all cells with one; `None` without such a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct HarmScore {
+    /// Mean of the time that the background took for its bytes over that beside `linux`, less one.
     pub harm: Option<f64>,
+    /// 95 % interval of that mean.
+    pub harm_interval: Option<MeanBounds>,
     /// Its 95th percentile.
     pub harm_p95: Option<f64>,
-    /// Mean over the same of the share of the background's packets that were dropped, less that
-    /// beside `linux`.
+    /// Mean of the same time over what fair sharing would leave, less one; see [`CellScore::harm_over_fair`].
+    pub harm_over_fair: Option<f64>,
+    /// 95 % interval of that mean.
+    pub harm_over_fair_interval: Option<MeanBounds>,
+    /// Its 95th percentile.
+    pub harm_over_fair_p95: Option<f64>,
+    /// Mean of the share of the background's packets that were dropped, less that beside `linux`.
     pub harm_loss: Option<f64>,
-    /// Cells in which the transfer was not over in time.
-    pub unfinished: usize,
+}
+
+/// One scheme's score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Score {
+    /// The scheme.
+    pub name: String,
+    /// Its times.
+    #[serde(flatten)]
+    pub time: TimeScore,
+    /// What it did to others.
+    #[serde(flatten)]
+    pub harm: HarmScore,
+    /// Transfers that were not over in time, over all cells and seeds.
+    pub unfinished: u64,
+    /// What its transfers lost time to: sums over all cells and seeds.
+    pub causes: CauseCounts,
     /// By factor and level.
     pub levels: Vec<LevelScore>,
     /// By cell.
@@ -60,133 +120,160 @@ pub struct LevelScore {
     pub factor: &'static str,
     /// Its level.
     pub level: &'static str,
-    /// As [`Score::over_limit`]; `None` without a cell of the level.
+    /// As [`TimeScore::over_limit`]; `None` without a cell of the level.
     pub over_limit: Option<f64>,
-    /// As [`Score::over_linux`].
+    /// As [`TimeScore::over_linux`].
     pub over_linux: Option<f64>,
-    /// As [`Score::harm`].
+    /// As [`HarmScore::harm`].
     pub harm: Option<f64>,
+    /// As [`HarmScore::harm_over_fair`].
+    pub harm_over_fair: Option<f64>,
 }
 
-/// A scheme in one cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CellScore {
-    /// Seconds; `None` if it was not over.
-    pub time_s: Option<f64>,
-    /// Time over the limit.
-    pub over_limit: f64,
-    /// Time over `linux`'s.
-    pub over_linux: f64,
-    /// As [`Score::harm`].
-    pub harm: Option<f64>,
-    /// As [`Score::harm_loss`].
-    pub harm_loss: Option<f64>,
-}
-
-impl Board {
-    pub(super) fn new(plan: &ScoreboardPlan, mut schemes: Vec<Score>) -> Self {
-        // Stable: equal scores stay in the order in which the schemes were named.
-        schemes.sort_by(|a, b| a.over_linux.total_cmp(&b.over_linux));
-        let (cells, weights) = (plan.set.cells(), plan.set.weights());
-        let version = env!("CARGO_PKG_VERSION");
-        Self { version, set: plan.set, seed: plan.seed, cells, weights, schemes }
-    }
-}
-
-/// A cell of a set, and what it stands for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct WeighedCell {
-    pub(super) cell: MatrixCell,
-    pub(super) weight: f64,
-    pub(super) stratum: usize,
-}
-
-impl WeighedCell {
-    /// The cells of a set, in its order.
-    pub(super) fn all(set: Set) -> Vec<Self> {
-        let strata = set.strata().into_iter().enumerate();
-        let places = strata.flat_map(|(stratum, of)| {
-            let weight = of.share / of.cells.len() as f64;
-            of.cells.into_iter().map(move |cell| Self { cell, weight, stratum })
-        });
-        places.collect()
-    }
+/// Every outcome in every cell under every seed, and what they are held against.
+pub(super) struct BoardRuns {
+    pub(super) cells: Vec<WeighedCell>,
+    pub(super) yardsticks: Vec<Yardstick>,
+    /// By cell and seed: the background's time beside nothing.
+    pub(super) alone: Vec<Vec<Option<Duration>>>,
+    /// By scheme of the plan, cell and seed.
+    pub(super) outcomes: Vec<Vec<Vec<TransferOutcome>>>,
+    /// The place of `linux` among the schemes.
+    pub(super) baseline: usize,
 }
 
 /// A cell and what came of a scheme in it.
 type Scored<'a> = (&'a WeighedCell, &'a CellScore);
 
+impl Board {
+    pub(super) fn new(plan: &ScoreboardPlan, runs: &BoardRuns) -> Self {
+        let names = plan.schemes.iter().zip(&runs.outcomes);
+        let mut schemes: Vec<Score> = names
+            .map(|(scheme, outcomes)| Score::of(scheme.name(), plan.set, (runs, outcomes)))
+            .collect();
+        // Stable: equal scores stay in the order in which the schemes were named.
+        schemes.sort_by(|a, b| a.time.over_linux.total_cmp(&b.time.over_linux));
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            set: plan.set,
+            half: plan.half,
+            seed: plan.seed,
+            seeds: plan.seeds,
+            is_exact: plan.is_exact(),
+            cells: runs.cells.iter().map(|weighed| weighed.cell).collect(),
+            weights: runs.cells.iter().map(|weighed| weighed.weight).collect(),
+            limits: vec![
+                LimitScore::of(LIMIT, runs, |yardstick| yardstick.limit),
+                LimitScore::of(LIMIT_WITHOUT_HANDSHAKE, runs, |y| y.limit_without_handshake),
+            ],
+            schemes,
+        }
+    }
+}
+
+impl BoardRuns {
+    /// A scheme's scores by cell.
+    fn scores(&self, outcomes: &[Vec<TransferOutcome>]) -> Vec<CellScore> {
+        let score = |(at, scheme): (usize, &Vec<TransferOutcome>)| {
+            CellScore::of(CellRuns {
+                yardstick: self.yardsticks[at],
+                alone: &self.alone[at],
+                scheme,
+                linux: &self.outcomes[self.baseline][at],
+            })
+        };
+        outcomes.iter().enumerate().map(score).collect()
+    }
+}
+
+impl TimeScore {
+    fn of(all: &[Scored<'_>]) -> Self {
+        let over_limit = values(all, |s| Some(s.over_limit));
+        let over_linux = values(all, |s| Some(s.over_linux));
+        let behind = values(all, |s| Some(s.behind_rtts));
+        let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        Self {
+            over_linux: or_nan(geometric_mean(&over_linux)),
+            over_linux_interval: interval(&over_linux),
+            over_linux_median: or_nan(percentile(over_linux, 50)),
+            over_limit: or_nan(geometric_mean(&over_limit)),
+            over_limit_p95: or_nan(percentile(over_limit, 95)),
+            behind_rtts: or_nan(mean(&behind)),
+            behind_rtts_median: or_nan(percentile(behind, 50)),
+        }
+    }
+}
+
+impl LimitScore {
+    /// A limit is a transfer that takes that long in each cell.
+    fn of(name: &'static str, runs: &BoardRuns, limit: fn(&Yardstick) -> Duration) -> Self {
+        let ended = |(yardstick, linux): (&Yardstick, &Vec<TransferOutcome>)| {
+            let completion = Some(limit(yardstick).min(TIME_LIMIT));
+            vec![TransferOutcome { completion, ..TransferOutcome::default() }; linux.len()]
+        };
+        let linux = &runs.outcomes[runs.baseline];
+        let outcomes: Vec<_> = runs.yardsticks.iter().zip(linux).map(ended).collect();
+        let scores = runs.scores(&outcomes);
+        let all: Vec<Scored<'_>> = runs.cells.iter().zip(&scores).collect();
+        let cells = runs.yardsticks.iter().map(|y| limit(y).as_secs_f64()).collect();
+        Self { name, time: TimeScore::of(&all), cells }
+    }
+}
+
+impl HarmScore {
+    fn of(all: &[Scored<'_>]) -> Self {
+        let harm = values(all, |s| s.harm);
+        let over_fair = values(all, |s| s.harm_over_fair);
+        Self {
+            harm: mean(&harm),
+            harm_interval: mean_interval(&harm),
+            harm_p95: percentile(harm, 95),
+            harm_over_fair: mean(&over_fair),
+            harm_over_fair_interval: mean_interval(&over_fair),
+            harm_over_fair_p95: percentile(over_fair, 95),
+            harm_loss: mean(&values(all, |s| s.harm_loss)),
+        }
+    }
+}
+
 impl Score {
-    /// From a scheme's outcomes and `linux`'s, by cell.
-    pub(super) fn of(
-        name: &str,
-        places: &[WeighedCell],
-        (outcomes, baseline): (&[TransferOutcome], &[TransferOutcome]),
-    ) -> Self {
-        let pairs = outcomes.iter().zip(baseline);
-        let scores: Vec<CellScore> = pairs.map(|(one, linux)| CellScore::of(one, linux)).collect();
-        let all: Vec<Scored<'_>> = places.iter().zip(&scores).collect();
-        let over_limit = values(&all, |s| Some(s.over_limit));
-        let over_linux = values(&all, |s| Some(s.over_linux));
-        let harm = values(&all, |s| s.harm);
+    /// From a scheme's outcomes by cell and seed.
+    fn of(name: &str, set: Set, (runs, outcomes): (&BoardRuns, &[Vec<TransferOutcome>])) -> Self {
+        let scores = runs.scores(outcomes);
+        let all: Vec<Scored<'_>> = runs.cells.iter().zip(&scores).collect();
         Self {
             name: name.to_owned(),
-            over_linux: geometric_mean(&over_linux).unwrap_or(f64::NAN),
-            over_linux_interval: interval(&over_linux),
-            over_limit: geometric_mean(&over_limit).unwrap_or(f64::NAN),
-            over_limit_p95: percentile(over_limit, 95).unwrap_or(f64::NAN),
-            harm: mean(&harm),
-            harm_p95: percentile(harm, 95),
-            harm_loss: mean(&values(&all, |s| s.harm_loss)),
-            unfinished: scores.iter().filter(|s| s.time_s.is_none()).count(),
-            levels: levels(&all),
+            time: TimeScore::of(&all),
+            harm: HarmScore::of(&all),
+            unfinished: scores.iter().map(|s| u64::from(s.unfinished)).sum(),
+            causes: scores.iter().map(|s| s.causes).sum(),
+            levels: levels(set, &all),
             cells: scores,
         }
     }
 }
 
 /// A score for each level of each factor.
-fn levels(all: &[Scored<'_>]) -> Vec<LevelScore> {
-    let levels = MatrixFactor::ALL.into_iter();
-    let levels = levels.flat_map(|f| f.levels().iter().enumerate().map(move |(n, l)| (f, n, *l)));
-    let score = |(factor, n, level): (MatrixFactor, usize, &'static str)| {
-        let inside = all.iter().filter(|(place, _)| place.cell.level(factor) == n);
-        let inside: Vec<Scored<'_>> = inside.copied().collect();
+fn levels(set: Set, all: &[Scored<'_>]) -> Vec<LevelScore> {
+    let places: Vec<Vec<usize>> = all.iter().map(|(weighed, _)| weighed.cell.levels()).collect();
+    let score = |(at, factor): (usize, &'static str), (n, level): (usize, &'static str)| {
+        let inside = all.iter().zip(&places).filter(|(_, place)| place[at] == n);
+        let inside: Vec<Scored<'_>> = inside.map(|(scored, _)| *scored).collect();
         LevelScore {
-            factor: factor.name(),
+            factor,
             level,
             over_limit: geometric_mean(&values(&inside, |s| Some(s.over_limit))),
             over_linux: geometric_mean(&values(&inside, |s| Some(s.over_linux))),
             harm: mean(&values(&inside, |s| s.harm)),
+            harm_over_fair: mean(&values(&inside, |s| s.harm_over_fair)),
         }
     };
-    levels.map(score).collect()
-}
-
-impl CellScore {
-    fn of(one: &TransferOutcome, linux: &TransferOutcome) -> Self {
-        let time = |outcome: &TransferOutcome| {
-            outcome.completion.unwrap_or(TIME_LIMIT).min(TIME_LIMIT).as_nanos() as f64
-        };
-        // Who never had its bytes took as long as was waited; a background that is not there sent none.
-        let background = |outcome: &TransferOutcome| {
-            (outcome.background_packets > 0)
-                .then(|| outcome.background.unwrap_or(TIME_LIMIT).as_secs_f64())
-        };
-        let loss = |outcome: &TransferOutcome| {
-            (outcome.background_packets > 0)
-                .then(|| outcome.background_drops as f64 / outcome.background_packets as f64)
-        };
-        let pair =
-            |value: &dyn Fn(&TransferOutcome) -> Option<f64>| Some((value(one)?, value(linux)?));
-        Self {
-            time_s: one.completion.map(|time| time.as_secs_f64()),
-            over_limit: time(one) / one.limit.as_nanos() as f64,
-            over_linux: time(one) / time(linux),
-            harm: pair(&background).map(|(one, linux)| one / linux - 1.0),
-            harm_loss: pair(&loss).map(|(one, linux)| one - linux),
-        }
+    let mut levels = Vec::new();
+    for (at, factor) in set.factors().into_iter().enumerate() {
+        let named = factor.levels.iter().copied().enumerate();
+        levels.extend(named.map(|level| score((at, factor.name), level)));
     }
+    levels
 }
 
 fn values(scored: &[Scored<'_>], value: impl Fn(&CellScore) -> Option<f64>) -> Vec<CellValue> {
@@ -195,35 +282,4 @@ fn values(scored: &[Scored<'_>], value: impl Fn(&CellScore) -> Option<f64>) -> V
         Some(CellValue { value: value(score)?, weight, stratum })
     });
     values.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use units::Duration;
-
-    fn outcome(ms: Option<u64>, background: Option<(u64, u64)>) -> TransferOutcome {
-        TransferOutcome {
-            completion: ms.map(Duration::from_millis),
-            limit: Duration::from_millis(100),
-            background: background.map(|(ms, _)| Duration::from_millis(ms)),
-            background_packets: background.map_or(0, |_| 100),
-            background_drops: background.map_or(0, |(_, drops)| drops),
-        }
-    }
-
-    #[test]
-    fn a_cell_by_hand() {
-        // 300 ms against 100 ms of the limit and 200 ms of linux; the background takes 1.1 s instead of
-        // 1 s and loses 3 of 100 packets instead of 1.
-        let one = outcome(Some(300), Some((1100, 3)));
-        let linux = outcome(Some(200), Some((1000, 1)));
-        let cell = CellScore::of(&one, &linux);
-        assert_eq!((cell.over_limit, cell.over_linux), (3.0, 1.5));
-        assert!((cell.harm.unwrap() - 0.1).abs() < 1e-12);
-        assert!((cell.harm_loss.unwrap() - 0.02).abs() < 1e-12);
-        let alone = CellScore::of(&outcome(None, None), &linux);
-        // 600 s over 100 ms.
-        assert_eq!((alone.over_limit, alone.harm, alone.time_s), (6000.0, None, None));
-    }
 }

@@ -43,22 +43,28 @@ pub(super) fn geometric_mean(values: &[CellValue]) -> Option<f64> {
     mean(&logarithms(values)).map(f64::exp)
 }
 
-/// The 95 % interval of the geometric mean: 1.96 standard errors of the mean logarithm on either side. The error is that
-/// of a stratified sample (Cochran 1977 §5.4): the squares of the strata's own, each by the square of its weight.
-/// A stratum of fewer than two values adds none.
-pub(super) fn interval(values: &[CellValue]) -> MeanBounds {
-    let logarithms = logarithms(values);
-    let centre = mean(&logarithms).unwrap_or(f64::NAN);
+/// The 95 % interval of the mean: 1.96 standard errors on either side. The error is that of a stratified sample
+/// (Cochran 1977 §5.4): the squares of the strata's own, each by the square of its weight. A stratum of fewer than two
+/// values adds none. Cells are the units, whatever the number of their seeds: seeds of one cell say little of others.
+pub(super) fn mean_interval(values: &[CellValue]) -> Option<MeanBounds> {
+    let centre = mean(values)?;
     let weights: f64 = values.iter().map(|v| v.weight).sum();
     let strata = values.iter().map(|v| v.stratum).max().map_or(0, |last| last + 1);
     let square_of = |stratum: usize| {
-        let own: Vec<CellValue> =
-            logarithms.iter().filter(|v| v.stratum == stratum).copied().collect();
+        let own: Vec<CellValue> = values.iter().filter(|v| v.stratum == stratum).copied().collect();
         let share = own.iter().map(|v| v.weight).sum::<f64>() / weights;
         share.powi(2) * square_error(&own)
     };
     let error = (0..strata).map(square_of).sum::<f64>().sqrt();
-    MeanBounds { low: (centre - 1.96 * error).exp(), high: (centre + 1.96 * error).exp() }
+    Some(MeanBounds { low: centre - 1.96 * error, high: centre + 1.96 * error })
+}
+
+/// The 95 % interval of the geometric mean: [`mean_interval`] of the logarithms.
+pub(super) fn interval(values: &[CellValue]) -> MeanBounds {
+    let of_logarithms = mean_interval(&logarithms(values));
+    let MeanBounds { low, high } =
+        of_logarithms.unwrap_or(MeanBounds { low: f64::NAN, high: f64::NAN });
+    MeanBounds { low: low.exp(), high: high.exp() }
 }
 
 /// The square of the standard error of the mean of values of equal weight.
@@ -126,6 +132,15 @@ mod tests {
         let MeanBounds { low, high } = interval(&values);
         near(low.ln(), 1.5 - 0.98);
         near(high.ln(), 1.5 + 0.98);
+    }
+
+    /// 1 and 3: variance 2, standard error 1.
+    #[test]
+    fn an_interval_of_a_mean_by_hand() {
+        let MeanBounds { low, high } = mean_interval(&equal(&[1.0, 3.0])).unwrap();
+        near(low, 2.0 - 1.96);
+        near(high, 2.0 + 1.96);
+        assert_eq!(mean_interval(&[]), None);
     }
 
     #[test]

@@ -4,14 +4,16 @@
 //! The quick set takes many of the cheap cells and few of the costly ones, and every figure weighs a cell by the share of
 //! the matrix that it stands for. So it is as sure as the sample, which takes two and a half times as long.
 
-use super::cells::{
-    BackgroundLoad, MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, Set, all, balanced, sample,
-};
+use super::cells::{MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, all, balanced, sample};
+use super::half::Half;
+use super::real;
+use super::scene::BackgroundLoad;
+use super::set::{BoardCell, Set};
 
 /// Cells that stand for a part of the matrix, each for as much of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stratum {
-    pub(super) cells: Vec<MatrixCell>,
+    pub(super) cells: Vec<BoardCell>,
     /// The part, of 1.
     pub(super) share: f64,
 }
@@ -28,20 +30,51 @@ impl Set {
     pub(super) fn strata(self) -> Vec<Stratum> {
         match self {
             Self::Quick => quick(),
-            Self::Sample => vec![Stratum { cells: sample(SAMPLE_CELLS), share: 1.0 }],
-            Self::All => {
-                vec![Stratum { cells: all().into_iter().map(MatrixCell::at).collect(), share: 1.0 }]
-            }
+            Self::Sample => vec![whole(sample(SAMPLE_CELLS))],
+            Self::All => vec![whole(all().into_iter().map(MatrixCell::at).collect())],
+            Self::Real => [real::documents(), real::pages()].map(half_of_shapes).into(),
         }
     }
 
-    /// The share of the matrix that each cell stands for, in the order of [`Set::cells`]; together 1.
+    /// The share of the board that each cell stands for, in the order of [`Set::cells`]; together 1.
     pub fn weights(self) -> Vec<f64> {
-        let weights = |stratum: Stratum| {
-            let count = stratum.cells.len();
-            std::iter::repeat_n(stratum.share / count as f64, count)
-        };
-        self.strata().into_iter().flat_map(weights).collect()
+        WeighedCell::all(self, None).into_iter().map(|cell| cell.weight).collect()
+    }
+}
+
+/// Cells of the matrix that stand for all of it, each for as much.
+fn whole(cells: Vec<MatrixCell>) -> Stratum {
+    Stratum { cells: of_board(cells), share: 1.0 }
+}
+
+/// Documents, or pages: half of the board of real shapes.
+fn half_of_shapes(cells: Vec<real::RealCell>) -> Stratum {
+    Stratum { cells: cells.into_iter().map(BoardCell::Real).collect(), share: 0.5 }
+}
+
+fn of_board(cells: Vec<MatrixCell>) -> Vec<BoardCell> {
+    cells.into_iter().map(BoardCell::Matrix).collect()
+}
+
+/// A cell of a set, and what it stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct WeighedCell {
+    pub(super) cell: BoardCell,
+    pub(super) weight: f64,
+    pub(super) stratum: usize,
+}
+
+impl WeighedCell {
+    /// The cells of a set, in its order, or those of one half, which then stand for the whole stratum.
+    pub(super) fn all(set: Set, half: Option<Half>) -> Vec<Self> {
+        let strata = set.strata().into_iter().enumerate();
+        let places = strata.flat_map(|(stratum, Stratum { cells, share })| {
+            let chosen = |cell: &BoardCell| half.is_none_or(|half| Half::of(&cell.name()) == half);
+            let cells: Vec<BoardCell> = cells.into_iter().filter(chosen).collect();
+            let weight = share / cells.len() as f64;
+            cells.into_iter().map(move |cell| Self { cell, weight, stratum })
+        });
+        places.collect()
     }
 }
 
@@ -57,5 +90,5 @@ fn quick() -> Vec<Stratum> {
 /// So many cells that stand for all of these places.
 fn stratum(places: Vec<Place>, count: usize) -> Stratum {
     let share = places.len() as f64 / all().len() as f64;
-    Stratum { cells: balanced(places, count), share }
+    Stratum { cells: of_board(balanced(places, count)), share }
 }

@@ -75,7 +75,10 @@ impl Plane {
             SeriesShape::Line | SeriesShape::Dashed => self.line(&series.points),
             SeriesShape::Step | SeriesShape::DashedStep => self.steps(&series.points),
             SeriesShape::Area => self.area(&series.points),
-            SeriesShape::Dots | SeriesShape::Squares => self.dots(&series.points),
+            SeriesShape::Dots
+            | SeriesShape::Squares
+            | SeriesShape::LargeDots
+            | SeriesShape::LargeSquares => self.dots(&series.points),
             SeriesShape::Spans => self.spans(&series.points),
             SeriesShape::Band => self.band(&series.points),
         };
@@ -245,6 +248,8 @@ pub(super) fn class_of(shape: SeriesShape) -> &'static str {
         SeriesShape::Area => "step area",
         SeriesShape::Dots => "dots",
         SeriesShape::Squares => "squares",
+        SeriesShape::LargeDots => "dots large",
+        SeriesShape::LargeSquares => "squares large",
         SeriesShape::Spans => "spans",
         SeriesShape::Band => "area",
     }

@@ -105,6 +105,10 @@ pub enum SeriesShape {
     Dots,
     /// Square dots.
     Squares,
+    /// Round dots of twice the size, where a series is a single point.
+    LargeDots,
+    /// Square dots of twice the size.
+    LargeSquares,
     /// Only the points' extents, as thin upright strokes.
     Spans,
     /// Only the points' extents, filled from each to the next.

@@ -75,7 +75,10 @@ impl Figure {
 
 fn swatch_path(shape: SeriesShape) -> &'static str {
     match shape {
-        SeriesShape::Dots | SeriesShape::Squares => "M9 10h0",
+        SeriesShape::Dots
+        | SeriesShape::Squares
+        | SeriesShape::LargeDots
+        | SeriesShape::LargeSquares => "M9 10h0",
         SeriesShape::Spans => "M9 5v10",
         _ => "M0 10h18",
     }

@@ -157,9 +157,11 @@ fn thinned(series: &Series, points: usize) -> Series {
     let extent = |p: &crate::Point| Extent::of(p.x, p.y);
     let extents: Vec<_> = series.points.iter().map(extent).collect();
     let kept = match series.shape {
-        SeriesShape::Dots | SeriesShape::Squares | SeriesShape::Spans => {
-            thin::evenly(series.points.len(), points)
-        }
+        SeriesShape::Dots
+        | SeriesShape::Squares
+        | SeriesShape::LargeDots
+        | SeriesShape::LargeSquares
+        | SeriesShape::Spans => thin::evenly(series.points.len(), points),
         _ => thin::envelope(&extents, points),
     };
     let points = kept.into_iter().map(|at| series.points[at]).collect();
@@ -173,6 +175,8 @@ fn entry(series: &Series) -> LegendEntry {
         SeriesShape::Area | SeriesShape::Band => "area",
         SeriesShape::Dots => "dots",
         SeriesShape::Squares => "squares",
+        SeriesShape::LargeDots => "dots large",
+        SeriesShape::LargeSquares => "squares large",
         SeriesShape::Spans => "spans",
     };
     LegendEntry::new(form, series.colour, series.name.as_str())

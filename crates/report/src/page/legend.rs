@@ -99,6 +99,8 @@ fn form(form: &str) -> Markup {
         @match form {
             "dots" => { path.dots d="M9 5h0" {} }
             "squares" => { path.squares d="M9 5h0" {} }
+            "dots large" => { path.dots.large d="M9 5h0" {} }
+            "squares large" => { path.squares.large d="M9 5h0" {} }
             "spans" => { path.spans d="M3 9v-4M7 8v-4M11 6v-4M15 5v-4" {} }
             "shade" => { path.shade d="M0 0h18v10h-18z" {} }
             "area" => { path.step.area d="M1 9v-4h8v-3h8v7" {} }

@@ -96,6 +96,7 @@ impl Connection {
             return self.retreat(now, path);
         }
         path.update_pacing_rate();
+        path.on_ack_digested(&sample, grow);
         self.update_timer(now, path, &info, verdict.timer);
         if acked > 0 && una >= self.written {
             path.on_transfer_acked();

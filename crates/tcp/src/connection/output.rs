@@ -251,6 +251,7 @@ impl Connection {
     /// The pacer, or the bound of bursts, lets no data go on this occasion.
     #[inline]
     pub(super) fn waits_for_occasion(&mut self, now: Instant, path: &mut Path) -> bool {
+        path.prepare_to_send(|| self.written.saturating_sub(self.snd_una));
         // Before the burst's bound: its timer brings the next occasion.
         if let Some(release) = path.release(now) {
             self.timers.pacing = Deadline::at(release);
@@ -330,7 +331,8 @@ impl Connection {
     pub(super) fn transfer(&self) -> PendingData {
         let announced = self.announced.saturating_sub(self.snd_nxt.max(1));
         let bytes = self.unsent().max(announced);
-        PendingData { bytes, admitted: self.window_edge().saturating_sub(self.snd_nxt) }
+        let admitted = self.window_edge().saturating_sub(self.snd_nxt);
+        PendingData { bytes, admitted, announced }
     }
 
     /// Data follows an idle time.

@@ -42,12 +42,22 @@ impl Host {
 
     /// A connection is open, and the application is told so.
     pub(super) fn note_opened(&mut self, now: Instant, id: ConnId) {
+        self.open_path(now, id);
         match self.connections.at(id.0).map(|entry| entry.told.passive) {
             Some(true) => self.half_open -= 1,
             Some(false) => self.learn_of_fast_open(now, id),
             None => {}
         }
         self.tell_siblings(now, id);
+    }
+
+    /// The path of a connection is told that the handshake is done.
+    pub(super) fn open_path(&mut self, now: Instant, id: ConnId) {
+        let Some(entry) = self.connections.at(id.0) else { return };
+        if let Some(path) = self.paths.at_mut(entry.path.0) {
+            let stats = entry.conn.stats();
+            path.on_opened(now, stats.timeouts + stats.retransmitted_segments == 0);
+        }
     }
 
     /// A connection lets go of its path, which ends with the last of them.

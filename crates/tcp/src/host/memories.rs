@@ -4,6 +4,7 @@
 use crate::config::MemoryKind;
 use crate::path::{Learning, Path, Reporting};
 use crate::scheme::Scheme;
+use crate::startup::{Attendance, SharedAttendant};
 use memory::{CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, Shared, shared};
 use std::net::IpAddr;
 use units::Instant;
@@ -13,6 +14,7 @@ use units::Instant;
 pub(super) struct Memories {
     temporal: Option<Shared>,
     gateway: Option<Shared>,
+    attendant: Option<SharedAttendant>,
     pub(super) gate: ReuseGate,
     pub(super) reporting: Reporting,
 }
@@ -21,7 +23,7 @@ impl Memories {
     /// Paths of schemes with this kind of memory use `memory` from now on.
     pub(super) fn set(&mut self, kind: MemoryKind, memory: Shared) {
         match kind {
-            MemoryKind::None => {}
+            MemoryKind::None | MemoryKind::Lent => {}
             MemoryKind::Temporal => self.temporal = Some(memory),
             MemoryKind::Gateway => self.gateway = Some(memory),
         }
@@ -30,12 +32,13 @@ impl Memories {
     /// Destinations that its memories keep something of.
     pub(super) fn known(&self) -> usize {
         let known = |memory: &Shared| memory.borrow().known().unwrap_or(0);
-        [&self.temporal, &self.gateway].into_iter().flatten().map(known).sum()
+        let lent = self.attendant.as_ref().map_or(0, |one| one.borrow().lender.len());
+        lent + [&self.temporal, &self.gateway].into_iter().flatten().map(known).sum::<usize>()
     }
 
     fn of(&mut self, kind: MemoryKind) -> Option<Shared> {
         let memory = match kind {
-            MemoryKind::None => return None,
+            MemoryKind::None | MemoryKind::Lent => return None,
             MemoryKind::Temporal => {
                 self.temporal.get_or_insert_with(|| shared(HostCache::new(CacheConfig::default())))
             }
@@ -53,6 +56,12 @@ impl Memories {
         if let Some(memory) = self.of(kind) {
             let learning = Learning::new((kind, memory), remote, (self.gate, self.reporting));
             path.remember_by(now, learning);
+        }
+        if kind == MemoryKind::Lent {
+            let attendant = self.attendant.get_or_insert_default();
+            // Its SYN has come, or leaves now.
+            attendant.borrow_mut().lender.begin_handshake(now, remote);
+            path.attend(Attendance::new(attendant.clone(), remote));
         }
         path
     }

@@ -39,6 +39,7 @@ impl Host {
         }
         self.leave(id);
         self.give_path(now, id, scheme);
+        self.open_path(now, id);
         self.join(now, id);
         self.settle(now, id);
         Ok(())

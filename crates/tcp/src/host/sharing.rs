@@ -22,6 +22,10 @@ impl Host {
     /// the scheme shares no path or takes plain turns.
     pub fn set_weight(&mut self, id: ConnId, weight: u32) {
         self.set_share(id, |prospect| prospect.share.weight = weight.max(1));
+        let entry = self.connections.at(id.0);
+        if let Some(path) = entry.and_then(|entry| self.paths.at_mut(entry.path.0)) {
+            path.set_weight(weight);
+        }
     }
 
     /// What a connection carries, for schemes that let it decide who sends next (Eggert, Heidemann &

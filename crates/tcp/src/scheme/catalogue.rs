@@ -1,6 +1,9 @@
 //! The named schemes: an entry each, with the recipe that makes it.
 
-use super::recipes::{classic, linux, linux_bbr, linux_etcp, linux_session, rapid_start, started};
+use super::recipes::{
+    classic, headstart, linux, linux_bbr, linux_etcp, linux_session, rapid_start, session_member,
+    started,
+};
 use super::{Recipe, Transfers};
 use crate::config::{AckPolicy, IdleRestart, MemoryKind, Opening};
 use crate::congestion::vegas as vegas_window;
@@ -32,6 +35,7 @@ use crate::startup::spand::SPAND;
 use crate::startup::stateful_tcp::STATEFUL_TCP;
 use crate::startup::suss::SUSS;
 use crate::startup::vegas::VEGAS_START;
+use crate::startup::warm::WARM;
 
 /// A scheme's entry.
 #[derive(Clone, Copy, Debug)]
@@ -266,6 +270,30 @@ const CATALOGUE: &[NamedScheme] = &[
         "linux, paces all there is to send over the first round trip",
         "Liu, Allman, Jin & Wang 2007",
         || started(linux(), &JUMP_START),
+    ),
+    named(
+        "hs-cubic",
+        "linux with the agent: begins with what is remembered of the path, cold starts measure it",
+        "docs/agent/README.md; docs/adr/0020-one-policy.md",
+        || started(linux(), &WARM),
+    ),
+    named(
+        "hs-bbr",
+        "linux-bbr with the agent: begins with what is remembered of the path",
+        "docs/agent/README.md; docs/adr/0020-one-policy.md",
+        || started(linux_bbr(), &WARM),
+    ),
+    named(
+        "hs-session",
+        "linux with the agent: one window, as of one CUBIC, for all connections to a host",
+        "docs/agent/README.md; docs/adr/0020-one-policy.md",
+        session_member,
+    ),
+    named(
+        "headstart",
+        "hs-cubic, and timers that know the path from the SYN to the last segment",
+        "docs/adr/0022-headstart.md",
+        headstart,
     ),
     named(
         "linux-session",

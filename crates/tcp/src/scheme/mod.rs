@@ -16,6 +16,7 @@ use crate::recovery::sack::SACK;
 use crate::recovery::{LossRecovery, Overtaken, RecoveryDescriptor};
 use crate::registry::{AnyParameter, Descriptor, Make, ParameterValues, PolicySetup};
 use crate::sharing::Sharing;
+use crate::startup::warm::{self, MEMBER, WARM};
 use crate::startup::{StartUp, StartUpDescriptor};
 pub use catalogue::{NamedScheme, catalogue};
 pub use parameters::{SchemeParameter, parameters};
@@ -201,6 +202,11 @@ impl Scheme {
     /// How a page's transfers use connections.
     pub fn transfers(&self) -> Transfers {
         self.recipe.transfers
+    }
+
+    /// Its start-up heeds what servers say of the length of their answers ([`crate::Host::announce`]), and they say it.
+    pub fn hears_sizes(&self) -> bool {
+        [&WARM, &MEMBER].contains(&self.recipe.startup) && self.recipe.setup().get(&warm::SIZE)
     }
 
     /// The same scheme with every window change recorded.

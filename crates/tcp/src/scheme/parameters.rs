@@ -295,14 +295,15 @@ const GENERAL: &[SchemeParameter] = &[
     ),
     parameter!(
         "memory",
-        "none|temporal|gateway",
+        "none|temporal|gateway|lent",
         "what a path begins with: nothing; how the host's last path there ended; what a performance \
-                gateway knows, also after idle",
+                gateway knows, also after idle; what connections have proven, lent among those that begin together",
         |r, v| {
             let kinds = [
                 ("none", MemoryKind::None),
                 ("temporal", MemoryKind::Temporal),
                 ("gateway", MemoryKind::Gateway),
+                ("lent", MemoryKind::Lent),
             ];
             choose(v, &kinds).map(|k| r.config.memory = k)
         }

@@ -3,7 +3,8 @@
 
 use super::{Recipe, Transfers};
 use crate::config::{
-    AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor,
+    AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening, OpeningTimer, RtoConfig,
+    RtoFloor,
 };
 use crate::congestion::{bbr::BBR, cubic::CUBIC, reno};
 use crate::recovery::rack::RACK_TLP;
@@ -16,6 +17,7 @@ use crate::startup::hystart::HYSTART;
 use crate::startup::rapid_start::RAPID_START;
 use crate::startup::rbp::{self, RBP};
 use crate::startup::slow_start::SLOW_START;
+use crate::startup::warm::{MEMBER, WARM};
 use units::Duration;
 
 /// The same with another start-up.
@@ -108,5 +110,23 @@ pub(super) fn linux_etcp() -> Recipe {
 pub(super) fn rapid_start() -> Recipe {
     let mut recipe = started(linux(), &RAPID_START);
     recipe.config.initial_window *= 2;
+    recipe
+}
+
+/// A member of the agent's session, which makes of idling what it will.
+pub(super) fn session_member() -> Recipe {
+    let mut recipe = started(linux(), &MEMBER);
+    recipe.config.idle = IdleRestart::Keep;
+    recipe
+}
+
+/// The combined scheme: each part has a parameter that takes it away (docs/adr/0022-headstart.md).
+pub(super) fn headstart() -> Recipe {
+    let mut recipe = started(linux(), &WARM);
+    let config = &mut recipe.config;
+    config.opening_timer = OpeningTimer::Known;
+    config.opening_burst = Some(4);
+    config.rto.min = Duration::from_millis(20);
+    config.receive.initial_window = 1_000_000;
     recipe
 }

@@ -30,7 +30,7 @@ impl RebuiltSender {
             let rto = self.path.rtt.rto(self.backoff);
             let bytes = self.written.saturating_sub(self.nxt).max(payload);
             let admitted = self.window_edge().saturating_sub(self.nxt);
-            self.path.on_sending_resumed(now, rto, PendingData { bytes, admitted });
+            self.path.on_sending_resumed(now, rto, PendingData { bytes, admitted, announced: 0 });
         }
     }
 

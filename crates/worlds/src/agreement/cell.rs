@@ -1,7 +1,7 @@
 //! A cell of the grid: one scheme's times for one load over one path, simulated and in one real world, and how near they are.
 
 use race::World;
-use race::{RaceMetric, RaceResult, Spread, VisitKind, VisitSample};
+use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitKind, VisitSample};
 use serde::Serialize;
 
 /// How far the simulated time may be from the median of a real world, as a share of the latter.
@@ -25,6 +25,10 @@ pub(super) const BOUNDS: [AgreementBounds; 2] = [
 pub struct AgreementCell {
     /// What was loaded.
     pub load: String,
+    /// Over new connections, or over those of the visit before.
+    pub over: &'static str,
+    /// First visit or repeated ones.
+    pub visit: &'static str,
     /// The path, as it may be written.
     pub path: String,
     /// The scheme.
@@ -64,16 +68,18 @@ pub enum AgreementVerdict {
 impl AgreementCell {
     pub(super) fn of(result: &RaceResult) -> Vec<Self> {
         let sim = result.measured().filter(|row| row.world == Some(World::Sim));
-        let of_scheme = |scheme: &str| BOUNDS.map(|bounds| Self::new(result, scheme, bounds));
-        sim.flat_map(|row| of_scheme(&row.name)).flatten().collect()
+        let of = |row: &SchemeResult| {
+            BOUNDS.map(|bounds| Self::new(result, (&row.name, row.visit), bounds))
+        };
+        sim.flat_map(of).flatten().collect()
     }
 
     fn new(
         result: &RaceResult,
-        scheme: &str,
+        (scheme, visit): (&str, VisitKind),
         AgreementBounds { world, inner, outer }: AgreementBounds,
     ) -> Option<Self> {
-        let row = |world| result.row(scheme, world, VisitKind::First);
+        let row = |world| result.row(scheme, world, visit);
         let (sim, real) = (row(World::Sim)?, row(world)?);
         let (sim_s, real_s) =
             (sim.spread(RaceMetric::PageSeconds), real.spread(RaceMetric::PageSeconds));
@@ -90,6 +96,8 @@ impl AgreementCell {
         };
         Some(Self {
             load: result.page.clone(),
+            over: if result.visits.reconnects { "new" } else { "kept" },
+            visit: visit.name(),
             path: result.path.to_string(),
             scheme: scheme.to_owned(),
             world: world.name(),

@@ -28,7 +28,7 @@ pub(super) fn load_more_often(races: &mut [Race], jobs: usize) -> io::Result<()>
 
 fn has_several(race: &Race) -> io::Result<bool> {
     let race = Race { repeats: SEEDS, ..race.clone() };
-    let result = loaded(&race, (&[World::Sim], &ServerProgram::Builtin), &|| ())?;
+    let result = loaded(&race, (&[World::Sim], (&ServerProgram::Builtin, None)), &|| ())?;
     let mut spreads = result.measured().filter_map(|row| row.spread(RaceMetric::PageSeconds));
     Ok(spreads.any(|spread| spread.max > APART * spread.min))
 }

@@ -3,31 +3,30 @@
 
 mod cell;
 mod courses;
+mod loads;
 mod plan;
 
 use crate::client::ClientTcp;
 use crate::contender::Contender;
-use crate::kernel::ServerProgram;
+use crate::kernel::{Agent, ServerProgram};
 use cell::BOUNDS;
 pub use cell::{AgreementCell, AgreementVerdict};
+pub use loads::AgreementLoad;
 pub use plan::AgreementPlan;
 use race::World;
 use race::path::{PathSpec, QueueSize};
-use race::{Hosts, REAL_PROCESSING, Race, Visits};
+use race::{Hosts, REAL_PROCESSING, Race};
 use serde::Serialize;
 use std::io;
 use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::catalogue;
 use units::{Duration, Rate};
-use workload::{LoaderConfig, Page};
 
 /// What is compared if nothing else is asked for: the models of what the kernel has.
 pub const LINUX_SCHEMES: [&str; 3] = ["linux", "linux-bbr", "linux-reno"];
-/// The page among the single objects.
-const PAGE: &str = "news";
-/// Bodies of the single objects, bytes.
-const OBJECTS: [u64; 3] = [30_000, 200_000, 2_000_000];
+/// What is compared of the schemes whose decisions the agent makes in the kernel.
+pub const AGENT_SCHEMES: [&str; 3] = ["hs-cubic", "hs-bbr", "hs-session"];
 
 /// Share of cells that have to be within the first bound.
 const MOST: f64 = 0.9;
@@ -37,6 +36,8 @@ const MOST: f64 = 0.9;
 pub struct Grid {
     /// Paths.
     pub paths: Vec<PathSpec>,
+    /// What is loaded, and how often.
+    pub loads: Vec<AgreementLoad>,
     /// Schemes.
     pub schemes: Vec<Scheme>,
     /// What is held against simulation.
@@ -47,6 +48,8 @@ pub struct Grid {
     pub jobs: usize,
     /// What serves in the kernel's world.
     pub server: ServerProgram,
+    /// The agent there, of schemes that take one.
+    pub agent: Option<Agent>,
 }
 
 impl Grid {
@@ -60,7 +63,24 @@ impl Grid {
             }
         }
         let worlds = vec![World::Wire, World::Kernel];
-        Self { paths, schemes, worlds, repeats: 7, jobs: 1, server: ServerProgram::Builtin }
+        Self {
+            paths,
+            loads: loads::first_visits(),
+            schemes,
+            worlds,
+            repeats: 7,
+            jobs: 1,
+            server: ServerProgram::Builtin,
+            agent: None,
+        }
+    }
+
+    /// The schemes whose decisions the agent makes, over the paths of `check agent`: first visits, repeated ones, and answers
+    /// over connections that were idle.
+    pub fn of_agent(schemes: Vec<Scheme>, agent: Agent) -> Self {
+        let paths = crate::gain::paths();
+        let (loads, agent) = (loads::of_agent(), Some(agent));
+        Self { paths, loads, agent, ..Self::full(schemes) }
     }
 
     /// A part of it that takes a minute.
@@ -94,24 +114,24 @@ impl Grid {
     fn races(&self) -> Vec<Race> {
         let mut races = Vec::new();
         for path in &self.paths {
-            for page in loads() {
-                let of = |scheme| self.race(Arc::clone(&page), *path, scheme);
+            for load in &self.loads {
+                let of = |scheme| self.race(load, *path, scheme);
                 races.extend(self.schemes.iter().map(of));
             }
         }
         races
     }
 
-    fn race(&self, page: Arc<Page>, path: PathSpec, scheme: &Scheme) -> Race {
+    fn race(&self, load: &AgreementLoad, path: PathSpec, scheme: &Scheme) -> Race {
         Race {
-            page,
+            page: Arc::clone(&load.page),
             path,
-            loader: LoaderConfig::default(),
+            loader: load.loader.clone(),
             schemes: vec![scheme.clone()],
             client: Some(ClientTcp::default().model()),
             hosts: Hosts::Together,
             processing: REAL_PROCESSING,
-            visits: Visits::default(),
+            visits: load.visits,
             background: 0,
             repeats: self.repeats,
             seed: 1,
@@ -120,7 +140,7 @@ impl Grid {
 }
 
 fn contenders(race: &Race) -> Vec<Contender> {
-    race.schemes.iter().cloned().map(Contender::Core).collect()
+    race.schemes.iter().cloned().map(Contender::new).collect()
 }
 
 /// Of megabits per second both ways, a round trip in milliseconds, and a queue in thousandths of their
@@ -128,12 +148,6 @@ fn contenders(race: &Race) -> Vec<Contender> {
 fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
     let (rate, rtt) = (Rate::from_mbps(mbps), Duration::from_millis(millis));
     PathSpec::new(rate, rtt, QueueSize::MilliBdp(queue)).expect("paths of the grid exist")
-}
-
-/// What is loaded: single objects and a page.
-pub fn loads() -> Vec<Arc<Page>> {
-    let page = Page::builtin(PAGE).expect("the page is built in");
-    OBJECTS.map(Page::single).into_iter().chain([page]).map(Arc::new).collect()
 }
 
 /// All cells, and whether they agree.

@@ -3,7 +3,7 @@
 use super::{Agreement, AgreementCell, Grid, contenders};
 use crate::client::{Browser, ClientTcp};
 use crate::contest::{self, ContestOptions};
-use crate::kernel::ServerProgram;
+use crate::kernel::{Agent, ServerProgram};
 use race::World;
 use race::{Race, RaceResult};
 use std::cmp::Reverse;
@@ -39,7 +39,9 @@ impl AgreementPlan<'_> {
     pub fn run(&self, on_run: &(dyn Fn() + Sync)) -> io::Result<Agreement> {
         let worlds = self.worlds();
         let measure = |race: &Race| {
-            Ok(AgreementCell::of(&loaded(race, (&worlds, &self.grid.server), on_run)?))
+            let grid = self.grid;
+            let by = (&grid.server, grid.agent.as_ref());
+            Ok(AgreementCell::of(&loaded(race, (&worlds, by), on_run)?))
         };
         let order = longest_first(&self.races);
         let cells = of_each(&self.races, order, self.grid.jobs, &measure)?;
@@ -50,7 +52,7 @@ impl AgreementPlan<'_> {
 /// A race in these worlds, `server` serving in the kernel's.
 pub(super) fn loaded(
     race: &Race,
-    (worlds, server): (&[World], &ServerProgram),
+    (worlds, (server, agent)): (&[World], (&ServerProgram, Option<&Agent>)),
     on_run: &(dyn Fn() + Sync),
 ) -> io::Result<RaceResult> {
     let how = ContestOptions {
@@ -59,7 +61,7 @@ pub(super) fn loaded(
         client: ClientTcp::default(),
         browser: &Browser::Loader,
         server,
-        agent: None,
+        agent,
         captures: None,
         record: false,
         threads: 0,

@@ -6,7 +6,6 @@ use crate::kernel::{ServerChoice, ServerProgram};
 use race::path::{PathSpec, QueueSize};
 use race::{Hosts, LIMIT, REAL_PROCESSING, Race, VisitKind, Visits};
 use std::sync::Arc;
-use tcp::Scheme;
 use units::{Duration, Rate};
 use workload::{Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
 
@@ -16,7 +15,7 @@ const ALL: [&str; 3] = ["hs-cubic", "hs-bbr", "hs-session"];
 /// Waits behind a queue of so many packets.
 const QUEUE: u32 = 100;
 /// Longer than several retransmission timeouts of all paths but the longest: CUBIC is back at ten segments.
-const IDLE: Duration = Duration::from_secs(2);
+pub(crate) const IDLE: Duration = Duration::from_secs(2);
 
 /// One race.
 #[derive(Clone, Debug)]
@@ -69,22 +68,27 @@ impl Beside {
 
 /// 20 Mbit/s and 80 ms with everybody, and one step either way from there with CUBIC.
 pub(super) fn full() -> Vec<GainCase> {
-    let (main, cubic) = (path(20, 80), &ALL[..1]);
+    let (main, cubic) = (paths()[0], &ALL[..1]);
     let mut cases = vec![
         object(30_000, ClientTcp::default(), (main, &ALL)),
         object(200_000, ClientTcp::default(), (main, cubic)),
         object(200_000, wide(), (main, &ALL)),
         after_idle(main),
-        page_of_twelve(Http::Http11, main),
-        page_of_twelve(Http::Http2, main),
+        whole_page(Http::Http11, main),
+        whole_page(Http::Http2, main),
     ];
-    for path in [path(5, 80), path(100, 80), path(20, 20), path(20, 200)] {
+    for path in paths().into_iter().skip(1) {
         cases.push(object(30_000, ClientTcp::default(), (path, cubic)));
         cases.push(object(200_000, ClientTcp::default(), (path, cubic)));
         cases.push(object(200_000, wide(), (path, cubic)));
         cases.push(after_idle(path));
     }
     cases
+}
+
+/// 20 Mbit/s and 80 ms, and one step either way from there.
+pub(crate) fn paths() -> Vec<PathSpec> {
+    [(20, 80), (5, 80), (100, 80), (20, 20), (20, 200)].map(|(mbps, ms)| path(mbps, ms)).into()
 }
 
 /// 20 Mbit/s and 80 ms with CUBIC.
@@ -136,12 +140,7 @@ impl GainCase {
             page: Arc::clone(&self.page),
             path: self.path,
             loader: self.loader.clone(),
-            schemes: self
-                .contenders
-                .iter()
-                .filter_map(Contender::core)
-                .cloned()
-                .collect::<Vec<Scheme>>(),
+            schemes: self.contenders.iter().map(|one| one.scheme().clone()).collect(),
             client: Some(self.client.model()),
             hosts: Hosts::Together,
             processing: REAL_PROCESSING,
@@ -195,14 +194,18 @@ fn after_idle(path: PathSpec) -> GainCase {
 }
 
 /// HTML of 20 kB and eleven objects of 15 kB that its end reveals.
-fn page_of_twelve(http: Http, path: PathSpec) -> GainCase {
+pub(crate) fn page_of_twelve(http: Http) -> Page {
     let html = Object::plain("html", ObjectKind::Html, 20_000);
     let discovery = html.at_end(ObjectId(0));
     let image =
         |n| Object { discovery, ..Object::plain(format!("image {n}"), ObjectKind::Image, 15_000) };
     let objects = [html].into_iter().chain((1..12).map(image)).collect();
     let host = PageHost::plain("server.example", http);
-    let page = Page::new("page of 12", vec![host], objects).expect("a page");
+    Page::new("page of 12", vec![host], objects).expect("a page")
+}
+
+fn whole_page(http: Http, path: PathSpec) -> GainCase {
+    let page = page_of_twelve(http);
     let over = if http == Http::Http2 { "HTTP/2" } else { "4 connections" };
     let name = format!("{} over {over}", page.name());
     let loader = LoaderConfig { connections: Some(4), ..LoaderConfig::default() };

@@ -6,6 +6,7 @@
 mod cases;
 
 pub use cases::{Beside, GainBound, GainCase};
+pub(crate) use cases::{IDLE, page_of_twelve, paths};
 
 use crate::client::Browser;
 use crate::contender::Contender;

@@ -6,6 +6,7 @@
 //! a time on a machine; other races wait for theirs.
 
 use super::private;
+use crate::contender::AgentScheme;
 use emulator::sandbox::{self, Sandbox};
 use emulator::{Cgroup, Namespace};
 use nix::fcntl::{Flock, FlockArg};
@@ -46,19 +47,23 @@ impl Agent {
     /// # Errors
     /// Why it cannot, in its own words. [`crate::cannot_be_had`] says whether that is the machine's fault before
     /// the agent's.
-    pub fn try_once(&self, control: &str) -> io::Result<()> {
-        self.attend(&Namespace::new()?, control).map(drop)
+    pub fn try_once(&self, scheme: &AgentScheme) -> io::Result<()> {
+        self.attend(&Namespace::new()?, scheme).map(drop)
     }
 
     /// Attends to the sockets that are made in [`Attending::cgroup`] from now on.
     ///
     /// # Errors
     /// Why it cannot, in its own words.
-    pub(super) fn attend(&self, namespace: &Namespace, control: &str) -> io::Result<Attending> {
+    pub(super) fn attend(
+        &self,
+        namespace: &Namespace,
+        scheme: &AgentScheme,
+    ) -> io::Result<Attending> {
         let alone = alone()?;
         let cgroup = Cgroup::new()?;
         let start =
-            || private::in_a_folder(|folder| self.start(namespace, &cgroup, control, folder));
+            || private::in_a_folder(|folder| self.start(namespace, &cgroup, scheme, folder));
         let sandbox = start().or_else(|_| {
             // That of a race which was killed may have been about to end.
             sleep(WAKE);
@@ -72,14 +77,15 @@ impl Agent {
         &self,
         namespace: &Namespace,
         cgroup: &Cgroup,
-        control: &str,
+        scheme: &AgentScheme,
         folder: &Path,
     ) -> io::Result<Sandbox> {
         let [ready, socket] = ["ready", "agent.sock"].map(|name| folder.join(name));
         let told = UnixDatagram::bind(&ready)?;
         let mut command = sandbox::command(&self.program);
         command.arg("--cgroup").arg(cgroup.path()).arg("--socket").arg(socket);
-        command.args(["--control", control, "--holdout", "0", "--state", "none"]);
+        command.args(["--control", scheme.control(), "--holdout", "0", "--state", "none"]);
+        command.args(scheme.options());
         command.env("NOTIFY_SOCKET", ready);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut sandbox = Sandbox::start(namespace, command)?;

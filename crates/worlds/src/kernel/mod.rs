@@ -152,7 +152,7 @@ impl Kernel {
             Control::Stock(stock) => (Some(stock.congestion_control), None),
             Control::Attended(scheme) => {
                 let agent = agent.ok_or_else(|| io::Error::other("no agent was given"))?;
-                (None, Some(agent.attend(&namespace, scheme.control())?))
+                (None, Some(agent.attend(&namespace, scheme)?))
             }
         };
         let hosts = listens_at.iter().zip(page.hosts());

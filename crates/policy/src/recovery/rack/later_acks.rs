@@ -9,11 +9,7 @@ use super::RackTlp;
 
 impl RackTlp {
     /// The head is lost: fast recovery begins, as if a segment sent later had been delivered.
-    pub(super) fn hear_later_acks(
-        &mut self,
-        cx: &mut RecoveryContext<'_>,
-        news: News,
-    ) -> Report {
+    pub(super) fn hear_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
         let mut report = Report::default();
         if let News::Overtaken(segments) = news {
             self.overtaken = self.overtaken.saturating_add(segments);

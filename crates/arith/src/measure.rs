@@ -1,0 +1,227 @@
+//! What a connection's ACKs tell of the rate at which its flights arrive: the trains of [`crate::trains`], cut from the ACKs.
+//!
+//! The flights of slow start are the trains. A train begins with the first ACK of what the train before released, and ends
+//! with the ACK before the next such. Two in a row that arrived alike are believed. Whoever has a connection measured decides
+//! what follows. `crates/agent/bpf/measure.h` is the same in C, for the kernel; a test there holds the two together.
+
+use crate::trains::{agree, carried, gap, gap_of_rate, held_up, shorter};
+
+/// What flights have not told by then they are not asked for: from ten segments on slow start has doubled so often that it
+/// fills any window, or something else keeps it from growing.
+pub const MAX_TRAINS: u32 = 16;
+
+/// Segments that anybody begins with (RFC 6928).
+const INITIAL_WINDOW: u32 = 10;
+
+/// An ACK after which nothing is missing. Times are microseconds of one clock, and wrap, as `delivered` does; offsets are of
+/// the bytes sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrainAck {
+    /// When it came.
+    pub at_us: u32,
+    /// Segments delivered by then.
+    pub delivered: u32,
+    /// Bytes acknowledged cumulatively.
+    pub una: u64,
+    /// Bytes sent.
+    pub next: u64,
+    /// When the last segment left or, paced, the next one may.
+    pub sent_us: u32,
+}
+
+/// What a train has said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrainSays {
+    /// Nothing new.
+    Nothing,
+    /// With the one before: what the path carries.
+    Rate,
+    /// The path carries more than was believed, and not how much more.
+    Faster,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Arrived {
+    us: u32,
+    delivered: u32,
+}
+
+/// The measurement of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrainMeasure {
+    /// Of the last train, nanoseconds a segment; 0: none.
+    gap: u64,
+    /// What is believed, the same; of a warm start at first what is remembered.
+    best: u64,
+    /// Offset that the next train begins with.
+    next: u64,
+    /// When the first of that may have left.
+    next_from_us: u32,
+    /// The train that is arriving left within so long.
+    sent_us: u32,
+    first: Arrived,
+    last: Arrived,
+    last_but_one: Arrived,
+    /// Trains of more segments than anybody begins with.
+    trains: u32,
+    has_train: bool,
+    /// What is believed was measured, by two trains.
+    has_measured: bool,
+}
+
+impl TrainMeasure {
+    /// What is believed, nanoseconds a segment; 0: nothing is.
+    pub const fn best(&self) -> u64 {
+        self.best
+    }
+
+    /// What a path is remembered to carry, bytes a second, is believed from the start.
+    pub const fn assume_rate(&mut self, mss: u32, rate: u64) {
+        self.best = gap_of_rate(mss, rate);
+    }
+
+    /// What was remembered is not believed any more.
+    pub const fn forget_rate(&mut self) {
+        self.best = 0;
+    }
+
+    /// The next train begins at the byte `next`, which is sent next.
+    pub const fn begin_at(&mut self, next: u64) {
+        self.next = next;
+    }
+
+    /// The first segments leave.
+    pub const fn begin_first_train(&mut self, now_us: u32) {
+        if !self.has_train {
+            self.next_from_us = now_us;
+        }
+    }
+
+    /// What was measured, bytes a second; 0: nothing was.
+    pub const fn measured_rate(&self, mss: u32) -> u64 {
+        if self.has_measured { carried(mss, self.best) } else { 0 }
+    }
+
+    /// Looking on would cost each ACK something, for as long as the connection lives.
+    pub const fn has_measured_enough(&self) -> bool {
+        self.trains >= MAX_TRAINS
+    }
+
+    /// Segments have arrived.
+    pub fn on_ack(&mut self, ack: &TrainAck) -> TrainSays {
+        let now = Arrived { us: ack.at_us, delivered: ack.delivered };
+        let says = if ack.una > self.next { self.next_train(ack, now) } else { TrainSays::Nothing };
+        self.last_but_one = self.last;
+        self.last = now;
+        says
+    }
+
+    /// What arrived since is no train: others were sending.
+    pub fn skip(&mut self, ack: &TrainAck) {
+        self.forget(ack.next);
+        self.first.delivered = ack.delivered;
+    }
+
+    /// All has arrived: nothing that follows ends the train that did, and the next one comes after a pause.
+    pub fn end(&mut self, next: u64) {
+        self.evaluate();
+        self.forget(next);
+    }
+
+    /// The next train has none before it to agree with.
+    const fn forget(&mut self, next: u64) {
+        self.next = next;
+        self.gap = 0;
+        self.has_train = false;
+    }
+
+    /// What the first of a train lets go is the first of the next one: the acknowledgement of that ends this one, also where
+    /// what is sent lags behind what may be.
+    fn next_train(&mut self, ack: &TrainAck, now: Arrived) -> TrainSays {
+        let says = self.evaluate();
+        self.trains += u32::from(now.delivered.wrapping_sub(self.first.delivered) > INITIAL_WINDOW);
+        self.first = now;
+        self.last = now;
+        self.sent_us = ack.sent_us.wrapping_sub(self.next_from_us);
+        self.next = ack.next;
+        self.next_from_us = now.us;
+        self.has_train = true;
+        says
+    }
+
+    /// Two trains that agree are believed, until two others are, or one shows that the path is faster: by its gap or, since
+    /// it arrived as it left, because it might be.
+    fn evaluate(&mut self) -> TrainSays {
+        let (gap, is_held_up) = self.gap_of_train();
+        let last = self.gap;
+        // One that arrived as it left says how fast the path is at least.
+        if gap == 0 || (!is_held_up && shorter(gap, last) == last) {
+            return TrainSays::Nothing;
+        }
+        self.gap = if is_held_up || last > 0 { gap } else { 0 };
+        if is_held_up && agree(last, gap) {
+            self.best = shorter(gap, last);
+            self.has_measured = true;
+            return TrainSays::Rate;
+        }
+        // Clocks differ by less than a sixteenth.
+        if gap >= self.best - self.best / 16 || (is_held_up && agree(self.best, gap)) {
+            return TrainSays::Nothing;
+        }
+        self.best = gap;
+        TrainSays::Faster
+    }
+
+    /// Of the train that has arrived, and whether it was held up; 0: that tells nothing. The acknowledgement of a last
+    /// segment may have waited for one more to come: the one before it tells better then.
+    fn gap_of_train(&self) -> (u64, bool) {
+        let (all, but_last) = (self.gap_until(self.last), self.gap_until(self.last_but_one));
+        let is_all = all > 0 && (but_last == 0 || all <= but_last);
+        let end = if is_all { self.last } else { self.last_but_one };
+        let is_held_up = held_up(self.sent_us, end.us.wrapping_sub(self.first.us));
+        (if self.has_train { shorter(all, but_last) } else { 0 }, is_held_up)
+    }
+
+    const fn gap_until(&self, last: Arrived) -> u64 {
+        let elapsed = last.us.wrapping_sub(self.first.us);
+        gap(elapsed, last.delivered.wrapping_sub(self.first.delivered))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 600 us a segment are 20 Mbit/s for 1500 bytes. Windows of 10, 20 and 40 segments over 80 ms, an ACK for each segment
+    /// of 1000 bytes, two segments leave for each.
+    #[test]
+    fn two_flights_that_arrive_alike_are_believed() {
+        let mut measure = TrainMeasure::default();
+        measure.begin_first_train(0);
+        let (mut delivered, mut sent, mut sent_us) = (0_u32, 10_u64, 0);
+        // What the first ACK of each round says; no other says anything.
+        let mut said = [TrainSays::Nothing; 4];
+        for (round, flight) in [10_u32, 20, 40, 80].into_iter().enumerate() {
+            for n in 0..flight {
+                delivered += 1;
+                let at_us = 80_000 * (round as u32 + 1) + 600 * n;
+                let (una, next) = (u64::from(delivered) * 1000, sent * 1000);
+                let says = measure.on_ack(&TrainAck { at_us, delivered, una, next, sent_us });
+                match n {
+                    0 => said[round] = says,
+                    _ => assert_eq!(says, TrainSays::Nothing),
+                }
+                // Two leave for it.
+                sent += 2;
+                sent_us = at_us;
+            }
+        }
+        // The first train is judged as the second begins: its ten segments arrived within 5.4 ms, sent at once. The second
+        // one, sent within 5.4 ms and arrived within 11.4, agrees, as the third begins.
+        use TrainSays::{Nothing, Rate};
+        assert_eq!(said, [Nothing, Nothing, Rate, Rate]);
+        assert_eq!(measure.best(), 600_000);
+        // 1500 bytes in 600 us.
+        assert_eq!(measure.measured_rate(1500), 2_500_000);
+    }
+}

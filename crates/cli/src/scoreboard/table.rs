@@ -1,0 +1,134 @@
+//! The board as tables: what schemes are ranked by, and what they lost time to.
+
+use race::scoreboard::{Board, LimitScore, MeanBounds, Score, TimeScore};
+use report::{Cell, Column, Quantity, Row, Table};
+
+/// The limits, then the schemes, the best first.
+pub(super) fn scores(board: &Board) -> Table {
+    let columns = vec![
+        Column::new("scheme", Quantity::Text, "How the servers send"),
+        Column::new("× linux", Quantity::Ratio, "Time over linux's, geometric mean over cells"),
+        Column::new("95 %", Quantity::Text, "Interval of that mean, over cells drawn like these"),
+        Column::new("median", Quantity::Ratio, "Median over cells of time over linux's"),
+        Column::new(
+            "× limit",
+            Quantity::Ratio,
+            "Time over the limit without handshakes, geometric mean over cells",
+        ),
+        Column::new("p95", Quantity::Ratio, "95th percentile of time over that limit"),
+        Column::new(
+            "RTTs",
+            Quantity::Ratio,
+            "Time less that limit in round trips of the path, mean over cells",
+        ),
+        Column::new("RTTs median", Quantity::Ratio, "Its median"),
+        Column::new(
+            "harm",
+            Quantity::Gain,
+            "Time that the background took over that beside linux, less one",
+        ),
+        Column::new("harm 95 %", Quantity::Text, "Interval of that mean"),
+        Column::new("harm p95", Quantity::Gain, "Its 95th percentile"),
+        Column::new(
+            "over fair",
+            Quantity::Gain,
+            "Time that the background took over what fair sharing would leave, less one",
+        ),
+        Column::new("over fair 95 %", Quantity::Text, "Interval of that mean"),
+        Column::new("over fair p95", Quantity::Gain, "Its 95th percentile"),
+        Column::new(
+            "loss",
+            Quantity::Gain,
+            "Share of the background's packets dropped, less that beside linux",
+        ),
+        Column::new("unfinished", Quantity::Count, "Transfers not over after 600 s"),
+    ];
+    let limits = board.limits.iter().map(|limit| limit_row(limit, columns.len()));
+    let rows = limits.chain(board.schemes.iter().map(row)).collect();
+    Table { columns, rows }
+}
+
+fn limit_row(limit: &LimitScore, columns: usize) -> Row {
+    let mut cells = times(limit.name, &limit.time);
+    cells.resize(columns, Cell::Undefined);
+    Row { cells, is_reference: true }
+}
+
+fn row(score: &Score) -> Row {
+    let harm = &score.harm;
+    let mut cells = times(&score.name, &score.time);
+    cells.extend([
+        or_undefined(harm.harm),
+        percents(harm.harm_interval),
+        or_undefined(harm.harm_p95),
+        or_undefined(harm.harm_over_fair),
+        percents(harm.harm_over_fair_interval),
+        or_undefined(harm.harm_over_fair_p95),
+        or_undefined(harm.harm_loss),
+        number(score.unfinished as f64),
+    ]);
+    Row { cells, is_reference: false }
+}
+
+fn times(name: &str, time: &TimeScore) -> Vec<Cell> {
+    let MeanBounds { low, high } = time.over_linux_interval;
+    vec![
+        Cell::Text(name.to_owned()),
+        number(time.over_linux),
+        Cell::Text(format!("{low:.3}–{high:.3}")),
+        number(time.over_linux_median),
+        number(time.over_limit),
+        number(time.over_limit_p95),
+        number(time.behind_rtts),
+        number(time.behind_rtts_median),
+    ]
+}
+
+/// What each scheme lost time to, in the order of the scores: sums over all cells and seeds.
+pub(super) fn causes(board: &Board) -> Table {
+    let columns = vec![
+        Column::new("scheme", Quantity::Text, "How the servers send"),
+        Column::new("lost SYNs", Quantity::Count, "SYNs and SYN-ACKs sent again"),
+        Column::new("timeouts", Quantity::Count, "Expiries of retransmission timers"),
+        Column::new("probes", Quantity::Count, "Tail-loss probes sent"),
+        Column::new("retransmitted", Quantity::Count, "Segments sent again, SYNs among them"),
+        Column::new(
+            "with lost SYNs",
+            Quantity::Count,
+            "Cells in which a SYN or SYN-ACK was sent again",
+        ),
+        Column::new("with timeouts", Quantity::Count, "Cells in which a timer ran out"),
+    ];
+    let row = |score: &Score| {
+        let of = &score.causes;
+        let cells_with = |count: fn(&race::scoreboard::CauseCounts) -> u64| {
+            score.cells.iter().filter(|cell| count(&cell.causes) > 0).count() as u64
+        };
+        let counts = [
+            of.lost_syns,
+            of.timeouts,
+            of.probes,
+            of.retransmitted,
+            cells_with(|causes| causes.lost_syns),
+            cells_with(|causes| causes.timeouts),
+        ];
+        let name = Cell::Text(score.name.clone());
+        let counts = counts.into_iter().map(|count| number(count as f64));
+        Row { cells: [name].into_iter().chain(counts).collect(), is_reference: false }
+    };
+    Table { columns, rows: board.schemes.iter().map(row).collect() }
+}
+
+fn number(value: f64) -> Cell {
+    Cell::Number(value.into())
+}
+
+fn or_undefined(value: Option<f64>) -> Cell {
+    value.map_or(Cell::Undefined, number)
+}
+
+fn percents(bounds: Option<MeanBounds>) -> Cell {
+    let written =
+        |MeanBounds { low, high }| format!("{:+.1} – {:+.1} %", 100.0 * low, 100.0 * high);
+    bounds.map_or(Cell::Undefined, |bounds| Cell::Text(written(bounds).replace('-', "−")))
+}

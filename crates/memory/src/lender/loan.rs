@@ -1,0 +1,94 @@
+//! What first flights were given of a path lately. Connections that begin within a round trip share what it takes in one;
+//! what was given comes back evenly within a round trip, and nobody has to return it (`reserve.h` of the agent).
+
+use super::{LendingTerms, ProvenPath};
+use arith::coming;
+use arith::reuse::{first_window, part_beside, still_lent};
+use units::{Duration, Instant};
+
+/// A first window that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoanRequest {
+    /// What the connection begins with otherwise, and has in any case, segments.
+    pub cold: u32,
+    /// Of how many that begin together it is one, itself included.
+    pub among: u32,
+    /// First round trip, microseconds; 0: not measured.
+    pub rtt_us: u32,
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// The connection takes what it is offered; otherwise only its stock window counts as given.
+    pub takes: bool,
+}
+
+/// What first flights of a path were given, and who is on the way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Account {
+    /// Segments, and when they were given.
+    given: u32,
+    given_ms: u32,
+    /// Connections whose handshake has begun, and which have not ([`coming`]).
+    coming: u64,
+}
+
+/// The agent's clock of loans: milliseconds, which wrap.
+const fn milliseconds(at: Instant) -> u32 {
+    (at.as_nanos() / 1_000_000) as u32
+}
+
+impl Account {
+    fn handshakes(&self, now: Instant, path: &ProvenPath) -> u64 {
+        coming::at(self.coming, coming::span(now.as_nanos(), path.srtt().as_nanos()))
+    }
+
+    pub(super) fn begin_handshake(&mut self, now: Instant, path: &ProvenPath) {
+        self.coming = coming::one_more(self.handshakes(now, path));
+    }
+
+    pub(super) fn finish_handshake(&mut self, now: Instant, path: &ProvenPath) -> u32 {
+        let coming = self.handshakes(now, path);
+        self.coming = coming::one_less(coming);
+        coming::count(coming).max(1)
+    }
+
+    pub(super) fn count_restart(&self, now: Instant, path: &ProvenPath) -> u32 {
+        coming::count(self.handshakes(now, path)) + 1
+    }
+
+    /// What of that was given has not come back (`still_reserved`).
+    fn still_given(&self, now: Instant, path: &ProvenPath) -> u32 {
+        let since_ms = milliseconds(now).wrapping_sub(self.given_ms);
+        let (given, since_us) = (u64::from(self.given), u64::from(since_ms) * 1000);
+        still_lent(given, since_us, path.srtt_us.into()) as u32
+    }
+
+    /// [`super::Lender::reserve`] (`reserve_window`).
+    pub(super) fn reserve(
+        &mut self,
+        now: Instant,
+        (path, request): (&ProvenPath, &LoanRequest),
+        terms: &LendingTerms,
+    ) -> Option<u32> {
+        let taken = self.still_given(now, path);
+        let believed = path.estimate(now, request.rtt_us, terms);
+        let offer = offer(request, terms.cap, (path.room(believed, request.mss), believed, taken));
+        let granted = offer.filter(|_| request.takes);
+        self.given = taken.wrapping_add(granted.unwrap_or(request.cold));
+        self.given_ms = milliseconds(now);
+        granted
+    }
+
+    /// [`super::Lender::release`] (`release_window`).
+    pub(super) fn release(&mut self, path: &ProvenPath, segments: u32, since: Duration) {
+        let left = still_lent(segments.into(), since.as_micros(), path.srtt_us.into());
+        self.given = self.given.saturating_sub(left as u32);
+    }
+}
+
+/// What is to be had: for one connection no more than one has proven (`make_offer`).
+fn offer(request: &LoanRequest, cap: u32, (room, believed, taken): (u32, u32, u32)) -> Option<u32> {
+    let cold = request.cold;
+    let wider = u64::from(cold) + u64::from(part_beside(room, taken, cold, request.among));
+    let window = first_window(wider.min(believed.into()), cold.into(), cap.into()) as u32;
+    (window > cold).then_some(window)
+}

@@ -1,0 +1,180 @@
+//! The agent's memory of paths: what connections have proven, aged when it is asked for and lent in parts to those that
+//! begin together.
+//!
+//! The agent keeps it in two maps of the kernel (`crates/agent/bpf/paths.h`, `reserve.h`). Here are the same decisions, in the
+//! same integers: segments, microseconds, bytes a second. A warm start asks a [`Lender`] for its first flight as it opens
+//! ([`Lender::reserve`]), and tells it what it has proven or lost ([`Lender::learn`], [`Lender::halve`]). Connections whose
+//! handshakes are under way count as they come ([`Lender::begin_handshake`]), so a page's connections share what one has proven.
+
+mod loan;
+mod path;
+
+pub use loan::LoanRequest;
+pub use path::{ColdReason, PathSample, ProvenPath};
+
+use crate::{DestinationTable, PathKey, Scope};
+use loan::Account;
+use std::net::IpAddr;
+use units::{Duration, Instant};
+
+/// Segments: no window is larger (`MAX_WINDOW` of the agent).
+pub const MAX_WINDOW: u32 = 1 << 20;
+
+/// Paths on which something began lately, at most; whoever is pushed out is forgotten to owe.
+const MAX_ACCOUNTS: usize = 8192;
+/// Paths remembered at most: the agent's default (`--paths`).
+const MAX_PATHS: usize = 65_536;
+
+/// Which memories a connection believes, and how far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LendingTerms {
+    /// Older memories are not believed (`--max-age`).
+    pub max_age: Duration,
+    /// Half of a window is believed after so many of its round trips (`--half-life`).
+    pub half_life_rtts: u32,
+    /// Largest first window, segments (`--cap`).
+    pub cap: u32,
+}
+
+/// Remembers what paths have proven, and lends it.
+pub struct Lender {
+    paths: DestinationTable<ProvenPath>,
+    accounts: DestinationTable<Account>,
+}
+
+impl Default for Lender {
+    fn default() -> Self {
+        let (paths, accounts) =
+            (DestinationTable::new(MAX_PATHS), DestinationTable::new(MAX_ACCOUNTS));
+        Self { paths, accounts }
+    }
+}
+
+/// Destinations are taken together by network: IPv4 /24, IPv6 /48.
+fn key(remote: IpAddr) -> PathKey {
+    PathKey::new(remote, Scope::Network)
+}
+
+impl Lender {
+    /// Paths remembered.
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// True if none is.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// What is known of the path to `remote`.
+    pub fn path(&mut self, remote: IpAddr) -> Option<ProvenPath> {
+        self.paths.entry(key(remote)).copied()
+    }
+
+    /// What the memory has for a connection whose first round trip took `rtt_us` and that would begin with `cold` segments
+    /// otherwise: a window of more than that, or why it has none. Other connections' loans do not count.
+    ///
+    /// # Errors
+    /// The first reason that holds.
+    pub fn recall(
+        &mut self,
+        (now, remote): (Instant, IpAddr),
+        (rtt_us, cold): (u32, u32),
+        terms: &LendingTerms,
+    ) -> Result<u32, ColdReason> {
+        let path = self.path(remote).ok_or(ColdReason::Unknown)?;
+        path.recall(now, (rtt_us, cold), terms)
+    }
+
+    /// A handshake to `remote` begins; it counts only if the path is known, since nobody else has anything to share.
+    pub fn begin_handshake(&mut self, now: Instant, remote: IpAddr) {
+        if let Some((path, account)) = self.known(remote, true) {
+            account.begin_handshake(now, &path);
+        }
+    }
+
+    /// A connection whose handshake was counted opens; among how many, itself included.
+    pub fn finish_handshake(&mut self, now: Instant, remote: IpAddr) -> u32 {
+        let known = self.known(remote, false);
+        known.map_or(1, |(path, account)| account.finish_handshake(now, &path))
+    }
+
+    /// A connection that has been open starts anew, beside those whose handshakes are under way; among how many, itself
+    /// included.
+    pub fn count_restart(&mut self, now: Instant, remote: IpAddr) -> u32 {
+        let known = self.known(remote, false);
+        known.map_or(1, |(path, account)| account.count_restart(now, &path))
+    }
+
+    /// Lends a first flight: what is to be had of the path, if that is more than the stock window. The stock window of a
+    /// connection that begins with no more counts as lent, too.
+    pub fn reserve(
+        &mut self,
+        (now, remote): (Instant, IpAddr),
+        request: &LoanRequest,
+        terms: &LendingTerms,
+    ) -> Option<(u32, ProvenPath)> {
+        let (path, account) = self.known(remote, true)?;
+        let window = account.reserve(now, (&path, request), terms)?;
+        Some((window, path))
+    }
+
+    /// So many segments of what was lent `since` are not used.
+    pub fn release(&mut self, remote: IpAddr, segments: u32, since: Duration) {
+        if let Some((path, account)) = self.known(remote, false) {
+            account.release(&path, segments, since);
+        }
+    }
+
+    /// A connection has learnt something of the path: replaces what is known if the sample was measured (by a loss, or by BBR),
+    /// or proves as much as is still believed. A transfer that was too short to use the window says nothing against it. True if
+    /// the sample was taken.
+    pub fn learn(
+        &mut self,
+        (now, remote): (Instant, IpAddr),
+        sample: &PathSample,
+        is_measured: bool,
+        terms: &LendingTerms,
+    ) -> bool {
+        if !sample.is_whole() {
+            return false;
+        }
+        match self.paths.entry(key(remote)) {
+            Some(path) => path.learn(now, sample, is_measured, terms),
+            None => {
+                self.paths.entry_or(key(remote), || ProvenPath::new(sample));
+                true
+            }
+        }
+    }
+
+    /// A warm start has lost something of its first flight: half of what was remembered, and after the second in a row
+    /// nothing.
+    pub fn halve(&mut self, remote: IpAddr) {
+        let Some(path) = self.paths.entry(key(remote)) else { return };
+        if path.halve() {
+            self.paths.remove(key(remote));
+        }
+    }
+
+    /// A warm start has ended without a loss of its first flight.
+    pub fn confirm(&mut self, remote: IpAddr) {
+        if let Some(path) = self.paths.entry(key(remote)) {
+            path.fallbacks_in_row = 0;
+        }
+    }
+
+    /// A known path and its account, which is made if `makes` and there is none.
+    fn known(&mut self, remote: IpAddr, makes: bool) -> Option<(ProvenPath, &mut Account)> {
+        let key = key(remote);
+        let path = *self.paths.entry(key)?;
+        let account = match makes {
+            true => self.accounts.entry_or(key, Account::default),
+            false => self.accounts.entry(key)?,
+        };
+        Some((path, account))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! What is known of a path, and how much of it is believed.
+
+use super::{LendingTerms, MAX_WINDOW};
+use arith::reuse::{decayed, same_round_trip};
+use units::{Duration, Instant};
+
+/// What a path has proven (`struct path` of the agent).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProvenPath {
+    /// When the window was learnt: when something last arrived.
+    pub learnt: Instant,
+    /// Segments.
+    pub window: u32,
+    /// Where slow start ended, segments; 0: it had not ended.
+    pub ssthresh: u32,
+    /// Smoothed round trip when the window was learnt, queue included, microseconds.
+    pub srtt_us: u32,
+    /// Lowest round trip, microseconds.
+    pub min_rtt_us: u32,
+    /// At which flights were seen to arrive, bytes a second; 0: not measured.
+    pub rate: u64,
+    /// Warm starts in a row that lost something of their first flight.
+    pub(super) fallbacks_in_row: u32,
+}
+
+/// What a connection knows at an instant at which its path may learn (`struct path_sample`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathSample {
+    /// When something last arrived: idling since proves nothing.
+    pub at: Instant,
+    /// Segments; 0: nothing is proven.
+    pub window: u32,
+    /// Where slow start ended, segments; 0: it has not.
+    pub ssthresh: u32,
+    /// Smoothed round trip, microseconds; 0: not measured.
+    pub srtt_us: u32,
+    /// Lowest round trip, microseconds; 0: not measured.
+    pub min_rtt_us: u32,
+    /// At which two flights arrived, bytes a second; 0: not measured, which says nothing.
+    pub rate: u64,
+}
+
+/// Why a connection starts cold (`enum start` of the agent).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColdReason {
+    /// Nothing is remembered of its path.
+    Unknown,
+    /// What is remembered is too old.
+    Old,
+    /// The round trip does not fit the remembered one.
+    RoundTrip,
+    /// No more than a stock window is remembered.
+    Small,
+}
+
+impl PathSample {
+    /// All is there that a memory has to have.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.window != 0 && self.srtt_us != 0 && self.min_rtt_us != 0
+    }
+}
+
+impl ProvenPath {
+    pub(super) const fn new(sample: &PathSample) -> Self {
+        let PathSample { at, window, ssthresh, srtt_us, min_rtt_us, rate } = *sample;
+        Self { learnt: at, window, ssthresh, srtt_us, min_rtt_us, rate, fallbacks_in_row: 0 }
+    }
+
+    /// What of the window is believed at `now`, segments (`aged_window`).
+    pub fn aged_window(&self, now: Instant, terms: &LendingTerms) -> u32 {
+        let half_life = u64::from(self.srtt_us) * 1000 * u64::from(terms.half_life_rtts);
+        match self.learnt > now {
+            true => 0,
+            false => decayed(self.window.into(), (now - self.learnt).as_nanos(), half_life) as u32,
+        }
+    }
+
+    fn is_old(&self, now: Instant, terms: &LendingTerms) -> bool {
+        // What seems to lie ahead is older than anything (the kernel's difference wraps).
+        self.learnt > now || now - self.learnt > terms.max_age
+    }
+
+    /// What may be believed by a connection whose first round trip took `rtt_us`, segments; 0: nothing (`estimate_of`).
+    pub(super) fn estimate(&self, now: Instant, rtt_us: u32, terms: &LendingTerms) -> u32 {
+        let believed = !self.is_old(now, terms) && same_round_trip(rtt_us, self.min_rtt_us);
+        if believed { self.aged_window(now, terms) } else { 0 }
+    }
+
+    /// [`super::Lender::recall`].
+    pub(super) fn recall(
+        &self,
+        now: Instant,
+        (rtt_us, cold): (u32, u32),
+        terms: &LendingTerms,
+    ) -> Result<u32, ColdReason> {
+        if self.is_old(now, terms) {
+            return Err(ColdReason::Old);
+        }
+        if !same_round_trip(rtt_us, self.min_rtt_us) {
+            return Err(ColdReason::RoundTrip);
+        }
+        let window = self.aged_window(now, terms).min(terms.cap);
+        if window > cold { Ok(window) } else { Err(ColdReason::Small) }
+    }
+
+    /// Segments for all that begin within a round trip: what one has proven, or what the path is known to carry in that time
+    /// (`room_of`).
+    pub(super) fn room(&self, believed: u32, mss: u32) -> u32 {
+        let carried = self.rate / 1000 * u64::from(self.min_rtt_us) / 1000;
+        let segments = carried.checked_div(mss.into()).unwrap_or(0).min(MAX_WINDOW.into());
+        (segments as u32).max(believed)
+    }
+
+    /// [`super::Lender::learn`], of a path that is known.
+    pub(super) fn learn(
+        &mut self,
+        now: Instant,
+        sample: &PathSample,
+        is_measured: bool,
+        terms: &LendingTerms,
+    ) -> bool {
+        let fresh = Self::new(sample);
+        if sample.rate > 0 {
+            self.rate = sample.rate;
+        }
+        if !is_measured && fresh.aged_window(now, terms) < self.aged_window(now, terms) {
+            return false;
+        }
+        *self = Self { rate: self.rate, fallbacks_in_row: self.fallbacks_in_row, ..fresh };
+        true
+    }
+
+    /// [`super::Lender::halve`]; true if nothing is to be remembered any more.
+    pub(super) fn halve(&mut self) -> bool {
+        self.window /= 2;
+        self.rate = 0;
+        self.fallbacks_in_row += 1;
+        self.fallbacks_in_row > 1
+    }
+
+    /// The smoothed round trip when the window was learnt.
+    pub const fn srtt(&self) -> Duration {
+        Duration::from_micros(self.srtt_us as u64)
+    }
+}

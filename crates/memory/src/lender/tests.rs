@@ -1,0 +1,128 @@
+//! The agent's rules by hand: docs/agent/design.md, "Sharing" and "What a connection teaches".
+
+use super::{ColdReason, Lender, LendingTerms, LoanRequest, PathSample};
+use std::net::IpAddr;
+use units::{Duration, Instant};
+
+const TERMS: LendingTerms =
+    LendingTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
+const SRTT_US: u32 = 80_000;
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+fn peer(last: u8) -> IpAddr {
+    IpAddr::from([192, 0, 2, last])
+}
+
+fn sample(ms: u64, window: u32) -> PathSample {
+    let (srtt_us, min_rtt_us) = (SRTT_US, SRTT_US);
+    PathSample { at: at(ms), window, ssthresh: 0, srtt_us, min_rtt_us, rate: 0 }
+}
+
+/// A memory of `window` segments, learnt at 0.
+fn knowing(window: u32) -> Lender {
+    let mut lender = Lender::default();
+    assert!(lender.learn((at(0), peer(1)), &sample(0, window), false, &TERMS));
+    lender
+}
+
+fn request(among: u32) -> LoanRequest {
+    LoanRequest { cold: 10, among, rtt_us: SRTT_US, mss: 1448, takes: true }
+}
+
+fn lent(lender: &mut Lender, ms: u64, request: LoanRequest) -> Option<u32> {
+    lender.reserve((at(ms), peer(1)), &request, &TERMS).map(|(window, _)| window)
+}
+
+#[test]
+fn one_alone_is_lent_all_and_the_next_what_has_come_back() {
+    let mut lender = knowing(138);
+    // A second is 12.5 of 3000 round trips: 138 less a fifth of a per cent is 138 in whole segments.
+    assert_eq!(lent(&mut lender, 1000, request(1)), Some(138));
+    // Half a round trip later half of it is back: 138 - 69 - 10 beside ten of its own.
+    assert_eq!(lent(&mut lender, 1040, request(1)), Some(69));
+    // A round trip after that all is.
+    assert_eq!(lent(&mut lender, 1120, request(1)), Some(138));
+}
+
+#[test]
+fn those_whose_handshakes_are_under_way_share() {
+    let mut lender = knowing(138);
+    for _ in 0..6 {
+        lender.begin_handshake(at(10), peer(1));
+    }
+    // (138 - 6 * 10) / 6 = 13 beside its own ten; then (138 - 23 - 5 * 10) / 5 = 13 beside ten.
+    let among = lender.finish_handshake(at(20), peer(1));
+    assert_eq!((among, lent(&mut lender, 20, request(among))), (6, Some(23)));
+    let among = lender.finish_handshake(at(20), peer(1));
+    assert_eq!((among, lent(&mut lender, 20, request(among))), (5, Some(23)));
+    // One that has been open starts beside the four that are left.
+    assert_eq!(lender.count_restart(at(20), peer(1)), 5);
+}
+
+#[test]
+fn handshakes_to_unknown_paths_do_not_count() {
+    let mut lender = Lender::default();
+    lender.begin_handshake(at(0), peer(1));
+    assert_eq!(lender.finish_handshake(at(0), peer(1)), 1);
+    assert_eq!(lent(&mut lender, 0, request(1)), None);
+}
+
+#[test]
+fn a_known_rate_lends_what_the_path_carries() {
+    let mut lender = Lender::default();
+    // 2.5 MB/s over 80 ms are 200 kB: 138 segments of 1448. One has proven 22 of them.
+    let known = PathSample { rate: 2_500_000, ..sample(0, 22) };
+    lender.learn((at(0), peer(1)), &known, false, &TERMS);
+    for n in 0..3 {
+        // (138 - 3 * 10 - taken) / among is more than one has proven.
+        assert_eq!(lent(&mut lender, 0, request(3 - n)), Some(22));
+    }
+}
+
+#[test]
+fn what_is_not_used_is_given_back() {
+    let mut lender = knowing(138);
+    assert_eq!(lent(&mut lender, 0, request(1)), Some(138));
+    lender.release(peer(1), 100, Duration::ZERO);
+    // 138 - 38 - 10 are left beside its own ten.
+    assert_eq!(lent(&mut lender, 0, request(1)), Some(100));
+}
+
+#[test]
+fn a_small_window_says_nothing_against_a_larger_one_and_a_measured_one_does() {
+    let mut lender = knowing(138);
+    assert!(!lender.learn((at(100), peer(1)), &sample(100, 22), false, &TERMS));
+    assert!(lender.learn((at(100), peer(1)), &sample(100, 22), true, &TERMS));
+    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
+    // Neighbours of the network are on the same path.
+    assert_eq!(lender.path(peer(200)).map(|path| path.window), Some(22));
+}
+
+#[test]
+fn the_second_failure_in_a_row_ends_the_memory() {
+    let mut lender = knowing(138);
+    lender.halve(peer(1));
+    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(69));
+    lender.confirm(peer(1));
+    lender.halve(peer(1));
+    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(34));
+    lender.halve(peer(1));
+    assert!(lender.is_empty());
+}
+
+#[test]
+fn a_cold_start_has_a_reason() {
+    let mut lender = knowing(22);
+    let recall = |lender: &mut Lender, ms, rtt_us, cold| {
+        lender.recall((at(ms), peer(1)), (rtt_us, cold), &TERMS)
+    };
+    assert_eq!(recall(&mut lender, 0, SRTT_US, 10), Ok(22));
+    assert_eq!(recall(&mut lender, 0, SRTT_US, 22), Err(ColdReason::Small));
+    assert_eq!(recall(&mut lender, 0, SRTT_US / 2 - 1, 10), Err(ColdReason::RoundTrip));
+    assert_eq!(recall(&mut lender, 600_001, SRTT_US, 10), Err(ColdReason::Old));
+    let unknown = lender.recall((at(0), IpAddr::from([198, 51, 100, 1])), (SRTT_US, 10), &TERMS);
+    assert_eq!(unknown, Err(ColdReason::Unknown));
+}

@@ -1,0 +1,171 @@
+//! What a start-up of the agent's kind is told beyond what all start-ups are: the events at which the Linux kernel calls a
+//! congestion control that wraps another, and what a host's connections have in common.
+//!
+//! A start-up that has more to do than [`super::StartUp`] asks implements [`Attended`]. The path calls it at the kernel's
+//! points: the handshake is done, data is sent with nothing outstanding, idling takes the window back, something has arrived,
+//! something is lost, all is over.
+
+use crate::ack::{AckSample, RttEstimator};
+use crate::bbr::ModelledPath;
+use crate::startup::PendingData;
+use crate::window::Window;
+use arith::session::{Session, SessionMember};
+use memory::Lender;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::net::IpAddr;
+use std::rc::Rc;
+use units::{Duration, Instant};
+
+/// What all connections of a host have in common under start-ups of this kind.
+#[derive(Default)]
+pub struct Attendant {
+    /// The memory of paths.
+    pub lender: Lender,
+    /// Of hosts to which connections under a session are open.
+    sessions: FxHashMap<IpAddr, SharedSession>,
+}
+
+/// A session and how many connections are in it.
+#[derive(Default)]
+struct SharedSession {
+    session: Session,
+    members: u32,
+}
+
+/// An [`Attendant`] as connections hold it.
+pub type SharedAttendant = Rc<RefCell<Attendant>>;
+
+/// A connection's way to what it has in common with others.
+#[derive(Clone)]
+pub struct Attendance {
+    attendant: SharedAttendant,
+    /// Whom the connection is to.
+    pub remote: IpAddr,
+}
+
+impl Attendance {
+    /// Of a connection to `remote`.
+    pub const fn new(attendant: SharedAttendant, remote: IpAddr) -> Self {
+        Self { attendant, remote }
+    }
+
+    /// Asks or tells the memory of paths.
+    pub fn lender<T>(&self, act: impl FnOnce(&mut Lender, IpAddr) -> T) -> T {
+        act(&mut self.attendant.borrow_mut().lender, self.remote)
+    }
+
+    /// Becomes a member of the session with the other host, which begins with its first one.
+    pub fn enter_session(&self) {
+        self.attendant.borrow_mut().sessions.entry(self.remote).or_default().members += 1;
+    }
+
+    /// Leaves it; with the last member it ends.
+    pub fn leave_session(&self, member: &mut SessionMember) {
+        let sessions = &mut self.attendant.borrow_mut().sessions;
+        let Some(shared) = sessions.get_mut(&self.remote) else { return };
+        shared.session.discount(member);
+        shared.members -= 1;
+        if shared.members == 0 {
+            sessions.remove(&self.remote);
+        }
+    }
+
+    /// Asks or tells the session, of which the connection is a member.
+    pub fn session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> T {
+        let mut attendant = self.attendant.borrow_mut();
+        act(&mut attendant.sessions.entry(self.remote).or_default().session)
+    }
+}
+
+/// How things are with a path when something happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// When it happens.
+    pub now: Instant,
+    /// Round trips of the path so far.
+    pub rtt: &'a RttEstimator,
+    /// Bytes ever sent for the first time.
+    pub sent_total: u64,
+    /// Bytes ever acknowledged cumulatively.
+    pub acked_total: u64,
+    /// Most bytes in flight in the round trip under way.
+    pub max_in_flight: u64,
+    /// When the last segment left or, paced, the next one may.
+    pub last_departure: Instant,
+    /// The start-up owns the window.
+    pub in_startup: bool,
+}
+
+impl Situation<'_> {
+    /// Bytes sent and not acknowledged cumulatively.
+    pub const fn outstanding(&self) -> u64 {
+        self.sent_total.saturating_sub(self.acked_total)
+    }
+
+    /// Smoothed round trip, microseconds; 0 before the first sample.
+    pub fn srtt_us(&self) -> u32 {
+        microseconds(self.rtt.srtt())
+    }
+
+    /// Lowest round trip, microseconds; 0 before the first sample.
+    pub fn min_rtt_us(&self) -> u32 {
+        match self.rtt.min_rtt() {
+            Duration::MAX => 0,
+            rtt => microseconds(rtt),
+        }
+    }
+}
+
+/// At most what 32 bits hold.
+pub(crate) fn microseconds(time: Duration) -> u32 {
+    u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
+}
+
+/// A start-up that is told of these events.
+pub trait Attended {
+    /// Is given its way to what connections have in common, before anything else.
+    fn attend(&mut self, attendance: Attendance);
+
+    /// The handshake is done; `lossless`: nothing of it was sent again, and no data has left.
+    fn open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool);
+
+    /// Data is about to leave with nothing outstanding, for the first time or once more (`CA_EVENT_TX_START`).
+    fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData);
+
+    /// The connection has been idle, and its window is about to be taken back (`CA_EVENT_CWND_RESTART`).
+    fn idle(&mut self, window: &mut Window, at: &Situation<'_>) {
+        let _ = (window, at);
+    }
+
+    /// Something may be sent; `unacked`: bytes written and not acknowledged (`min_tso_segs`). Called while
+    /// [`Attended::watches_sending`].
+    fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64) {
+        let _ = (window, at, unacked);
+    }
+
+    /// The application wants this weight for the connection among those that share with it (`HEADSTART_WEIGHT`).
+    fn set_weight(&mut self, weight: u32) {
+        let _ = weight;
+    }
+
+    /// [`Attended::before_sending`] is to be called.
+    fn watches_sending(&self) -> bool {
+        false
+    }
+
+    /// [`Attended::acked`] is called for every ACK, also in recovery (`cong_control`).
+    fn sees_all_acks(&self) -> bool {
+        false
+    }
+
+    /// Segments have arrived outside of recovery, and the window has grown for them (`cong_avoid`).
+    fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample);
+
+    /// Congestion is met; the window is still what it was (`ssthresh`, before the congestion control's own).
+    fn lose(&mut self, window: &mut Window, at: &Situation<'_>);
+
+    /// The connection has sent all it will and its FIN is acknowledged, or it is over (`release`). `modelled`: what a controller that models the path has
+    /// measured, once it has found it full.
+    fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>);
+}

@@ -1,0 +1,51 @@
+//! What a member of a session is granted at an ACK or as it joins: its share of the window, and how that is paced. Bursts are, and
+//! what leaves in recovery; what ACKs let go is clocked by them already (`grant.h` of the agent).
+
+use arith::session::{Joining, Session, SessionMember, spread_of};
+
+/// What a member may do now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grant {
+    /// Segments outstanding.
+    pub(super) share: u32,
+    /// Segments in a round trip: how fast what leaves as a burst is paced.
+    pub(super) spread: u32,
+    /// Of all members.
+    pub(super) window: u32,
+    /// Of the path, bytes a second; 0: not known.
+    pub(super) rate: u64,
+    /// Lowest round trip of all, microseconds; 0: not known.
+    pub(super) base_us: u32,
+    pub(super) is_in_slow_start: bool,
+    /// The window, not remembered alone.
+    pub(super) is_proven: bool,
+}
+
+impl Grant {
+    pub(super) const fn of(session: &Session, share: u32) -> Self {
+        Self {
+            share,
+            spread: share,
+            window: session.window,
+            rate: session.rate,
+            base_us: session.base_us,
+            is_in_slow_start: session.is_in_slow_start(),
+            is_proven: session.unproven == 0,
+        }
+    }
+}
+
+/// A member is active from now on (`enter_active`).
+pub(super) fn enter_active(
+    session: &mut Session,
+    member: &mut SessionMember,
+    joining: &Joining,
+) -> Grant {
+    session.count_weight(member, member.wants);
+    let share = session.share_at_once(member, joining);
+    let mut grant = Grant::of(session, share);
+    let coming = member.promised.saturating_mul(joining.among.saturating_sub(1));
+    let all = session.promised.saturating_add(coming);
+    grant.spread = spread_of(grant.window, share, member.promised, all);
+    grant
+}

@@ -1,0 +1,83 @@
+//! What a connection leaves in the memory of its path.
+
+use super::{Warm, segments};
+use crate::bbr::ModelledPath;
+use crate::startup::attended::Situation;
+use crate::window::Window;
+use arith::reuse::proven;
+use memory::PathSample;
+use units::Instant;
+
+/// BBR's fixed point of bandwidths, half of it at a time, so that nothing overflows.
+const HALF_SCALE: u32 = arith::bbr::BW_SCALE / 2;
+const US_PER_S: u64 = 1_000_000;
+
+impl Warm {
+    /// What is known now, of any window (`take_sample`).
+    pub(super) fn sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
+        let mss = window.mss();
+        PathSample {
+            at: self.seen.at.unwrap_or(at.now),
+            window: 0,
+            ssthresh: match window.ssthresh() {
+                u64::MAX => 0,
+                bytes => segments(bytes, mss),
+            },
+            srtt_us: at.srtt_us(),
+            min_rtt_us: at.min_rtt_us(),
+            rate: self.measure.measured_rate(mss as u32),
+        }
+    }
+
+    pub(super) fn learn(&self, now: Instant, sample: &PathSample, is_measured: bool) {
+        if let Some(attendance) = &self.attendance {
+            let terms = &self.options.terms;
+            attendance.lender(|lender, to| {
+                lender.learn((now, to), sample, is_measured, terms);
+            });
+        }
+    }
+
+    /// What it has proven since the last loss (`take_proven_sample`).
+    pub(super) fn learn_proven(&self, window: &Window, at: &Situation<'_>) {
+        let mss = window.mss();
+        let flight = self.flights.proven(segments(at.outstanding() + mss - 1, mss));
+        let since_first = self.delivered.wrapping_sub(self.flight.delivered);
+        let delivered = if self.has_fallen_back { 0 } else { since_first };
+        let (cwnd, in_slow_start) = (segments(window.cwnd(), mss), window.below_ssthresh());
+        let mut sample = self.sample(window, at);
+        sample.window = proven(cwnd, in_slow_start, flight, self.flight.window, delivered);
+        // A search says where slow start would end, and has not shown it.
+        if self.search.is_on && self.search.is_endless {
+            sample.ssthresh = 0;
+        }
+        self.learn(at.now, &sample, false);
+    }
+
+    /// What the congestion control has measured of the path, the bottleneck's rate over a round trip without a queue
+    /// (`measured_by_bbr`).
+    pub(super) fn learn_modelled(
+        &self,
+        window: &Window,
+        at: &Situation<'_>,
+        modelled: ModelledPath,
+    ) {
+        let ModelledPath { bandwidth, min_rtt_us } = modelled;
+        let mut sample = self.sample(window, at);
+        sample.window = (bandwidth.saturating_mul(min_rtt_us) >> arith::bbr::BW_SCALE) as u32;
+        let rate = bandwidth.saturating_mul(window.mss()) >> HALF_SCALE;
+        sample.rate = rate.saturating_mul(US_PER_S) >> HALF_SCALE;
+        sample.srtt_us = u32::try_from(min_rtt_us).unwrap_or(u32::MAX);
+        self.learn(at.now, &sample, true);
+    }
+
+    /// A warm start that has not failed ends.
+    pub(super) fn confirm(&self) {
+        if self.flight.window > 0
+            && !self.has_fallen_back
+            && let Some(attendance) = &self.attendance
+        {
+            attendance.lender(memory::Lender::confirm);
+        }
+    }
+}

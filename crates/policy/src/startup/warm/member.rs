@@ -1,0 +1,451 @@
+//! The agent's session: the connections to one host share a window ([`arith::session`]), which is remembered and lent as one
+//! connection's is. A connection joins as it sends, has its share at every ACK, and leaves when all has arrived (`session.h`,
+//! `join.h`, `grant.h` of the agent).
+//!
+//! Each connection keeps a path of its own, whose window is its share; the session lies with what the host's connections have in
+//! common. Losses are the session's affair, so it rules them for as long as the connection lives.
+
+use super::grant::{Grant, enter_active};
+use super::pacing::rate_of;
+use super::{Warm, WarmOptions, WarmPhase, clock_us, segments};
+use crate::ack::{AckSample, Episode};
+use crate::bbr::ModelledPath;
+use crate::config::MemoryKind;
+use crate::registry::{Implied, Make};
+use crate::startup::attended::{Attendance, Attended, Situation};
+use crate::startup::{Occasion, PendingData, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
+use crate::window::{Cause, Window};
+use arith::measure::TrainAck;
+use arith::reuse::{pacing_rate, proven, window_at_loss};
+use arith::session::{
+    INITIAL_WINDOW, Joining, MemberArrival, Session, SessionMember, UNLIMITED, burst_rate,
+    known_to_send,
+};
+use memory::PathSample;
+
+/// The agent's session.
+pub static MEMBER: StartUpDescriptor = StartUpDescriptor::new(
+    "session-member",
+    "has a share of one window for all connections to a host, which begins with what is remembered",
+    "docs/adr/0013-agent.md, 0020-one-policy.md; docs/agent/design.md",
+    Make::Alone(|setup| Box::new(MemberStart::new(WarmOptions::of(setup)))),
+)
+.with(&[
+    &super::options::CAP,
+    &super::options::MAX_AGE,
+    &super::options::HALF_LIFE,
+    &super::options::SIZE,
+])
+.implying(Implied { memory: MemoryKind::Lent, pacing: true, ..Implied::NOTHING });
+
+/// Segments that are not paced, as the kernel does not the first ones of a connection.
+const UNPACED_SEGMENTS: u64 = 10;
+/// Linux sends what it paces in pieces of about a millisecond: while round trips are shorter nothing is spaced by that.
+const MIN_PACED_RTT_US: u32 = 1000;
+
+/// A member of a session.
+pub struct MemberStart {
+    warm: Warm,
+    member: SessionMember,
+    lossless: bool,
+    /// The path has had its first data.
+    has_begun: bool,
+    /// The connection has opened, and is in its session. Without one it is in slow start as any other.
+    is_in: bool,
+    /// While its first flight lasts, bytes a second.
+    warm_rate: u64,
+    /// Its ACKs are sampled for the rate of the path.
+    is_measured: bool,
+    /// Repairs go on, as far as the last ACK told.
+    recovers: bool,
+}
+
+impl MemberStart {
+    /// A connection that has not opened.
+    pub fn new(options: WarmOptions) -> Self {
+        Self {
+            warm: Warm::new(options, (false, true)),
+            member: SessionMember::default(),
+            lossless: true,
+            has_begun: false,
+            is_in: false,
+            warm_rate: 0,
+            is_measured: false,
+            recovers: false,
+        }
+    }
+
+    /// Changes the session together with what it has of this member.
+    fn session<T>(&mut self, act: impl FnOnce(&mut Session, &mut SessionMember) -> T) -> Option<T> {
+        let attendance = self.warm.attendance.as_ref().filter(|_| self.is_in)?;
+        let member = &mut self.member;
+        Some(attendance.session(|session| act(session, member)))
+    }
+
+    fn note_phase(&mut self) {
+        let rate = self.warm.pacing.limited_to();
+        self.warm_rate = if self.warm.in_first_flight() { rate } else { 0 };
+    }
+
+    /// What it may have outstanding, after a timeout of its own less (`take_share`).
+    fn take_share(&mut self, window: &mut Window, at: &Situation<'_>, grant: &Grant) {
+        let mss = window.mss();
+        let mut share = grant.share;
+        let ssthresh = if grant.is_in_slow_start { u64::MAX } else { u64::from(share) * mss };
+        if self.member.limit > 0 && self.member.limit < share {
+            share = self.member.limit;
+        } else {
+            self.member.limit = 0;
+        }
+        // Nothing tells how to pace it: what a connection begins with anyway.
+        if at.srtt_us() == 0 && grant.base_us == 0 {
+            share = share.min(INITIAL_WINDOW);
+        }
+        if window.ssthresh() != ssthresh {
+            window.set_ssthresh(ssthresh, Cause::Membership);
+        }
+        let cwnd = u64::from(share) * mss;
+        if window.cwnd() != cwnd {
+            window.set_cwnd(cwnd, Cause::Membership);
+        }
+    }
+
+    /// Paces its share (`pace_share`); `in_flight` bytes are.
+    fn pace_share(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        (grant, in_flight): (&Grant, u64),
+    ) {
+        let mss = window.mss();
+        let rtt_us = if at.srtt_us() > 0 { at.srtt_us() } else { grant.base_us };
+        let even = pacing_rate(grant.spread, mss as u32, rtt_us);
+        let is_hurried = grant.is_in_slow_start && grant.is_proven;
+        let rate = match self.warm_rate {
+            0 => burst_rate(even, grant.rate, (grant.spread, grant.window), is_hurried),
+            rate => rate,
+        };
+        let may_be_spaced = !grant.is_proven || rtt_us == 0 || rtt_us >= MIN_PACED_RTT_US;
+        let is_burst = window.cwnd() > in_flight + UNPACED_SEGMENTS * mss;
+        let is_limited = self.warm.pacing.limited_to() > 0;
+        if (may_be_spaced && is_burst) || self.recovers || is_limited {
+            self.warm.pacing.keep_paced();
+        } else {
+            self.warm.pacing.leave_unpaced();
+        }
+        self.warm.pacing.apply(window);
+        if rate > 0 && self.warm.pacing.is_on() {
+            window.set_pacing_rate(Some(rate_of(rate)));
+        }
+    }
+
+    /// Starts for all, as a connection by itself does: from memory, if there is one (`lead`).
+    fn lead(&mut self, window: &mut Window, at: &Situation<'_>) {
+        window.set_cwnd(u64::from(self.warm.cold) * window.mss(), Cause::Seed);
+        window.set_ssthresh(u64::MAX, Cause::Seed);
+        if self.warm.in_first_flight() {
+            self.warm.end_first_flight(WarmPhase::Stock);
+        }
+        let fails = match at.sent_total {
+            0 => !self.lossless,
+            _ => self.warm.has_fallen_back,
+        };
+        if !fails {
+            self.warm.begin_as_remembered(window, at, 1);
+        }
+    }
+
+    /// Starts for all, and joins (`begin_session`). How wide, in segments.
+    fn begin_session(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        joining: &Joining,
+    ) -> Option<(Grant, u32)> {
+        let remembered = self.warm.attendance.as_ref()?.lender(|lender, to| lender.path(to));
+        self.lead(window, at);
+        self.warm.is_paced = false;
+        self.note_phase();
+        let mss = window.mss();
+        let whole = segments(window.cwnd(), mss);
+        let ssthresh = match window.ssthresh() {
+            u64::MAX => UNLIMITED,
+            bytes => segments(bytes, mss),
+        };
+        let is_warm = self.warm.in_first_flight();
+        let rate = remembered.filter(|_| is_warm).map_or(0, |path| path.rate);
+        let now_ns = at.now.as_nanos();
+        let grant = self.session(|session, member| {
+            if session.weights == 0 {
+                session.start(whole, ssthresh, (is_warm, rate));
+            }
+            session.used_ns = now_ns;
+            enter_active(session, member, joining)
+        })?;
+        Some((grant, whole))
+    }
+
+    /// It sends, and had nothing outstanding (`start_member`).
+    fn begin_to_send(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+        let mss = window.mss();
+        let is_first = at.sent_total == 0;
+        let among = match (&self.warm.attendance, is_first) {
+            (Some(attendance), true) => {
+                attendance.lender(|lender, to| lender.finish_handshake(at.now, to))
+            }
+            _ => 1,
+        };
+        let said = if self.warm.options.hears_size { transfer.announced } else { 0 };
+        let clamped = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let queued = clamped(transfer.bytes);
+        let sends = known_to_send(clamped(said), queued, mss as u32, self.member.in_pieces);
+        let joining = Joining { among, sends };
+        let (now_ns, srtt_us) = (at.now.as_nanos(), at.srtt_us());
+        let joined = self.session(|session, member| {
+            let leads = session.is_idle(now_ns, srtt_us);
+            (!leads).then(|| enter_active(session, member, &joining))
+        });
+        let (grant, whole) = match joined {
+            None => return,
+            Some(Some(grant)) => (grant, 0),
+            Some(None) => match self.begin_session(window, at, &joining) {
+                Some(begun) => begun,
+                None => return,
+            },
+        };
+        self.take_share(window, at, &grant);
+        self.pace_share(window, at, (&grant, 0));
+        if self.warm.in_first_flight() && segments(window.cwnd(), mss) < whole {
+            self.lead_with_part(window, at, whole);
+        }
+        if is_first {
+            self.warm.measure.begin_at(at.sent_total);
+            self.is_measured = true;
+        }
+        self.note_phase();
+        self.warm.measure.begin_first_train(clock_us(at.now));
+    }
+
+    /// The others have the rest of the first flight: what is lost beyond its part is not of its start, and it leaves at its part
+    /// of the rate (`lead_with_part`).
+    fn lead_with_part(&mut self, window: &mut Window, at: &Situation<'_>, whole: u32) {
+        let cwnd = segments(window.cwnd(), window.mss());
+        let limit = self.warm.pacing.limited_to();
+        let rate = (limit.saturating_mul(cwnd.into()) / u64::from(whole)).max(1);
+        self.warm.flight.end = at.sent_total + window.cwnd();
+        self.warm.pacing.limit(rate);
+        self.warm.pacing.apply(window);
+        window.set_pacing_rate(Some(rate_of(rate)));
+    }
+
+    /// While slow start lasts, so that the path's rate is learnt: not beside others, when what arrives is a part of it
+    /// (`measure_member`).
+    fn measure(&mut self, window: &Window, at: &Situation<'_>, is_alone: bool) {
+        let measure = &mut self.warm.measure;
+        self.is_measured &= window.below_ssthresh() && !measure.has_measured_enough();
+        if !self.is_measured {
+            return;
+        }
+        let ack = TrainAck {
+            at_us: clock_us(at.now),
+            delivered: self.warm.delivered,
+            una: at.acked_total,
+            next: at.sent_total,
+            sent_us: clock_us(at.last_departure),
+        };
+        if !is_alone {
+            return measure.skip(&ack);
+        }
+        measure.on_ack(&ack);
+        if at.outstanding() == 0 {
+            measure.end(at.sent_total);
+        }
+    }
+
+    /// The last active member is done: what the window has proven (`update_memory_of_session`).
+    fn teach(&self, window: &Window, at: &Situation<'_>, taught: &Taught) {
+        let Taught { all, is_growing, flight, is_warm } = *taught;
+        let mut sample = self.warm.sample(window, at);
+        sample.window = proven(all, is_growing, flight, is_warm.into(), 0);
+        sample.ssthresh = 0;
+        self.warm.learn(at.now, &sample, false);
+    }
+}
+
+/// What a session has proven as its last active member is done.
+#[derive(Clone, Copy, Debug)]
+struct Taught {
+    /// The window of all.
+    all: u32,
+    is_growing: bool,
+    flight: u32,
+    is_warm: bool,
+}
+
+impl StartUp for MemberStart {
+    /// The session's own events are the kernel's; a timeout leaves it one segment, and its share to the others until something
+    /// arrives (`hs_session_set_state`).
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+        self.has_begun = true;
+        if start.occasion != Occasion::Loss || window.last_cause() != Cause::Timeout {
+            return;
+        }
+        self.warm.pacing.keep_paced();
+        self.warm.pacing.apply(window);
+        self.member.limit = 1;
+        self.session(Session::discount);
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.warm.observe_arrival(window, sample);
+    }
+
+    /// What follows an ACK needs more of the path: see [`Attended::acked`].
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+        if self.is_in { Phase::Continue } else { SlowStart.on_ack(window, sample) }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window) {
+        let reduced = self.session(|session, member| (session.window, session.share_of(member)));
+        let Some((all, share)) = reduced else { return };
+        if let Some(super::Fall::Measured(sample)) = self.warm.fall.take() {
+            self.warm.learn(window.now(), &PathSample { ssthresh: all, ..sample }, true);
+        }
+        let cause = window.last_cause();
+        window.set_ssthresh(u64::from(share.max(2)) * window.mss(), cause);
+    }
+
+    fn on_undo(&mut self) {
+        self.warm.pacing.keep_paced();
+        self.member.limit = 0;
+        self.session(|session, member| {
+            session.take_back_reduction();
+            session.count_weight(member, member.wants);
+        });
+    }
+
+    fn rules_recovery(&self) -> bool {
+        self.is_in || !self.has_begun
+    }
+
+    fn attended(&mut self) -> Option<&mut dyn Attended> {
+        Some(self)
+    }
+}
+
+impl Attended for MemberStart {
+    fn attend(&mut self, attendance: Attendance) {
+        self.warm.attendance = Some(attendance);
+    }
+
+    fn open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool) {
+        self.lossless = lossless;
+        self.warm.opened = Some(at.now);
+        self.warm.cold = segments(window.cwnd(), window.mss());
+        window.set_ssthresh(u64::MAX, Cause::Seed);
+        if let Some(attendance) = &self.warm.attendance {
+            attendance.enter_session();
+            self.is_in = true;
+        }
+        self.warm.pacing.apply(window);
+    }
+
+    fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+        self.begin_to_send(window, at, transfer);
+    }
+
+    fn set_weight(&mut self, weight: u32) {
+        self.member.wants = weight.max(1);
+    }
+
+    fn sees_all_acks(&self) -> bool {
+        true
+    }
+
+    /// Every ACK, also in recovery (`hs_session_cong_control`).
+    fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
+        let mss = window.mss();
+        let up = |bytes: u64| segments(bytes + mss - 1, mss);
+        let delivery = sample.delivery.as_ref();
+        self.recovers = delivery.is_some_and(|told| told.episode != Episode::None);
+        let acked = up(sample.delivered);
+        let arrival = MemberArrival {
+            now_ns: at.now.as_nanos(),
+            acked,
+            outstanding: up(at.outstanding()),
+            rtt_us: sample.rtt.map_or(0, crate::startup::attended::microseconds),
+            srtt_us: at.srtt_us(),
+            may_grow: acked > 0 && !self.recovers && sample.cwnd_limited,
+        };
+        let after = self.session(|session, member| {
+            session.count_weight(member, member.wants);
+            session.on_arrival(member, &arrival);
+            let is_alone = session.weights == member.weight;
+            let grant = Grant::of(session, session.share_of(member));
+            if arrival.outstanding == 0 {
+                session.count_weight(member, 0);
+            }
+            let flight = session.proven_flight();
+            let teaches = session.weights == 0 && session.is_new_sample(flight, arrival.now_ns);
+            let (all, is_growing) = (session.window, session.is_in_slow_start());
+            let taught = Taught { all, is_growing, flight, is_warm: session.is_warm };
+            (grant, is_alone, teaches.then_some(taught))
+        });
+        let Some((grant, is_alone, taught)) = after else { return };
+        if self.member.limit > 0 {
+            self.member.limit = self.member.limit.saturating_add(acked);
+        }
+        self.take_share(window, at, &grant);
+        // The first retransmission does not wait until enough has arrived.
+        if self.recovers && delivery.is_some_and(|told| told.lost > 0) {
+            let least = sample.in_flight + mss;
+            window.set_cwnd(window.cwnd().max(least), Cause::Recovery);
+        }
+        // As it begins to send again it is paced anew.
+        if arrival.outstanding > 0 {
+            self.pace_share(window, at, (&grant, sample.in_flight));
+        }
+        if acked > 0 && !self.recovers {
+            self.warm.on_progress(window, at);
+            self.measure(window, at, is_alone);
+            self.note_phase();
+            self.warm.pacing.apply(window);
+        }
+        if let Some(taught) = taught {
+            self.teach(window, at, &taught);
+        }
+    }
+
+    /// Something is lost, or marked (`hs_session_ssthresh`).
+    fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
+        self.warm.pacing.keep_paced();
+        let most = if self.warm.in_first_flight() { self.warm.fall_back() } else { u32::MAX };
+        self.is_measured = false;
+        self.note_phase();
+        let (now_ns, srtt_us) = (at.now.as_nanos(), at.srtt_us());
+        let met = self.session(|session, _| {
+            let (before, was_in_slow_start) = (session.window, session.is_in_slow_start());
+            let has_reduced = session.reduce(now_ns, srtt_us);
+            session.fall_to(most);
+            (before, was_in_slow_start, has_reduced)
+        });
+        self.warm.fall = None;
+        if let Some((before, was_in_slow_start, true)) = met
+            && most == u32::MAX
+        {
+            let lost = window_at_loss(before, was_in_slow_start);
+            let sample = PathSample { window: lost, ..self.warm.sample(window, at) };
+            self.warm.fall = Some(super::Fall::Measured(sample));
+        }
+        self.warm.pacing.apply(window);
+    }
+
+    fn close(&mut self, _: &mut Window, _: &Situation<'_>, _: Option<ModelledPath>) {
+        if std::mem::take(&mut self.is_in)
+            && let Some(attendance) = &self.warm.attendance
+        {
+            attendance.leave_session(&mut self.member);
+            self.warm.confirm();
+        }
+    }
+}

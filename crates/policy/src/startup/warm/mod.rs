@@ -1,0 +1,343 @@
+//! The agent's warm start: a connection begins with what is remembered of its path, paced, in the first round trip, and teaches
+//! the path what it proves. A cold start measures the path as it goes (`search`).
+//!
+//! The same decisions run in the Linux kernel (`crates/agent/bpf/connection.h`, `starts.h`, `cubic.h`, `bbr.h`), whose names
+//! the phases and steps have. They are on top of the start-up that a stock connection has: HyStart under CUBIC, BBR's own
+//! under BBR. Windows are whole segments. `first` is the first flight as it was lent, the rest follows in `flight`,
+//! `learning` and `loss`. Why it is in two worlds, and what differs: docs/adr/0020-one-policy.md.
+
+mod beside_stock;
+mod flight;
+mod grant;
+mod learning;
+mod loss;
+mod member;
+mod options;
+mod pacing;
+mod search;
+mod starts;
+
+pub use member::{MEMBER, MemberStart};
+pub use options::{SIZE, WarmOptions};
+
+use super::attended::{Attendance, Attended, Situation};
+use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
+use crate::ack::AckSample;
+use crate::bbr::ModelledPath;
+use crate::config::MemoryKind;
+use crate::registry::{Implied, Make};
+use crate::window::Window;
+use arith::flights::{FlightAck, Flights};
+use arith::measure::{TrainAck, TrainMeasure};
+use beside_stock::BesideStock;
+use flight::FirstFlight;
+use loss::Fall;
+use options::{CAP, COLD, EPOCHS, HALF_LIFE, MAX_AGE};
+use pacing::SocketPacing;
+use search::Search;
+use units::Instant;
+
+/// The agent's warm start.
+pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
+    "warm",
+    "begins with what is remembered of the path and not lent to others, paced; cold starts measure the path",
+    "docs/adr/0013-agent.md, 0014-cold-start.md, 0020-one-policy.md",
+    Make::Around(|setup, inner| {
+        let models = inner.rules_recovery();
+        let options = WarmOptions::of(setup);
+        let is_paced = setup.config.pacing;
+        Box::new(Wrapping::new(Warm::new(options, (models, is_paced)), inner))
+    }),
+)
+.with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS])
+.implying(Implied { memory: MemoryKind::Lent, ..Implied::NOTHING });
+
+/// Where a connection is with its warm start (`enum phase` of the agent).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum WarmPhase {
+    /// Cold, or its warm start is over: the start-up underneath decides.
+    Stock,
+    /// The remembered window is sent, paced, and not yet acknowledged.
+    FirstFlight,
+    /// The same, but only as wide as the size of one transfer.
+    NarrowedFlight,
+    /// After that flight: the next start may be wider.
+    Narrowed,
+    /// Idling has taken back its window; nothing is sent yet since.
+    Idle,
+}
+
+/// A connection's warm start, and the end of that.
+pub struct Warm {
+    options: WarmOptions,
+    /// What is underneath paces by itself, answers losses itself and measures (BBR).
+    models: bool,
+    attendance: Option<Attendance>,
+    opened: Option<Instant>,
+    phase: WarmPhase,
+    flight: FirstFlight,
+    /// Window that it would have begun with, segments.
+    cold: u32,
+    has_fallen_back: bool,
+    /// What arrived as it last did.
+    seen: Seen,
+    /// Segments delivered; wraps, as the kernel's.
+    delivered: u32,
+    flights: Flights,
+    measure: TrainMeasure,
+    search: Search,
+    stock: BesideStock,
+    pacing: SocketPacing,
+    /// Pacing was switched on by this policy, and outlasts the first flight until slow start ends.
+    is_paced: bool,
+    /// It may search and is compared with a stock connection: `hs_cubic_start`, not yet `hs_cubic`.
+    is_starting: bool,
+    fall: Option<Fall>,
+    has_ended: bool,
+}
+
+/// What the last ACK told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    at: Option<Instant>,
+    in_slow_start: bool,
+}
+
+impl Warm {
+    /// A connection that has not opened; `models`: what is underneath models the path, `is_paced`: sending is paced anyway.
+    pub fn new(options: WarmOptions, (models, is_paced): (bool, bool)) -> Self {
+        Self {
+            options,
+            models,
+            attendance: None,
+            opened: None,
+            phase: WarmPhase::Stock,
+            flight: FirstFlight::default(),
+            cold: 0,
+            has_fallen_back: false,
+            seen: Seen::default(),
+            delivered: 0,
+            flights: Flights::default(),
+            measure: TrainMeasure::default(),
+            search: Search::default(),
+            stock: BesideStock::default(),
+            pacing: SocketPacing::new(is_paced),
+            is_paced: false,
+            is_starting: false,
+            fall: None,
+            has_ended: false,
+        }
+    }
+
+    /// Something has arrived, in recovery or not.
+    fn observe_arrival(&mut self, window: &Window, sample: &AckSample) {
+        self.seen = Seen { at: Some(sample.now), in_slow_start: window.below_ssthresh() };
+        let arrived = segments(sample.delivered + window.mss() - 1, window.mss());
+        self.delivered = self.delivered.wrapping_add(arrived);
+    }
+
+    fn in_first_flight(&self) -> bool {
+        matches!(self.phase, WarmPhase::FirstFlight | WarmPhase::NarrowedFlight)
+    }
+
+    /// Whether anything is to be done as segments arrive; otherwise it is a stock connection.
+    fn is_special(&self) -> bool {
+        self.in_first_flight()
+            || self.phase == WarmPhase::Idle
+            || self.is_paced
+            || self.search.is_on
+    }
+
+    /// Segments have arrived and nothing is missing (`on_progress`).
+    fn on_progress(&mut self, window: &Window, at: &Situation<'_>) {
+        if self.in_first_flight() && at.acked_total >= self.flight.end {
+            let next = match self.phase {
+                WarmPhase::NarrowedFlight => WarmPhase::Narrowed,
+                _ => WarmPhase::Stock,
+            };
+            self.end_first_flight(next);
+        }
+        // Paced as long as slow start lasts: HyStart would take what pacing spreads for a full pipe.
+        if self.is_paced && !self.in_first_flight() && !window.below_ssthresh() {
+            self.is_paced = false;
+            self.pacing.leave_unpaced();
+        }
+    }
+
+    /// As fast as the kernel likes again.
+    fn end_first_flight(&mut self, next: WarmPhase) {
+        self.phase = next;
+        self.pacing.lift_limit();
+    }
+
+    /// Nothing is compared with a stock connection any more: what is paced at all is paced whole.
+    fn leave_stock(&mut self) {
+        self.stock.leave();
+        if self.is_paced {
+            self.pacing.keep_paced();
+        }
+    }
+
+    fn end_search(&mut self) {
+        self.search.end(&mut self.pacing);
+    }
+
+    /// Searches, at its beginning.
+    fn begin_search(&mut self, window: &mut Window, at: &Situation<'_>) {
+        if !self.options.measures_cold || at.sent_total > 0 {
+            return;
+        }
+        let may_pace = self.is_paced || !self.pacing.is_on();
+        let (measure, pacing) = (&mut self.measure, &mut self.pacing);
+        self.search.begin(window, at, (measure, pacing), may_pace);
+    }
+
+    /// To the kernel a FIN is a segment as any other: its acknowledgement ends the last train.
+    fn count_fin(&mut self, window: &mut Window, at: &Situation<'_>) {
+        self.delivered = self.delivered.wrapping_add(1);
+        if self.search.is_on {
+            let ack = TrainAck { una: at.acked_total + 1, ..self.train_ack(at) };
+            let (measure, pacing) = (&mut self.measure, &mut self.pacing);
+            self.search.on_ack(window, (at, &ack), (measure, pacing));
+        }
+    }
+
+    fn train_ack(&self, at: &Situation<'_>) -> TrainAck {
+        TrainAck {
+            at_us: clock_us(at.now),
+            delivered: self.delivered,
+            una: at.acked_total,
+            next: at.sent_total,
+            sent_us: clock_us(at.last_departure),
+        }
+    }
+
+    /// What follows an ACK while the connection is out of the ordinary (`on_special_ack`).
+    fn on_special_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
+        let mss = window.mss();
+        self.stock.grow(at.max_in_flight.div_ceil(mss), acked.into());
+        self.on_progress(window, at);
+        if self.search.is_on {
+            let ack = self.train_ack(at);
+            let (measure, pacing) = (&mut self.measure, &mut self.pacing);
+            self.search.on_ack(window, (at, &ack), (measure, pacing));
+        }
+        if self.is_starting && !self.is_special() {
+            self.is_starting = false;
+            self.stock.leave();
+        }
+    }
+}
+
+/// The kernel's clock of a socket, microseconds; wraps.
+const fn clock_us(at: Instant) -> u32 {
+    (at.as_nanos() / 1000) as u32
+}
+
+/// Whole segments.
+fn segments(bytes: u64, mss: u64) -> u32 {
+    u32::try_from(bytes / mss).unwrap_or(u32::MAX)
+}
+
+impl Overlay for Warm {
+    /// The start-up underneath begins as ever; what is remembered is applied at the kernel's events.
+    fn begin(&mut self, _: &mut Window, _: &Start<'_>) -> OverlayTurn {
+        OverlayTurn::Left
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.observe_arrival(window, sample);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window) {
+        if self.attendance.is_some() {
+            self.settle_fall(window);
+            self.pacing.apply(window);
+        }
+    }
+
+    fn attended(&mut self) -> Option<&mut dyn Attended> {
+        Some(self)
+    }
+}
+
+impl Attended for Warm {
+    fn attend(&mut self, attendance: Attendance) {
+        self.attendance = Some(attendance);
+    }
+
+    fn open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool) {
+        self.begin_open(window, at, lossless);
+        self.pacing.apply(window);
+    }
+
+    fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+        self.begin_to_send(window, at, transfer);
+        self.pacing.apply(window);
+    }
+
+    fn idle(&mut self, window: &mut Window, at: &Situation<'_>) {
+        if self.models {
+            return;
+        }
+        self.end_search();
+        if self.in_first_flight() {
+            self.end_first_flight(WarmPhase::Stock);
+        }
+        if self.phase != WarmPhase::Idle {
+            self.learn_proven(window, at);
+        }
+        self.phase = WarmPhase::Idle;
+        self.leave_stock();
+        self.pacing.apply(window);
+    }
+
+    fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64) {
+        let mss = window.mss();
+        self.stock.pace(&mut self.pacing, at, (unacked, mss));
+        self.pacing.apply(window);
+    }
+
+    fn watches_sending(&self) -> bool {
+        self.is_starting && self.stock.is_compared()
+    }
+
+    fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
+        if self.models && !at.in_startup {
+            return;
+        }
+        self.seen.in_slow_start = window.below_ssthresh();
+        let mss = window.mss();
+        let acked = segments(sample.delivered + mss - 1, mss);
+        self.flights.count(&FlightAck {
+            una: at.acked_total,
+            next: at.sent_total,
+            outstanding: segments(at.outstanding() + mss - 1, mss),
+            acked,
+        });
+        if self.is_special() || self.is_starting {
+            self.on_special_ack(window, at, acked);
+        }
+        self.pacing.apply(window);
+    }
+
+    fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
+        self.begin_fall(window, at);
+        self.pacing.apply(window);
+    }
+
+    fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>) {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        self.count_fin(window, at);
+        match modelled {
+            Some(modelled) => self.learn_modelled(window, at, modelled),
+            None => self.learn_proven(window, at),
+        }
+        self.confirm();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! Parameters of the agent's warm start, with the agent's defaults.
+
+use crate::registry::values::{on_off, positive};
+use crate::registry::{Parameter, PolicySetup};
+use memory::LendingTerms;
+use units::Duration;
+
+/// How a warm start begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarmOptions {
+    /// Which memories are believed, and how far.
+    pub terms: LendingTerms,
+    /// Cold starts measure the path (`--cold paced`).
+    pub measures_cold: bool,
+    /// The application says before each transfer how large it is (`HEADSTART_SIZE`).
+    pub hears_size: bool,
+    /// Transfers whose size is known begin so that they end with an epoch.
+    pub ends_epochs: bool,
+}
+
+pub(super) static CAP: Parameter<u32> =
+    Parameter::segments("warm_cap", "256", "warm: the largest first window (--cap of the agent)");
+
+pub(super) static MAX_AGE: Parameter<Duration> = Parameter::text(
+    "warm_max_age",
+    ("duration", crate::registry::values::duration),
+    "600s",
+    "warm: older memories are not believed (--max-age of the agent)",
+);
+
+pub(super) static HALF_LIFE: Parameter<u32> = Parameter::text(
+    "warm_half_life",
+    ("round trips", positive),
+    "3000",
+    "warm: half of a remembered window is believed after so many round trips (--half-life of the agent)",
+);
+
+pub(super) static COLD: Parameter<bool> = Parameter::choice(
+    "warm_cold",
+    &[("paced", true), ("stock", false)],
+    "paced",
+    "warm: cold starts pace by what they measure, or stay stock (--cold of the agent)",
+);
+
+/// Whether the server says sizes.
+pub static SIZE: Parameter<bool> = Parameter::text(
+    "size",
+    ("on|off", on_off),
+    "off",
+    "warm: the server says before each answer how long it is (HEADSTART_SIZE); of the kernel's servers the built-in one can",
+);
+
+pub(super) static EPOCHS: Parameter<bool> = Parameter::text(
+    "warm_epochs",
+    ("on|off", on_off),
+    "off",
+    "warm: transfers whose size is known begin so that they end with an epoch (--end-epochs of the agent)",
+);
+
+impl WarmOptions {
+    pub(super) fn of(setup: &PolicySetup<'_>) -> Self {
+        let (cap, half_life_rtts) = (setup.get(&CAP), setup.get(&HALF_LIFE));
+        Self {
+            terms: LendingTerms { max_age: setup.get(&MAX_AGE), half_life_rtts, cap },
+            measures_cold: setup.get(&COLD),
+            hears_size: setup.get(&SIZE),
+            ends_epochs: setup.get(&EPOCHS),
+        }
+    }
+}

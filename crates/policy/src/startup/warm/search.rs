@@ -1,0 +1,87 @@
+//! A cold start that leaves slow start by what it measures, not by loss: when two flights in a row have arrived alike, slow
+//! start ends at the window that fills the path, and until then what is sent is paced an eighth faster than it arrives. A
+//! search that finds nothing has changed nothing (docs/adr/0014-cold-start.md; `search.h` of the agent).
+
+use super::pacing::SocketPacing;
+use crate::startup::attended::Situation;
+use crate::window::{Cause, Window};
+use arith::measure::{TrainAck, TrainMeasure, TrainSays};
+use arith::trains;
+
+/// Where a search is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Search {
+    pub(super) is_on: bool,
+    /// Nobody else paces.
+    may_pace: bool,
+    is_pacing: bool,
+    /// Slow start had no end that anything has shown.
+    pub(super) is_endless: bool,
+}
+
+impl Search {
+    /// Begins, unless slow start has an end already and no rate is known: then there is nothing to find.
+    pub(super) fn begin(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        (measure, pacing): (&mut TrainMeasure, &mut SocketPacing),
+        may_pace: bool,
+    ) {
+        self.is_endless = window.ssthresh() == u64::MAX;
+        let is_known = measure.best() > 0;
+        if !self.is_endless && !is_known {
+            return;
+        }
+        self.is_on = true;
+        measure.begin_at(at.sent_total);
+        self.may_pace = may_pace;
+        self.is_pacing = may_pace && is_known;
+        if is_known && self.is_endless {
+            let full = trains::window(at.min_rtt_us(), measure.best()) * window.mss();
+            window.set_ssthresh(full.max(window.cwnd()), Cause::Seed);
+        }
+        pacing.search_rate = self.rate(window, measure);
+    }
+
+    /// An eighth faster than what is believed, bytes a second; 0: as the kernel will.
+    fn rate(&self, window: &Window, measure: &TrainMeasure) -> u64 {
+        if self.is_pacing { trains::rate(window.mss() as u32, measure.best()) } else { 0 }
+    }
+
+    /// Also of its pacing.
+    pub(super) fn end(&mut self, pacing: &mut SocketPacing) {
+        if self.is_pacing {
+            pacing.leave_unpaced();
+        }
+        self.is_on = false;
+        self.is_pacing = false;
+        pacing.search_rate = 0;
+    }
+
+    /// Segments have arrived. Slow start ends at the window that is believed.
+    pub(super) fn on_ack(
+        &mut self,
+        window: &mut Window,
+        (at, ack): (&Situation<'_>, &TrainAck),
+        (measure, pacing): (&mut TrainMeasure, &mut SocketPacing),
+    ) {
+        let gives_up = measure.best() == 0 && measure.has_measured_enough();
+        if !window.below_ssthresh() || gives_up {
+            return self.end(pacing);
+        }
+        match measure.on_ack(ack) {
+            TrainSays::Nothing => return,
+            TrainSays::Rate => {
+                let full = trains::window(at.min_rtt_us(), measure.best()) * window.mss();
+                window.set_ssthresh(full, Cause::HyStart);
+                self.is_pacing = self.may_pace;
+            }
+            TrainSays::Faster => window.set_ssthresh(u64::MAX, Cause::HyStart),
+        }
+        if self.is_pacing {
+            pacing.keep_paced();
+            pacing.search_rate = self.rate(window, measure);
+        }
+    }
+}

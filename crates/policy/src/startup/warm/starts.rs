@@ -1,0 +1,167 @@
+//! Starts: as the connection opens, after idle, where the first data comes long after the opening, and by what the application
+//! says of the size.
+
+use super::pacing::rate_of;
+use super::{Warm, WarmPhase, clock_us};
+use crate::startup::PendingData;
+use crate::startup::attended::Situation;
+use crate::window::{Cause, Window};
+use arith::epoch::{PathShare, WindowChoice};
+use arith::flights::Flights;
+use arith::reuse::{first_window, pacing_rate};
+use units::Duration;
+
+impl Warm {
+    /// It begins by itself, and has sent nothing yet (`begin`, `hs_cubic_start_init`, `hs_bbr_init`).
+    pub(super) fn begin_open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool) {
+        self.opened = Some(at.now);
+        self.flights = Flights::beginning_at(at.sent_total);
+        self.cold = super::segments(window.cwnd(), window.mss());
+        let Some(attendance) = &self.attendance else { return };
+        let among = attendance.lender(|lender, remote| lender.finish_handshake(at.now, remote));
+        // A handshake that lost something speaks against the memory.
+        if lossless && at.sent_total == 0 {
+            self.begin_as_remembered(window, at, among);
+        }
+        if self.models {
+            window.set_ssthresh(u64::MAX, Cause::Seed);
+            return;
+        }
+        self.stock.begin(self.in_first_flight() && self.is_paced, self.cold.into());
+        self.is_starting = self.options.measures_cold;
+        self.begin_search(window, at);
+    }
+
+    /// It sends, and had nothing outstanding (`start_cubic`, `start_bbr`, `on_start`).
+    pub(super) fn begin_to_send(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        transfer: PendingData,
+    ) {
+        let mss = window.mss();
+        if self.models && !at.in_startup {
+            return;
+        }
+        let late = self.is_late(at, mss);
+        if late {
+            self.end_search();
+            self.stock.leave();
+        }
+        self.measure.begin_first_train(clock_us(at.now));
+        let mut lent_for = Duration::ZERO;
+        if late {
+            self.start_late(window, at);
+        } else if self.phase >= WarmPhase::NarrowedFlight {
+            self.restart(window, at);
+        } else {
+            lent_for = self.open_for(at);
+        }
+        if self.options.hears_size {
+            self.apply_size(window, at, (transfer.announced, lent_for));
+        }
+        if self.models {
+            return;
+        }
+        if self.is_about_to_begin(at, mss) {
+            self.stock.begin_again(self.in_first_flight() && self.is_paced, self.cold.into());
+        }
+        if late && self.is_starting {
+            self.begin_search(window, at);
+        }
+        if self.is_starting {
+            self.stock.pace(&mut self.pacing, at, (transfer.bytes, mss));
+        }
+    }
+
+    /// A start like the first one, from a memory that has aged since, and only if no start of this connection has failed.
+    fn restart(&mut self, window: &mut Window, at: &Situation<'_>) {
+        // The transfer that narrowed it may have been shorter than a stock start.
+        if self.in_first_flight() {
+            self.end_first_flight(WarmPhase::Stock);
+        }
+        self.phase = WarmPhase::Stock;
+        if !self.has_fallen_back {
+            self.begin_beside_others(window, at);
+        }
+    }
+
+    fn begin_beside_others(&mut self, window: &mut Window, at: &Situation<'_>) {
+        let Some(attendance) = &self.attendance else { return };
+        let among = attendance.lender(|lender, remote| lender.count_restart(at.now, remote));
+        self.begin_as_remembered(window, at, among);
+    }
+
+    fn open_for(&self, at: &Situation<'_>) -> Duration {
+        self.opened.map_or(Duration::ZERO, |opened| at.now.saturating_since(opened))
+    }
+
+    /// The first flight that it opened with has not been sent, and what was lent for that has come back: others may have it,
+    /// and the memory has aged. Only the first start is late, the others are given a window as they send.
+    fn is_late(&self, at: &Situation<'_>, mss: u64) -> bool {
+        if at.sent_total > 0 || !self.is_about_to_begin(at, mss) {
+            return false;
+        }
+        let Some(attendance) = &self.attendance else { return false };
+        let path = attendance.lender(|lender, remote| lender.path(remote));
+        path.is_none_or(|path| self.open_for(at) > path.srtt())
+    }
+
+    /// It has none of the window that it opened with, as if it had opened cold; then it opens as late as it sends, by what is
+    /// remembered now.
+    fn start_late(&mut self, window: &mut Window, at: &Situation<'_>) {
+        self.end_first_flight(WarmPhase::Stock);
+        if self.is_paced {
+            self.pacing.leave_unpaced();
+        }
+        self.is_paced = false;
+        self.flight.window = 0;
+        self.measure.forget_rate();
+        let mss = window.mss();
+        window.set_cwnd(u64::from(self.cold) * mss, Cause::Seed);
+        window.set_ssthresh(u64::MAX, Cause::Seed);
+        self.pacing.apply(window);
+        if self.pacing.is_on() {
+            // 2.4 times 1.2 is the gain with which BBR paces a start; of others the kernel sets the rate.
+            let rate = pacing_rate(self.cold * 12 / 5, mss as u32, at.srtt_us());
+            window.set_pacing_rate(Some(rate_of(rate)));
+        }
+        self.begin_beside_others(window, at);
+    }
+
+    /// A first flight that has not begun is not wider than what there is to send. It leaves at the path's rate all the same.
+    fn apply_size(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        (bytes, lent_for): (u64, Duration),
+    ) {
+        let mss = window.mss();
+        if bytes == 0 || !self.is_about_to_begin(at, mss) {
+            return;
+        }
+        let first = self.flight.window;
+        let wanted = self.window_for(bytes.div_ceil(mss), first);
+        let narrowed = first_window(wanted, self.cold.into(), first.into()) as u32;
+        if let Some(attendance) = &self.attendance {
+            attendance.lender(|lender, to| lender.release(to, first - narrowed, lent_for));
+        }
+        self.phase = match narrowed < first {
+            true => WarmPhase::NarrowedFlight,
+            false => WarmPhase::FirstFlight,
+        };
+        self.flight.window = narrowed;
+        self.flight.end = at.sent_total + u64::from(narrowed) * mss;
+        window.set_cwnd(u64::from(narrowed) * mss, Cause::Seed);
+    }
+
+    /// Segments that a transfer of so many begins with, beside what `largest` and a stock start set as bounds. The kernel's
+    /// windows grow by one in a round trip of congestion avoidance whether ACKs are delayed or not.
+    fn window_for(&self, segments: u64, largest: u32) -> u64 {
+        match self.options.ends_epochs {
+            true => PathShare { capacity: largest, per_ack: 1 }
+                .initial_window(segments, WindowChoice { shift: true, not_below_bottom: false }),
+            false => segments,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a transfer lost time to, as counts: SYNs sent again, timeouts, tail-loss probes, retransmissions.
+
+use crate::ends::EndCounts;
+use crate::host_set::HostSet;
+use netsim::{Body, HostId, LinkId, Observer, SimPacket, Step};
+use serde::Serialize;
+use tcp::Flags;
+use units::Instant;
+
+/// Counts of one measured transfer, over all of its connections and both ends; or sums of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CauseCounts {
+    /// SYNs and SYN-ACKs sent again: a handshake that lost a packet.
+    pub lost_syns: u64,
+    /// Expiries of retransmission timers, those for SYNs among them.
+    pub timeouts: u64,
+    /// Tail-loss probes sent.
+    pub probes: u64,
+    /// Segments sent again for whatever reason, SYNs and probes that repeat data among them.
+    pub retransmitted: u64,
+}
+
+impl std::ops::Add for CauseCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            lost_syns: self.lost_syns + other.lost_syns,
+            timeouts: self.timeouts + other.timeouts,
+            probes: self.probes + other.probes,
+            retransmitted: self.retransmitted + other.retransmitted,
+        }
+    }
+}
+
+impl std::iter::Sum for CauseCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), std::ops::Add::add)
+    }
+}
+
+/// Watches the transfer's packets at the access link.
+#[derive(Clone, Debug)]
+pub(super) struct Resends {
+    servers: HostSet,
+    since: Instant,
+    syns: u64,
+    segments: u64,
+}
+
+impl Resends {
+    /// Those from and to these servers from `since` on.
+    pub(super) fn new(servers: &[HostId], since: Instant) -> Self {
+        Self { servers: HostSet::of(servers), since, syns: 0, segments: 0 }
+    }
+
+    /// With what the ends have counted.
+    pub(super) const fn with(&self, ends: EndCounts) -> CauseCounts {
+        let EndCounts { timeouts, probes } = ends;
+        CauseCounts { lost_syns: self.syns, timeouts, probes, retransmitted: self.segments }
+    }
+}
+
+impl Observer for Resends {
+    fn on_packet(&mut self, at: Instant, _: LinkId, step: Step, packet: &SimPacket) {
+        // The access link is the only one on the way, so a packet is offered to a link once.
+        if at < self.since || !matches!(step, Step::Enter { .. } | Step::Drop { .. }) {
+            return;
+        }
+        let Body::Segment(transit) = &packet.body else { return };
+        let is_own = self.servers.contains(packet.from) || self.servers.contains(packet.to);
+        if !is_own || !transit.retransmission {
+            return;
+        }
+        self.segments += 1;
+        self.syns += u64::from(transit.segment.has(Flags::SYN));
+    }
+}

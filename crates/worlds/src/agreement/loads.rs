@@ -1,0 +1,59 @@
+//! What is loaded to hold the worlds against each other, and how often a client comes back.
+
+use crate::gain;
+use race::Visits;
+use std::sync::Arc;
+use units::Duration;
+use workload::{Http, LoaderConfig, Page};
+
+/// The page among the single objects.
+const PAGE: &str = "news";
+/// Bodies of the single objects, bytes.
+const OBJECTS: [u64; 3] = [30_000, 200_000, 2_000_000];
+/// Between a visit and the next one over new connections: what a connection taught is known by then.
+const SOON: Duration = Duration::from_millis(600);
+
+/// A page, how it is asked for, and how often.
+#[derive(Clone, Debug)]
+pub struct AgreementLoad {
+    /// What is loaded.
+    pub page: Arc<Page>,
+    /// How hosts are spoken to.
+    pub loader: LoaderConfig,
+    /// Visits of a client.
+    pub visits: Visits,
+}
+
+impl AgreementLoad {
+    fn new(page: Page, visits: Visits) -> Self {
+        Self { page: Arc::new(page), loader: LoaderConfig::default(), visits }
+    }
+
+    /// The first visit, and two more over new connections.
+    fn again(page: Page) -> Self {
+        Self::new(page, Visits { count: 3, idle: SOON, site: 1, reconnects: true })
+    }
+
+    /// The first visit, and two more over the same connections, which were idle.
+    fn after_idle(page: Page) -> Self {
+        Self::new(page, Visits { count: 3, idle: gain::IDLE, site: 1, reconnects: false })
+    }
+}
+
+/// Single objects and a page, once.
+pub(super) fn first_visits() -> Vec<AgreementLoad> {
+    let page = Page::builtin(PAGE).expect("the page is built in");
+    let all = OBJECTS.map(Page::single).into_iter().chain([page]);
+    all.map(|page| AgreementLoad::new(page, Visits::default())).collect()
+}
+
+/// Single objects and pages, again.
+pub(super) fn of_agent() -> Vec<AgreementLoad> {
+    let mut all: Vec<_> = OBJECTS.map(Page::single).map(AgreementLoad::again).into();
+    all.extend(OBJECTS[..2].iter().map(|bytes| AgreementLoad::after_idle(Page::single(*bytes))));
+    for http in [Http::Http11, Http::Http2] {
+        let loader = LoaderConfig { connections: Some(4), ..LoaderConfig::default() };
+        all.push(AgreementLoad { loader, ..AgreementLoad::again(gain::page_of_twelve(http)) });
+    }
+    all
+}
