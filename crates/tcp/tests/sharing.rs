@@ -97,6 +97,8 @@ const SCHEMES: &[&str] = &[
     "newreno+share=wrr+share_timer=path",
     "sack+share=fair+share_pacing=on",
     "linux+share=wrr",
+    "linux-session-fs",
+    "linux-etcp",
     "vegas+share=rr",
     "past+share=rr",
     "spand+share=wrr",

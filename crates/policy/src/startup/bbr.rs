@@ -144,3 +144,36 @@ impl StartUp for BbrStart {
         self.model.take()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ack::DeliveryMeter;
+
+    /// A whole round of fast recovery: so many ACKs of ten segments each, `tellings` of which tell of one loss; true if the ACK
+    /// that begins the next round finds that it lost too much.
+    fn ends(acks: u64, tellings: u64, episode: Episode) -> bool {
+        let mut losses = LossyRound::default();
+        let ack = |lost| Delivery {
+            lost,
+            episode,
+            ..DeliveryMeter::default().delivery(10, None)
+        };
+        // The round begins in the episode.
+        losses.is_over(&ack(0), true);
+        for n in 1..acks {
+            assert!(!losses.is_over(&ack(u64::from(n <= tellings)), false));
+        }
+        losses.is_over(&ack(0), true)
+    }
+
+    #[test]
+    fn a_round_of_recovery_that_loses_more_than_two_percent_in_six_ranges_is_the_last() {
+        // 29 ACKs of 10, 6 lost: 6 / 296 = 2.03 %. 30 of 10: 6 / 306 = 1.96 %.
+        assert!(ends(29, 6, Episode::FastRecovery));
+        assert!(!ends(30, 6, Episode::FastRecovery));
+        // Five ranges are too few, whatever they are of; outside fast recovery losses do not count.
+        assert!(!ends(10, 5, Episode::FastRecovery));
+        assert!(!ends(29, 6, Episode::None));
+    }
+}
