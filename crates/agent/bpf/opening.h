@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A connection opens: cold, or as wide as the memory allows and chance has it, and then paced. Later
- * starts of one that is open go the same way (starts.h). */
+/* A connection opens: cold, or as wide as the memory allows and chance has it, and then paced.
+ * Later starts of one that is open go the same way (starts.h). */
 #ifndef HEADSTART_OPENING_H
 #define HEADSTART_OPENING_H
 
