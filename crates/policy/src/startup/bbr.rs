@@ -154,11 +154,7 @@ mod tests {
     /// that begins the next round finds that it lost too much.
     fn ends(acks: u64, tellings: u64, episode: Episode) -> bool {
         let mut losses = LossyRound::default();
-        let ack = |lost| Delivery {
-            lost,
-            episode,
-            ..DeliveryMeter::default().delivery(10, None)
-        };
+        let ack = |lost| Delivery { lost, episode, ..DeliveryMeter::default().delivery(10, None) };
         // The round begins in the episode.
         losses.is_over(&ack(0), true);
         for n in 1..acks {
