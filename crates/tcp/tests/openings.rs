@@ -85,6 +85,29 @@ fn answers_to_syns_that_left_together_tell_of_one_that_is_lost() {
 }
 
 #[test]
+fn what_has_gone_again_is_overtaken_by_nothing_that_left_before() {
+    let mut client = Client::new("linux+opening_timer=known");
+    for _ in 0..4 {
+        client.connect(at(0));
+    }
+    let syns = client.sent(at(0));
+    client.answer(at(100), &syns[1]);
+    client.answer(at(100), &syns[2]);
+    client.sent(at(100));
+    let (first, again) = client.next_again();
+    // The first and the last are overdue; whose draw is shorter goes again first. The other one is answered late, which says
+    // nothing of what has just gone again.
+    let other = if again == [5000] { 3 } else { 0 };
+    assert!(again == [5000] || again == [5003], "{again:?}");
+    let late = first + Duration::from_micros(1);
+    client.answer(late, &syns[other]);
+    client.sent(late);
+    let (due, _) = client.next_again();
+    // Twice 300 ms from when it went again, and an eighth at most.
+    assert!(due >= first + Duration::from_millis(600), "{due} after {first}");
+}
+
+#[test]
 fn an_answer_to_a_later_syn_is_enough() {
     let mut client = Client::new("linux+opening_timer=known");
     client.connect(at(0));

@@ -22,10 +22,19 @@ const UPLINK: Rate = Rate::from_bps(1_500_000);
 /// A SYN with its headers, bytes.
 const SYN_BYTES: u64 = 74;
 
+/// A connection that waits for an answer to its SYN or SYN-ACK.
+struct Waiting {
+    id: ConnId,
+    /// When that left last, as far as others have been heard since.
+    sent: Option<Instant>,
+    /// Answers that have overtaken it since then.
+    overtaken: u8,
+}
+
 /// What the opening connections of a host know of each other.
 pub(super) struct Openings {
-    /// By destination, those that wait for an answer; with how many of them answers have overtaken.
-    waiting: FxHashMap<IpAddr, Vec<(ConnId, u8)>>,
+    /// By destination, those that wait for an answer.
+    waiting: FxHashMap<IpAddr, Vec<Waiting>>,
     round_trips: DestinationTable<(Duration, Instant)>,
     /// By destination, when the SYNs that have been let go will have left.
     released: DestinationTable<Instant>,
@@ -46,6 +55,22 @@ const FRESH: Duration = Duration::from_secs(600);
 
 fn key(remote: IpAddr) -> PathKey {
     PathKey::new(remote, Scope::Host)
+}
+
+impl Waiting {
+    /// What left at `answered` has been answered; its own left last at `sent`. What has gone again since
+    /// is overtaken by nothing yet.
+    fn count(&mut self, sent: Option<Instant>, answered: Instant) {
+        if self.sent != sent {
+            (self.sent, self.overtaken) = (sent, 0);
+        }
+        let more = match sent {
+            Some(sent) if sent < answered => OVERTAKEN,
+            Some(sent) => u8::from(sent == answered),
+            None => 0,
+        };
+        self.overtaken = self.overtaken.saturating_add(more);
+    }
 }
 
 impl Openings {
@@ -71,12 +96,12 @@ impl Openings {
     }
 
     fn enter(&mut self, remote: IpAddr, id: ConnId) {
-        self.waiting.entry(remote).or_default().push((id, 0));
+        self.waiting.entry(remote).or_default().push(Waiting { id, sent: None, overtaken: 0 });
     }
 
     fn leave(&mut self, remote: IpAddr, id: ConnId) {
         if let Some(group) = self.waiting.get_mut(&remote) {
-            group.retain(|(other, _)| *other != id);
+            group.retain(|other| other.id != id);
             if group.is_empty() {
                 self.waiting.remove(&remote);
             }
@@ -115,28 +140,19 @@ impl Host {
         }
         *self.openings.round_trips.entry_or(key(remote), || (round_trip, now)) = (round_trip, now);
         let Some(mut group) = self.openings.waiting.remove(&remote) else { return };
-        for (sibling, overtaken) in &mut group {
-            self.tell_sibling(now, (*sibling, overtaken), round_trip);
+        for sibling in &mut group {
+            self.tell_sibling(now, sibling, round_trip);
         }
         self.openings.waiting.insert(remote, group);
     }
 
-    fn tell_sibling(
-        &mut self,
-        now: Instant,
-        (id, overtaken): (ConnId, &mut u8),
-        round_trip: Duration,
-    ) {
-        let Some(entry) = self.connections.at_mut(id.0) else { return };
+    fn tell_sibling(&mut self, now: Instant, waiting: &mut Waiting, round_trip: Duration) {
+        let Some(entry) = self.connections.at_mut(waiting.id.0) else { return };
         let Some(path) = self.paths.at_mut(entry.path.0) else { return };
-        let answered = now - round_trip;
-        if let Some(sent) = entry.conn.opening_sent_at() {
-            let more = if sent < answered { OVERTAKEN } else { u8::from(sent == answered) };
-            *overtaken = overtaken.saturating_add(more);
-        }
-        let sibling = SiblingOpened { round_trip, overtaken: *overtaken >= OVERTAKEN };
+        waiting.count(entry.conn.opening_sent_at(), now - round_trip);
+        let sibling = SiblingOpened { round_trip, overtaken: waiting.overtaken >= OVERTAKEN };
         if let Some(deadline) = entry.conn.on_sibling_opened(now, path, sibling) {
-            self.wakeups.schedule(id, deadline);
+            self.wakeups.schedule(waiting.id, deadline);
         }
     }
 
