@@ -5,6 +5,7 @@
 #define HEADSTART_ATTEND_H
 
 #include "canary.h"
+#include "inquiry.h"
 #include "reserve.h"
 
 /* By side and number; what is said of a port. */
@@ -114,8 +115,10 @@ static inline void count_handshakes(struct bpf_sock_ops *ops)
 	/* Programs are shown no socket before there is a whole one. */
 	kernels = bpf_cast_to_kern_ctx(ops);
 	sk = kernels->sk;
-	if (sk && matches_ports(sk) && destination_of(sk, &to) && to.cap)
+	if (sk && matches_ports(sk) && destination_of(sk, &to) && to.cap) {
 		begin_handshake(&to.path);
+		inquire(&to.path, INQUIRY_HANDSHAKE);
+	}
 }
 
 SEC("sockops")

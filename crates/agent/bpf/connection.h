@@ -53,12 +53,13 @@ enum history {
 	IS_CONTROL_GROUP = SUMMARY_CONTROL_GROUP,
 	HAS_LOST_FIRST = SUMMARY_LOST_FIRST, /* something of its very first flight */
 	IS_COMPARED = SUMMARY_COMPARED,
+	HAS_MEASURED = SUMMARY_MEASURED, /* what it has left in memory last */
 	/* beyond the canary's share: stock as the control group, and not compared */
 	IS_OUTSIDE = 1U << 30,
 	/* its summary is sent: it may get our congestion control anew after that */
 	HAS_ENDED = 1U << 31,
 	SUMMARY_BITS = HAS_BEGUN_WARM | HAS_FALLEN_BACK | IS_CONTROL_GROUP | HAS_LOST_FIRST |
-		       IS_COMPARED,
+		       IS_COMPARED | HAS_MEASURED,
 };
 
 struct connection {
@@ -133,16 +134,6 @@ u32 weights_set;
 /* Times that they have said a size: until one has, nobody looks for one. */
 u32 sizes_set;
 
-/* Summaries that found their buffer full, and decisions that did. */
-enum lost { LOST_SUMMARIES, LOST_DECISIONS, LOST_KINDS };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, LOST_KINDS);
-	__type(key, u32);
-	__type(value, u64);
-} lost SEC(".maps");
-
 /* From a loss until all that was under way then has arrived. */
 static inline bool is_recovering(const struct tcp_sock *tp)
 {
@@ -160,14 +151,6 @@ static inline struct connection *connection_of(struct sock *sk)
 static inline bool pace(void *options, u32 rate)
 {
 	return !bpf_setsockopt(options, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
-}
-
-static inline void count_lost(u32 what)
-{
-	u64 *count = bpf_map_lookup_elem(&lost, &what);
-
-	if (count)
-		__sync_fetch_and_add(count, 1);
 }
 
 static inline bool in_first_flight(const struct connection *c)

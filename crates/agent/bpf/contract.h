@@ -80,7 +80,8 @@ enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
        SHARE_NAMESPACES = 8,	  /* what is learnt in one network namespace counts in all */
        END_EPOCHS = 16, /* transfers whose size is known begin so that they end with an epoch */
        SUPERSEDED = 32, /* other programs attend to new connections: ours keep to themselves */
-       TELL_STARTS = 64 }; /* each start is told as it is */
+       TELL_STARTS = 64, /* each start is told as it is */
+       ASK_GATEWAY = 128 }; /* paths are asked for as handshakes begin */
 
 /* Ports that the operator has said something of, by side and number in host order. */
 enum { PORT_REMOTE = 1 << 16 };
@@ -91,6 +92,7 @@ struct summary {
 	struct path_key path;
 	u64 lasted_ns; /* from its opening to the last arrival, less its pauses (count_pause) */
 	u64 bytes_acked;
+	u64 rate;	  /* that it has measured, bytes a second; 0: it has not */
 	u32 first_window; /* segments it began with */
 	u32 last_window;
 	u32 srtt_us;
@@ -105,11 +107,15 @@ struct summary {
 	u32 handshake_us;
 	u32 stage; /* in which it opened */
 	u32 start; /* enum start */
+	u32 mss;      /* payload of a full segment, bytes */
+	u32 ssthresh; /* segments; 0: slow start had not ended */
 };
 
 enum { SUMMARY_WARM = 1, SUMMARY_FELL_BACK = 2, SUMMARY_CONTROL_GROUP = 4, SUMMARY_LOST_FIRST = 8,
        /* the memory had a window, and chance alone said whether it starts with that */
-       SUMMARY_COMPARED = 16 };
+       SUMMARY_COMPARED = 16,
+       /* `learnt` is what a loss, or BBR, has shown; otherwise the path carries that at least */
+       SUMMARY_MEASURED = 32 };
 
 /* How it started, and if cold, why: the first reason that holds. */
 enum start {
@@ -143,6 +149,19 @@ struct decision {
 
 /* In place of enum start: an earlier start of the connection has failed, so this one is cold. */
 enum { FELL_BACK_BEFORE = 255 };
+
+/* A path is asked for. */
+struct inquiry {
+	struct path_key path;
+	u64 at_ns;    /* CLOCK_MONOTONIC */
+	u32 occasion; /* enum inquiry_occasion */
+	u32 spare;
+};
+
+enum inquiry_occasion {
+	INQUIRY_HANDSHAKE, /* a SYN has come, or is to be sent: an answer can be in time */
+	INQUIRY_OPEN,	   /* a connection has opened: the answer is for the next one */
+};
 
 enum occasion {
 	OCCASION_OPENING,

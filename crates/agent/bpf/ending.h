@@ -5,7 +5,8 @@
 
 #include "progress.h"
 
-static inline void send_summary(struct sock *sk, struct connection *c)
+static inline void send_summary(struct sock *sk, struct connection *c,
+				const struct path_sample *sample)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct summary *s = bpf_ringbuf_reserve(&summaries, sizeof(*s), 0);
@@ -35,6 +36,9 @@ static inline void send_summary(struct sock *sk, struct connection *c)
 	s->handshake_us = c->handshake_us;
 	s->stage = c->stage;
 	s->start = c->history & HAS_BEGUN_WARM ? START_WARM : c->start;
+	s->rate = measured_rate(tp, &c->measure);
+	s->mss = tp->mss_cache;
+	s->ssthresh = sample->ssthresh;
 	bpf_ringbuf_submit(s, 0);
 }
 
@@ -76,7 +80,7 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 		if (c->first && !(c->history & HAS_FALLEN_BACK))
 			path->fallbacks_in_row = 0;
 	}
-	send_summary(sk, c);
+	send_summary(sk, c, sample);
 }
 
 #endif

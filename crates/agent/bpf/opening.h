@@ -5,6 +5,7 @@
 #define HEADSTART_OPENING_H
 
 #include "decision.h"
+#include "inquiry.h"
 
 /* At which rate `window` is sent, and what is the application's own; false if it is not to be
  * sent. */
@@ -166,6 +167,9 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	if (is_outside_lot(lot))
 		c->history |= IS_OUTSIDE;
 	look_up_first(tp, c, to->cap);
+	/* Where nobody heard of its handshake; otherwise it was asked for lately. */
+	if (c->start == START_UNKNOWN || c->start == START_OLD)
+		inquire(&c->path, INQUIRY_OPEN);
 	return c;
 }
 

@@ -32,6 +32,24 @@ struct {
 	__type(value, struct override);
 } overrides SEC(".maps");
 
+/* What found its buffer full: summaries, decisions, inquiries. */
+enum lost { LOST_SUMMARIES, LOST_DECISIONS, LOST_INQUIRIES, LOST_KINDS };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LOST_KINDS);
+	__type(key, u32);
+	__type(value, u64);
+} lost SEC(".maps");
+
+static inline void count_lost(u32 what)
+{
+	u64 *count = bpf_map_lookup_elem(&lost, &what);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
 #define V4_MAPPED 96
 #define NS_PER_US 1000ULL
 #define NS_PER_MS 1000000ULL

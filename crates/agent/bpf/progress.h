@@ -69,8 +69,13 @@ static inline void take_sample(const struct tcp_sock *tp, const struct connectio
 static inline void update_memory(struct connection *c, const struct path_sample *sample,
 				 bool is_measured)
 {
-	if (update_path(&c->path, sample, is_measured))
-		c->learnt = sample->window;
+	if (!update_path(&c->path, sample, is_measured))
+		return;
+	c->learnt = sample->window;
+	if (is_measured)
+		c->history |= HAS_MEASURED;
+	else
+		c->history &= ~HAS_MEASURED;
 }
 
 /* A first flight has lost something: it says that the path is not the one remembered. The window

@@ -1,7 +1,8 @@
-//! What the programs tell: of connections that have closed, and, if it is to be logged, of each start.
+//! What the programs tell: of connections that have closed; if it is to be logged, of each start; and, where there is a
+//! gateway, of paths that nothing is known of.
 
-use crate::contract::{ConnectionSummary, StartDecision};
-use libbpf_rs::{MapCore, MapFlags, RingBuffer, RingBufferBuilder};
+use crate::contract::{ConnectionSummary, PathInquiry, StartDecision};
+use libbpf_rs::{MapCore, MapFlags, MapImpl, RingBuffer, RingBufferBuilder};
 
 /// What found its buffer full, by its place in the map `lost`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,37 +11,56 @@ pub(crate) enum Lost {
     Summaries,
     /// Starts.
     Decisions,
+    /// Paths that are asked for.
+    Inquiries,
 }
 
-/// Tells of connections and starts when polled.
+/// Who is told of what.
+pub(crate) struct Hearers<S, D, I> {
+    /// Connections that have closed.
+    pub(crate) summary: S,
+    /// Starts, if they are asked for.
+    pub(crate) decision: D,
+    /// Paths that somebody else may know of, if that is asked for.
+    pub(crate) inquiry: I,
+}
+
+/// Tells of connections, starts and inquiries when polled. `map`: a ring buffer by its name.
 ///
 /// # Errors
 /// If there are no more file descriptors.
-pub(crate) fn hear<'a>(
-    summaries: &dyn MapCore,
-    mut on_summary: impl FnMut(ConnectionSummary) + 'a,
-    decisions: &dyn MapCore,
-    mut on_decision: impl FnMut(StartDecision) + 'a,
+pub(crate) fn hear<'a, 'm>(
+    map: impl Fn(&str) -> MapImpl<'m>,
+    hearers: Hearers<
+        impl FnMut(ConnectionSummary) + 'a,
+        impl FnMut(StartDecision) + 'a,
+        impl FnMut(PathInquiry) + 'a,
+    >,
 ) -> Result<RingBuffer<'a>, String> {
+    let maps = [map("summaries"), map("decisions"), map("inquiries")];
+    let [summaries, decisions, inquiries] = &maps;
     let mut builder = RingBufferBuilder::new();
-    let of_summary = move |bytes: &[u8]| {
-        ConnectionSummary::from_bytes(bytes).map_or(0, |summary| {
-            on_summary(summary);
-            0
-        })
-    };
-    let of_decision = move |bytes: &[u8]| {
-        StartDecision::from_bytes(bytes).map_or(0, |decision| {
-            on_decision(decision);
-            0
-        })
-    };
     let built = builder
-        .add(summaries, of_summary)
-        .map(|_| ())
-        .and_then(|()| builder.add(decisions, of_decision).map(|_| ()))
-        .and_then(|()| builder.build());
+        .add(summaries, reader(ConnectionSummary::from_bytes, hearers.summary))
+        .and_then(|builder| {
+            builder.add(decisions, reader(StartDecision::from_bytes, hearers.decision))
+        })
+        .and_then(|builder| builder.add(inquiries, reader(PathInquiry::from_bytes, hearers.inquiry)))
+        .and_then(|builder| builder.build());
     built.map_err(|error| format!("cannot read what the programs tell: {error}"))
+}
+
+/// What is no record is left out: both sides were built together.
+fn reader<'a, T>(
+    read: impl Fn(&[u8]) -> Option<T> + 'a,
+    mut hear: impl FnMut(T) + 'a,
+) -> impl FnMut(&[u8]) -> i32 + 'a {
+    move |bytes| {
+        if let Some(record) = read(bytes) {
+            hear(record);
+        }
+        0
+    }
 }
 
 /// How many so far.

@@ -2,12 +2,13 @@
 
 use crate::attached::{Attached, HeldLink, HookLink, Place};
 use crate::contract::{
-    ConnectionSettings, ConnectionSummary, LearntPath, Override, PrefixKey, StartDecision,
+    ConnectionSettings, ConnectionSummary, LearntPath, Override, PathInquiry, PrefixKey,
+    StartDecision,
 };
 use crate::facts::Shape;
 use crate::gauges::{KernelGauges, ProgramFile};
 use crate::handover::{CgroupHook, LinkRole};
-use crate::hearing::{self, Lost};
+use crate::hearing::{self, Hearers, Lost};
 use crate::knobs::Knobs;
 use crate::leftovers;
 use crate::load::{LoadOptions, Mode};
@@ -424,16 +425,20 @@ impl Loaded {
         hearing::lost(&self.map("lost"), what)
     }
 
-    /// Tells of each connection that has closed, and of each start if that is asked for, when polled.
+    /// Tells, when polled, of each connection that has closed, of each start if that is asked for, and of paths that a gateway
+    /// is to be asked of.
     ///
     /// # Errors
     /// If there are no more file descriptors.
     pub(crate) fn hear<'a>(
         &self,
-        on_summary: impl FnMut(ConnectionSummary) + 'a,
-        on_decision: impl FnMut(StartDecision) + 'a,
+        hearers: Hearers<
+            impl FnMut(ConnectionSummary) + 'a,
+            impl FnMut(StartDecision) + 'a,
+            impl FnMut(PathInquiry) + 'a,
+        >,
     ) -> Result<RingBuffer<'a>, String> {
-        hearing::hear(&self.map("summaries"), on_summary, &self.map("decisions"), on_decision)
+        hearing::hear(|name| self.map(name), hearers)
     }
 
     fn map(&self, name: &str) -> MapImpl<'_> {

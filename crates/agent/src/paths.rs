@@ -168,6 +168,7 @@ mod tests {
         salt: 0,
         leaves_windows: false,
         tells_starts: false,
+        asks_gateway: false,
         only_ports: false,
         receive_window: 0,
         paces_cold: false,

@@ -1,16 +1,18 @@
 //! What the programs in the kernel and this side share: `bpf/contract.h`, byte by byte.
 //!
 //! `field` finds fields by the header's names, `key` has what maps are asked by, `path` and `settings` what is in
-//! them, `summary` and `decision` what is told.
+//! them, `summary`, `decision` and `inquiry` what is told.
 
 mod decision;
 mod field;
+mod inquiry;
 mod key;
 mod path;
 mod settings;
 mod summary;
 
 pub use decision::{StartDecision, StartOccasion};
+pub use inquiry::PathInquiry;
 pub use key::{Override, PortKey, PrefixKey};
 pub use path::LearntPath;
 pub use settings::{ConnectionSettings, StoppedParts};

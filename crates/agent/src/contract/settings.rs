@@ -45,6 +45,8 @@ pub struct ConnectionSettings {
     pub ends_epochs: bool,
     /// Each start is told as it is, for the log.
     pub tells_starts: bool,
+    /// Paths that are not known are asked for as handshakes begin.
+    pub asks_gateway: bool,
     /// Other programs attend to new connections: those that these have are no others' business.
     pub is_superseded: bool,
 }
@@ -65,6 +67,7 @@ impl ConnectionSettings {
     const SHARE_NAMESPACES: u32 = constant("SHARE_NAMESPACES");
     const END_EPOCHS: u32 = constant("END_EPOCHS");
     const TELL_STARTS: u32 = constant("TELL_STARTS");
+    const ASK_GATEWAY: u32 = constant("ASK_GATEWAY");
     const SUPERSEDED: u32 = constant("SUPERSEDED");
 
     /// As the programs have them.
@@ -76,6 +79,7 @@ impl ConnectionSettings {
             | flag(self.shares_namespaces, Self::SHARE_NAMESPACES)
             | flag(self.ends_epochs, Self::END_EPOCHS)
             | flag(self.tells_starts, Self::TELL_STARTS)
+            | flag(self.asks_gateway, Self::ASK_GATEWAY)
             | flag(self.is_superseded, Self::SUPERSEDED);
         let mut bytes = [0; Self::SIZE];
         put!(bytes, "settings", "max_age_ns", self.max_age_ns.to_ne_bytes());

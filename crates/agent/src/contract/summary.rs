@@ -50,6 +50,14 @@ pub struct ConnectionSummary {
     pub stage: u32,
     /// How it started.
     pub start: StartReason,
+    /// At which two of its flights were seen to come in, bytes a second; 0: not measured.
+    pub rate: u64,
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Where slow start ended, segments; 0 if it had not.
+    pub ssthresh: u32,
+    /// What it left in memory is what a loss, or BBR, has shown; otherwise the path carries that at least.
+    pub has_measured: bool,
 }
 
 impl ConnectionSummary {
@@ -60,6 +68,7 @@ impl ConnectionSummary {
     const CONTROL_GROUP: u32 = constant("SUMMARY_CONTROL_GROUP");
     const LOST_FIRST: u32 = constant("SUMMARY_LOST_FIRST");
     const COMPARED: u32 = constant("SUMMARY_COMPARED");
+    const MEASURED: u32 = constant("SUMMARY_MEASURED");
 
     /// From the ring buffer; `None` if the bytes are none of a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -87,6 +96,10 @@ impl ConnectionSummary {
             handshake_us: u32::from_ne_bytes(get!(bytes, "summary", "handshake_us", 4)),
             stage: u32::from_ne_bytes(get!(bytes, "summary", "stage", 4)),
             start: StartReason::of(u32::from_ne_bytes(get!(bytes, "summary", "start", 4)))?,
+            rate: u64::from_ne_bytes(get!(bytes, "summary", "rate", 8)),
+            mss: u32::from_ne_bytes(get!(bytes, "summary", "mss", 4)),
+            ssthresh: u32::from_ne_bytes(get!(bytes, "summary", "ssthresh", 4)),
+            has_measured: flags & Self::MEASURED != 0,
         })
     }
 }

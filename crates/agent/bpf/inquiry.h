@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Asks the agent of a path while a handshake goes on: it asks the gateway of the site, and what that
+ * answers is in memory before the handshake ends (Zhang, Qiu & Keshav 2000 §5.2, the inquiry). Nobody
+ * waits for it: a later answer serves the next connection. */
+#ifndef HEADSTART_INQUIRY_H
+#define HEADSTART_INQUIRY_H
+
+#include "paths.h"
+
+/* Room for 400 that nobody has read yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 14);
+} inquiries SEC(".maps");
+
+/* When paths were last asked for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct path_key);
+	__type(value, u64);
+} asked SEC(".maps");
+
+/* What this host has learnt itself within so long no gateway knows better. */
+#define OWN_IS_FRESH (10 * US_PER_S * NS_PER_US)
+/* A page's connections open within so long: one of them asks. */
+#define ASKED_LATELY (NS_PER_MS * 50)
+
+/* A host that knows the path asks seldom: what it knows is of use meanwhile. */
+static inline bool is_worth_asking(const struct path_key *key, u64 now)
+{
+	struct path *path = bpf_map_lookup_elem(&paths, key);
+	u64 *was;
+
+	if (path && (s64)(now - path->learnt_ns) < (s64)OWN_IS_FRESH)
+		return false;
+	was = bpf_map_lookup_elem(&asked, key);
+	return !was || now - *was > ASKED_LATELY;
+}
+
+/* `occasion`: enum inquiry_occasion. */
+static inline void inquire(const struct path_key *key, u32 occasion)
+{
+	struct inquiry *asks;
+	u64 now;
+
+	if (!(settings.flags & ASK_GATEWAY))
+		return;
+	now = bpf_ktime_get_ns();
+	if (!is_worth_asking(key, now))
+		return;
+	bpf_map_update_elem(&asked, key, &now, BPF_ANY);
+	asks = bpf_ringbuf_reserve(&inquiries, sizeof(*asks), 0);
+	if (!asks) {
+		count_lost(LOST_INQUIRIES);
+		return;
+	}
+	asks->path = *key;
+	asks->at_ns = now;
+	asks->occasion = occasion;
+	asks->spare = 0;
+	bpf_ringbuf_submit(asks, 0);
+}
+
+#endif
