@@ -7,7 +7,8 @@ use crate::control::Control;
 use crate::follow::Follower;
 use crate::format::FORMAT;
 use crate::handover::{PATIENCE, Successor};
-use crate::hearing::Lost;
+use crate::contract::StartDecision;
+use crate::hearing::{Hearers, Lost};
 use crate::keeper::Keeper;
 use crate::kernel::{Loaded, SharedMaps, programs_digest};
 use crate::later::Later;
@@ -21,9 +22,10 @@ use crate::predecessor::Predecessor;
 use crate::ramp::Ramp;
 use crate::renewal::Renewal;
 use crate::shared::{Shared, in_force};
+use crate::site::Site;
 use crate::successor::{Claim, Offered};
 use crate::totals::ConnectionTotals;
-use libbpf_rs::{ErrorKind, MapCore};
+use libbpf_rs::{ErrorKind, MapCore, MapHandle};
 use sd_notify::NotifyState;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -161,6 +163,7 @@ fn attend(
         totals: Mutex::new(totals),
         summaries_lost: AtomicU64::new(0),
         decisions_lost: AtomicU64::new(loaded.lost(Lost::Decisions)),
+        inquiries_lost: AtomicU64::new(0),
         mode: loaded.mode(),
         schemes: Mutex::new(loaded.schemes().to_vec()),
         config: Mutex::new(config.clone()),
@@ -169,14 +172,14 @@ fn attend(
         canary: Mutex::new(canary),
         ramp: Mutex::new(ramp),
         keeper: keeper_of(&config, attached.is_some()).transpose()?,
+        site: join(&config, loaded.paths()?).transpose()?,
     });
-    let told = loaded.hear(
-        {
-            let shared = Arc::clone(&shared);
-            move |summary| shared.hear(&summary)
-        },
-        |decision| say(Level::Debug, &decision.to_string()),
-    )?;
+    let (of_summaries, of_inquiries) = (Arc::clone(&shared), Arc::clone(&shared));
+    let told = loaded.hear(Hearers {
+        summary: move |summary| of_summaries.hear(&summary),
+        decision: |decision: StartDecision| say(Level::Debug, &decision.to_string()),
+        inquiry: move |inquiry| of_inquiries.inquire(inquiry),
+    })?;
     let attached = match attached {
         Some(attached) => {
             shared.keep_all();
@@ -200,8 +203,7 @@ fn attend(
                 return Err(format!("cannot hear of connections any more: {error}"));
             }
             _ => {
-                let lost = |what| work.loaded.lost(what);
-                shared.count_lost(lost(Lost::Summaries), lost(Lost::Decisions));
+                shared.count_lost(|what| work.loaded.lost(what));
             }
         }
         shared.keep_if_due();
@@ -279,6 +281,12 @@ fn hand_over(claim: &Claim, shared: &Shared, work: &mut Work, hear: impl FnOnce(
 fn keeper_of(config: &AgentConfig, follows: bool) -> Option<Result<Keeper, String>> {
     let patience = if follows { PATIENCE } else { Duration::ZERO };
     config.state.as_deref().map(|file| Keeper::open(file, config.load.max_paths, patience))
+}
+
+/// `paths`: the memory, for what others know.
+fn join(config: &AgentConfig, paths: MapHandle) -> Option<Result<Site, String>> {
+    let max_age_ns = config.load.settings.max_age_ns;
+    config.site.clone().map(|gateways| Site::join(gateways, paths, max_age_ns))
 }
 
 fn announce(config: &AgentConfig) {

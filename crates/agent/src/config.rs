@@ -10,6 +10,8 @@ use crate::options::AgentOptions;
 use crate::overrides;
 use crate::question::SOCKET;
 use crate::value::{ColdStart, Namespaces, PortNumber, SizedStart};
+use gateway_client::ClientConfig;
+use gateway_proto::v1::Collector;
 use sequential::sequence::FEWEST;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -38,6 +40,8 @@ pub struct AgentConfig {
     pub state: Option<PathBuf>,
     /// How often it is, seconds.
     pub save_every: u32,
+    /// The gateways of the site; `None`: it has none.
+    pub site: Option<ClientConfig>,
     /// Where metrics are served; `None`: nowhere.
     pub metrics: Option<MetricsAddress>,
     /// How much it says.
@@ -69,6 +73,7 @@ impl AgentConfig {
             },
             state: state(options, std::env::var_os("STATE_DIRECTORY")),
             save_every: options.save_every.map_or(10, |seconds| seconds.get()),
+            site: site(options)?,
             metrics: options.metrics.clone(),
             log: options.log.unwrap_or_default(),
             socket: socket(options),
@@ -82,6 +87,7 @@ impl AgentConfig {
             ("mode", self.load.wanted != new.load.wanted),
             ("max-paths", self.load.max_paths != new.load.max_paths),
             ("state", self.state != new.state),
+            ("gateway", self.site != new.site),
             ("metrics", self.metrics != new.metrics),
             ("socket", self.socket != new.socket),
         ];
@@ -98,6 +104,34 @@ fn state(options: &AgentOptions, folders: Option<OsString>) -> Option<PathBuf> {
     let folders = folders.filter(|_| !options.dry_run)?;
     let first = std::env::split_paths(&folders).next()?;
     (!first.as_os_str().is_empty()).then(|| first.join(STATE))
+}
+
+/// The gateways; `None` if none is named.
+fn site(options: &AgentOptions) -> Result<Option<ClientConfig>, String> {
+    let file = |key: &str, file: &Option<PathBuf>| {
+        file.clone().ok_or_else(|| {
+            format!("gateway: {key} is missing; `headstart gateway init` makes certificates for a gateway and its agents")
+        })
+    };
+    if options.gateway.is_empty() {
+        let lone = [
+            ("gateway-ca", &options.gateway_ca),
+            ("gateway-certificate", &options.gateway_certificate),
+            ("gateway-key", &options.gateway_key),
+        ];
+        return match lone.into_iter().find(|(_, file)| file.is_some()) {
+            Some((key, _)) => Err(format!("{key}: there is no gateway to use it with")),
+            None => Ok(None),
+        };
+    }
+    Ok(Some(ClientConfig {
+        gateways: options.gateway.iter().map(|address| address.0.clone()).collect(),
+        ca: file("gateway-ca", &options.gateway_ca)?,
+        certificate: file("gateway-certificate", &options.gateway_certificate)?,
+        key: file("gateway-key", &options.gateway_key)?,
+        collector: Collector::Agent,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }))
 }
 
 /// Where an agent with these options is asked.
@@ -135,6 +169,7 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
         leaves_windows: options.dry_run,
         // By the log's level (shared::in_force), and no reason for a new stage of the canary.
         tells_starts: false,
+        asks_gateway: !options.gateway.is_empty(),
         receive_window: options.receive_window.map_or(0, |bytes| bytes.get()),
         only_ports: ports.values().any(|said| said & PortKey::ONLY != 0),
         is_superseded: false,

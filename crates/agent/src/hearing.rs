@@ -40,13 +40,14 @@ pub(crate) fn hear<'a, 'm>(
     let maps = [map("summaries"), map("decisions"), map("inquiries")];
     let [summaries, decisions, inquiries] = &maps;
     let mut builder = RingBufferBuilder::new();
-    let built = builder
+    let added = builder
         .add(summaries, reader(ConnectionSummary::from_bytes, hearers.summary))
         .and_then(|builder| {
             builder.add(decisions, reader(StartDecision::from_bytes, hearers.decision))
         })
         .and_then(|builder| builder.add(inquiries, reader(PathInquiry::from_bytes, hearers.inquiry)))
-        .and_then(|builder| builder.build());
+        .map(drop);
+    let built = added.and_then(|()| builder.build());
     built.map_err(|error| format!("cannot read what the programs tell: {error}"))
 }
 

@@ -53,6 +53,7 @@ pub mod schema;
 pub mod schemes;
 mod shape;
 mod shared;
+mod site;
 pub mod start;
 pub mod store;
 mod successor;

@@ -8,7 +8,7 @@ use crate::metrics::MetricsAddress;
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::ControlChoice;
 use crate::value::{
-    ColdStart, Factor, Fraction, Namespaces, Percentage, PortNumber, SizedStart, Within,
+    ColdStart, Factor, Fraction, GatewayAddress, Namespaces, Percentage, PortNumber, SizedStart, Within,
 };
 use faults::{Fault, FileError};
 use serde::Deserialize;
@@ -133,6 +133,24 @@ pub struct AgentOptions {
     #[arg(long, value_name = "SECONDS")]
     pub save_every: Option<Within<1, 3600>>,
 
+    /// Ask this performance gateway of paths that are not known here, and report to it; give it again for others to fall back on
+    ///
+    /// Needs --gateway-ca, --gateway-certificate and --gateway-key. `headstart gateway init` makes all of them.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub gateway: Vec<GatewayAddress>,
+
+    /// Certificate of the authority that signs the gateways' certificates (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub gateway_ca: Option<PathBuf>,
+
+    /// Certificate that this agent shows to gateways (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub gateway_certificate: Option<PathBuf>,
+
+    /// Private key of that certificate (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub gateway_key: Option<PathBuf>,
+
     /// Serve /metrics and /health at this address, or at a Unix socket [default: off]
     #[arg(long, value_name = "ADDRESS:PORT|unix:FILE")]
     pub metrics: Option<MetricsAddress>,
@@ -177,6 +195,10 @@ impl AgentOptions {
             dry_run,
             state,
             save_every,
+            gateway,
+            gateway_ca,
+            gateway_certificate,
+            gateway_key,
             metrics,
             log,
             socket,
@@ -207,6 +229,10 @@ impl AgentOptions {
             dry_run: dry_run || file.dry_run,
             state: state.or(file.state),
             save_every: save_every.or(file.save_every),
+            gateway: either(gateway, file.gateway),
+            gateway_ca: gateway_ca.or(file.gateway_ca),
+            gateway_certificate: gateway_certificate.or(file.gateway_certificate),
+            gateway_key: gateway_key.or(file.gateway_key),
             metrics: metrics.or(file.metrics),
             log: log.or(file.log),
             socket: socket.or(file.socket),

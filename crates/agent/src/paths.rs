@@ -130,6 +130,33 @@ pub fn exported(map: &MapHandle) -> Vec<ExchangeEntry> {
         .collect()
 }
 
+/// Paths that are known and lie within `network`.
+pub fn keys_of(map: &MapHandle, network: IpNet) -> Vec<PrefixKey> {
+    let keys = raw(map).filter_map(|(key, _)| PrefixKey::from_bytes(&key));
+    keys.filter(|key| network.contains(&key.prefix)).collect()
+}
+
+/// What others have learnt of a path, if nothing younger is known here; how connections of this host went stays. Whether it was
+/// taken.
+pub fn learn_from_others(map: &MapHandle, key: PrefixKey, learnt: &LearntPath, now: u64) -> bool {
+    let known = map.lookup(&key.to_bytes(), MapFlags::ANY).ok().flatten();
+    let known = known.and_then(|bytes| LearntPath::from_bytes(&bytes));
+    let path = match known {
+        Some(own) if since(own.learnt_ns, now) <= since(learnt.learnt_ns, now) => return false,
+        Some(own) => LearntPath {
+            learnt_ns: learnt.learnt_ns,
+            window: learnt.window,
+            ssthresh: learnt.ssthresh,
+            srtt_us: learnt.srtt_us,
+            min_rtt_us: learnt.min_rtt_us,
+            rate: learnt.rate,
+            ..own
+        },
+        None => *learnt,
+    };
+    map.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY).is_ok()
+}
+
 /// Remembers what is sound and where nothing younger is; the keys of that.
 pub fn import(map: &MapHandle, entries: &[ExchangeEntry]) -> Vec<PrefixKey> {
     let (own, now) = (own_namespace(), monotonic_ns());

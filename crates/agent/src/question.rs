@@ -7,6 +7,7 @@ use crate::load::Mode;
 use crate::paths::RememberedPath;
 use crate::schemes::ControlChoice;
 use crate::totals::ConnectionTotals;
+use gateway_client::ClientStatus;
 use ipnet::IpNet;
 use sequential::interval::ConfidenceInterval;
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,9 @@ pub struct AgentStatus {
     pub comparison: Vec<Compared>,
     /// Closed connections that are in no sum, because the buffer was full.
     pub summaries_lost: u64,
+    /// How it goes with the gateways of the site; `None`: it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<ClientStatus>,
     /// How long the programs have run, where the kernel counts that (`sysctl kernel.bpf_stats_enabled=1`).
     pub programs: Vec<ProgramTime>,
     /// How full the maps are that forget, or refuse, once they are full.
@@ -171,6 +175,7 @@ impl AgentStatus {
             time_ratio: None,
             comparison: crate::compare::by_size(&totals, &[]),
             summaries_lost: 0,
+            gateway: None,
             programs: vec![],
             maps: vec![],
         }

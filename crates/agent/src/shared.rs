@@ -5,10 +5,11 @@ use crate::canary::CanaryState;
 use crate::clock::Moment;
 use crate::compare;
 use crate::config::AgentConfig;
-use crate::contract::{ConnectionSettings, ConnectionSummary};
+use crate::contract::{ConnectionSettings, ConnectionSummary, PathInquiry};
 use crate::exchange::ExchangeDocument;
 use crate::gauges::KernelGauges;
 use crate::handover::Estate;
+use crate::hearing::Lost;
 use crate::keeper::Keeper;
 use crate::knobs::Knobs;
 use crate::load::Mode;
@@ -18,7 +19,9 @@ use crate::paths;
 use crate::question::{AgentAnswer, AgentStatus, Question, StoppedPart};
 use crate::ramp::Ramp;
 use crate::schemes::HsControl;
+use crate::site::Site;
 use crate::totals::ConnectionTotals;
+use gateway_client::ClientStatus;
 use ipnet::IpNet;
 use libbpf_rs::MapHandle;
 use sequential::canary::CanaryStop;
@@ -38,6 +41,7 @@ pub(crate) struct Shared {
     pub(crate) totals: Mutex<ConnectionTotals>,
     pub(crate) summaries_lost: AtomicU64,
     pub(crate) decisions_lost: AtomicU64,
+    pub(crate) inquiries_lost: AtomicU64,
     pub(crate) mode: Mode,
     pub(crate) schemes: Mutex<Vec<HsControl>>,
     pub(crate) knobs: Knobs,
@@ -46,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) canary: Mutex<CanaryState>,
     pub(crate) ramp: Mutex<Ramp>,
     pub(crate) keeper: Option<Keeper>,
+    /// Other servers of the site.
+    pub(crate) site: Option<Site>,
 }
 
 /// What `config` says, but for windows that do harm.
@@ -142,6 +148,9 @@ impl Shared {
         if let Some(keeper) = &self.keeper {
             keeper.has_changed(&[summary.path]);
         }
+        if let Some(site) = &self.site {
+            site.report(summary);
+        }
         if is_debugging() {
             say(Level::Debug, &summary.to_string());
         }
@@ -152,9 +161,18 @@ impl Shared {
         }
     }
 
+    /// A path is not known here, and others may know of it.
+    pub(crate) fn inquire(&self, inquiry: PathInquiry) {
+        if let Some(site) = &self.site {
+            site.ask(inquiry);
+        }
+    }
+
     /// Counts what found its buffer full. Starts are told for the log alone, which says so.
-    pub(crate) fn count_lost(&self, summaries: u64, decisions: u64) {
-        self.summaries_lost.store(summaries, Ordering::Relaxed);
+    pub(crate) fn count_lost(&self, lost: impl Fn(Lost) -> u64) {
+        let decisions = lost(Lost::Decisions);
+        self.summaries_lost.store(lost(Lost::Summaries), Ordering::Relaxed);
+        self.inquiries_lost.store(lost(Lost::Inquiries), Ordering::Relaxed);
         let more = decisions.saturating_sub(self.decisions_lost.swap(decisions, Ordering::Relaxed));
         if more > 0 {
             say(
@@ -274,6 +292,15 @@ impl Shared {
         }
     }
 
+    /// What found its buffer full has been asked, and not answered.
+    fn of_gateways(&self, site: &Site) -> ClientStatus {
+        let mut status = site.status();
+        let lost = self.inquiries_lost.load(Ordering::Relaxed);
+        status.asked += lost;
+        status.none += lost;
+        status
+    }
+
     pub(crate) fn status(&self) -> AgentStatus {
         let (config, totals) = (self.config().clone(), *self.totals());
         let settings = self.in_force(&config);
@@ -304,6 +331,7 @@ impl Shared {
             time_ratio: findings.first().and_then(|all| all.times),
             comparison: compare::by_size(&totals, &findings),
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
+            gateway: self.site.as_ref().map(|site| self.of_gateways(site)),
             programs: self.gauges.programs(),
             maps: self.gauges.maps(),
         }

@@ -6,6 +6,7 @@ use agent::load::Mode;
 use agent::paths::RememberedPath;
 use agent::question::AgentStatus;
 use agent::totals::Sum;
+use gateway_client::ClientStatus;
 use sequential::interval::ConfidenceInterval;
 
 pub(crate) fn findings(findings: &[Finding]) -> String {
@@ -60,6 +61,25 @@ fn given(status: &AgentStatus) -> String {
     }
 }
 
+/// How it goes with the gateways of the site.
+fn gateway(status: &ClientStatus) -> String {
+    let who = match (&status.gateway, &status.trouble) {
+        (Some(gateway), _) => format!("gateway {gateway} answers"),
+        (None, Some(why)) => format!("NO GATEWAY ANSWERS ({why}); connections start with what is known here"),
+        (None, None) => "no gateway has answered yet".to_owned(),
+    };
+    let mut line = format!(
+        "{who}: {} paths asked for, {} answered in time, {} later, {} not; {} reports taken",
+        status.asked, status.in_time, status.late, status.none, status.reports_taken,
+    );
+    for (count, what) in [(status.reports_refused, "refused"), (status.reports_dropped, "dropped")] {
+        if count > 0 {
+            line += &format!(", {count} {what}");
+        }
+    }
+    line
+}
+
 pub(crate) fn status(status: &AgentStatus) -> String {
     let sums = &status.connections;
     let rows = [("warm", &sums.warm), ("control group", &sums.control_group), ("cold", &sums.cold)];
@@ -76,6 +96,9 @@ pub(crate) fn status(status: &AgentStatus) -> String {
         status.paths,
         status.max_paths,
     );
+    if let Some(gateways) = &status.gateway {
+        text = format!("{}\n{text}", gateway(gateways));
+    }
     if let Some(why) = &status.off {
         text =
             format!("ALL WINDOWS ARE LEFT ALONE: {why}\n`headstart agent arm` ends that\n\n{text}");

@@ -2,6 +2,7 @@
 
 use crate::metrics::MetricsAddress;
 use crate::overrides::{self, PrefixCap};
+use gateway_client::ClientConfig;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::str::FromStr;
 
@@ -57,6 +58,18 @@ pub enum Namespaces {
     Apart,
     /// All share one memory, for containers that reach the network by the same way
     Share,
+}
+
+/// Where a gateway is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayAddress(pub String);
+
+impl FromStr for GatewayAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        ClientConfig::check_address(text).map(|()| Self(text.to_owned()))
+    }
 }
 
 impl<const LEAST: u32, const MOST: u32> Within<LEAST, MOST> {
@@ -162,5 +175,6 @@ macro_rules! readable_as_text {
     };
 }
 
+readable_as_text!(GatewayAddress);
 readable_as_text!(PrefixCap);
 readable_as_text!(MetricsAddress);

@@ -3,6 +3,7 @@
 //! machine.
 
 mod canary;
+mod gateway;
 
 use crate::compare::Side;
 use crate::question::AgentStatus;
@@ -199,6 +200,7 @@ fn metrics(status: &AgentStatus) -> ([(&'static str, &'static str); 1], String) 
     canary::canary(&mut registry, status);
     canary::starts(&mut registry, status);
     canary::kernel(&mut registry, status);
+    gateway::gateway(&mut registry, status);
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = text::encode(&mut text, &registry);

@@ -1,0 +1,48 @@
+//! How it goes with the gateways of the site. None of these is served where there are none.
+
+use super::{MetricOf, metric};
+use crate::question::AgentStatus;
+use gateway_client::ClientStatus;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Outcome {
+    outcome: &'static str,
+}
+
+const ANSWERS: [MetricOf<ClientStatus, u64>; 3] = [
+    metric("in-time", "", |status| status.in_time),
+    metric("late", "", |status| status.late),
+    metric("none", "", |status| status.none),
+];
+const REPORTS: [MetricOf<ClientStatus, u64>; 3] = [
+    metric("taken", "", |status| status.reports_taken),
+    metric("refused", "", |status| status.reports_refused),
+    metric("dropped", "", |status| status.reports_dropped),
+];
+
+pub(super) fn gateway(registry: &mut Registry, status: &AgentStatus) {
+    let Some(status) = &status.gateway else { return };
+    let connected: Gauge = Gauge::default();
+    connected.set(status.gateway.is_some().into());
+    registry.register("gateway_connected", "1: a gateway of the site answers", connected);
+    let families = [
+        (
+            "gateway_answers",
+            "Paths asked for: answered before the handshake can have ended, later, or not",
+            ANSWERS,
+        ),
+        ("gateway_reports", "Connections told to a gateway, by what became of that", REPORTS),
+    ];
+    for (name, help, outcomes) in families {
+        let family = Family::<Outcome, Counter>::default();
+        for MetricOf { name, value, .. } in outcomes {
+            family.get_or_create(&Outcome { outcome: name }).inc_by(value(status));
+        }
+        registry.register(name, help, family);
+    }
+}

@@ -1,0 +1,295 @@
+//! What other servers of the site know: the agent asks their performance gateway of paths as handshakes begin, and tells it
+//! how connections went. Answers go into the memory of paths, where each passes the rules of that: younger knowledge of
+//! its own wins, and windows are capped, aged, checked against the round trip and compared with a control group as ever.
+//! Nothing in the kernel waits for any of this.
+
+use crate::clock::{monotonic_ns, since};
+use crate::contract::{ConnectionSummary, LearntPath, PathInquiry, PrefixKey};
+use crate::lock::lock;
+use crate::log::{Level, say};
+use crate::paths;
+use gateway_client::{ClientConfig, ClientStatus, SiteClient, SiteEvent, SiteQuestion};
+use gateway_proto::v1::{Bound, Estimate, Report, Start};
+use ipnet::IpNet;
+use libbpf_rs::MapHandle;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// Payload of a full segment on Ethernet with timestamps, bytes: windows of gateways are bytes, those of the memory segments.
+/// Where segments are smaller, so is the window.
+const MSS: u64 = 1448;
+/// Paths on which warm starts have failed lately, at most.
+const QUARANTINED: usize = 4096;
+/// Networks are told with no more bits than these.
+const LONGEST: (u8, u8) = (24, 48);
+
+/// The gateways of the site, and what they may change here.
+#[derive(Debug)]
+pub(crate) struct Site {
+    client: SiteClient<PathInquiry>,
+    quarantine: Arc<Mutex<Quarantine>>,
+}
+
+/// Paths of which no gateway is believed for a while: a warm start has just failed there.
+#[derive(Debug)]
+struct Quarantine {
+    /// Nanoseconds; as long as a memory is believed.
+    lasts: u64,
+    since: HashMap<PrefixKey, u64>,
+}
+
+impl Quarantine {
+    fn add(&mut self, path: PrefixKey, now: u64) {
+        if self.since.len() >= QUARANTINED {
+            let lasts = self.lasts;
+            self.since.retain(|_, then| since(*then, now) < lasts);
+        }
+        // With more than so many failures at a time the agent leaves windows alone anyway.
+        if self.since.len() < QUARANTINED {
+            self.since.insert(path, now);
+        }
+    }
+
+    fn has(&self, path: &PrefixKey, now: u64) -> bool {
+        self.since.get(path).is_some_and(|then| since(*then, now) < self.lasts)
+    }
+}
+
+impl Site {
+    /// Begins to ask and to report. `paths`: the memory. `max_age_ns`: how long it believes anything.
+    ///
+    /// # Errors
+    /// If certificates cannot be read.
+    pub(crate) fn join(
+        config: ClientConfig,
+        paths: MapHandle,
+        max_age_ns: u64,
+    ) -> Result<Self, String> {
+        let quarantine =
+            Arc::new(Mutex::new(Quarantine { lasts: max_age_ns, since: HashMap::new() }));
+        let held = Arc::clone(&quarantine);
+        let hear = move |event| hear(event, &paths, &held);
+        let client = SiteClient::start(config, hear).map_err(|why| format!("gateway: {why}"))?;
+        Ok(Self { client, quarantine })
+    }
+
+    /// A path that is not known here.
+    pub(crate) fn ask(&self, inquiry: PathInquiry) {
+        let network = told(inquiry.path.prefix);
+        self.client.ask(SiteQuestion { network, size: 0, of: inquiry });
+    }
+
+    /// A connection has closed.
+    pub(crate) fn report(&self, summary: &ConnectionSummary) {
+        if summary.has_fallen_back {
+            lock(&self.quarantine).add(summary.path, monotonic_ns());
+        }
+        if let Some(report) = report_of(summary) {
+            self.client.report(report);
+        }
+    }
+
+    /// How it goes.
+    pub(crate) fn status(&self) -> ClientStatus {
+        self.client.status()
+    }
+}
+
+/// True: an answer that came before the handshake can have ended.
+fn hear(event: SiteEvent<PathInquiry>, map: &MapHandle, quarantine: &Mutex<Quarantine>) -> bool {
+    let now = monotonic_ns();
+    match event {
+        SiteEvent::Answered(question, estimate) => {
+            let path = question.of.path;
+            if !lock(quarantine).has(&path, now)
+                && let Some(learnt) = learnt_from(&estimate, now)
+            {
+                paths::learn_from_others(map, path, &learnt, now);
+            }
+            // A handshake takes a round trip at least.
+            let round_trip_ns = u64::from(u32::try_from(estimate.min_rtt_us).unwrap_or(0)) * 1000;
+            return question.of.can_be_in_time && since(question.of.at_ns, now) < round_trip_ns;
+        }
+        SiteEvent::Told(estimate) => told_unasked(map, quarantine, &estimate, now),
+        SiteEvent::Forget(network) => {
+            if let Some(network) = network.to_net() {
+                paths::forget(map, Some(network));
+            }
+        }
+        SiteEvent::Connected(gateway) => say(Level::Notice, &format!("gateway {gateway} answers")),
+        SiteEvent::Lost(why) => {
+            say(Level::Warning, &format!("gateway: {why}; connections go on with what is known here"));
+        }
+    }
+    false
+}
+
+/// It renews what is known here, and adds nothing: a site has more networks than a host sees.
+fn told_unasked(map: &MapHandle, quarantine: &Mutex<Quarantine>, estimate: &Estimate, now: u64) {
+    let network = estimate.network.and_then(|network| network.to_net());
+    let (Some(network), Some(learnt)) = (network, learnt_from(estimate, now)) else { return };
+    for path in paths::keys_of(map, network) {
+        if !lock(quarantine).has(&path, now) {
+            paths::learn_from_others(map, path, &learnt, now);
+        }
+    }
+}
+
+/// The network of a path, as it may leave this host.
+fn told(prefix: IpNet) -> IpNet {
+    let most = if prefix.addr().is_ipv4() { LONGEST.0 } else { LONGEST.1 };
+    let length = prefix.prefix_len().min(most);
+    IpNet::new(prefix.addr(), length).map_or(prefix, |net| net.trunc())
+}
+
+/// As the memory has it; `None` if it says too little: without a round trip nobody could tell whether the path is the same.
+fn learnt_from(estimate: &Estimate, now: u64) -> Option<LearntPath> {
+    let segments = u32::try_from(estimate.window / MSS).ok()?;
+    let min_rtt_us = u32::try_from(estimate.min_rtt_us).ok()?;
+    if segments == 0 || min_rtt_us == 0 {
+        return None;
+    }
+    let rate = estimate.rate / 8;
+    // What the window adds to the round trip as it drains at that rate.
+    let drained_us = (segments as u64 * MSS * 1_000_000).checked_div(rate).unwrap_or(0);
+    let srtt_us = u64::from(min_rtt_us).max(drained_us).min(u64::from(min_rtt_us) * 4);
+    Some(LearntPath {
+        learnt_ns: now.wrapping_sub(estimate.age_ms.saturating_mul(1_000_000)),
+        bytes_acked: 0,
+        sent: 0,
+        retransmitted: 0,
+        rate,
+        window: segments,
+        ssthresh: 0,
+        srtt_us: u32::try_from(srtt_us).unwrap_or(u32::MAX),
+        min_rtt_us,
+        connections: 0,
+        warm: 0,
+        fallbacks: 0,
+        fallbacks_in_row: 0,
+    })
+}
+
+/// What a connection says of its network; `None`: nothing.
+fn report_of(summary: &ConnectionSummary) -> Option<Report> {
+    let mss = u64::from(summary.mss);
+    let fit = summary.bytes_acked.min(u64::from(summary.first_window) * mss);
+    let window = match summary.learnt {
+        0 if summary.retransmitted > 0 => 0,
+        0 => fit,
+        segments => u64::from(segments) * mss,
+    };
+    if window == 0 || summary.sent == 0 {
+        return None;
+    }
+    let bound = match (summary.has_measured, summary.is_warm) {
+        (true, _) => Bound::Loss,
+        (false, true) => Bound::OwnStart,
+        (false, false) => Bound::Over,
+    };
+    let start = match (summary.is_compared, summary.is_warm, summary.in_control_group) {
+        (true, _, true) => Start::Control,
+        (_, true, _) => Start::Warm,
+        _ => Start::Cold,
+    };
+    Some(Report {
+        network: Some(gateway_proto::v1::Network::of(told(summary.path.prefix))),
+        window,
+        rate: summary.rate.saturating_mul(8),
+        min_rtt_us: summary.min_rtt_us.into(),
+        sent: summary.sent,
+        lost: summary.retransmitted.min(summary.sent),
+        bound: bound.into(),
+        age_ms: 0,
+        start: start.into(),
+        transfer_bytes: summary.bytes_acked,
+        transfer_us: summary.lasted_ns / 1000,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(prefix: &str) -> PrefixKey {
+        PrefixKey { namespace: 1, prefix: prefix.parse().unwrap() }
+    }
+
+    fn summary() -> ConnectionSummary {
+        ConnectionSummary {
+            path: key("192.0.2.0/24"),
+            mss: 1000,
+            sent: 30,
+            bytes_acked: 30_000,
+            first_window: 10,
+            min_rtt_us: 80_000,
+            ..ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).unwrap()
+        }
+    }
+
+    #[test]
+    fn an_estimate_without_a_round_trip_or_a_whole_segment_is_none() {
+        let good = Estimate { window: 144_800, min_rtt_us: 80_000, ..Estimate::default() };
+        assert_eq!(learnt_from(&good, 0).map(|path| path.window), Some(100));
+        assert_eq!(learnt_from(&Estimate { min_rtt_us: 0, ..good }, 0), None);
+        assert_eq!(learnt_from(&Estimate { window: 1447, ..good }, 0), None);
+        assert_eq!(learnt_from(&Estimate { window: u64::MAX, ..good }, 0), None);
+        assert_eq!(learnt_from(&Estimate { min_rtt_us: u64::MAX, ..good }, 0), None);
+    }
+
+    #[test]
+    fn a_window_that_fills_the_queue_takes_longer_than_the_path() {
+        // 144,800 bytes at 1,448,000 bytes a second take 100 ms.
+        let estimate = Estimate {
+            window: 144_800,
+            rate: 8 * 1_448_000,
+            min_rtt_us: 80_000,
+            age_ms: 3,
+            ..Estimate::default()
+        };
+        let path = learnt_from(&estimate, 5_000_000).unwrap();
+        assert_eq!((path.srtt_us, path.min_rtt_us, path.rate), (100_000, 80_000, 1_448_000));
+        assert_eq!(path.learnt_ns, 2_000_000);
+    }
+
+    #[test]
+    fn what_bounded_a_window_is_told() {
+        let bound = |summary| report_of(&summary).map(|report| (report.window, report.bound()));
+        // It ended within its first window of ten segments: so much fits at least.
+        assert_eq!(bound(summary()), Some((10_000, Bound::Over)));
+        let learnt = ConnectionSummary { learnt: 25, ..summary() };
+        assert_eq!(bound(learnt), Some((25_000, Bound::Over)));
+        assert_eq!(
+            bound(ConnectionSummary { is_warm: true, ..learnt }),
+            Some((25_000, Bound::OwnStart))
+        );
+        let measured = ConnectionSummary { has_measured: true, retransmitted: 2, ..learnt };
+        assert_eq!(bound(measured), Some((25_000, Bound::Loss)));
+        // It lost something and has left nothing.
+        assert_eq!(bound(ConnectionSummary { retransmitted: 1, ..summary() }), None);
+        assert_eq!(bound(ConnectionSummary { sent: 0, bytes_acked: 0, ..summary() }), None);
+    }
+
+    #[test]
+    fn no_address_of_a_host_leaves() {
+        assert_eq!(told("192.0.2.7/32".parse().unwrap()).to_string(), "192.0.2.0/24");
+        assert_eq!(told("10.0.0.0/8".parse().unwrap()).to_string(), "10.0.0.0/8");
+        assert_eq!(told("2001:db8:1:2::3/128".parse().unwrap()).to_string(), "2001:db8:1::/48");
+    }
+
+    #[test]
+    fn a_path_is_in_quarantine_as_long_as_a_memory_is_believed() {
+        let mut quarantine = Quarantine { lasts: 100, since: HashMap::new() };
+        quarantine.add(key("192.0.2.0/24"), 1000);
+        assert!(quarantine.has(&key("192.0.2.0/24"), 1099));
+        assert!(!quarantine.has(&key("192.0.2.0/24"), 1100));
+        assert!(!quarantine.has(&key("198.51.100.0/24"), 1000));
+        for n in 0..5000_u32 {
+            let prefix = IpNet::new(std::net::Ipv4Addr::from(n << 8).into(), 24).unwrap();
+            quarantine.add(PrefixKey { namespace: 1, prefix }, 1050);
+        }
+        assert_eq!(quarantine.since.len(), QUARANTINED);
+        quarantine.add(key("203.0.113.0/24"), 1200);
+        assert!(quarantine.has(&key("203.0.113.0/24"), 1200));
+    }
+}

@@ -1,0 +1,115 @@
+//! The handle, and the thread behind it.
+
+use crate::config::ClientConfig;
+use crate::counts::{ClientStatus, Counts};
+use crate::session::Speaker;
+use crate::transport;
+use gateway_proto::v1::{Estimate, Network, Report};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use tokio::sync::mpsc::{self, Sender};
+use tokio::sync::oneshot;
+
+/// What waits to be taken up by the thread, at most. It takes up everything at once, also while it connects.
+const INBOX: usize = 8192;
+
+/// Who asks, of which network. `T` is the asker's own: it comes back with the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteQuestion<T> {
+    /// The visitor's.
+    pub network: ipnet::IpNet,
+    /// Bytes that are to be sent; 0: not known.
+    pub size: u64,
+    /// What the asker wants to have back.
+    pub of: T,
+}
+
+/// What a gateway says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SiteEvent<T> {
+    /// The answer to a question.
+    Answered(SiteQuestion<T>, Estimate),
+    /// An estimate has changed, or a visitor is about to come.
+    Told(Estimate),
+    /// Nothing that was learnt of this network may be used any more.
+    Forget(Network),
+    /// A gateway answers from now on.
+    Connected(String),
+    /// None does; why.
+    Lost(String),
+}
+
+pub(crate) enum Message<T> {
+    Ask(SiteQuestion<T>),
+    Report(Report),
+    /// Tells when all has been acknowledged.
+    Flush(oneshot::Sender<()>),
+}
+
+/// Asks and reports. Ends when it is dropped.
+#[derive(Debug)]
+pub struct SiteClient<T> {
+    inbox: Sender<Message<T>>,
+    counts: Arc<Counts>,
+}
+
+impl<T: Send + 'static> SiteClient<T> {
+    /// Begins on a thread of its own. `hear` is called there; a value of true for an answer says that it came in time.
+    ///
+    /// # Errors
+    /// If certificates cannot be read, or there is no thread to be had. That no gateway answers is no error: they are tried, and
+    /// tried again.
+    pub fn start(
+        config: ClientConfig,
+        hear: impl FnMut(SiteEvent<T>) -> bool + Send + 'static,
+    ) -> Result<Self, String> {
+        transport::check_files(&config)?;
+        let epoch = getrandom::u64().map_err(|error| format!("no random numbers: {error}"))?.max(1);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| format!("cannot speak with gateways: {error}"))?;
+        let (inbox, messages) = mpsc::channel(INBOX);
+        let counts = Arc::new(Counts::default());
+        let speaker = Speaker::new(config, epoch, Arc::clone(&counts), messages, Box::new(hear));
+        let spawned = thread::Builder::new()
+            .name("gateway".to_owned())
+            .spawn(move || runtime.block_on(speaker.run()));
+        spawned.map_err(|error| format!("cannot speak with gateways: {error}"))?;
+        Ok(Self { inbox, counts })
+    }
+
+    /// Asks; does not wait. What there is no room for is counted as not answered.
+    pub fn ask(&self, question: SiteQuestion<T>) {
+        self.counts.asked.add(1);
+        if self.inbox.try_send(Message::Ask(question)).is_err() {
+            self.counts.none.add(1);
+        }
+    }
+
+    /// Reports; does not wait. What there is no room for is counted.
+    pub fn report(&self, report: Report) {
+        if self.inbox.try_send(Message::Report(report)).is_err() {
+            self.counts.reports_dropped.add(1);
+        }
+    }
+
+    /// How it goes.
+    pub fn status(&self) -> ClientStatus {
+        self.counts.status()
+    }
+
+    /// Waits until all that was reported has been acknowledged; false if that takes longer than `patience`.
+    pub fn flush(&self, patience: Duration) -> bool {
+        let (done, is_done) = oneshot::channel();
+        if self.inbox.blocking_send(Message::Flush(done)).is_err() {
+            return false;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let Ok(runtime) = runtime else { return false };
+        runtime.block_on(async {
+            matches!(tokio::time::timeout(patience, is_done).await, Ok(Ok(())))
+        })
+    }
+}

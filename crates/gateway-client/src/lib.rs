@@ -1,0 +1,17 @@
+//! A server's side of the performance gateway: one connection to whichever gateway of the site is alive, on a thread of its
+//! own. Nobody waits for it. What is asked and reported goes into bounded queues; what they have no room for is counted.
+//!
+//! [`SiteClient`] is what others hold. `session` speaks with one gateway, `outbox` keeps reports until they are acknowledged,
+//! `pending` knows which questions are open, `transport` reads certificates and connects.
+
+mod client;
+mod config;
+mod counts;
+mod outbox;
+mod pending;
+mod session;
+mod transport;
+
+pub use client::{SiteClient, SiteEvent, SiteQuestion};
+pub use config::ClientConfig;
+pub use counts::ClientStatus;

@@ -1,0 +1,158 @@
+//! Reports on their way: gathered into batches, kept until a gateway has acknowledged them, sent again, with the same numbers,
+//! to the next one. So each counts once.
+
+use gateway_proto::v1::{Collector, HostStatus, Report, ReportBatch};
+use std::collections::VecDeque;
+use tokio::time::Instant;
+
+/// Reports of a batch at most; a gateway takes 4096.
+const BATCH: usize = 1024;
+/// Batches that wait to be acknowledged at most.
+const UNACKNOWLEDGED: usize = 16;
+
+/// Reports that have not been acknowledged.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    epoch: u64,
+    next: u64,
+    collector: Collector,
+    gathered: Vec<(Instant, Report)>,
+    /// By their numbers, each with the time at which it was gathered.
+    batches: VecDeque<(Instant, ReportBatch)>,
+    /// Batches at the front that this gateway has been sent.
+    sent: usize,
+}
+
+impl Outbox {
+    /// `epoch`: drawn anew by each process, not 0.
+    pub(crate) fn new(epoch: u64, collector: Collector) -> Self {
+        Self {
+            epoch,
+            next: 1,
+            collector,
+            gathered: Vec::new(),
+            batches: VecDeque::new(),
+            sent: 0,
+        }
+    }
+
+    /// One more; false if there is no room.
+    pub(crate) fn put(&mut self, now: Instant, report: Report) -> bool {
+        if self.gathered.len() == BATCH {
+            return false;
+        }
+        self.gathered.push((now, report));
+        true
+    }
+
+    /// Whether a batch need not wait for more.
+    pub(crate) fn is_full(&self) -> bool {
+        self.gathered.len() == BATCH
+    }
+
+    /// What has been gathered becomes a batch, if there is room for one more.
+    pub(crate) fn close(&mut self, now: Instant, status: HostStatus) {
+        if self.gathered.is_empty() || self.batches.len() == UNACKNOWLEDGED {
+            return;
+        }
+        let reports = self.gathered.drain(..).map(|(then, report)| aged(report, then, now)).collect();
+        let batch = ReportBatch {
+            epoch: self.epoch,
+            sequence: self.next,
+            collector: self.collector.into(),
+            reports,
+            status: Some(status),
+        };
+        self.next += 1;
+        self.batches.push_back((now, batch));
+    }
+
+    /// The next batch that this gateway has not been sent, as old as it is by now.
+    pub(crate) fn next_to_send(&mut self, now: Instant) -> Option<ReportBatch> {
+        let (then, batch) = self.batches.get(self.sent)?;
+        self.sent += 1;
+        let mut batch = batch.clone();
+        for report in &mut batch.reports {
+            *report = aged(*report, *then, now);
+        }
+        Some(batch)
+    }
+
+    /// It could not be sent after all.
+    pub(crate) fn unsend(&mut self) {
+        self.sent = self.sent.saturating_sub(1);
+    }
+
+    /// This batch and all before it are dealt with.
+    pub(crate) fn acknowledge(&mut self, epoch: u64, sequence: u64) {
+        if epoch != self.epoch {
+            return;
+        }
+        while self.batches.front().is_some_and(|(_, batch)| batch.sequence <= sequence) {
+            self.batches.pop_front();
+            self.sent = self.sent.saturating_sub(1);
+        }
+    }
+
+    /// Another gateway has been sent nothing yet.
+    pub(crate) fn start_over(&mut self) {
+        self.sent = 0;
+    }
+
+    /// Nothing is under way, and nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.gathered.is_empty() && self.batches.is_empty()
+    }
+}
+
+fn aged(report: Report, then: Instant, now: Instant) -> Report {
+    let more = u32::try_from((now - then).as_millis()).unwrap_or(u32::MAX);
+    Report { age_ms: report.age_ms.saturating_add(more), ..report }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn numbers(outbox: &mut Outbox, now: Instant) -> Vec<u64> {
+        std::iter::from_fn(|| outbox.next_to_send(now)).map(|batch| batch.sequence).collect()
+    }
+
+    #[test]
+    fn what_is_not_acknowledged_goes_again_with_the_same_number_and_older() {
+        let mut outbox = Outbox::new(7, Collector::Agent);
+        let now = Instant::now();
+        for _ in 0..3 {
+            assert!(outbox.put(now, Report { age_ms: 10, ..Report::default() }));
+            outbox.close(now, HostStatus::default());
+        }
+        assert_eq!(numbers(&mut outbox, now), [1, 2, 3]);
+        outbox.acknowledge(7, 1);
+        // Of another process's numbers nothing is said.
+        outbox.acknowledge(8, 3);
+        assert_eq!(numbers(&mut outbox, now), [0_u64; 0]);
+        outbox.start_over();
+        let later = now + Duration::from_millis(500);
+        let again = outbox.next_to_send(later).unwrap();
+        assert_eq!((again.sequence, again.reports[0].age_ms), (2, 510));
+        outbox.acknowledge(7, 3);
+        assert!(outbox.is_empty());
+        assert_eq!(outbox.next_to_send(later), None);
+    }
+
+    #[test]
+    fn a_gateway_that_is_silent_costs_a_bounded_memory() {
+        let mut outbox = Outbox::new(7, Collector::Agent);
+        let now = Instant::now();
+        let mut taken = 0;
+        for _ in 0..40 {
+            for _ in 0..BATCH {
+                taken += usize::from(outbox.put(now, Report::default()));
+            }
+            outbox.close(now, HostStatus::default());
+        }
+        // Sixteen batches wait, and one more is being gathered.
+        assert_eq!(taken, 17 * BATCH);
+    }
+}

@@ -1,0 +1,101 @@
+//! Questions that have been asked and not answered.
+
+use crate::client::SiteQuestion;
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Questions at most that are open at a time.
+const MOST: usize = 4096;
+
+/// Questions in the order in which they were asked.
+#[derive(Debug)]
+pub(crate) struct Pending<T> {
+    next: u64,
+    open: VecDeque<Asked<T>>,
+}
+
+#[derive(Debug)]
+struct Asked<T> {
+    id: u64,
+    at: Instant,
+    /// `None`: answered.
+    question: Option<SiteQuestion<T>>,
+}
+
+impl<T> Default for Pending<T> {
+    fn default() -> Self {
+        Self { next: 0, open: VecDeque::new() }
+    }
+}
+
+impl<T> Pending<T> {
+    /// The number that the question goes by; the question if too many are open.
+    pub(crate) fn ask(
+        &mut self,
+        now: Instant,
+        question: SiteQuestion<T>,
+    ) -> Result<u64, SiteQuestion<T>> {
+        if self.open.len() == MOST {
+            return Err(question);
+        }
+        self.next += 1;
+        self.open.push_back(Asked { id: self.next, at: now, question: Some(question) });
+        Ok(self.next)
+    }
+
+    /// Answered: the question, unless it was given up or answered before.
+    pub(crate) fn answer(&mut self, id: u64) -> Option<SiteQuestion<T>> {
+        let at = self.open.binary_search_by_key(&id, |asked| asked.id).ok()?;
+        let question = self.open[at].question.take();
+        while self.open.front().is_some_and(|asked| asked.question.is_none()) {
+            self.open.pop_front();
+        }
+        question
+    }
+
+    /// Gives up what was asked more than `patience` ago; how many those are.
+    pub(crate) fn give_up(&mut self, now: Instant, patience: Duration) -> u64 {
+        let mut given_up = 0;
+        while self.open.front().is_some_and(|asked| now - asked.at > patience) {
+            given_up += u64::from(self.open.pop_front().is_some_and(|asked| asked.question.is_some()));
+        }
+        given_up
+    }
+
+    /// How long the oldest has waited.
+    pub(crate) fn oldest(&self, now: Instant) -> Duration {
+        self.open.front().map_or(Duration::ZERO, |asked| now - asked.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(of: u32) -> SiteQuestion<u32> {
+        SiteQuestion { network: "192.0.2.0/24".parse().unwrap(), size: 0, of }
+    }
+
+    #[test]
+    fn answers_find_their_questions_once_and_in_any_order() {
+        let (mut pending, now) = (Pending::default(), Instant::now());
+        let ids: Vec<_> =
+            (0..3).map(|n| pending.ask(now, question(n)).map_err(|_| ()).unwrap()).collect();
+        assert_eq!(pending.answer(ids[1]).map(|question| question.of), Some(1));
+        assert_eq!(pending.answer(ids[1]).map(|question| question.of), None);
+        assert_eq!(pending.answer(ids[0]).map(|question| question.of), Some(0));
+        let later = now + Duration::from_secs(2);
+        assert_eq!(pending.oldest(later), Duration::from_secs(2));
+        assert_eq!(pending.give_up(later, Duration::from_secs(1)), 1);
+        assert_eq!(pending.answer(ids[2]).map(|question| question.of), None);
+        assert_eq!(pending.oldest(later), Duration::ZERO);
+    }
+
+    #[test]
+    fn so_many_are_open_and_no_more() {
+        let (mut pending, now) = (Pending::default(), Instant::now());
+        let taken = (0..5000).filter(|n| pending.ask(now, question(*n)).is_ok()).count();
+        assert_eq!(taken, MOST);
+    }
+}

@@ -1,0 +1,300 @@
+//! Speaks with one gateway after the other: asks, reports and hears, for as long as that one answers.
+
+use crate::client::{Message, SiteEvent};
+use crate::config::ClientConfig;
+use crate::counts::Counts;
+use crate::outbox::Outbox;
+use crate::pending::Pending;
+use crate::transport::{causes, connect};
+use gateway_proto::v1::gateway_client::GatewayClient;
+use gateway_proto::v1::update::What;
+use gateway_proto::v1::{
+    Answer, HostStatus, Network, Query, ReportAck, ReportBatch, SubscribeRequest, Update, answer,
+};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Streaming;
+use tonic::transport::Channel;
+
+/// How often reports leave that have not filled a batch.
+const TICK: Duration = Duration::from_millis(250);
+/// After so long a question is given up.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A gateway that lets a question wait so long is slow: the next one is tried, if there is one.
+const SLOW: Duration = Duration::from_millis(750);
+/// After all gateways have been tried: so long at first, twice as long each time, and no longer than the second.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
+/// Questions and batches that a gateway has not read yet.
+const UNREAD: usize = 256;
+
+/// Whom answers are told.
+pub(crate) type Hearer<T> = Box<dyn FnMut(SiteEvent<T>) -> bool + Send>;
+
+pub(crate) struct Speaker<T> {
+    config: ClientConfig,
+    counts: Arc<Counts>,
+    inbox: Receiver<Message<T>>,
+    hear: Hearer<T>,
+    pending: Pending<T>,
+    outbox: Outbox,
+    /// Those who wait until the outbox is empty.
+    flushes: Vec<oneshot::Sender<()>>,
+}
+
+/// The streams of a gateway.
+struct Streams {
+    queries: Sender<Query>,
+    batches: Sender<ReportBatch>,
+    answers: Streaming<Answer>,
+    acks: Streaming<ReportAck>,
+    updates: Streaming<Update>,
+}
+
+/// Why no more is said to a gateway.
+enum End {
+    /// Nobody holds the client any more.
+    Dropped,
+    /// Why it is no good.
+    Lost(String),
+}
+
+impl<T> Speaker<T> {
+    pub(crate) fn new(
+        config: ClientConfig,
+        epoch: u64,
+        counts: Arc<Counts>,
+        inbox: Receiver<Message<T>>,
+        hear: Hearer<T>,
+    ) -> Self {
+        let outbox = Outbox::new(epoch, config.collector);
+        Self { config, counts, inbox, hear, pending: Pending::default(), outbox, flushes: Vec::new() }
+    }
+
+    /// Until nobody holds the client any more.
+    pub(crate) async fn run(mut self) {
+        let (mut turn, mut failures) = (0, 0);
+        loop {
+            let gateway = self.config.gateways[turn % self.config.gateways.len()].clone();
+            let had_connected = match self.speak_with(&gateway).await {
+                (_, End::Dropped) => return,
+                (had_connected, End::Lost(why)) => {
+                    self.counts.lost(&why);
+                    (self.hear)(SiteEvent::Lost(why));
+                    had_connected
+                }
+            };
+            failures = if had_connected { 0 } else { failures + 1 };
+            turn += 1;
+            // Each of the others is tried at once; after all of them there is a pause.
+            let rounds = failures / self.config.gateways.len();
+            if (had_connected && self.config.gateways.len() == 1 || rounds > 0)
+                && self.pause(pause_after(rounds)).await
+            {
+                return;
+            }
+        }
+    }
+
+    /// Whether it could be reached, and why it is spoken with no more.
+    async fn speak_with(&mut self, gateway: &str) -> (bool, End) {
+        let mut streams = match self.reach(gateway).await {
+            Ok(streams) => streams,
+            Err(end) => return (false, end),
+        };
+        self.counts.connected(gateway);
+        (self.hear)(SiteEvent::Connected(gateway.to_owned()));
+        self.outbox.start_over();
+        let end = self.converse(&mut streams).await;
+        let given_up = self.pending.give_up(Instant::now(), Duration::ZERO);
+        self.counts.none.add(given_up);
+        (true, end)
+    }
+
+    /// Connects. Reports are gathered meanwhile, and questions are not answered.
+    async fn reach(&mut self, gateway: &str) -> Result<Streams, End> {
+        let config = self.config.clone();
+        let connecting = async {
+            let channel = connect(&config, gateway).await?;
+            open(channel).await.map_err(|error| format!("{gateway}: {}", causes(&error)))
+        };
+        tokio::pin!(connecting);
+        loop {
+            tokio::select! {
+                streams = &mut connecting => return streams.map_err(End::Lost),
+                message = self.inbox.recv() => match message {
+                    None => return Err(End::Dropped),
+                    Some(message) => self.take_without_gateway(message),
+                },
+            }
+        }
+    }
+
+    async fn converse(&mut self, streams: &mut Streams) -> End {
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let went = tokio::select! {
+                message = self.inbox.recv() => match message {
+                    None => return End::Dropped,
+                    Some(message) => {
+                        self.take(message, streams);
+                        Ok(())
+                    }
+                },
+                answer = streams.answers.message() => heard(answer).map(|answer| self.answered(answer)),
+                ack = streams.acks.message() => heard(ack).map(|ack| self.acknowledged(&ack)),
+                update = streams.updates.message() => heard(update).map(|update| self.updated(update)),
+                _ = ticks.tick() => self.tick(streams),
+            };
+            if let Err(why) = went {
+                return End::Lost(why);
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message<T>, streams: &Streams) {
+        let Message::Ask(question) = message else {
+            self.take_without_gateway(message);
+            if self.outbox.is_full() {
+                self.send(streams);
+            }
+            return;
+        };
+        let (network, size) = (Network::of(question.network), question.size);
+        let Ok(id) = self.pending.ask(Instant::now(), question) else {
+            self.counts.none.add(1);
+            return;
+        };
+        let query = Query { id, network: Some(network), size };
+        if streams.queries.try_send(query).is_err() && self.pending.answer(id).is_some() {
+            self.counts.none.add(1);
+        }
+    }
+
+    fn take_without_gateway(&mut self, message: Message<T>) {
+        match message {
+            Message::Ask(_) => self.counts.none.add(1),
+            Message::Report(report) => {
+                if !self.outbox.put(Instant::now(), report) {
+                    self.counts.reports_dropped.add(1);
+                }
+            }
+            Message::Flush(done) => {
+                self.flushes.push(done);
+                self.tell_flushed();
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: Answer) {
+        let Some(question) = self.pending.answer(answer.id) else { return };
+        match answer.result {
+            Some(answer::Result::Estimate(estimate)) => {
+                let in_time = (self.hear)(SiteEvent::Answered(question, estimate));
+                let count = if in_time { &self.counts.in_time } else { &self.counts.late };
+                count.add(1);
+            }
+            _ => self.counts.none.add(1),
+        }
+    }
+
+    fn acknowledged(&mut self, ack: &ReportAck) {
+        self.outbox.acknowledge(ack.epoch, ack.sequence);
+        if !ack.repeated {
+            self.counts.reports_taken.add(ack.taken.into());
+        }
+        let refused = ack.refused.iter().map(|refused| u64::from(refused.count)).sum();
+        self.counts.reports_refused.add(refused);
+        self.tell_flushed();
+    }
+
+    fn updated(&mut self, update: Update) {
+        match update.what {
+            Some(What::Estimate(estimate)) => _ = (self.hear)(SiteEvent::Told(estimate)),
+            Some(What::Forget(network)) => _ = (self.hear)(SiteEvent::Forget(network)),
+            Some(What::KeepAlive(_) | What::Dropped(_)) | None => {}
+        }
+    }
+
+    fn tick(&mut self, streams: &Streams) -> Result<(), String> {
+        let now = Instant::now();
+        self.send(streams);
+        let is_slow = self.pending.oldest(now) > SLOW && self.config.gateways.len() > 1;
+        self.counts.none.add(self.pending.give_up(now, PATIENCE));
+        is_slow.then_some(()).map_or(Ok(()), |()| Err("it is slow to answer".to_owned()))
+    }
+
+    /// Sends what has been gathered.
+    fn send(&mut self, streams: &Streams) {
+        let now = Instant::now();
+        self.outbox.close(now, self.host_status());
+        while let Some(batch) = self.outbox.next_to_send(now) {
+            if streams.batches.try_send(batch).is_err() {
+                self.outbox.unsend();
+                return;
+            }
+        }
+    }
+
+    fn host_status(&self) -> HostStatus {
+        HostStatus {
+            version: self.config.version.clone(),
+            answers_in_time: self.counts.in_time.get(),
+            answers_late: self.counts.late.get(),
+            answers_none: self.counts.none.get(),
+            reports_dropped: self.counts.reports_dropped.get(),
+        }
+    }
+
+    fn tell_flushed(&mut self) {
+        if self.outbox.is_empty() {
+            // Who has given up does not want to know.
+            self.flushes.drain(..).for_each(|done| _ = done.send(()));
+        }
+    }
+
+    /// Waits; true if nobody holds the client any more.
+    async fn pause(&mut self, pause: Duration) -> bool {
+        let end = Instant::now() + pause;
+        loop {
+            tokio::select! {
+                () = sleep_until(end) => return false,
+                message = self.inbox.recv() => match message {
+                    None => return true,
+                    Some(message) => self.take_without_gateway(message),
+                },
+            }
+        }
+    }
+}
+
+/// Half of it to one and a half, by chance: agents that have lost one gateway do not come back all at once.
+fn pause_after(rounds: usize) -> Duration {
+    let doubled = 1_u32.checked_shl(u32::try_from(rounds).unwrap_or(u32::MAX)).unwrap_or(u32::MAX);
+    let longest = PAUSE.0.saturating_mul(doubled).min(PAUSE.1);
+    let chance = getrandom::u32().unwrap_or(u32::MAX / 2);
+    longest.mul_f64(0.5 + f64::from(chance) / f64::from(u32::MAX))
+}
+
+async fn open(channel: Channel) -> Result<Streams, tonic::Status> {
+    let mut client = GatewayClient::new(channel);
+    let (queries, asked) = mpsc::channel(UNREAD);
+    let (batches, sent) = mpsc::channel(UNREAD);
+    let answers = client.ask_stream(ReceiverStream::new(asked)).await?.into_inner();
+    let acks = client.report(ReceiverStream::new(sent)).await?.into_inner();
+    let updates = client.subscribe(SubscribeRequest::default()).await?.into_inner();
+    Ok(Streams { queries, batches, answers, acks, updates })
+}
+
+/// What a stream has brought; an error where it ended.
+fn heard<T>(message: Result<Option<T>, tonic::Status>) -> Result<T, String> {
+    match message {
+        Ok(Some(message)) => Ok(message),
+        Ok(None) => Err("it has ended the conversation".to_owned()),
+        Err(status) => Err(causes(&status)),
+    }
+}

@@ -1,0 +1,68 @@
+//! Connects to a gateway: mutual TLS, and signs of life, so that one that is gone is known to be gone within a second.
+
+use crate::config::ClientConfig;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+
+/// A gateway that takes longer is taken for gone: a site's own answers within a millisecond.
+const CONNECT: Duration = Duration::from_millis(700);
+/// How often a silent gateway is asked for a sign of life, and how long that may take.
+const ALIVE: Duration = Duration::from_millis(400);
+
+/// A channel to a gateway that is alive.
+///
+/// # Errors
+/// Which file cannot be read, or why it cannot be reached.
+pub(crate) async fn connect(config: &ClientConfig, gateway: &str) -> Result<Channel, String> {
+    let endpoint = endpoint(config, gateway)?;
+    let reached = tokio::time::timeout(CONNECT * 2, endpoint.connect()).await;
+    let reached = reached.map_err(|_| format!("{gateway} does not answer"))?;
+    reached.map_err(|error| format!("cannot reach {gateway}: {}", causes(&error)))
+}
+
+fn endpoint(config: &ClientConfig, gateway: &str) -> Result<Endpoint, String> {
+    let tls = ClientTlsConfig::new()
+        .ca_certificate(Certificate::from_pem(read(&config.ca)?))
+        .identity(Identity::from_pem(read(&config.certificate)?, read(&config.key)?));
+    let endpoint = Endpoint::from_shared(format!("https://{gateway}"))
+        .map_err(|error| format!("{gateway} is no address: {error}"))?;
+    let endpoint = endpoint.tls_config(tls).map_err(|error| {
+        let files = [&config.ca, &config.certificate, &config.key];
+        let files = files.map(|file| file.display().to_string()).join(", ");
+        format!("cannot use the certificates ({files}): {}", causes(&error))
+    })?;
+    Ok(endpoint
+        .connect_timeout(CONNECT)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(ALIVE)
+        .keep_alive_timeout(ALIVE)
+        .keep_alive_while_idle(true))
+}
+
+/// Whether the files can be read.
+///
+/// # Errors
+/// Which cannot, and why.
+pub(crate) fn check_files(config: &ClientConfig) -> Result<(), String> {
+    [&config.ca, &config.certificate, &config.key].into_iter().try_for_each(|file| read(file).map(drop))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
+}
+
+/// An error with what caused it: the outer one alone says "transport error".
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let said = inner.to_string();
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = inner.source();
+    }
+    text
+}

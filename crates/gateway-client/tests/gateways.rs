@@ -1,0 +1,324 @@
+//! A client and its gateways: one that answers, one that is silent, one that ends. The gateways here are as small as the
+//! protocol allows; the real one is in crate `gateway`.
+
+use gateway_client::{ClientConfig, SiteClient, SiteEvent, SiteQuestion};
+use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
+use gateway_proto::v1::{
+    Answer, Collector, Estimate, ForgetReply, ForgetRequest, Query, Report, ReportAck, ReportBatch,
+    SubscribeRequest, Update, answer,
+};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
+use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
+use tonic::{Request, Response, Status, Streaming};
+
+/// How a gateway behaves.
+#[derive(Clone, Default)]
+struct Fake {
+    /// Of each answer.
+    window: u64,
+    /// Takes questions and answers none.
+    is_silent: bool,
+    /// Takes batches and acknowledges none.
+    never_acks: bool,
+    batches: Arc<Mutex<Vec<ReportBatch>>>,
+}
+
+type Stream<T> = ReceiverStream<Result<T, Status>>;
+
+/// What `map` makes of each message that comes in.
+fn each<I: Send + 'static, O: Send + 'static>(
+    mut messages: Streaming<I>,
+    mut map: impl FnMut(I) -> Option<O> + Send + 'static,
+) -> Response<Stream<O>> {
+    let (out, answers) = tokio::sync::mpsc::channel(16);
+    tokio::spawn(async move {
+        while let Ok(Some(message)) = messages.message().await {
+            if let Some(answer) = map(message)
+                && out.send(Ok(answer)).await.is_err()
+            {
+                return;
+            }
+        }
+    });
+    Response::new(ReceiverStream::new(answers))
+}
+
+#[tonic::async_trait]
+impl Gateway for Fake {
+    type ReportStream = Stream<ReportAck>;
+    type AskStreamStream = Stream<Answer>;
+    type SubscribeStream = Stream<Update>;
+
+    async fn report(
+        &self,
+        batches: Request<Streaming<ReportBatch>>,
+    ) -> Result<Response<Self::ReportStream>, Status> {
+        let fake = self.clone();
+        Ok(each(batches.into_inner(), move |batch| {
+            let ack = ReportAck {
+                epoch: batch.epoch,
+                sequence: batch.sequence,
+                taken: u32::try_from(batch.reports.len()).unwrap(),
+                ..ReportAck::default()
+            };
+            fake.batches.lock().unwrap().push(batch);
+            (!fake.never_acks).then_some(ack)
+        }))
+    }
+
+    async fn ask(&self, _: Request<Query>) -> Result<Response<Answer>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn ask_stream(
+        &self,
+        queries: Request<Streaming<Query>>,
+    ) -> Result<Response<Self::AskStreamStream>, Status> {
+        let fake = self.clone();
+        Ok(each(queries.into_inner(), move |query| {
+            let estimate = Estimate { window: fake.window, ..Estimate::default() };
+            let result = Some(answer::Result::Estimate(estimate));
+            (!fake.is_silent).then_some(Answer { id: query.id, result })
+        }))
+    }
+
+    async fn subscribe(
+        &self,
+        _: Request<SubscribeRequest>,
+    ) -> Result<Response<Self::SubscribeStream>, Status> {
+        let (out, updates) = tokio::sync::mpsc::channel(1);
+        tokio::spawn(async move {
+            out.closed().await;
+        });
+        Ok(Response::new(ReceiverStream::new(updates)))
+    }
+
+    async fn forget(&self, _: Request<ForgetRequest>) -> Result<Response<ForgetReply>, Status> {
+        Err(Status::unimplemented(""))
+    }
+}
+
+/// Certificates in a folder that goes with it.
+struct Site {
+    folder: PathBuf,
+    ca: String,
+    gateway: (String, String),
+}
+
+impl Site {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("headstart-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let mut params = CertificateParams::new([]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let ca = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let signed = |name: &str| {
+            let key = KeyPair::generate().unwrap();
+            let params = CertificateParams::new([name.to_owned()]).unwrap();
+            (params.signed_by(&key, &ca).unwrap().pem(), key.serialize_pem())
+        };
+        let (gateway, agent) = (signed("127.0.0.1"), signed("agent"));
+        for (name, text) in [("ca", &ca.pem()), ("cert", &agent.0), ("key", &agent.1)] {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        Self { folder, ca: ca.pem(), gateway }
+    }
+
+    fn config(&self, gateways: &[String]) -> ClientConfig {
+        let file = |name: &str| Path::new(&self.folder).join(name);
+        ClientConfig {
+            gateways: gateways.to_vec(),
+            ca: file("ca"),
+            certificate: file("cert"),
+            key: file("key"),
+            collector: Collector::Agent,
+            version: "1".to_owned(),
+        }
+    }
+
+    /// A gateway until what is returned is dropped, and where it is.
+    fn serve(&self, fake: Fake) -> (String, oneshot::Sender<()>) {
+        let tls = ServerTlsConfig::new()
+            .identity(Identity::from_pem(&self.gateway.0, &self.gateway.1))
+            .client_ca_root(Certificate::from_pem(&self.ca));
+        let ((stop, stopped), (tell, told)) = (oneshot::channel(), mpsc::channel());
+        thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                tell.send(listener.local_addr().unwrap().to_string()).unwrap();
+                let serves = Server::builder()
+                    .tls_config(tls)
+                    .unwrap()
+                    .add_service(GatewayServer::new(fake))
+                    .serve_with_incoming(TcpListenerStream::new(listener));
+                // Dropped with its connections, as a process that is killed.
+                tokio::select! { _ = serves => {}, _ = stopped => {} }
+            });
+        });
+        (told.recv().unwrap(), stop)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn question() -> SiteQuestion<()> {
+    SiteQuestion { network: "192.0.2.0/24".parse().unwrap(), size: 0, of: () }
+}
+
+fn client(config: ClientConfig) -> (SiteClient<()>, mpsc::Receiver<SiteEvent<()>>) {
+    let (tell, events) = mpsc::channel();
+    let hear = move |event| {
+        let is_answer = matches!(event, SiteEvent::Answered(..));
+        let _ = tell.send(event);
+        is_answer
+    };
+    (SiteClient::start(config, hear).unwrap(), events)
+}
+
+/// The first event that `wanted` makes something of.
+fn first<T>(
+    events: &mpsc::Receiver<SiteEvent<()>>,
+    mut wanted: impl FnMut(SiteEvent<()>) -> Option<T>,
+) -> T {
+    loop {
+        let event = events.recv_timeout(Duration::from_secs(30)).expect("an event in time");
+        if let Some(found) = wanted(event) {
+            return found;
+        }
+    }
+}
+
+fn connected(event: SiteEvent<()>) -> Option<String> {
+    match event {
+        SiteEvent::Connected(gateway) => Some(gateway),
+        _ => None,
+    }
+}
+
+fn window(event: SiteEvent<()>) -> Option<u64> {
+    match event {
+        SiteEvent::Answered(_, estimate) => Some(estimate.window),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_gateway_answers_and_takes_reports() {
+    let site = Site::new("answers");
+    let fake = Fake { window: 7, ..Fake::default() };
+    let (gateway, _runs) = site.serve(fake.clone());
+    let (client, events) = client(site.config(&[gateway]));
+    first(&events, connected);
+    client.ask(question());
+    assert_eq!(first(&events, window), 7);
+    for _ in 0..3 {
+        client.report(Report { window: 5, ..Report::default() });
+    }
+    assert!(client.flush(Duration::from_secs(30)));
+    let batches = fake.batches.lock().unwrap();
+    assert_eq!(batches.iter().map(|batch| batch.reports.len()).sum::<usize>(), 3);
+    assert!(batches[0].epoch != 0 && batches[0].sequence == 1);
+    let status = client.status();
+    assert_eq!((status.asked, status.in_time, status.none), (1, 1, 0));
+    assert_eq!((status.reports_taken, status.reports_dropped), (3, 0));
+}
+
+#[test]
+fn when_a_gateway_dies_the_next_one_answers_and_gets_what_was_not_acknowledged() {
+    let site = Site::new("dies");
+    let first_fake = Fake { window: 1, never_acks: true, ..Fake::default() };
+    let second_fake = Fake { window: 2, ..Fake::default() };
+    let (one, runs) = site.serve(first_fake.clone());
+    let (two, _runs) = site.serve(second_fake.clone());
+    let (client, events) = client(site.config(&[one.clone(), two.clone()]));
+    assert_eq!(first(&events, connected), one);
+    client.report(Report { window: 5, ..Report::default() });
+    while first_fake.batches.lock().unwrap().is_empty() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    drop(runs);
+    assert_eq!(first(&events, connected), two);
+    client.ask(question());
+    assert_eq!(first(&events, window), 2);
+    assert!(client.flush(Duration::from_secs(30)));
+    let numbers = |fake: &Fake| {
+        let batches = fake.batches.lock().unwrap();
+        batches.iter().map(|batch| (batch.epoch, batch.sequence)).collect::<Vec<_>>()
+    };
+    // The same number: whoever has both counts it once.
+    assert_eq!(numbers(&first_fake), numbers(&second_fake));
+}
+
+#[test]
+fn a_gateway_that_answers_nothing_is_left_within_seconds() {
+    let site = Site::new("silent");
+    let (one, _runs) = site.serve(Fake { is_silent: true, ..Fake::default() });
+    let (two, _runs_too) = site.serve(Fake { window: 2, ..Fake::default() });
+    let (client, events) = client(site.config(&[one, two.clone()]));
+    first(&events, connected);
+    let asked = Instant::now();
+    client.ask(question());
+    assert_eq!(first(&events, connected), two);
+    // Three quarters of a second and a tick are what it is given; a busy machine has more.
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    assert_eq!(client.status().none, 1);
+}
+
+#[test]
+fn without_a_gateway_nobody_waits_and_all_is_counted() {
+    let site = Site::new("without");
+    // Nothing listens at a port that was free a moment ago.
+    let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (client, events) = client(site.config(&[nowhere.to_string()]));
+    first(&events, |event| matches!(event, SiteEvent::Lost(_)).then_some(()));
+    let began = Instant::now();
+    for _ in 0..20_000 {
+        client.ask(question());
+        client.report(Report::default());
+    }
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    while client.status().none < 20_000 {
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", client.status());
+        thread::sleep(Duration::from_millis(5));
+    }
+    let status = client.status();
+    assert_eq!(status.asked, 20_000);
+    // A batch is gathered; the rest there was no room for.
+    assert!(status.reports_dropped >= 20_000 - 1024, "{status:?}");
+    assert!(status.trouble.unwrap().contains(&nowhere.to_string()));
+}
+
+#[test]
+fn certificates_that_cannot_be_read_are_named() {
+    let site = Site::new("unread");
+    let mut config = site.config(&["127.0.0.1:1".to_owned()]);
+    config.key = site.folder.join("none");
+    let why = SiteClient::<()>::start(config, |_| false).unwrap_err();
+    assert!(why.contains("none") && why.starts_with("cannot read"), "{why}");
+}
+
+#[test]
+fn a_gateway_of_another_authority_is_not_believed() {
+    let (ours, theirs) = (Site::new("ours"), Site::new("theirs"));
+    let (gateway, _runs) = theirs.serve(Fake { window: 1, ..Fake::default() });
+    let (_client, events) = client(ours.config(&[gateway]));
+    let why = first(&events, |event| match event {
+        SiteEvent::Lost(why) => Some(why),
+        SiteEvent::Connected(_) => panic!("connected"),
+        _ => None,
+    });
+    assert!(why.contains("certificate"), "{why}");
+}
