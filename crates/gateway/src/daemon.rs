@@ -197,6 +197,15 @@ impl Handle {
     }
 }
 
+/// Whether a gateway can run by `config`, as far as files tell.
+///
+/// # Errors
+/// With the file, and the way out.
+pub fn check(config: &GatewayConfig) -> Result<(), String> {
+    let site = Arc::new(Site::new(config, 0)?);
+    tls(config, &site).map(|_| ())
+}
+
 /// A signal, or one that never comes.
 struct Wished(Option<Signal>);
 

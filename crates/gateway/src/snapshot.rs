@@ -5,7 +5,9 @@ use crate::codec::{decode, encode};
 use crate::log::{Level, say};
 use crate::site::Site;
 use crate::tenant::Tenant;
-use redb::{Database, DatabaseError, ReadableDatabase, StorageError, TableDefinition};
+use redb::{
+    Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, TableDefinition,
+};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};

@@ -30,7 +30,6 @@ const READING: Duration = Duration::from_millis(1);
 const UPDATES: usize = 4096;
 
 /// A tenant.
-#[derive(Debug)]
 pub struct Tenant {
     /// Its name.
     pub name: String,
@@ -42,6 +41,7 @@ pub struct Tenant {
 }
 
 /// What is known beside the estimator.
+#[derive(Debug)]
 pub struct Known {
     /// Who reports.
     pub reporters: Reporters,
@@ -55,9 +55,9 @@ pub struct Known {
     pub unshared: FxHashSet<IpNet>,
 }
 
-impl std::fmt::Debug for Known {
+impl std::fmt::Debug for Tenant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Known").finish_non_exhaustive()
+        f.debug_struct("Tenant").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -12,4 +12,4 @@ pub(crate) use identity::is_name;
 pub use identity::{Identity, IdentityError, Role};
 pub use issue::{Authority, Issued, IssueError};
 pub use revocation::{Fingerprint, Revocations};
-pub use tls::{KnowsTenant, TlsError, TlsFiles, server_config};
+pub use tls::{KnowsTenant, TlsError, TlsFiles, fingerprint_of_file, server_config};

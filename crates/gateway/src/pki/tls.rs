@@ -68,6 +68,15 @@ pub fn server_config(
     Ok(config)
 }
 
+/// Of the first certificate of a PEM file.
+///
+/// # Errors
+/// If there is none.
+pub fn fingerprint_of_file(file: &Path) -> Result<Fingerprint, TlsError> {
+    let all = certificates(file)?;
+    all.first().map(|first| Fingerprint::of_certificate(first)).ok_or_else(|| named(file, "no certificate in it"))
+}
+
 /// The certificates of a PEM file; at least one.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let found: Result<Vec<_>, _> =
