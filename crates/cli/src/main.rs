@@ -12,6 +12,7 @@ mod check;
 mod completions;
 mod emulate;
 mod failure;
+mod gateway;
 mod input;
 mod interrupt;
 mod jobs;
@@ -69,6 +70,12 @@ enum Command {
     Emulate(Box<emulate::EmulateArgs>),
     /// Start the Linux kernel's own TCP connections with what is remembered of their paths
     Agent(agent::AgentArgs),
+    /// Run a site's performance gateway: what any of its servers learns of a path, all know
+    ///
+    /// Servers of a site report what their connections learn of visitors' networks, and ask when a visitor comes. So a server
+    /// starts warm towards a network that it has never seen. No connection waits for the gateway, or fails without it.
+    #[command(after_help = gateway::appendix().help())]
+    Gateway(gateway::GatewayArgs),
     /// Capture a server's TCP headers, for analysis
     ///
     /// Records what `headstart analyze` needs: headers of TCP segments with their times, and no payload. Files take
@@ -158,6 +165,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Analyze(args) => analyze::run(&args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
+        Command::Gateway(args) => gateway::run(&args),
         Command::Capture(args) => capture::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Sim(args) => sim::run(&args),

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::{
-    Cli, analyze, capture, check, completions, emulate, merge, pages, papers, paths, race, schemes,
+    Cli, analyze, capture, check, completions, emulate, gateway, merge, pages, papers, paths, race, schemes,
     scoreboard, script, serve, sim, theory,
 };
 use clap::CommandFactory;
@@ -61,6 +61,10 @@ fn told(command: &str) -> Told {
         "check agent" => check::agent_appendix(),
         "completions" => completions::appendix(),
         "emulate" => emulate::appendix(),
+        "gateway" => gateway::appendix(),
+        "gateway init" => gateway::init_appendix(),
+        "gateway certificate" => gateway::certificate_appendix(),
+        "gateway revoke" => gateway::revoke_appendix(),
         "merge" => merge::appendix(),
         "pages" => pages::appendix(),
         "papers" => papers::appendix(),

@@ -6,6 +6,7 @@
 //! and answers with their average (the performance gateway of Zhang, Qiu & Keshav 2000 §5). Whatever
 //! they answer passes the [`ReuseGate`] before a sender believes it. [`Lender`] is the memory of the agent's warm starts: it
 //! lends in parts what one connection has proven to those that begin together, and has bounds of its own.
+//! [`site`] is the memory of a site's gateway that takes a window without loss for a lower bound.
 //!
 //! # Where to begin
 //!
@@ -44,6 +45,7 @@ mod key;
 mod lender;
 mod remembered;
 mod sample;
+pub mod site;
 mod table;
 mod window;
 

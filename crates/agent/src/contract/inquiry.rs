@@ -20,6 +20,7 @@ impl PathInquiry {
 
     /// From the ring buffer; `None` if the bytes are none of an inquiry.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.get(..Self::SIZE)?;
         let occasion = u32::from_ne_bytes(get!(bytes, "inquiry", "occasion", 4));
         Some(Self {
             path: PrefixKey::from_bytes(&get!(bytes, "inquiry", "path", PrefixKey::SIZE))?,

@@ -113,6 +113,11 @@ impl Hosts {
         &self.cgroup
     }
 
+    /// There is a path between them that takes time.
+    pub(crate) const fn has_link(&self) -> bool {
+        matches!(self.network, Network::Link(_))
+    }
+
     fn client(&self) -> &Namespace {
         match &self.network {
             Network::Link(link) => link.client.namespace(),

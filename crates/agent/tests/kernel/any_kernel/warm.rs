@@ -48,8 +48,12 @@ fn assert_begins_warm(hosts: &Hosts, agent: &Agent, mode: Mode, family: Domain) 
             Mode::Bbr => assert_eq!(last.control, "hs_bbr"),
             Mode::Window => assert!(!last.control.starts_with("hs_"), "{last:?}"),
         }
-        if mode != Mode::Session {
-            assert_eq!(u64::from(last.window), windows, "{last:?}");
+        let seen = u64::from(last.window);
+        match mode {
+            Mode::Session => {}
+            // A start that comes late asks the memory anew, and of round trips of microseconds that has aged since.
+            _ if !hosts.has_link() => assert!(windows <= seen, "{windows}, {last:?}"),
+            _ => assert_eq!(seen, windows, "{last:?}"),
         }
     }
 }

@@ -1,0 +1,145 @@
+//! `headstart gateway`: what all servers of a site know of paths, as a service; its certificates; what it answers.
+
+mod certificates;
+
+use crate::failure::{Failure, remark};
+use crate::stdout;
+use clap::{Args, Subcommand};
+use cmdline::Appendix;
+use gateway::clock::system_time;
+use gateway::config::GatewayConfig;
+use gateway::daemon::Daemon;
+use gateway::init::FirstGateway;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct GatewayArgs {
+    /// Run by this configuration; `headstart gateway init` writes one
+    #[arg(long, value_name = "FILE.toml", default_value = "/etc/headstart/gateway/gateway.toml")]
+    config: PathBuf,
+    /// Only read the configuration and the certificates, and say what is wrong with them
+    #[arg(long)]
+    check: bool,
+    #[command(subcommand)]
+    command: Option<GatewayCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum GatewayCommand {
+    /// Write a first gateway for one machine: an authority, certificates, gateway.toml and agent.toml
+    #[command(after_help = init_appendix().help())]
+    Init(InitArgs),
+    /// Make a certificate for one more agent, application or operator
+    #[command(after_help = certificates::certificate_appendix().help())]
+    Certificate(certificates::CertificateArgs),
+    /// Refuse a certificate from now on, without a restart
+    #[command(after_help = certificates::revoke_appendix().help())]
+    Revoke(certificates::RevokeArgs),
+}
+
+#[derive(Debug, Args)]
+struct InitArgs {
+    /// Folder to write to; it is made if it is not there
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Name or address by which agents reach the gateway; give it again for more [default: 127.0.0.1, ::1, localhost]
+    #[arg(long, value_name = "HOST")]
+    host: Vec<String>,
+    /// Name in the agent's certificate
+    #[arg(long, value_name = "NAME", default_value = "agent")]
+    agent: String,
+    /// Write over what is there; agents with certificates of the old authority are refused then
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart gateway init DIR", "Writes certificates, gateway.toml and agent.toml for this machine."),
+            (
+                "headstart gateway --config DIR/gateway.toml",
+                "Runs the gateway. http://127.0.0.1:9465 is its dashboard.",
+            ),
+            (
+                "sudo headstart agent --config DIR/agent.toml",
+                "Runs an agent that asks and tells it.",
+            ),
+        ],
+        notes: "SIGHUP reads the configuration and the certificates anew. SIGTERM has it finish what is under way, save and end."
+            .into(),
+        exit: &[
+            ("0", "ended by a signal, all saved"),
+            ("1", "it failed while it ran"),
+            ("2", "the configuration is wrong, or a port is taken"),
+        ],
+        more: &["docs/gateway/README.md"],
+        ..Appendix::default()
+    }
+}
+
+pub(crate) fn init_appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart gateway init DIR", "For a gateway and an agent on one machine."),
+            (
+                "headstart gateway init DIR --host gateway.example --host 192.0.2.7",
+                "For agents on other machines; then let it listen there (listen in gateway.toml).",
+            ),
+        ],
+        notes: "ca.key signs certificates: who has it may report anything. Move it to a safe place after you have made \
+            certificates for all agents."
+            .into(),
+        exit: cmdline::EXIT,
+        more: &["docs/gateway/README.md"],
+        ..Appendix::default()
+    }
+}
+
+pub(crate) use certificates::{certificate_appendix, revoke_appendix};
+
+pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
+    match &args.command {
+        None if args.check => check(&args.config),
+        None => serve(&args.config),
+        Some(GatewayCommand::Init(args)) => init(args),
+        Some(GatewayCommand::Certificate(args)) => certificates::make(args),
+        Some(GatewayCommand::Revoke(args)) => certificates::revoke(args),
+    }
+}
+
+fn check(file: &Path) -> Result<(), Failure> {
+    let config = GatewayConfig::read(file).map_err(Failure::input)?;
+    gateway::daemon::check(&config).map_err(Failure::input)?;
+    stdout::print(&format!("{}: good\n", file.display()))
+}
+
+fn serve(file: &Path) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::failed)?;
+    runtime.block_on(async {
+        let daemon = Daemon::open(file).await.map_err(Failure::input)?;
+        let (grpc, http) = (daemon.grpc_address()?, daemon.http_address()?);
+        remark(&format!("headstart gateway: agents at {grpc}; dashboard at http://{http}"));
+        daemon.spawn(true).wait().await.map_err(Failure::failed)
+    })
+}
+
+fn init(args: &InitArgs) -> Result<(), Failure> {
+    let hosts = match args.host.is_empty() {
+        true => ["127.0.0.1", "::1", "localhost"].map(str::to_owned).to_vec(),
+        false => args.host.clone(),
+    };
+    let first = FirstGateway { hosts, agent: args.agent.clone(), force: args.force };
+    let written = first.write(&args.folder, system_time()).map_err(Failure::input)?;
+    let files: Vec<String> =
+        written.files.iter().map(|file| format!("  {}\n", file.display())).collect();
+    stdout::print(&format!(
+        "Written:\n{}\nRun the gateway:\n  headstart gateway --config {}\nRun an agent that asks it, as root:\n  \
+         headstart agent --config {}\n",
+        files.concat(),
+        written.gateway.display(),
+        written.agent.display(),
+    ))
+}

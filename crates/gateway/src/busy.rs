@@ -1,0 +1,100 @@
+//! The networks that are busiest, for people: how many reports of them counted, and how their estimates have gone. Bounded; a network
+//! that nobody has reported of for long makes room for others. Estimates do not depend on it.
+
+use ipnet::IpNet;
+use lru::LruCache;
+use memory::site::SiteEstimate;
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use units::{Duration, Instant};
+
+/// Networks of a tenant that are watched.
+const MOST: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+/// Points of a network's history.
+const POINTS: usize = 240;
+/// A point more at most so often.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// The busiest networks of a tenant.
+#[derive(Debug)]
+pub struct BusyNetworks(LruCache<IpNet, BusyNetwork>);
+
+/// One of them.
+#[derive(Clone, Debug, Default)]
+pub struct BusyNetwork {
+    /// Reports that counted, since it is watched.
+    pub reports: u64,
+    /// How its estimate has gone, the oldest first.
+    pub history: VecDeque<HistoryPoint>,
+}
+
+/// An estimate as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HistoryPoint {
+    /// When, seconds since 1970.
+    pub at_s: f64,
+    /// Bytes.
+    pub window: u64,
+    /// Bits a second.
+    pub rate: Option<u64>,
+    /// Milliseconds.
+    pub min_rtt_ms: Option<f64>,
+    /// 0 to 1.
+    pub confidence: f64,
+}
+
+impl Default for BusyNetworks {
+    fn default() -> Self {
+        Self(LruCache::new(MOST))
+    }
+}
+
+impl BusyNetworks {
+    /// A report of `network` counted.
+    pub fn note_report(&mut self, network: IpNet) {
+        self.0.get_or_insert_mut(network, BusyNetwork::default).reports += 1;
+    }
+
+    /// The estimate of `network` is now this.
+    pub fn note_estimate(&mut self, now: Instant, network: IpNet, estimate: &SiteEstimate) {
+        let Some(busy) = self.0.peek_mut(&network) else { return };
+        let at_s = now.as_secs_f64();
+        let last = busy.history.back().map_or(f64::NEG_INFINITY, |point| point.at_s);
+        if at_s - last < EVERY.as_secs_f64() {
+            return;
+        }
+        if busy.history.len() == POINTS {
+            busy.history.pop_front();
+        }
+        busy.history.push_back(HistoryPoint {
+            at_s,
+            window: estimate.window,
+            rate: estimate.rate.map(|rate| rate.as_bps()),
+            min_rtt_ms: estimate.min_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
+            confidence: estimate.confidence,
+        });
+    }
+
+    /// What is known of `network`.
+    pub fn get(&self, network: &IpNet) -> Option<&BusyNetwork> {
+        self.0.peek(network)
+    }
+
+    /// The networks with the most reports, at most `most` of them.
+    pub fn busiest(&self, most: usize) -> Vec<(IpNet, u64)> {
+        let mut all: Vec<_> = self.0.iter().map(|(network, busy)| (*network, busy.reports)).collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        all.truncate(most);
+        all
+    }
+
+    /// Forgets `network` and all within.
+    pub fn forget(&mut self, network: &IpNet) {
+        let within: Vec<_> =
+            self.0.iter().map(|(key, _)| *key).filter(|key| network.contains(key)).collect();
+        for key in within {
+            self.0.pop(&key);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What a gateway is to do, complete and checked: [`GatewayOptions`] with defaults. A second one is made on a reload, and
+//! [`GatewayConfig::fixed_differences`] says what of it has to wait for a restart.
+
+use crate::options::{CollectorName, GatewayOptions, LogLevel};
+use crate::permission::Permissions;
+use crate::pki::TlsFiles;
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where agents are heard, unless the operator says otherwise.
+pub const GRPC_PORT: u16 = 9466;
+/// Where HTTP is served.
+pub const HTTP_PORT: u16 = 9465;
+
+/// What a gateway is to do.
+#[derive(Clone, Debug)]
+pub struct GatewayConfig {
+    /// Where agents are heard.
+    pub listen: SocketAddr,
+    /// Where HTTP is served.
+    pub http: SocketAddr,
+    /// Authority, certificate and key.
+    pub tls: TlsFiles,
+    /// The list of revoked certificates.
+    pub revoked: PathBuf,
+    /// The snapshot; `None`: nowhere.
+    pub state: Option<PathBuf>,
+    /// How often it is written.
+    pub save_every: Duration,
+    /// A store that gateways share, as its URL.
+    pub redis: Option<String>,
+    /// Networks remembered at most.
+    pub max_networks: usize,
+    /// Connections at a time.
+    pub max_connections: usize,
+    /// How much is said.
+    pub log: LogLevel,
+    /// What changes without a restart.
+    pub rules: Rules,
+}
+
+/// By what reports and questions are judged.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// What is older is forgotten.
+    pub retention: Duration,
+    /// Longest prefixes that may be reported or asked for, bits.
+    pub longest: LongestPrefix,
+    /// Ways of collecting that count.
+    pub collect: BTreeSet<CollectorName>,
+    /// Reports in a batch.
+    pub max_batch: usize,
+    /// Reports of one reporter in a second.
+    pub reports_per_second: u32,
+    /// Who may what.
+    pub permissions: Permissions,
+}
+
+/// Bits of the longest prefixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestPrefix {
+    /// Of 32.
+    pub v4: u8,
+    /// Of 128.
+    pub v6: u8,
+}
+
+impl GatewayConfig {
+    /// What `file` says.
+    ///
+    /// # Errors
+    /// With file and line, or the key, and the way out.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let shown = file.display();
+        let text = fs::read_to_string(file).map_err(|error| {
+            format!("{shown}: {error}; `headstart gateway init DIR` writes a configuration")
+        })?;
+        let options = GatewayOptions::parse(&text, &shown.to_string()).map_err(|why| why.to_string())?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let service = std::env::var_os("STATE_DIRECTORY").map(PathBuf::from);
+        Self::new(&options, folder, service.as_deref()).map_err(|why| format!("{shown}: {why}"))
+    }
+
+    /// What `options` say, with files relative to `folder`; a service's folder of state is `service`.
+    ///
+    /// # Errors
+    /// With the key and the way out.
+    pub fn new(options: &GatewayOptions, folder: &Path, service: Option<&Path>) -> Result<Self, String> {
+        let file = |named: &Option<PathBuf>, default: &str| {
+            folder.join(named.as_deref().unwrap_or(Path::new(default)))
+        };
+        let state = match &options.state {
+            Some(none) if none.as_os_str() == "none" => None,
+            Some(named) => Some(folder.join(named)),
+            None => Some(service.unwrap_or(folder).join("gateway.redb")),
+        };
+        Ok(Self {
+            listen: options.listen.unwrap_or((Ipv4Addr::LOCALHOST, GRPC_PORT).into()),
+            http: http(options)?,
+            tls: TlsFiles {
+                ca: file(&options.ca, "ca.pem"),
+                certificate: file(&options.certificate, "server.pem"),
+                key: file(&options.key, "server.key"),
+            },
+            revoked: file(&options.revoked, "revoked.txt"),
+            state,
+            save_every: seconds("save-every", options.save_every, 30)?,
+            redis: options.redis.clone(),
+            max_networks: within("max-networks", options.max_networks, 1_000_000, (1, 1 << 26))?,
+            max_connections: within("max-connections", options.max_connections, 4096, (1, 1 << 20))?,
+            log: options.log.unwrap_or_default(),
+            rules: Rules::new(options)?,
+        })
+    }
+
+    /// Keys in which `new` differs and that a running gateway cannot change.
+    pub fn fixed_differences(&self, new: &Self) -> Vec<&'static str> {
+        let differ = [
+            ("listen", self.listen != new.listen),
+            ("http", self.http != new.http),
+            ("revoked", self.revoked != new.revoked),
+            ("state", self.state != new.state),
+            ("redis", self.redis != new.redis),
+            ("max-networks", self.max_networks != new.max_networks),
+            ("max-connections", self.max_connections != new.max_connections),
+        ];
+        differ.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()
+    }
+}
+
+impl Rules {
+    fn new(options: &GatewayOptions) -> Result<Self, String> {
+        let default = [CollectorName::Agent, CollectorName::Application, CollectorName::Passive];
+        let collect = options.collect.clone().unwrap_or(default.to_vec());
+        Ok(Self {
+            retention: seconds("retention", options.retention, 3600)?,
+            longest: LongestPrefix {
+                v4: within("longest-v4", options.longest_v4, 28, (8, 32))?,
+                v6: within("longest-v6", options.longest_v6, 64, (16, 64))?,
+            },
+            collect: collect.into_iter().collect(),
+            max_batch: within("max-batch", options.max_batch, 4096, (1, 65_536))?,
+            reports_per_second: within(
+                "reports-per-second",
+                options.reports_per_second,
+                100_000,
+                (1, 100_000_000),
+            )?,
+            permissions: Permissions::new(&options.tenant)?,
+        })
+    }
+}
+
+/// Where HTTP is served: it asks for no password, so who opens it to others says so.
+fn http(options: &GatewayOptions) -> Result<SocketAddr, String> {
+    let http = options.http.unwrap_or((Ipv4Addr::LOCALHOST, HTTP_PORT).into());
+    match http.ip().is_loopback() || options.http_for_all {
+        true => Ok(http),
+        false => Err(format!(
+            "http: {http} can be reached from other machines, and whoever does sees networks of visitors; \
+             say http-for-all = true where only those who may can reach it, or use 127.0.0.1"
+        )),
+    }
+}
+
+fn seconds(key: &str, said: Option<u32>, default: u32) -> Result<Duration, String> {
+    within(key, said, default, (1, 31_536_000)).map(|count| Duration::from_secs(count.into()))
+}
+
+fn within<N: Copy + PartialOrd + std::fmt::Display>(
+    key: &str,
+    said: Option<N>,
+    default: N,
+    (least, most): (N, N),
+) -> Result<N, String> {
+    match said.unwrap_or(default) {
+        n if (least..=most).contains(&n) => Ok(n),
+        n => Err(format!("{key} = {n}: from {least} to {most}, please")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Result<GatewayConfig, String> {
+        let text = format!("{text}\n[[tenant]]\nname = \"site\"");
+        let options = GatewayOptions::parse(&text, "f").unwrap();
+        GatewayConfig::new(&options, Path::new("/etc/g"), None)
+    }
+
+    #[test]
+    fn files_lie_beside_the_configuration() {
+        let config = config("key = \"/k\"").unwrap();
+        assert_eq!(config.tls.ca, Path::new("/etc/g/ca.pem"));
+        assert_eq!(config.tls.key, Path::new("/k"));
+        assert_eq!(config.state.as_deref(), Some(Path::new("/etc/g/gateway.redb")));
+    }
+
+    #[test]
+    fn http_is_opened_to_others_by_word_alone() {
+        let why = config("http = \"0.0.0.0:9465\"").unwrap_err();
+        assert!(why.contains("http-for-all = true"), "{why}");
+        assert!(config("http = \"0.0.0.0:9465\"\nhttp-for-all = true").is_ok());
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_is_named() {
+        assert_eq!(config("longest-v4 = 33").unwrap_err(), "longest-v4 = 33: from 8 to 32, please");
+        let options = GatewayOptions::parse("", "f").unwrap();
+        let why = GatewayConfig::new(&options, Path::new(""), None).unwrap_err();
+        assert!(why.contains("[[tenant]]"), "{why}");
+    }
+
+    #[test]
+    fn a_reload_names_what_waits_for_a_restart() {
+        let (old, new) = (config("").unwrap(), config("max-networks = 5\nretention = 9").unwrap());
+        assert_eq!(old.fixed_differences(&new), ["max-networks"]);
+    }
+}

@@ -1,0 +1,305 @@
+//! The daemon: listens, restores, tells its service manager, saves now and then, reads its configuration anew, drains.
+
+use crate::config::GatewayConfig;
+use crate::http;
+use crate::listen;
+use crate::log::{Level, say, set_log_level};
+use crate::pki::{Identity, server_config};
+use crate::service::GatewayService;
+use crate::site::Site;
+use crate::snapshot::SnapshotFile;
+use arc_swap::ArcSwap;
+use gateway_proto::v1::gateway_server::GatewayServer;
+use rustls::ServerConfig;
+use sd_notify::NotifyState;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Server;
+
+/// Connections whose handshake is over and that the server has not taken yet.
+const READY: usize = 64;
+/// Subscribers hear of changes after so long at most.
+const TELL_EVERY: Duration = Duration::from_millis(100);
+/// The list of revoked certificates is looked at so often.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Draining takes no longer.
+const DRAIN: Duration = Duration::from_secs(5);
+/// A peer that says nothing is asked whether it is there.
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// Calls of one connection at a time.
+const STREAMS: u32 = 256;
+/// Bytes of a report in a message at most: 11 fields, each with its key, and a network.
+const REPORT_BYTES: usize = 128;
+
+/// A gateway that runs.
+pub struct Daemon {
+    file: PathBuf,
+    config: GatewayConfig,
+    site: Arc<Site>,
+    tls: Arc<ArcSwap<ServerConfig>>,
+    snapshot: Option<Arc<SnapshotFile>>,
+    grpc: TcpListener,
+    http: TcpListener,
+}
+
+impl std::fmt::Debug for Daemon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Daemon").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+/// The ends of a daemon's life that somebody else may bring about: for tests, and for the command line.
+#[derive(Debug)]
+pub struct Handle {
+    end: watch::Sender<bool>,
+    task: JoinHandle<Result<(), String>>,
+}
+
+impl Daemon {
+    /// Restores what is known and listens; nobody is answered yet.
+    ///
+    /// # Errors
+    /// With the file, the key or the address, and the way out.
+    pub async fn open(file: &Path) -> Result<Self, String> {
+        let config = GatewayConfig::read(file)?;
+        set_log_level(config.log);
+        let snapshot = config.state.as_deref().map(SnapshotFile::open).transpose()?.map(Arc::new);
+        let origin = snapshot.as_ref().map(|snapshot| snapshot.origin()).transpose()?;
+        let site = Arc::new(Site::new(&config, origin.unwrap_or_else(crate::draw::number))?);
+        let tls = Arc::new(ArcSwap::from_pointee(tls(&config, &site)?));
+        if let Some(snapshot) = &snapshot {
+            let restored = snapshot.restore(&site)?;
+            say(Level::Notice, &format!("{restored} networks restored"));
+        }
+        let grpc = bind("listen", config.listen).await?;
+        let http = bind("http", config.http).await?;
+        Ok(Self { file: file.to_owned(), config, site, tls, snapshot, grpc, http })
+    }
+
+    /// Where agents are heard.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn grpc_address(&self) -> io::Result<SocketAddr> {
+        self.grpc.local_addr()
+    }
+
+    /// Where HTTP is served.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn http_address(&self) -> io::Result<SocketAddr> {
+        self.http.local_addr()
+    }
+
+    /// The site that it serves.
+    pub const fn site(&self) -> &Arc<Site> {
+        &self.site
+    }
+
+    /// Runs until `end` of the handle, or until a signal if `signals`.
+    pub fn spawn(self, signals: bool) -> Handle {
+        let (end, ended) = watch::channel(false);
+        let stop = end.clone();
+        let task = tokio::spawn(self.run(stop, ended, signals));
+        Handle { end, task }
+    }
+
+    async fn run(
+        mut self,
+        end: watch::Sender<bool>,
+        ended: watch::Receiver<bool>,
+        signals: bool,
+    ) -> Result<(), String> {
+        let mut hang_up = wished(signals, SignalKind::hangup())?;
+        let mut terminate = wished(signals, SignalKind::terminate())?;
+        let mut interrupt = wished(signals, SignalKind::interrupt())?;
+        let (ready, connections) = mpsc::channel(READY);
+        let accepting = tokio::spawn(listen::accept(
+            Arc::clone(&self.site),
+            self.grpc,
+            Arc::clone(&self.tls),
+            self.config.max_connections,
+            ready,
+        ));
+        let most_bytes = self.config.rules.max_batch * REPORT_BYTES + 4096;
+        let service = GatewayServer::new(GatewayService::new(Arc::clone(&self.site), ended.clone()))
+            .max_decoding_message_size(most_bytes);
+        let mut draining = ended.clone();
+        let grpc = Server::builder()
+            .http2_keepalive_interval(Some(PING_EVERY))
+            .max_concurrent_streams(STREAMS)
+            .add_service(service)
+            .serve_with_incoming_shutdown(ReceiverStream::new(connections), async move {
+                let _ = draining.wait_for(|ended| *ended).await;
+            });
+        let mut grpc = tokio::spawn(grpc);
+        let http = tokio::spawn(http::serve(self.http, Arc::clone(&self.site), ended.clone()));
+        let chores = tokio::spawn(chores(
+            Arc::clone(&self.site),
+            self.snapshot.clone(),
+            self.config.save_every,
+        ));
+        self.site.set_ready(true);
+        notify(&[NotifyState::Ready]);
+        let mut ended = ended;
+        loop {
+            tokio::select! {
+                _ = hang_up.recv() => reload(&self.file, &mut self.config, &self.site, &self.tls),
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
+                _ = ended.wait_for(|ended| *ended) => break,
+                gone = &mut grpc => return Err(format!("the server of gRPC has ended: {gone:?}")),
+            }
+        }
+        self.site.set_ready(false);
+        notify(&[NotifyState::Stopping]);
+        say(Level::Notice, "draining");
+        accepting.abort();
+        // It fails where nobody listens, and then nothing is under way.
+        let _ = end.send(true);
+        if tokio::time::timeout(DRAIN, &mut grpc).await.is_err() {
+            grpc.abort();
+        }
+        chores.abort();
+        http.abort();
+        match &self.snapshot {
+            Some(snapshot) => snapshot.save(&self.site).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Handle {
+    /// Ends it, and waits until all is saved.
+    ///
+    /// # Errors
+    /// Why it ended otherwise.
+    pub async fn end(self) -> Result<(), String> {
+        let _ = self.end.send(true);
+        self.wait().await
+    }
+
+    /// Waits until it ends by itself.
+    ///
+    /// # Errors
+    /// Why it ended otherwise than by a signal.
+    pub async fn wait(self) -> Result<(), String> {
+        self.task.await.map_err(|error| format!("the gateway has failed: {error}"))?
+    }
+}
+
+/// Whether a gateway can run by `config`, as far as files tell.
+///
+/// # Errors
+/// With the file, and the way out.
+pub fn check(config: &GatewayConfig) -> Result<(), String> {
+    let site = Arc::new(Site::new(config, 0)?);
+    tls(config, &site).map(|_| ())
+}
+
+/// A signal, or one that never comes.
+struct Wished(Option<Signal>);
+
+fn wished(is_wished: bool, kind: SignalKind) -> Result<Wished, String> {
+    let signal = is_wished.then(|| signal(kind)).transpose();
+    signal.map(Wished).map_err(|error| format!("cannot listen for signals: {error}"))
+}
+
+impl Wished {
+    async fn recv(&mut self) {
+        match &mut self.0 {
+            Some(signal) => drop(signal.recv().await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// What has to be done now and then.
+async fn chores(site: Arc<Site>, snapshot: Option<Arc<SnapshotFile>>, save_every: Duration) {
+    let mut tell = tokio::time::interval(TELL_EVERY);
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    let mut save = tokio::time::interval(save_every);
+    save.tick().await;
+    loop {
+        tokio::select! {
+            _ = tell.tick() => {
+                let now = site.clock.now();
+                site.tenants().iter().for_each(|tenant| tenant.tell_changes(now));
+            }
+            _ = look.tick() => reread_revocations(&site),
+            _ = save.tick() => {
+                let Some(snapshot) = snapshot.clone() else { continue };
+                let site = Arc::clone(&site);
+                // Writing waits for the disk, and nobody who asks waits for that.
+                let _ = tokio::task::spawn_blocking(move || {
+                    if let Err(why) = snapshot.save(&site) { say(Level::Error, &why) }
+                }).await;
+            }
+        }
+    }
+}
+
+fn reread_revocations(site: &Site) {
+    match site.revocations.reread() {
+        Ok(true) => say(Level::Notice, &format!("{} certificates are revoked", site.revocations.len())),
+        Ok(false) => {}
+        Err(why) => say(Level::Error, &format!("{why}; the list in force stays, with what could be read")),
+    }
+}
+
+/// Reads configuration and certificates anew; what is wrong changes nothing.
+fn reload(file: &Path, config: &mut GatewayConfig, site: &Site, tls_in_force: &ArcSwap<ServerConfig>) {
+    notify(&[NotifyState::Reloading, NotifyState::monotonic_usec_now().unwrap_or(NotifyState::Reloading)]);
+    match reloaded(file, site) {
+        Ok((new, tls)) => {
+            let fixed = config.fixed_differences(&new);
+            if !fixed.is_empty() {
+                let keys = fixed.join(", ");
+                say(Level::Warning, &format!("{keys}: what is said anew waits for a restart"));
+            }
+            tls_in_force.store(Arc::new(tls));
+            site.set_rules(new.rules.clone());
+            set_log_level(new.log);
+            config.rules = new.rules;
+            say(Level::Notice, "the configuration is read anew");
+        }
+        Err(why) => say(Level::Error, &format!("{why}; all stays as it was")),
+    }
+    reread_revocations(site);
+    notify(&[NotifyState::Ready]);
+}
+
+fn reloaded(file: &Path, site: &Site) -> Result<(GatewayConfig, ServerConfig), String> {
+    let config = GatewayConfig::read(file)?;
+    let revocations = Arc::clone(&site.revocations);
+    let permissions = config.rules.permissions.clone();
+    let knows = move |identity: &Identity| permissions.of(identity).is_some();
+    let tls = server_config(&config.tls, revocations, Arc::new(knows))?;
+    Ok((config, tls))
+}
+
+fn tls(config: &GatewayConfig, site: &Arc<Site>) -> Result<ServerConfig, String> {
+    let (revocations, site) = (Arc::clone(&site.revocations), Arc::clone(site));
+    let knows = move |identity: &Identity| site.rules().permissions.of(identity).is_some();
+    server_config(&config.tls, revocations, Arc::new(knows))
+}
+
+async fn bind(key: &str, address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).await.map_err(|error| {
+        format!("{key} = \"{address}\": {error}; `ss -ltnp` shows who has the port, or name another")
+    })
+}
+
+fn notify(states: &[NotifyState<'_>]) {
+    // It fails where there is no service manager.
+    let _ = sd_notify::notify(states);
+}

@@ -1,0 +1,31 @@
+//! What all servers of a site know of the paths to their visitors, as a service: the performance gateway of Zhang, Qiu & Keshav
+//! 2000 §5, with the estimator `memory::site`.
+//!
+//! Agents and applications report by gRPC ([`service`], protocol in crate `gateway-proto`) over TLS that both sides
+//! certify ([`pki`], [`listen`]). [`site`] and [`tenant`] hold what is known; [`judge`] decides what counts. [`http`]
+//! shows it to people and monitoring, [`snapshot`] keeps it over restarts. [`daemon`] runs all of it.
+//!
+//! Nothing here is waited for by a connection or by the kernel: whoever asks goes on without an answer.
+
+pub mod busy;
+pub mod clock;
+pub mod codec;
+pub mod config;
+pub mod counts;
+pub mod daemon;
+mod draw;
+pub mod gains;
+pub mod http;
+pub mod init;
+pub mod judge;
+pub mod listen;
+pub mod log;
+pub mod options;
+pub mod permission;
+pub mod pki;
+pub mod reporters;
+pub mod service;
+pub mod site;
+pub mod snapshot;
+pub mod tenant;
+pub mod told;

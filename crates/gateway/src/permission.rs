@@ -1,0 +1,129 @@
+//! Which networks a certificate may report of and ask for: by its tenant, narrower for some of its names.
+
+use crate::options::TenantOptions;
+use crate::pki::Identity;
+use ipnet::IpNet;
+use std::collections::BTreeMap;
+
+/// Who may what.
+#[derive(Clone, Debug, Default)]
+pub struct Permissions(BTreeMap<String, TenantRules>);
+
+#[derive(Clone, Debug)]
+struct TenantRules {
+    all: Allowed,
+    only: BTreeMap<String, Allowed>,
+}
+
+/// What one certificate may.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    report: Vec<IpNet>,
+    ask: Vec<IpNet>,
+}
+
+impl Allowed {
+    /// True if it may report of `network`: all of it lies in what is allowed.
+    pub fn may_report(&self, network: &IpNet) -> bool {
+        self.report.iter().any(|allowed| allowed.contains(network))
+    }
+
+    /// True if it may ask for `network`.
+    pub fn may_ask(&self, network: &IpNet) -> bool {
+        self.ask.iter().any(|allowed| allowed.contains(network))
+    }
+}
+
+impl Permissions {
+    /// What tenants may.
+    ///
+    /// # Errors
+    /// If there are none, or two of a name, with the key.
+    pub fn new(tenants: &[TenantOptions]) -> Result<Self, String> {
+        let mut all = BTreeMap::new();
+        for tenant in tenants {
+            if !crate::pki::is_name(&tenant.name) {
+                return Err(format!(
+                    "tenant.name = {:?}: 1 to 63 letters, digits, dots, dashes and underscores, please",
+                    tenant.name
+                ));
+            }
+            let only = tenant.only.iter().map(|only| {
+                let allowed = Allowed { report: only.report.clone(), ask: only.ask.clone() };
+                (only.name.clone(), allowed)
+            });
+            let rules = TenantRules {
+                all: Allowed { report: tenant.report.clone(), ask: tenant.ask.clone() },
+                only: only.collect(),
+            };
+            if all.insert(tenant.name.clone(), rules).is_some() {
+                return Err(format!("two tenants have the name {:?}", tenant.name));
+            }
+        }
+        match all.is_empty() {
+            true => Err("no tenant: add [[tenant]] with name = \"site\"".to_owned()),
+            false => Ok(Self(all)),
+        }
+    }
+
+    /// Names of tenants, in the order of the alphabet.
+    pub fn tenants(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// What the holder of a certificate may; `None` if its tenant is not of this gateway.
+    pub fn of(&self, identity: &Identity) -> Option<Allowed> {
+        let rules = self.0.get(&identity.tenant)?;
+        let Some(only) = rules.only.get(&identity.name) else { return Some(rules.all.clone()) };
+        // Narrower, never wider, than the tenant.
+        Some(Allowed {
+            report: both(&only.report, &rules.all.report),
+            ask: both(&only.ask, &rules.all.ask),
+        })
+    }
+}
+
+/// What lies in networks of both lists.
+fn both(some: &[IpNet], others: &[IpNet]) -> Vec<IpNet> {
+    let pairs = some.iter().flat_map(|a| others.iter().map(move |b| (a, b)));
+    let common = pairs.filter_map(|(a, b)| match (a.contains(b), b.contains(a)) {
+        (true, _) => Some(*b),
+        (_, true) => Some(*a),
+        _ => None,
+    });
+    common.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::GatewayOptions;
+    use crate::pki::{Fingerprint, Role};
+
+    fn who(tenant: &str, name: &str) -> Identity {
+        Identity {
+            tenant: tenant.to_owned(),
+            name: name.to_owned(),
+            role: Role::Agent,
+            fingerprint: Fingerprint::of_certificate(b""),
+            not_after: 0,
+        }
+    }
+
+    #[test]
+    fn a_name_may_less_than_its_tenant_and_never_more() {
+        let text = "[[tenant]]\nname = \"site\"\nreport = [\"10.0.0.0/8\"]\n\
+            [[tenant.only]]\nname = \"edge\"\nreport = [\"10.1.0.0/16\", \"192.0.2.0/24\"]\nask = []";
+        let options = GatewayOptions::parse(text, "f").unwrap();
+        let permissions = Permissions::new(&options.tenant).unwrap();
+        let net = |text: &str| text.parse::<IpNet>().unwrap();
+        let web = permissions.of(&who("site", "web")).unwrap();
+        assert!(web.may_report(&net("10.9.0.0/24")) && web.may_ask(&net("2001:db8::/48")));
+        // Wider than what is allowed is not allowed.
+        assert!(!web.may_report(&net("0.0.0.0/4")) && !web.may_report(&net("192.0.2.0/24")));
+        let edge = permissions.of(&who("site", "edge")).unwrap();
+        assert!(edge.may_report(&net("10.1.7.0/24")) && !edge.may_report(&net("10.2.0.0/24")));
+        assert!(!edge.may_report(&net("192.0.2.0/24")) && !edge.may_ask(&net("10.1.7.0/24")));
+        assert_eq!(permissions.of(&who("other", "web")), None);
+    }
+}

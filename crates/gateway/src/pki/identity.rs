@@ -1,0 +1,154 @@
+//! What a certificate says of its holder.
+
+use super::revocation::Fingerprint;
+use memory::site::Reporter;
+use sha2::{Digest, Sha256};
+use std::fmt::{self, Display, Formatter};
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+/// Longest name of a tenant or of a holder, bytes: as a label of DNS.
+const LONGEST: usize = 63;
+
+/// What a holder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Reports and asks: an agent, or an application.
+    Agent,
+    /// May also have networks forgotten, everywhere.
+    Operator,
+}
+
+/// Who speaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Whose memory it shares.
+    pub tenant: String,
+    /// Its name within the tenant.
+    pub name: String,
+    /// What it is.
+    pub role: Role,
+    /// Of the certificate that says so.
+    pub fingerprint: Fingerprint,
+    /// When the certificate ends, seconds since 1970.
+    pub not_after: i64,
+}
+
+/// Why a certificate names nobody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IdentityError {
+    /// It cannot be read.
+    Unreadable,
+    /// It has no URI of the form that is expected, or several.
+    NoName,
+}
+
+impl Display for IdentityError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unreadable => "the certificate cannot be read",
+            Self::NoName => {
+                "the certificate has not one URI spiffe://headstart/tenant/TENANT/agent/NAME; \
+                 `headstart gateway certificate` makes one"
+            }
+        })
+    }
+}
+
+impl std::error::Error for IdentityError {}
+
+impl Role {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Operator => "operator",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        [Self::Agent, Self::Operator].into_iter().find(|role| role.word() == word)
+    }
+}
+
+impl Display for Role {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// The URI that names a holder.
+pub(super) fn uri(tenant: &str, role: Role, name: &str) -> String {
+    format!("spiffe://headstart/tenant/{tenant}/{role}/{name}")
+}
+
+/// True of 1 to 63 letters, digits, dots, dashes and underscores.
+pub(crate) fn is_name(text: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    (1..=LONGEST).contains(&text.len()) && text.bytes().all(is_of_name)
+}
+
+impl Identity {
+    /// What the certificate `der` says, whose chain somebody else has checked.
+    ///
+    /// # Errors
+    /// If it names nobody.
+    pub fn of_certificate(der: &[u8]) -> Result<Self, IdentityError> {
+        let (_, certificate) =
+            X509Certificate::from_der(der).map_err(|_| IdentityError::Unreadable)?;
+        let names = certificate.subject_alternative_name();
+        let names = names.map_err(|_| IdentityError::Unreadable)?.ok_or(IdentityError::NoName)?;
+        let mut holders = names.value.general_names.iter().filter_map(|name| match name {
+            GeneralName::URI(uri) => holder(uri),
+            _ => None,
+        });
+        let (tenant, role, name) = holders.next().ok_or(IdentityError::NoName)?;
+        if holders.next().is_some() {
+            return Err(IdentityError::NoName);
+        }
+        Ok(Self {
+            tenant: tenant.to_owned(),
+            name: name.to_owned(),
+            role,
+            fingerprint: Fingerprint::of_certificate(der),
+            not_after: certificate.validity().not_after.timestamp(),
+        })
+    }
+
+    /// The number by which the estimator knows the holder: whoever has the same tenant and name is the same reporter, also with
+    /// a new certificate.
+    pub fn reporter(&self) -> Reporter {
+        let hash = Sha256::digest(format!("{}/{}", self.tenant, self.name));
+        Reporter(u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
+    }
+}
+
+impl Display for Identity {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}/{}", self.role, self.tenant, self.name)
+    }
+}
+
+/// Tenant, role and name of a URI of the right form.
+fn holder(uri: &str) -> Option<(&str, Role, &str)> {
+    let mut parts = uri.strip_prefix("spiffe://headstart/tenant/")?.split('/');
+    let (tenant, role, name) = (parts.next()?, Role::of_word(parts.next()?)?, parts.next()?);
+    (parts.next().is_none() && is_name(tenant) && is_name(name)).then_some((tenant, role, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_uris_of_the_form_name_somebody() {
+        let name = |rest: &str| holder(&format!("spiffe://headstart/tenant/{rest}")).is_some();
+        assert!(name("site/agent/web-1.example"));
+        assert!(name("site/operator/ann"));
+        assert!(!name("site/gateway/web-1"));
+        assert!(!name("site/agent/"));
+        assert!(!name("site/agent/a/b"));
+        assert!(!name("si te/agent/a"));
+        assert!(!name(&format!("site/agent/{}", "a".repeat(64))));
+        assert_eq!(holder("https://headstart/tenant/site/agent/a"), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! Certificates that are refused though their time is not over: a file of fingerprints, one a line, read anew when it changes.
+
+use arc_swap::ArcSwap;
+use rustc_hash::FxHashSet;
+use sha2::{Digest, Sha256};
+use std::fmt::{self, Display, Formatter};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+/// SHA-256 of a certificate, as `openssl x509 -noout -fingerprint -sha256` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    /// Of a certificate in DER.
+    pub fn of_certificate(der: &[u8]) -> Self {
+        Self(Sha256::digest(der).into())
+    }
+}
+
+impl Display for Fingerprint {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = String;
+
+    /// 64 hexadecimal digits; colons between them do not count.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b':').collect();
+        let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+        let mut bytes = [0; 32];
+        let pairs = digits.chunks_exact(2).map(|pair| Some(value(pair[0])? << 4 | value(pair[1])?));
+        let read: Option<Vec<u8>> = pairs.collect();
+        match read {
+            Some(read) if digits.len() == 64 => {
+                bytes.copy_from_slice(&read);
+                Ok(Self(bytes))
+            }
+            _ => Err(format!(
+                "{text:?} is no SHA-256 fingerprint (64 hexadecimal digits); \
+                 `openssl x509 -noout -fingerprint -sha256 -in FILE` shows a certificate's"
+            )),
+        }
+    }
+}
+
+/// The list in force.
+#[derive(Debug)]
+pub struct Revocations {
+    file: Option<PathBuf>,
+    list: ArcSwap<FxHashSet<Fingerprint>>,
+    /// Of the file when it was last read.
+    read: Mutex<Option<SystemTime>>,
+}
+
+impl Revocations {
+    /// The list in `file`, where one is named. A file that is not there is an empty list.
+    ///
+    /// # Errors
+    /// With the line, if something in it is no fingerprint.
+    pub fn open(file: Option<PathBuf>) -> Result<Self, String> {
+        let revocations =
+            Self { file, list: ArcSwap::default(), read: Mutex::default() };
+        revocations.reread().map(|_| revocations)
+    }
+
+    /// True if the certificate is refused.
+    pub fn contains(&self, certificate: Fingerprint) -> bool {
+        self.list.load().contains(&certificate)
+    }
+
+    /// Certificates in the list.
+    pub fn len(&self) -> usize {
+        self.list.load().len()
+    }
+
+    /// True if the list is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads the file if it has changed; true if it had. What is wrong with one line does not give back what
+    /// the others take: they count, together with the list that was in force.
+    ///
+    /// # Errors
+    /// With the line, if something in it is no fingerprint, or with why it cannot be read.
+    pub fn reread(&self) -> Result<bool, String> {
+        let Some(file) = &self.file else { return Ok(false) };
+        let changed = match fs::metadata(file).and_then(|data| data.modified()) {
+            Ok(changed) => changed,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(format!("{}: {error}", file.display())),
+        };
+        let mut read = self.read.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if *read == Some(changed) {
+            return Ok(false);
+        }
+        let text = fs::read_to_string(file)
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        *read = Some(changed);
+        let (mut list, faults) = parse(&text, file);
+        if !faults.is_empty() {
+            list.extend(self.list.load().iter());
+        }
+        self.list.store(Arc::new(list));
+        match faults.first() {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(true),
+        }
+    }
+}
+
+fn parse(text: &str, file: &Path) -> (FxHashSet<Fingerprint>, Vec<String>) {
+    let (mut list, mut faults) = (FxHashSet::default(), Vec::new());
+    for (number, line) in text.lines().enumerate() {
+        let said = line.split('#').next().unwrap_or_default().trim();
+        if said.is_empty() {
+            continue;
+        }
+        match said.parse() {
+            Ok(fingerprint) => {
+                list.insert(fingerprint);
+            }
+            Err(why) => faults.push(format!("{}:{}: {why}", file.display(), number + 1)),
+        }
+    }
+    (list, faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_read_as_openssl_shows_them() {
+        let shown = Fingerprint::of_certificate(b"x").to_string();
+        assert_eq!(shown.parse(), Ok(Fingerprint::of_certificate(b"x")));
+        let pairs: Vec<String> = (0..32).map(|n| shown[2 * n..2 * n + 2].to_uppercase()).collect();
+        assert_eq!(pairs.join(":").parse(), Ok(Fingerprint::of_certificate(b"x")));
+        for wrong in ["", "ab", &shown[1..], &format!("{shown}0"), &shown.replace('0', "g")] {
+            assert!(wrong.is_empty() || wrong != shown);
+            if wrong.len() != 64 || wrong.contains('g') {
+                assert!(wrong.parse::<Fingerprint>().is_err(), "{wrong}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_line_is_named_and_the_others_count() {
+        let good = Fingerprint::of_certificate(b"x");
+        let text = format!("# stolen\n\n{good} # laptop\nnonsense\n");
+        let (list, faults) = parse(&text, Path::new("revoked"));
+        assert!(list.contains(&good) && list.len() == 1);
+        assert!(faults[0].starts_with("revoked:4: \"nonsense\" is no SHA-256"), "{faults:?}");
+    }
+}

@@ -1,0 +1,150 @@
+//! TLS towards reporters: both sides show certificates of the site's authority, TLS 1.3 alone, HTTP/2 alone.
+
+use super::identity::Identity;
+use super::revocation::{Fingerprint, Revocations};
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, RootCertStore, ServerConfig,
+    SignatureScheme,
+};
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Why TLS cannot be set up, with the file.
+pub type TlsError = String;
+
+/// Files of TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// Certificates of the authority.
+    pub ca: PathBuf,
+    /// The gateway's.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+/// Whether a tenant of this name is of this gateway.
+pub type KnowsTenant = dyn Fn(&Identity) -> bool + Send + Sync;
+
+/// The server's side: `certificate` (a chain) and `key` in PEM, and the authority `ca` whose certificates clients show. Those that
+/// `revocations` lists, and holders that `knows` does not know, are refused in the handshake, so that they are told why.
+///
+/// # Errors
+/// If a file cannot be read, or they do not belong together.
+pub fn server_config(
+    files: &TlsFiles,
+    revocations: Arc<Revocations>,
+    knows: Arc<KnowsTenant>,
+) -> Result<ServerConfig, TlsError> {
+    let TlsFiles { ca, certificate, key } = files;
+    let mut roots = RootCertStore::empty();
+    for authority in certificates(ca)? {
+        roots.add(authority).map_err(|error| named(ca, error))?;
+    }
+    let provider = Arc::new(ring::default_provider());
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+    let inner = verifier.build().map_err(|error| named(ca, error))?;
+    let verifier = Arc::new(SiteVerifier { inner, revocations, knows });
+    let key_of = PrivateKeyDer::from_pem_file(key).map_err(|error| named(key, error))?;
+    let builder = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(|error| named(certificate, error))?;
+    let mut config = builder
+        .with_client_cert_verifier(verifier)
+        .with_single_cert(certificates(certificate)?, key_of)
+        .map_err(|error| named(certificate, error))?;
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    // A session that goes on would bring back a certificate without its being checked anew.
+    config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    Ok(config)
+}
+
+/// Of the first certificate of a PEM file.
+///
+/// # Errors
+/// If there is none.
+pub fn fingerprint_of_file(file: &Path) -> Result<Fingerprint, TlsError> {
+    let all = certificates(file)?;
+    all.first().map(|first| Fingerprint::of_certificate(first)).ok_or_else(|| named(file, "no certificate in it"))
+}
+
+/// The certificates of a PEM file; at least one.
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let found: Result<Vec<_>, _> =
+        CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
+    let found = found.map_err(|error| named(file, error))?;
+    match found.is_empty() {
+        true => Err(named(file, "no certificate in it")),
+        false => Ok(found),
+    }
+}
+
+fn named(file: &Path, error: impl Display) -> TlsError {
+    format!("{}: {error}", file.display())
+}
+
+/// Checks chains as usual, and then whose they are.
+struct SiteVerifier {
+    inner: Arc<dyn ClientCertVerifier>,
+    revocations: Arc<Revocations>,
+    knows: Arc<KnowsTenant>,
+}
+
+impl std::fmt::Debug for SiteVerifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SiteVerifier").finish_non_exhaustive()
+    }
+}
+
+impl ClientCertVerifier for SiteVerifier {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        self.inner.root_hint_subjects()
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        let verified = self.inner.verify_client_cert(end_entity, intermediates, now)?;
+        if self.revocations.contains(Fingerprint::of_certificate(end_entity)) {
+            return Err(CertificateError::Revoked.into());
+        }
+        match Identity::of_certificate(end_entity) {
+            Ok(identity) if (self.knows)(&identity) => Ok(verified),
+            _ => Err(CertificateError::ApplicationVerificationFailure.into()),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.inner.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.inner.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.inner.supported_verify_schemes()
+    }
+}

@@ -1,0 +1,159 @@
+//! Who reports to a tenant: which batches of each have been dealt with, how much it may still send, what it says of itself. Bounded: whoever
+//! has been silent longest is forgotten first.
+
+use gateway_proto::v1::HostStatus;
+use lru::LruCache;
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use units::{Duration, Instant};
+
+/// Reporters of a tenant that are remembered.
+const MOST: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+/// Epochs of a reporter that are remembered: it has one at a time, and a new one after each start.
+const EPOCHS: usize = 8;
+/// For how long a reporter may save up what it may send, seconds.
+const BURST_S: u64 = 10;
+/// Who has reported or asked within this time is alive.
+const ALIVE: Duration = Duration::from_secs(60);
+
+/// All reporters of a tenant.
+#[derive(Debug)]
+pub struct Reporters(LruCache<String, ReporterRecord>);
+
+/// What is known of one.
+#[derive(Clone, Debug)]
+pub struct ReporterRecord {
+    /// Highest sequence of each epoch that has been dealt with, the latest epoch last.
+    epochs: VecDeque<EpochSeen>,
+    /// Reports that it may send at `filled`.
+    tokens: u64,
+    filled: Instant,
+    /// When it was last heard.
+    pub heard: Instant,
+    /// Reports of it that count.
+    pub taken: u64,
+    /// Reports of it that do not.
+    pub refused: u64,
+    /// What it last said of itself.
+    pub status: Option<HostStatus>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct EpochSeen {
+    epoch: u64,
+    sequence: u64,
+}
+
+impl Default for Reporters {
+    fn default() -> Self {
+        Self(LruCache::new(MOST))
+    }
+}
+
+impl Reporters {
+    /// The reporter `name`, heard at `now`.
+    pub fn hear(&mut self, name: &str, now: Instant) -> &mut ReporterRecord {
+        // Looked up by reference first: a name is copied once.
+        if !self.0.contains(name) {
+            self.0.put(name.to_owned(), ReporterRecord::new(now));
+        }
+        let record = self.0.get_mut(name).unwrap_or_else(|| unreachable!("it was just put there"));
+        record.heard = record.heard.max(now);
+        record
+    }
+
+    /// All of them by name, the one last heard first.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ReporterRecord)> {
+        self.0.iter().map(|(name, record)| (name.as_str(), record))
+    }
+}
+
+impl ReporterRecord {
+    fn new(now: Instant) -> Self {
+        Self {
+            epochs: VecDeque::new(),
+            tokens: u64::MAX,
+            filled: now,
+            heard: now,
+            taken: 0,
+            refused: 0,
+            status: None,
+        }
+    }
+
+    /// True the first time that this batch is claimed. Batches of an epoch come in order, so all up to the highest are dealt with.
+    pub fn claim(&mut self, epoch: u64, sequence: u64) -> bool {
+        if let Some(seen) = self.epochs.iter_mut().find(|seen| seen.epoch == epoch) {
+            let is_new = sequence > seen.sequence;
+            seen.sequence = seen.sequence.max(sequence);
+            return is_new;
+        }
+        if self.epochs.len() == EPOCHS {
+            self.epochs.pop_front();
+        }
+        self.epochs.push_back(EpochSeen { epoch, sequence });
+        true
+    }
+
+    /// How many of `wanted` reports it may send at `now`, at `per_second`.
+    pub fn admit(&mut self, now: Instant, per_second: u32, wanted: u64) -> u64 {
+        let per_second = u64::from(per_second);
+        let passed = now.saturating_since(self.filled);
+        let more = passed.as_millis().saturating_mul(per_second) / 1000;
+        if more > 0 {
+            // What is left of a millisecond counts the next time.
+            self.filled = now;
+        }
+        self.tokens = self.tokens.saturating_add(more).min(per_second * BURST_S);
+        let admitted = wanted.min(self.tokens);
+        self.tokens -= admitted;
+        admitted
+    }
+
+    /// True if it was heard lately.
+    pub fn is_alive(&self, now: Instant) -> bool {
+        now.saturating_since(self.heard) <= ALIVE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_batch_is_claimed_once() {
+        let mut record = ReporterRecord::new(Instant::ZERO);
+        assert!(record.claim(7, 1) && record.claim(7, 2));
+        assert!(!record.claim(7, 1) && !record.claim(7, 2));
+        // A gap: what was between has gone to another gateway.
+        assert!(record.claim(7, 9) && !record.claim(7, 8));
+        // A new start of the reporter.
+        assert!(record.claim(8, 1) && !record.claim(7, 9));
+    }
+
+    #[test]
+    fn a_reporter_saves_up_ten_seconds() {
+        let mut record = ReporterRecord::new(Instant::ZERO);
+        // 10 s of 100 a second, all at once; then nothing more.
+        assert_eq!(record.admit(Instant::ZERO, 100, 5000), 1000);
+        assert_eq!(record.admit(Instant::ZERO, 100, 5000), 0);
+        // 50 ms later 5 more.
+        let later = Instant::ZERO + Duration::from_millis(50);
+        assert_eq!(record.admit(later, 100, 5000), 5);
+    }
+
+    proptest! {
+        /// Whatever order batches come in, none counts twice.
+        #[test]
+        fn no_batch_counts_twice(batches in prop::collection::vec((0_u64..4, 1_u64..20), 0..200)) {
+            let mut record = ReporterRecord::new(Instant::ZERO);
+            let mut claimed = std::collections::HashSet::new();
+            for batch in batches {
+                if record.claim(batch.0, batch.1) {
+                    prop_assert!(claimed.insert(batch));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The gateway's side of the protocol. Each call is of the connection's certificate, which is judged anew with each message.
+//! Streams end when the gateway drains.
+
+use crate::listen::PeerIdentity;
+use crate::pki::Role;
+use crate::site::{Session, Silenced, Site};
+use gateway_proto::v1::gateway_server::Gateway;
+use gateway_proto::v1::{
+    Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck, ReportBatch,
+    SubscribeRequest, Update, answer, update,
+};
+use ipnet::IpNet;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{mpsc, watch};
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt};
+use tonic::{Request, Response, Status, Streaming};
+
+/// Acknowledgements and updates that wait for a peer to read them.
+const WAITING: usize = 64;
+/// A subscriber hears at least so often.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// Networks that a subscription may name.
+const MOST_NETWORKS: usize = 1024;
+/// Estimates that a subscriber may ask for at the beginning.
+const MOST_KNOWN: u32 = 100_000;
+
+/// Answers calls.
+#[derive(Clone, Debug)]
+pub struct GatewayService {
+    site: Arc<Site>,
+    drain: watch::Receiver<bool>,
+}
+
+type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+impl GatewayService {
+    /// Ends its streams once `drain` is true.
+    pub const fn new(site: Arc<Site>, drain: watch::Receiver<bool>) -> Self {
+        Self { site, drain }
+    }
+
+    fn session<T>(&self, request: &Request<T>) -> Result<Session, Status> {
+        let identity = request.extensions().get::<PeerIdentity>();
+        let identity = identity.ok_or_else(|| Status::unauthenticated("no certificate"))?;
+        Session::begin(Arc::clone(&self.site), Arc::clone(&identity.0)).map_err(refusal)
+    }
+
+    async fn drained(self) {
+        let mut drain = self.drain;
+        // An error means that nobody can drain any more: the gateway has ended.
+        let _ = drain.wait_for(|is_draining| *is_draining).await;
+    }
+}
+
+#[tonic::async_trait]
+impl Gateway for GatewayService {
+    type ReportStream = Replies<ReportAck>;
+    type AskStreamStream = Replies<Answer>;
+    type SubscribeStream = Replies<Update>;
+
+    async fn report(
+        &self,
+        request: Request<Streaming<ReportBatch>>,
+    ) -> Result<Response<Self::ReportStream>, Status> {
+        let session = self.session(&request)?;
+        let (acks, replies) = mpsc::channel(WAITING);
+        let (service, batches) = (self.clone(), request.into_inner());
+        tokio::spawn(async move {
+            tokio::select! {
+                end = take_batches(session, batches, &acks) => {
+                    if let Err(status) = end { let _ = acks.send(Err(status)).await; }
+                }
+                () = service.drained() => { let _ = acks.send(Err(draining())).await; }
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
+    }
+
+    async fn ask(&self, request: Request<Query>) -> Result<Response<Answer>, Status> {
+        let session = self.session(&request)?;
+        Ok(Response::new(answer(&session, request.get_ref())))
+    }
+
+    async fn ask_stream(
+        &self,
+        request: Request<Streaming<Query>>,
+    ) -> Result<Response<Self::AskStreamStream>, Status> {
+        let mut session = self.session(&request)?;
+        // Answered as they are read, without a queue: a peer that does not read its answers is not read either.
+        let answers = request.into_inner().map(move |query| {
+            let query = query?;
+            session.renew().map_err(|why| ended(&session, why))?;
+            Ok(answer(&session, &query))
+        });
+        let service = self.clone();
+        Ok(Response::new(Box::pin(Draining { stream: answers, end: Some(Box::pin(service.drained())) })))
+    }
+
+    async fn subscribe(
+        &self,
+        request: Request<SubscribeRequest>,
+    ) -> Result<Response<Self::SubscribeStream>, Status> {
+        let session = self.session(&request)?;
+        let wanted = Wanted::new(request.get_ref())?;
+        let (updates, replies) = mpsc::channel(WAITING);
+        let (service, known) = (self.clone(), request.get_ref().known.min(MOST_KNOWN));
+        // Before what is known is read, so that no change falls between.
+        let changes = session.tenant().updates();
+        tokio::spawn(async move {
+            let told = tell(session, &wanted, known, changes, &updates);
+            tokio::select! {
+                end = told => { let _ = updates.send(Err(end)).await; }
+                () = service.drained() => { let _ = updates.send(Err(draining())).await; }
+                () = updates.closed() => {}
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
+    }
+
+    async fn forget(
+        &self,
+        request: Request<ForgetRequest>,
+    ) -> Result<Response<ForgetReply>, Status> {
+        let session = self.session(&request)?;
+        if session.speaker().identity.role != Role::Operator {
+            let why = "only an operator's certificate may have networks forgotten; \
+                `headstart gateway certificate --operator` makes one";
+            return Err(Status::permission_denied(why));
+        }
+        let network = request.get_ref().network.as_ref().and_then(Network::to_net);
+        let network = network.ok_or_else(|| Status::invalid_argument("no network"))?;
+        let forgotten = session.tenant().forget(network);
+        self.site.counts.forgotten.add(forgotten);
+        self.site.counts.forgets.add(1);
+        Ok(Response::new(ForgetReply { forgotten }))
+    }
+}
+
+async fn take_batches(
+    mut session: Session,
+    mut batches: Streaming<ReportBatch>,
+    acks: &mpsc::Sender<Result<ReportAck, Status>>,
+) -> Result<(), Status> {
+    while let Some(batch) = batches.message().await? {
+        session.renew().map_err(|why| ended(&session, why))?;
+        let site = session.site();
+        let taken =
+            session.tenant().take(site.clock.now(), session.speaker(), &batch, &site.counts).await;
+        let ack = taken.map_err(|why| {
+            site.counts.bad_batches.add(1);
+            Status::invalid_argument(why)
+        })?;
+        if acks.send(Ok(ack)).await.is_err() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn answer(session: &Session, query: &Query) -> Answer {
+    let (site, begun) = (session.site(), session.site().clock.now());
+    let result = match session.tenant().answer(begun, session.speaker(), query) {
+        Ok(estimate) => {
+            site.counts.answered.add(estimate.source as usize, 1);
+            answer::Result::Estimate(estimate)
+        }
+        Err(why) => {
+            site.counts.unanswered.add(why as usize, 1);
+            answer::Result::None(NoEstimate::into(why))
+        }
+    };
+    site.counts.note_answer_time(site.clock.now().saturating_since(begun).as_nanos());
+    Answer { id: query.id, result: Some(result) }
+}
+
+/// What of a tenant's updates a subscriber wants.
+struct Wanted(Vec<IpNet>);
+
+impl Wanted {
+    fn new(request: &SubscribeRequest) -> Result<Self, Status> {
+        if request.networks.len() > MOST_NETWORKS {
+            return Err(Status::invalid_argument("more than 1024 networks; leave some out"));
+        }
+        let networks = request.networks.iter().map(Network::to_net).collect();
+        Option::map(networks, Self).ok_or_else(|| Status::invalid_argument("no network"))
+    }
+
+    fn has(&self, network: &IpNet) -> bool {
+        self.0.is_empty() || self.0.iter().any(|wanted| wanted.contains(network))
+    }
+}
+
+/// Sends updates until the subscriber may hear no more; with why.
+async fn tell(
+    mut session: Session,
+    wanted: &Wanted,
+    known: u32,
+    mut changes: Receiver<Update>,
+    updates: &mpsc::Sender<Result<Update, Status>>,
+) -> Status {
+    for estimate in session.tenant().busiest(session.site().clock.now(), known as usize) {
+        let update = Update { what: Some(update::What::Estimate(estimate)) };
+        if is_for(&session, wanted, &update) && updates.send(Ok(update)).await.is_err() {
+            return Status::cancelled("the subscriber is gone");
+        }
+    }
+    loop {
+        let change = tokio::time::timeout(KEEP_ALIVE, changes.recv()).await;
+        if let Err(why) = session.renew() {
+            return ended(&session, why);
+        }
+        let update = match change {
+            Ok(Ok(update)) => update,
+            Ok(Err(RecvError::Lagged(dropped))) => {
+                session.site().counts.dropped_updates.add(dropped);
+                Update { what: Some(update::What::Dropped(dropped)) }
+            }
+            Ok(Err(RecvError::Closed)) => return draining(),
+            Err(_) => Update { what: Some(update::What::KeepAlive(KeepAlive {})) },
+        };
+        if is_for(&session, wanted, &update) && updates.send(Ok(update)).await.is_err() {
+            return Status::cancelled("the subscriber is gone");
+        }
+    }
+}
+
+fn is_for(session: &Session, wanted: &Wanted, update: &Update) -> bool {
+    match &update.what {
+        Some(update::What::Estimate(estimate)) => {
+            let network = estimate.network.as_ref().and_then(Network::to_net);
+            let may = |network: &IpNet| session.speaker().allowed.may_ask(network);
+            network.is_some_and(|network| wanted.has(&network) && may(&network))
+        }
+        _ => true,
+    }
+}
+
+/// A stream that ends, with why, when the gateway drains.
+struct Draining<S> {
+    stream: S,
+    /// None once it has come.
+    end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Stream for Draining<S> {
+    type Item = Result<T, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(end) = &mut self.end else { return Poll::Ready(None) };
+        if end.as_mut().poll(context).is_ready() {
+            self.end = None;
+            return Poll::Ready(Some(Err(draining())));
+        }
+        Pin::new(&mut self.stream).poll_next(context)
+    }
+}
+
+fn refusal(why: Silenced) -> Status {
+    Status::permission_denied(match why {
+        Silenced::Revoked => "the certificate is revoked",
+        Silenced::Expired => "the certificate has expired",
+        Silenced::NotAllowed => "the certificate's tenant is not of this gateway",
+    })
+}
+
+fn ended(session: &Session, why: Silenced) -> Status {
+    session.site().counts.ended_streams.add(1);
+    refusal(why)
+}
+
+fn draining() -> Status {
+    Status::unavailable("the gateway ends; ask another, or again in a moment")
+}

@@ -1,0 +1,188 @@
+//! A site's gateway without its network: tenants, the rules in force, counters. What comes by gRPC, HTTP, from captures
+//! or from a shared store meets here.
+
+use crate::clock::SiteClock;
+use crate::config::{GatewayConfig, Rules};
+use crate::counts::Counts;
+use crate::options::CollectorName;
+use crate::permission::Allowed;
+use crate::pki::{Identity, Revocations};
+use crate::tenant::{Speaker, Tenant};
+use arc_swap::ArcSwap;
+use memory::site::{SiteConfig, SiteMemory};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use units::Duration;
+
+/// What a gateway is.
+#[derive(Debug)]
+pub struct Site {
+    rules: ArcSwap<Rules>,
+    tenants: RwLock<BTreeMap<String, Arc<Tenant>>>,
+    max_networks: usize,
+    /// Tells this gateway's records apart from others'.
+    pub origin: u32,
+    /// Counters.
+    pub counts: Counts,
+    /// Its clock.
+    pub clock: SiteClock,
+    /// Certificates that are refused.
+    pub revocations: Arc<Revocations>,
+    ready: AtomicBool,
+}
+
+/// Why somebody whose certificate was good is heard no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silenced {
+    /// The certificate is in the list now.
+    Revoked,
+    /// Its time is over.
+    Expired,
+    /// Its tenant is not of this gateway any more.
+    NotAllowed,
+}
+
+impl Site {
+    /// A site that knows nothing yet.
+    ///
+    /// # Errors
+    /// If the list of revoked certificates cannot be read.
+    pub fn new(config: &GatewayConfig, origin: u32) -> Result<Self, String> {
+        let site = Self {
+            rules: ArcSwap::from_pointee(config.rules.clone()),
+            tenants: RwLock::default(),
+            max_networks: config.max_networks,
+            origin,
+            counts: Counts::default(),
+            clock: SiteClock::start(),
+            revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),
+            ready: AtomicBool::new(false),
+        };
+        site.add_tenants(&config.rules);
+        Ok(site)
+    }
+
+    /// The rules in force.
+    pub fn rules(&self) -> Arc<Rules> {
+        self.rules.load_full()
+    }
+
+    /// From now on other rules. What a tenant knew that is gone is forgotten.
+    pub fn set_rules(&self, rules: Rules) {
+        self.add_tenants(&rules);
+        self.rules.store(Arc::new(rules));
+    }
+
+    fn add_tenants(&self, rules: &Rules) {
+        let names: Vec<&str> = rules.permissions.tenants().collect();
+        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        tenants.retain(|name, _| names.contains(&name.as_str()));
+        for name in &names {
+            let new = || Arc::new(Tenant::new(name, self.new_memory(rules, names.len())));
+            tenants.entry((*name).to_owned()).or_insert_with(new);
+        }
+    }
+
+    fn new_memory(&self, rules: &Rules, tenants: usize) -> SiteMemory {
+        let max_networks = (self.max_networks / tenants.max(1)).max(1);
+        SiteMemory::new(SiteConfig {
+            max_networks,
+            // Of these, so many may be busy and keep more samples.
+            max_busy: (max_networks / 16).max(1),
+            max_age: Duration::from_secs(rules.retention.as_secs()),
+            origin: self.origin,
+            // Visitors choose their addresses: nobody may know which of them meet in a table.
+            seed: crate::draw::long_number(),
+            ..SiteConfig::default()
+        })
+    }
+
+    /// Grows with everything that is taken in or forgotten.
+    pub fn changes(&self) -> u64 {
+        let taken = (0..CollectorName::ALL.len()).map(|way| self.counts.taken.get(way));
+        taken.sum::<u64>() + self.counts.merged.get() + self.counts.forgets.get()
+    }
+
+    /// The tenant of this name.
+    pub fn tenant(&self, name: &str) -> Option<Arc<Tenant>> {
+        self.tenants.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// All tenants, in the order of the alphabet.
+    pub fn tenants(&self) -> Vec<Arc<Tenant>> {
+        self.tenants.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// True once all is restored and heard, until it drains.
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    /// Whether it is ready.
+    pub fn set_ready(&self, ready: bool) {
+        self.ready.store(ready, Ordering::Release);
+    }
+}
+
+/// Somebody whose certificate was good when the connection began, with the rules by which it was last judged.
+#[derive(Clone, Debug)]
+pub struct Session {
+    site: Arc<Site>,
+    identity: Arc<Identity>,
+    tenant: Arc<Tenant>,
+    rules: Arc<Rules>,
+    allowed: Allowed,
+}
+
+impl Session {
+    /// The session of `identity`.
+    ///
+    /// # Errors
+    /// Why it is not heard.
+    pub fn begin(site: Arc<Site>, identity: Arc<Identity>) -> Result<Self, Silenced> {
+        let rules = site.rules();
+        let allowed = rules.permissions.of(&identity).ok_or(Silenced::NotAllowed)?;
+        let tenant = site.tenant(&identity.tenant).ok_or(Silenced::NotAllowed)?;
+        let mut session = Self { site, identity, tenant, rules, allowed };
+        session.renew()?;
+        Ok(session)
+    }
+
+    /// Judges it anew: certificates end, are revoked, and rules change while connections live.
+    ///
+    /// # Errors
+    /// Why it is heard no longer.
+    pub fn renew(&mut self) -> Result<(), Silenced> {
+        if self.site.revocations.contains(self.identity.fingerprint) {
+            return Err(Silenced::Revoked);
+        }
+        if self.identity.not_after < SiteClock::wall_seconds() {
+            return Err(Silenced::Expired);
+        }
+        let current = self.site.rules.load();
+        if !Arc::ptr_eq(&current, &self.rules) {
+            self.allowed =
+                current.permissions.of(&self.identity).ok_or(Silenced::NotAllowed)?;
+            self.tenant =
+                self.site.tenant(&self.identity.tenant).ok_or(Silenced::NotAllowed)?;
+            self.rules = Arc::clone(&current);
+        }
+        Ok(())
+    }
+
+    /// Who speaks.
+    pub fn speaker(&self) -> Speaker<'_> {
+        Speaker { identity: &self.identity, allowed: &self.allowed, rules: &self.rules }
+    }
+
+    /// Its tenant.
+    pub const fn tenant(&self) -> &Arc<Tenant> {
+        &self.tenant
+    }
+
+    /// The site.
+    pub const fn site(&self) -> &Arc<Site> {
+        &self.site
+    }
+}

@@ -1,0 +1,212 @@
+//! What is known, on disk (redb: one file, transactions that are whole or not there, whenever the process ends). Each snapshot replaces the
+//! last one in one transaction. Blocks of many records make reading ten million of them a matter of seconds.
+
+use crate::codec::{decode, encode};
+use crate::log::{Level, say};
+use crate::site::Site;
+use crate::tenant::Tenant;
+use redb::{
+    Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, TableDefinition,
+};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use units::Instant;
+
+/// Tenant and number of a block to its records (module `codec`).
+const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-1");
+/// Numbers of the gateway itself.
+const FACTS: TableDefinition<'_, &str, u64> = TableDefinition::new("facts-1");
+/// Of these, by which number its records are told apart from other gateways'.
+const ORIGIN: &str = "origin";
+/// Bytes of a block, about.
+const BLOCK: usize = 256 << 10;
+/// Records of the future are dropped: a clock went back. Clocks of gateways may differ by so much, seconds.
+const CLOCKS_DIFFER_S: u64 = 60;
+/// Bytes of the file that are kept in memory: it is written whole and read once.
+const CACHE: usize = 4 << 20;
+
+/// The file.
+#[derive(Debug)]
+pub struct SnapshotFile {
+    database: Database,
+    file: PathBuf,
+    /// What had been taken and forgotten when it was last written.
+    saved: Mutex<Option<u64>>,
+}
+
+impl SnapshotFile {
+    /// Opens it, or makes one for the user alone that the process runs as. One that is damaged is put aside.
+    ///
+    /// # Errors
+    /// If another process has it, or it can be neither opened nor made.
+    pub fn open(file: &Path) -> Result<Self, String> {
+        let shown = file.display();
+        if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        }
+        let database = match create(file) {
+            Err(DatabaseError::DatabaseAlreadyOpen) => {
+                return Err(format!("state: another gateway has {shown} open"));
+            }
+            Err(error) if is_damaged(&error) => {
+                let aside = file.with_extension("damaged");
+                fs::rename(file, &aside)
+                    .map_err(|error| format!("cannot put {shown} aside: {error}"))?;
+                let why = format!("{shown} is damaged ({error}): now {}, and nothing is known", aside.display());
+                say(Level::Error, &why);
+                create(file)
+            }
+            other => other,
+        };
+        let database = database.map_err(|error| format!("state: {shown}: {error}"))?;
+        Ok(Self { database, file: file.to_owned(), saved: Mutex::default() })
+    }
+
+    /// The number by which this gateway's records are told apart from others', drawn once.
+    ///
+    /// # Errors
+    /// If it cannot be read or kept.
+    pub fn origin(&self) -> Result<u32, String> {
+        self.read_origin().map_err(|error| self.named(error))
+    }
+
+    fn read_origin(&self) -> Result<u32, redb::Error> {
+        let writing = self.database.begin_write()?;
+        let known = writing.open_table(FACTS)?.get(ORIGIN)?.map(|kept| kept.value());
+        let origin = match known {
+            Some(known) => known as u32,
+            None => {
+                let drawn = crate::draw::number();
+                writing.open_table(FACTS)?.insert(ORIGIN, u64::from(drawn))?;
+                drawn
+            }
+        };
+        writing.commit()?;
+        Ok(origin)
+    }
+
+    /// Gives the tenants of `site` what the file has of them; how many records.
+    ///
+    /// # Errors
+    /// If it cannot be read. What is wrong with a block costs the rest of that block.
+    pub fn restore(&self, site: &Site) -> Result<usize, String> {
+        self.read(site).map_err(|error| self.named(error))
+    }
+
+    fn read(&self, site: &Site) -> Result<usize, redb::Error> {
+        let reading = self.database.begin_read()?;
+        let table = match reading.open_table(BLOCKS) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(0),
+            Err(error) => return Err(error.into()),
+        };
+        let newest = ticks(site.clock.now()).saturating_add(CLOCKS_DIFFER_S);
+        let mut kept = 0;
+        for row in table.range::<(&str, u32)>(..)? {
+            let (key, block) = row?;
+            let (tenant, number) = key.value();
+            let Some(tenant) = site.tenant(tenant) else { continue };
+            let mut memory = tenant.memory_mut();
+            let mut bytes = block.value();
+            while !bytes.is_empty() {
+                match decode(&mut bytes) {
+                    Ok(record) if u64::from(record.heard) <= newest => {
+                        kept += usize::from(memory.merge(&record));
+                    }
+                    Ok(_) => {}
+                    Err(why) => {
+                        let what = format!("{}: block {number}: {why}", self.file.display());
+                        say(Level::Error, &what);
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Writes what the tenants of `site` know; false if nothing has changed since it was last written.
+    ///
+    /// # Errors
+    /// If it cannot be written: the last snapshot stays.
+    pub fn save(&self, site: &Site) -> Result<bool, String> {
+        let mut saved = self.saved.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let version = site.changes();
+        if *saved == Some(version) {
+            return Ok(false);
+        }
+        match self.write(site) {
+            Ok(()) => {
+                *saved = Some(version);
+                site.counts.snapshots.add(1);
+                Ok(true)
+            }
+            Err(error) => {
+                site.counts.failed_snapshots.add(1);
+                Err(self.named(error))
+            }
+        }
+    }
+
+    fn write(&self, site: &Site) -> Result<(), redb::Error> {
+        let writing = self.database.begin_write()?;
+        writing.delete_table(BLOCKS)?;
+        {
+            let mut table = writing.open_table(BLOCKS)?;
+            for tenant in site.tenants() {
+                for (number, block) in blocks(&tenant).iter().enumerate() {
+                    table.insert((tenant.name.as_str(), number as u32), block.as_slice())?;
+                }
+            }
+        }
+        writing.commit()?;
+        Ok(())
+    }
+
+    fn named(&self, error: impl std::fmt::Display) -> String {
+        format!("{}: {error}", self.file.display())
+    }
+}
+
+/// What a tenant knows; it takes no reports meanwhile, and goes on to answer.
+fn blocks(tenant: &Tenant) -> Vec<Vec<u8>> {
+    tenant.read_whole(|memory| {
+        let mut blocks = Vec::new();
+        let mut block = Vec::with_capacity(BLOCK + 512);
+        for record in memory.records() {
+            encode(&record, &mut block);
+            if block.len() >= BLOCK {
+                blocks.push(std::mem::replace(&mut block, Vec::with_capacity(BLOCK + 512)));
+            }
+        }
+        blocks.push(block);
+        blocks
+    })
+}
+
+/// As records have the time: steps of 2^30 ns.
+fn ticks(now: Instant) -> u64 {
+    now.as_nanos() >> 30
+}
+
+fn create(file: &Path) -> Result<Database, DatabaseError> {
+    // Made first, so that it is its owner's alone from the beginning.
+    let made = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(file);
+    drop(made.map_err(|error| DatabaseError::Storage(StorageError::Io(error)))?);
+    Database::builder().set_cache_size(CACHE).create(file)
+}
+
+/// True if another file may work where this one does not.
+fn is_damaged(error: &DatabaseError) -> bool {
+    match error {
+        DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::UpgradeRequired(_) => true,
+        DatabaseError::Storage(StorageError::Io(error)) => {
+            matches!(error.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof)
+        }
+        DatabaseError::RepairAborted => true,
+        _ => false,
+    }
+}

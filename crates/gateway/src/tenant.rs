@@ -1,0 +1,328 @@
+//! What one tenant knows, and who has told it: the estimator, its reporters, the busiest networks, and the changes that
+//! subscribers are told of. No other tenant sees any of it.
+
+use crate::busy::BusyNetworks;
+use crate::config::Rules;
+use crate::counts::Counts;
+use crate::gains::Gains;
+use crate::judge::{Judged, collector, is_short, judge};
+use crate::permission::Allowed;
+use crate::pki::Identity;
+use crate::reporters::Reporters;
+use crate::told;
+use gateway_proto::v1::{self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Update};
+use ipnet::IpNet;
+use memory::site::{Reporter, SiteMemory};
+use rustc_hash::FxHashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+use tokio::sync::broadcast;
+use units::Instant;
+
+/// Reports that are taken at a time: questions are answered in between.
+const AT_A_TIME: usize = 128;
+/// Networks that have changed and of which subscribers have not been told yet.
+const MOST_CHANGED: usize = 65_536;
+/// While the whole memory is read, reports wait so long at a time.
+const READING: Duration = Duration::from_millis(1);
+/// Updates that wait for a subscriber at most.
+const UPDATES: usize = 4096;
+
+/// A tenant.
+pub struct Tenant {
+    /// Its name.
+    pub name: String,
+    memory: RwLock<SiteMemory>,
+    /// Reports wait while the whole memory is read; questions do not.
+    is_read_whole: AtomicBool,
+    known: Mutex<Known>,
+    updates: broadcast::Sender<Update>,
+}
+
+/// What is known beside the estimator.
+#[derive(Debug)]
+pub struct Known {
+    /// Who reports.
+    pub reporters: Reporters,
+    /// Networks for people to see.
+    pub busy: BusyNetworks,
+    /// What warm starts gain.
+    pub gains: Gains,
+    /// Networks of which reports have counted since subscribers were last told.
+    changed: FxHashSet<IpNet>,
+    /// The same since the shared store was.
+    pub unshared: FxHashSet<IpNet>,
+}
+
+impl std::fmt::Debug for Tenant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tenant").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Who speaks, and by which rules it is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Speaker<'a> {
+    /// By its certificate.
+    pub identity: &'a Identity,
+    /// What it may.
+    pub allowed: &'a Allowed,
+    /// The rules in force.
+    pub rules: &'a Rules,
+}
+
+impl Tenant {
+    /// A tenant that knows nothing yet.
+    pub fn new(name: &str, memory: SiteMemory) -> Self {
+        let known = Known {
+            reporters: Reporters::default(),
+            busy: BusyNetworks::default(),
+            gains: Gains::default(),
+            changed: FxHashSet::default(),
+            unshared: FxHashSet::default(),
+        };
+        let (updates, _) = broadcast::channel(UPDATES);
+        Self {
+            name: name.to_owned(),
+            memory: RwLock::new(memory),
+            is_read_whole: AtomicBool::new(false),
+            known: Mutex::new(known),
+            updates,
+        }
+    }
+
+    /// The estimator, to be asked.
+    pub fn memory(&self) -> RwLockReadGuard<'_, SiteMemory> {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The estimator, to be told; nobody is answered meanwhile.
+    pub fn memory_mut(&self) -> RwLockWriteGuard<'_, SiteMemory> {
+        self.memory.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the whole of what is known. Reports wait meanwhile, and questions are answered: a writer that waits for the
+    /// lock would hold them up.
+    pub fn read_whole<T>(&self, read: impl FnOnce(&SiteMemory) -> T) -> T {
+        self.is_read_whole.store(true, Ordering::Release);
+        let found = read(&self.memory());
+        self.is_read_whole.store(false, Ordering::Release);
+        found
+    }
+
+    /// What is known beside the estimator.
+    pub fn known(&self) -> MutexGuard<'_, Known> {
+        // Whoever panicked left counts that are a little off, and nothing worse.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Updates from now on.
+    pub fn updates(&self) -> broadcast::Receiver<Update> {
+        self.updates.subscribe()
+    }
+
+    /// Tells all subscribers; nobody waits for one that is slow.
+    pub fn tell(&self, update: Update) {
+        // It fails where nobody listens.
+        let _ = self.updates.send(update);
+    }
+
+    /// Takes a batch in, once. `Err` if it makes no sense as a whole.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub async fn take(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        batch: &ReportBatch,
+        counts: &Counts,
+    ) -> Result<ReportAck, &'static str> {
+        if batch.epoch == 0 || batch.sequence == 0 {
+            return Err("epoch and sequence begin at 1");
+        }
+        if batch.reports.len() > speaker.rules.max_batch {
+            return Err("more reports than max-batch allows");
+        }
+        let collector = collector(batch.collector).ok_or("no collector, or an unknown one")?;
+        let mut ack =
+            ReportAck { epoch: batch.epoch, sequence: batch.sequence, ..ReportAck::default() };
+        let wanted = batch.reports.len() as u64;
+        let admitted = {
+            let mut known = self.known();
+            let record = known.reporters.hear(&speaker.identity.name, now);
+            if !record.claim(batch.epoch, batch.sequence) {
+                counts.repeated_batches.add(1);
+                ack.repeated = true;
+                return Ok(ack);
+            }
+            if let Some(status) = &batch.status {
+                record.status = Some(told::bounded(status));
+            }
+            record.admit(now, speaker.rules.reports_per_second, wanted)
+        };
+        let mut refused = [0_u32; 8];
+        let (admitted, rest) = batch.reports.split_at(admitted as usize);
+        refused[Refusal::TooMany as usize] += rest.len() as u32;
+        match speaker.rules.collect.contains(&collector) {
+            true => ack.taken = self.take_reports(now, speaker, admitted, &mut refused).await,
+            false => refused[Refusal::Collector as usize] += admitted.len() as u32,
+        }
+        self.note_counts(speaker.identity, now, &ack, &refused);
+        counts.taken.add(collector as usize, ack.taken.into());
+        for (why, count) in refused.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            counts.refused.add(why, count.into());
+            ack.refused.push(RefusedReports { why: why as i32, count });
+        }
+        Ok(ack)
+    }
+
+    /// How many of `reports` count.
+    async fn take_reports(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        reports: &[v1::Report],
+        refused: &mut [u32; 8],
+    ) -> u32 {
+        let reporter: Reporter = speaker.identity.reporter();
+        let mut taken = 0;
+        for some in reports.chunks(AT_A_TIME) {
+            while self.is_read_whole.load(Ordering::Acquire) {
+                tokio::time::sleep(READING).await;
+            }
+            taken += self.take_some(now, speaker, reporter, some, refused);
+            tokio::task::yield_now().await;
+        }
+        taken
+    }
+
+    fn take_some(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        reporter: Reporter,
+        reports: &[v1::Report],
+        refused: &mut [u32; 8],
+    ) -> u32 {
+        let mut judged = Vec::with_capacity(reports.len());
+        for report in reports {
+            match judge(report, reporter, speaker.rules, speaker.allowed) {
+                Ok(good) => judged.push((report, good)),
+                Err(why) => refused[why as usize] += 1,
+            }
+        }
+        {
+            let mut memory = self.memory_mut();
+            for (_, good) in &judged {
+                let measured = now.as_nanos().saturating_sub(good.age.as_nanos());
+                memory.report(Instant::from_nanos(measured), &good.report);
+            }
+        }
+        let mut known = self.known();
+        for (report, good) in &judged {
+            known.note(good);
+            known.gains.add(report);
+        }
+        judged.len() as u32
+    }
+
+    fn note_counts(&self, identity: &Identity, now: Instant, ack: &ReportAck, refused: &[u32; 8]) {
+        let mut known = self.known();
+        let record = known.reporters.hear(&identity.name, now);
+        record.taken += u64::from(ack.taken);
+        record.refused += refused.iter().map(|count| u64::from(*count)).sum::<u64>();
+    }
+
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// Why there is no estimate.
+    pub fn answer(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        query: &v1::Query,
+    ) -> Result<v1::Estimate, NoEstimate> {
+        let network = query.network.as_ref().and_then(v1::Network::to_net);
+        let network = network.ok_or(NoEstimate::Network)?;
+        if !speaker.allowed.may_ask(&network) {
+            return Err(NoEstimate::NotAllowed);
+        }
+        let size = (query.size > 0).then_some(query.size);
+        let estimate = self.memory().estimate(now, network.addr(), size);
+        let estimate = estimate.ok_or(NoEstimate::Unknown)?;
+        // What is answered of is no nearer to a host than what may be asked for.
+        match is_short(&estimate.network, speaker.rules.longest) {
+            true => Ok(told::estimate(&estimate)),
+            false => Ok(v1::Estimate {
+                network: Some(v1::Network::of(network)),
+                ..told::estimate(&estimate)
+            }),
+        }
+    }
+
+    /// Estimates of the busiest networks, at most `most`.
+    pub fn busiest(&self, now: Instant, most: usize) -> Vec<v1::Estimate> {
+        let busiest = self.known().busy.busiest(most);
+        let mut estimates = Vec::with_capacity(busiest.len());
+        for some in busiest.chunks(AT_A_TIME) {
+            let memory = self.memory();
+            let of = |(network, _): &(IpNet, u64)| memory.estimate(now, network.addr(), None);
+            estimates.extend(some.iter().filter_map(of).map(|found| told::estimate(&found)));
+        }
+        estimates
+    }
+
+    /// Forgets what is known of `network` and all within, and has subscribers do so; how many networks were known.
+    pub fn forget(&self, network: IpNet) -> u64 {
+        let forgotten = self.memory_mut().forget(network);
+        {
+            let mut known = self.known();
+            known.busy.forget(&network);
+            known.changed.retain(|changed| !network.contains(changed));
+            known.unshared.retain(|changed| !network.contains(changed));
+        }
+        let what = v1::update::What::Forget(v1::Network::of(network));
+        self.tell(Update { what: Some(what) });
+        forgotten as u64
+    }
+
+    /// Notes the estimates of networks that have changed for their histories, and tells subscribers, if there are any.
+    pub fn tell_changes(&self, now: Instant) {
+        let changed: Vec<IpNet> = self.known().changed.drain().collect();
+        for some in changed.chunks(AT_A_TIME) {
+            let estimates: Vec<_> = {
+                let memory = self.memory();
+                let of = |network: &IpNet| Some((*network, memory.estimate(now, network.addr(), None)?));
+                some.iter().filter_map(of).collect()
+            };
+            let mut known = self.known();
+            for (network, estimate) in &estimates {
+                known.busy.note_estimate(now, *network, estimate);
+            }
+            drop(known);
+            if self.updates.receiver_count() > 0 {
+                let update = |estimate| Update { what: Some(v1::update::What::Estimate(estimate)) };
+                let told = estimates.iter().map(|(_, estimate)| told::estimate(estimate));
+                told.for_each(|estimate| self.tell(update(estimate)));
+            }
+        }
+    }
+}
+
+impl Known {
+    /// A report counts.
+    fn note(&mut self, judged: &Judged) {
+        let network = judged.report.network;
+        self.busy.note_report(network);
+        // Who has no room to be told of hears of the network at its next report.
+        if self.changed.len() < MOST_CHANGED {
+            self.changed.insert(network);
+        }
+        if self.unshared.len() < MOST_CHANGED {
+            self.unshared.insert(network);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! From the samples of a network and of what covers it to one answer.
+
+use super::codes::{rate_of, rtt_of, window_of};
+use super::estimate::{EstimateSource, SiteEstimate};
+use super::kept::{AHEAD, TICK_SECONDS, Tick};
+use super::prefix::Prefix;
+use super::store::EntryKey;
+use super::survival::{Counted, Hazards, Weighted};
+use super::{SiteConfig, SiteMemory};
+use std::net::IpAddr;
+use units::{Duration, Rate};
+
+/// So much weight of its own makes a network's answer its own.
+const ENOUGH: f64 = 3.0;
+/// One host's samples may always weigh so much.
+const ALWAYS: f64 = 3.0;
+/// Confidence is half with so much weight.
+const HALF_SURE: f64 = 4.0;
+/// Which share of the samples measured a lower rate, and which a shorter round trip, than is
+/// answered: away from the ends, which one reporter could move.
+const RATE_QUANTILE: f64 = 0.7;
+const RTT_QUANTILE: f64 = 0.3;
+/// A rate below this part of window over round trip was the network's, not the sender's: the rest of
+/// the window was queued.
+const QUEUED: f64 = 0.8;
+/// A queue was seen if this part of the weight reached its window, or [`ENOUGH`].
+const SEEN: f64 = 0.25;
+/// For a network that nobody has seen, the share of connections without loss is rather this.
+const CAUTION: f64 = 0.9;
+
+/// One question to a site's memory.
+pub(super) struct Question<'a> {
+    memory: &'a SiteMemory,
+    config: &'a SiteConfig,
+    now: Tick,
+    address: IpAddr,
+}
+
+/// Samples of a prefix, and which it is.
+struct Heard {
+    prefix: Prefix,
+    samples: Vec<Weighted>,
+}
+
+impl Heard {
+    fn weight(&self) -> f64 {
+        self.samples.iter().map(|sample| sample.weight).sum()
+    }
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(memory: &'a SiteMemory, now: Tick, address: IpAddr) -> Self {
+        Self { memory, config: &memory.config, now, address }
+    }
+
+    pub(super) fn answer(&self) -> Option<SiteEstimate> {
+        let site = self.heard(Prefix::SITE);
+        let own = self.own();
+        let covering = self.covering(own.as_ref());
+        let assumed = Hazards::assumed(self.config.carried_by_all, self.config.hazard);
+        let mut hazards = assumed.after(&Counted::of(&site.samples), 1.0);
+        for level in covering.iter().rev() {
+            hazards = hazards.after(&Counted::of(&level.samples), self.config.strength);
+        }
+        if let Some(own) = &own {
+            hazards = hazards.after(&Counted::of(&own.samples), self.config.strength);
+        }
+        let weight = own.as_ref().map_or(0.0, Heard::weight);
+        let (source, told) = match (&own, covering.first()) {
+            (Some(own), None) => (EstimateSource::Network, own),
+            (Some(own), Some(_)) if weight >= ENOUGH => (EstimateSource::Network, own),
+            (Some(_), Some(level)) => (EstimateSource::Covering, level),
+            (None, Some(level)) => (EstimateSource::Neighbours, level),
+            (None, None) if site.samples.is_empty() => return None,
+            (None, None) => (EstimateSource::Prior, &site),
+        };
+        Some(self.told(source, told, &hazards))
+    }
+
+    fn told(&self, source: EstimateSource, told: &Heard, hazards: &Hazards) -> SiteEstimate {
+        let share = match source {
+            EstimateSource::Prior => self.config.share.max(CAUTION),
+            _ => self.config.share,
+        };
+        let Measured { rate, min_rtt } = Measured::of(&told.samples);
+        let window = bounded(hazards.window(share), &told.samples);
+        let weight = told.weight();
+        let newest = told.samples.iter().map(|sample| sample.age).fold(f64::MAX, f64::min);
+        let mut reporters: Vec<_> = told.samples.iter().map(|sample| sample.reporter).collect();
+        reporters.sort_unstable();
+        reporters.dedup();
+        SiteEstimate {
+            window,
+            rate,
+            min_rtt,
+            confidence: weight / (weight + HALF_SURE),
+            age: Duration::from_secs_f64(newest),
+            samples: told.samples.len() as u32,
+            reporters: reporters.len() as u32,
+            network: told.prefix.network(),
+            source,
+        }
+    }
+
+    /// The longest prefix that was reported of.
+    fn own(&self) -> Option<Heard> {
+        let all = Prefix::of_address(self.address).map(|prefix| self.heard(prefix));
+        all.into_iter().find(|heard| !heard.samples.is_empty())
+    }
+
+    /// The prefixes that cover the network, longest first. Of each the half in which the network
+    /// lies, and the other one, too, unless they disagree.
+    fn covering(&self, own: Option<&Heard>) -> Vec<Heard> {
+        let longest = Prefix::of_address(self.address).next();
+        let Some(network) = own.map(|own| own.prefix).or(longest) else { return Vec::new() };
+        let levels = network.halves().map(|half| self.level(half));
+        levels.filter(|level| !level.samples.is_empty()).collect()
+    }
+
+    fn level(&self, half: Prefix) -> Heard {
+        let (near, far) = (self.heard(half), self.heard(half.other_half()));
+        let differs = Counted::of(&near.samples).differs(&Counted::of(&far.samples));
+        if far.samples.is_empty() || differs.abs() > self.config.disagreement {
+            return near;
+        }
+        let samples = [near.samples, far.samples].concat();
+        Heard { prefix: half.joined(), samples }
+    }
+
+    /// What all gateways have heard of a prefix, by what it weighs now.
+    fn heard(&self, prefix: Prefix) -> Heard {
+        let mut samples = Vec::new();
+        for origin in self.memory.origins.places() {
+            let Some((heard, places)) = self.memory.places(EntryKey { prefix, origin }) else {
+                continue;
+            };
+            if heard.0 > self.now.0.saturating_add(AHEAD) {
+                continue;
+            }
+            let since = self.now.0.saturating_sub(heard.0);
+            for place in places.iter().filter(|place| !place.is_free()) {
+                let age = f64::from(since + place.age_at(heard)) * TICK_SECONDS;
+                if age <= self.config.max_age.as_secs_f64() {
+                    samples.push(Weighted {
+                        window: place.window,
+                        rate: place.rate,
+                        rtt: place.rtt,
+                        loss: place.is_loss(),
+                        reporter: place.reporter(),
+                        weight: (-age / self.config.half_life.as_secs_f64()).exp2(),
+                        age,
+                    });
+                }
+            }
+        }
+        // Sums of floats depend on the order, and answers shall not.
+        samples.sort_unstable_by_key(Weighted::order);
+        self.cap_reporters(&mut samples);
+        Heard { prefix, samples }
+    }
+
+    /// Lowers the weight of each reporter that has more than its part.
+    fn cap_reporters(&self, samples: &mut [Weighted]) {
+        let mut weights = [0.0; 128];
+        for sample in samples.iter() {
+            weights[usize::from(sample.reporter)] += sample.weight;
+        }
+        let all: f64 = weights.iter().sum();
+        for sample in samples {
+            let own = weights[usize::from(sample.reporter)];
+            let others = all - own;
+            let most = (others * self.config.reporter_share).max(ALWAYS);
+            if others > 0.0 && own > most {
+                sample.weight *= most / own;
+            }
+        }
+    }
+}
+
+/// What samples say of rate and round trip.
+struct Measured {
+    rate: Option<Rate>,
+    min_rtt: Option<Duration>,
+}
+
+impl Measured {
+    fn of(samples: &[Weighted]) -> Self {
+        let rate = quantile(samples, RATE_QUANTILE, |sample| sample.rate);
+        let min_rtt = quantile(samples, RTT_QUANTILE, |sample| sample.rtt);
+        Self { rate: rate.and_then(rate_of), min_rtt: min_rtt.and_then(rtt_of) }
+    }
+}
+
+/// A window that is no more than rate times round trip and the queue that was seen, where the
+/// network's rate was seen.
+fn bounded(window: u64, samples: &[Weighted]) -> u64 {
+    let of_network: Vec<_> = samples.iter().filter(|s| is_of_network(s)).copied().collect();
+    let weight: f64 = of_network.iter().map(|sample| sample.weight).sum();
+    let Measured { rate: Some(rate), .. } = Measured::of(&of_network) else { return window };
+    let Measured { min_rtt: Some(rtt), .. } = Measured::of(samples) else { return window };
+    if weight < 1.0 {
+        return window;
+    }
+    let all: f64 = samples.iter().map(|sample| sample.weight).sum();
+    let proven = Counted::of(samples).reached_by(ENOUGH.min(all * SEEN));
+    window.min(rate.bytes_in(rtt).max(proven))
+}
+
+/// The rate of a sample is the network's: a loss bounded it, or part of the window was queued.
+fn is_of_network(sample: &Weighted) -> bool {
+    let (Some(rate), Some(rtt)) = (rate_of(sample.rate), rtt_of(sample.rtt)) else { return false };
+    sample.loss || (rate.bytes_in(rtt) as f64) < QUEUED * window_of(sample.window) as f64
+}
+
+/// The code below which a share of the samples lies that know it, by weight.
+fn quantile(samples: &[Weighted], share: f64, code: impl Fn(&Weighted) -> u8) -> Option<u8> {
+    let mut known: Vec<(u8, f64)> =
+        samples.iter().map(|s| (code(s), s.weight)).filter(|(code, _)| *code > 0).collect();
+    known.sort_by_key(|(code, _)| *code);
+    let all: f64 = known.iter().map(|(_, weight)| weight).sum();
+    let mut below = 0.0;
+    known.into_iter().find_map(|(code, weight)| {
+        below += weight;
+        (below >= share * all).then_some(code)
+    })
+}

@@ -1,0 +1,62 @@
+//! How a site's memory weighs what it is told.
+
+use super::kept::TICK_SECONDS;
+use units::Duration;
+
+/// How a [`super::SiteMemory`] weighs what it is told, and how much it keeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SiteConfig {
+    /// Networks and covering prefixes kept at most, each with ten samples: 85 bytes.
+    pub max_networks: usize,
+    /// Beside them, prefixes that are heard of often and keep 64 samples: 413 bytes each.
+    pub max_busy: usize,
+    /// In which time a sample loses half of its weight. Five minutes, for which paths were found to be
+    /// stable (Zhang, Qiu & Keshav 2000 §5.2.3).
+    pub half_life: Duration,
+    /// Networks whose newest sample is older answer no more by themselves. At most 17 hours.
+    pub max_age: Duration,
+    /// The share of connections that the answered window serves without loss, 0.5 to 1.
+    pub share: f64,
+    /// The window that any network is taken to carry, bytes: the initial window that any host may
+    /// begin with (RFC 6928).
+    pub carried_by_all: u64,
+    /// Chance of a loss in each eighth of an octave above that, where nobody has been.
+    pub hazard: f64,
+    /// As how many samples what a covering prefix or the site says counts.
+    pub strength: f64,
+    /// Most that one host's samples weigh beside others, as a part of the others' weight.
+    pub reporter_share: f64,
+    /// Standard deviations between two halves of a prefix, or a network and what covers it, from
+    /// which on they do not answer together.
+    pub disagreement: f64,
+    /// The number of this gateway among those of the site, for [`super::SiteRecord`]s.
+    pub origin: u32,
+    /// What prefixes are hashed with: secret, where visitors could choose theirs.
+    pub seed: u64,
+}
+
+impl Default for SiteConfig {
+    fn default() -> Self {
+        Self {
+            max_networks: 1 << 20,
+            max_busy: 1 << 16,
+            half_life: Duration::from_secs(300),
+            max_age: Duration::from_secs(12 * 3600),
+            share: 0.7,
+            carried_by_all: 14_600,
+            hazard: 0.06,
+            strength: 4.0,
+            reporter_share: 1.0 / 3.0,
+            disagreement: 2.6,
+            origin: 0,
+            seed: 0,
+        }
+    }
+}
+
+impl SiteConfig {
+    /// A network whose samples are replaced sooner, in steps of time, is busy.
+    pub(super) fn busy_ticks(&self) -> u32 {
+        (self.half_life.as_secs_f64() / TICK_SECONDS) as u32
+    }
+}

@@ -1,0 +1,41 @@
+//! What a site's memory answers.
+
+use ipnet::IpNet;
+use units::{Duration, Rate};
+
+/// What a network carries, as far as the site knows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SiteEstimate {
+    /// Bytes that a connection may have in flight: at most rate times round trip and the queue that
+    /// was seen.
+    pub window: u64,
+    /// How fast data arrives, if anyone has measured it.
+    pub rate: Option<Rate>,
+    /// Lowest round trip, if anyone has measured it.
+    pub min_rtt: Option<Duration>,
+    /// 0 (nothing is known) to 1: `n / (n + 4)`, where n counts the samples by their weight.
+    pub confidence: f64,
+    /// Of the newest sample that counts; exact to two seconds.
+    pub age: Duration,
+    /// Samples that count.
+    pub samples: u32,
+    /// Hosts that have reported them.
+    pub reporters: u32,
+    /// The prefix that answered.
+    pub network: IpNet,
+    /// How near the answer's samples are to the address asked for.
+    pub source: EstimateSource,
+}
+
+/// Whose samples an estimate is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EstimateSource {
+    /// The network's own, enough of them.
+    Network,
+    /// Few of the network's own, and those of a prefix that covers it.
+    Covering,
+    /// None of the network's own; those of its neighbours under a prefix that covers all of them.
+    Neighbours,
+    /// The site's: what networks are like that it does know.
+    Prior,
+}

@@ -1,0 +1,138 @@
+//! Samples as they are kept: six bytes each, and which of them goes when a new one comes.
+
+use super::codes::{rate_code, rtt_code, window_code};
+use super::report::{ReportBound, Reporter, SiteReport};
+use units::Instant;
+
+/// Time in steps of 2^30 ns, 1.07 s: fine enough for what ages by minutes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Tick(pub(super) u32);
+
+/// A step of [`Tick`], seconds.
+pub(super) const TICK_SECONDS: f64 = (1 << 30) as f64 / 1e9;
+/// Older samples are forgotten, 17.9 h: beyond 65,535 steps their age could not be told.
+pub(super) const OLDEST: u32 = 60_000;
+/// By so much, 64 s, clocks of a site may differ, or one go back. What seems to lie further ahead is
+/// no sample.
+pub(super) const AHEAD: u32 = 60;
+
+impl Tick {
+    pub(super) fn at(now: Instant) -> Self {
+        Self(u32::try_from(now.as_nanos() >> 30).unwrap_or(u32::MAX))
+    }
+}
+
+/// A sample of a network. One without a window is a free place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct KeptSample {
+    /// The lower half of its [`Tick`].
+    pub(super) at: u16,
+    /// Code of the window that was carried.
+    pub(super) window: u8,
+    /// Code of the rate.
+    pub(super) rate: u8,
+    /// Code of the lowest round trip.
+    pub(super) rtt: u8,
+    /// Who says so, in seven bits, and in the highest bit whether a loss bounded the window.
+    pub(super) who: u8,
+}
+
+const LOSS: u8 = 0x80;
+
+impl KeptSample {
+    pub(super) fn new(at: Tick, report: &SiteReport) -> Self {
+        let loss = if report.bound == ReportBound::Loss { LOSS } else { 0 };
+        Self {
+            at: at.0 as u16,
+            // A window of nothing is the smallest: all of it was lost.
+            window: window_code(report.carried()).max(1),
+            rate: rate_code(report.rate),
+            rtt: rtt_code(report.min_rtt),
+            who: label(report.reporter) | loss,
+        }
+    }
+
+    pub(super) const fn is_free(self) -> bool {
+        self.window == 0
+    }
+
+    pub(super) const fn is_loss(self) -> bool {
+        self.who & LOSS != 0
+    }
+
+    pub(super) const fn reporter(self) -> u8 {
+        self.who & !LOSS
+    }
+
+    /// Steps between the sample and `heard`, when the newest sample beside it was taken.
+    pub(super) const fn age_at(self, heard: Tick) -> u32 {
+        (heard.0 as u16).wrapping_sub(self.at) as u32
+    }
+}
+
+/// A reporter in seven bits. Two hosts that share a label share a weight.
+fn label(reporter: Reporter) -> u8 {
+    (reporter.0.wrapping_mul(0x9E37_79B9) >> 25) as u8
+}
+
+/// Samples of one prefix, and when the newest of them was taken.
+pub(super) struct Samples<'a> {
+    pub(super) heard: &'a mut Tick,
+    pub(super) places: &'a mut [KeptSample],
+}
+
+impl Samples<'_> {
+    /// Takes a sample in. Answers the age in steps of the one that had to go, if any had to.
+    ///
+    /// Places are shared fairly. The reporter with the most places gives one up, its oldest; a
+    /// reporter that has as many as any other replaces its own. However much one host reports, the
+    /// others keep theirs.
+    pub(super) fn insert(&mut self, at: Tick, sample: KeptSample) -> Option<u32> {
+        self.move_to(at);
+        let sample = KeptSample { at: self.heard.0 as u16, ..sample };
+        let (place, age) = match self.places.iter().position(|place| place.is_free()) {
+            Some(free) => (free, None),
+            None => self.surplus(sample.reporter()),
+        };
+        if let Some(place) = self.places.get_mut(place) {
+            *place = sample;
+        }
+        age
+    }
+
+    /// Forgets what would be too old at `at`. A clock that went back a little stands still; one that
+    /// went back far leaves nothing that has an age.
+    fn move_to(&mut self, at: Tick) {
+        if self.heard.0 > at.0.saturating_add(AHEAD) {
+            self.places.fill(KeptSample::default());
+            *self.heard = at;
+        }
+        let at = at.max(*self.heard);
+        let passed = at.0 - self.heard.0;
+        if passed > 0 {
+            for place in self.places.iter_mut().filter(|place| !place.is_free()) {
+                if place.age_at(*self.heard).saturating_add(passed) > OLDEST {
+                    *place = KeptSample::default();
+                }
+            }
+            *self.heard = at;
+        }
+    }
+
+    /// The place that a sample of `reporter` gets when none is free, and the age of what is there.
+    fn surplus(&self, reporter: u8) -> (usize, Option<u32>) {
+        let mut held = [0_u8; 128];
+        for place in self.places.iter() {
+            held[usize::from(place.reporter())] += 1;
+        }
+        let most = held.iter().copied().max().unwrap_or(0);
+        let own = held[usize::from(reporter)];
+        let may_go = |place: &KeptSample| match own == most {
+            true => place.reporter() == reporter,
+            false => held[usize::from(place.reporter())] == most,
+        };
+        let of_these = self.places.iter().enumerate().filter(|(_, place)| may_go(place));
+        let oldest = of_these.max_by_key(|(_, place)| place.age_at(*self.heard));
+        oldest.map_or((0, None), |(i, place)| (i, Some(place.age_at(*self.heard))))
+    }
+}

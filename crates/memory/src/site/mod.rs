@@ -1,0 +1,208 @@
+//! What all hosts of a site know of the networks that its visitors come from.
+//!
+//! Hosts report what their connections met ([`SiteReport`]); [`SiteMemory::estimate`] answers what a
+//! network carries. A window that met no loss is a lower bound, not an estimate, so a memory that is
+//! told what its own answers led to does not confirm itself (`survival`). Samples age, one host's
+//! weigh no more than a part of the others', and where a network has few, the prefixes that cover it
+//! answer, and at last the site ([`EstimateSource`]).
+//!
+//! Bounded, without I/O, clock or randomness. What of it outlives a restart, or goes to other
+//! gateways of the site, are [`SiteRecord`]s.
+
+mod answer;
+mod codes;
+mod config;
+mod estimate;
+mod kept;
+mod origins;
+mod prefix;
+mod record;
+mod report;
+mod store;
+mod survival;
+
+pub use config::SiteConfig;
+pub use estimate::{EstimateSource, SiteEstimate};
+pub use record::{SiteNetwork, SiteRecord};
+pub use report::{ReportBound as Bound, Reporter, SiteReport};
+
+use answer::Question;
+use ipnet::IpNet;
+use kept::{KeptSample, Tick};
+use origins::Origins;
+use prefix::Prefix;
+use std::net::IpAddr;
+use store::{Entry, EntryKey, Store};
+use units::Instant;
+
+/// Samples kept of a network.
+const FEW: usize = 10;
+/// Samples kept of a network that is heard of often.
+const MANY: usize = 64;
+/// Of so many reports of a prefix one is told to the prefixes that cover it, so that a busy network
+/// does not speak for its neighbours; the first always is.
+const TOLD_TO_HALVES: u32 = 8;
+/// The same for the site.
+const TOLD_TO_SITE: u32 = 16;
+
+/// What a site knows of networks.
+pub struct SiteMemory {
+    config: SiteConfig,
+    few: Store<FEW>,
+    many: Store<MANY>,
+    origins: Origins,
+}
+
+impl SiteMemory {
+    /// A memory that knows nothing yet.
+    pub fn new(config: SiteConfig) -> Self {
+        Self {
+            few: Store::new(config.max_networks, config.seed),
+            many: Store::new(config.max_busy, config.seed),
+            origins: Origins::new(config.origin),
+            config,
+        }
+    }
+
+    /// Takes in a report at `now`. What is no network of the site's visitors, because its prefix is
+    /// shorter than 16 bits of IPv4 or 32 of IPv6, is left out.
+    pub fn report(&mut self, now: Instant, report: &SiteReport) {
+        let Some(network) = Prefix::of_report(report.network) else { return };
+        let at = Tick::at(now);
+        let sample = KeptSample::new(at, report);
+        let count = self.insert(network, at, sample);
+        if count % TOLD_TO_HALVES == 1 {
+            for half in network.halves() {
+                self.insert(half, at, sample);
+            }
+        }
+        if count % TOLD_TO_SITE == 1 {
+            self.insert(Prefix::SITE, at, sample);
+        }
+    }
+
+    /// What the network of `address` carries at `now`; `None` if the site knows nothing at all. A
+    /// transfer of a known `size`, bytes, gets no more than it can use.
+    pub fn estimate(
+        &self,
+        now: Instant,
+        address: IpAddr,
+        size: Option<u64>,
+    ) -> Option<SiteEstimate> {
+        let mut estimate = Question::new(self, Tick::at(now), address).answer()?;
+        if let Some(size) = size {
+            estimate.window = estimate.window.min(size.max(1));
+        }
+        Some(estimate)
+    }
+
+    /// Forgets what was heard of `network` and of all networks in it. Answers how many were
+    /// forgotten. What prefixes that cover it were told stays with them until it has aged.
+    pub fn forget(&mut self, network: IpNet) -> usize {
+        let whole = Prefix::of_any(network);
+        let within = |key: &EntryKey| key.prefix.is_within(whole) && key.prefix != Prefix::SITE;
+        let few: Vec<_> = self.few.iter().map(Entry::key).filter(within).collect();
+        let many: Vec<_> = self.many.iter().map(Entry::key).filter(within).collect();
+        few.iter().for_each(|key| _ = self.few.take(*key));
+        many.iter().for_each(|key| _ = self.many.take(*key));
+        let both = few.iter().chain(&many);
+        both.filter(|key| key.prefix.is_network()).count()
+    }
+
+    /// Networks and covering prefixes that something is kept of.
+    pub fn len(&self) -> usize {
+        self.few.len() + self.many.len()
+    }
+
+    /// True if nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The networks that something is kept of, in no order that means anything.
+    pub fn networks(&self) -> impl Iterator<Item = SiteNetwork> {
+        let few = self.few.iter().map(SiteNetwork::of);
+        few.chain(self.many.iter().map(SiteNetwork::of)).flatten()
+    }
+
+    /// What a snapshot or a shared store keeps: the samples that were reported here, and those that
+    /// other gateways have told.
+    pub fn records(&self) -> impl Iterator<Item = SiteRecord> {
+        let few = self.few.iter().map(|entry| SiteRecord::of(entry, &self.origins));
+        few.chain(self.many.iter().map(|entry| SiteRecord::of(entry, &self.origins)))
+    }
+
+    /// Takes in what another gateway, or this one before a restart, knows of a network. Of two
+    /// records of one gateway the later one counts, so neither order nor repetition matters. False
+    /// if it is not taken: it is no later than what is known, or malformed.
+    pub fn merge(&mut self, record: &SiteRecord) -> bool {
+        let Some(prefix) = Prefix::of_record(record.network) else { return false };
+        let Some(origin) = self.origins.place_of(record.origin) else { return false };
+        let key = EntryKey { prefix, origin };
+        if self.version(key).is_some_and(|version| version >= record.version()) {
+            return false;
+        }
+        self.take(key);
+        if record.len() > FEW {
+            self.put_many(record.entry(key));
+        } else {
+            self.put_few(record.entry(key));
+        }
+        true
+    }
+
+    /// Takes a sample of a prefix in. Answers how many that makes, from 1.
+    fn insert(&mut self, prefix: Prefix, at: Tick, sample: KeptSample) -> u32 {
+        let key = EntryKey { prefix, origin: Origins::OWN };
+        if let Some(entry) = self.few.get_mut(key) {
+            let before = *entry;
+            let replaced = entry.insert(at, sample);
+            let count = entry.sequence;
+            if replaced.is_some_and(|age| age < self.config.busy_ticks()) {
+                self.few.take(key);
+                let mut busy = before.resized();
+                busy.insert(at, sample);
+                self.put_many(busy);
+            }
+            return count;
+        }
+        if let Some(entry) = self.many.get_mut(key) {
+            entry.insert(at, sample);
+            return entry.sequence;
+        }
+        let mut entry = Entry::new(key);
+        entry.insert(at, sample);
+        self.put_few(entry);
+        entry.sequence
+    }
+
+    fn put_few(&mut self, entry: Entry<FEW>) {
+        self.few.put(entry);
+    }
+
+    /// Puts in an entry of a busy prefix; another may become one of few samples for it.
+    fn put_many(&mut self, entry: Entry<MANY>) {
+        if let Some(gone) = self.many.put(entry) {
+            self.put_few(gone.resized());
+        }
+    }
+
+    fn take(&mut self, key: EntryKey) {
+        self.few.take(key);
+        self.many.take(key);
+    }
+
+    fn version(&self, key: EntryKey) -> Option<(u32, u32)> {
+        let few = self.few.get(key).map(|entry| (entry.heard.0, entry.sequence));
+        few.or_else(|| self.many.get(key).map(|entry| (entry.heard.0, entry.sequence)))
+    }
+
+    /// What one gateway has heard of a prefix.
+    fn places(&self, key: EntryKey) -> Option<(Tick, &[KeptSample])> {
+        let few = self.few.get(key).map(|entry| (entry.heard, &entry.places[..]));
+        few.or_else(|| self.many.get(key).map(|entry| (entry.heard, &entry.places[..])))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! Which prefixes a site's memory keeps, and which of them cover which.
+//!
+//! Reports are kept at lengths of 16, 20, 24 and 28 bits of IPv4, and 32, 40, 48, 56 and 64 of IPv6.
+//! Above each length that covers others lie its two *halves*, one bit longer: if they agree, they
+//! answer together for the covering prefix, and if not, each for itself.
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// A prefix in nine bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Prefix {
+    /// The first 64 bits of the address; of IPv4 the upper half is used.
+    pub(super) bits: u64,
+    /// Length in bits, and in the highest bit the family.
+    pub(super) tag: u8,
+}
+
+const IPV6: u8 = 0x80;
+const LEAVES_4: [u8; 4] = [28, 24, 20, 16];
+const LEAVES_6: [u8; 5] = [64, 56, 48, 40, 32];
+const HALVES_4: [u8; 3] = [25, 21, 17];
+const HALVES_6: [u8; 4] = [57, 49, 41, 33];
+
+impl Prefix {
+    /// Stands for all networks of a site, of both families.
+    pub(super) const SITE: Self = Self { bits: 0, tag: 0 };
+
+    fn new(bits: u64, length: u8, family: u8) -> Self {
+        let mask = if length == 0 { 0 } else { u64::MAX << (64 - u32::from(length)) };
+        Self { bits: bits & mask, tag: length | family }
+    }
+
+    /// The prefix under which reports of `network` are kept: cut to the next shorter length that is
+    /// kept, at most that of [`LEAVES_4`] or [`LEAVES_6`]. `None` if it is shorter than the shortest.
+    pub(super) fn of_report(network: IpNet) -> Option<Self> {
+        let (bits, family) = bits_of(network.addr());
+        // An IPv4 network written as one of IPv6 has 96 bits more (RFC 4291 §2.5.5.2).
+        let surplus = if network.max_prefix_len() == 128 && family == 0 { 96 } else { 0 };
+        let length = network.prefix_len().checked_sub(surplus)?;
+        let kept = leaves(family).iter().find(|kept| **kept <= length)?;
+        Some(Self::new(bits, *kept, family))
+    }
+
+    /// The prefixes that an address may be kept under, longest first.
+    pub(super) fn of_address(address: IpAddr) -> impl Iterator<Item = Self> {
+        let (bits, family) = bits_of(address);
+        leaves(family).iter().map(move |length| Self::new(bits, *length, family))
+    }
+
+    /// Those halves of covering prefixes that this prefix lies in, longest first.
+    pub(super) fn halves(self) -> impl Iterator<Item = Self> {
+        let family = self.tag & IPV6;
+        let halves: &[u8] = if family == 0 { &HALVES_4 } else { &HALVES_6 };
+        let shorter = halves.iter().filter(move |length| **length < self.length());
+        shorter.map(move |length| Self::new(self.bits, *length, family))
+    }
+
+    /// The other half of the covering prefix.
+    pub(super) fn other_half(self) -> Self {
+        Self { bits: self.bits ^ (1 << (64 - u32::from(self.length()))), ..self }
+    }
+
+    /// The prefix that both halves make up.
+    pub(super) fn joined(self) -> Self {
+        Self::new(self.bits, self.length().saturating_sub(1), self.tag & IPV6)
+    }
+
+    /// Bits.
+    pub(super) const fn length(self) -> u8 {
+        self.tag & !IPV6
+    }
+
+    /// True if reports are kept under it, false of halves and of the site.
+    pub(super) fn is_network(self) -> bool {
+        leaves(self.tag & IPV6).contains(&self.length())
+    }
+
+    /// True if every address of `self` is one of `other`.
+    pub(super) fn is_within(self, other: Self) -> bool {
+        let family = self.tag & IPV6;
+        family == other.tag & IPV6
+            && self.length() >= other.length()
+            && Self::new(self.bits, other.length(), family) == other
+    }
+
+    /// The same as other crates know it. The site is `0.0.0.0/0`.
+    pub(super) fn network(self) -> IpNet {
+        let length = self.length();
+        if self.tag & IPV6 == 0 {
+            let address = Ipv4Addr::from_bits((self.bits >> 32) as u32);
+            Ipv4Net::new(address, length).unwrap_or_default().into()
+        } else {
+            let address = Ipv6Addr::from_bits(u128::from(self.bits) << 64);
+            Ipv6Net::new(address, length).unwrap_or_default().into()
+        }
+    }
+
+    /// A prefix that [`Self::network`] has given; `None` if it is none that is kept.
+    pub(super) fn of_record(network: IpNet) -> Option<Self> {
+        let (bits, family) = match network {
+            IpNet::V4(net) => (u64::from(net.network().to_bits()) << 32, 0),
+            IpNet::V6(net) => ((net.network().to_bits() >> 64) as u64, IPV6),
+        };
+        let prefix = Self { bits, tag: network.prefix_len().min(0x7f) | family };
+        let halves: &[u8] = if family == 0 { &HALVES_4 } else { &HALVES_6 };
+        let kept = prefix.is_network() || halves.contains(&prefix.length());
+        (kept || prefix == Self::SITE).then_some(prefix)
+    }
+
+    /// The prefix, of any length up to that of the longest kept, of a network to forget.
+    pub(super) fn of_any(network: IpNet) -> Self {
+        let (bits, family) = bits_of(network.addr());
+        let surplus = if network.max_prefix_len() == 128 && family == 0 { 96 } else { 0 };
+        let most = leaves(family)[0];
+        Self::new(bits, network.prefix_len().saturating_sub(surplus).min(most), family)
+    }
+}
+
+fn leaves(family: u8) -> &'static [u8] {
+    if family == 0 { &LEAVES_4 } else { &LEAVES_6 }
+}
+
+/// The upper bits of an address and its family.
+fn bits_of(address: IpAddr) -> (u64, u8) {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => (u64::from(v4.to_bits()) << 32, 0),
+        IpAddr::V6(v6) => ((v6.to_bits() >> 64) as u64, IPV6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn kept(text: &str) -> Option<String> {
+        Prefix::of_report(text.parse().unwrap()).map(|prefix| prefix.network().to_string())
+    }
+
+    #[test]
+    fn reports_are_kept_at_fixed_lengths() {
+        assert_eq!(kept("192.0.2.0/24").as_deref(), Some("192.0.2.0/24"));
+        assert_eq!(kept("192.0.2.64/27").as_deref(), Some("192.0.2.0/24"));
+        // An address is never kept: 28 bits at most.
+        assert_eq!(kept("192.0.2.77/32").as_deref(), Some("192.0.2.64/28"));
+        assert_eq!(kept("2001:db8:1:2:3::/80").as_deref(), Some("2001:db8:1:2::/64"));
+        assert_eq!(kept("::ffff:192.0.2.0/120").as_deref(), Some("192.0.2.0/24"));
+        // Half of the Internet is no network.
+        assert_eq!(kept("128.0.0.0/1"), None);
+    }
+
+    #[test]
+    fn halves_cover_what_is_shorter() {
+        let leaf = Prefix::of_report("10.1.25.0/24".parse().unwrap()).unwrap();
+        let halves: Vec<_> = leaf.halves().map(|half| half.network().to_string()).collect();
+        // 25 = 0b11001: the half of /20 at 24, the half of /16 at 0.
+        assert_eq!(halves, ["10.1.24.0/21", "10.1.0.0/17"]);
+        let half = leaf.halves().next().unwrap();
+        assert_eq!(half.other_half().network().to_string(), "10.1.16.0/21");
+        assert_eq!(half.joined().network().to_string(), "10.1.16.0/20");
+    }
+
+    proptest! {
+        #[test]
+        fn a_prefix_is_read_back_and_covers_its_own(v4: u32, v6: u128, six: bool) {
+            let address = if six { IpAddr::from(v6.to_be_bytes()) } else { IpAddr::from(v4.to_be_bytes()) };
+            for prefix in Prefix::of_address(address) {
+                prop_assert_eq!(Prefix::of_record(prefix.network()), Some(prefix));
+                prop_assert!(prefix.network().contains(&address.to_canonical()));
+                for half in prefix.halves() {
+                    prop_assert_eq!(Prefix::of_record(half.network()), Some(half));
+                    prop_assert!(prefix.is_within(half) && prefix.is_within(half.joined()));
+                    prop_assert!(!prefix.is_within(half.other_half()));
+                }
+            }
+        }
+    }
+}

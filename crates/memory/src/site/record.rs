@@ -1,0 +1,97 @@
+//! What of a site's memory outlives a restart and goes to other gateways.
+
+use super::kept::{KeptSample, Tick};
+use super::origins::Origins;
+use super::store::{Entry, EntryKey};
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+
+/// Samples of a record at most.
+const MOST: usize = super::MANY;
+
+/// What one gateway has heard of one network, to be kept or told.
+///
+/// Gateways that exchange records have to reckon time from one origin, for example 1970.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SiteRecord {
+    /// The network, or a prefix that covers networks; `0.0.0.0/0` is the site itself.
+    pub network: IpNet,
+    /// The gateway that has heard it ([`super::SiteConfig::origin`]).
+    pub origin: u32,
+    /// When the newest sample was taken, in steps of 2^30 ns from the origin of time.
+    pub heard: u32,
+    /// Reports until then; with `heard` it says which of two records is the later.
+    pub sequence: u32,
+    /// Six bytes a sample: the lower half of its time, low byte first, then codes of window, rate and
+    /// round trip, and who said it.
+    pub samples: Vec<u8>,
+}
+
+/// A network that a site knows something of, for a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteNetwork {
+    /// Its prefix.
+    pub network: IpNet,
+    /// Reports ever taken in; starts again at 2^32.
+    pub reports: u32,
+    /// Samples kept.
+    pub samples: u32,
+}
+
+impl SiteNetwork {
+    /// A network; `None` of prefixes that cover several.
+    pub(super) fn of<const N: usize>(entry: &Entry<N>) -> Option<Self> {
+        let prefix = entry.key().prefix;
+        let samples = entry.places.iter().filter(|place| !place.is_free()).count() as u32;
+        let network = prefix.is_network().then(|| prefix.network())?;
+        Some(Self { network, reports: entry.sequence, samples })
+    }
+}
+
+impl SiteRecord {
+    pub(super) fn of<const N: usize>(entry: &Entry<N>, origins: &Origins) -> Self {
+        let key = entry.key();
+        let kept = entry.places.iter().filter(|place| !place.is_free());
+        let bytes = |place: &KeptSample| {
+            let [low, high] = place.at.to_le_bytes();
+            [low, high, place.window, place.rate, place.rtt, place.who]
+        };
+        Self {
+            network: key.prefix.network(),
+            origin: origins.number_of(key.origin),
+            heard: entry.heard.0,
+            sequence: entry.sequence,
+            samples: kept.flat_map(bytes).collect(),
+        }
+    }
+
+    /// Samples.
+    pub fn len(&self) -> usize {
+        self.samples.len() / 6
+    }
+
+    /// True without any.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) const fn version(&self) -> (u32, u32) {
+        (self.heard, self.sequence)
+    }
+
+    /// What is kept of it: the newest samples that there is a place for.
+    pub(super) fn entry<const N: usize>(&self, key: EntryKey) -> Entry<N> {
+        let mut entry = Entry::new(key);
+        (entry.heard, entry.sequence) = (Tick(self.heard), self.sequence);
+        let sample = |bytes: &[u8]| match *bytes {
+            [low, high, window, rate, rtt, who] => {
+                KeptSample { at: u16::from_le_bytes([low, high]), window, rate, rtt, who }
+            }
+            _ => KeptSample::default(),
+        };
+        let samples: Vec<_> = self.samples.chunks_exact(6).take(MOST).map(sample).collect();
+        entry.fill(&samples);
+        entry
+    }
+}

@@ -1,0 +1,60 @@
+//! What the hosts of a site report of networks.
+
+use ipnet::IpNet;
+use units::{Duration, Rate};
+
+/// Which host of a site says something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reporter(pub u32);
+
+/// What one connection, or a part of its life, says of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteReport {
+    /// The network of the connection's remote end: a prefix, never an address. [`super::SiteMemory`]
+    /// shortens it to the lengths that it keeps.
+    pub network: IpNet,
+    /// The host that reports.
+    pub reporter: Reporter,
+    /// Bytes. Under [`ReportBound::Loss`] the window at which the loss came. Otherwise the most that was in
+    /// flight and arrived.
+    pub window: u64,
+    /// How fast data arrived, if it was measured.
+    pub rate: Option<Rate>,
+    /// Lowest round trip, if it was measured.
+    pub min_rtt: Option<Duration>,
+    /// Segments sent in what is reported, or in the window that met the loss.
+    pub sent: u32,
+    /// Segments of `sent` that were lost; at most `sent` counts.
+    pub lost: u32,
+    /// What kept the window from being larger.
+    pub bound: ReportBound,
+}
+
+impl SiteReport {
+    /// The window that the network carried, bytes: without loss the reported one, with loss the share
+    /// of it that arrived.
+    pub(super) fn carried(&self) -> u64 {
+        if self.bound != ReportBound::Loss || self.sent == 0 {
+            return self.window;
+        }
+        let arrived = u128::from(self.sent - self.lost.min(self.sent));
+        let carried = u128::from(self.window) * arrived / u128::from(self.sent);
+        u64::try_from(carried).unwrap_or(u64::MAX)
+    }
+}
+
+/// What kept a window from being larger. Only a loss says what a network carries; everything else is
+/// a lower bound of it (a censored sample).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ReportBound {
+    /// A loss, or an ECN mark.
+    Loss,
+    /// The window that the receiver offered.
+    ReceiveWindow,
+    /// The application, which had no more to send at the time.
+    Application,
+    /// The sender's own start: it used the whole of its window, and nothing was lost.
+    OwnStart,
+    /// The transfer was over before its window was used.
+    Over,
+}

@@ -1,0 +1,205 @@
+//! A bounded table of prefixes with so many samples each: eighty bytes a prefix where few are kept,
+//! and five for finding it.
+//!
+//! Entries lie in pages, which never move, and an index finds them. When the table is full, a hand
+//! goes round (as in the CLOCK of page replacement): of the next few entries the one that was not
+//! heard of for longest goes.
+
+use super::kept::{KeptSample, Samples, Tick};
+use super::prefix::Prefix;
+use hashbrown::HashTable;
+use siphasher::sip::SipHasher13;
+use std::hash::Hasher;
+
+/// Entries of a page.
+const PAGE: usize = 4096;
+/// Of so many entries the oldest goes.
+const LOOKED_AT: usize = 16;
+
+/// Whose samples an entry holds: a prefix as one gateway has heard of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EntryKey {
+    pub(super) prefix: Prefix,
+    /// Place of the gateway in the list of those known.
+    pub(super) origin: u8,
+}
+
+/// What is kept of a prefix.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<const N: usize> {
+    bits: u64,
+    /// Reports taken in, and not only kept.
+    pub(super) sequence: u32,
+    pub(super) heard: Tick,
+    pub(super) places: [KeptSample; N],
+    tag: u8,
+    origin: u8,
+}
+
+impl<const N: usize> Entry<N> {
+    pub(super) fn new(key: EntryKey) -> Self {
+        Self {
+            bits: key.prefix.bits,
+            sequence: 0,
+            heard: Tick::default(),
+            places: [KeptSample::default(); N],
+            tag: key.prefix.tag,
+            origin: key.origin,
+        }
+    }
+
+    pub(super) const fn key(&self) -> EntryKey {
+        EntryKey { prefix: Prefix { bits: self.bits, tag: self.tag }, origin: self.origin }
+    }
+
+    /// Takes in a sample; answers the age of the one that had to go.
+    pub(super) fn insert(&mut self, at: Tick, sample: KeptSample) -> Option<u32> {
+        self.sequence = self.sequence.wrapping_add(1);
+        Samples { heard: &mut self.heard, places: &mut self.places }.insert(at, sample)
+    }
+
+    /// The same with places for more samples, or for the newest of them.
+    pub(super) fn resized<const M: usize>(&self) -> Entry<M> {
+        let mut resized = Entry::new(self.key());
+        (resized.sequence, resized.heard) = (self.sequence, self.heard);
+        resized.fill(&self.places);
+        resized
+    }
+
+    /// Keeps the newest of `samples`, which are as old as `heard` says.
+    pub(super) fn fill(&mut self, samples: &[KeptSample]) {
+        let mut kept: Vec<_> = samples.iter().filter(|place| !place.is_free()).copied().collect();
+        kept.sort_by_key(|place| place.age_at(self.heard));
+        self.places = [KeptSample::default(); N];
+        for (place, sample) in self.places.iter_mut().zip(kept) {
+            *place = sample;
+        }
+    }
+}
+
+/// The table.
+pub(super) struct Store<const N: usize> {
+    index: HashTable<u32>,
+    pages: Vec<Vec<Entry<N>>>,
+    len: usize,
+    limit: usize,
+    /// Where the search for an entry to give up goes on.
+    hand: usize,
+    /// What keys are hashed with, so that nobody can choose prefixes that collide.
+    seed: u64,
+}
+
+impl<const N: usize> Store<N> {
+    /// An empty table of at most `limit` entries, at least one.
+    pub(super) fn new(limit: usize, seed: u64) -> Self {
+        let limit = limit.clamp(1, u32::MAX as usize);
+        Self { index: HashTable::new(), pages: Vec::new(), len: 0, limit, hand: 0, seed }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn get(&self, key: EntryKey) -> Option<&Entry<N>> {
+        Some(self.at(self.find(key)?))
+    }
+
+    pub(super) fn get_mut(&mut self, key: EntryKey) -> Option<&mut Entry<N>> {
+        let place = self.find(key)?;
+        Some(self.at_mut(place))
+    }
+
+    /// Puts a new entry in. Answers the one that had to go for it.
+    pub(super) fn put(&mut self, entry: Entry<N>) -> Option<Entry<N>> {
+        if let Some(place) = self.find(entry.key()) {
+            *self.at_mut(place) = entry;
+            return None;
+        }
+        let gone = (self.len >= self.limit).then(|| self.oldest_near()).and_then(|k| self.take(k));
+        let place = self.len;
+        if place.is_multiple_of(PAGE) && place / PAGE == self.pages.len() {
+            self.pages.push(Vec::with_capacity(PAGE.min(self.limit)));
+        }
+        self.pages[place / PAGE].push(entry);
+        self.len += 1;
+        let hash = hash(self.seed, entry.key());
+        let (pages, seed) = (&self.pages, self.seed);
+        let rehash = |place: &u32| hash_at(pages, seed, *place);
+        self.index.insert_unique(hash, place as u32, rehash);
+        gone
+    }
+
+    /// Takes an entry out.
+    pub(super) fn take(&mut self, key: EntryKey) -> Option<Entry<N>> {
+        let hash = hash(self.seed, key);
+        let pages = &self.pages;
+        let found = self.index.find_entry(hash, |place| key_at(pages, *place) == key).ok()?;
+        let (place, _) = found.remove();
+        let taken = *self.at(place as usize);
+        self.fill_gap(place as usize);
+        Some(taken)
+    }
+
+    /// All entries, in no order that means anything.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<N>> {
+        self.pages.iter().flatten()
+    }
+
+    /// Moves the last entry to a place that became free.
+    fn fill_gap(&mut self, place: usize) {
+        let last = self.len - 1;
+        let Some(moved) = self.pages[last / PAGE].pop() else { return };
+        if self.pages[last / PAGE].is_empty() {
+            self.pages.pop();
+        }
+        self.len = last;
+        if place == last {
+            return;
+        }
+        *self.at_mut(place) = moved;
+        let hash = hash(self.seed, moved.key());
+        if let Some(known) = self.index.find_mut(hash, |known| *known == last as u32) {
+            *known = place as u32;
+        }
+    }
+
+    /// Of the next few entries the one that was not heard of for longest.
+    fn oldest_near(&mut self) -> EntryKey {
+        let places = (0..LOOKED_AT.min(self.len)).map(|step| (self.hand + step) % self.len);
+        let oldest = places.min_by_key(|place| self.at(*place).heard).unwrap_or(0);
+        self.hand = (self.hand + LOOKED_AT) % self.len.max(1);
+        self.at(oldest).key()
+    }
+
+    fn find(&self, key: EntryKey) -> Option<usize> {
+        let found = self.index.find(hash(self.seed, key), |place| self.key_at(*place) == key);
+        found.map(|place| *place as usize)
+    }
+
+    fn key_at(&self, place: u32) -> EntryKey {
+        key_at(&self.pages, place)
+    }
+
+    fn at(&self, place: usize) -> &Entry<N> {
+        &self.pages[place / PAGE][place % PAGE]
+    }
+
+    fn at_mut(&mut self, place: usize) -> &mut Entry<N> {
+        &mut self.pages[place / PAGE][place % PAGE]
+    }
+}
+
+fn key_at<const N: usize>(pages: &[Vec<Entry<N>>], place: u32) -> EntryKey {
+    pages[place as usize / PAGE][place as usize % PAGE].key()
+}
+
+fn hash_at<const N: usize>(pages: &[Vec<Entry<N>>], seed: u64, place: u32) -> u64 {
+    hash(seed, key_at(pages, place))
+}
+
+fn hash(seed: u64, key: EntryKey) -> u64 {
+    let mut hasher = SipHasher13::new_with_keys(seed, 0);
+    hasher.write_u64(key.prefix.bits);
+    hasher.write_u16(u16::from_be_bytes([key.prefix.tag, key.origin]));
+    hasher.finish()
+}

@@ -1,0 +1,257 @@
+//! What a site's memory answers, by hand.
+
+use super::*;
+use proptest::prelude::*;
+use units::{Duration, Rate};
+
+fn at(seconds: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(seconds)
+}
+
+fn memory() -> SiteMemory {
+    SiteMemory::new(SiteConfig::default())
+}
+
+fn net(text: &str) -> IpNet {
+    text.parse().unwrap()
+}
+
+fn ip(text: &str) -> IpAddr {
+    text.parse().unwrap()
+}
+
+/// A window of so many kB that one host saw come through, or end with a loss.
+fn report(network: &str, reporter: u32, kilobytes: u64, bound: Bound) -> SiteReport {
+    SiteReport {
+        network: net(network),
+        reporter: Reporter(reporter),
+        window: kilobytes * 1000,
+        rate: None,
+        min_rtt: None,
+        sent: 0,
+        lost: 0,
+        bound,
+    }
+}
+
+#[test]
+fn nothing_is_known_of_nothing() {
+    assert_eq!(memory().estimate(at(1), ip("192.0.2.1"), None), None);
+}
+
+#[test]
+fn a_window_that_came_through_is_a_lower_bound() {
+    let mut site = memory();
+    for second in 0..20 {
+        site.report(at(second), &report("192.0.2.0/24", second as u32, 30, Bound::OwnStart));
+    }
+    let answer = site.estimate(at(20), ip("192.0.2.9"), None).unwrap();
+    // At least what was proven, and no more than twice of it in one step.
+    assert!((28_000..60_000).contains(&answer.window), "{answer:?}");
+    assert_eq!((answer.source, answer.network), (EstimateSource::Network, net("192.0.2.0/24")));
+    assert_eq!((answer.samples, answer.reporters), (20, 20));
+}
+
+#[test]
+fn losses_say_where_a_window_ends() {
+    let mut site = memory();
+    for second in 0..20 {
+        let bound = if second % 2 == 0 { Bound::Loss } else { Bound::OwnStart };
+        let kilobytes = if bound == Bound::Loss { 30 } else { 15 };
+        site.report(at(second), &report("192.0.2.0/24", second as u32, kilobytes, bound));
+    }
+    // Every other one tried 30 kB, and lost: nobody gets beyond.
+    let answer = site.estimate(at(20), ip("192.0.2.9"), None).unwrap();
+    assert!((25_000..32_000).contains(&answer.window), "{answer:?}");
+}
+
+#[test]
+fn what_was_lost_of_a_window_was_not_carried() {
+    let mut site = memory();
+    for second in 0..10 {
+        let lossy = SiteReport { sent: 30, lost: 10, ..report("192.0.2.0/24", 1, 30, Bound::Loss) };
+        site.report(at(second), &lossy);
+    }
+    // 30 kB less a third.
+    let answer = site.estimate(at(20), ip("192.0.2.9"), None).unwrap();
+    assert!((17_500..21_000).contains(&answer.window), "{answer:?}");
+}
+
+#[test]
+fn a_network_that_nobody_has_seen_is_answered_by_its_neighbours() {
+    let mut site = memory();
+    for third in 16..24 {
+        let network = format!("10.1.{third}.0/24");
+        site.report(at(0), &report(&network, third, 60, Bound::Loss));
+    }
+    let answer = site.estimate(at(1), ip("10.1.30.1"), None).unwrap();
+    assert_eq!((answer.source, answer.network), (EstimateSource::Neighbours, net("10.1.16.0/20")));
+    assert!((40_000..65_000).contains(&answer.window), "{answer:?}");
+    // And far away the site's own kind of networks, with more caution.
+    let far = site.estimate(at(1), ip("198.51.100.1"), None).unwrap();
+    assert_eq!(far.source, EstimateSource::Prior);
+    assert!((14_000..=answer.window).contains(&far.window), "{far:?}");
+}
+
+#[test]
+fn halves_that_disagree_answer_each_for_itself() {
+    let mut site = memory();
+    for third in 0..8 {
+        site.report(at(0), &report(&format!("10.1.{third}.0/24"), third, 20, Bound::Loss));
+        let fast = format!("10.1.{}.0/24", 8 + third);
+        site.report(at(0), &report(&fast, third, 400, Bound::Loss));
+    }
+    let [slow, fast] = ["10.1.6.9", "10.1.14.9"].map(|a| {
+        // Forgotten, so that only what covers it can answer.
+        site.forget(net(&format!("{a}/24")));
+        site.estimate(at(1), ip(a), None).unwrap()
+    });
+    assert_eq!([slow.network, fast.network], [net("10.1.0.0/21"), net("10.1.8.0/21")]);
+    assert!(slow.window < 25_000 && fast.window > 100_000, "{slow:?} {fast:?}");
+}
+
+#[test]
+fn rate_times_round_trip_bounds_the_window() {
+    let mut site = memory();
+    for second in 0..20 {
+        // 8 Mbit/s over 100 ms are 100 kB; 150 kB came through, with 50 kB of queue. Once 300 kB did.
+        let kilobytes = if second == 10 { 300 } else { 150 };
+        let report = SiteReport {
+            rate: Some(Rate::from_mbps(8)),
+            min_rtt: Some(Duration::from_millis(100)),
+            ..report("192.0.2.0/24", second as u32, kilobytes, Bound::OwnStart)
+        };
+        site.report(at(second), &report);
+    }
+    let answer = site.estimate(at(20), ip("192.0.2.9"), None).unwrap();
+    assert!((100_000..160_000).contains(&answer.window), "{answer:?}");
+    // Nine and six per cent are the steps of rates and round trips.
+    let rate = answer.rate.unwrap().as_bps();
+    assert!((7_600_000..8_400_000).contains(&rate));
+    assert!(answer.min_rtt.unwrap().as_millis().abs_diff(100) <= 3);
+}
+
+#[test]
+fn an_answer_is_no_more_than_its_transfer_can_use() {
+    let mut site = memory();
+    (0..9).for_each(|s| site.report(at(s), &report("192.0.2.0/24", 1, 60, Bound::OwnStart)));
+    let answer = site.estimate(at(9), ip("192.0.2.9"), Some(20_000)).unwrap();
+    assert_eq!(answer.window, 20_000);
+}
+
+#[test]
+fn samples_age_and_are_forgotten() {
+    let mut site = memory();
+    (0..9).for_each(|s| site.report(at(s), &report("192.0.2.0/24", 1, 60, Bound::OwnStart)));
+    let confidence = |s: u64| site.estimate(at(s), ip("192.0.2.9"), None).map(|e| e.confidence);
+    // Nine samples: 9 / 13. After a half-life half of their weight: 4.5 / 8.5.
+    assert!((confidence(9).unwrap() - 9.0 / 13.0).abs() < 0.02);
+    assert!((confidence(309).unwrap() - 4.5 / 8.5).abs() < 0.02);
+    assert_eq!(confidence(13 * 3600), None);
+}
+
+#[test]
+fn a_clock_that_went_back_makes_nothing_young() {
+    let mut site = memory();
+    let told = report("192.0.2.0/24", 1, 60, Bound::OwnStart);
+    site.report(at(1000), &told);
+    // A minute ahead is as good as now; more is no age at all.
+    assert!(site.estimate(at(950), ip("192.0.2.9"), None).is_some());
+    assert_eq!(site.estimate(at(900), ip("192.0.2.9"), None), None);
+    // What is told by the new clock counts, and nothing else.
+    site.report(at(900), &told);
+    assert_eq!(site.estimate(at(900), ip("192.0.2.9"), None).unwrap().samples, 1);
+}
+
+#[test]
+fn a_network_is_forgotten_with_all_in_it() {
+    let mut site = memory();
+    for network in ["10.1.1.0/24", "10.1.2.0/24", "10.9.1.0/24"] {
+        site.report(at(0), &report(network, 1, 60, Bound::OwnStart));
+    }
+    assert_eq!(site.forget(net("10.1.0.0/16")), 2);
+    let left: Vec<_> = site.networks().map(|one| one.network).collect();
+    assert_eq!(left, [net("10.9.1.0/24")]);
+}
+
+#[test]
+fn the_table_is_bounded_and_the_oldest_goes() {
+    let config = SiteConfig { max_networks: 100, max_busy: 2, ..SiteConfig::default() };
+    let mut site = SiteMemory::new(config);
+    for i in 0..1000_u64 {
+        let network = format!("10.{}.{}.0/24", i / 256, i % 256);
+        site.report(at(2 * i), &report(&network, 1, 60, Bound::OwnStart));
+        assert!(site.len() <= 102);
+    }
+    // The hand looks at sixteen: the newest entries of a hundred are safe.
+    let newest = site.networks().filter(|one| one.network == net("10.3.231.0/24"));
+    assert_eq!(newest.count(), 1);
+}
+
+fn any_report() -> impl Strategy<Value = SiteReport> {
+    let address = (0..4_u8, 0..40_u8, 0..3_u8);
+    (address, 0..6_u32, 1..2000_u64, any::<bool>()).prop_map(|((b, c, length), who, kb, loss)| {
+        let network = format!("10.{b}.{c}.0/{}", 16 + 4 * length);
+        let bound = if loss { Bound::Loss } else { Bound::OwnStart };
+        report(&network, who, kb, bound)
+    })
+}
+
+fn sorted(site: &SiteMemory) -> Vec<SiteRecord> {
+    let mut records: Vec<_> = site.records().collect();
+    records.sort_by_key(|record| (record.network, record.origin));
+    records
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Two gateways' records may come in any order, and again: all end with the same.
+    #[test]
+    fn merging_commutes_and_repeats(
+        one in prop::collection::vec(any_report(), 1..60),
+        two in prop::collection::vec(any_report(), 1..60),
+        later in prop::collection::vec(any_report(), 0..20),
+    ) {
+        let gateway = |origin| SiteMemory::new(SiteConfig { origin, ..SiteConfig::default() });
+        let (mut first, mut second) = (gateway(1), gateway(2));
+        one.iter().zip(1..).for_each(|(r, s)| first.report(at(s), r));
+        two.iter().zip(1..).for_each(|(r, s)| second.report(at(s), r));
+        let early = sorted(&first);
+        later.iter().zip(100..).for_each(|(r, s)| first.report(at(s), r));
+        let mut all = [early, sorted(&first), sorted(&second)].concat();
+        let (mut forth, mut back) = (gateway(3), gateway(3));
+        all.iter().for_each(|record| _ = forth.merge(record));
+        all.reverse();
+        all.iter().chain(&all).for_each(|record| _ = back.merge(record));
+        prop_assert_eq!(sorted(&forth), sorted(&back));
+        let asked = ip("10.1.1.1");
+        prop_assert_eq!(
+            forth.estimate(at(200), asked, None).map(|e| e.window),
+            back.estimate(at(200), asked, None).map(|e| e.window)
+        );
+        // What one gateway knows, and no other adds to, another one answers just so.
+        let mut copy = gateway(9);
+        sorted(&first).iter().for_each(|record| _ = copy.merge(record));
+        prop_assert_eq!(copy.estimate(at(200), asked, None), first.estimate(at(200), asked, None));
+    }
+
+    /// Whatever is reported, answers have windows and confidences in range, and nothing panics.
+    #[test]
+    fn answers_are_in_range(
+        reports in prop::collection::vec((any_report(), 0..100_000_u64), 0..200),
+        asked: u32,
+        when in 0..200_000_u64,
+    ) {
+        let mut site = SiteMemory::new(SiteConfig { max_networks: 20, ..SiteConfig::default() });
+        for (report, second) in &reports {
+            site.report(at(*second), report);
+        }
+        let asked = IpAddr::from((asked % (1 << 18) + (10 << 24)).to_be_bytes());
+        if let Some(answer) = site.estimate(at(when), asked, None) {
+            prop_assert!(answer.window >= 1024 && answer.window < 62_000_000);
+            prop_assert!((0.0..=1.0).contains(&answer.confidence));
+            prop_assert!(answer.network.contains(&asked) || answer.source == EstimateSource::Prior);
+        }
+    }
+}
