@@ -3,11 +3,11 @@
 use crate::attached::Attached;
 use crate::canary::CanaryState;
 use crate::config::AgentConfig;
+use crate::contract::StartDecision;
 use crate::control::Control;
 use crate::follow::Follower;
 use crate::format::FORMAT;
 use crate::handover::{PATIENCE, Successor};
-use crate::contract::StartDecision;
 use crate::hearing::{Hearers, Lost};
 use crate::keeper::Keeper;
 use crate::kernel::{Loaded, SharedMaps, programs_digest};

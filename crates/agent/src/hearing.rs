@@ -45,7 +45,9 @@ pub(crate) fn hear<'a, 'm>(
         .and_then(|builder| {
             builder.add(decisions, reader(StartDecision::from_bytes, hearers.decision))
         })
-        .and_then(|builder| builder.add(inquiries, reader(PathInquiry::from_bytes, hearers.inquiry)))
+        .and_then(|builder| {
+            builder.add(inquiries, reader(PathInquiry::from_bytes, hearers.inquiry))
+        })
         .map(drop);
     let built = added.and_then(|()| builder.build());
     built.map_err(|error| format!("cannot read what the programs tell: {error}"))

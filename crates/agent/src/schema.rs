@@ -64,7 +64,10 @@ mod tests {
             parts: by_part(&findings, canary.stops()),
             time_ratio: findings[0].times,
             comparison: by_size(totals, &findings),
-            gateway: Some(ClientStatus { gateway: Some("g:1".to_owned()), ..ClientStatus::default() }),
+            gateway: Some(ClientStatus {
+                gateway: Some("g:1".to_owned()),
+                ..ClientStatus::default()
+            }),
             programs: vec![ProgramTime { program: "attend".to_owned(), runs: 1, time_s: 1e-6 }],
             maps: vec![MapFill { map: "hosts".to_owned(), entries: 1, most: 2 }],
             ..AgentStatus::empty()

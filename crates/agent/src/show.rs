@@ -65,14 +65,17 @@ fn given(status: &AgentStatus) -> String {
 fn gateway(status: &ClientStatus) -> String {
     let who = match (&status.gateway, &status.trouble) {
         (Some(gateway), _) => format!("gateway {gateway} answers"),
-        (None, Some(why)) => format!("NO GATEWAY ANSWERS ({why}); connections start with what is known here"),
+        (None, Some(why)) => {
+            format!("NO GATEWAY ANSWERS ({why}); connections start with what is known here")
+        }
         (None, None) => "no gateway has answered yet".to_owned(),
     };
     let mut line = format!(
         "{who}: {} paths asked for, {} answered in time, {} later, {} not; {} reports taken",
         status.asked, status.in_time, status.late, status.none, status.reports_taken,
     );
-    for (count, what) in [(status.reports_refused, "refused"), (status.reports_dropped, "dropped")] {
+    for (count, what) in [(status.reports_refused, "refused"), (status.reports_dropped, "dropped")]
+    {
         if count > 0 {
             line += &format!(", {count} {what}");
         }

@@ -118,7 +118,10 @@ fn hear(event: SiteEvent<PathInquiry>, map: &MapHandle, quarantine: &Mutex<Quara
         }
         SiteEvent::Connected(gateway) => say(Level::Notice, &format!("gateway {gateway} answers")),
         SiteEvent::Lost(why) => {
-            say(Level::Warning, &format!("gateway: {why}; connections go on with what is known here"));
+            say(
+                Level::Warning,
+                &format!("gateway: {why}; connections go on with what is known here"),
+            );
         }
     }
     false

@@ -24,6 +24,7 @@ mod papers;
 mod paths;
 mod progress;
 mod race;
+mod report;
 mod schemes;
 mod scoreboard;
 mod script;
@@ -76,6 +77,11 @@ enum Command {
     /// starts warm towards a network that it has never seen. No connection waits for the gateway, or fails without it.
     #[command(after_help = gateway::appendix().help())]
     Gateway(gateway::GatewayArgs),
+    /// Report to the site's gateway what a connection has met
+    ///
+    /// For hosts without an agent, and for applications: what TCP_INFO of a socket says, or figures of your own.
+    #[command(after_help = report::appendix().help())]
+    Report(report::ReportArgs),
     /// Capture a server's TCP headers, for analysis
     ///
     /// Records what `headstart analyze` needs: headers of TCP segments with their times, and no payload. Files take
@@ -166,6 +172,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
         Command::Gateway(args) => gateway::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Capture(args) => capture::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Sim(args) => sim::run(&args),

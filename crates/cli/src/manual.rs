@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::{
-    Cli, analyze, capture, check, completions, emulate, gateway, merge, pages, papers, paths, race, schemes,
-    scoreboard, script, serve, sim, theory,
+    Cli, analyze, capture, check, completions, emulate, gateway, merge, pages, papers, paths, race,
+    report, schemes, scoreboard, script, serve, sim, theory,
 };
 use clap::CommandFactory;
 use cmdline::Appendix;
@@ -70,6 +70,7 @@ fn told(command: &str) -> Told {
         "papers" => papers::appendix(),
         "paths" => paths::appendix(),
         "race" => race::appendix(),
+        "report" => report::appendix(),
         "schemes" => schemes::appendix(),
         "scoreboard" => scoreboard::appendix(),
         "script" => script::appendix(),

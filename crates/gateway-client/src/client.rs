@@ -108,8 +108,7 @@ impl<T: Send + 'static> SiteClient<T> {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         let Ok(runtime) = runtime else { return false };
-        runtime.block_on(async {
-            matches!(tokio::time::timeout(patience, is_done).await, Ok(Ok(())))
-        })
+        runtime
+            .block_on(async { matches!(tokio::time::timeout(patience, is_done).await, Ok(Ok(()))) })
     }
 }

@@ -26,14 +26,7 @@ pub(crate) struct Outbox {
 impl Outbox {
     /// `epoch`: drawn anew by each process, not 0.
     pub(crate) fn new(epoch: u64, collector: Collector) -> Self {
-        Self {
-            epoch,
-            next: 1,
-            collector,
-            gathered: Vec::new(),
-            batches: VecDeque::new(),
-            sent: 0,
-        }
+        Self { epoch, next: 1, collector, gathered: Vec::new(), batches: VecDeque::new(), sent: 0 }
     }
 
     /// One more; false if there is no room.
@@ -55,7 +48,8 @@ impl Outbox {
         if self.gathered.is_empty() || self.batches.len() == UNACKNOWLEDGED {
             return;
         }
-        let reports = self.gathered.drain(..).map(|(then, report)| aged(report, then, now)).collect();
+        let reports =
+            self.gathered.drain(..).map(|(then, report)| aged(report, then, now)).collect();
         let batch = ReportBatch {
             epoch: self.epoch,
             sequence: self.next,

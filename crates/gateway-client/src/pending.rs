@@ -58,7 +58,8 @@ impl<T> Pending<T> {
     pub(crate) fn give_up(&mut self, now: Instant, patience: Duration) -> u64 {
         let mut given_up = 0;
         while self.open.front().is_some_and(|asked| now - asked.at > patience) {
-            given_up += u64::from(self.open.pop_front().is_some_and(|asked| asked.question.is_some()));
+            given_up +=
+                u64::from(self.open.pop_front().is_some_and(|asked| asked.question.is_some()));
         }
         given_up
     }

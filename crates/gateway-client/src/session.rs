@@ -71,7 +71,15 @@ impl<T> Speaker<T> {
         hear: Hearer<T>,
     ) -> Self {
         let outbox = Outbox::new(epoch, config.collector);
-        Self { config, counts, inbox, hear, pending: Pending::default(), outbox, flushes: Vec::new() }
+        Self {
+            config,
+            counts,
+            inbox,
+            hear,
+            pending: Pending::default(),
+            outbox,
+            flushes: Vec::new(),
+        }
     }
 
     /// Until nobody holds the client any more.

@@ -46,7 +46,9 @@ fn endpoint(config: &ClientConfig, gateway: &str) -> Result<Endpoint, String> {
 /// # Errors
 /// Which cannot, and why.
 pub(crate) fn check_files(config: &ClientConfig) -> Result<(), String> {
-    [&config.ca, &config.certificate, &config.key].into_iter().try_for_each(|file| read(file).map(drop))
+    [&config.ca, &config.certificate, &config.key]
+        .into_iter()
+        .try_for_each(|file| read(file).map(drop))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {

@@ -151,7 +151,8 @@ impl Site {
             .client_ca_root(Certificate::from_pem(&self.ca));
         let ((stop, stopped), (tell, told)) = (oneshot::channel(), mpsc::channel());
         thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 tell.send(listener.local_addr().unwrap().to_string()).unwrap();

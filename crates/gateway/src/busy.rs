@@ -83,7 +83,8 @@ impl BusyNetworks {
 
     /// The networks with the most reports, at most `most` of them.
     pub fn busiest(&self, most: usize) -> Vec<(IpNet, u64)> {
-        let mut all: Vec<_> = self.0.iter().map(|(network, busy)| (*network, busy.reports)).collect();
+        let mut all: Vec<_> =
+            self.0.iter().map(|(network, busy)| (*network, busy.reports)).collect();
         all.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         all.truncate(most);
         all

@@ -87,17 +87,18 @@ mod tests {
     use proptest::prelude::*;
 
     fn records() -> impl Strategy<Value = SiteRecord> {
-        let network = (any::<u128>(), 0_u8..=128, any::<bool>()).prop_map(|(bits, length, six)| {
-            match six {
+        let network =
+            (any::<u128>(), 0_u8..=128, any::<bool>()).prop_map(|(bits, length, six)| match six {
                 true => IpNet::new(Ipv6Addr::from(bits).into(), length),
                 false => IpNet::new(Ipv4Addr::from(bits as u32).into(), length.min(32)),
-            }
-        });
+            });
         let samples = prop::collection::vec(any::<[u8; SAMPLE]>(), 0..=64);
-        (network, any::<[u32; 3]>(), samples).prop_map(|(network, [origin, heard, sequence], samples)| {
-            let network = network.unwrap().trunc();
-            SiteRecord { network, origin, heard, sequence, samples: samples.concat() }
-        })
+        (network, any::<[u32; 3]>(), samples).prop_map(
+            |(network, [origin, heard, sequence], samples)| {
+                let network = network.unwrap().trunc();
+                SiteRecord { network, origin, heard, sequence, samples: samples.concat() }
+            },
+        )
     }
 
     proptest! {
@@ -135,7 +136,8 @@ mod tests {
         };
         let mut bytes = Vec::new();
         encode(&record, &mut bytes);
-        let expected = [4, 24, 192, 0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9];
+        let expected =
+            [4, 24, 192, 0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9];
         assert_eq!(bytes, expected);
         assert_eq!(decode(&mut &bytes[..24]), Err(CodecError::Cut));
         bytes[5] = 1;

@@ -78,7 +78,8 @@ impl GatewayConfig {
         let text = fs::read_to_string(file).map_err(|error| {
             format!("{shown}: {error}; `headstart gateway init DIR` writes a configuration")
         })?;
-        let options = GatewayOptions::parse(&text, &shown.to_string()).map_err(|why| why.to_string())?;
+        let options =
+            GatewayOptions::parse(&text, &shown.to_string()).map_err(|why| why.to_string())?;
         let folder = file.parent().unwrap_or(Path::new(""));
         let service = std::env::var_os("STATE_DIRECTORY").map(PathBuf::from);
         Self::new(&options, folder, service.as_deref()).map_err(|why| format!("{shown}: {why}"))
@@ -88,7 +89,11 @@ impl GatewayConfig {
     ///
     /// # Errors
     /// With the key and the way out.
-    pub fn new(options: &GatewayOptions, folder: &Path, service: Option<&Path>) -> Result<Self, String> {
+    pub fn new(
+        options: &GatewayOptions,
+        folder: &Path,
+        service: Option<&Path>,
+    ) -> Result<Self, String> {
         let file = |named: &Option<PathBuf>, default: &str| {
             folder.join(named.as_deref().unwrap_or(Path::new(default)))
         };
@@ -110,7 +115,12 @@ impl GatewayConfig {
             save_every: seconds("save-every", options.save_every, 30)?,
             redis: options.redis.clone(),
             max_networks: within("max-networks", options.max_networks, 1_000_000, (1, 1 << 26))?,
-            max_connections: within("max-connections", options.max_connections, 4096, (1, 1 << 20))?,
+            max_connections: within(
+                "max-connections",
+                options.max_connections,
+                4096,
+                (1, 1 << 20),
+            )?,
             log: options.log.unwrap_or_default(),
             rules: Rules::new(options)?,
         })

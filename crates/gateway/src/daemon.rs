@@ -131,8 +131,9 @@ impl Daemon {
             ready,
         ));
         let most_bytes = self.config.rules.max_batch * REPORT_BYTES + 4096;
-        let service = GatewayServer::new(GatewayService::new(Arc::clone(&self.site), ended.clone()))
-            .max_decoding_message_size(most_bytes);
+        let service =
+            GatewayServer::new(GatewayService::new(Arc::clone(&self.site), ended.clone()))
+                .max_decoding_message_size(most_bytes);
         let mut draining = ended.clone();
         let grpc = Server::builder()
             .http2_keepalive_interval(Some(PING_EVERY))
@@ -250,15 +251,27 @@ async fn chores(site: Arc<Site>, snapshot: Option<Arc<SnapshotFile>>, save_every
 
 fn reread_revocations(site: &Site) {
     match site.revocations.reread() {
-        Ok(true) => say(Level::Notice, &format!("{} certificates are revoked", site.revocations.len())),
+        Ok(true) => {
+            say(Level::Notice, &format!("{} certificates are revoked", site.revocations.len()))
+        }
         Ok(false) => {}
-        Err(why) => say(Level::Error, &format!("{why}; the list in force stays, with what could be read")),
+        Err(why) => {
+            say(Level::Error, &format!("{why}; the list in force stays, with what could be read"))
+        }
     }
 }
 
 /// Reads configuration and certificates anew; what is wrong changes nothing.
-fn reload(file: &Path, config: &mut GatewayConfig, site: &Site, tls_in_force: &ArcSwap<ServerConfig>) {
-    notify(&[NotifyState::Reloading, NotifyState::monotonic_usec_now().unwrap_or(NotifyState::Reloading)]);
+fn reload(
+    file: &Path,
+    config: &mut GatewayConfig,
+    site: &Site,
+    tls_in_force: &ArcSwap<ServerConfig>,
+) {
+    notify(&[
+        NotifyState::Reloading,
+        NotifyState::monotonic_usec_now().unwrap_or(NotifyState::Reloading),
+    ]);
     match reloaded(file, site) {
         Ok((new, tls)) => {
             let fixed = config.fixed_differences(&new);
@@ -295,7 +308,9 @@ fn tls(config: &GatewayConfig, site: &Arc<Site>) -> Result<ServerConfig, String>
 
 async fn bind(key: &str, address: SocketAddr) -> Result<TcpListener, String> {
     TcpListener::bind(address).await.map_err(|error| {
-        format!("{key} = \"{address}\": {error}; `ss -ltnp` shows who has the port, or name another")
+        format!(
+            "{key} = \"{address}\": {error}; `ss -ltnp` shows who has the port, or name another"
+        )
     })
 }
 

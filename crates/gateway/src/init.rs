@@ -42,7 +42,9 @@ impl FirstGateway {
     pub fn write(&self, folder: &Path, now: SystemTime) -> Result<Written, String> {
         let folder = &absolute(folder)?;
         let contents = self.contents(folder, now)?;
-        if !self.force && let Some(there) = first_there(folder, &contents) {
+        if !self.force
+            && let Some(there) = first_there(folder, &contents)
+        {
             return Err(format!(
                 "{}: is there already, and agents may know its authority; name another folder, or add --force",
                 there.display()
@@ -64,7 +66,11 @@ impl FirstGateway {
         })
     }
 
-    fn contents(&self, folder: &Path, now: SystemTime) -> Result<Vec<(&'static str, String)>, String> {
+    fn contents(
+        &self,
+        folder: &Path,
+        now: SystemTime,
+    ) -> Result<Vec<(&'static str, String)>, String> {
         let failed = |error| format!("cannot make certificates: {error}");
         let (authority, ca) = Authority::new(now).map_err(failed)?;
         let server = authority.server(now, DAYS, &self.hosts).map_err(failed)?;

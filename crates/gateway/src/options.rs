@@ -148,9 +148,17 @@ mod tests {
     fn an_unknown_key_is_refused_with_its_line_and_the_nearest_name() {
         let refused = |text| GatewayOptions::parse(text, "gateway.toml").unwrap_err().to_string();
         let why = refused("listen = \"127.0.0.1:1\"\nretenton = 5\n");
-        assert!(why.starts_with("gateway.toml:2: unknown key \"retenton\" (did you mean \"retention\"?)"), "{why}");
+        assert!(
+            why.starts_with(
+                "gateway.toml:2: unknown key \"retenton\" (did you mean \"retention\"?)"
+            ),
+            "{why}"
+        );
         let why = refused("[[tenant]]\nname = \"a\"\nreports = []\n");
-        assert!(why.starts_with("gateway.toml:3: unknown key \"reports\" (did you mean \"report\""), "{why}");
+        assert!(
+            why.starts_with("gateway.toml:3: unknown key \"reports\" (did you mean \"report\""),
+            "{why}"
+        );
         let why = refused("collect = [\"agents\"]");
         assert!(why.contains("did you mean \"agent\"?"), "{why}");
     }

@@ -6,8 +6,8 @@ use crate::pki::Role;
 use crate::site::{Session, Silenced, Site};
 use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
-    Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck, ReportBatch,
-    SubscribeRequest, Update, answer, update,
+    Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck,
+    ReportBatch, SubscribeRequest, Update, answer, update,
 };
 use ipnet::IpNet;
 use std::pin::Pin;
@@ -99,7 +99,10 @@ impl Gateway for GatewayService {
             Ok(answer(&session, &query))
         });
         let service = self.clone();
-        Ok(Response::new(Box::pin(Draining { stream: answers, end: Some(Box::pin(service.drained())) })))
+        Ok(Response::new(Box::pin(Draining {
+            stream: answers,
+            end: Some(Box::pin(service.drained())),
+        })))
     }
 
     async fn subscribe(

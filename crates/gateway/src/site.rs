@@ -162,10 +162,8 @@ impl Session {
         }
         let current = self.site.rules.load();
         if !Arc::ptr_eq(&current, &self.rules) {
-            self.allowed =
-                current.permissions.of(&self.identity).ok_or(Silenced::NotAllowed)?;
-            self.tenant =
-                self.site.tenant(&self.identity.tenant).ok_or(Silenced::NotAllowed)?;
+            self.allowed = current.permissions.of(&self.identity).ok_or(Silenced::NotAllowed)?;
+            self.tenant = self.site.tenant(&self.identity.tenant).ok_or(Silenced::NotAllowed)?;
             self.rules = Arc::clone(&current);
         }
         Ok(())

@@ -55,7 +55,10 @@ impl SnapshotFile {
                 let aside = file.with_extension("damaged");
                 fs::rename(file, &aside)
                     .map_err(|error| format!("cannot put {shown} aside: {error}"))?;
-                let why = format!("{shown} is damaged ({error}): now {}, and nothing is known", aside.display());
+                let why = format!(
+                    "{shown} is damaged ({error}): now {}, and nothing is known",
+                    aside.display()
+                );
                 say(Level::Error, &why);
                 create(file)
             }
@@ -194,7 +197,13 @@ fn ticks(now: Instant) -> u64 {
 
 fn create(file: &Path) -> Result<Database, DatabaseError> {
     // Made first, so that it is its owner's alone from the beginning.
-    let made = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(file);
+    let made = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(file);
     drop(made.map_err(|error| DatabaseError::Storage(StorageError::Io(error)))?);
     Database::builder().set_cache_size(CACHE).create(file)
 }
@@ -202,9 +211,14 @@ fn create(file: &Path) -> Result<Database, DatabaseError> {
 /// True if another file may work where this one does not.
 fn is_damaged(error: &DatabaseError) -> bool {
     match error {
-        DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::UpgradeRequired(_) => true,
+        DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::UpgradeRequired(_) => {
+            true
+        }
         DatabaseError::Storage(StorageError::Io(error)) => {
-            matches!(error.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof)
+            matches!(
+                error.kind(),
+                std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof
+            )
         }
         DatabaseError::RepairAborted => true,
         _ => false,

@@ -10,7 +10,9 @@ use crate::permission::Allowed;
 use crate::pki::Identity;
 use crate::reporters::Reporters;
 use crate::told;
-use gateway_proto::v1::{self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Update};
+use gateway_proto::v1::{
+    self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Update,
+};
 use ipnet::IpNet;
 use memory::site::{Reporter, SiteMemory};
 use rustc_hash::FxHashSet;
@@ -256,10 +258,7 @@ impl Tenant {
         // What is answered of is no nearer to a host than what may be asked for.
         match is_short(&estimate.network, speaker.rules.longest) {
             true => Ok(told::estimate(&estimate)),
-            false => Ok(v1::Estimate {
-                network: Some(v1::Network::of(network)),
-                ..told::estimate(&estimate)
-            }),
+            false => Ok(told::estimate_of(network, &estimate)),
         }
     }
 
@@ -269,8 +268,11 @@ impl Tenant {
         let mut estimates = Vec::with_capacity(busiest.len());
         for some in busiest.chunks(AT_A_TIME) {
             let memory = self.memory();
-            let of = |(network, _): &(IpNet, u64)| memory.estimate(now, network.addr(), None);
-            estimates.extend(some.iter().filter_map(of).map(|found| told::estimate(&found)));
+            let of = |(network, _): &(IpNet, u64)| {
+                let found = memory.estimate(now, network.addr(), None)?;
+                Some(told::estimate_of(*network, &found))
+            };
+            estimates.extend(some.iter().filter_map(of));
         }
         estimates
     }
@@ -295,7 +297,8 @@ impl Tenant {
         for some in changed.chunks(AT_A_TIME) {
             let estimates: Vec<_> = {
                 let memory = self.memory();
-                let of = |network: &IpNet| Some((*network, memory.estimate(now, network.addr(), None)?));
+                let of =
+                    |network: &IpNet| Some((*network, memory.estimate(now, network.addr(), None)?));
                 some.iter().filter_map(of).collect()
             };
             let mut known = self.known();
@@ -305,7 +308,9 @@ impl Tenant {
             drop(known);
             if self.updates.receiver_count() > 0 {
                 let update = |estimate| Update { what: Some(v1::update::What::Estimate(estimate)) };
-                let told = estimates.iter().map(|(_, estimate)| told::estimate(estimate));
+                let told = estimates
+                    .iter()
+                    .map(|(network, estimate)| told::estimate_of(*network, estimate));
                 told.for_each(|estimate| self.tell(update(estimate)));
             }
         }

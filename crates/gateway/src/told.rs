@@ -1,6 +1,7 @@
 //! Estimates as messages, and what hosts say of themselves cut to what is kept.
 
 use gateway_proto::v1::{self, HostStatus};
+use ipnet::IpNet;
 use memory::site::{EstimateSource, SiteEstimate};
 
 /// Longest version that a host may have, bytes.
@@ -19,6 +20,11 @@ pub fn estimate(estimate: &SiteEstimate) -> v1::Estimate {
         reporters: estimate.reporters,
         source: source(estimate.source).into(),
     }
+}
+
+/// The same under the name of the network that it is of, whoever's samples it is made of.
+pub fn estimate_of(network: IpNet, of: &SiteEstimate) -> v1::Estimate {
+    v1::Estimate { network: Some(v1::Network::of(network)), ..estimate(of) }
 }
 
 /// The same of its source.

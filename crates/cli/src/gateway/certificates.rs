@@ -84,7 +84,9 @@ pub(crate) fn make(args: &CertificateArgs) -> Result<(), Failure> {
     for (file, text) in [(file("pem"), issued.certificate), (file("key"), issued.key)] {
         if file.exists() {
             let shown = file.display();
-            return Err(Failure::input(format!("{shown}: is there already; choose another name, or remove it")));
+            return Err(Failure::input(format!(
+                "{shown}: is there already; choose another name, or remove it"
+            )));
         }
         write_private(&file, &text).map_err(|error| unwritten(&file, &error))?;
         stdout::print(&format!("{}\n", file.display()))?;

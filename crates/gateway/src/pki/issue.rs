@@ -2,11 +2,11 @@
 //! already uses that instead; the gateway needs nothing of this module.
 
 use super::identity::{Role, is_name, uri};
+use rcgen::string::Ia5String;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, SanType,
 };
-use rcgen::string::Ia5String;
 use std::fmt::{self, Display, Formatter};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -85,7 +85,12 @@ impl Authority {
     ///
     /// # Errors
     /// If one of `hosts` is neither.
-    pub fn server(&self, now: SystemTime, days: u32, hosts: &[String]) -> Result<Issued, IssueError> {
+    pub fn server(
+        &self,
+        now: SystemTime,
+        days: u32,
+        hosts: &[String],
+    ) -> Result<Issued, IssueError> {
         let mut params = params(now, days, "headstart gateway");
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         for host in hosts {

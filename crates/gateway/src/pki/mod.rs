@@ -10,6 +10,6 @@ mod tls;
 
 pub(crate) use identity::is_name;
 pub use identity::{Identity, IdentityError, Role};
-pub use issue::{Authority, Issued, IssueError};
+pub use issue::{Authority, IssueError, Issued};
 pub use revocation::{Fingerprint, Revocations};
 pub use tls::{KnowsTenant, TlsError, TlsFiles, fingerprint_of_file, server_config};

@@ -66,8 +66,7 @@ impl Revocations {
     /// # Errors
     /// With the line, if something in it is no fingerprint.
     pub fn open(file: Option<PathBuf>) -> Result<Self, String> {
-        let revocations =
-            Self { file, list: ArcSwap::default(), read: Mutex::default() };
+        let revocations = Self { file, list: ArcSwap::default(), read: Mutex::default() };
         revocations.reread().map(|_| revocations)
     }
 
@@ -102,8 +101,8 @@ impl Revocations {
         if *read == Some(changed) {
             return Ok(false);
         }
-        let text = fs::read_to_string(file)
-            .map_err(|error| format!("{}: {error}", file.display()))?;
+        let text =
+            fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
         *read = Some(changed);
         let (mut list, faults) = parse(&text, file);
         if !faults.is_empty() {

@@ -74,13 +74,14 @@ pub fn server_config(
 /// If there is none.
 pub fn fingerprint_of_file(file: &Path) -> Result<Fingerprint, TlsError> {
     let all = certificates(file)?;
-    all.first().map(|first| Fingerprint::of_certificate(first)).ok_or_else(|| named(file, "no certificate in it"))
+    all.first()
+        .map(|first| Fingerprint::of_certificate(first))
+        .ok_or_else(|| named(file, "no certificate in it"))
 }
 
 /// The certificates of a PEM file; at least one.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let found: Result<Vec<_>, _> =
-        CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
+    let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
     let found = found.map_err(|error| named(file, error))?;
     match found.is_empty() {
         true => Err(named(file, "no certificate in it")),

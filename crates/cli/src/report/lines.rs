@@ -1,0 +1,133 @@
+//! Connections as JSON, an object a line.
+
+use super::figures::{BoundName, network_of};
+use super::info::of_info;
+use gateway_proto::v1::{self, Report, Start};
+use ipnet::IpNet;
+use serde::Deserialize;
+use serde_json::json;
+use std::net::IpAddr;
+
+/// A line.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    /// Address of the peer; only its prefix is reported.
+    peer: Option<IpAddr>,
+    /// Or its prefix.
+    network: Option<IpNet>,
+    /// `struct tcp_info`, hexadecimal; then figures below are not needed.
+    tcp_info: Option<String>,
+    window: Option<u64>,
+    bound: Option<BoundName>,
+    #[serde(default)]
+    rate: u64,
+    #[serde(default)]
+    min_rtt_us: u64,
+    #[serde(default)]
+    sent: u32,
+    #[serde(default)]
+    lost: u32,
+    #[serde(default)]
+    age_ms: u32,
+    /// Of a whole transfer: how it began, bytes, and microseconds to the last acknowledgement.
+    start: Option<StartName>,
+    #[serde(default)]
+    transfer_bytes: u64,
+    #[serde(default)]
+    transfer_us: u64,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum StartName {
+    Warm,
+    Control,
+    Cold,
+}
+
+/// What a line says.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn read(text: &str) -> Result<Report, String> {
+    let line: Line = serde_json::from_str(text).map_err(|why| why.to_string())?;
+    let mut report = match (&line.tcp_info, line.window) {
+        (Some(digits), None) => {
+            let peer = line.peer.ok_or("peer is missing: the address that tcp_info is of")?;
+            of_info(peer, &bytes(digits)?)?
+        }
+        (None, Some(window)) => Report {
+            network: Some(v1::Network::of(network(&line)?)),
+            window,
+            rate: line.rate,
+            min_rtt_us: line.min_rtt_us,
+            sent: line.sent,
+            lost: line.lost,
+            bound: line.bound.unwrap_or(BoundName::Over).bound().into(),
+            ..Report::default()
+        },
+        _ => return Err("either tcp_info or window, please".to_owned()),
+    };
+    report.age_ms = line.age_ms;
+    report.start = start(line.start).into();
+    (report.transfer_bytes, report.transfer_us) = (line.transfer_bytes, line.transfer_us);
+    Ok(report)
+}
+
+fn network(line: &Line) -> Result<IpNet, String> {
+    line.network
+        .or(line.peer.map(network_of))
+        .ok_or_else(|| "network or peer is missing".to_owned())
+}
+
+const fn start(name: Option<StartName>) -> Start {
+    match name {
+        None => Start::Unspecified,
+        Some(StartName::Warm) => Start::Warm,
+        Some(StartName::Control) => Start::Control,
+        Some(StartName::Cold) => Start::Cold,
+    }
+}
+
+fn bytes(digits: &str) -> Result<Vec<u8>, String> {
+    let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+    let pairs = digits.as_bytes().chunks(2);
+    let read: Option<Vec<u8>> =
+        pairs.map(|pair| Some(value(pair[0])? << 4 | value(*pair.get(1)?)?)).collect();
+    read.ok_or_else(|| "tcp_info: hexadecimal digits, two a byte, please".to_owned())
+}
+
+/// A report as a line that could be read again.
+pub(super) fn shown(report: &Report) -> String {
+    let network = report.network.as_ref().and_then(v1::Network::to_net);
+    json!({
+        "network": network,
+        "window": report.window,
+        "bound": report.bound().as_str_name().trim_start_matches("BOUND_").to_lowercase().replace('_', "-"),
+        "rate": report.rate,
+        "min_rtt_us": report.min_rtt_us,
+        "sent": report.sent,
+        "lost": report.lost,
+    })
+    .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_can_be_read_again_and_unknown_keys_are_refused() {
+        let text = r#"{"peer": "2001:db8:1:2::3", "window": 5000, "bound": "receive-window", "rate": 7, "sent": 3, "lost": 1}"#;
+        let report = read(text).unwrap();
+        assert_eq!(shown(&report), shown(&read(&shown(&report)).unwrap()));
+        assert!(shown(&report).contains("\"2001:db8:1::/48\""), "an address leaves this host");
+        assert_eq!(
+            read("{\"peer\": \"192.0.2.1\"}").unwrap_err(),
+            "either tcp_info or window, please"
+        );
+        let why = read("{\"window\": 5, \"networks\": 1}").unwrap_err();
+        assert!(why.starts_with("unknown field `networks`"), "{why}");
+    }
+}

@@ -1,0 +1,228 @@
+//! `headstart report`: tells the site's gateway what a connection has met, for hosts without an agent and for applications, as
+//! those of the paper do (Zhang, Qiu & Keshav 2000 §5.1).
+
+mod figures;
+mod info;
+mod lines;
+
+use crate::failure::{Failure, remark};
+use crate::{input, stdout};
+use clap::Args;
+use cmdline::Appendix;
+use figures::Figures;
+use gateway_client::{ClientConfig, SiteClient, SiteEvent};
+use gateway_proto::v1::{Collector, Report};
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use units::counted;
+
+/// Longer nobody waits for a gateway.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Reports that are sent before it is waited for them.
+const AT_ONCE: u64 = 4096;
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Gateways and certificates as an agent's configuration names them: the agent.toml of `headstart gateway init`
+    #[arg(long, value_name = "agent.toml")]
+    config: PathBuf,
+    /// Connections to report, a JSON object a line; - is standard input
+    #[arg(value_name = "FILE.jsonl", conflicts_with_all = ["fd", "network"], required_unless_present_any = ["fd", "network"])]
+    file: Option<PathBuf>,
+    /// Report this open socket: its file descriptor, in this process as the shell hands it over
+    #[arg(long, value_name = "NUMBER", conflicts_with = "network")]
+    fd: Option<u32>,
+    /// The descriptor is one of this process
+    #[arg(long, value_name = "PROCESS", requires = "fd")]
+    pid: Option<u32>,
+    #[command(flatten)]
+    figures: Figures,
+    /// Show what would be reported, as JSON lines, and report nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart report --config DIR/agent.toml --fd 3",
+                "Reports the connection that the shell has open as descriptor 3.",
+            ),
+            (
+                "headstart report --config DIR/agent.toml --network 192.0.2.0/24 --window 200kB --bound loss --sent 300 --lost 2 --rate 20mbit --rtt 80ms",
+                "Reports figures of your own.",
+            ),
+            (
+                "my-server | headstart report --config DIR/agent.toml -",
+                "Reports what a program writes, a JSON object a line.",
+            ),
+        ],
+        notes: LINES.into(),
+        exit: &[
+            ("0", "all was acknowledged"),
+            ("1", "no gateway acknowledged all of it within 10 s"),
+            ("2", "the input is wrong"),
+        ],
+        more: &[
+            "docs/gateway/reference.md",
+            "crates/gateway/examples/report.py",
+            "crates/gateway/examples/report.go",
+        ],
+        ..Appendix::default()
+    }
+}
+
+const LINES: &str = "\
+A line has either TCP_INFO of a socket, as getsockopt(2) gives it, in hexadecimal digits:
+  {\"peer\": \"192.0.2.7\", \"tcp_info\": \"0100…\"}
+or figures:
+  {\"network\": \"192.0.2.0/24\", \"window\": 200000, \"bound\": \"loss\", \"rate\": 20000000, \"min_rtt_us\": 80000, \"sent\": 300, \"lost\": 2}
+Of an address only its prefix leaves this host: 24 bits of IPv4, 48 of IPv6.";
+
+pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
+    let mut teller = Teller::new(args)?;
+    match (&args.file, args.fd) {
+        (Some(file), _) => tell_lines(&mut teller, file)?,
+        (None, Some(fd)) => teller.tell(info::of_socket(args.pid, fd).map_err(Failure::input)?)?,
+        (None, None) => teller.tell(args.figures.report().map_err(Failure::input)?)?,
+    }
+    teller.end()
+}
+
+/// Tells line by line, so a program may write for as long as it runs. What is wrong with a line costs that line.
+fn tell_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
+    let reader: Box<dyn BufRead> = match file.as_os_str() == "-" {
+        true => Box::new(io::stdin().lock()),
+        false => {
+            let opened = File::open(file)
+                .map_err(|error| Failure::input(input::unreadable(file, &error)))?;
+            Box::new(BufReader::new(opened))
+        }
+    };
+    let (mut wrong, mut first) = (0_u64, None);
+    for (number, line) in reader.lines().enumerate() {
+        let line = line.map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        match lines::read(&line) {
+            Ok(report) => teller.tell(report)?,
+            Err(why) => {
+                wrong += 1;
+                let why = format!("{}:{}: {why}", file.display(), number + 1);
+                remark(&format!("headstart: {why}"));
+                first.get_or_insert(why);
+            }
+        }
+    }
+    match first {
+        None => Ok(()),
+        Some(why) => {
+            teller.end()?;
+            Err(Failure::input(format!("{} left out; the first: {why}", counted(wrong, "line"))))
+        }
+    }
+}
+
+/// Tells the gateway, or shows what it would tell.
+struct Teller {
+    /// `None`: it only shows.
+    client: Option<SiteClient<()>>,
+    trouble: Arc<Mutex<String>>,
+    told: u64,
+}
+
+impl Teller {
+    fn new(args: &ReportArgs) -> Result<Self, Failure> {
+        let config = client_config(&args.config)?;
+        let trouble = Arc::new(Mutex::new(String::new()));
+        let why = Arc::clone(&trouble);
+        let hear = move |event: SiteEvent<()>| {
+            if let SiteEvent::Lost(said) = event {
+                *why.lock().unwrap_or_else(PoisonError::into_inner) = said;
+            }
+            false
+        };
+        let client = (!args.dry_run).then(|| SiteClient::start(config, hear)).transpose();
+        Ok(Self { client: client.map_err(Failure::input)?, trouble, told: 0 })
+    }
+
+    fn tell(&mut self, report: Report) -> Result<(), Failure> {
+        self.told += 1;
+        let Some(client) = &self.client else {
+            return stdout::print(&(lines::shown(&report) + "\n"));
+        };
+        client.report(report);
+        match self.told % AT_ONCE {
+            0 => self.flush(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until all is acknowledged.
+    fn flush(&self) -> Result<(), Failure> {
+        let Some(client) = &self.client else { return Ok(()) };
+        if client.flush(PATIENCE) {
+            return Ok(());
+        }
+        let why = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let why = if why.is_empty() { "it does not acknowledge".to_owned() } else { why };
+        Err(Failure::failed(format!("no gateway has taken all reports: {why}")))
+    }
+
+    fn end(&self) -> Result<(), Failure> {
+        self.flush()?;
+        let Some(client) = &self.client else { return Ok(()) };
+        let refused = client.status().reports_refused;
+        if refused > 0 {
+            let all = counted(self.told, "report");
+            remark(&format!(
+                "headstart: the gateway has refused {refused} of {all}; its dashboard says why"
+            ));
+        }
+        stdout::print(&format!("{} acknowledged\n", counted(self.told, "report")))
+    }
+}
+
+/// Of an agent's configuration, what concerns its gateways.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct AgentFile {
+    #[serde(default)]
+    gateway: Vec<String>,
+    gateway_ca: Option<PathBuf>,
+    gateway_certificate: Option<PathBuf>,
+    gateway_key: Option<PathBuf>,
+}
+
+fn client_config(file: &Path) -> Result<ClientConfig, Failure> {
+    let shown = file.display().to_string();
+    let text = String::from_utf8_lossy(&input::read(file)?).into_owned();
+    let read: AgentFile = toml::from_str(&text)
+        .map_err(|error| Failure::input(faults::Fault::from(error).of_file(&shown, &text)))?;
+    let missing = |key: &str| {
+        Failure::input(format!(
+            "{shown}: {key} is missing; `headstart gateway init` writes a file that has it"
+        ))
+    };
+    if read.gateway.is_empty() {
+        return Err(missing("gateway"));
+    }
+    for address in &read.gateway {
+        ClientConfig::check_address(address)
+            .map_err(|why| Failure::input(format!("{shown}: gateway: {why}")))?;
+    }
+    Ok(ClientConfig {
+        gateways: read.gateway,
+        ca: read.gateway_ca.ok_or_else(|| missing("gateway-ca"))?,
+        certificate: read.gateway_certificate.ok_or_else(|| missing("gateway-certificate"))?,
+        key: read.gateway_key.ok_or_else(|| missing("gateway-key"))?,
+        collector: Collector::Application,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}

@@ -1,0 +1,161 @@
+//! `/metrics` for Prometheus. Labels are of fixed lists, and tenants of the configuration: no network and no host is one.
+
+use crate::counts::{ANSWER_US, NONES, REFUSALS, RefusedConnection, SOURCES};
+use crate::options::CollectorName;
+use crate::site::Site;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+
+/// Counters whose values somebody else keeps, one for each value of a label.
+#[derive(Clone, Debug)]
+struct Counted {
+    label: &'static str,
+    values: Vec<(&'static str, u64)>,
+}
+
+impl EncodeMetric for Counted {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), fmt::Error> {
+        for (word, value) in &self.values {
+            let labels = [(self.label, *word)];
+            let mut encoder = encoder.encode_family(&labels)?;
+            encoder.encode_counter::<NoLabelSet, _, u64>(value, None)?;
+        }
+        Ok(())
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Counter
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfTenant {
+    tenant: String,
+}
+
+/// Times to answer, as a histogram.
+#[derive(Clone, Debug)]
+struct AnswerTimes {
+    buckets: Vec<(f64, u64)>,
+    sum: f64,
+    count: u64,
+}
+
+impl EncodeMetric for AnswerTimes {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), fmt::Error> {
+        encoder.encode_histogram::<NoLabelSet>(self.sum, self.count, &self.buckets, None)
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Histogram
+    }
+}
+
+/// All metrics as text (OpenMetrics 1.0).
+pub(super) fn metrics(site: &Site) -> String {
+    let mut registry = Registry::with_prefix("headstart_gateway");
+    about(&mut registry, site);
+    by_label(&mut registry, site);
+    plain(&mut registry, site);
+    of_tenants(&mut registry, site);
+    answer_times(&mut registry, site);
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = encode(&mut text, &registry);
+    text
+}
+
+fn about(registry: &mut Registry, site: &Site) {
+    let info = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+    registry.register("build", "Version of the gateway", info);
+    let ready = ConstGauge::new(i64::from(site.is_ready()));
+    registry.register("ready", "1 if it takes reports and answers", ready);
+    let uptime = ConstGauge::new(site.clock.uptime().as_secs_f64());
+    registry.register("uptime_seconds", "Since it started", uptime);
+}
+
+fn by_label(registry: &mut Registry, site: &Site) {
+    let counts = &site.counts;
+    let mut counted =
+        |name, help, label, values| registry.register(name, help, Counted { label, values });
+    let taken = CollectorName::ALL.map(|way| (way.word(), counts.taken.get(way as usize)));
+    counted("reports", "Reports that count, by way of collecting", "collector", taken.to_vec());
+    let refused = REFUSALS.map(|(why, word)| (word, counts.refused.get(why as usize)));
+    counted("refused_reports", "Reports that do not count, by reason", "reason", refused.to_vec());
+    let answered = SOURCES.map(|(source, word)| (word, counts.answered.get(source as usize)));
+    counted("answers", "Answers, by what answered", "source", answered.to_vec());
+    let unanswered = NONES.map(|(none, word)| (word, counts.unanswered.get(none as usize)));
+    counted("unanswered", "Questions without an answer, by reason", "reason", unanswered.to_vec());
+    let refused = RefusedConnection::ALL
+        .map(|(why, word)| (word, counts.refused_connections.get(why as usize)));
+    counted(
+        "refused_connections",
+        "Connections that were refused, by reason",
+        "reason",
+        refused.to_vec(),
+    );
+}
+
+fn plain(registry: &mut Registry, site: &Site) {
+    let counts = &site.counts;
+    let counters = [
+        ("repeated_batches", "Batches that were known already", &counts.repeated_batches),
+        ("bad_batches", "Batches that made no sense", &counts.bad_batches),
+        ("dropped_updates", "Updates that subscribers were too slow for", &counts.dropped_updates),
+        (
+            "ended_streams",
+            "Streams ended because a certificate was revoked or ended",
+            &counts.ended_streams,
+        ),
+        ("forgotten", "Networks that operators had forgotten", &counts.forgotten),
+        ("merged_records", "Records of other gateways that said something new", &counts.merged),
+        ("snapshots", "Snapshots written", &counts.snapshots),
+        ("failed_snapshots", "Snapshots that could not be written", &counts.failed_snapshots),
+    ];
+    for (name, help, tick) in counters {
+        registry.register(name, help, ConstCounter::new(tick.get()));
+    }
+    let connections = ConstGauge::new(counts.connections.get() as i64);
+    registry.register("connections", "Connections of reporters that are open", connections);
+    let revoked = ConstGauge::new(site.revocations.len() as i64);
+    registry.register("revoked_certificates", "Certificates in the list", revoked);
+}
+
+fn of_tenants(registry: &mut Registry, site: &Site) {
+    let (prefixes, alive) =
+        (Family::<OfTenant, Gauge>::default(), Family::<OfTenant, Gauge>::default());
+    let status = super::status::site(site);
+    let in_time = Family::<OfTenant, Gauge<f64, AtomicU64>>::default();
+    for tenant in &status.tenants {
+        let label = OfTenant { tenant: tenant.name.clone() };
+        prefixes.get_or_create(&label).set(tenant.prefixes as i64);
+        alive.get_or_create(&label).set(tenant.alive as i64);
+        let questions = &tenant.questions;
+        let all = questions.in_time + questions.late + questions.none;
+        if all > 0 {
+            in_time.get_or_create(&label).set(questions.in_time as f64 / all as f64);
+        }
+    }
+    registry.register("prefixes", "Networks and covering prefixes known of", prefixes);
+    registry.register("alive_reporters", "Hosts heard within a minute", alive);
+    let help = "Share of agents' questions that were answered before the handshake was over";
+    registry.register("in_time_ratio", help, in_time);
+}
+
+fn answer_times(registry: &mut Registry, site: &Site) {
+    let counts = &site.counts;
+    let bounds = ANSWER_US.iter().map(|us| *us as f64 / 1e6).chain([f64::MAX]);
+    let buckets: Vec<(f64, u64)> =
+        bounds.enumerate().map(|(class, bound)| (bound, counts.answer_times.get(class))).collect();
+    let count = buckets.iter().map(|(_, count)| count).sum();
+    let times = AnswerTimes { buckets, sum: counts.answer_ns.get() as f64 / 1e9, count };
+    registry.register("answer_seconds", "Time to find an answer, without the network", times);
+}

@@ -1,0 +1,244 @@
+//! What the JSON API says, as `docs/gateway-api-schema.json` describes it. Times are in seconds and milliseconds, rates in bits a second,
+//! windows in bytes.
+
+use crate::busy::HistoryPoint;
+use crate::counts::{NONES, REFUSALS, RefusedConnection, SOURCES};
+use crate::gains::GainOfClass;
+use crate::options::CollectorName;
+use crate::site::Site;
+use crate::tenant::Tenant;
+use crate::told::source;
+use ipnet::IpNet;
+use memory::site::SiteEstimate;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use units::Instant;
+
+/// Reporters that are listed of a tenant.
+const MOST_REPORTERS: usize = 200;
+
+/// The gateway as a whole: `/api/v1/status`.
+#[derive(Debug, Serialize)]
+pub struct SiteStatus {
+    /// Of the program.
+    pub version: &'static str,
+    /// Since it started.
+    pub uptime_s: f64,
+    /// Whether it takes reports and answers.
+    pub ready: bool,
+    /// Connections of reporters that are open.
+    pub connections: u64,
+    /// Reports that counted, by way of collecting.
+    pub taken: BTreeMap<&'static str, u64>,
+    /// Reports that did not, by reason.
+    pub refused: BTreeMap<&'static str, u64>,
+    /// Batches that were known already.
+    pub repeated_batches: u64,
+    /// Answers, by what answered.
+    pub answered: BTreeMap<&'static str, u64>,
+    /// Questions without an answer, by reason.
+    pub unanswered: BTreeMap<&'static str, u64>,
+    /// Mean time to find an answer.
+    pub answer_mean_us: Option<f64>,
+    /// Connections that were refused, by reason.
+    pub refused_connections: BTreeMap<&'static str, u64>,
+    /// Certificates in the list.
+    pub revoked_certificates: u64,
+    /// Each tenant.
+    pub tenants: Vec<TenantStatus>,
+}
+
+/// A tenant.
+#[derive(Debug, Serialize)]
+pub struct TenantStatus {
+    /// Its name.
+    pub name: String,
+    /// Networks and covering prefixes that something is known of.
+    pub prefixes: u64,
+    /// Hosts that were heard within a minute.
+    pub alive: u64,
+    /// What agents say of their questions.
+    pub questions: QuestionsStatus,
+    /// Hosts, the one last heard first.
+    pub reporters: Vec<ReporterStatus>,
+    /// What warm starts gain, by size.
+    pub gains: Vec<GainOfClass>,
+}
+
+/// Questions of agents to gateways, as they count them.
+#[derive(Debug, Default, Serialize)]
+pub struct QuestionsStatus {
+    /// Answered before the handshake was over.
+    pub in_time: u64,
+    /// Answered after it.
+    pub late: u64,
+    /// Never answered.
+    pub none: u64,
+}
+
+/// A host.
+#[derive(Debug, Serialize)]
+pub struct ReporterStatus {
+    /// As its certificate says it.
+    pub name: String,
+    /// Since it was heard last.
+    pub heard_s: f64,
+    /// Whether that is less than a minute.
+    pub alive: bool,
+    /// Reports of it that counted.
+    pub taken: u64,
+    /// Reports of it that did not.
+    pub refused: u64,
+    /// Of its agent, if it says.
+    pub version: Option<String>,
+}
+
+/// A network: `/api/v1/networks` has many, `/api/v1/network` one.
+#[derive(Debug, Serialize)]
+pub struct NetworkStatus {
+    /// Its prefix.
+    pub network: IpNet,
+    /// Reports since it is watched; none if it is not.
+    pub reports: Option<u64>,
+    /// What is answered of it; none if nothing is known.
+    pub estimate: Option<EstimateStatus>,
+    /// How that has gone; only of a single network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<HistoryPoint>>,
+}
+
+/// An estimate: `/api/v1/estimate`.
+#[derive(Debug, Serialize)]
+pub struct EstimateStatus {
+    /// The prefix that answers.
+    pub network: IpNet,
+    /// Bytes.
+    pub window: u64,
+    /// Bits a second.
+    pub rate: Option<u64>,
+    /// Lowest round trip.
+    pub min_rtt_ms: Option<f64>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// Of the newest sample.
+    pub age_s: f64,
+    /// Samples that count.
+    pub samples: u32,
+    /// Hosts that have reported them.
+    pub reporters: u32,
+    /// network, covering, neighbours or prior.
+    pub source: &'static str,
+}
+
+impl EstimateStatus {
+    fn of(estimate: &SiteEstimate) -> Self {
+        let word =
+            |of| SOURCES.iter().find(|(each, _)| *each == of).map_or("unknown", |(_, word)| word);
+        Self {
+            network: estimate.network,
+            window: estimate.window,
+            rate: estimate.rate.map(|rate| rate.as_bps()),
+            min_rtt_ms: estimate.min_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
+            confidence: estimate.confidence,
+            age_s: estimate.age.as_secs_f64(),
+            samples: estimate.samples,
+            reporters: estimate.reporters,
+            source: word(source(estimate.source)),
+        }
+    }
+}
+
+/// The gateway as it is.
+pub fn site(site: &Site) -> SiteStatus {
+    let (counts, now) = (&site.counts, site.clock.now());
+    let answered: BTreeMap<_, _> =
+        SOURCES.map(|(source, word)| (word, counts.answered.get(source as usize))).into();
+    let unanswered: BTreeMap<_, _> =
+        NONES.map(|(none, word)| (word, counts.unanswered.get(none as usize))).into();
+    let answers: u64 = answered.values().chain(unanswered.values()).sum();
+    SiteStatus {
+        version: env!("CARGO_PKG_VERSION"),
+        uptime_s: site.clock.uptime().as_secs_f64(),
+        ready: site.is_ready(),
+        connections: counts.connections.get(),
+        taken: CollectorName::ALL.map(|way| (way.word(), counts.taken.get(way as usize))).into(),
+        refused: REFUSALS.map(|(why, word)| (word, counts.refused.get(why as usize))).into(),
+        repeated_batches: counts.repeated_batches.get(),
+        answered,
+        unanswered,
+        answer_mean_us: (answers > 0).then(|| counts.answer_ns.get() as f64 / answers as f64 / 1e3),
+        refused_connections: RefusedConnection::ALL
+            .map(|(why, word)| (word, counts.refused_connections.get(why as usize)))
+            .into(),
+        revoked_certificates: site.revocations.len() as u64,
+        tenants: site.tenants().iter().map(|tenant| self::tenant(tenant, now)).collect(),
+    }
+}
+
+fn tenant(tenant: &Tenant, now: Instant) -> TenantStatus {
+    let prefixes = tenant.memory().len() as u64;
+    let known = tenant.known();
+    let alive = known.reporters.iter().filter(|(_, record)| record.is_alive(now)).count() as u64;
+    let mut questions = QuestionsStatus::default();
+    for status in known.reporters.iter().filter_map(|(_, record)| record.status.as_ref()) {
+        questions.in_time += status.answers_in_time;
+        questions.late += status.answers_late;
+        questions.none += status.answers_none;
+    }
+    let reporters = known.reporters.iter().take(MOST_REPORTERS);
+    let reporters = reporters.map(|(name, record)| ReporterStatus {
+        name: name.to_owned(),
+        heard_s: now.saturating_since(record.heard).as_secs_f64(),
+        alive: record.is_alive(now),
+        taken: record.taken,
+        refused: record.refused,
+        version: record.status.as_ref().map(|status| status.version.clone()),
+    });
+    TenantStatus {
+        name: tenant.name.clone(),
+        prefixes,
+        alive,
+        questions,
+        reporters: reporters.collect(),
+        gains: known.gains.classes(),
+    }
+}
+
+/// The busiest networks of a tenant.
+pub fn networks(tenant: &Tenant, now: Instant, most: usize) -> Vec<NetworkStatus> {
+    let busiest = tenant.known().busy.busiest(most);
+    let memory = tenant.memory();
+    let status = |(network, reports): (IpNet, u64)| NetworkStatus {
+        network,
+        reports: Some(reports),
+        estimate: memory
+            .estimate(now, network.addr(), None)
+            .map(|found| EstimateStatus::of(&found)),
+        history: None,
+    };
+    busiest.into_iter().map(status).collect()
+}
+
+/// One network, with its history.
+pub fn network(tenant: &Tenant, now: Instant, network: IpNet) -> NetworkStatus {
+    let network = network.trunc();
+    let known = tenant.known();
+    let busy = known.busy.get(&network);
+    NetworkStatus {
+        network,
+        reports: busy.map(|busy| busy.reports),
+        estimate: estimate(tenant, now, network.addr(), None),
+        history: Some(busy.map(|busy| busy.history.iter().copied().collect()).unwrap_or_default()),
+    }
+}
+
+/// What an asker would be told.
+pub fn estimate(
+    tenant: &Tenant,
+    now: Instant,
+    address: IpAddr,
+    size: Option<u64>,
+) -> Option<EstimateStatus> {
+    tenant.memory().estimate(now, address, size).map(|found| EstimateStatus::of(&found))
+}

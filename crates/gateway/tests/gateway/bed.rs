@@ -1,0 +1,174 @@
+//! A gateway in a folder of its own, and clients with certificates of any kind.
+
+use gateway::clock::system_time;
+use gateway::daemon::{Daemon, Handle};
+use gateway::init::FirstGateway;
+use gateway::pki::{Authority, Issued, Role};
+use gateway::site::Site;
+use gateway_proto::v1::gateway_client::GatewayClient;
+use gateway_proto::v1::{Bound, Collector, Network, Query, Report, ReportAck, ReportBatch};
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
+use tonic::Status;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+
+/// A gateway's folder; removed at the end.
+pub struct Bed {
+    pub folder: PathBuf,
+}
+
+/// A gateway that runs.
+pub struct Running {
+    pub handle: Handle,
+    pub site: Arc<Site>,
+    pub grpc: SocketAddr,
+    pub http: SocketAddr,
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Bed {
+    /// A first gateway with `more` behind its configuration, on free ports.
+    pub fn new(more: &str) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!(
+            "headstart-gateway-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
+        let folder = std::env::temp_dir().join(name);
+        let hosts = vec!["127.0.0.1".to_owned()];
+        let first = FirstGateway { hosts, agent: "agent".to_owned(), force: false };
+        first.write(&folder, system_time()).unwrap();
+        let bed = Self { folder };
+        let text = fs::read_to_string(bed.file("gateway.toml")).unwrap();
+        let text =
+            text.replace("127.0.0.1:9466", "127.0.0.1:0").replace("127.0.0.1:9465", "127.0.0.1:0");
+        fs::write(bed.file("gateway.toml"), format!("{text}{more}")).unwrap();
+        bed
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.file(name)).unwrap()
+    }
+
+    pub async fn run(&self) -> Running {
+        let daemon = Daemon::open(&self.file("gateway.toml")).await.unwrap();
+        let (grpc, http) = (daemon.grpc_address().unwrap(), daemon.http_address().unwrap());
+        let site = Arc::clone(daemon.site());
+        Running { handle: daemon.spawn(false), site, grpc, http }
+    }
+
+    pub fn authority(&self) -> Authority {
+        Authority::of_pem(&self.text("ca.pem"), &self.text("ca.key")).unwrap()
+    }
+
+    /// A certificate of the site's authority.
+    pub fn issue(&self, role: Role, tenant: &str, name: &str) -> Issued {
+        self.authority().client(system_time(), 1, role, (tenant, name)).unwrap()
+    }
+
+    /// One that ended an hour ago or so.
+    pub fn expired(&self) -> Issued {
+        let then: SystemTime = system_time() - Duration::from_secs(2 * 86_400);
+        self.authority().client(then, 1, Role::Agent, ("site", "old")).unwrap()
+    }
+
+    pub fn agent(&self) -> Issued {
+        Issued { certificate: self.text("agent.pem"), key: self.text("agent.key") }
+    }
+
+    /// Connects with a certificate, or without any.
+    pub async fn connect(
+        &self,
+        to: SocketAddr,
+        shown: Option<&Issued>,
+    ) -> Result<GatewayClient<Channel>, String> {
+        let mut tls =
+            ClientTlsConfig::new().ca_certificate(Certificate::from_pem(self.text("ca.pem")));
+        if let Some(issued) = shown {
+            tls = tls.identity(Identity::from_pem(&issued.certificate, &issued.key));
+        }
+        let endpoint =
+            Endpoint::from_shared(format!("https://{to}")).unwrap().tls_config(tls).unwrap();
+        let connected = endpoint.connect().await;
+        connected.map(GatewayClient::new).map_err(|error| format!("{error:?}"))
+    }
+
+    /// Asks once; the error of connecting or of the call.
+    pub async fn ask(&self, to: SocketAddr, shown: Option<&Issued>) -> Result<(), String> {
+        let mut client = self.connect(to, shown).await?;
+        let asked = client.ask(query("192.0.2.0/24")).await;
+        asked.map(drop).map_err(|status| format!("{status:?}"))
+    }
+}
+
+pub fn network(text: &str) -> Network {
+    Network::of(text.parse().unwrap())
+}
+
+pub fn query(text: &str) -> Query {
+    Query { id: 7, network: Some(network(text)), size: 0 }
+}
+
+/// A connection to `text` whose window met a loss at `window` bytes.
+pub fn report(text: &str, window: u64) -> Report {
+    Report {
+        network: Some(network(text)),
+        window,
+        rate: 20_000_000,
+        min_rtt_us: 80_000,
+        sent: 100,
+        lost: 1,
+        bound: Bound::Loss.into(),
+        ..Report::default()
+    }
+}
+
+pub fn batch(sequence: u64, reports: Vec<Report>) -> ReportBatch {
+    ReportBatch { epoch: 1, sequence, collector: Collector::Agent.into(), reports, status: None }
+}
+
+/// Sends batches and gathers what comes back until the end.
+pub async fn send(
+    client: &mut GatewayClient<Channel>,
+    batches: Vec<ReportBatch>,
+) -> Result<Vec<ReportAck>, Status> {
+    let mut acks = client.report(tokio_stream::iter(batches)).await?.into_inner();
+    let mut all = Vec::new();
+    while let Some(ack) = acks.message().await? {
+        all.push(ack);
+    }
+    Ok(all)
+}
+
+/// What HTTP answers: the status line's code, and the body.
+pub async fn get(to: SocketAddr, path: &str) -> (u16, String) {
+    let (head, body) = get_as(to, path, &to.to_string()).await;
+    let code = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (code, body)
+}
+
+/// The same by the name `host`; the head of the answer, and the body.
+pub async fn get_as(to: SocketAddr, path: &str, host: &str) -> (String, String) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let mut stream = tokio::net::TcpStream::connect(to).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
+}

@@ -1,0 +1,7 @@
+//! A whole gateway on ports of its own, asked and told over TLS as agents do.
+
+mod bed;
+mod protocol;
+mod restart;
+mod security;
+mod web;

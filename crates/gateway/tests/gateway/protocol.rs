@@ -1,0 +1,200 @@
+//! What is said over the wire: batches count once, malformed ones are refused with a status, subscribers hear of changes.
+
+use crate::bed::{Bed, batch, network, query, report, send};
+use gateway_proto::v1::{
+    Answer, Collector, Estimate, Refusal, Report, ReportBatch, Source, SubscribeRequest, answer,
+    update,
+};
+use std::time::Duration;
+use tonic::Code;
+
+fn estimate(answer: &Answer) -> &Estimate {
+    match &answer.result {
+        Some(answer::Result::Estimate(estimate)) => estimate,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn what_one_reports_another_is_told() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut reporter = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let reports = vec![report("192.0.2.0/24", 200_000); 20];
+    let acks = send(&mut reporter, vec![batch(1, reports)]).await.unwrap();
+    assert_eq!((acks[0].sequence, acks[0].taken), (1, 20));
+    let other = bed.issue(gateway::pki::Role::Agent, "site", "other");
+    let mut other = bed.connect(running.grpc, Some(&other)).await.unwrap();
+    let answer = other.ask(query("192.0.2.0/24")).await.unwrap().into_inner();
+    assert_eq!(answer.id, 7);
+    let told = estimate(&answer);
+    assert_eq!(told.network, Some(network("192.0.2.0/24")));
+    assert_eq!((told.source(), told.reporters), (Source::Network, 1));
+    // 99 of 100 segments of 200,000 bytes arrived, and 20 Mbit/s over 80 ms are as much: codes of the estimator are
+    // exact to some per cent, and it answers at most what is carried.
+    assert!((100_000..=210_000).contains(&told.window), "{told:?}");
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_batch_that_is_sent_again_counts_once() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let one = batch(1, vec![report("192.0.2.0/24", 100_000); 3]);
+    let acks = send(&mut client, vec![one.clone(), one.clone()]).await.unwrap();
+    assert_eq!(
+        (acks[0].taken, acks[0].repeated, acks[1].taken, acks[1].repeated),
+        (3, false, 0, true)
+    );
+    // Also over another connection.
+    let mut again = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    assert!(send(&mut again, vec![one]).await.unwrap()[0].repeated);
+    assert_eq!(running.site.counts.taken.get(0), 3);
+    assert_eq!(running.site.counts.repeated_batches.get(), 2);
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn batches_without_sense_end_the_stream_and_not_the_gateway() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let good = || vec![report("192.0.2.0/24", 100_000)];
+    let wrong = [
+        ReportBatch { epoch: 0, ..batch(1, good()) },
+        batch(0, good()),
+        ReportBatch { collector: 99, ..batch(1, good()) },
+        batch(1, vec![report("192.0.2.0/24", 100_000); 4097]),
+    ];
+    for (number, batch) in wrong.into_iter().enumerate() {
+        let status = send(&mut client, vec![batch]).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument, "{number}: {status}");
+    }
+    // More bytes than any batch may have: not even read.
+    let huge = batch(1, vec![report("192.0.2.0/24", 100_000); 100_000]);
+    let status = send(&mut client, vec![huge]).await.unwrap_err();
+    assert_eq!(status.code(), Code::OutOfRange, "{status}");
+    assert_eq!(running.site.counts.bad_batches.get(), 4);
+    assert_eq!(send(&mut client, vec![batch(1, good())]).await.unwrap()[0].taken, 1);
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn reports_that_no_connection_makes_are_refused_one_by_one() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let good = report("192.0.2.0/24", 100_000);
+    let cases = [
+        (Report { network: None, ..good }, Refusal::Network),
+        (report("10.0.0.0/8", 100_000), Refusal::Network),
+        (report("192.0.2.1/32", 100_000), Refusal::TooLong),
+        (report("192.0.2.0/24", 0), Refusal::Figures),
+        (report("192.0.2.0/24", 1 << 31), Refusal::Figures),
+        (Report { lost: 101, ..good }, Refusal::Figures),
+        (Report { bound: 0, ..good }, Refusal::Figures),
+        (Report { rate: u64::MAX, ..good }, Refusal::Figures),
+        (Report { age_ms: 3_600_001, ..good }, Refusal::TooOld),
+    ];
+    let reports = cases.iter().map(|(report, _)| *report).collect();
+    let ack = send(&mut client, vec![batch(1, reports)]).await.unwrap().remove(0);
+    assert_eq!(ack.taken, 0);
+    for why in [Refusal::Network, Refusal::TooLong, Refusal::Figures, Refusal::TooOld] {
+        let expected = cases.iter().filter(|(_, expected)| *expected == why).count() as u32;
+        let counted =
+            ack.refused.iter().find(|refused| refused.why() == why).map(|refused| refused.count);
+        assert_eq!(counted, Some(expected), "{why:?}");
+    }
+    // A way of collecting that is off by default.
+    let replayed = ReportBatch { collector: Collector::Replay.into(), ..batch(2, vec![good]) };
+    let ack = send(&mut client, vec![replayed]).await.unwrap().remove(0);
+    assert_eq!(ack.refused[0].why(), Refusal::Collector);
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reporter_sends_no_more_than_its_share() {
+    let bed = Bed::new("");
+    let text = bed.text("gateway.toml").replace("retention", "reports-per-second = 10\nretention");
+    std::fs::write(bed.file("gateway.toml"), text).unwrap();
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    // 10 s of 10 a second may come at once, and one or two more while they are read.
+    let ack = send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000); 1000])])
+        .await
+        .unwrap()
+        .remove(0);
+    assert!((100..=110).contains(&ack.taken), "{ack:?}");
+    assert_eq!(ack.refused[0].why(), Refusal::TooMany);
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn questions_on_a_kept_stream_are_answered_in_order() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
+    let queries = (0..100).map(|id| gateway_proto::v1::Query { id, ..query("192.0.2.0/24") });
+    let queries: Vec<_> = queries.collect();
+    let mut answers = client.ask_stream(tokio_stream::iter(queries)).await.unwrap().into_inner();
+    for id in 0..100 {
+        let answer = answers.message().await.unwrap().expect("one for each");
+        assert_eq!(answer.id, id);
+        assert!(estimate(&answer).window > 0);
+    }
+    assert_eq!(answers.message().await.unwrap(), None);
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn subscribers_hear_of_changes_and_of_what_is_forgotten() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
+    let request = SubscribeRequest {
+        networks: vec![network("192.0.2.0/24")],
+        known: 10,
+        ..Default::default()
+    };
+    let mut updates = client.subscribe(request).await.unwrap().into_inner();
+    let first = updates.message().await.unwrap().unwrap().what.unwrap();
+    assert!(
+        matches!(first, update::What::Estimate(known) if known.network == Some(network("192.0.2.0/24")))
+    );
+    let others = vec![report("198.51.100.0/24", 50_000), report("192.0.2.0/24", 150_000)];
+    send(&mut client, vec![batch(2, others)]).await.unwrap();
+    // Only the network that it subscribed to; the first report may be told of once more.
+    let next = tokio::time::timeout(Duration::from_secs(5), updates.message())
+        .await
+        .expect("within 100 ms or so");
+    let Some(update::What::Estimate(told)) = next.unwrap().unwrap().what else { panic!() };
+    assert_eq!(told.network, Some(network("192.0.2.0/24")));
+    running.site.tenant("site").unwrap().forget("192.0.2.0/24".parse().unwrap());
+    let forgotten = async {
+        loop {
+            if let Some(update::What::Forget(network)) =
+                updates.message().await.unwrap().unwrap().what
+            {
+                return network;
+            }
+        }
+    };
+    let forgotten = tokio::time::timeout(Duration::from_secs(5), forgotten).await.unwrap();
+    assert_eq!(forgotten, network("192.0.2.0/24"));
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_drain_ends_kept_streams_with_a_word() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let mut updates = client.subscribe(SubscribeRequest::default()).await.unwrap().into_inner();
+    let ended = tokio::time::timeout(Duration::from_secs(4), running.handle.end());
+    let (ended, last) = tokio::join!(ended, updates.message());
+    ended.expect("nobody has to wait for a kept stream").unwrap();
+    assert_eq!(last.unwrap_err().code(), Code::Unavailable);
+}

@@ -1,0 +1,130 @@
+//! Who is not heard: each kind of certificate that must be refused, and each thing that a good one may not do.
+
+use crate::bed::{Bed, batch, query, report, send};
+use gateway::clock::system_time;
+use gateway::counts::RefusedConnection;
+use gateway::pki::{Authority, Issued, Role, fingerprint_of_file};
+use gateway_proto::v1::{ForgetRequest, NoEstimate, Refusal, answer};
+use std::fs;
+use std::time::Duration;
+use tonic::Code;
+
+/// Who shows `shown` is refused for `why`, which is counted.
+async fn refused(bed: &Bed, shown: Option<&Issued>, why: RefusedConnection) {
+    let running = bed.run().await;
+    let refusal = bed.ask(running.grpc, shown).await;
+    assert!(refusal.is_err(), "{why:?} was heard");
+    assert!(running.site.counts.refused_connections.get(why as usize) > 0, "{why:?}: {refusal:?}");
+    // Somebody with a good certificate is heard all the same.
+    bed.ask(running.grpc, Some(&bed.agent())).await.unwrap();
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn without_a_certificate_nobody_is_heard() {
+    refused(&Bed::new(""), None, RefusedConnection::NoCertificate).await;
+}
+
+#[tokio::test]
+async fn a_certificate_of_another_authority_is_refused() {
+    let bed = Bed::new("");
+    let (other, _) = Authority::new(system_time()).unwrap();
+    let stranger = other.client(system_time(), 1, Role::Agent, ("site", "agent")).unwrap();
+    refused(&bed, Some(&stranger), RefusedConnection::OtherAuthority).await;
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_refused() {
+    let bed = Bed::new("");
+    let expired = bed.expired();
+    refused(&bed, Some(&expired), RefusedConnection::Expired).await;
+}
+
+#[tokio::test]
+async fn a_gateways_own_certificate_reports_nothing() {
+    // It is of the right authority, and for servers alone.
+    let bed = Bed::new("");
+    let server = Issued { certificate: bed.text("server.pem"), key: bed.text("server.key") };
+    refused(&bed, Some(&server), RefusedConnection::OtherAuthority).await;
+}
+
+#[tokio::test]
+async fn a_tenant_of_another_gateway_is_refused() {
+    let bed = Bed::new("");
+    let stranger = bed.issue(Role::Agent, "shop", "agent");
+    refused(&bed, Some(&stranger), RefusedConnection::NotAllowed).await;
+}
+
+#[tokio::test]
+async fn a_revoked_certificate_is_refused_without_a_restart_and_its_streams_end() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let agent = bed.agent();
+    let mut kept = bed.connect(running.grpc, Some(&agent)).await.unwrap();
+    send(&mut kept, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
+    let fingerprint = fingerprint_of_file(&bed.file("agent.pem")).unwrap();
+    fs::write(bed.file("revoked.txt"), format!("{fingerprint}\n")).unwrap();
+    // The list is looked at each second.
+    let mut patience = 50;
+    while kept.ask(query("192.0.2.0/24")).await.is_ok() && patience > 0 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        patience -= 1;
+    }
+    let status = kept.ask(query("192.0.2.0/24")).await.unwrap_err();
+    assert_eq!(status.code(), Code::PermissionDenied);
+    assert!(status.message().contains("revoked"), "{status}");
+    assert!(bed.ask(running.grpc, Some(&agent)).await.is_err());
+    assert!(running.site.counts.refused_connections.get(RefusedConnection::Revoked as usize) > 0);
+    running.handle.end().await.unwrap();
+}
+
+const NARROW: &str = "report = [\"10.0.0.0/8\"]\nask = [\"10.1.0.0/16\"]\n";
+
+#[tokio::test]
+async fn networks_that_a_tenant_may_not_speak_of_are_refused() {
+    let bed = Bed::new(NARROW);
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let reports = vec![report("10.1.2.0/24", 100_000), report("192.0.2.0/24", 100_000)];
+    let acks = send(&mut client, vec![batch(1, reports)]).await.unwrap();
+    assert_eq!(acks[0].taken, 1);
+    let why: Vec<_> =
+        acks[0].refused.iter().map(|refused| (refused.why(), refused.count)).collect();
+    assert_eq!(why, [(Refusal::NotAllowed, 1)]);
+    let none = |text| {
+        let mut client = client.clone();
+        async move { client.ask(query(text)).await.unwrap().into_inner().result }
+    };
+    assert!(matches!(none("10.1.2.0/24").await, Some(answer::Result::Estimate(_))));
+    let not_allowed = Some(answer::Result::None(NoEstimate::NotAllowed.into()));
+    assert_eq!(none("10.2.2.0/24").await, not_allowed);
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn tenants_know_nothing_of_each_other() {
+    let bed = Bed::new("[[tenant]]\nname = \"shop\"\n");
+    let running = bed.run().await;
+    let mut site = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    send(&mut site, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
+    let shop = bed.issue(Role::Agent, "shop", "agent");
+    let mut shop = bed.connect(running.grpc, Some(&shop)).await.unwrap();
+    let answer = shop.ask(query("192.0.2.0/24")).await.unwrap().into_inner();
+    assert_eq!(answer.result, Some(answer::Result::None(NoEstimate::Unknown.into())));
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn only_an_operator_has_networks_forgotten() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut agent = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    send(&mut agent, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
+    let forget = ForgetRequest { network: query("192.0.0.0/16").network };
+    let status = agent.forget(forget).await.unwrap_err();
+    assert_eq!(status.code(), Code::PermissionDenied);
+    let operator = Issued { certificate: bed.text("operator.pem"), key: bed.text("operator.key") };
+    let mut operator = bed.connect(running.grpc, Some(&operator)).await.unwrap();
+    assert_eq!(operator.forget(forget).await.unwrap().into_inner().forgotten, 1);
+    running.handle.end().await.unwrap();
+}
