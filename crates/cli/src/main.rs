@@ -24,7 +24,7 @@ mod papers;
 mod paths;
 mod progress;
 mod race;
-mod report;
+mod reporting;
 mod schemes;
 mod scoreboard;
 mod script;
@@ -80,8 +80,8 @@ enum Command {
     /// Report to the site's gateway what a connection has met
     ///
     /// For hosts without an agent, and for applications: what TCP_INFO of a socket says, or figures of your own.
-    #[command(after_help = report::appendix().help())]
-    Report(report::ReportArgs),
+    #[command(after_help = reporting::appendix().help())]
+    Report(reporting::ReportArgs),
     /// Capture a server's TCP headers, for analysis
     ///
     /// Records what `headstart analyze` needs: headers of TCP segments with their times, and no payload. Files take
@@ -172,7 +172,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
         Command::Gateway(args) => gateway::run(&args),
-        Command::Report(args) => report::run(&args),
+        Command::Report(args) => reporting::run(&args),
         Command::Capture(args) => capture::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Sim(args) => sim::run(&args),

@@ -142,6 +142,18 @@ impl GatewayConfig {
 }
 
 impl Rules {
+    /// The default ones, of no tenant: to judge what comes from no certificate.
+    pub fn of_files() -> Self {
+        Self {
+            retention: Duration::MAX,
+            longest: LongestPrefix { v4: 28, v6: 64 },
+            collect: CollectorName::ALL.into(),
+            max_batch: usize::MAX,
+            reports_per_second: u32::MAX,
+            permissions: Permissions::default(),
+        }
+    }
+
     fn new(options: &GatewayOptions) -> Result<Self, String> {
         let default = [CollectorName::Agent, CollectorName::Application, CollectorName::Passive];
         let collect = options.collect.clone().unwrap_or(default.to_vec());

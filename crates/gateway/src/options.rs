@@ -82,7 +82,8 @@ pub struct OnlyOptions {
     pub ask: Vec<IpNet>,
 }
 
-fn everywhere() -> Vec<IpNet> {
+/// All networks.
+pub(crate) fn everywhere() -> Vec<IpNet> {
     vec![IpNet::V4(ipnet::Ipv4Net::default()), IpNet::V6(ipnet::Ipv6Net::default())]
 }
 

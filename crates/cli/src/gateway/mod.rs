@@ -1,6 +1,7 @@
 //! `headstart gateway`: what all servers of a site know of paths, as a service; its certificates; what it answers.
 
 mod certificates;
+mod replay;
 
 use crate::failure::{Failure, remark};
 use crate::stdout;
@@ -36,6 +37,12 @@ enum GatewayCommand {
     /// Refuse a certificate from now on, without a restart
     #[command(after_help = certificates::revoke_appendix().help())]
     Revoke(certificates::RevokeArgs),
+    /// Show what a gateway would have answered, by an access log or a capture
+    #[command(after_help = replay_appendix().help())]
+    Replay(replay::ReplayArgs),
+    /// Write an access log like that of a busy site, simulated
+    #[command(after_help = load_appendix().help())]
+    Load(replay::LoadArgs),
 }
 
 #[derive(Debug, Args)]
@@ -98,6 +105,7 @@ pub(crate) fn init_appendix() -> Appendix {
 }
 
 pub(crate) use certificates::{certificate_appendix, revoke_appendix};
+pub(crate) use replay::{load_appendix, replay_appendix};
 
 pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
     match &args.command {
@@ -106,6 +114,8 @@ pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
         Some(GatewayCommand::Init(args)) => init(args),
         Some(GatewayCommand::Certificate(args)) => certificates::make(args),
         Some(GatewayCommand::Revoke(args)) => certificates::revoke(args),
+        Some(GatewayCommand::Replay(args)) => replay::run(args),
+        Some(GatewayCommand::Load(args)) => replay::load(args),
     }
 }
 

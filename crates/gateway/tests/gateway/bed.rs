@@ -17,16 +17,16 @@ use tonic::Status;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 /// A gateway's folder; removed at the end.
-pub struct Bed {
-    pub folder: PathBuf,
+pub(crate) struct Bed {
+    pub(crate) folder: PathBuf,
 }
 
 /// A gateway that runs.
-pub struct Running {
-    pub handle: Handle,
-    pub site: Arc<Site>,
-    pub grpc: SocketAddr,
-    pub http: SocketAddr,
+pub(crate) struct Running {
+    pub(crate) handle: Handle,
+    pub(crate) site: Arc<Site>,
+    pub(crate) grpc: SocketAddr,
+    pub(crate) http: SocketAddr,
 }
 
 impl Drop for Bed {
@@ -37,7 +37,7 @@ impl Drop for Bed {
 
 impl Bed {
     /// A first gateway with `more` behind its configuration, on free ports.
-    pub fn new(more: &str) -> Self {
+    pub(crate) fn new(more: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!(
             "headstart-gateway-{}-{}",
@@ -56,42 +56,42 @@ impl Bed {
         bed
     }
 
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    pub fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         fs::read_to_string(self.file(name)).unwrap()
     }
 
-    pub async fn run(&self) -> Running {
+    pub(crate) async fn run(&self) -> Running {
         let daemon = Daemon::open(&self.file("gateway.toml")).await.unwrap();
         let (grpc, http) = (daemon.grpc_address().unwrap(), daemon.http_address().unwrap());
         let site = Arc::clone(daemon.site());
         Running { handle: daemon.spawn(false), site, grpc, http }
     }
 
-    pub fn authority(&self) -> Authority {
+    pub(crate) fn authority(&self) -> Authority {
         Authority::of_pem(&self.text("ca.pem"), &self.text("ca.key")).unwrap()
     }
 
     /// A certificate of the site's authority.
-    pub fn issue(&self, role: Role, tenant: &str, name: &str) -> Issued {
+    pub(crate) fn issue(&self, role: Role, tenant: &str, name: &str) -> Issued {
         self.authority().client(system_time(), 1, role, (tenant, name)).unwrap()
     }
 
     /// One that ended an hour ago or so.
-    pub fn expired(&self) -> Issued {
+    pub(crate) fn expired(&self) -> Issued {
         let then: SystemTime = system_time() - Duration::from_secs(2 * 86_400);
         self.authority().client(then, 1, Role::Agent, ("site", "old")).unwrap()
     }
 
-    pub fn agent(&self) -> Issued {
+    pub(crate) fn agent(&self) -> Issued {
         Issued { certificate: self.text("agent.pem"), key: self.text("agent.key") }
     }
 
     /// Connects with a certificate, or without any.
-    pub async fn connect(
+    pub(crate) async fn connect(
         &self,
         to: SocketAddr,
         shown: Option<&Issued>,
@@ -108,23 +108,23 @@ impl Bed {
     }
 
     /// Asks once; the error of connecting or of the call.
-    pub async fn ask(&self, to: SocketAddr, shown: Option<&Issued>) -> Result<(), String> {
+    pub(crate) async fn ask(&self, to: SocketAddr, shown: Option<&Issued>) -> Result<(), String> {
         let mut client = self.connect(to, shown).await?;
         let asked = client.ask(query("192.0.2.0/24")).await;
         asked.map(drop).map_err(|status| format!("{status:?}"))
     }
 }
 
-pub fn network(text: &str) -> Network {
+pub(crate) fn network(text: &str) -> Network {
     Network::of(text.parse().unwrap())
 }
 
-pub fn query(text: &str) -> Query {
+pub(crate) fn query(text: &str) -> Query {
     Query { id: 7, network: Some(network(text)), size: 0 }
 }
 
 /// A connection to `text` whose window met a loss at `window` bytes.
-pub fn report(text: &str, window: u64) -> Report {
+pub(crate) fn report(text: &str, window: u64) -> Report {
     Report {
         network: Some(network(text)),
         window,
@@ -137,12 +137,12 @@ pub fn report(text: &str, window: u64) -> Report {
     }
 }
 
-pub fn batch(sequence: u64, reports: Vec<Report>) -> ReportBatch {
+pub(crate) fn batch(sequence: u64, reports: Vec<Report>) -> ReportBatch {
     ReportBatch { epoch: 1, sequence, collector: Collector::Agent.into(), reports, status: None }
 }
 
 /// Sends batches and gathers what comes back until the end.
-pub async fn send(
+pub(crate) async fn send(
     client: &mut GatewayClient<Channel>,
     batches: Vec<ReportBatch>,
 ) -> Result<Vec<ReportAck>, Status> {
@@ -155,14 +155,14 @@ pub async fn send(
 }
 
 /// What HTTP answers: the status line's code, and the body.
-pub async fn get(to: SocketAddr, path: &str) -> (u16, String) {
+pub(crate) async fn get(to: SocketAddr, path: &str) -> (u16, String) {
     let (head, body) = get_as(to, path, &to.to_string()).await;
     let code = head.split(' ').nth(1).unwrap().parse().unwrap();
     (code, body)
 }
 
 /// The same by the name `host`; the head of the answer, and the body.
-pub async fn get_as(to: SocketAddr, path: &str, host: &str) -> (String, String) {
+pub(crate) async fn get_as(to: SocketAddr, path: &str, host: &str) -> (String, String) {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(to).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");

@@ -4,4 +4,5 @@ mod bed;
 mod protocol;
 mod restart;
 mod security;
+mod share;
 mod web;

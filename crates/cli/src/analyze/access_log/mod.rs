@@ -61,8 +61,24 @@ impl LogWatch {
 pub(crate) fn read(
     path: &Path,
 ) -> Result<(SharingFindings, DomainFindings, Result<(), Failure>), Failure> {
+    read_each(path, |_| {})
+}
+
+/// The same, and hands each request that is of no image to `take`.
+///
+/// # Errors
+/// If no line can be read.
+pub(crate) fn read_each(
+    path: &Path,
+    mut take: impl FnMut(&LogRequest<'_>),
+) -> Result<(SharingFindings, DomainFindings, Result<(), Failure>), Failure> {
     let mut watch = LogWatch::default();
-    let (counts, mut verdict) = lines::read(path, |request| watch.take(request))?;
+    let (counts, mut verdict) = lines::read(path, |request| {
+        watch.take(request);
+        if !request.is_image {
+            take(request);
+        }
+    })?;
     if counts.lines == counts.wrong {
         verdict?;
         verdict = Ok(());

@@ -130,7 +130,7 @@ fn tell_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
 }
 
 /// Tells the gateway, or shows what it would tell.
-struct Teller {
+pub(crate) struct Teller {
     /// `None`: it only shows.
     client: Option<SiteClient<()>>,
     trouble: Arc<Mutex<String>>,
@@ -139,7 +139,15 @@ struct Teller {
 
 impl Teller {
     fn new(args: &ReportArgs) -> Result<Self, Failure> {
-        let config = client_config(&args.config)?;
+        let config = client_config(&args.config, Collector::Application)?;
+        match args.dry_run {
+            true => Ok(Self { client: None, trouble: Arc::default(), told: 0 }),
+            false => Self::to(config),
+        }
+    }
+
+    /// One that tells these gateways.
+    pub(crate) fn to(config: ClientConfig) -> Result<Self, Failure> {
         let trouble = Arc::new(Mutex::new(String::new()));
         let why = Arc::clone(&trouble);
         let hear = move |event: SiteEvent<()>| {
@@ -148,11 +156,11 @@ impl Teller {
             }
             false
         };
-        let client = (!args.dry_run).then(|| SiteClient::start(config, hear)).transpose();
-        Ok(Self { client: client.map_err(Failure::input)?, trouble, told: 0 })
+        let client = SiteClient::start(config, hear).map_err(Failure::input)?;
+        Ok(Self { client: Some(client), trouble, told: 0 })
     }
 
-    fn tell(&mut self, report: Report) -> Result<(), Failure> {
+    pub(crate) fn tell(&mut self, report: Report) -> Result<(), Failure> {
         self.told += 1;
         let Some(client) = &self.client else {
             return stdout::print(&(lines::shown(&report) + "\n"));
@@ -175,7 +183,7 @@ impl Teller {
         Err(Failure::failed(format!("no gateway has taken all reports: {why}")))
     }
 
-    fn end(&self) -> Result<(), Failure> {
+    pub(crate) fn end(&self) -> Result<(), Failure> {
         self.flush()?;
         let Some(client) = &self.client else { return Ok(()) };
         let refused = client.status().reports_refused;
@@ -200,7 +208,7 @@ struct AgentFile {
     gateway_key: Option<PathBuf>,
 }
 
-fn client_config(file: &Path) -> Result<ClientConfig, Failure> {
+pub(crate) fn client_config(file: &Path, collector: Collector) -> Result<ClientConfig, Failure> {
     let shown = file.display().to_string();
     let text = String::from_utf8_lossy(&input::read(file)?).into_owned();
     let read: AgentFile = toml::from_str(&text)
@@ -222,7 +230,7 @@ fn client_config(file: &Path) -> Result<ClientConfig, Failure> {
         ca: read.gateway_ca.ok_or_else(|| missing("gateway-ca"))?,
         certificate: read.gateway_certificate.ok_or_else(|| missing("gateway-certificate"))?,
         key: read.gateway_key.ok_or_else(|| missing("gateway-key"))?,
-        collector: Collector::Application,
+        collector,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }

@@ -1,0 +1,239 @@
+//! `headstart gateway replay`: what a gateway would have answered, by an access log or a capture; and what it is told of them.
+
+use crate::analyze::{Feed, access_log};
+use crate::failure::Failure;
+use crate::reporting::{Teller, client_config};
+use crate::{jobs, stdout};
+use clap::Args;
+use cmdline::Appendix;
+use findings::{GATEWAY_WINDOW, SharingFindings};
+use gateway::clock::SiteClock;
+use gateway::load::SiteLoad;
+use gateway::passive::{PassiveReport, PassiveSink};
+use gateway::replay::{Replay, ReplayFindings, aged, logged};
+use gateway_proto::v1::{Collector, Report};
+use jiff::Timestamp;
+use jiff::fmt::strtime;
+use serde::Serialize;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use trace::EngineConfig;
+use units::{Duration, Instant};
+use weblog::DomainFindings;
+
+/// Endings of captures; everything else is an access log.
+const CAPTURES: [&str; 6] =
+    [".pcap", ".pcapng", ".pcap.gz", ".pcapng.gz", ".pcap.zst", ".pcapng.zst"];
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Access log (common, combined, JSON lines; - is standard input), or a packet capture
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// Also report it to the gateways that this agent's configuration names, as old as it is
+    #[arg(long, value_name = "agent.toml")]
+    to: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    /// How much of it
+    #[arg(long = "for", value_name = "TIME", default_value = "5min")]
+    span: Duration,
+    /// So many times the paper's requests and networks
+    #[arg(long, value_name = "TIMES", default_value_t = 1.0)]
+    times: f64,
+    /// Another seed, other visitors
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+}
+
+pub(crate) fn replay_appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart gateway replay access.log", "Shows how many requests a gateway would have helped."),
+            (
+                "headstart gateway replay capture.pcap --to DIR/agent.toml",
+                "Rebuilds the senders of a capture, and reports what they have met.",
+            ),
+        ],
+        notes: "An access log says who asked when, and nothing of paths: its reports are lower bounds of one initial window. A capture says \
+            what each transfer has met. A gateway takes either only if its key collect has \"replay\"."
+            .into(),
+        exit: &[("0", "done"), ("1", "a part could not be read, or no gateway took it"), ("2", "the input is wrong")],
+        more: &["docs/gateway/reference.md"],
+        ..Appendix::default()
+    }
+}
+
+pub(crate) fn load_appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart gateway load --for 10min >busy.log",
+                "Writes a log like MSNBC's of 1999, simulated.",
+            ),
+            (
+                "headstart gateway load --for 10s --times 400 | headstart gateway replay -",
+                "Replays 400 times as much.",
+            ),
+        ],
+        exit: cmdline::EXIT,
+        more: &["docs/gateway/reference.md"],
+        ..Appendix::default()
+    }
+}
+
+/// What a log says, and what a gateway would have answered.
+#[derive(Serialize)]
+struct Replayed {
+    /// Of an access log: Figures 6 and 7 of the paper.
+    sharing: Option<SharingFindings>,
+    domains: Option<DomainFindings>,
+    answers: ReplayFindings,
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
+    let mut live = args.to.as_deref().map(LiveGateway::new).transpose()?;
+    let name = args.log.to_string_lossy();
+    let is_capture = CAPTURES.iter().any(|ending| name.ends_with(ending));
+    let (replayed, verdict) = match is_capture {
+        true => (of_capture(&args.log, &mut live)?, Ok(())),
+        false => of_log(&args.log, &mut live)?,
+    };
+    match args.json {
+        true => stdout::print_json(&replayed)?,
+        false => stdout::print(&words(&replayed))?,
+    }
+    if let Some(live) = live {
+        live.teller.end()?;
+    }
+    verdict
+}
+
+/// A gateway that runs, and is told.
+struct LiveGateway {
+    teller: Teller,
+    clock: SiteClock,
+}
+
+impl LiveGateway {
+    fn new(config: &Path) -> Result<Self, Failure> {
+        let teller = Teller::to(client_config(config, Collector::Replay)?)?;
+        Ok(Self { teller, clock: SiteClock::start() })
+    }
+
+    fn tell(&mut self, at: Instant, report: Report) -> Result<(), Failure> {
+        self.teller.tell(aged(report, at, self.clock.now()))
+    }
+}
+
+fn of_log(
+    log: &Path,
+    live: &mut Option<LiveGateway>,
+) -> Result<(Replayed, Result<(), Failure>), Failure> {
+    let (mut replay, mut told) = (Replay::default(), Ok(()));
+    let (sharing, domains, verdict) = access_log::read_each(log, |request| {
+        replay.on_request(request.at, request.client);
+        if let (Some(live), Ok(())) = (live.as_mut(), &told) {
+            told = live.tell(request.at, logged(request.client));
+        }
+    })?;
+    told?;
+    let replayed =
+        Replayed { sharing: Some(sharing), domains: Some(domains), answers: replay.findings() };
+    Ok((replayed, verdict))
+}
+
+fn of_capture(file: &Path, live: &mut Option<LiveGateway>) -> Result<Replayed, Failure> {
+    let (mut replay, mut told) = (Replay::default(), Ok(()));
+    let mut feed = Feed::open(&[file.to_owned()]).attended()?;
+    let config = EngineConfig::default();
+    let models = feed.models("auto", &config, jobs::threads(None))?;
+    let sink = PassiveSink::new(|found: PassiveReport| {
+        replay.on_transfer(found.at, found.client, &found.report);
+        if let (Some(live), Ok(())) = (live.as_mut(), &told) {
+            told = live.tell(found.at, found.report);
+        }
+    });
+    feed.run(EngineConfig { models, ..config }, sink)?;
+    told?;
+    Ok(Replayed { sharing: None, domains: None, answers: replay.findings() })
+}
+
+fn words(replayed: &Replayed) -> String {
+    let answers = &replayed.answers;
+    let percent = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
+    let mut text = String::new();
+    if let Some(sharing) = &replayed.sharing {
+        let networks = |share: f64| sharing.networks_within.quantile(share).unwrap_or(0.0);
+        text += &format!(
+            "{} requests. {:.1} % follow another of their network within {:.0} minutes (Figure 6; MSNBC: about 90 %).\n\
+             Networks within these minutes (Figure 7; MSNBC: 15,000 to 25,000): {:.0} at the median, {:.0} at most.\n",
+            sharing.requests,
+            100.0 * sharing.helped(),
+            GATEWAY_WINDOW.as_secs_f64() / 60.0,
+            networks(0.5),
+            networks(1.0),
+        );
+    }
+    if let Some(domains) = replayed.domains.filter(|domains| domains.named_networks > 0) {
+        text += &format!(
+            "Of {} networks with names {:.1} % have several domains (SP-9; MSNBC: 6.3 %).\n",
+            domains.named_networks,
+            percent(domains.several_domains, domains.named_networks),
+        );
+    }
+    let line = |name: &str, count: u64| {
+        format!("  {name:<22}{count:>12}{:>8.1} %\n", percent(count, answers.asked))
+    };
+    text += &format!(
+        "A gateway that knew nothing before would have answered {} questions by\n",
+        answers.asked
+    );
+    text += &line("the network itself", answers.by_network);
+    text += &line("a covering prefix", answers.by_covering);
+    text += &line("its neighbours", answers.by_neighbours);
+    text += &line("the site's other paths", answers.by_prior);
+    text += &line("nothing", answers.unanswered);
+    text + &format!(
+        "It was told {} times, {} of these with a loss, and knows {} prefixes.\n",
+        answers.reported, answers.with_loss, answers.prefixes
+    )
+}
+
+/// Writes lines of the common log format.
+pub(crate) fn load(args: &LoadArgs) -> Result<(), Failure> {
+    if !(args.times > 0.0 && args.times <= 10_000.0) {
+        return Err(Failure::input(format!(
+            "--times {}: above 0, up to 10000, please",
+            args.times
+        )));
+    }
+    // The first of the paper's mornings.
+    let begin = Instant::ZERO + Duration::from_secs(933_688_800);
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let (mut second, mut stamp) = (u64::MAX, String::new());
+    let until = begin + args.span;
+    for request in
+        SiteLoad::new(args.seed, begin, args.times).take_while(|request| request.at < until)
+    {
+        let now = request.at.as_nanos() / 1_000_000_000;
+        if now != second {
+            second = now;
+            stamp = shown(now)?;
+        }
+        writeln!(out, "{} - - [{stamp}] \"GET /news.asp HTTP/1.0\" 200 10240", request.client)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// As logs have the time.
+fn shown(second: u64) -> Result<String, Failure> {
+    let at = Timestamp::from_second(second.cast_signed()).map_err(Failure::failed)?;
+    strtime::format("%d/%b/%Y:%H:%M:%S +0000", at).map_err(Failure::failed)
+}

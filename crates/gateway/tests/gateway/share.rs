@@ -1,0 +1,78 @@
+//! What ships to watch a gateway asks for metrics that there are, and the programs that read it take it, where they are.
+
+use crate::bed::{Bed, batch, get, report, send};
+use gateway_proto::v1::{HostStatus, ReportBatch};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/share");
+
+/// Names of metrics in an expression of PromQL.
+fn named(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("headstart_")).map(str::to_owned).collect()
+}
+
+fn dashboard_expressions() -> Vec<String> {
+    let text = fs::read_to_string(Path::new(SHARE).join("grafana/headstart-gateway.json")).unwrap();
+    let dashboard: Value = serde_json::from_str(&text).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap().iter();
+    let targets = panels.filter_map(|panel| panel["targets"].as_array()).flatten();
+    targets.map(|target| target["expr"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn rules_and_dashboard_ask_for_what_is_served() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let status = HostStatus { answers_in_time: 1, ..HostStatus::default() };
+    let one = ReportBatch { status: Some(status), ..batch(1, vec![report("192.0.2.0/24", 1000)]) };
+    send(&mut client, vec![one]).await.unwrap();
+    let served = named(&get(running.http, "/metrics").await.1);
+    running.handle.end().await.unwrap();
+    let rules = Path::new(SHARE).join("prometheus/headstart-gateway.rules.yml");
+    let rules = fs::read_to_string(rules).unwrap();
+    let expressions = dashboard_expressions();
+    assert!(expressions.len() > 15, "{}", expressions.len());
+    for asked in expressions.iter().chain([&rules]).flat_map(|text| named(text)) {
+        assert!(served.contains(&asked), "{asked} is not served");
+    }
+}
+
+/// Runs a program that may not be here; says so then.
+fn accepted(program: &str, arguments: &[&str], folder: &Path) {
+    match Command::new(program).args(arguments).current_dir(folder).output() {
+        Err(_) => calm::skipped(&format!("{program} is not installed")),
+        Ok(output) => {
+            let said = [&output.stdout[..], &output.stderr[..]].concat();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+        }
+    }
+}
+
+#[test]
+fn prometheus_takes_the_rules_and_they_do_what_they_say() {
+    let folder = Path::new(SHARE).join("prometheus");
+    accepted("promtool", &["check", "rules", "headstart-gateway.rules.yml"], &folder);
+    accepted("promtool", &["test", "rules", "headstart-gateway.test.yml"], &folder);
+}
+
+#[test]
+fn an_unknown_option_of_the_unit_would_be_told() {
+    let unit = fs::read_to_string(Path::new(SHARE).join("headstart-gateway.service")).unwrap();
+    // systemd-analyze wants programs and users that are there.
+    let unit = unit
+        .replace("/usr/bin/headstart gateway", "/bin/true gateway")
+        .replace("User=headstart-gateway\n", "");
+    let bed = Bed::new("");
+    fs::write(bed.file("headstart-gateway.service"), unit).unwrap();
+    accepted(
+        "systemd-analyze",
+        &["verify", "--man=no", "./headstart-gateway.service"],
+        &bed.folder,
+    );
+}
