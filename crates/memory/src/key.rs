@@ -48,6 +48,11 @@ impl PathKey {
         }
     }
 
+    /// The network, or the host as a network of one.
+    pub const fn network(&self) -> IpNet {
+        self.0
+    }
+
     /// True if what is kept under this key holds for `remote`.
     pub fn contains(&self, remote: IpAddr) -> bool {
         self.0.contains(&remote.to_canonical())

@@ -57,7 +57,7 @@ pub use lender::{
     ColdReason, Lender, LendingTerms, LoanRequest, MAX_WINDOW, PathSample, ProvenPath,
 };
 pub use remembered::Remembered;
-pub use sample::{GatewayReport, PathState, Sample};
+pub use sample::{GatewayReport, PathState, Sample, TransferSample};
 pub use table::DestinationTable;
 pub use window::{Average, SlidingWindow};
 

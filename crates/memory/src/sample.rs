@@ -1,5 +1,6 @@
 //! What a path has learnt.
 
+use crate::site::Bound;
 use units::{Duration, Rate};
 
 /// Something learnt of the way to a destination.
@@ -7,6 +8,8 @@ use units::{Duration, Rate};
 pub enum Sample {
     /// What one connection got of the path, while the path lives.
     Report(GatewayReport),
+    /// What one transfer met, and what bounded it.
+    Transfer(TransferSample),
     /// How the path was when it ended.
     Ended(PathState),
 }
@@ -19,6 +22,26 @@ pub struct GatewayReport {
     pub share: u64,
     /// The smoothed round trip then, if it was measured.
     pub rtt: Option<Duration>,
+}
+
+/// What a transfer, or a part of a long one, met of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferSample {
+    /// Bytes: under [`Bound::Loss`] in flight when the loss came, otherwise the most that was in flight and
+    /// arrived.
+    pub window: u64,
+    /// The highest rate at which data was delivered in a round trip, if it was measured.
+    pub rate: Option<Rate>,
+    /// The smoothed round trip, if it was measured.
+    pub rtt: Option<Duration>,
+    /// The lowest round trip, if it was measured.
+    pub min_rtt: Option<Duration>,
+    /// Segments in `window`.
+    pub sent: u32,
+    /// Segments that went again after the loss; a timeout makes them more than were lost.
+    pub lost: u32,
+    /// What kept the window from being larger.
+    pub bound: Bound,
 }
 
 /// A path's state when its last connection left (RFC 9040 §6).

@@ -129,6 +129,8 @@ pub enum MemoryKind {
     Temporal,
     /// A performance gateway's, of what all senders of the site report; also after idle.
     Gateway,
+    /// A site's, which takes windows without loss for lower bounds, of what all senders of the site report; also after idle.
+    Site,
     /// The host's own, of what connections have proven, lent in parts to those that begin together.
     Lent,
 }

@@ -7,6 +7,7 @@ use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
 use memory::GatewayConfig;
+use memory::site::SiteConfig;
 use netsim::{
     Access, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId, Observer,
     PageLoad, PageSpec, PageTransfer, Simulation, SimulationConfig, SiteSpec, WireSizes,
@@ -99,6 +100,7 @@ impl Stage {
             self.simulation.add_site(&SiteSpec {
                 servers: self.sites.iter().map(|servers| servers[host]).collect(),
                 gateway: GatewayConfig::default(),
+                estimator: SiteConfig::default(),
                 collecting: Collecting::Reports,
             });
         }

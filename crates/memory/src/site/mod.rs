@@ -14,6 +14,7 @@ mod codes;
 mod config;
 mod estimate;
 mod kept;
+mod member;
 mod origins;
 mod prefix;
 mod record;
@@ -23,6 +24,7 @@ mod survival;
 
 pub use config::SiteConfig;
 pub use estimate::{EstimateSource, SiteEstimate};
+pub use member::SiteMember;
 pub use record::{SiteNetwork, SiteRecord};
 pub use report::{ReportBound as Bound, Reporter, SiteReport};
 

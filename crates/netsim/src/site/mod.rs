@@ -14,7 +14,8 @@ pub use passive::{PassiveGateway, PassiveTap};
 
 use crate::topology::address_of;
 use crate::{HostId, Simulation};
-use memory::{Average, Gateway, GatewayConfig, Shared};
+use memory::site::{Reporter, SiteConfig, SiteEstimate, SiteMember, SiteMemory};
+use memory::{Average, Gateway, GatewayConfig, Shared, shared};
 use std::cell::RefCell;
 use std::rc::Rc;
 use tcp::{MemoryKind, Reporting};
@@ -40,7 +41,9 @@ pub struct SiteSpec {
     pub servers: Vec<HostId>,
     /// How its gateway aggregates.
     pub gateway: GatewayConfig,
-    /// How it collects.
+    /// How its memory estimates under schemes with `memory=site`. Senders report to it directly.
+    pub estimator: SiteConfig,
+    /// How the gateway collects.
     pub collecting: Collecting,
 }
 
@@ -48,12 +51,18 @@ pub struct SiteSpec {
 #[derive(Clone)]
 pub struct Site {
     gateway: Rc<RefCell<Gateway>>,
+    memory: Rc<RefCell<SiteMemory>>,
 }
 
 impl Site {
     /// The averages of `Wc`, bytes, and of the round trip, nanoseconds, towards `remote`.
     pub fn averages(&self, now: Instant, remote: HostId) -> (Option<Average>, Option<Average>) {
         self.gateway.borrow_mut().averages(now, address_of(remote))
+    }
+
+    /// What the site's memory answers of the way to `remote`.
+    pub fn estimate(&self, now: Instant, remote: HostId) -> Option<SiteEstimate> {
+        self.memory.borrow().estimate(now, address_of(remote), None)
     }
 }
 
@@ -78,12 +87,16 @@ impl Simulation {
             Collecting::Option => Reporting::InSegments,
             Collecting::Reports | Collecting::Passive => Reporting::Direct,
         };
+        let site = Rc::new(RefCell::new(SiteMemory::new(spec.estimator)));
         for server in &spec.servers {
+            let reporter = Reporter(server.index() as u32);
+            let member = shared(SiteMember::new(reporter, site.clone()));
             self.configure_host(*server, |host| {
                 host.set_memory(MemoryKind::Gateway, memory.clone());
+                host.set_memory(MemoryKind::Site, member);
                 host.set_reporting(reporting);
             });
         }
-        Site { gateway }
+        Site { gateway, memory: site }
     }
 }

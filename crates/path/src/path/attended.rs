@@ -72,6 +72,9 @@ impl Path {
     /// An ACK is digested; `has_grown`: it is for segments that arrived outside of recovery, and the window has grown for them.
     #[inline]
     pub fn on_ack_digested(&mut self, sample: &AckSample, has_grown: bool) {
+        if self.is_observed {
+            self.observe_ack(sample);
+        }
         if self.attention.is_attended && (has_grown || self.attention.sees_all_acks) {
             self.tell(|startup, window, at| startup.acked(window, at, sample));
         }

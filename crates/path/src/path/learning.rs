@@ -6,8 +6,10 @@
 //! connections ended.
 
 use super::Path;
+use super::observed::TransferNotes;
+use memory::site::Bound;
 use memory::{Cold, GatewayReport, PathState, Remembered, ReuseGate, Sample, Shared};
-use policy::ack::RttEstimator;
+use policy::ack::{AckSample, RttEstimator};
 use policy::config::MemoryKind;
 use policy::window::Cause;
 use std::net::IpAddr;
@@ -40,6 +42,8 @@ pub struct Learning {
     knew: bool,
     /// Bytes acknowledged when the path's state was told last.
     told_at: Option<u64>,
+    /// For a site's memory: what the transfer under way has met.
+    notes: TransferNotes,
 }
 
 impl Learning {
@@ -60,6 +64,7 @@ impl Learning {
             early_data: false,
             knew: false,
             told_at: None,
+            notes: TransferNotes::default(),
         }
     }
 
@@ -90,6 +95,10 @@ impl Path {
             self.rtt.seed(known.srtt, known.rttvar);
             learning.early_data = known.early_data;
         }
+        self.is_observed = learning.kind == MemoryKind::Site;
+        if self.is_observed {
+            self.meter.get_or_insert_default();
+        }
         self.learning = Some(Box::new(learning));
     }
 
@@ -101,7 +110,7 @@ impl Path {
     /// gateway is asked: what others have learnt is news, what this path has is not.
     pub(super) fn recall(&self, after_idle: bool) -> Option<Remembered> {
         let learning = self.learning.as_deref()?;
-        if after_idle && learning.kind != MemoryKind::Gateway {
+        if after_idle && !matches!(learning.kind, MemoryKind::Gateway | MemoryKind::Site) {
             return None;
         }
         learning.recall(self.window.now(), &self.cold())
@@ -125,6 +134,29 @@ impl Path {
         if learning.kind == MemoryKind::Gateway && !self.window.below_ssthresh() && share > 0 {
             learning.report(self.window.now(), share, &self.rtt);
         }
+        if self.is_observed {
+            let path = (&self.rtt, self.window.mss());
+            if let Some(sample) = learning.notes.on_congestion(self.in_flight, path) {
+                learning.record(self.window.now(), &Sample::Transfer(sample));
+            }
+        }
+    }
+
+    /// Notes for a site's memory what an ACK tells of the transfer under way.
+    #[cold]
+    pub(super) fn observe_ack(&mut self, sample: &AckSample) {
+        let (window, mss) = (self.window.cwnd(), self.window.mss());
+        if let Some(learning) = self.learning.as_deref_mut() {
+            learning.notes.on_ack(sample, window, mss);
+        }
+    }
+
+    /// Notes for a site's memory that a segment goes again.
+    #[cold]
+    pub(super) fn observe_resent(&mut self) {
+        if let Some(learning) = self.learning.as_deref_mut() {
+            learning.notes.on_resent();
+        }
     }
 
     /// All that a member has written is acknowledged. What was too little to be the transfer, like a
@@ -135,6 +167,13 @@ impl Path {
         let counts = whole && !self.startup.awaits_transfer();
         if learning.kind == MemoryKind::Gateway && counts {
             learning.report(self.window.now(), self.window.cwnd(), &self.rtt);
+        }
+        if self.is_observed {
+            let sample = learning.notes.take(&self.rtt, self.window.mss());
+            let counts = !self.startup.awaits_transfer() && sample.window > 0;
+            if counts || sample.bound == Bound::Loss {
+                learning.record(self.window.now(), &Sample::Transfer(sample));
+            }
         }
     }
 

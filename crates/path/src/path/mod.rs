@@ -9,6 +9,7 @@ mod bucket;
 mod control;
 mod epochs;
 mod learning;
+mod observed;
 mod pacer;
 mod pacing;
 mod planned;
@@ -86,6 +87,8 @@ pub struct Path {
     restart_window: u64,
     /// What is asked and told of the destination; only for schemes that remember.
     learning: Option<Box<Learning>>,
+    /// Its memory is a site's: what transfers meet is noted.
+    is_observed: bool,
     /// Kept only for paths that several connections may share.
     shared: Option<Box<Shared>>,
 }
@@ -154,6 +157,7 @@ impl Path {
             idle: config.idle,
             restart_window: initial,
             learning: None,
+            is_observed: false,
             shared: None,
         }
     }
@@ -318,6 +322,9 @@ impl Path {
         self.resumed = false;
         if self.startup_meter.watches_segments() {
             self.startup_meter.on_sent(fresh == 0 && len > 0, self.acked_total);
+        }
+        if self.is_observed && fresh == 0 && len > 0 {
+            self.observe_resent();
         }
         if self.is_paced() {
             self.pace(now, (len.into(), wire_bytes().into()), fresh);

@@ -49,7 +49,8 @@ impl Path {
         let last = self.last_sent.filter(|_| !self.resumed)?;
         self.resumed = true;
         let idle = now.saturating_since(last);
-        if self.meter.as_mut().is_none_or(|meter| meter.on_resumed(now)) {
+        let metered = self.meter.as_mut().filter(|_| self.rules.any());
+        if metered.is_none_or(|meter| meter.on_resumed(now)) {
             self.congestion.on_restart(&mut self.window, now, idle);
         }
         if matches!(self.idle, IdleRestart::TimerSlowStart | IdleRestart::TimerKeep) {

@@ -3,6 +3,7 @@
 use super::net::Net;
 use crate::document::{self, MemorySpec};
 use crate::error::Fault;
+use memory::site::SiteConfig;
 use memory::{CacheConfig, GatewayConfig, HostCache, ReuseGate, Scope, shared};
 use netsim::{Collecting, HostId, Simulation, SiteSpec};
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ pub(crate) struct Memories {
 impl Memories {
     /// The memories of a plan.
     pub(super) fn of(plan: &MemorySpec, net: &Net) -> Result<Self, Fault> {
-        let gateway = gateway(plan);
+        let (gateway, estimator) = (gateway(plan), SiteConfig::default());
         let (gate, cache) = (ReuseGate::default(), CacheConfig::default());
         let mut sites = Vec::new();
         let mut alone: BTreeSet<HostId> = net.hosts().collect();
@@ -30,9 +31,11 @@ impl Memories {
                 let why = format!("{host} is in a site already: a host has one gateway");
                 return Err(Fault::new(name.span(), why));
             }
-            sites.push(SiteSpec { servers, gateway, collecting: collecting(plan) });
+            let collecting = collecting(plan);
+            sites.push(SiteSpec { servers, gateway, estimator, collecting });
         }
-        let own = |host| SiteSpec { servers: vec![host], gateway, collecting: Collecting::Reports };
+        let collecting = Collecting::Reports;
+        let own = |host| SiteSpec { servers: vec![host], gateway, estimator, collecting };
         sites.extend(alone.into_iter().map(own));
         let half_life = plan.half_life.map_or(cache.half_life, |half_life| half_life.0);
         Ok(Self {

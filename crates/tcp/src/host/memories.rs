@@ -5,8 +5,11 @@ use crate::config::MemoryKind;
 use crate::path::{Learning, Path, Reporting};
 use crate::scheme::Scheme;
 use crate::startup::{Attendance, SharedAttendant};
+use memory::site::{Reporter, SiteConfig, SiteMember, SiteMemory};
 use memory::{CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, Shared, shared};
+use std::cell::RefCell;
 use std::net::IpAddr;
+use std::rc::Rc;
 use units::Instant;
 
 /// What one host has for remembering.
@@ -14,6 +17,7 @@ use units::Instant;
 pub(super) struct Memories {
     temporal: Option<Shared>,
     gateway: Option<Shared>,
+    site: Option<Shared>,
     attendant: Option<SharedAttendant>,
     pub(super) gate: ReuseGate,
     pub(super) reporting: Reporting,
@@ -26,6 +30,7 @@ impl Memories {
             MemoryKind::None | MemoryKind::Lent => {}
             MemoryKind::Temporal => self.temporal = Some(memory),
             MemoryKind::Gateway => self.gateway = Some(memory),
+            MemoryKind::Site => self.site = Some(memory),
         }
     }
 
@@ -33,7 +38,11 @@ impl Memories {
     pub(super) fn known(&self) -> usize {
         let known = |memory: &Shared| memory.borrow().known().unwrap_or(0);
         let lent = self.attendant.as_ref().map_or(0, |one| one.borrow().lender.len());
-        lent + [&self.temporal, &self.gateway].into_iter().flatten().map(known).sum::<usize>()
+        lent + [&self.temporal, &self.gateway, &self.site]
+            .into_iter()
+            .flatten()
+            .map(known)
+            .sum::<usize>()
     }
 
     fn of(&mut self, kind: MemoryKind) -> Option<Shared> {
@@ -45,6 +54,10 @@ impl Memories {
             MemoryKind::Gateway => {
                 self.gateway.get_or_insert_with(|| shared(Gateway::new(GatewayConfig::default())))
             }
+            MemoryKind::Site => self.site.get_or_insert_with(|| {
+                let alone = Rc::new(RefCell::new(SiteMemory::new(SiteConfig::default())));
+                shared(SiteMember::new(Reporter::default(), alone))
+            }),
         };
         Some(memory.clone())
     }

@@ -295,14 +295,15 @@ const GENERAL: &[SchemeParameter] = &[
     ),
     parameter!(
         "memory",
-        "none|temporal|gateway|lent",
+        "none|temporal|gateway|site|lent",
         "what a path begins with: nothing; how the host's last path there ended; what a performance \
-                gateway knows, also after idle; what connections have proven, lent among those that begin together",
+                gateway knows, also after idle; the same of one that takes windows without loss for lower bounds; what connections have proven, lent among those that begin together",
         |r, v| {
             let kinds = [
                 ("none", MemoryKind::None),
                 ("temporal", MemoryKind::Temporal),
                 ("gateway", MemoryKind::Gateway),
+                ("site", MemoryKind::Site),
                 ("lent", MemoryKind::Lent),
             ];
             choose(v, &kinds).map(|k| r.config.memory = k)
