@@ -6,6 +6,7 @@ use crate::listen;
 use crate::log::{Level, say, set_log_level};
 use crate::pki::{Identity, server_config};
 use crate::service::GatewayService;
+use crate::shared::SharedStore;
 use crate::site::Site;
 use crate::snapshot::SnapshotFile;
 use arc_swap::ArcSwap;
@@ -79,6 +80,10 @@ impl Daemon {
             let restored = snapshot.restore(&site)?;
             say(Level::Notice, &format!("{restored} networks restored"));
         }
+        if let Some(url) = &config.redis {
+            let store = SharedStore::open(url, site.origin, config.rules.retention)?;
+            site.share(Arc::new(store));
+        }
         let grpc = bind("listen", config.listen).await?;
         let http = bind("http", config.http).await?;
         Ok(Self { file: file.to_owned(), config, site, tls, snapshot, grpc, http })
@@ -149,6 +154,9 @@ impl Daemon {
             self.snapshot.clone(),
             self.config.save_every,
         ));
+        let sharing = self.site.shared().map(|store| {
+            tokio::spawn(Arc::clone(store).run(Arc::clone(&self.site)))
+        });
         self.site.set_ready(true);
         notify(&[NotifyState::Ready]);
         let mut ended = ended;
@@ -172,6 +180,9 @@ impl Daemon {
         }
         chores.abort();
         http.abort();
+        if let Some(sharing) = sharing {
+            sharing.abort();
+        }
         match &self.snapshot {
             Some(snapshot) => snapshot.save(&self.site).map(|_| ()),
             None => Ok(()),

@@ -28,6 +28,7 @@ pub mod pki;
 pub mod replay;
 pub mod reporters;
 pub mod service;
+pub mod shared;
 pub mod site;
 pub mod snapshot;
 pub mod tenant;

@@ -152,6 +152,7 @@ async fn take_batches(
 ) -> Result<(), Status> {
     while let Some(batch) = batches.message().await? {
         session.renew().map_err(|why| ended(&session, why))?;
+        learn_claim(&session, &batch).await;
         let site = session.site();
         let taken =
             session.tenant().take(site.clock.now(), session.speaker(), &batch, &site.counts).await;
@@ -164,6 +165,16 @@ async fn take_batches(
         }
     }
     Ok(())
+}
+
+/// A reporter that comes from another gateway: which of its batches that one has dealt with.
+async fn learn_claim(session: &Session, batch: &ReportBatch) {
+    let (site, tenant) = (session.site(), session.tenant());
+    let reporter = &session.speaker().identity.name;
+    let Some(shared) = site.shared().filter(|_| !tenant.knows_epoch(reporter, batch.epoch)) else { return };
+    if let Some(sequence) = shared.claimed(&tenant.name, reporter, batch.epoch).await {
+        tenant.note_claim(site.clock.now(), reporter, batch.epoch, sequence);
+    }
 }
 
 fn answer(session: &Session, query: &Query) -> Answer {

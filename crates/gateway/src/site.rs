@@ -7,12 +7,13 @@ use crate::counts::Counts;
 use crate::options::CollectorName;
 use crate::permission::Allowed;
 use crate::pki::{Identity, Revocations};
+use crate::shared::SharedStore;
 use crate::tenant::{Speaker, Tenant};
 use arc_swap::ArcSwap;
 use memory::site::{SiteConfig, SiteMemory};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use units::Duration;
 
 /// What a gateway is.
@@ -29,6 +30,8 @@ pub struct Site {
     pub clock: SiteClock,
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
+    /// Other gateways' store, if there is one.
+    shared: OnceLock<Arc<SharedStore>>,
     ready: AtomicBool,
 }
 
@@ -57,6 +60,7 @@ impl Site {
             counts: Counts::default(),
             clock: SiteClock::start(),
             revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),
+            shared: OnceLock::new(),
             ready: AtomicBool::new(false),
         };
         site.add_tenants(&config.rules);
@@ -79,7 +83,13 @@ impl Site {
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
         tenants.retain(|name, _| names.contains(&name.as_str()));
         for name in &names {
-            let new = || Arc::new(Tenant::new(name, self.new_memory(rules, names.len())));
+            let new = || {
+                let tenant = Tenant::new(name, self.new_memory(rules, names.len()));
+                if self.shared.get().is_some() {
+                    tenant.begin_sharing();
+                }
+                Arc::new(tenant)
+            };
             tenants.entry((*name).to_owned()).or_insert_with(new);
         }
     }
@@ -102,6 +112,17 @@ impl Site {
     pub fn changes(&self) -> u64 {
         let taken = (0..CollectorName::ALL.len()).map(|way| self.counts.taken.get(way));
         taken.sum::<u64>() + self.counts.merged.get() + self.counts.forgets.get()
+    }
+
+    /// From now on shares what it learns; only the first call counts.
+    pub fn share(&self, store: Arc<SharedStore>) {
+        let _ = self.shared.set(store);
+        self.tenants().iter().for_each(|tenant| tenant.begin_sharing());
+    }
+
+    /// The store that it shares, if there is one.
+    pub fn shared(&self) -> Option<&Arc<SharedStore>> {
+        self.shared.get()
     }
 
     /// The tenant of this name.

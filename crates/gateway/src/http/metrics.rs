@@ -116,6 +116,7 @@ fn plain(registry: &mut Registry, site: &Site) {
             &counts.ended_streams,
         ),
         ("forgotten", "Networks that operators had forgotten", &counts.forgotten),
+        ("shared_records", "Records written for other gateways", &counts.shared),
         ("merged_records", "Records of other gateways that said something new", &counts.merged),
         ("snapshots", "Snapshots written", &counts.snapshots),
         ("failed_snapshots", "Snapshots that could not be written", &counts.failed_snapshots),
