@@ -32,4 +32,7 @@ pub mod shared;
 pub mod site;
 pub mod snapshot;
 pub mod tenant;
+#[doc(hidden)]
+pub mod testing;
 pub mod told;
+pub mod unshared;

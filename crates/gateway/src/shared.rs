@@ -7,13 +7,12 @@
 
 use crate::codec::{decode, encode};
 use crate::counts::Tick;
-use crate::log::{Level, say};
-use crate::site::Site;
+use crate::log::{LogPriority, say};
+use crate::site::GatewaySite;
 use crate::tenant::Tenant;
 use ipnet::IpNet;
-use memory::site::SiteRecord;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::streams::{StreamId, StreamReadOptions, StreamReadReply};
+use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, Client, Pipeline, RedisResult};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,6 +26,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const CHANGES: usize = 4096;
 /// Entries that are read at a time.
 const AT_ONCE: usize = 256;
+/// Before the first entry of a stream.
+const NOTHING: &str = "0-0";
 /// Networks whose records are written at a time.
 const WRITTEN: usize = 4096;
 /// Claims outlive the time for which a reporter sends a batch again.
@@ -72,7 +73,7 @@ impl SharedStore {
     }
 
     /// Shares until nobody waits for it any more.
-    pub async fn run(self: Arc<Self>, site: Arc<Site>) {
+    pub async fn run(self: Arc<Self>, site: Arc<GatewaySite>) {
         let mut places = HashMap::new();
         let mut failing = false;
         loop {
@@ -81,13 +82,18 @@ impl SharedStore {
                 match self.exchange(&site, &tenant, place).await {
                     Ok(()) if failing => {
                         failing = false;
-                        say(Level::Notice, "the shared store answers again");
+                        say(LogPriority::Notice, "the shared store answers again");
                     }
                     Ok(()) => {}
                     Err(error) => {
                         self.failures.add(1);
                         if !std::mem::replace(&mut failing, true) {
-                            say(Level::Warning, &format!("the shared store does not answer ({error}): going on alone"));
+                            say(
+                                LogPriority::Warning,
+                                &format!(
+                                    "the shared store does not answer ({error}): going on alone"
+                                ),
+                            );
                         }
                     }
                 }
@@ -96,7 +102,12 @@ impl SharedStore {
         }
     }
 
-    async fn exchange(&self, site: &Site, tenant: &Tenant, place: &mut Place) -> RedisResult<()> {
+    async fn exchange(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        place: &mut Place,
+    ) -> RedisResult<()> {
         self.write(site, tenant).await?;
         if place.0.is_none() {
             // The place in the stream first: what is written while all is read comes once more, and changes nothing.
@@ -108,13 +119,14 @@ impl SharedStore {
     }
 
     /// Writes what this gateway has learnt since the last time.
-    async fn write(&self, site: &Site, tenant: &Tenant) -> RedisResult<()> {
+    async fn write(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<()> {
         let shared = tenant.take_unshared(WRITTEN);
         if shared.networks.is_empty() && shared.claims.is_empty() && shared.forgotten.is_empty() {
             return Ok(());
         }
         self.forget_records(tenant, &shared.forgotten).await?;
-        let (records_key, changes_key) = (self.records_key(tenant, self.origin), key(tenant, "changes"));
+        let (records_key, changes_key) =
+            (self.records_key(tenant, self.origin), key(tenant, "changes"));
         let mut pipeline = redis::pipe();
         pipeline.atomic();
         let mut all = Vec::new();
@@ -148,7 +160,9 @@ impl SharedStore {
     fn tell(&self, pipeline: &mut Pipeline, changes: &str, what: &str, value: &[u8]) {
         let limit = redis::streams::StreamMaxlen::Approx(CHANGES);
         let origin = self.origin.to_string();
-        pipeline.xadd_maxlen(changes, limit, "*", &[("origin", origin.as_bytes()), (what, value)]).ignore();
+        pipeline
+            .xadd_maxlen(changes, limit, "*", &[("origin", origin.as_bytes()), (what, value)])
+            .ignore();
     }
 
     /// Takes away what any gateway has written of networks within `forgotten`.
@@ -175,13 +189,13 @@ impl SharedStore {
 
     async fn last_change(&self, tenant: &Tenant) -> RedisResult<String> {
         let mut connection = self.connection.clone();
-        let last: redis::streams::StreamRangeReply =
+        let last: StreamRangeReply =
             connection.xrevrange_count(key(tenant, "changes"), "+", "-", 1).await?;
-        Ok(last.ids.first().map_or_else(|| "0-0".to_owned(), |entry| entry.id.clone()))
+        Ok(last.ids.first().map_or_else(|| NOTHING.to_owned(), |entry| entry.id.clone()))
     }
 
     /// Takes in all that other gateways, and this one before a restart, have written.
-    async fn read_all(&self, site: &Site, tenant: &Tenant) -> RedisResult<()> {
+    async fn read_all(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<()> {
         let mut connection = self.connection.clone();
         let origins: Vec<u32> = connection.smembers(key(tenant, "origins")).await?;
         for origin in origins {
@@ -190,7 +204,8 @@ impl SharedStore {
             loop {
                 let mut command = redis::cmd("HSCAN");
                 command.arg(&records_key).arg(cursor).arg("COUNT").arg(1000);
-                let (next, rows): (u64, Vec<(String, Vec<u8>)>) = command.query_async(&mut connection).await?;
+                let (next, rows): (u64, Vec<(String, Vec<u8>)>) =
+                    command.query_async(&mut connection).await?;
                 rows.iter().for_each(|(_, bytes)| take_records(site, tenant, bytes));
                 cursor = next;
                 if cursor == 0 {
@@ -202,30 +217,38 @@ impl SharedStore {
     }
 
     /// Takes in what has been written since the last time.
-    async fn read_changes(&self, site: &Site, tenant: &Tenant, place: &mut Place) -> RedisResult<()> {
-        let mut connection = self.connection.clone();
+    async fn read_changes(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        place: &mut Place,
+    ) -> RedisResult<()> {
+        let (mut connection, changes) = (self.connection.clone(), key(tenant, "changes"));
         loop {
             let Some(last) = &place.0 else { return Ok(()) };
+            let oldest: StreamRangeReply = connection.xrange_count(&changes, "-", "+", 1).await?;
+            if oldest.ids.first().is_some_and(|oldest| is_later(&oldest.id, last))
+                && last != NOTHING
+            {
+                // What was written between may have been dropped: all is read anew in the next round.
+                place.0 = None;
+                return Ok(());
+            }
             let options = StreamReadOptions::default().count(AT_ONCE);
             let read: Option<StreamReadReply> =
-                connection.xread_options(&[key(tenant, "changes")], &[last], &options).await?;
+                connection.xread_options(&[&changes], &[last], &options).await?;
             let entries: Vec<StreamId> =
                 read.into_iter().flat_map(|read| read.keys).flat_map(|stream| stream.ids).collect();
             let Some(newest) = entries.last() else { return Ok(()) };
             place.0 = Some(newest.id.clone());
-            let is_full = entries.len() == AT_ONCE;
             entries.iter().for_each(|entry| self.take_change(site, tenant, entry));
-            if entries.len() >= CHANGES {
-                // More may have been dropped than was read.
-                place.0 = None;
-            }
-            if !is_full {
+            if entries.len() < AT_ONCE {
                 return Ok(());
             }
         }
     }
 
-    fn take_change(&self, site: &Site, tenant: &Tenant, entry: &StreamId) {
+    fn take_change(&self, site: &GatewaySite, tenant: &Tenant, entry: &StreamId) {
         if entry.get::<u32>("origin") == Some(self.origin) {
             return;
         }
@@ -244,35 +267,20 @@ impl SharedStore {
     }
 }
 
+/// Whether the entry `id` of a stream, `MILLISECONDS-NUMBER`, is later than `other`.
+fn is_later(id: &str, other: &str) -> bool {
+    let place = |id: &str| -> Option<(u64, u64)> {
+        let (milliseconds, number) = id.split_once('-')?;
+        Some((milliseconds.parse().ok()?, number.parse().ok()?))
+    };
+    place(id) > place(other)
+}
+
 /// How far a stream has been read; `None`: all records have to be read first.
 #[derive(Debug, Default)]
 struct Place(Option<String>);
 
-/// A batch that was dealt with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// Who sent it.
-    pub reporter: String,
-    /// In which epoch.
-    pub epoch: u64,
-    /// The last one.
-    pub sequence: u64,
-}
-
-/// What others do not know yet.
-#[derive(Debug, Default)]
-pub struct Unshared {
-    /// Networks of which reports have counted.
-    pub networks: Vec<IpNet>,
-    /// Their records, with those of what covers them.
-    pub records: Vec<SiteRecord>,
-    /// Batches that were dealt with.
-    pub claims: Vec<Claim>,
-    /// Networks that somebody had forgotten.
-    pub forgotten: Vec<IpNet>,
-}
-
-fn take_records(site: &Site, tenant: &Tenant, mut bytes: &[u8]) {
+fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
     let mut memory = tenant.memory_mut();
     while !bytes.is_empty() {
         // What cannot be read is of a newer version, or of no gateway.
@@ -288,4 +296,15 @@ fn key(tenant: &Tenant, what: &str) -> String {
 
 fn claims_key(tenant: &str, reporter: &str, epoch: u64) -> String {
     format!("headstart:1:{{{tenant}}}:claims:{reporter}:{epoch}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_in_the_order_of_their_numbers() {
+        assert!(is_later("10-0", "9-5") && is_later("9-10", "9-9") && is_later("1-1", NOTHING));
+        assert!(!is_later("9-9", "9-9") && !is_later("9-9", "10-0"));
+    }
 }

@@ -4,13 +4,13 @@
 use crate::busy::BusyNetworks;
 use crate::config::Rules;
 use crate::counts::Counts;
-use crate::gains::Gains;
-use crate::judge::{Judged, collector, is_short, judge};
+use crate::gains::SiteGains;
+use crate::judge::{JudgedReport, collector, is_short, judge};
 use crate::permission::Allowed;
 use crate::pki::Identity;
 use crate::reporters::Reporters;
-use crate::shared::{Claim, Unshared};
 use crate::told;
+use crate::unshared::{Claim, Unshared};
 use gateway_proto::v1::{
     self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Update,
 };
@@ -51,7 +51,7 @@ pub struct Known {
     /// Networks for people to see.
     pub busy: BusyNetworks,
     /// What warm starts gain.
-    pub gains: Gains,
+    pub gains: SiteGains,
     /// Networks of which reports have counted since subscribers were last told.
     changed: FxHashSet<IpNet>,
     /// The same since the shared store was, if there is one.
@@ -89,7 +89,7 @@ impl Tenant {
         let known = Known {
             reporters: Reporters::default(),
             busy: BusyNetworks::default(),
-            gains: Gains::default(),
+            gains: SiteGains::default(),
             changed: FxHashSet::default(),
             unshared: None,
         };
@@ -399,7 +399,7 @@ impl Tenant {
 
 impl Known {
     /// A report counts.
-    fn note(&mut self, judged: &Judged) {
+    fn note(&mut self, judged: &JudgedReport) {
         let network = judged.report.network;
         self.busy.note_report(network);
         // Who has no room to be told of hears of the network at its next report.
