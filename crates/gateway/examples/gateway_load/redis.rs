@@ -59,7 +59,7 @@ pub(super) async fn run(
         let (mut connection, key) =
             (connection.clone(), keys[number as usize % keys.len()].clone());
         async move {
-            let read: redis::RedisResult<Vec<u64>> = connection.hget(key, &["w", "r", "t"]).await;
+            let read: redis::RedisResult<Vec<u64>> = connection.hmget(key, &["w", "r", "t"]).await;
             read.is_ok()
         }
     })
