@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::{
     Cli, analyze, capture, check, completions, emulate, gateway, merge, pages, papers, paths, race,
-    report, schemes, scoreboard, script, serve, sim, theory,
+    reporting, schemes, scoreboard, script, serve, sim, theory,
 };
 use clap::CommandFactory;
 use cmdline::Appendix;

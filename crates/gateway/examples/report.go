@@ -2,7 +2,7 @@
 //
 //	go run report.go 8080 | headstart report --config agent.toml -
 //
-// It serves 200 KB to whoever connects. At the end of a connection it reads TCP_INFO, as the applications of TCP/SPAND do
+// It answers every request with 200 KB (HTTP/1.0). At the end of a connection it reads TCP_INFO, as the applications of TCP/SPAND do
 // (Zhang, Qiu & Keshav 2000, section 5.1), and writes a line for `headstart report`, which reports only the prefix of the address.
 package main
 
@@ -20,6 +20,9 @@ import (
 
 // The kernel fills in as much of struct tcp_info as it knows.
 const room = 512
+
+// Bytes of an answer.
+const size = 200_000
 
 func tcpInfo(connection *net.TCPConn) ([]byte, error) {
 	raw, err := connection.SyscallConn()
@@ -40,7 +43,11 @@ func tcpInfo(connection *net.TCPConn) ([]byte, error) {
 
 func serve(connection *net.TCPConn) {
 	defer connection.Close()
-	connection.Write(make([]byte, 200_000))
+	if _, err := connection.Read(make([]byte, 65536)); err != nil {
+		return
+	}
+	fmt.Fprintf(connection, "HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n", size)
+	connection.Write(make([]byte, size))
 	connection.CloseWrite()
 	// The peer closes when it has all: everything is acknowledged by then.
 	io.Copy(io.Discard, connection)

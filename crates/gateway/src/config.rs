@@ -1,7 +1,7 @@
 //! What a gateway is to do, complete and checked: [`GatewayOptions`] with defaults. A second one is made on a reload, and
-//! [`GatewayConfig::fixed_differences`] says what of it has to wait for a restart.
+//! [`DaemonConfig::fixed_differences`] says what of it has to wait for a restart.
 
-use crate::options::{CollectorName, GatewayOptions, LogLevel};
+use crate::options::{CollectorName, GatewayLogLevel, GatewayOptions};
 use crate::permission::Permissions;
 use crate::pki::TlsFiles;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub const HTTP_PORT: u16 = 9465;
 
 /// What a gateway is to do.
 #[derive(Clone, Debug)]
-pub struct GatewayConfig {
+pub struct DaemonConfig {
     /// Where agents are heard.
     pub listen: SocketAddr,
     /// Where HTTP is served.
@@ -37,7 +37,7 @@ pub struct GatewayConfig {
     /// Connections at a time.
     pub max_connections: usize,
     /// How much is said.
-    pub log: LogLevel,
+    pub log: GatewayLogLevel,
     /// What changes without a restart.
     pub rules: Rules,
 }
@@ -68,7 +68,7 @@ pub struct LongestPrefix {
     pub v6: u8,
 }
 
-impl GatewayConfig {
+impl DaemonConfig {
     /// What `file` says.
     ///
     /// # Errors
@@ -208,10 +208,10 @@ fn within<N: Copy + PartialOrd + std::fmt::Display>(
 mod tests {
     use super::*;
 
-    fn config(text: &str) -> Result<GatewayConfig, String> {
+    fn config(text: &str) -> Result<DaemonConfig, String> {
         let text = format!("{text}\n[[tenant]]\nname = \"site\"");
         let options = GatewayOptions::parse(&text, "f").unwrap();
-        GatewayConfig::new(&options, Path::new("/etc/g"), None)
+        DaemonConfig::new(&options, Path::new("/etc/g"), None)
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
     fn what_is_out_of_bounds_is_named() {
         assert_eq!(config("longest-v4 = 33").unwrap_err(), "longest-v4 = 33: from 8 to 32, please");
         let options = GatewayOptions::parse("", "f").unwrap();
-        let why = GatewayConfig::new(&options, Path::new(""), None).unwrap_err();
+        let why = DaemonConfig::new(&options, Path::new(""), None).unwrap_err();
         assert!(why.contains("[[tenant]]"), "{why}");
     }
 

@@ -143,6 +143,8 @@ pub struct Counts {
     pub forgotten: Tick,
     /// How often somebody had.
     pub forgets: Tick,
+    /// Records that were written for other gateways.
+    pub shared: Tick,
     /// Records of other gateways that said something new.
     pub merged: Tick,
     /// Snapshots written, and those that failed.

@@ -1,12 +1,13 @@
 //! The daemon: listens, restores, tells its service manager, saves now and then, reads its configuration anew, drains.
 
-use crate::config::GatewayConfig;
+use crate::config::DaemonConfig;
 use crate::http;
 use crate::listen;
-use crate::log::{Level, say, set_log_level};
+use crate::log::{LogPriority, say, set_log_level};
 use crate::pki::{Identity, server_config};
 use crate::service::GatewayService;
-use crate::site::Site;
+use crate::shared::SharedStore;
+use crate::site::GatewaySite;
 use crate::snapshot::SnapshotFile;
 use arc_swap::ArcSwap;
 use gateway_proto::v1::gateway_server::GatewayServer;
@@ -42,10 +43,11 @@ const REPORT_BYTES: usize = 128;
 /// A gateway that runs.
 pub struct Daemon {
     file: PathBuf,
-    config: GatewayConfig,
-    site: Arc<Site>,
+    config: DaemonConfig,
+    site: Arc<GatewaySite>,
     tls: Arc<ArcSwap<ServerConfig>>,
     snapshot: Option<Arc<SnapshotFile>>,
+    shared: Option<Arc<SharedStore>>,
     grpc: TcpListener,
     http: TcpListener,
 }
@@ -58,7 +60,7 @@ impl std::fmt::Debug for Daemon {
 
 /// The ends of a daemon's life that somebody else may bring about: for tests, and for the command line.
 #[derive(Debug)]
-pub struct Handle {
+pub struct DaemonHandle {
     end: watch::Sender<bool>,
     task: JoinHandle<Result<(), String>>,
 }
@@ -69,19 +71,24 @@ impl Daemon {
     /// # Errors
     /// With the file, the key or the address, and the way out.
     pub async fn open(file: &Path) -> Result<Self, String> {
-        let config = GatewayConfig::read(file)?;
+        let config = DaemonConfig::read(file)?;
         set_log_level(config.log);
         let snapshot = config.state.as_deref().map(SnapshotFile::open).transpose()?.map(Arc::new);
         let origin = snapshot.as_ref().map(|snapshot| snapshot.origin()).transpose()?;
-        let site = Arc::new(Site::new(&config, origin.unwrap_or_else(crate::draw::number))?);
+        let site = Arc::new(GatewaySite::new(&config, origin.unwrap_or_else(crate::draw::number))?);
         let tls = Arc::new(ArcSwap::from_pointee(tls(&config, &site)?));
         if let Some(snapshot) = &snapshot {
             let restored = snapshot.restore(&site)?;
-            say(Level::Notice, &format!("{restored} networks restored"));
+            say(LogPriority::Notice, &format!("{restored} networks restored"));
+        }
+        let shared = |url: &String| SharedStore::open(url, site.origin, config.rules.retention);
+        let shared = config.redis.as_ref().map(shared).transpose()?.map(Arc::new);
+        if shared.is_some() {
+            site.begin_sharing();
         }
         let grpc = bind("listen", config.listen).await?;
         let http = bind("http", config.http).await?;
-        Ok(Self { file: file.to_owned(), config, site, tls, snapshot, grpc, http })
+        Ok(Self { file: file.to_owned(), config, site, tls, snapshot, shared, grpc, http })
     }
 
     /// Where agents are heard.
@@ -101,16 +108,16 @@ impl Daemon {
     }
 
     /// The site that it serves.
-    pub const fn site(&self) -> &Arc<Site> {
+    pub const fn site(&self) -> &Arc<GatewaySite> {
         &self.site
     }
 
     /// Runs until `end` of the handle, or until a signal if `signals`.
-    pub fn spawn(self, signals: bool) -> Handle {
+    pub fn spawn(self, signals: bool) -> DaemonHandle {
         let (end, ended) = watch::channel(false);
         let stop = end.clone();
         let task = tokio::spawn(self.run(stop, ended, signals));
-        Handle { end, task }
+        DaemonHandle { end, task }
     }
 
     async fn run(
@@ -131,9 +138,12 @@ impl Daemon {
             ready,
         ));
         let most_bytes = self.config.rules.max_batch * REPORT_BYTES + 4096;
-        let service =
-            GatewayServer::new(GatewayService::new(Arc::clone(&self.site), ended.clone()))
-                .max_decoding_message_size(most_bytes);
+        let service = GatewayServer::new(GatewayService::new(
+            Arc::clone(&self.site),
+            self.shared.clone(),
+            ended.clone(),
+        ))
+        .max_decoding_message_size(most_bytes);
         let mut draining = ended.clone();
         let grpc = Server::builder()
             .http2_keepalive_interval(Some(PING_EVERY))
@@ -149,6 +159,7 @@ impl Daemon {
             self.snapshot.clone(),
             self.config.save_every,
         ));
+        let sharing = self.shared.map(|store| tokio::spawn(store.run(Arc::clone(&self.site))));
         self.site.set_ready(true);
         notify(&[NotifyState::Ready]);
         let mut ended = ended;
@@ -165,7 +176,7 @@ impl Daemon {
         }
         self.site.set_ready(false);
         notify(&[NotifyState::Stopping]);
-        say(Level::Notice, "draining");
+        say(LogPriority::Notice, "draining");
         accepting.abort();
         // It fails where nobody listens, and then nothing is under way.
         let _ = end.send(true);
@@ -174,6 +185,9 @@ impl Daemon {
         }
         chores.abort();
         http.abort();
+        if let Some(sharing) = sharing {
+            sharing.abort();
+        }
         match &self.snapshot {
             Some(snapshot) => snapshot.save(&self.site).map(|_| ()),
             None => Ok(()),
@@ -181,7 +195,7 @@ impl Daemon {
     }
 }
 
-impl Handle {
+impl DaemonHandle {
     /// Ends it, and waits until all is saved.
     ///
     /// # Errors
@@ -204,8 +218,8 @@ impl Handle {
 ///
 /// # Errors
 /// With the file, and the way out.
-pub fn check(config: &GatewayConfig) -> Result<(), String> {
-    let site = Arc::new(Site::new(config, 0)?);
+pub fn check(config: &DaemonConfig) -> Result<(), String> {
+    let site = Arc::new(GatewaySite::new(config, 0)?);
     tls(config, &site).map(|_| ())
 }
 
@@ -227,7 +241,7 @@ impl Wished {
 }
 
 /// What has to be done now and then.
-async fn chores(site: Arc<Site>, snapshot: Option<Arc<SnapshotFile>>, save_every: Duration) {
+async fn chores(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>, save_every: Duration) {
     let mut tell = tokio::time::interval(TELL_EVERY);
     let mut look = tokio::time::interval(LOOK_EVERY);
     let mut save = tokio::time::interval(save_every);
@@ -244,30 +258,32 @@ async fn chores(site: Arc<Site>, snapshot: Option<Arc<SnapshotFile>>, save_every
                 let site = Arc::clone(&site);
                 // Writing waits for the disk, and nobody who asks waits for that.
                 let _ = tokio::task::spawn_blocking(move || {
-                    if let Err(why) = snapshot.save(&site) { say(Level::Error, &why) }
+                    if let Err(why) = snapshot.save(&site) { say(LogPriority::Error, &why) }
                 }).await;
             }
         }
     }
 }
 
-fn reread_revocations(site: &Site) {
+fn reread_revocations(site: &GatewaySite) {
     match site.revocations.reread() {
-        Ok(true) => {
-            say(Level::Notice, &format!("{} certificates are revoked", site.revocations.len()))
-        }
+        Ok(true) => say(
+            LogPriority::Notice,
+            &format!("{} certificates are revoked", site.revocations.len()),
+        ),
         Ok(false) => {}
-        Err(why) => {
-            say(Level::Error, &format!("{why}; the list in force stays, with what could be read"))
-        }
+        Err(why) => say(
+            LogPriority::Error,
+            &format!("{why}; the list in force stays, with what could be read"),
+        ),
     }
 }
 
 /// Reads configuration and certificates anew; what is wrong changes nothing.
 fn reload(
     file: &Path,
-    config: &mut GatewayConfig,
-    site: &Site,
+    config: &mut DaemonConfig,
+    site: &GatewaySite,
     tls_in_force: &ArcSwap<ServerConfig>,
 ) {
     notify(&[
@@ -279,22 +295,25 @@ fn reload(
             let fixed = config.fixed_differences(&new);
             if !fixed.is_empty() {
                 let keys = fixed.join(", ");
-                say(Level::Warning, &format!("{keys}: what is said anew waits for a restart"));
+                say(
+                    LogPriority::Warning,
+                    &format!("{keys}: what is said anew waits for a restart"),
+                );
             }
             tls_in_force.store(Arc::new(tls));
             site.set_rules(new.rules.clone());
             set_log_level(new.log);
             config.rules = new.rules;
-            say(Level::Notice, "the configuration is read anew");
+            say(LogPriority::Notice, "the configuration is read anew");
         }
-        Err(why) => say(Level::Error, &format!("{why}; all stays as it was")),
+        Err(why) => say(LogPriority::Error, &format!("{why}; all stays as it was")),
     }
     reread_revocations(site);
     notify(&[NotifyState::Ready]);
 }
 
-fn reloaded(file: &Path, site: &Site) -> Result<(GatewayConfig, ServerConfig), String> {
-    let config = GatewayConfig::read(file)?;
+fn reloaded(file: &Path, site: &GatewaySite) -> Result<(DaemonConfig, ServerConfig), String> {
+    let config = DaemonConfig::read(file)?;
     let revocations = Arc::clone(&site.revocations);
     let permissions = config.rules.permissions.clone();
     let knows = move |identity: &Identity| permissions.of(identity).is_some();
@@ -302,7 +321,7 @@ fn reloaded(file: &Path, site: &Site) -> Result<(GatewayConfig, ServerConfig), S
     Ok((config, tls))
 }
 
-fn tls(config: &GatewayConfig, site: &Arc<Site>) -> Result<ServerConfig, String> {
+fn tls(config: &DaemonConfig, site: &Arc<GatewaySite>) -> Result<ServerConfig, String> {
     let (revocations, site) = (Arc::clone(&site.revocations), Arc::clone(site));
     let knows = move |identity: &Identity| site.rules().permissions.of(identity).is_some();
     server_config(&config.tls, revocations, Arc::new(knows))

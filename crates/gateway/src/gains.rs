@@ -19,7 +19,7 @@ const SCALE: f64 = 0.1;
 
 /// Times of transfers by size class and by how they began.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Gains {
+pub struct SiteGains {
     warm: [LogTimes; CLASSES],
     control: [LogTimes; CLASSES],
     cold: [LogTimes; CLASSES],
@@ -44,7 +44,7 @@ pub struct GainOfClass {
     pub time_ratio: Option<ConfidenceInterval>,
 }
 
-impl Gains {
+impl SiteGains {
     /// Counts a report that speaks of a whole transfer.
     pub fn add(&mut self, report: &Report) {
         if !(1..=MAX_TRANSFER_US).contains(&report.transfer_us) || report.transfer_bytes == 0 {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn warm_transfers_that_take_half_as_long_show_half() {
-        let mut gains = Gains::default();
+        let mut gains = SiteGains::default();
         let transfer = |start: Start, us| Report {
             start: start.into(),
             transfer_bytes: 30_000,

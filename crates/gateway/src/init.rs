@@ -1,6 +1,6 @@
 //! A first gateway for one machine: a new authority, certificates, and both configurations, written into a folder.
 
-use crate::pki::{Authority, Role};
+use crate::pki::{Authority, HolderRole};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -74,9 +74,9 @@ impl FirstGateway {
         let failed = |error| format!("cannot make certificates: {error}");
         let (authority, ca) = Authority::new(now).map_err(failed)?;
         let server = authority.server(now, DAYS, &self.hosts).map_err(failed)?;
-        let agent = authority.client(now, DAYS, Role::Agent, (TENANT, &self.agent));
+        let agent = authority.client(now, DAYS, HolderRole::Agent, (TENANT, &self.agent));
         let agent = agent.map_err(failed)?;
-        let operator = authority.client(now, DAYS, Role::Operator, (TENANT, "operator"));
+        let operator = authority.client(now, DAYS, HolderRole::Operator, (TENANT, "operator"));
         let operator = operator.map_err(failed)?;
         let host = self.hosts.first().map_or("127.0.0.1", String::as_str);
         Ok(vec![

@@ -17,7 +17,7 @@ const MAX_RTT_US: u64 = 60_000_000;
 
 /// A report that counts.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged {
+pub struct JudgedReport {
     /// What the estimator is told.
     pub report: SiteReport,
     /// How long ago it was measured.
@@ -33,7 +33,7 @@ pub fn judge(
     reporter: Reporter,
     rules: &Rules,
     allowed: &Allowed,
-) -> Result<Judged, Refusal> {
+) -> Result<JudgedReport, Refusal> {
     let network = report.network.as_ref().and_then(v1::Network::to_net).ok_or(Refusal::Network)?;
     if network.prefix_len() < shortest(&network) {
         return Err(Refusal::Network);
@@ -66,7 +66,7 @@ pub fn judge(
         lost: report.lost,
         bound,
     };
-    Ok(Judged { report, age })
+    Ok(JudgedReport { report, age })
 }
 
 /// True if `network` has no more bits than may be told of visitors.

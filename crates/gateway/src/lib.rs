@@ -28,7 +28,11 @@ pub mod pki;
 pub mod replay;
 pub mod reporters;
 pub mod service;
+pub mod shared;
 pub mod site;
 pub mod snapshot;
 pub mod tenant;
+#[doc(hidden)]
+pub mod testing;
 pub mod told;
+pub mod unshared;

@@ -3,7 +3,7 @@
 
 use crate::counts::RefusedConnection;
 use crate::pki::Identity;
-use crate::site::Site;
+use crate::site::GatewaySite;
 use arc_swap::ArcSwap;
 use rustls::{CertificateError, ServerConfig};
 use std::io;
@@ -40,7 +40,7 @@ pub struct ReporterStream {
 /// A place among the connections, given back at the end.
 #[derive(Debug)]
 struct Place {
-    site: Arc<Site>,
+    site: Arc<GatewaySite>,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -52,7 +52,7 @@ impl Drop for Place {
 
 /// Accepts until `ready` is closed; a connection whose handshake is over goes there.
 pub async fn accept(
-    site: Arc<Site>,
+    site: Arc<GatewaySite>,
     listener: TcpListener,
     tls: Arc<ArcSwap<ServerConfig>>,
     most: usize,
@@ -125,7 +125,7 @@ fn cause(error: &io::Error) -> RefusedConnection {
     }
 }
 
-fn refuse(site: &Site, why: RefusedConnection) {
+fn refuse(site: &GatewaySite, why: RefusedConnection) {
     site.counts.refused_connections.add(why as usize, 1);
 }
 

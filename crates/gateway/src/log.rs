@@ -1,6 +1,6 @@
 //! Lines for whoever looks after the gateway: on standard error, with the journal's priorities where that reads it (sd-daemon(3)).
 
-use crate::options::LogLevel;
+use crate::options::GatewayLogLevel;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ static DEBUGS: AtomicBool = AtomicBool::new(false);
 
 /// How much it matters (syslog(3)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum LogPriority {
     /// Somebody has to look.
     Error = 3,
     /// Not as it should be, and it goes on.
@@ -20,13 +20,13 @@ pub enum Level {
 }
 
 /// From now on says so much.
-pub fn set_log_level(level: LogLevel) {
-    DEBUGS.store(level == LogLevel::Debug, Ordering::Relaxed);
+pub fn set_log_level(level: GatewayLogLevel) {
+    DEBUGS.store(level == GatewayLogLevel::Debug, Ordering::Relaxed);
 }
 
 /// Says it in one line.
-pub fn say(level: Level, what: &str) {
-    if level == Level::Debug && !DEBUGS.load(Ordering::Relaxed) {
+pub fn say(level: LogPriority, what: &str) {
+    if level == LogPriority::Debug && !DEBUGS.load(Ordering::Relaxed) {
         return;
     }
     let plain: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

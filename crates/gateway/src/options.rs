@@ -48,7 +48,7 @@ pub struct GatewayOptions {
     /// A Redis or Valkey server that several gateways share: redis://HOST:PORT/DATABASE.
     pub redis: Option<String>,
     /// How much is said: "notice" or "debug" [notice].
-    pub log: Option<LogLevel>,
+    pub log: Option<GatewayLogLevel>,
     /// Who shares what with whom; at least one.
     pub tenant: Vec<TenantOptions>,
 }
@@ -123,7 +123,7 @@ impl CollectorName {
 /// How much is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LogLevel {
+pub enum GatewayLogLevel {
     /// What somebody who looks after the gateway has to know.
     #[default]
     Notice,

@@ -104,13 +104,13 @@ fn both(some: &[IpNet], others: &[IpNet]) -> Vec<IpNet> {
 mod tests {
     use super::*;
     use crate::options::GatewayOptions;
-    use crate::pki::{Fingerprint, Role};
+    use crate::pki::{Fingerprint, HolderRole};
 
     fn who(tenant: &str, name: &str) -> Identity {
         Identity {
             tenant: tenant.to_owned(),
             name: name.to_owned(),
-            role: Role::Agent,
+            role: HolderRole::Agent,
             fingerprint: Fingerprint::of_certificate(b""),
             not_after: 0,
         }

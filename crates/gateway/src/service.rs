@@ -2,8 +2,9 @@
 //! Streams end when the gateway drains.
 
 use crate::listen::PeerIdentity;
-use crate::pki::Role;
-use crate::site::{Session, Silenced, Site};
+use crate::pki::HolderRole;
+use crate::shared::SharedStore;
+use crate::site::{GatewaySite, ReporterSession, Silenced};
 use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
     Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck,
@@ -33,22 +34,27 @@ const MOST_KNOWN: u32 = 100_000;
 /// Answers calls.
 #[derive(Clone, Debug)]
 pub struct GatewayService {
-    site: Arc<Site>,
+    site: Arc<GatewaySite>,
+    shared: Option<Arc<SharedStore>>,
     drain: watch::Receiver<bool>,
 }
 
 type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 impl GatewayService {
-    /// Ends its streams once `drain` is true.
-    pub const fn new(site: Arc<Site>, drain: watch::Receiver<bool>) -> Self {
-        Self { site, drain }
+    /// Ends its streams once `drain` is true. What other gateways have counted is asked of `shared`.
+    pub const fn new(
+        site: Arc<GatewaySite>,
+        shared: Option<Arc<SharedStore>>,
+        drain: watch::Receiver<bool>,
+    ) -> Self {
+        Self { site, shared, drain }
     }
 
-    fn session<T>(&self, request: &Request<T>) -> Result<Session, Status> {
+    fn session<T>(&self, request: &Request<T>) -> Result<ReporterSession, Status> {
         let identity = request.extensions().get::<PeerIdentity>();
         let identity = identity.ok_or_else(|| Status::unauthenticated("no certificate"))?;
-        Session::begin(Arc::clone(&self.site), Arc::clone(&identity.0)).map_err(refusal)
+        ReporterSession::begin(Arc::clone(&self.site), Arc::clone(&identity.0)).map_err(refusal)
     }
 
     async fn drained(self) {
@@ -73,7 +79,7 @@ impl Gateway for GatewayService {
         let (service, batches) = (self.clone(), request.into_inner());
         tokio::spawn(async move {
             tokio::select! {
-                end = take_batches(session, batches, &acks) => {
+                end = take_batches(session, service.shared.clone(), batches, &acks) => {
                     if let Err(status) = end { let _ = acks.send(Err(status)).await; }
                 }
                 () = service.drained() => { let _ = acks.send(Err(draining())).await; }
@@ -131,7 +137,7 @@ impl Gateway for GatewayService {
         request: Request<ForgetRequest>,
     ) -> Result<Response<ForgetReply>, Status> {
         let session = self.session(&request)?;
-        if session.speaker().identity.role != Role::Operator {
+        if session.speaker().identity.role != HolderRole::Operator {
             let why = "only an operator's certificate may have networks forgotten; \
                 `headstart gateway certificate --operator` makes one";
             return Err(Status::permission_denied(why));
@@ -146,12 +152,16 @@ impl Gateway for GatewayService {
 }
 
 async fn take_batches(
-    mut session: Session,
+    mut session: ReporterSession,
+    shared: Option<Arc<SharedStore>>,
     mut batches: Streaming<ReportBatch>,
     acks: &mpsc::Sender<Result<ReportAck, Status>>,
 ) -> Result<(), Status> {
     while let Some(batch) = batches.message().await? {
         session.renew().map_err(|why| ended(&session, why))?;
+        if let Some(shared) = &shared {
+            learn_claim(&session, shared, &batch).await;
+        }
         let site = session.site();
         let taken =
             session.tenant().take(site.clock.now(), session.speaker(), &batch, &site.counts).await;
@@ -166,7 +176,19 @@ async fn take_batches(
     Ok(())
 }
 
-fn answer(session: &Session, query: &Query) -> Answer {
+/// A reporter that comes from another gateway: which of its batches that one has dealt with.
+async fn learn_claim(session: &ReporterSession, shared: &SharedStore, batch: &ReportBatch) {
+    let (site, tenant) = (session.site(), session.tenant());
+    let reporter = &session.speaker().identity.name;
+    if tenant.knows_epoch(reporter, batch.epoch) {
+        return;
+    }
+    if let Some(sequence) = shared.claimed(&tenant.name, reporter, batch.epoch).await {
+        tenant.note_claim(site.clock.now(), reporter, batch.epoch, sequence);
+    }
+}
+
+fn answer(session: &ReporterSession, query: &Query) -> Answer {
     let (site, begun) = (session.site(), session.site().clock.now());
     let result = match session.tenant().answer(begun, session.speaker(), query) {
         Ok(estimate) => {
@@ -201,7 +223,7 @@ impl Wanted {
 
 /// Sends updates until the subscriber may hear no more; with why.
 async fn tell(
-    mut session: Session,
+    mut session: ReporterSession,
     wanted: &Wanted,
     known: u32,
     mut changes: Receiver<Update>,
@@ -233,7 +255,7 @@ async fn tell(
     }
 }
 
-fn is_for(session: &Session, wanted: &Wanted, update: &Update) -> bool {
+fn is_for(session: &ReporterSession, wanted: &Wanted, update: &Update) -> bool {
     match &update.what {
         Some(update::What::Estimate(estimate)) => {
             let network = estimate.network.as_ref().and_then(Network::to_net);
@@ -272,7 +294,7 @@ fn refusal(why: Silenced) -> Status {
     })
 }
 
-fn ended(session: &Session, why: Silenced) -> Status {
+fn ended(session: &ReporterSession, why: Silenced) -> Status {
     session.site().counts.ended_streams.add(1);
     refusal(why)
 }

@@ -2,7 +2,7 @@
 //! or from a shared store meets here.
 
 use crate::clock::SiteClock;
-use crate::config::{GatewayConfig, Rules};
+use crate::config::{DaemonConfig, Rules};
 use crate::counts::Counts;
 use crate::options::CollectorName;
 use crate::permission::Allowed;
@@ -17,7 +17,7 @@ use units::Duration;
 
 /// What a gateway is.
 #[derive(Debug)]
-pub struct Site {
+pub struct GatewaySite {
     rules: ArcSwap<Rules>,
     tenants: RwLock<BTreeMap<String, Arc<Tenant>>>,
     max_networks: usize,
@@ -29,6 +29,8 @@ pub struct Site {
     pub clock: SiteClock,
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
+    /// Tenants note what other gateways have to be told.
+    is_shared: AtomicBool,
     ready: AtomicBool,
 }
 
@@ -43,12 +45,12 @@ pub enum Silenced {
     NotAllowed,
 }
 
-impl Site {
+impl GatewaySite {
     /// A site that knows nothing yet.
     ///
     /// # Errors
     /// If the list of revoked certificates cannot be read.
-    pub fn new(config: &GatewayConfig, origin: u32) -> Result<Self, String> {
+    pub fn new(config: &DaemonConfig, origin: u32) -> Result<Self, String> {
         let site = Self {
             rules: ArcSwap::from_pointee(config.rules.clone()),
             tenants: RwLock::default(),
@@ -57,6 +59,7 @@ impl Site {
             counts: Counts::default(),
             clock: SiteClock::start(),
             revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),
+            is_shared: AtomicBool::new(false),
             ready: AtomicBool::new(false),
         };
         site.add_tenants(&config.rules);
@@ -79,7 +82,13 @@ impl Site {
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
         tenants.retain(|name, _| names.contains(&name.as_str()));
         for name in &names {
-            let new = || Arc::new(Tenant::new(name, self.new_memory(rules, names.len())));
+            let new = || {
+                let tenant = Tenant::new(name, self.new_memory(rules, names.len()));
+                if self.is_shared.load(Ordering::Acquire) {
+                    tenant.begin_sharing();
+                }
+                Arc::new(tenant)
+            };
             tenants.entry((*name).to_owned()).or_insert_with(new);
         }
     }
@@ -102,6 +111,12 @@ impl Site {
     pub fn changes(&self) -> u64 {
         let taken = (0..CollectorName::ALL.len()).map(|way| self.counts.taken.get(way));
         taken.sum::<u64>() + self.counts.merged.get() + self.counts.forgets.get()
+    }
+
+    /// From now on tenants note what other gateways have to be told.
+    pub fn begin_sharing(&self) {
+        self.is_shared.store(true, Ordering::Release);
+        self.tenants().iter().for_each(|tenant| tenant.begin_sharing());
     }
 
     /// The tenant of this name.
@@ -127,20 +142,20 @@ impl Site {
 
 /// Somebody whose certificate was good when the connection began, with the rules by which it was last judged.
 #[derive(Clone, Debug)]
-pub struct Session {
-    site: Arc<Site>,
+pub struct ReporterSession {
+    site: Arc<GatewaySite>,
     identity: Arc<Identity>,
     tenant: Arc<Tenant>,
     rules: Arc<Rules>,
     allowed: Allowed,
 }
 
-impl Session {
+impl ReporterSession {
     /// The session of `identity`.
     ///
     /// # Errors
     /// Why it is not heard.
-    pub fn begin(site: Arc<Site>, identity: Arc<Identity>) -> Result<Self, Silenced> {
+    pub fn begin(site: Arc<GatewaySite>, identity: Arc<Identity>) -> Result<Self, Silenced> {
         let rules = site.rules();
         let allowed = rules.permissions.of(&identity).ok_or(Silenced::NotAllowed)?;
         let tenant = site.tenant(&identity.tenant).ok_or(Silenced::NotAllowed)?;
@@ -180,7 +195,7 @@ impl Session {
     }
 
     /// The site.
-    pub const fn site(&self) -> &Arc<Site> {
+    pub const fn site(&self) -> &Arc<GatewaySite> {
         &self.site
     }
 }

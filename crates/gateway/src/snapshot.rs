@@ -2,8 +2,8 @@
 //! last one in one transaction. Blocks of many records make reading ten million of them a matter of seconds.
 
 use crate::codec::{decode, encode};
-use crate::log::{Level, say};
-use crate::site::Site;
+use crate::log::{LogPriority, say};
+use crate::site::GatewaySite;
 use crate::tenant::Tenant;
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, TableDefinition,
@@ -59,7 +59,7 @@ impl SnapshotFile {
                     "{shown} is damaged ({error}): now {}, and nothing is known",
                     aside.display()
                 );
-                say(Level::Error, &why);
+                say(LogPriority::Error, &why);
                 create(file)
             }
             other => other,
@@ -95,11 +95,11 @@ impl SnapshotFile {
     ///
     /// # Errors
     /// If it cannot be read. What is wrong with a block costs the rest of that block.
-    pub fn restore(&self, site: &Site) -> Result<usize, String> {
+    pub fn restore(&self, site: &GatewaySite) -> Result<usize, String> {
         self.read(site).map_err(|error| self.named(error))
     }
 
-    fn read(&self, site: &Site) -> Result<usize, redb::Error> {
+    fn read(&self, site: &GatewaySite) -> Result<usize, redb::Error> {
         let reading = self.database.begin_read()?;
         let table = match reading.open_table(BLOCKS) {
             Ok(table) => table,
@@ -122,7 +122,7 @@ impl SnapshotFile {
                     Ok(_) => {}
                     Err(why) => {
                         let what = format!("{}: block {number}: {why}", self.file.display());
-                        say(Level::Error, &what);
+                        say(LogPriority::Error, &what);
                         break;
                     }
                 }
@@ -135,7 +135,7 @@ impl SnapshotFile {
     ///
     /// # Errors
     /// If it cannot be written: the last snapshot stays.
-    pub fn save(&self, site: &Site) -> Result<bool, String> {
+    pub fn save(&self, site: &GatewaySite) -> Result<bool, String> {
         let mut saved = self.saved.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let version = site.changes();
         if *saved == Some(version) {
@@ -154,7 +154,7 @@ impl SnapshotFile {
         }
     }
 
-    fn write(&self, site: &Site) -> Result<(), redb::Error> {
+    fn write(&self, site: &GatewaySite) -> Result<(), redb::Error> {
         let writing = self.database.begin_write()?;
         writing.delete_table(BLOCKS)?;
         {

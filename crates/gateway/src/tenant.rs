@@ -4,18 +4,19 @@
 use crate::busy::BusyNetworks;
 use crate::config::Rules;
 use crate::counts::Counts;
-use crate::gains::Gains;
-use crate::judge::{Judged, collector, is_short, judge};
+use crate::gains::SiteGains;
+use crate::judge::{JudgedReport, collector, is_short, judge};
 use crate::permission::Allowed;
 use crate::pki::Identity;
 use crate::reporters::Reporters;
 use crate::told;
+use crate::unshared::{Claim, Unshared};
 use gateway_proto::v1::{
     self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Update,
 };
 use ipnet::IpNet;
 use memory::site::{Reporter, SiteMemory};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -50,17 +51,25 @@ pub struct Known {
     /// Networks for people to see.
     pub busy: BusyNetworks,
     /// What warm starts gain.
-    pub gains: Gains,
+    pub gains: SiteGains,
     /// Networks of which reports have counted since subscribers were last told.
     changed: FxHashSet<IpNet>,
-    /// The same since the shared store was.
-    pub unshared: FxHashSet<IpNet>,
+    /// The same since the shared store was, if there is one.
+    unshared: Option<UnsharedChanges>,
 }
 
 impl std::fmt::Debug for Tenant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Tenant").field("name", &self.name).finish_non_exhaustive()
     }
+}
+
+/// What the shared store has not been told yet.
+#[derive(Debug, Default)]
+struct UnsharedChanges {
+    networks: FxHashSet<IpNet>,
+    claims: FxHashMap<(String, u64), u64>,
+    forgotten: Vec<IpNet>,
 }
 
 /// Who speaks, and by which rules it is judged.
@@ -80,9 +89,9 @@ impl Tenant {
         let known = Known {
             reporters: Reporters::default(),
             busy: BusyNetworks::default(),
-            gains: Gains::default(),
+            gains: SiteGains::default(),
             changed: FxHashSet::default(),
-            unshared: FxHashSet::default(),
+            unshared: None,
         };
         let (updates, _) = broadcast::channel(UPDATES);
         Self {
@@ -172,6 +181,7 @@ impl Tenant {
             false => refused[Refusal::Collector as usize] += admitted.len() as u32,
         }
         self.note_counts(speaker.identity, now, &ack, &refused);
+        self.note_shared_claim(&speaker.identity.name, batch);
         counts.taken.add(collector as usize, ack.taken.into());
         for (why, count) in refused.into_iter().enumerate().filter(|(_, count)| *count > 0) {
             counts.refused.add(why, count.into());
@@ -230,6 +240,15 @@ impl Tenant {
         judged.len() as u32
     }
 
+    fn note_shared_claim(&self, reporter: &str, batch: &ReportBatch) {
+        if let Some(unshared) = &mut self.known().unshared
+            && unshared.claims.len() < MOST_CHANGED
+        {
+            let sequence = unshared.claims.entry((reporter.to_owned(), batch.epoch)).or_default();
+            *sequence = (*sequence).max(batch.sequence);
+        }
+    }
+
     fn note_counts(&self, identity: &Identity, now: Instant, ack: &ReportAck, refused: &[u32; 8]) {
         let mut known = self.known();
         let record = known.reporters.hear(&identity.name, now);
@@ -277,14 +296,75 @@ impl Tenant {
         estimates
     }
 
-    /// Forgets what is known of `network` and all within, and has subscribers do so; how many networks were known.
+    /// From now on notes what a shared store has to be told.
+    pub fn begin_sharing(&self) {
+        self.known().unshared.get_or_insert_default();
+    }
+
+    /// What it has to be told, of at most `most` networks.
+    pub fn take_unshared(&self, most: usize) -> Unshared {
+        let mut shared = Unshared::default();
+        {
+            let mut known = self.known();
+            let Some(unshared) = &mut known.unshared else { return shared };
+            shared.networks = unshared.networks.iter().take(most).copied().collect();
+            for network in &shared.networks {
+                unshared.networks.remove(network);
+            }
+            // Claims go with the records of their reports, so not before all networks do.
+            if unshared.networks.is_empty() {
+                let claim = |((reporter, epoch), sequence)| Claim { reporter, epoch, sequence };
+                shared.claims = unshared.claims.drain().map(claim).collect();
+            }
+            shared.forgotten = std::mem::take(&mut unshared.forgotten);
+        }
+        let memory = self.memory();
+        let mut seen = FxHashSet::default();
+        let records = shared.networks.iter().flat_map(|network| memory.records_of(*network));
+        shared.records = records.filter(|record| seen.insert(record.network)).collect();
+        shared
+    }
+
+    /// It could not be told; the next time, then.
+    pub fn give_back_unshared(&self, shared: Unshared) {
+        let mut known = self.known();
+        let Some(unshared) = &mut known.unshared else { return };
+        unshared.networks.extend(shared.networks);
+        unshared.forgotten.extend(shared.forgotten);
+        for claim in shared.claims {
+            let sequence = unshared.claims.entry((claim.reporter, claim.epoch)).or_default();
+            *sequence = (*sequence).max(claim.sequence);
+        }
+    }
+
+    /// Whether batches of this epoch have come here before.
+    pub fn knows_epoch(&self, reporter: &str, epoch: u64) -> bool {
+        self.known().reporters.knows_epoch(reporter, epoch)
+    }
+
+    /// Another gateway has dealt with batches up to `sequence`.
+    pub fn note_claim(&self, now: Instant, reporter: &str, epoch: u64, sequence: u64) {
+        self.known().reporters.hear(reporter, now).claim(epoch, sequence);
+    }
+
+    /// Forgets what is known of `network` and all within, and has subscribers and other gateways do so; how many networks were known.
     pub fn forget(&self, network: IpNet) -> u64 {
+        if let Some(unshared) = &mut self.known().unshared {
+            unshared.forgotten.push(network);
+        }
+        self.forget_here(network)
+    }
+
+    /// The same without telling other gateways.
+    pub fn forget_here(&self, network: IpNet) -> u64 {
         let forgotten = self.memory_mut().forget(network);
         {
             let mut known = self.known();
             known.busy.forget(&network);
             known.changed.retain(|changed| !network.contains(changed));
-            known.unshared.retain(|changed| !network.contains(changed));
+            if let Some(unshared) = &mut known.unshared {
+                unshared.networks.retain(|changed| !network.contains(changed));
+            }
         }
         let what = v1::update::What::Forget(v1::Network::of(network));
         self.tell(Update { what: Some(what) });
@@ -319,15 +399,17 @@ impl Tenant {
 
 impl Known {
     /// A report counts.
-    fn note(&mut self, judged: &Judged) {
+    fn note(&mut self, judged: &JudgedReport) {
         let network = judged.report.network;
         self.busy.note_report(network);
         // Who has no room to be told of hears of the network at its next report.
         if self.changed.len() < MOST_CHANGED {
             self.changed.insert(network);
         }
-        if self.unshared.len() < MOST_CHANGED {
-            self.unshared.insert(network);
+        if let Some(unshared) = &mut self.unshared
+            && unshared.networks.len() < MOST_CHANGED
+        {
+            unshared.networks.insert(network);
         }
     }
 }

@@ -5,9 +5,9 @@ use crate::{input, stdout};
 use clap::Args;
 use cmdline::Appendix;
 use gateway::clock::system_time;
-use gateway::config::GatewayConfig;
+use gateway::config::DaemonConfig;
 use gateway::init::{DAYS, TENANT, write_private};
-use gateway::pki::{Authority, Role, fingerprint_of_file};
+use gateway::pki::{Authority, HolderRole, fingerprint_of_file};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ pub(crate) fn make(args: &CertificateArgs) -> Result<(), Failure> {
     let authority = Authority::of_pem(&text("ca.pem")?, &text("ca.key")?);
     let authority =
         authority.map_err(|why| Failure::input(format!("{}: {why}", args.folder.display())))?;
-    let role = if args.operator { Role::Operator } else { Role::Agent };
+    let role = if args.operator { HolderRole::Operator } else { HolderRole::Agent };
     let holder = (args.tenant.as_str(), args.name.as_str());
     let issued =
         authority.client(system_time(), args.days, role, holder).map_err(Failure::input)?;
@@ -95,7 +95,7 @@ pub(crate) fn make(args: &CertificateArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn revoke(args: &RevokeArgs) -> Result<(), Failure> {
-    let config = GatewayConfig::read(&args.config).map_err(Failure::input)?;
+    let config = DaemonConfig::read(&args.config).map_err(Failure::input)?;
     let fingerprint = fingerprint_of_file(&args.certificate).map_err(Failure::input)?;
     let list = &config.revoked;
     let opened = OpenOptions::new().append(true).create(true).open(list);

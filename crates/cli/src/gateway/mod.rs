@@ -8,7 +8,7 @@ use crate::stdout;
 use clap::{Args, Subcommand};
 use cmdline::Appendix;
 use gateway::clock::system_time;
-use gateway::config::GatewayConfig;
+use gateway::config::DaemonConfig;
 use gateway::daemon::Daemon;
 use gateway::init::FirstGateway;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
 }
 
 fn check(file: &Path) -> Result<(), Failure> {
-    let config = GatewayConfig::read(file).map_err(Failure::input)?;
+    let config = DaemonConfig::read(file).map_err(Failure::input)?;
     gateway::daemon::check(&config).map_err(Failure::input)?;
     stdout::print(&format!("{}: good\n", file.display()))
 }

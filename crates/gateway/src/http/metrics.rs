@@ -2,7 +2,7 @@
 
 use crate::counts::{ANSWER_US, NONES, REFUSALS, RefusedConnection, SOURCES};
 use crate::options::CollectorName;
-use crate::site::Site;
+use crate::site::GatewaySite;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -60,7 +60,7 @@ impl EncodeMetric for AnswerTimes {
 }
 
 /// All metrics as text (OpenMetrics 1.0).
-pub(super) fn metrics(site: &Site) -> String {
+pub(super) fn metrics(site: &GatewaySite) -> String {
     let mut registry = Registry::with_prefix("headstart_gateway");
     about(&mut registry, site);
     by_label(&mut registry, site);
@@ -73,7 +73,7 @@ pub(super) fn metrics(site: &Site) -> String {
     text
 }
 
-fn about(registry: &mut Registry, site: &Site) {
+fn about(registry: &mut Registry, site: &GatewaySite) {
     let info = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
     registry.register("build", "Version of the gateway", info);
     let ready = ConstGauge::new(i64::from(site.is_ready()));
@@ -82,7 +82,7 @@ fn about(registry: &mut Registry, site: &Site) {
     registry.register("uptime_seconds", "Since it started", uptime);
 }
 
-fn by_label(registry: &mut Registry, site: &Site) {
+fn by_label(registry: &mut Registry, site: &GatewaySite) {
     let counts = &site.counts;
     let mut counted =
         |name, help, label, values| registry.register(name, help, Counted { label, values });
@@ -104,7 +104,7 @@ fn by_label(registry: &mut Registry, site: &Site) {
     );
 }
 
-fn plain(registry: &mut Registry, site: &Site) {
+fn plain(registry: &mut Registry, site: &GatewaySite) {
     let counts = &site.counts;
     let counters = [
         ("repeated_batches", "Batches that were known already", &counts.repeated_batches),
@@ -116,6 +116,7 @@ fn plain(registry: &mut Registry, site: &Site) {
             &counts.ended_streams,
         ),
         ("forgotten", "Networks that operators had forgotten", &counts.forgotten),
+        ("shared_records", "Records written for other gateways", &counts.shared),
         ("merged_records", "Records of other gateways that said something new", &counts.merged),
         ("snapshots", "Snapshots written", &counts.snapshots),
         ("failed_snapshots", "Snapshots that could not be written", &counts.failed_snapshots),
@@ -129,7 +130,7 @@ fn plain(registry: &mut Registry, site: &Site) {
     registry.register("revoked_certificates", "Certificates in the list", revoked);
 }
 
-fn of_tenants(registry: &mut Registry, site: &Site) {
+fn of_tenants(registry: &mut Registry, site: &GatewaySite) {
     let (prefixes, alive) =
         (Family::<OfTenant, Gauge>::default(), Family::<OfTenant, Gauge>::default());
     let status = super::status::site(site);
@@ -150,7 +151,7 @@ fn of_tenants(registry: &mut Registry, site: &Site) {
     registry.register("in_time_ratio", help, in_time);
 }
 
-fn answer_times(registry: &mut Registry, site: &Site) {
+fn answer_times(registry: &mut Registry, site: &GatewaySite) {
     let counts = &site.counts;
     let bounds = ANSWER_US.iter().map(|us| *us as f64 / 1e6).chain([f64::MAX]);
     let buckets: Vec<(f64, u64)> =

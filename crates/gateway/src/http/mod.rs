@@ -4,7 +4,7 @@ mod assets;
 mod metrics;
 pub mod status;
 
-use crate::site::Site;
+use crate::site::GatewaySite;
 use crate::tenant::Tenant;
 use assets::{dashboard, script, style};
 use axum::Router;
@@ -36,14 +36,18 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 const SCHEMA: &str = include_str!("../../../../docs/gateway-api-schema.json");
 
 /// Serves until `ended` is true.
-pub async fn serve(listener: TcpListener, site: Arc<Site>, mut ended: watch::Receiver<bool>) {
+pub async fn serve(
+    listener: TcpListener,
+    site: Arc<GatewaySite>,
+    mut ended: watch::Receiver<bool>,
+) {
     let is_local = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
     let end = async move { drop(ended.wait_for(|ended| *ended).await) };
     // Accepting does not fail for good.
     let _ = axum::serve(listener, router(site, is_local)).with_graceful_shutdown(end).await;
 }
 
-fn router(site: Arc<Site>, is_local: bool) -> Router {
+fn router(site: Arc<GatewaySite>, is_local: bool) -> Router {
     let router = Router::new()
         .route("/", get(dashboard))
         .route("/network/{*prefix}", get(dashboard))
@@ -94,19 +98,19 @@ async fn harmless(request: Request, next: Next) -> Response {
     response
 }
 
-async fn readiness(State(site): State<Arc<Site>>) -> (StatusCode, &'static str) {
+async fn readiness(State(site): State<Arc<GatewaySite>>) -> (StatusCode, &'static str) {
     match site.is_ready() {
         true => (StatusCode::OK, "ready\n"),
         false => (StatusCode::SERVICE_UNAVAILABLE, "not ready\n"),
     }
 }
 
-async fn metrics(State(site): State<Arc<Site>>) -> Response {
+async fn metrics(State(site): State<Arc<GatewaySite>>) -> Response {
     const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, TYPE)], metrics::metrics(&site)).into_response()
 }
 
-async fn status(State(site): State<Arc<Site>>) -> Response {
+async fn status(State(site): State<Arc<GatewaySite>>) -> Response {
     json(&status::site(&site))
 }
 
@@ -120,17 +124,17 @@ struct Asked {
     size: Option<u64>,
 }
 
-async fn networks(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
+async fn networks(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Asked>) -> Response {
     let most = asked.limit.unwrap_or(100).min(MOST_NETWORKS);
     of_tenant(&site, &asked, |tenant| json(&status::networks(tenant, site.clock.now(), most)))
 }
 
-async fn network(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
+async fn network(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Asked>) -> Response {
     let Some(prefix) = asked.prefix else { return missing("prefix=192.0.2.0/24") };
     of_tenant(&site, &asked, |tenant| json(&status::network(tenant, site.clock.now(), prefix)))
 }
 
-async fn estimate(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
+async fn estimate(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Asked>) -> Response {
     let Some(address) = asked.address else { return missing("address=192.0.2.1") };
     let size = asked.size;
     of_tenant(&site, &asked, |tenant| {
@@ -149,7 +153,7 @@ struct Shown {
     network: Option<status::NetworkStatus>,
 }
 
-async fn events(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
+async fn events(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Asked>) -> Response {
     if let Err(refusal) = chosen(&site, &asked) {
         return refusal;
     }
@@ -160,7 +164,7 @@ async fn events(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Re
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }
 
-fn event(site: &Site, asked: &Asked) -> Event {
+fn event(site: &GatewaySite, asked: &Asked) -> Event {
     let Ok(tenant) = chosen(site, asked) else {
         return Event::default().comment("the tenant is gone");
     };
@@ -177,7 +181,7 @@ fn event(site: &Site, asked: &Asked) -> Event {
 }
 
 /// The tenant that is asked for, or the first.
-fn chosen(site: &Site, asked: &Asked) -> Result<Arc<Tenant>, Response> {
+fn chosen(site: &GatewaySite, asked: &Asked) -> Result<Arc<Tenant>, Response> {
     let tenants = site.tenants();
     let tenant = match &asked.tenant {
         Some(name) => tenants.iter().find(|tenant| tenant.name == *name),
@@ -191,7 +195,11 @@ fn chosen(site: &Site, asked: &Asked) -> Result<Arc<Tenant>, Response> {
     })
 }
 
-fn of_tenant(site: &Site, asked: &Asked, answer: impl FnOnce(&Tenant) -> Response) -> Response {
+fn of_tenant(
+    site: &GatewaySite,
+    asked: &Asked,
+    answer: impl FnOnce(&Tenant) -> Response,
+) -> Response {
     chosen(site, asked).map_or_else(|refusal| refusal, |tenant| answer(&tenant))
 }
 

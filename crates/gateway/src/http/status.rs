@@ -5,7 +5,7 @@ use crate::busy::HistoryPoint;
 use crate::counts::{NONES, REFUSALS, RefusedConnection, SOURCES};
 use crate::gains::GainOfClass;
 use crate::options::CollectorName;
-use crate::site::Site;
+use crate::site::GatewaySite;
 use crate::tenant::Tenant;
 use crate::told::source;
 use ipnet::IpNet;
@@ -150,7 +150,7 @@ impl EstimateStatus {
 }
 
 /// The gateway as it is.
-pub fn site(site: &Site) -> SiteStatus {
+pub fn site(site: &GatewaySite) -> SiteStatus {
     let (counts, now) = (&site.counts, site.clock.now());
     let answered: BTreeMap<_, _> =
         SOURCES.map(|(source, word)| (word, counts.answered.get(source as usize))).into();

@@ -12,7 +12,7 @@ const LONGEST: usize = 63;
 
 /// What a holder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum HolderRole {
     /// Reports and asks: an agent, or an application.
     Agent,
     /// May also have networks forgotten, everywhere.
@@ -27,7 +27,7 @@ pub struct Identity {
     /// Its name within the tenant.
     pub name: String,
     /// What it is.
-    pub role: Role,
+    pub role: HolderRole,
     /// Of the certificate that says so.
     pub fingerprint: Fingerprint,
     /// When the certificate ends, seconds since 1970.
@@ -57,7 +57,7 @@ impl Display for IdentityError {
 
 impl std::error::Error for IdentityError {}
 
-impl Role {
+impl HolderRole {
     const fn word(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -70,14 +70,14 @@ impl Role {
     }
 }
 
-impl Display for Role {
+impl Display for HolderRole {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
 }
 
 /// The URI that names a holder.
-pub(super) fn uri(tenant: &str, role: Role, name: &str) -> String {
+pub(super) fn uri(tenant: &str, role: HolderRole, name: &str) -> String {
     format!("spiffe://headstart/tenant/{tenant}/{role}/{name}")
 }
 
@@ -129,9 +129,9 @@ impl Display for Identity {
 }
 
 /// Tenant, role and name of a URI of the right form.
-fn holder(uri: &str) -> Option<(&str, Role, &str)> {
+fn holder(uri: &str) -> Option<(&str, HolderRole, &str)> {
     let mut parts = uri.strip_prefix("spiffe://headstart/tenant/")?.split('/');
-    let (tenant, role, name) = (parts.next()?, Role::of_word(parts.next()?)?, parts.next()?);
+    let (tenant, role, name) = (parts.next()?, HolderRole::of_word(parts.next()?)?, parts.next()?);
     (parts.next().is_none() && is_name(tenant) && is_name(name)).then_some((tenant, role, name))
 }
 

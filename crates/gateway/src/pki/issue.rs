@@ -1,7 +1,7 @@
 //! A site's own certificate authority: made by `headstart gateway init`, asked by `headstart gateway certificate`. Whoever has an authority
 //! already uses that instead; the gateway needs nothing of this module.
 
-use super::identity::{Role, is_name, uri};
+use super::identity::{HolderRole, is_name, uri};
 use rcgen::string::Ia5String;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -110,7 +110,7 @@ impl Authority {
         &self,
         now: SystemTime,
         days: u32,
-        role: Role,
+        role: HolderRole,
         (tenant, name): (&str, &str),
     ) -> Result<Issued, IssueError> {
         for (what, text) in [("tenant", tenant), ("name", name)] {

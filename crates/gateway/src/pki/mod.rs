@@ -9,7 +9,7 @@ mod revocation;
 mod tls;
 
 pub(crate) use identity::is_name;
-pub use identity::{Identity, IdentityError, Role};
+pub use identity::{HolderRole, Identity, IdentityError};
 pub use issue::{Authority, IssueError, Issued};
 pub use revocation::{Fingerprint, Revocations};
 pub use tls::{KnowsTenant, TlsError, TlsFiles, fingerprint_of_file, server_config};

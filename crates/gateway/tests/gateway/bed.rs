@@ -1,10 +1,10 @@
 //! A gateway in a folder of its own, and clients with certificates of any kind.
 
 use gateway::clock::system_time;
-use gateway::daemon::{Daemon, Handle};
+use gateway::daemon::{Daemon, DaemonHandle};
 use gateway::init::FirstGateway;
-use gateway::pki::{Authority, Issued, Role};
-use gateway::site::Site;
+use gateway::pki::{Authority, HolderRole, Issued};
+use gateway::site::GatewaySite;
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Bound, Collector, Network, Query, Report, ReportAck, ReportBatch};
 use std::fs;
@@ -23,8 +23,8 @@ pub(crate) struct Bed {
 
 /// A gateway that runs.
 pub(crate) struct Running {
-    pub(crate) handle: Handle,
-    pub(crate) site: Arc<Site>,
+    pub(crate) handle: DaemonHandle,
+    pub(crate) site: Arc<GatewaySite>,
     pub(crate) grpc: SocketAddr,
     pub(crate) http: SocketAddr,
 }
@@ -76,14 +76,14 @@ impl Bed {
     }
 
     /// A certificate of the site's authority.
-    pub(crate) fn issue(&self, role: Role, tenant: &str, name: &str) -> Issued {
+    pub(crate) fn issue(&self, role: HolderRole, tenant: &str, name: &str) -> Issued {
         self.authority().client(system_time(), 1, role, (tenant, name)).unwrap()
     }
 
     /// One that ended an hour ago or so.
     pub(crate) fn expired(&self) -> Issued {
         let then: SystemTime = system_time() - Duration::from_secs(2 * 86_400);
-        self.authority().client(then, 1, Role::Agent, ("site", "old")).unwrap()
+        self.authority().client(then, 1, HolderRole::Agent, ("site", "old")).unwrap()
     }
 
     pub(crate) fn agent(&self) -> Issued {

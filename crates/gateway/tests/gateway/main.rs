@@ -1,8 +1,10 @@
 //! A whole gateway on ports of its own, asked and told over TLS as agents do.
 
 mod bed;
+mod hostile;
 mod protocol;
 mod restart;
 mod security;
 mod share;
+mod shared;
 mod web;

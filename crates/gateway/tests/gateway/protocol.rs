@@ -23,7 +23,7 @@ async fn what_one_reports_another_is_told() {
     let reports = vec![report("192.0.2.0/24", 200_000); 20];
     let acks = send(&mut reporter, vec![batch(1, reports)]).await.unwrap();
     assert_eq!((acks[0].sequence, acks[0].taken), (1, 20));
-    let other = bed.issue(gateway::pki::Role::Agent, "site", "other");
+    let other = bed.issue(gateway::pki::HolderRole::Agent, "site", "other");
     let mut other = bed.connect(running.grpc, Some(&other)).await.unwrap();
     let answer = other.ask(query("192.0.2.0/24")).await.unwrap().into_inner();
     assert_eq!(answer.id, 7);

@@ -3,7 +3,7 @@
 use crate::bed::{Bed, batch, query, report, send};
 use gateway::clock::system_time;
 use gateway::counts::RefusedConnection;
-use gateway::pki::{Authority, Issued, Role, fingerprint_of_file};
+use gateway::pki::{Authority, HolderRole, Issued, fingerprint_of_file};
 use gateway_proto::v1::{ForgetRequest, NoEstimate, Refusal, answer};
 use std::fs;
 use std::time::Duration;
@@ -29,7 +29,7 @@ async fn without_a_certificate_nobody_is_heard() {
 async fn a_certificate_of_another_authority_is_refused() {
     let bed = Bed::new("");
     let (other, _) = Authority::new(system_time()).unwrap();
-    let stranger = other.client(system_time(), 1, Role::Agent, ("site", "agent")).unwrap();
+    let stranger = other.client(system_time(), 1, HolderRole::Agent, ("site", "agent")).unwrap();
     refused(&bed, Some(&stranger), RefusedConnection::OtherAuthority).await;
 }
 
@@ -51,7 +51,7 @@ async fn a_gateways_own_certificate_reports_nothing() {
 #[tokio::test]
 async fn a_tenant_of_another_gateway_is_refused() {
     let bed = Bed::new("");
-    let stranger = bed.issue(Role::Agent, "shop", "agent");
+    let stranger = bed.issue(HolderRole::Agent, "shop", "agent");
     refused(&bed, Some(&stranger), RefusedConnection::NotAllowed).await;
 }
 
@@ -107,7 +107,7 @@ async fn tenants_know_nothing_of_each_other() {
     let running = bed.run().await;
     let mut site = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     send(&mut site, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
-    let shop = bed.issue(Role::Agent, "shop", "agent");
+    let shop = bed.issue(HolderRole::Agent, "shop", "agent");
     let mut shop = bed.connect(running.grpc, Some(&shop)).await.unwrap();
     let answer = shop.ask(query("192.0.2.0/24")).await.unwrap().into_inner();
     assert_eq!(answer.result, Some(answer::Result::None(NoEstimate::Unknown.into())));

@@ -134,6 +134,18 @@ impl SiteMemory {
         few.chain(self.many.iter().map(|entry| SiteRecord::of(entry, &self.origins)))
     }
 
+    /// What was heard here of `network` and told to what covers it: the records that a report of it changes.
+    pub fn records_of(&self, network: IpNet) -> Vec<SiteRecord> {
+        let Some(network) = Prefix::of_report(network) else { return Vec::new() };
+        let prefixes = [network].into_iter().chain(network.halves()).chain([Prefix::SITE]);
+        let record = |prefix| {
+            let key = EntryKey { prefix, origin: Origins::OWN };
+            let few = self.few.get(key).map(|entry| SiteRecord::of(entry, &self.origins));
+            few.or_else(|| self.many.get(key).map(|entry| SiteRecord::of(entry, &self.origins)))
+        };
+        prefixes.filter_map(record).collect()
+    }
+
     /// Takes in what another gateway, or this one before a restart, knows of a network. Of two
     /// records of one gateway the later one counts, so neither order nor repetition matters. False
     /// if it is not taken: it is no later than what is known, or malformed.

@@ -1,0 +1,218 @@
+//! What a gateway takes and answers: reports a second in batches, and how long single questions take at a steady rate, over mutual TLS
+//! on loopback; beside Redis doing the nearest it can in the same run, where `redis-server` is installed.
+//!
+//! `cargo run --release -p headstart-gateway --example gateway_load -- [SECONDS] [QUESTIONS A SECOND]`
+
+#[path = "gateway_load/redis.rs"]
+mod redis_beside;
+
+use gateway::clock::system_time;
+use gateway::daemon::Daemon;
+use gateway::init::FirstGateway;
+use gateway::load::SiteLoad;
+use gateway::passive::network;
+use gateway_proto::v1::gateway_client::GatewayClient;
+use gateway_proto::v1::{Bound, Collector, Network, Query, Report, ReportBatch};
+use hdrhistogram::Histogram;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use units::Instant as Moment;
+
+/// Reports of a batch.
+const BATCH: usize = 4096;
+/// Streams that report at once.
+const STREAMS: u64 = 2;
+/// Questions are asked over so many connections, as so many agents do.
+const ASKERS: u64 = 8;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let seconds: u64 = arguments.next().map_or(Ok(5), |text| text.parse())?;
+    let rate: u64 = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
+    let folder = std::env::temp_dir().join(format!("gateway-load-{}", std::process::id()));
+    let first = FirstGateway {
+        hosts: vec!["127.0.0.1".to_owned()],
+        agent: "agent".to_owned(),
+        force: true,
+    };
+    let written = first.write(&folder, system_time())?;
+    let text = fs::read_to_string(&written.gateway)?;
+    let text = text.replace(":9466", ":0").replace(":9465", ":0");
+    fs::write(
+        &written.gateway,
+        text.replace("retention", "reports-per-second = 100000000\nretention"),
+    )?;
+    let daemon = Daemon::open(&written.gateway).await?;
+    let address = daemon.grpc_address()?;
+    let handle = daemon.spawn(false);
+
+    let requests: Vec<_> = SiteLoad::new(1, Moment::ZERO, 10.0).take(BATCH * 64).collect();
+    let networks: Vec<Network> =
+        requests.iter().map(|request| Network::of(network(request.client))).collect();
+    let span = Duration::from_secs(seconds);
+    let taken = report(&folder, address, &networks, span).await?;
+    println!(
+        "reports a second, {STREAMS} streams, batches of {BATCH}: {:.0}",
+        taken as f64 / span.as_secs_f64()
+    );
+    let times = ask(&folder, address, &networks, span, rate).await?;
+    tell("questions, one call each, mutual TLS", &times, span);
+    handle.end().await?;
+    fs::remove_dir_all(&folder)?;
+    redis_beside::run(&networks, span, rate).await
+}
+
+async fn client(
+    folder: &Path,
+    address: std::net::SocketAddr,
+) -> Result<GatewayClient<Channel>, Box<dyn std::error::Error>> {
+    let read = |name: &str| fs::read_to_string(folder.join(name));
+    let tls = ClientTlsConfig::new()
+        .ca_certificate(Certificate::from_pem(read("ca.pem")?))
+        .identity(Identity::from_pem(read("agent.pem")?, read("agent.key")?));
+    let endpoint = Endpoint::from_shared(format!("https://{address}"))?.tls_config(tls)?;
+    Ok(GatewayClient::new(endpoint.connect().await?))
+}
+
+/// Reports that were acknowledged within `span`.
+async fn report(
+    folder: &Path,
+    address: std::net::SocketAddr,
+    networks: &[Network],
+    span: Duration,
+) -> Result<u64, Box<dyn std::error::Error>> {
+    let mut tasks = Vec::new();
+    for stream in 0..STREAMS {
+        let mut client = client(folder, address).await?;
+        let batches: Vec<Vec<Report>> =
+            networks.chunks(BATCH).map(|some| some.iter().map(reported).collect()).collect();
+        tasks.push(tokio::spawn(async move {
+            let until = now() + span;
+            let (sender, receiver) = tokio::sync::mpsc::channel(4);
+            tokio::spawn(async move {
+                for sequence in 1.. {
+                    let reports = batches[sequence as usize % batches.len()].clone();
+                    let collector = Collector::Agent.into();
+                    let batch = ReportBatch {
+                        epoch: stream + 1,
+                        sequence,
+                        collector,
+                        reports,
+                        status: None,
+                    };
+                    if now() > until || sender.send(batch).await.is_err() {
+                        return;
+                    }
+                }
+            });
+            let stream = tokio_stream::wrappers::ReceiverStream::new(receiver);
+            let mut acks = client.report(stream).await?.into_inner();
+            let mut taken = 0;
+            while let Some(ack) = acks.message().await? {
+                taken += u64::from(ack.taken);
+            }
+            Ok::<u64, tonic::Status>(taken)
+        }));
+    }
+    let mut taken = 0;
+    for task in tasks {
+        taken += task.await??;
+    }
+    Ok(taken)
+}
+
+fn reported(network: &Network) -> Report {
+    Report {
+        network: Some(*network),
+        window: 100_000,
+        rate: 20_000_000,
+        min_rtt_us: 80_000,
+        sent: 100,
+        lost: 1,
+        bound: Bound::Loss.into(),
+        ..Report::default()
+    }
+}
+
+/// Times of questions in microseconds, each from when it was due: one that waits for another counts its wait.
+async fn ask(
+    folder: &Path,
+    address: std::net::SocketAddr,
+    networks: &[Network],
+    span: Duration,
+    rate: u64,
+) -> Result<Histogram<u64>, Box<dyn std::error::Error>> {
+    let mut tasks = Vec::new();
+    for asker in 0..ASKERS {
+        let client = client(folder, address).await?;
+        let networks: Vec<Network> =
+            networks.iter().skip(asker as usize * 97).step_by(13).copied().collect();
+        tasks.push(tokio::spawn(async move {
+            paced(span, rate / ASKERS, |number| {
+                let mut client = client.clone();
+                let query = Query {
+                    id: number,
+                    network: Some(networks[number as usize % networks.len()]),
+                    size: 0,
+                };
+                async move { client.ask(query).await.is_ok() }
+            })
+            .await
+        }));
+    }
+    let mut times = Histogram::new(3)?;
+    for task in tasks {
+        times.add(task.await?)?;
+    }
+    Ok(times)
+}
+
+/// Calls `ask` at a steady rate, whether or not the calls before are over.
+pub(crate) async fn paced<F: Future<Output = bool> + Send + 'static>(
+    span: Duration,
+    rate: u64,
+    mut ask: impl FnMut(u64) -> F,
+) -> Histogram<u64> {
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+    let begin = now();
+    let gap = span / u32::try_from(rate * span.as_secs()).unwrap_or(u32::MAX).max(1);
+    let mut number = 0;
+    while begin.elapsed() < span {
+        // The timer is exact to a millisecond: all that is due goes.
+        while begin + gap * number <= now() {
+            let (due, call, sender) = (begin + gap * number, ask(number.into()), sender.clone());
+            tokio::spawn(async move {
+                if call.await {
+                    let _ = sender.send(due.elapsed());
+                }
+            });
+            number += 1;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    drop(sender);
+    let mut times = Histogram::new(3).expect("three digits are possible");
+    while let Some(time) = receiver.recv().await {
+        times.record(time.as_micros() as u64).unwrap_or_default();
+    }
+    times
+}
+
+pub(crate) fn tell(what: &str, times: &Histogram<u64>, span: Duration) {
+    println!(
+        "{what}: {:.0} a second; median {} us, 99 % {} us, 99.9 % {} us, most {} us",
+        times.len() as f64 / span.as_secs_f64(),
+        times.value_at_quantile(0.5),
+        times.value_at_quantile(0.99),
+        times.value_at_quantile(0.999),
+        times.max(),
+    );
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,310 @@
+//! What several gateways of a site share: a Redis or Valkey server. Each gateway writes records of its own number alone, and takes in those
+//! of others, so merges commute: there are no locks and no leader. Without the server each goes on by itself.
+//!
+//! Of tenant T, all keys begin with `headstart:1:T:`. `records:ORIGIN` is a hash of networks to records (module `codec`), `changes` a stream
+//! of what was written lately and of what is to be forgotten, `claims:REPORTER:EPOCH` a hash of origins to the last sequence that each has
+//! dealt with. Records and claims are written in one transaction: a batch that another gateway has counted is not counted again.
+
+use crate::codec::{decode, encode};
+use crate::counts::Tick;
+use crate::log::{LogPriority, say};
+use crate::site::GatewaySite;
+use crate::tenant::Tenant;
+use ipnet::IpNet;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadReply};
+use redis::{AsyncCommands, Client, Pipeline, RedisResult};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Others hear of what one has learnt after so long, about.
+const SHARE_EVERY: Duration = Duration::from_millis(200);
+/// No command takes longer; the gateway goes on alone then.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Entries of a stream that are kept: who misses more reads all records anew.
+const CHANGES: usize = 4096;
+/// Entries that are read at a time.
+const AT_ONCE: usize = 256;
+/// Before the first entry of a stream.
+const NOTHING: &str = "0-0";
+/// Networks whose records are written at a time.
+const WRITTEN: usize = 4096;
+/// Claims outlive the time for which a reporter sends a batch again.
+const CLAIMS_S: i64 = 3600;
+
+/// A store that gateways share.
+pub struct SharedStore {
+    connection: ConnectionManager,
+    origin: u32,
+    retention_s: i64,
+    /// Rounds of sharing that failed.
+    pub failures: Tick,
+}
+
+impl std::fmt::Debug for SharedStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedStore").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
+impl SharedStore {
+    /// The server at `url`, whether it answers now or later.
+    ///
+    /// # Errors
+    /// If it is no URL of a server.
+    pub fn open(url: &str, origin: u32, retention: Duration) -> Result<Self, String> {
+        let wrong = |error| format!("redis = {url:?}: {error}; like redis://127.0.0.1:6379/0");
+        let client = Client::open(url).map_err(wrong)?;
+        let config = ConnectionManagerConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE))
+            .set_number_of_retries(0);
+        let connection = ConnectionManager::new_lazy_with_config(client, config).map_err(wrong)?;
+        let retention_s = i64::try_from(retention.as_secs()).unwrap_or(i64::MAX);
+        Ok(Self { connection, origin, retention_s, failures: Tick::default() })
+    }
+
+    /// The last sequence of an epoch of `reporter` that any gateway has dealt with; `None` if nobody has, or the server does not answer.
+    pub async fn claimed(&self, tenant: &str, reporter: &str, epoch: u64) -> Option<u64> {
+        let key = claims_key(tenant, reporter, epoch);
+        let claims: RedisResult<HashMap<u32, u64>> = self.connection.clone().hgetall(key).await;
+        claims.ok()?.into_values().max()
+    }
+
+    /// Shares until nobody waits for it any more.
+    pub async fn run(self: Arc<Self>, site: Arc<GatewaySite>) {
+        let mut places = HashMap::new();
+        let mut failing = false;
+        loop {
+            for tenant in site.tenants() {
+                let place = places.entry(tenant.name.clone()).or_default();
+                match self.exchange(&site, &tenant, place).await {
+                    Ok(()) if failing => {
+                        failing = false;
+                        say(LogPriority::Notice, "the shared store answers again");
+                    }
+                    Ok(()) => {}
+                    Err(error) => {
+                        self.failures.add(1);
+                        if !std::mem::replace(&mut failing, true) {
+                            say(
+                                LogPriority::Warning,
+                                &format!(
+                                    "the shared store does not answer ({error}): going on alone"
+                                ),
+                            );
+                        }
+                    }
+                }
+            }
+            tokio::time::sleep(SHARE_EVERY).await;
+        }
+    }
+
+    async fn exchange(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        place: &mut Place,
+    ) -> RedisResult<()> {
+        self.write(site, tenant).await?;
+        if place.0.is_none() {
+            // The place in the stream first: what is written while all is read comes once more, and changes nothing.
+            let last = self.last_change(tenant).await?;
+            self.read_all(site, tenant).await?;
+            place.0 = Some(last);
+        }
+        self.read_changes(site, tenant, place).await
+    }
+
+    /// Writes what this gateway has learnt since the last time.
+    async fn write(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<()> {
+        let shared = tenant.take_unshared(WRITTEN);
+        if shared.networks.is_empty() && shared.claims.is_empty() && shared.forgotten.is_empty() {
+            return Ok(());
+        }
+        self.forget_records(tenant, &shared.forgotten).await?;
+        let (records_key, changes_key) =
+            (self.records_key(tenant, self.origin), key(tenant, "changes"));
+        let mut pipeline = redis::pipe();
+        pipeline.atomic();
+        let mut all = Vec::new();
+        for record in &shared.records {
+            let begin = all.len();
+            encode(record, &mut all);
+            pipeline.hset(&records_key, record.network.to_string(), &all[begin..]).ignore();
+        }
+        if !all.is_empty() {
+            pipeline.expire(&records_key, self.retention_s).ignore();
+            pipeline.sadd(key(tenant, "origins"), self.origin).ignore();
+            self.tell(&mut pipeline, &changes_key, "records", &all);
+        }
+        for network in &shared.forgotten {
+            self.tell(&mut pipeline, &changes_key, "forget", network.to_string().as_bytes());
+        }
+        for claim in &shared.claims {
+            let key = claims_key(&tenant.name, &claim.reporter, claim.epoch);
+            pipeline.hset(&key, self.origin, claim.sequence).ignore();
+            pipeline.expire(&key, CLAIMS_S).ignore();
+        }
+        let written: RedisResult<()> = pipeline.query_async(&mut self.connection.clone()).await;
+        if written.is_err() {
+            tenant.give_back_unshared(shared);
+        } else {
+            site.counts.shared.add(shared.records.len() as u64);
+        }
+        written
+    }
+
+    fn tell(&self, pipeline: &mut Pipeline, changes: &str, what: &str, value: &[u8]) {
+        let limit = redis::streams::StreamMaxlen::Approx(CHANGES);
+        let origin = self.origin.to_string();
+        pipeline
+            .xadd_maxlen(changes, limit, "*", &[("origin", origin.as_bytes()), (what, value)])
+            .ignore();
+    }
+
+    /// Takes away what any gateway has written of networks within `forgotten`.
+    async fn forget_records(&self, tenant: &Tenant, forgotten: &[IpNet]) -> RedisResult<()> {
+        if forgotten.is_empty() {
+            return Ok(());
+        }
+        let mut connection = self.connection.clone();
+        let origins: Vec<u32> = connection.smembers(key(tenant, "origins")).await?;
+        for origin in origins {
+            let key = self.records_key(tenant, origin);
+            let names: Vec<String> = connection.hkeys(&key).await?;
+            let within = |name: &&String| {
+                let network: Result<IpNet, _> = name.parse();
+                network.is_ok_and(|network| forgotten.iter().any(|whole| whole.contains(&network)))
+            };
+            let gone: Vec<&String> = names.iter().filter(within).collect();
+            if !gone.is_empty() {
+                let _: () = connection.hdel(&key, gone).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn last_change(&self, tenant: &Tenant) -> RedisResult<String> {
+        let mut connection = self.connection.clone();
+        let last: StreamRangeReply =
+            connection.xrevrange_count(key(tenant, "changes"), "+", "-", 1).await?;
+        Ok(last.ids.first().map_or_else(|| NOTHING.to_owned(), |entry| entry.id.clone()))
+    }
+
+    /// Takes in all that other gateways, and this one before a restart, have written.
+    async fn read_all(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<()> {
+        let mut connection = self.connection.clone();
+        let origins: Vec<u32> = connection.smembers(key(tenant, "origins")).await?;
+        for origin in origins {
+            let records_key = self.records_key(tenant, origin);
+            let mut cursor = 0_u64;
+            loop {
+                let mut command = redis::cmd("HSCAN");
+                command.arg(&records_key).arg(cursor).arg("COUNT").arg(1000);
+                let (next, rows): (u64, Vec<(String, Vec<u8>)>) =
+                    command.query_async(&mut connection).await?;
+                rows.iter().for_each(|(_, bytes)| take_records(site, tenant, bytes));
+                cursor = next;
+                if cursor == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in what has been written since the last time.
+    async fn read_changes(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        place: &mut Place,
+    ) -> RedisResult<()> {
+        let (mut connection, changes) = (self.connection.clone(), key(tenant, "changes"));
+        loop {
+            let Some(last) = &place.0 else { return Ok(()) };
+            let oldest: StreamRangeReply = connection.xrange_count(&changes, "-", "+", 1).await?;
+            if oldest.ids.first().is_some_and(|oldest| is_later(&oldest.id, last))
+                && last != NOTHING
+            {
+                // What was written between may have been dropped: all is read anew in the next round.
+                place.0 = None;
+                return Ok(());
+            }
+            let options = StreamReadOptions::default().count(AT_ONCE);
+            let read: Option<StreamReadReply> =
+                connection.xread_options(&[&changes], &[last], &options).await?;
+            let entries: Vec<StreamId> =
+                read.into_iter().flat_map(|read| read.keys).flat_map(|stream| stream.ids).collect();
+            let Some(newest) = entries.last() else { return Ok(()) };
+            place.0 = Some(newest.id.clone());
+            entries.iter().for_each(|entry| self.take_change(site, tenant, entry));
+            if entries.len() < AT_ONCE {
+                return Ok(());
+            }
+        }
+    }
+
+    fn take_change(&self, site: &GatewaySite, tenant: &Tenant, entry: &StreamId) {
+        if entry.get::<u32>("origin") == Some(self.origin) {
+            return;
+        }
+        if let Some(bytes) = entry.get::<Vec<u8>>("records") {
+            take_records(site, tenant, &bytes);
+        }
+        let forgotten = entry.get::<String>("forget").and_then(|text| text.parse::<IpNet>().ok());
+        if let Some(network) = forgotten {
+            site.counts.forgotten.add(tenant.forget_here(network));
+            site.counts.forgets.add(1);
+        }
+    }
+
+    fn records_key(&self, tenant: &Tenant, origin: u32) -> String {
+        key(tenant, &format!("records:{origin}"))
+    }
+}
+
+/// Whether the entry `id` of a stream, `MILLISECONDS-NUMBER`, is later than `other`.
+fn is_later(id: &str, other: &str) -> bool {
+    let place = |id: &str| -> Option<(u64, u64)> {
+        let (milliseconds, number) = id.split_once('-')?;
+        Some((milliseconds.parse().ok()?, number.parse().ok()?))
+    };
+    place(id) > place(other)
+}
+
+/// How far a stream has been read; `None`: all records have to be read first.
+#[derive(Debug, Default)]
+struct Place(Option<String>);
+
+fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
+    let mut memory = tenant.memory_mut();
+    while !bytes.is_empty() {
+        // What cannot be read is of a newer version, or of no gateway.
+        let Ok(record) = decode(&mut bytes) else { return };
+        site.counts.merged.add(u64::from(memory.merge(&record)));
+    }
+}
+
+fn key(tenant: &Tenant, what: &str) -> String {
+    // In braces: a cluster keeps all keys of a tenant on one server, so that transactions are whole.
+    format!("headstart:1:{{{}}}:{what}", tenant.name)
+}
+
+fn claims_key(tenant: &str, reporter: &str, epoch: u64) -> String {
+    format!("headstart:1:{{{tenant}}}:claims:{reporter}:{epoch}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_in_the_order_of_their_numbers() {
+        assert!(is_later("10-0", "9-5") && is_later("9-10", "9-9") && is_later("1-1", NOTHING));
+        assert!(!is_later("9-9", "9-9") && !is_later("9-9", "10-0"));
+    }
+}

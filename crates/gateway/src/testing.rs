@@ -1,0 +1,77 @@
+//! Bytes from outside, for fuzz targets and for the tests that replay what they found. No part of the interface.
+
+use crate::codec::decode;
+use crate::config::Rules;
+use crate::counts::Counts;
+use crate::permission::Allowed;
+use crate::pki::{Fingerprint, HolderRole, Identity};
+use crate::tenant::{Speaker, Tenant};
+use gateway_proto::v1::{Query, ReportBatch};
+use memory::site::{SiteConfig, SiteMemory};
+use prost::Message;
+use std::net::IpAddr;
+use units::{Duration, Instant};
+
+/// A small memory: what is full shows more.
+const SMALL: usize = 64;
+
+fn tenant() -> Tenant {
+    let config = SiteConfig { max_networks: SMALL, max_busy: 4, ..SiteConfig::default() };
+    Tenant::new("site", SiteMemory::new(config))
+}
+
+/// Hears `bytes` as a batch and as a question, twice. Panics if what is acknowledged is not what was sent.
+pub fn hear(bytes: &[u8]) {
+    let identity = Identity {
+        tenant: "site".to_owned(),
+        name: "fuzz".to_owned(),
+        role: HolderRole::Agent,
+        fingerprint: Fingerprint::of_certificate(b""),
+        not_after: i64::MAX,
+    };
+    let (rules, allowed, counts) = (Rules::of_files(), Allowed::everything(), Counts::default());
+    let speaker = Speaker { identity: &identity, allowed: &allowed, rules: &rules };
+    let (tenant, now) = (tenant(), Instant::ZERO + Duration::from_secs(1_800_000_000));
+    if let Ok(batch) = ReportBatch::decode(bytes) {
+        for turn in 0..2 {
+            let Ok(ack) = block_on(tenant.take(now, speaker, &batch, &counts)) else { break };
+            let refused: usize = ack.refused.iter().map(|refused| refused.count as usize).sum();
+            let dealt_with = if ack.repeated { 0 } else { batch.reports.len() };
+            assert_eq!(ack.taken as usize + refused, dealt_with, "reports went astray");
+            assert_eq!(ack.repeated, turn == 1, "a batch counts once");
+        }
+        tenant.tell_changes(now);
+    }
+    if let Ok(query) = Query::decode(bytes)
+        && let Ok(estimate) = tenant.answer(now, speaker, &query)
+    {
+        assert!(estimate.window > 0 && (0.0..=1.0).contains(&estimate.confidence), "{estimate:?}");
+    }
+}
+
+/// Restores `bytes` as records, and asks.
+pub fn restore(mut bytes: &[u8]) {
+    let tenant = tenant();
+    let mut newest = 0;
+    while let Ok(record) = decode(&mut bytes) {
+        newest = newest.max(record.heard);
+        let mut memory = tenant.memory_mut();
+        memory.merge(&record);
+        assert!(!memory.merge(&record), "a record is taken once");
+    }
+    let now = Instant::from_nanos(u64::from(newest) << 30);
+    let memory = tenant.memory();
+    for address in [IpAddr::from([192, 0, 2, 1]), IpAddr::from([0; 16])] {
+        if let Some(estimate) = memory.estimate(now, address, None) {
+            assert!((0.0..=1.0).contains(&estimate.confidence), "{estimate:?}");
+        }
+    }
+    for network in memory.networks() {
+        memory.estimate(now, network.network.addr(), None);
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.expect("a runtime of one thread").block_on(future)
+}
