@@ -39,7 +39,8 @@ impl Gateway {
         fs::write(&file, text).unwrap();
         let ((end, ended), (tell, told)) = (oneshot::channel(), mpsc::channel());
         let thread = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let daemon = Daemon::open(&file).await.unwrap();
                 tell.send(daemon.grpc_address().unwrap().to_string()).unwrap();
@@ -223,8 +224,11 @@ fn limit_of(mbps: u64, rtt: Duration, bytes: u64) -> Duration {
 #[ignore = "measures, for minutes: `make measure-gateway`"]
 fn measured_gain_of_a_site() {
     const VISITS: usize = 20;
-    println!("link, ms, bytes: limit; cold; same server, other server (medians over limit); others within 1.05");
-    for (mbps, rtt_ms) in [(5, 20), (20, 20), (100, 20), (5, 200), (20, 200), (100, 200), (20, 80)] {
+    println!(
+        "link, ms, bytes: limit; cold; same server, other server (medians over limit); others within 1.05"
+    );
+    for (mbps, rtt_ms) in [(5, 20), (20, 20), (100, 20), (5, 200), (20, 200), (100, 200), (20, 80)]
+    {
         let Some(bed) = Bed::over(crate::bed::link_of(mbps, rtt_ms, 100)) else { return };
         bed.widen_receive_window();
         let gateway = Gateway::start();
@@ -257,6 +261,9 @@ fn measured_gain_of_a_site() {
             );
         }
         let status = of_gateways(&agent);
-        println!("  asked {}, in time {}, late {}, none {}", status.asked, status.in_time, status.late, status.none);
+        println!(
+            "  asked {}, in time {}, late {}, none {}",
+            status.asked, status.in_time, status.late, status.none
+        );
     }
 }
