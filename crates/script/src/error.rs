@@ -11,6 +11,8 @@ pub struct ScriptError {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
+    /// The script is a good one, and about what TCP has no part in: epoll, zero copy, control messages.
+    pub not_of_tcp: bool,
     /// What is wrong and what would be right.
     pub message: String,
 }

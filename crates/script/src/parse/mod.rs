@@ -12,6 +12,7 @@ mod lexer;
 mod options;
 mod packet;
 mod settings;
+mod socket_option;
 
 use super::error::ScriptError;
 use super::model::{Position, Script};
@@ -28,9 +29,13 @@ pub fn parse(name: &str, text: impl AsRef<[u8]>) -> Result<Script, ScriptError> 
         name: name.to_owned(),
         line: position.line,
         column: position.column,
+        not_of_tcp: message.starts_with(BEYOND),
         message,
     })
 }
+
+/// What the message of an error begins with that is none of the script's: it is about what TCP has no part in.
+pub(crate) const BEYOND: &str = "not of TCP: ";
 
 type Parsed<T> = Result<T, LexError>;
 

@@ -35,6 +35,9 @@ impl Connection {
         segment: &Segment,
     ) {
         self.allow_burst();
+        if self.wishes.is_some() {
+            self.note_occasion();
+        }
         let window_changed = self.update_send_window(segment, left, una);
         // With nothing outstanding, as at a receiver, only the window may have changed; a SACK block
         // could still be a D-SACK for what was sent before.
@@ -74,6 +77,7 @@ impl Connection {
         self.sample_rtt(now, path, &info, segment);
         let progress = &info.progress;
         let whole = progress.delivered - progress.partial;
+        self.stats.delivered_segments += progress.segments;
         let delivered = whole - u64::from(una_before == 0).min(whole);
         let mut sample = self.ack_sample(path, &info, (acked, delivered), prior_in_flight);
         path.observe(&mut sample);

@@ -275,10 +275,7 @@ impl Connection {
     pub(super) fn syn_piece(&self, now: Instant) -> Piece {
         // A FIN never rides on a SYN, and its options leave less room than those of other segments.
         let early = if self.is_early_data_allowed() { self.next_new_len(1) } else { 0 };
-        let options =
-            if self.config.options_count { self.syn_options(now).wire_bytes() } else { 0 };
-        let room = u64::from(self.config.mss.saturating_sub(options));
-        let data = early.min(self.written - 1).min(room);
+        let data = early.min(self.written - 1).min(self.syn_room(now));
         Piece { start: 0, len: 1 + data, index: None, allowance: 0 }
     }
 
@@ -374,6 +371,10 @@ impl Connection {
         let end = self.send_end();
         let room = self.window_edge().max(start).min(end) - start;
         let data = room.min(self.current_mss());
+        let data = match self.wishes {
+            None => data,
+            Some(_) => self.record_end(start).map_or(data, |end| data.min(end - start)),
+        };
         // A FIN takes sequence space, so the peer's window has to admit it: beyond the edge it would
         // take the numbers of our ACKs with it, out of the peer's sight.
         let fin_follows = self.fin_requested && start + data == self.written;
@@ -404,12 +405,18 @@ impl Connection {
     #[inline]
     pub(super) fn is_held_back(&self, len: u64) -> bool {
         let full = len >= self.current_mss();
+        if self.wishes.is_some() && self.record_end(self.snd_nxt) == Some(self.snd_nxt + len) {
+            return false;
+        }
         let last = self.snd_nxt + len == self.send_end();
         if full || (last && self.fin_requested) {
             return false;
         }
         if last {
-            return self.config.nagle && !self.board.is_empty() && !self.is_one_way_answer();
+            if self.is_corked() {
+                return !self.window_override;
+            }
+            return self.has_nagle() && !self.board.is_empty() && !self.is_one_way_answer();
         }
         // The peer's window cuts the segment short; the persist timer overrides in the end.
         len < self.max_snd_wnd / 2 && !self.window_override
@@ -524,7 +531,7 @@ impl Connection {
     /// True if `piece` ends what was written, or what segmentation offload takes as one.
     #[inline]
     fn is_pushed(&mut self, path: &Path, piece: &Piece, payload: u64) -> bool {
-        let ends = piece.start + piece.len >= self.written;
+        let ends = self.pushes_at(piece.start + piece.len);
         if !self.config.offload {
             return ends;
         }
