@@ -176,8 +176,12 @@ pub struct ConnectionConfig {
     pub show_priority: bool,
     /// Hold back small segments while data is unacknowledged (RFC 9293 §3.7.4).
     pub nagle: bool,
+    /// Only a small segment that is outstanding holds back another, not any data (Minshall; Linux `tcp_nagle_check`).
+    pub minshall: bool,
     /// End with PSH what segmentation offload would take as one, as Linux does.
     pub offload: bool,
+    /// Of these, so many segments make one at least; zero: as the rate says (Linux `tcp_min_tso_segs`).
+    pub least_batch: u32,
     /// The window after idle.
     pub idle: IdleRestart,
     /// Most segments that may leave on one occasion (an ACK, a write, a timeout); `None`: as many
@@ -224,13 +228,16 @@ impl Default for ConnectionConfig {
             ecn: false,
             show_priority: true,
             nagle: true,
+            minshall: false,
             offload: false,
+            least_batch: 0,
             idle: IdleRestart::SlowStart,
             max_burst: None,
             validate_window: false,
             memory: MemoryKind::None,
             pacing: false,
             receive: ReceiveConfig {
+                first_buffer: 0,
                 initial_window: 65_535,
                 max_window: 6 << 20,
                 autotune: false,

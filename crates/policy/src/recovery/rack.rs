@@ -178,7 +178,8 @@ impl RackTlp {
     /// bytes that arrived twice.
     fn learn(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> u64 {
         let highest = cx.board.highest_sacked();
-        let high = highest.map_or(ack.una, |end| end.saturating_sub(cx.mss));
+        // To the end of the highest SACKed segment (`tcp_check_sack_reordering`).
+        let high = highest.unwrap_or(ack.una);
         let counts = self.state != State::Loss || self.undo.is_reduced();
         if let Some(low) = ack.progress.lowest_original
             && low < self.highest_sacked

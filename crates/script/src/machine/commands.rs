@@ -116,7 +116,7 @@ fn command(words: &[String], settings: &mut Vec<Setting>) -> Result<(), String> 
             settings.push(Setting::Route(route(rest)?));
         }
         ("tc", ["qdisc", rest @ ..]) => return qdisc(rest, settings),
-        ("ethtool", ["-K", _, rest @ ..]) => settings.push(Setting::Offload(offload(rest)?)),
+        ("ethtool", ["-K", _, rest @ ..]) => offload(rest).map(|()| settings.push(Setting::Offload))?,
         ("nstat", []) => settings.push(Setting::Counters),
         ("nstat", ["|", "grep", name]) => {
             let name = name.strip_prefix("TcpExt").unwrap_or(name);
@@ -192,10 +192,10 @@ fn qdisc(words: &[&str], settings: &mut Vec<Setting>) -> Result<(), String> {
     Ok(())
 }
 
-fn offload(words: &[&str]) -> Result<bool, String> {
+fn offload(words: &[&str]) -> Result<(), String> {
     let switches: Vec<_> = words.chunks(2).collect();
     match switches.iter().all(|pair| matches!(pair, ["tso" | "gso", "off"])) {
-        true => Ok(false),
+        true => Ok(()),
         false => Err(format!("ethtool -K: {:?}; known are tso off and gso off", words.join(" "))),
     }
 }

@@ -25,8 +25,8 @@ pub enum Setting {
     Paced(bool),
     /// `tc qdisc … limit 0`: nothing leaves.
     Drops(bool),
-    /// `ethtool -K … tso off gso off`
-    Offload(bool),
+    /// `ethtool -K … tso off gso off`: the kernel segments in software then, which TCP does not see.
+    Offload,
     /// `ip route change …`
     Route(Route),
     /// `nstat`: counters are read.
@@ -73,7 +73,6 @@ pub struct Machine {
     pub(crate) mtu_probing: Option<(bool, u32)>,
     pub(crate) paced: Option<bool>,
     pub(crate) drops: bool,
-    pub(crate) offload: Option<bool>,
     pub(crate) route: Route,
 }
 
@@ -106,10 +105,10 @@ impl Machine {
         switch("ecn", self.ecn.map(|ecn| ecn == 1 || (ecn == 2 && listens)));
         switch("tlp", self.tail_probes);
         switch("pacing", self.paced.filter(|paced| *paced));
-        switch("offload", self.offload);
         all.extend(self.slow_start_after_idle.map(|on| {
             format!("idle={}", if on { "decay" } else { "keep" })
         }));
+        all.extend(self.least_batch.map(|segments| format!("tso_least={segments}")));
         if let Some([_, first, most]) = self.receive_buffer {
             all.push(format!("rcvbuf={first}B"));
             all.push(format!("rcvbuf_max={most}B"));
@@ -133,9 +132,8 @@ impl Machine {
             }
             Setting::Paced(paced) => self.paced = Some(*paced),
             Setting::Drops(drops) => self.drops = *drops,
-            Setting::Offload(on) => self.offload = Some(*on),
             Setting::Route(route) => self.route = *route,
-            Setting::ForgetPeers | Setting::Counters | Setting::Counted(_) => {}
+            Setting::Offload | Setting::ForgetPeers | Setting::Counters | Setting::Counted(_) => {}
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::machine::{self, Machine};
 use super::super::model::{
-    Call, CallKind, CallOutcome, Errno, Shutdown, SocketOption, TcpInfoField, Writing,
+    Call, ScriptSettings, CallKind, CallOutcome, Errno, Shutdown, SocketOption, TcpInfoField, Writing,
 };
 use super::socket::{Phase, Socket, failed, tells_error};
 use super::subject::{ConnectRequest, ConnectionWish, SocketProgress, Subject};
@@ -33,9 +33,12 @@ struct Waiting {
 }
 
 impl Application {
-    pub(super) fn new(scheme: Scheme, mss: Option<u32>) -> Self {
+    pub(super) fn new(scheme: Scheme, settings: &ScriptSettings) -> Self {
+        // Ethernet less the headers of IPv6 and TCP.
+        let from_mtu = settings.remote.is_ipv6().then_some(1440);
+        let mss = settings.mss;
         let mut machine = Machine::default();
-        machine.route.advmss = mss;
+        machine.route.advmss = mss.or(from_mtu);
         Self {
             base: scheme,
             machine_before: machine.clone(),
@@ -348,6 +351,9 @@ impl<S: Subject> Run<'_, S> {
             CallKind::MaxSegment(bytes) => {
                 socket.max_segment = Some(bytes);
                 socket.parameters.push(format!("mss={bytes}"));
+                if socket.phase == Phase::Listening {
+                    self.listen(fd);
+                }
             }
             CallKind::LingerZero(on) => socket.linger_zero = on,
             CallKind::NonBlocking(on) => socket.non_blocking = on,

@@ -103,7 +103,8 @@ impl Driver {
         }
         self.note_last_words();
         while let Some(event) = self.host.poll_event() {
-            let known = self.connections.iter().position(|entry| entry.id == Some(event.conn));
+            // Numbers are used again: the last connection that has this one is it.
+            let known = self.connections.iter().rposition(|entry| entry.id == Some(event.conn));
             let tuple = self.host.connection(event.conn).map(|conn| *conn.tuple());
             let number = known.or_else(|| {
                 tuple.map(|tuple| usize::from(tuple.remote_port.saturating_sub(FIRST_REMOTE_PORT)))

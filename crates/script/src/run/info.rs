@@ -22,7 +22,9 @@ impl LastWords {
     pub(super) fn note(&mut self, connection: &Connection, now: Instant) {
         self.options = options(connection);
         self.delivered = connection.delivered();
-        self.data_at.get_or_insert(now);
+        if connection.state().is_synchronized() {
+            self.data_at.get_or_insert(now);
+        }
     }
 
     /// Data came.

@@ -135,7 +135,7 @@ impl<'a, S: Subject> Run<'a, S> {
         Self {
             script,
             subject,
-            application: Application::new(scheme.clone(), script.settings.mss),
+            application: Application::new(scheme.clone(), &script.settings),
             numberings: Vec::new(),
             variables: Variables::default(),
             counted: BTreeMap::new(),

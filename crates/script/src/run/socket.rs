@@ -125,10 +125,12 @@ impl Socket {
             CallKind::Accept => (!self.backlog.is_empty()).then_some(asked),
             CallKind::Read(most) => self.readable(most, progress),
             CallKind::Write(writing) => self.writable(writing, progress),
-            CallKind::ConnectWith(_) => match self.phase {
+            CallKind::ConnectWith(writing) => match self.phase {
                 Phase::Opening if self.taken > 0 && progress.connected => {
                     Some(CallOutcome::Value(self.taken))
                 }
+                // What is open takes it as any write.
+                Phase::Opening if progress.connected => self.writable(writing, progress),
                 _ => self.connected(progress),
             },
             CallKind::Shutdown(_) if progress.reset => Some(failed(Errno::NotConnected)),

@@ -54,7 +54,18 @@ impl Connection {
     /// The option of our SYN or SYN-ACK. One that goes again goes without: a box on the way may not
     /// like it (RFC 7413 §4.1.3, §7.2).
     pub(super) fn fast_open_option(&self) -> Option<FastOpenCookie> {
-        self.fast_open.as_deref()?.ours.filter(|_| self.stats.timeouts == 0)
+        let exchange = self.fast_open.as_deref()?;
+        exchange.ours.filter(|_| self.stats.timeouts == 0 && !exchange.withdrawn)
+    }
+
+    /// Our SYN goes again at once, without data and option.
+    pub(super) fn withdraw_fast_open(&mut self) {
+        self.early_data = false;
+        if let Some(exchange) = self.fast_open.as_deref_mut() {
+            exchange.withdrawn = true;
+        }
+        self.board.split_at(1);
+        self.board.mark_all_lost();
     }
 
     /// Our SYN leaves, with data or not, or leaves again.

@@ -48,6 +48,7 @@ impl Connection {
         if segment.len > 0 && self.takes_data_in(segment) {
             let data = Segment { flags: Flags::ACK, seq: segment.seq + 1, ..*segment };
             self.receiver.on_segment(now, 1, &data, || path.rtt.round_trip(0));
+            self.stats.data_in_syn |= self.state == State::SynReceived;
         }
     }
 
@@ -99,7 +100,7 @@ impl Connection {
         let timestamps = offer(self.config.timestamps, self.agreed.timestamps);
         let scaling = offer(self.config.window_scaling, self.agreed.scaling);
         TcpOptions {
-            mss: Some(self.config.mss.min(65_535) as u16),
+            mss: Some(self.config.mss.min(self.mtu.ceiling).min(65_535) as u16),
             window_scale: scaling.then(|| self.receiver.window_shift()),
             sack_permitted: offer(self.config.sack, self.agreed.sack),
             timestamps: timestamps
@@ -161,6 +162,10 @@ impl Connection {
         if let Some(una) = accepted {
             self.note_fast_open_answer(una, segment);
             self.on_established(now);
+            if self.config.opening == Opening::FastOpen && self.written > self.snd_nxt {
+                // Who waits to write answers at once (`tcp_rcv_synsent_state_process`, `sk_write_pending`).
+                self.receiver.expect_answer(now);
+            }
             self.on_handshake_done(path);
             self.handle_ack(now, path, (0, una), segment);
             if self.config.opening == Opening::OneWay {
@@ -168,11 +173,14 @@ impl Connection {
                 // waits for its turn on a shared path, would take a place in the queue.
                 self.receiver.waive_ack();
             }
+            // The SYN counts also where its data does not.
+            self.stats.delivered_segments = self.stats.delivered_segments.max(1);
             let refused = self.early_data && (self.stats.timeouts > 0 || una == 1);
             path.learn_of_early_data(!refused || self.snd_nxt == 1);
-            if una == 1 {
-                // The peer took only the SYN: the data that came with it or after it goes again
-                // at once (RFC 7413 §4.1.3).
+            let partly = self.config.opening == Opening::FastOpen && una < self.snd_nxt;
+            if una == 1 || partly {
+                // The peer took only the SYN, or a part of its data: the data that came with it or after it goes
+                // again at once (RFC 7413 §4.1.3).
                 self.board.mark_all_lost();
                 self.settle_in_flight(path);
             }
@@ -180,6 +188,10 @@ impl Connection {
         } else {
             // Simultaneous open: our SYN goes again, now with an ACK.
             self.state = State::SynReceived;
+            if self.config.opening == Opening::FastOpen {
+                // Without what Fast Open added to it (`tcp_send_synack`).
+                self.withdraw_fast_open();
+            }
             self.board.mark_all_lost();
         }
     }

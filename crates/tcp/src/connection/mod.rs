@@ -157,6 +157,8 @@ pub struct Connection {
     client: Option<u64>,
     /// What its segments took along, on paths that meter deliveries.
     marks: Option<Box<DeliveryMarks>>,
+    /// End of the last new segment that was less than a full one.
+    small_until: u64,
     /// What the application wants of small segments.
     wishes: Option<Box<Wishes>>,
     stats: Stats,
@@ -224,6 +226,7 @@ impl Connection {
             duplicates: 0,
             client: None,
             marks: None,
+            small_until: 0,
             wishes: None,
             stats: Stats::default(),
         }

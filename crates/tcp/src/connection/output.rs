@@ -416,7 +416,11 @@ impl Connection {
             if self.is_corked() {
                 return !self.window_override;
             }
-            return self.has_nagle() && !self.board.is_empty() && !self.is_one_way_answer();
+            let outstanding = match self.config.minshall {
+                true => self.small_until > self.snd_una,
+                false => !self.board.is_empty(),
+            };
+            return self.has_nagle() && outstanding && !self.is_one_way_answer();
         }
         // The peer's window cuts the segment short; the persist timer overrides in the end.
         len < self.max_snd_wnd / 2 && !self.window_override
@@ -445,6 +449,9 @@ impl Connection {
             None => {
                 self.board.push(piece.start, piece.len as u32, sent);
                 self.snd_nxt = end;
+                if u64::from(out.len) < self.agreed.mss && out.len > 0 {
+                    self.small_until = end;
+                }
                 if self.timers.timed.is_none() {
                     self.timers.timed = Some((end, now));
                 }
@@ -515,7 +522,7 @@ impl Connection {
         }
         if payload > 0 {
             self.receiver.on_data_sent(now);
-            if self.is_pushed(path, &piece, payload) {
+            if self.is_pushed(path, &piece, payload) && !(syn && self.config.offload) {
                 flags = flags.with(Flags::PSH);
             }
         }
@@ -542,6 +549,11 @@ impl Connection {
         }
         let edge = self.written.min(self.window_edge());
         let ready = edge.saturating_sub(piece.start).min(piece.allowance) / full;
-        self.batch.on_full(ready.max(1), || path.offload_batch()) || ends
+        let least = u64::from(self.config.least_batch);
+        self.batch.on_full(ready.max(1), || {
+            // Half a window at most (`tcp_cwnd_test`).
+            let half = path.window().cwnd() / full / 2;
+            path.offload_batch().max(least).min(half.max(1))
+        }) || ends
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Wishes {
     more_until: u64,
     /// That is still to hold small segments back: the next ACK lets them go.
     holds_for_more: bool,
+    /// Up to here nothing waits for more.
+    released: u64,
     /// Offsets at which records end, ascending.
     record_ends: VecDeque<u64>,
     /// SYNs that go again.
@@ -35,10 +37,12 @@ impl Connection {
 
     /// `TCP_NODELAY`: what waits leaves, corked or not (`tcp_sock_set_nodelay`).
     pub(crate) fn set_nodelay(&mut self, now: Instant, path: &Path, on: bool) {
+        let end = self.send_end();
         let wishes = self.wishes();
         wishes.nagle = Some(!on);
-        wishes.holds_for_more = false;
-        self.window_override |= on && self.small_segment_waits();
+        if on {
+            wishes.released = end;
+        }
         self.update_persist_timer(now, path);
     }
 
@@ -94,12 +98,10 @@ impl Connection {
     /// Small segments wait for more.
     pub(super) fn is_corked(&self) -> bool {
         let wishes = self.wishes.as_deref();
-        wishes.is_some_and(|wishes| (wishes.corked || wishes.holds_for_more) && !self.fin_requested)
-    }
-
-    /// Less than a segment was written and has not left.
-    fn small_segment_waits(&self) -> bool {
-        self.snd_nxt < self.send_end() && self.is_corked()
+        wishes.is_some_and(|wishes| {
+            let holds = wishes.corked || wishes.holds_for_more;
+            holds && !self.fin_requested && self.send_end() > wishes.released
+        })
     }
 
     /// Nagle's algorithm decides of small segments.
@@ -118,6 +120,10 @@ impl Connection {
     /// A segment that ends here is pushed: it ends what was written, of which no more is to come, or a record.
     pub(super) fn pushes_at(&self, end: u64) -> bool {
         let Some(wishes) = self.wishes.as_deref() else { return end >= self.written };
+        if self.window_override {
+            // The timer lets go what waited (`tcp_write_wakeup`).
+            return true;
+        }
         let record = wishes.record_ends.binary_search(&end).is_ok();
         record || (end >= self.written && wishes.more_until != self.written)
     }

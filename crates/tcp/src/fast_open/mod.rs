@@ -77,6 +77,8 @@ pub(crate) struct SynExchange {
     pub(crate) data_taken: bool,
     /// How often the SYN was lost, or so it seemed.
     pub(crate) syn_losses: u32,
+    /// Our SYN goes again without the option, other than for a timeout.
+    pub(crate) withdrawn: bool,
     /// Segment size that the peer offered, bytes.
     pub(crate) peer_mss: Option<u32>,
     /// Bytes of data that the SYN has room for; zero: as many as its options leave.

@@ -330,6 +330,12 @@ const GENERAL: &[SchemeParameter] = &[
         "push what segmentation offload takes as one, as Linux",
         |r, v| { on_off(v).map(|on| r.config.offload = on) }
     ),
+    parameter!(
+        "tso_least",
+        "segments",
+        "offload: so many segments are one at least (Linux tcp_min_tso_segs; default: 2, or as the rate says)",
+        |r, v| { positive(v).map(|n| r.config.least_batch = n) }
+    ),
     parameter!("validate", "on|off", "grow the window only while it limits sending", |r, v| {
         on_off(v).map(|on| r.config.validate_window = on)
     }),

@@ -35,6 +35,7 @@ pub(super) const RECEIVER: &[SchemeParameter] = &[
         "first receive buffer, of which half is offered, 64 KiB at most (Linux tcp_rmem[1])",
         |r, v| {
             let bytes = buffer(v)?;
+            r.config.receive.first_buffer = bytes;
             r.config.receive.initial_window = (bytes / 2).min(65_535);
             r.config.receive.autotune = true;
             Ok(())
