@@ -165,6 +165,9 @@ pub struct ConnectionConfig {
     pub rtt_sampling: RttSampling,
     /// Offer timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Without SACK, segments that duplicate ACKs told of are not delivered once more when they are acknowledged: the
+    /// window does not grow by them (Linux `tcp_remove_reno_sacks`).
+    pub duplicates_deliver: bool,
     /// Offer SACK (RFC 2018).
     pub sack: bool,
     /// Offer window scaling (RFC 7323).
@@ -223,6 +226,7 @@ impl Default for ConnectionConfig {
             halve_again: false,
             rtt_sampling: RttSampling::EveryAck,
             timestamps: false,
+            duplicates_deliver: false,
             sack: true,
             window_scaling: true,
             ecn: false,

@@ -8,18 +8,19 @@ use tcp::Scheme;
 use units::Duration;
 
 /// What the settings here are for, in the order of messages.
-const KNOWN: &str = "--scheme=NAME, --mss=BYTES, --mtu=BYTES, --tolerance_usecs=N, \
+const KNOWN: &str = "--scheme=NAME, --mtu=BYTES, --tolerance_usecs=N, \
                      --tcp_ts_tick_usecs=N, --strict_segments, --ignore_push, \
                      --ip_version=ipv4|ipv6, --local_ip=ADDRESS, --remote_ip=ADDRESS, --seed=N";
 
 /// packetdrill's own that mean nothing without a real network: accepted, with a note.
-const IGNORED: [&str; 12] = [
+const IGNORED: [&str; 13] = [
     "bind_port",
     "connect_port",
     "debug",
     "gateway_ip",
     "init_scripts",
     "is_anyip",
+    "mss",
     "netmask_ip",
     "send_omit_free",
     "speed",
@@ -65,7 +66,6 @@ impl<'a> Parser<'a> {
         };
         match flag {
             "scheme" => settings.scheme = Some(self.scheme(value)?),
-            "mss" => settings.mss = Some(bytes(0)?),
             "mtu" => settings.mss = Some(bytes(HEADERS)?),
             "tolerance_usecs" => {
                 let micros = self.value(flag, value, 0, 60_000_000)?;

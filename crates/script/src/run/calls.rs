@@ -7,7 +7,7 @@ use super::super::model::{
 use super::socket::{Phase, Socket, failed, tells_error};
 use super::subject::{ConnectRequest, ConnectionWish, SocketProgress, Subject};
 use super::{Failure, Held, Run, seconds};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tcp::Scheme;
 use units::Instant;
 
@@ -18,6 +18,8 @@ pub(super) struct Application {
     /// Before the script's own changes, for commands that restore it.
     pub(super) machine_before: Machine,
     sockets: BTreeMap<u32, Socket>,
+    /// Connections that sockets have had, or a backlog has.
+    claimed: BTreeSet<usize>,
     /// Sockets and connections so far.
     connections: usize,
     /// The connection that segments are of, and whether it is the place of a listener.
@@ -44,6 +46,7 @@ impl Application {
             machine_before: machine.clone(),
             machine,
             sockets: BTreeMap::new(),
+            claimed: BTreeSet::new(),
             connections: 0,
             under_test: None,
             waiting: None,
@@ -223,22 +226,15 @@ impl<S: Subject> Run<'_, S> {
 
     /// Connections that listeners have, and nobody has accepted.
     fn collect_backlog(&mut self) {
-        let owned: Vec<_> = self
-            .application
-            .sockets
-            .values()
-            .filter(|socket| socket.phase != Phase::Listening)
-            .map(|socket| socket.connection)
-            .collect();
         for number in 0..self.application.connections {
-            if owned.contains(&number) || !self.subject.progress(number).accepted {
+            let claimed = self.application.claimed.contains(&number);
+            if claimed || !self.subject.progress(number).accepted {
                 continue;
             }
-            let sockets = self.application.sockets.values_mut();
-            for listener in sockets.filter(|socket| socket.phase == Phase::Listening) {
-                if !listener.backlog.contains(&number) && listener.connection != number {
-                    listener.backlog.push(number);
-                }
+            let mut sockets = self.application.sockets.values_mut();
+            if let Some(listener) = sockets.find(|socket| socket.phase == Phase::Listening) {
+                listener.backlog.push(number);
+                self.application.claimed.insert(number);
             }
         }
     }
@@ -318,6 +314,7 @@ impl<S: Subject> Run<'_, S> {
             let number = self.application.connections;
             self.application.connections += 1;
             self.application.sockets.insert(fd, Socket::new(number));
+            self.application.claimed.insert(number);
             self.application.under_test = Some((number, true));
             return;
         }
@@ -372,8 +369,10 @@ impl<S: Subject> Run<'_, S> {
             }
             CallKind::FastOpenConnect(on) => socket.fast_open_connect = on,
             CallKind::FastOpenKey(Some(key)) => {
-                let machine = Machine { fast_open_key: Some(key), ..self.application.machine.clone() };
-                self.subject.configure(&machine);
+                socket.fast_open_key = Some(key);
+                if socket.phase == Phase::Listening {
+                    self.listen(fd);
+                }
             }
             CallKind::NotSentLowWater(bytes) => socket.not_sent_low_water = bytes,
             CallKind::SendBuffer(bytes) => socket.send_buffer = Some(bytes),
@@ -385,6 +384,9 @@ impl<S: Subject> Run<'_, S> {
         self.set_phase(fd, Phase::Listening);
         if let Some(socket) = self.application.sockets.get(&fd) {
             let scheme = self.application.listener_scheme(socket);
+            let mut machine = self.application.machine.clone();
+            machine.fast_open_key = socket.fast_open_key.or(machine.fast_open_key);
+            self.subject.configure(&machine);
             self.subject.listen(&scheme);
         }
     }

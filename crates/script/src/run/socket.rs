@@ -36,6 +36,8 @@ pub(super) struct Socket {
     pub(super) fast_open_connect: bool,
     /// `TCP_FASTOPEN` of a listener.
     pub(super) fast_open_queue: u32,
+    /// `TCP_FASTOPEN_KEY` of a listener.
+    pub(super) fast_open_key: Option<[u8; 16]>,
     /// Connections of this listener that nobody has accepted.
     pub(super) backlog: Vec<usize>,
     /// Bytes read so far.
@@ -62,6 +64,7 @@ impl Socket {
             non_blocking: false,
             fast_open_connect: false,
             fast_open_queue: 0,
+            fast_open_key: None,
             backlog: Vec::new(),
             read: 0,
             shut_down: false,

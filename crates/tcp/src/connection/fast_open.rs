@@ -88,7 +88,8 @@ impl Connection {
             exchange.granted = given.filter(|_| asked);
             exchange.data_taken = una > 1;
             exchange.peer_mss = segment.options.mss.map(u32::from);
-            self.stats.data_in_syn |= una > 1;
+            // All of it, or it counts as refused.
+            self.stats.data_in_syn |= una > 1 && una >= self.snd_nxt;
         }
     }
 

@@ -2,7 +2,7 @@
 //! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
 
 use super::repairs::Repairs;
-use super::{Connection, PendingReset, State};
+use super::{Connection, PendingReset, State, ticks};
 use crate::config::{ConnectionConfig, Opening};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
@@ -45,8 +45,11 @@ impl Connection {
         }
         self.snd_wnd = u64::from(segment.window);
         self.max_snd_wnd = self.snd_wnd;
-        if segment.len > 0 && self.takes_data_in(segment) {
-            let data = Segment { flags: Flags::ACK, seq: segment.seq + 1, ..*segment };
+        let finishes = segment.has(Flags::FIN) && segment.has(Flags::ACK);
+        if (segment.len > 0 || finishes) && self.takes_data_in(segment) {
+            // A FIN is taken from a SYN-ACK alone (`tcp_rcv_fastopen_synack`).
+            let flags = if finishes { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+            let data = Segment { flags, seq: segment.seq + 1, ..*segment };
             self.receiver.on_segment(now, 1, &data, || path.rtt.round_trip(0));
             self.stats.data_in_syn |= self.state == State::SynReceived;
         }
@@ -158,6 +161,10 @@ impl Connection {
         if !segment.has(Flags::SYN) {
             return;
         }
+        if accepted.is_some() && self.echoes_nothing_of_ours(now, segment) {
+            self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+            return;
+        }
         self.on_peer_syn(now, path, segment);
         if let Some(una) = accepted {
             self.note_fast_open_answer(una, segment);
@@ -177,6 +184,9 @@ impl Connection {
             self.stats.delivered_segments = self.stats.delivered_segments.max(1);
             let refused = self.early_data && (self.stats.timeouts > 0 || una == 1);
             path.learn_of_early_data(!refused || self.snd_nxt == 1);
+            if self.receiver.fin_arrived() {
+                self.on_peer_fin(now);
+            }
             let partly = self.config.opening == Opening::FastOpen && una < self.snd_nxt;
             if una == 1 || partly {
                 // The peer took only the SYN, or a part of its data: the data that came with it or after it goes
@@ -194,6 +204,16 @@ impl Connection {
             }
             self.board.mark_all_lost();
         }
+    }
+
+    /// A timestamp comes back that we cannot have sent (`tcp_rcv_synsent_state_process`).
+    fn echoes_nothing_of_ours(&self, now: Instant, segment: &Segment) -> bool {
+        let echo = segment.options.timestamps.map_or(0, |ts| ts.echo);
+        if !self.config.timestamps || echo == 0 {
+            return false;
+        }
+        let age = self.timestamp(now).wrapping_sub(echo);
+        age > ticks(now)
     }
 }
 

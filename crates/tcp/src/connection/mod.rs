@@ -157,6 +157,8 @@ pub struct Connection {
     client: Option<u64>,
     /// What its segments took along, on paths that meter deliveries.
     marks: Option<Box<DeliveryMarks>>,
+    /// End of the data that left with our SYN.
+    early_until: u64,
     /// End of the last new segment that was less than a full one.
     small_until: u64,
     /// What the application wants of small segments.
@@ -226,6 +228,7 @@ impl Connection {
             duplicates: 0,
             client: None,
             marks: None,
+            early_until: 0,
             small_until: 0,
             wishes: None,
             stats: Stats::default(),
@@ -332,6 +335,10 @@ impl Connection {
             self.watch_no_more();
         }
         if !self.fin_requested {
+            if self.config.offload {
+                let buffer = path.offload_batch().max(self.config.least_batch.into());
+                self.batch.on_write(self.written, buffer * self.agreed.mss);
+            }
             self.written = self.written.saturating_add(bytes).min(MAX_STREAM);
             self.note_written();
         }

@@ -3,7 +3,7 @@
 
 use super::timers::Deadline;
 use super::{BareProbe, Connection, State};
-use crate::config::IdleRestart;
+use crate::config::{IdleRestart, Opening};
 use crate::path::Path;
 use crate::recovery::{IdleTimeout, SentInfo, Stance};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
@@ -358,7 +358,9 @@ impl Connection {
         }
         // A FIN is control: the window does not gate it.
         let data = len - u64::from(self.snd_nxt + len > self.written);
-        if data > allowance {
+        // A SYN-ACK takes no window from what answers data in a SYN: in Linux no connection has sent it.
+        let syn = self.state == State::SynReceived && self.config.opening == Opening::FastOpen;
+        if data > allowance + u64::from(syn) {
             return None;
         }
         Some(Piece { start: self.snd_nxt, len, index: None, allowance })
@@ -449,7 +451,9 @@ impl Connection {
             None => {
                 self.board.push(piece.start, piece.len as u32, sent);
                 self.snd_nxt = end;
-                if u64::from(out.len) < self.agreed.mss && out.len > 0 {
+                if piece.start == 0 {
+                    self.early_until = end;
+                } else if u64::from(out.len) < self.agreed.mss && out.len > 0 {
                     self.small_until = end;
                 }
                 if self.timers.timed.is_none() {
@@ -543,10 +547,20 @@ impl Connection {
             return ends;
         }
         let full = self.current_mss();
-        if piece.index.is_some() || payload < full {
+        let end = piece.start + piece.len;
+        if piece.index.is_some() {
+            self.batch.end();
+            // What went with a SYN is pushed wherever it ends (`tcp_send_syn_data`).
+            return ends || end == self.early_until;
+        }
+        if ends {
+            self.batch.note_pushed(end);
+        }
+        if payload < full {
             self.batch.end();
             return ends;
         }
+        let forced = self.batch.is_forced(end, self.max_snd_wnd / 2);
         let edge = self.written.min(self.window_edge());
         let ready = edge.saturating_sub(piece.start).min(piece.allowance) / full;
         let least = u64::from(self.config.least_batch);
@@ -555,5 +569,6 @@ impl Connection {
             let half = path.window().cwnd() / full / 2;
             path.offload_batch().max(least).min(half.max(1))
         }) || ends
+            || forced
     }
 }

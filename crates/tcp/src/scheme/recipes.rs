@@ -62,6 +62,7 @@ pub(super) fn linux() -> Recipe {
         validate_window: true,
         offload: true,
         minshall: true,
+        duplicates_deliver: true,
         idle: IdleRestart::Decay,
         rto: RtoConfig {
             min: Duration::from_millis(200),
