@@ -177,7 +177,11 @@ fn route(words: &[&str]) -> Result<Route, String> {
             [] => Err(format!("ip route: expected a number after {name}")),
         })
     };
-    Ok(Route { advmss: number("advmss")?, mtu: number("mtu")?, initcwnd: number("initcwnd")? })
+    let route = Route { advmss: number("advmss")?, mtu: number("mtu")?, initcwnd: number("initcwnd")? };
+    if route.advmss.is_some_and(|mss| !(64..=65_495).contains(&mss)) || route.initcwnd == Some(0) {
+        return Err("ip route: advmss must be from 64 to 65495, initcwnd at least 1".to_owned());
+    }
+    Ok(route)
 }
 
 fn qdisc(words: &[&str], settings: &mut Vec<Setting>) -> Result<(), String> {
@@ -207,14 +211,14 @@ mod tests {
     #[test]
     fn commands_end_with_lines_and_go_on_behind_backslashes() {
         let text = "../common/defaults.sh\nset_sysctls.py /proc/sys/net/ipv4/tcp_sack=0 \\\n \
-                    /proc/sys/net/ipv4/tcp_rmem=\"1 2 3\" # why\nip tcp_metrics flush all &> /dev/null";
+                    /proc/sys/net/ipv4/tcp_rmem=\"4096 8192 16384\" # why\nip tcp_metrics flush all &> /dev/null";
         let at = |name| SYSCTLS.iter().position(|known| known.name == name).unwrap();
         assert_eq!(
             read(text),
             Ok(vec![
                 Setting::Defaults,
                 Setting::Sysctl(at("tcp_sack"), "0".to_owned()),
-                Setting::Sysctl(at("tcp_rmem"), "1 2 3".to_owned()),
+                Setting::Sysctl(at("tcp_rmem"), "4096 8192 16384".to_owned()),
                 Setting::ForgetPeers,
             ])
         );

@@ -31,7 +31,7 @@ const fn sysctl(
 
 /// The sysctls that are known.
 pub const SYSCTLS: &[Sysctl] = &[
-    sysctl("tcp_base_mss", "the segment size that MTU probing begins from", |m, v| {
+    sysctl("tcp_base_mss", "none: there is no MTU probing here", |m, v| {
         let base = number(v)? as u32;
         let (on, _) = m.mtu_probing.unwrap_or_default();
         m.mtu_probing = Some((on, base));
@@ -63,7 +63,7 @@ pub const SYSCTLS: &[Sysctl] = &[
         Ok(())
     }),
     sysctl("tcp_fastopen_blackhole_timeout_sec", "how long lost data in SYNs stops Fast Open; 0: not", |m, v| {
-        m.blackhole_seconds = Some(number(v)?);
+        m.blackhole_seconds = Some(between(v, 0, 86_400)?);
         Ok(())
     }),
     sysctl("tcp_fastopen_cookies", "cookies of peers that are kept: 0 forgets all", |_, v| {
@@ -75,16 +75,16 @@ pub const SYSCTLS: &[Sysctl] = &[
     }),
     sysctl("tcp_frto", "2 alone: F-RTO with SACK and without", |_, v| only(v, &["1", "2"])),
     sysctl("tcp_min_tso_segs", "`tso_least=`: segments of a batch at least", |m, v| {
-        m.least_batch = Some(number(v)? as u32);
+        m.least_batch = Some(between(v, 1, 64)? as u32);
         Ok(())
     }),
-    sysctl("tcp_mtu_probing", "0 alone: there is no MTU probing here", |m, v| {
+    sysctl("tcp_mtu_probing", "none: there is no MTU probing here", |m, v| {
         only(v, &["0", "1", "2"])?;
         let (_, base) = m.mtu_probing.unwrap_or((false, 1024));
         m.mtu_probing = Some((v == "2", base));
         Ok(())
     }),
-    sysctl("tcp_notsent_lowat", "unsent bytes below which a socket is writable", |m, v| {
+    sysctl("tcp_notsent_lowat", "what `TCP_NOTSENT_LOWAT` of a socket says at first: none here", |m, v| {
         m.not_sent_low_water = Some(number(v)?.min(u64::from(u32::MAX)) as u32);
         Ok(())
     }),
@@ -105,11 +105,11 @@ pub const SYSCTLS: &[Sysctl] = &[
         Ok(())
     }),
     sysctl("tcp_syn_retries", "how often a SYN goes again", |m, v| {
-        m.syn_retries = Some(number(v)? as u32);
+        m.syn_retries = Some(between(v, 0, 127)? as u32);
         Ok(())
     }),
     sysctl("tcp_synack_retries", "how often a SYN-ACK goes again", |m, v| {
-        m.syn_ack_retries = Some(number(v)? as u32);
+        m.syn_ack_retries = Some(between(v, 0, 127)? as u32);
         Ok(())
     }),
     sysctl("tcp_syncookies", "1 alone: cookies when the backlog is full", |_, v| only(v, &["1"])),
@@ -117,11 +117,11 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.timestamps = Some(number(v)? != 0);
         Ok(())
     }),
-    sysctl("tcp_tso_win_divisor", "`tso_divisor=`: part of the window that a batch waits for", |m, v| {
-        m.win_divisor = Some(number(v)? as u32);
+    sysctl("tcp_tso_win_divisor", "none: the model sends at once where the kernel may wait for a larger batch", |m, v| {
+        m.win_divisor = Some(between(v, 1, 1000)? as u32);
         Ok(())
     }),
-    sysctl("tcp_wmem", "the first and the largest send buffer", |m, v| {
+    sysctl("tcp_wmem", "none: whatever is written is taken", |m, v| {
         m.send_buffer = Some(three(v)?);
         Ok(())
     }),
@@ -154,6 +154,10 @@ pub(super) fn set_defaults(machine: &mut Machine) {
     machine.drops = false;
 }
 
+/// Buffers that the model takes, bytes.
+const LEAST_BUFFER: u64 = 1024;
+const MOST_BUFFER: u64 = 1 << 30;
+
 fn only(value: &str, values: &[&str]) -> Result<(), String> {
     match values.contains(&value) {
         true => Ok(()),
@@ -173,8 +177,17 @@ fn number(value: &str) -> Result<u64, String> {
     parsed.map_err(|_| "expected a number".to_owned())
 }
 
+fn between(value: &str, least: u64, most: u64) -> Result<u64, String> {
+    let number = number(value)?;
+    match (least..=most).contains(&number) {
+        true => Ok(number),
+        false => Err(format!("expected a number from {least} to {most}")),
+    }
+}
+
 fn three(value: &str) -> Result<[u64; 3], String> {
-    let numbers: Vec<_> = value.split_whitespace().map(number).collect::<Result<_, _>>()?;
+    let one = |word| between(word, LEAST_BUFFER, MOST_BUFFER);
+    let numbers: Vec<_> = value.split_whitespace().map(one).collect::<Result<_, _>>()?;
     numbers.try_into().map_err(|_| "expected three numbers: least, first, most".to_owned())
 }
 

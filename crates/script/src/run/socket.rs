@@ -95,9 +95,8 @@ impl Socket {
         };
         machine.iter().for_each(|parameter| set(parameter));
         self.parameters.iter().for_each(|parameter| set(parameter));
-        let parsed = Scheme::parse(&text);
-        debug_assert!(parsed.is_ok(), "{:?}", parsed.err().map(|error| error.to_string()));
-        parsed.map_or_else(|_| base.clone(), |scheme| scheme.recorded())
+        // Values were checked when they were read.
+        Scheme::parse(&text).map_or_else(|_| base.clone(), |scheme| scheme.recorded())
     }
 
     /// The error that the connection has met and nobody was told of.

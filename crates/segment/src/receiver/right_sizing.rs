@@ -196,6 +196,7 @@ mod tests {
 
     /// The options of a Linux receiver, whose window grows.
     const LINUX: ReceiveConfig = ReceiveConfig {
+        first_buffer: 0,
         initial_window: 44 * 1460,
         max_window: 32 << 20,
         autotune: true,

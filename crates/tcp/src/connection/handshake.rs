@@ -43,7 +43,9 @@ impl Connection {
         if let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
             self.receiver.on_timestamps(now, 0, ts);
         }
-        self.snd_wnd = u64::from(segment.window);
+        // Of a SYN's window that is answered with data, the SYN-ACK takes none.
+        let early = self.config.opening == Opening::FastOpen && self.state == State::SynReceived;
+        self.snd_wnd = u64::from(segment.window) + u64::from(early);
         self.max_snd_wnd = self.snd_wnd;
         let finishes = segment.has(Flags::FIN) && segment.has(Flags::ACK);
         if (segment.len > 0 || finishes) && self.takes_data_in(segment) {

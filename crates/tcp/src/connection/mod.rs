@@ -337,7 +337,8 @@ impl Connection {
         if !self.fin_requested {
             if self.config.offload {
                 let buffer = path.offload_batch().max(self.config.least_batch.into());
-                self.batch.on_write(self.written, buffer * self.agreed.mss);
+                let waits = self.snd_nxt < self.written;
+                self.batch.on_write(self.written, waits, buffer * self.agreed.mss);
             }
             self.written = self.written.saturating_add(bytes).min(MAX_STREAM);
             self.note_written();

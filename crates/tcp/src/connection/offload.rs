@@ -32,9 +32,13 @@ impl Batch {
         (self.left, self.several) = (0, false);
     }
 
-    /// The application writes from offset `from` on, into buffers of so many bytes.
-    pub(super) fn on_write(&mut self, from: u64, buffer: u64) {
-        (self.filled_from, self.buffer) = (from, buffer.max(1));
+    /// The application writes from offset `from` on, into buffers of so many bytes. What waits from before is part of
+    /// the first.
+    pub(super) fn on_write(&mut self, from: u64, waits: bool, buffer: u64) {
+        self.buffer = buffer.max(1);
+        if !waits {
+            self.filled_from = from;
+        }
     }
 
     /// A segment that ends at `end` is pushed.
@@ -46,7 +50,7 @@ impl Batch {
     /// the peer never waits (`forced_push`).
     pub(super) fn is_forced(&mut self, end: u64, half: u64) -> bool {
         let far = end > self.pushed + half && self.buffer > 0;
-        let forced = far && (end - self.filled_from).is_multiple_of(self.buffer);
+        let forced = far && end.saturating_sub(self.filled_from).is_multiple_of(self.buffer);
         if forced {
             self.pushed = end;
         }
