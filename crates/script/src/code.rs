@@ -4,7 +4,6 @@
 //! against what the host tells of the connection. Names that are neither constants nor quantities of the connection are
 //! variables, which live as long as the script.
 
-use crate::model::{CONSTANTS, Comparator, TcpInfoField};
 use std::collections::BTreeMap;
 
 /// One statement of a block.
@@ -62,6 +61,135 @@ pub(crate) enum Unknown {
     /// Nobody has given this name a value.
     Name(String),
 }
+
+/// How two operands are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparator {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+/// What can be asked of the connection, named and counted as in Linux's `struct tcp_info`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpInfoField {
+    /// `tcpi_state`: one of `TCP_ESTABLISHED` ...
+    State,
+    /// `tcpi_ca_state`: one of `TCP_CA_Open` ...
+    CaState,
+    /// `tcpi_snd_cwnd`, segments.
+    SndCwnd,
+    /// `tcpi_snd_ssthresh`, segments; 2147483647 while unlimited.
+    SndSsthresh,
+    /// `tcpi_unacked`: segments sent and not acknowledged cumulatively.
+    Unacked,
+    /// `tcpi_sacked`: segments acknowledged selectively.
+    Sacked,
+    /// `tcpi_lost`: segments taken for lost.
+    Lost,
+    /// `tcpi_retrans`: segments sent again and not yet acknowledged.
+    Retrans,
+    /// `tcpi_total_retrans`: retransmissions so far.
+    TotalRetrans,
+    /// `tcpi_rto`, microseconds.
+    Rto,
+    /// `tcpi_rtt`: smoothed, microseconds.
+    Rtt,
+    /// `tcpi_snd_mss`, bytes.
+    SndMss,
+    /// `tcpi_options`: bits of [`CONSTANTS`], `TCPI_OPT_TIMESTAMPS` ...
+    Options,
+    /// `tcpi_delivered`: segments that the peer has acknowledged in one way or the other, the SYN among them.
+    Delivered,
+    /// `tcpi_reordering`: segments that one may be late and not lost.
+    Reordering,
+    /// `tcpi_reord_seen`: how often something came late.
+    ReordSeen,
+    /// `tcpi_backoff`: doublings of the timeout.
+    Backoff,
+    /// `tcpi_probes`: window probes without an answer.
+    Probes,
+    /// `tcpi_advmss`: the segment size that the host offers, bytes.
+    Advmss,
+    /// `tcpi_min_rtt`, microseconds.
+    MinRtt,
+    /// `tcpi_last_data_recv`: milliseconds since data came.
+    LastDataRecv,
+    /// `tcpi_rcv_mss`: size of the segments that come, bytes.
+    RcvMss,
+    /// `tcpi_busy_time`: microseconds with something to send or unacknowledged.
+    BusyTime,
+    /// `tcpi_rwnd_limited`: of these, those that the peer's window took.
+    RwndLimited,
+    /// `tcpi_sndbuf_limited`: those that the send buffer took.
+    SndbufLimited,
+}
+
+impl TcpInfoField {
+    /// Every quantity with its name.
+    pub const ALL: [(&'static str, Self); 25] = [
+        ("tcpi_state", Self::State),
+        ("tcpi_ca_state", Self::CaState),
+        ("tcpi_snd_cwnd", Self::SndCwnd),
+        ("tcpi_snd_ssthresh", Self::SndSsthresh),
+        ("tcpi_unacked", Self::Unacked),
+        ("tcpi_sacked", Self::Sacked),
+        ("tcpi_lost", Self::Lost),
+        ("tcpi_retrans", Self::Retrans),
+        ("tcpi_total_retrans", Self::TotalRetrans),
+        ("tcpi_rto", Self::Rto),
+        ("tcpi_rtt", Self::Rtt),
+        ("tcpi_snd_mss", Self::SndMss),
+        ("tcpi_options", Self::Options),
+        ("tcpi_delivered", Self::Delivered),
+        ("tcpi_reordering", Self::Reordering),
+        ("tcpi_reord_seen", Self::ReordSeen),
+        ("tcpi_backoff", Self::Backoff),
+        ("tcpi_probes", Self::Probes),
+        ("tcpi_advmss", Self::Advmss),
+        ("tcpi_min_rtt", Self::MinRtt),
+        ("tcpi_last_data_recv", Self::LastDataRecv),
+        ("tcpi_rcv_mss", Self::RcvMss),
+        ("tcpi_busy_time", Self::BusyTime),
+        ("tcpi_rwnd_limited", Self::RwndLimited),
+        ("tcpi_sndbuf_limited", Self::SndbufLimited),
+    ];
+}
+
+/// Constants of conditions: numbers as in Linux's `tcp.h`.
+pub const CONSTANTS: [(&str, u64); 22] = [
+    ("TCP_ESTABLISHED", 1),
+    ("TCP_SYN_SENT", 2),
+    ("TCP_SYN_RECV", 3),
+    ("TCP_FIN_WAIT1", 4),
+    ("TCP_FIN_WAIT2", 5),
+    ("TCP_TIME_WAIT", 6),
+    ("TCP_CLOSE", 7),
+    ("TCP_CLOSE_WAIT", 8),
+    ("TCP_LAST_ACK", 9),
+    ("TCP_LISTEN", 10),
+    ("TCP_CLOSING", 11),
+    ("TCP_CA_Open", 0),
+    ("TCP_CA_Disorder", 1),
+    ("TCP_CA_CWR", 2),
+    ("TCP_CA_Recovery", 3),
+    ("TCP_CA_Loss", 4),
+    ("TCPI_OPT_TIMESTAMPS", 1),
+    ("TCPI_OPT_SACK", 2),
+    ("TCPI_OPT_WSCALE", 4),
+    ("TCPI_OPT_ECN", 8),
+    ("TCPI_OPT_ECN_SEEN", 16),
+    ("TCPI_OPT_SYN_DATA", 32),
+];
 
 /// Values of variables.
 pub(crate) type Variables = BTreeMap<String, i64>;
@@ -141,7 +269,8 @@ impl Expression {
 }
 
 fn named(name: &str, variables: &Variables) -> Result<i64, Unknown> {
-    let constant = CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value as i64);
+    let constant =
+        CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value as i64);
     let value = variables.get(name).copied().or(constant);
     value.ok_or_else(|| Unknown::Name(name.to_owned()))
 }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// What the message of an error begins with that is none of the script's: it is about what TCP has no part in.
+pub(crate) const BEYOND: &str = "not of TCP: ";
+
 /// Why a script cannot be read: exit code 2 on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {

@@ -4,9 +4,10 @@
 //! others count from their SYN, which is 0.
 
 use crate::code::Statement;
-use crate::machine::Setting;
-use tcp::{Scheme, Segment, Unreachable};
+pub use crate::code::{CONSTANTS, Comparator, TcpInfoField};
+use crate::machine::MachineSetting;
 use std::net::{IpAddr, Ipv4Addr};
+use tcp::{Scheme, Segment, Unreachable};
 use units::Duration;
 
 /// The scheme of a script that names none: what scripts for packetdrill are mostly written for.
@@ -115,7 +116,7 @@ pub enum ScriptAction {
     /// `%{ assert ... }%`: all must hold.
     Code(Vec<CodeLine>),
     /// Commands in backquotes set something of the machine.
-    Shell(Vec<Setting>),
+    Shell(Vec<MachineSetting>),
 }
 
 /// What a router says of a packet of the host's.
@@ -345,132 +346,3 @@ pub struct CodeLine {
     /// As written.
     pub text: String,
 }
-
-/// How two operands are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparator {
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-}
-
-/// What can be asked of the connection, named and counted as in Linux's `struct tcp_info`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TcpInfoField {
-    /// `tcpi_state`: one of `TCP_ESTABLISHED` ...
-    State,
-    /// `tcpi_ca_state`: one of `TCP_CA_Open` ...
-    CaState,
-    /// `tcpi_snd_cwnd`, segments.
-    SndCwnd,
-    /// `tcpi_snd_ssthresh`, segments; 2147483647 while unlimited.
-    SndSsthresh,
-    /// `tcpi_unacked`: segments sent and not acknowledged cumulatively.
-    Unacked,
-    /// `tcpi_sacked`: segments acknowledged selectively.
-    Sacked,
-    /// `tcpi_lost`: segments taken for lost.
-    Lost,
-    /// `tcpi_retrans`: segments sent again and not yet acknowledged.
-    Retrans,
-    /// `tcpi_total_retrans`: retransmissions so far.
-    TotalRetrans,
-    /// `tcpi_rto`, microseconds.
-    Rto,
-    /// `tcpi_rtt`: smoothed, microseconds.
-    Rtt,
-    /// `tcpi_snd_mss`, bytes.
-    SndMss,
-    /// `tcpi_options`: bits of [`CONSTANTS`], `TCPI_OPT_TIMESTAMPS` ...
-    Options,
-    /// `tcpi_delivered`: segments that the peer has acknowledged in one way or the other, the SYN among them.
-    Delivered,
-    /// `tcpi_reordering`: segments that one may be late and not lost.
-    Reordering,
-    /// `tcpi_reord_seen`: how often something came late.
-    ReordSeen,
-    /// `tcpi_backoff`: doublings of the timeout.
-    Backoff,
-    /// `tcpi_probes`: window probes without an answer.
-    Probes,
-    /// `tcpi_advmss`: the segment size that the host offers, bytes.
-    Advmss,
-    /// `tcpi_min_rtt`, microseconds.
-    MinRtt,
-    /// `tcpi_last_data_recv`: milliseconds since data came.
-    LastDataRecv,
-    /// `tcpi_rcv_mss`: size of the segments that come, bytes.
-    RcvMss,
-    /// `tcpi_busy_time`: microseconds with something to send or unacknowledged.
-    BusyTime,
-    /// `tcpi_rwnd_limited`: of these, those that the peer's window took.
-    RwndLimited,
-    /// `tcpi_sndbuf_limited`: those that the send buffer took.
-    SndbufLimited,
-}
-
-impl TcpInfoField {
-    /// Every quantity with its name.
-    pub const ALL: [(&'static str, Self); 25] = [
-        ("tcpi_state", Self::State),
-        ("tcpi_ca_state", Self::CaState),
-        ("tcpi_snd_cwnd", Self::SndCwnd),
-        ("tcpi_snd_ssthresh", Self::SndSsthresh),
-        ("tcpi_unacked", Self::Unacked),
-        ("tcpi_sacked", Self::Sacked),
-        ("tcpi_lost", Self::Lost),
-        ("tcpi_retrans", Self::Retrans),
-        ("tcpi_total_retrans", Self::TotalRetrans),
-        ("tcpi_rto", Self::Rto),
-        ("tcpi_rtt", Self::Rtt),
-        ("tcpi_snd_mss", Self::SndMss),
-        ("tcpi_options", Self::Options),
-        ("tcpi_delivered", Self::Delivered),
-        ("tcpi_reordering", Self::Reordering),
-        ("tcpi_reord_seen", Self::ReordSeen),
-        ("tcpi_backoff", Self::Backoff),
-        ("tcpi_probes", Self::Probes),
-        ("tcpi_advmss", Self::Advmss),
-        ("tcpi_min_rtt", Self::MinRtt),
-        ("tcpi_last_data_recv", Self::LastDataRecv),
-        ("tcpi_rcv_mss", Self::RcvMss),
-        ("tcpi_busy_time", Self::BusyTime),
-        ("tcpi_rwnd_limited", Self::RwndLimited),
-        ("tcpi_sndbuf_limited", Self::SndbufLimited),
-    ];
-}
-
-/// Constants of conditions: numbers as in Linux's `tcp.h`.
-pub const CONSTANTS: [(&str, u64); 22] = [
-    ("TCP_ESTABLISHED", 1),
-    ("TCP_SYN_SENT", 2),
-    ("TCP_SYN_RECV", 3),
-    ("TCP_FIN_WAIT1", 4),
-    ("TCP_FIN_WAIT2", 5),
-    ("TCP_TIME_WAIT", 6),
-    ("TCP_CLOSE", 7),
-    ("TCP_CLOSE_WAIT", 8),
-    ("TCP_LAST_ACK", 9),
-    ("TCP_LISTEN", 10),
-    ("TCP_CLOSING", 11),
-    ("TCP_CA_Open", 0),
-    ("TCP_CA_Disorder", 1),
-    ("TCP_CA_CWR", 2),
-    ("TCP_CA_Recovery", 3),
-    ("TCP_CA_Loss", 4),
-    ("TCPI_OPT_TIMESTAMPS", 1),
-    ("TCPI_OPT_SACK", 2),
-    ("TCPI_OPT_WSCALE", 4),
-    ("TCPI_OPT_ECN", 8),
-    ("TCPI_OPT_ECN_SEEN", 16),
-    ("TCPI_OPT_SYN_DATA", 32),
-];

@@ -28,9 +28,8 @@ mod undo;
 use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
-    LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo, Stance,
-    TimerAction,
-    SeenReordering,
+    LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SeenReordering,
+    SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make, Parameter};
@@ -55,8 +54,7 @@ pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
 .with(&[&LIMITED_TRANSMIT, &TAIL_PROBES])
 .implying(Implied::SACK);
 
-static TAIL_PROBES: Parameter<bool> =
-    Parameter::switch("tlp", "on", "rack: tail-loss probes");
+static TAIL_PROBES: Parameter<bool> = Parameter::switch("tlp", "on", "rack: tail-loss probes");
 
 /// Waited beyond the reordering window, for the sender's own timers.
 const TIMER_SLACK: Duration = Duration::from_millis(2);

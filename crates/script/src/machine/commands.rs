@@ -1,7 +1,7 @@
 //! The shell commands of scripts, read and never run.
 
-use super::{Route, SYSCTLS, Setting};
-use crate::parse::BEYOND;
+use super::{MachineSetting, Route, SYSCTLS};
+use crate::error::BEYOND;
 
 /// What is wrong with a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ const KNOWN: &str = "defaults.sh, set_sysctls.py, sysctl, sysctl_restore_….sh,
                      tc qdisc, ethtool -K, nstat, echo VALUE > /sys/module/tcp_cubic/parameters/NAME";
 
 /// What the commands in `text` set.
-pub(crate) fn read(text: &str) -> Result<Vec<Setting>, CommandError> {
+pub(crate) fn read(text: &str) -> Result<Vec<MachineSetting>, CommandError> {
     let mut settings = Vec::new();
     for (line, words) in commands(text) {
         command(&words, &mut settings).map_err(|message| CommandError { line, message })?;
@@ -101,26 +101,30 @@ fn without_redirections<'a>(words: &'a [String]) -> Vec<&'a str> {
     kept
 }
 
-fn command(words: &[String], settings: &mut Vec<Setting>) -> Result<(), String> {
+fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), String> {
     if words.first().is_some_and(|word| word == "echo") {
         return module_parameter(words);
     }
     let words = without_redirections(words);
     let program = words.first().map_or("", |path| path.rsplit('/').next().unwrap_or(path));
     match (program, words.get(1..).unwrap_or_default()) {
-        ("defaults.sh", []) => settings.push(Setting::Defaults),
+        ("defaults.sh", []) => settings.push(MachineSetting::Defaults),
         ("set_sysctls.py" | "sysctl", arguments) => return sysctls(arguments, settings),
-        (restore, []) if restore.starts_with("sysctl_restore_") => settings.push(Setting::Restore),
-        ("ip", ["tcp_metrics", "flush", ..]) => settings.push(Setting::ForgetPeers),
+        (restore, []) if restore.starts_with("sysctl_restore_") => {
+            settings.push(MachineSetting::Restore)
+        }
+        ("ip", ["tcp_metrics", "flush", ..]) => settings.push(MachineSetting::ForgetPeers),
         ("ip", ["route", "change", rest @ ..] | ["-6", "route", "change", rest @ ..]) => {
-            settings.push(Setting::Route(route(rest)?));
+            settings.push(MachineSetting::Route(route(rest)?));
         }
         ("tc", ["qdisc", rest @ ..]) => return qdisc(rest, settings),
-        ("ethtool", ["-K", _, rest @ ..]) => offload(rest).map(|()| settings.push(Setting::Offload))?,
-        ("nstat", []) => settings.push(Setting::Counters),
+        ("ethtool", ["-K", _, rest @ ..]) => {
+            offload(rest).map(|()| settings.push(MachineSetting::Offload))?
+        }
+        ("nstat", []) => settings.push(MachineSetting::Counters),
         ("nstat", ["|", "grep", name]) => {
             let name = name.strip_prefix("TcpExt").unwrap_or(name);
-            settings.push(Setting::Counted(name.to_owned()));
+            settings.push(MachineSetting::Counted(name.to_owned()));
         }
         ("rm" | "dd", _) => {
             return Err(format!("{BEYOND}{:?} prepares a file for sendfile", words.join(" ")));
@@ -132,7 +136,7 @@ fn command(words: &[String], settings: &mut Vec<Setting>) -> Result<(), String> 
 }
 
 /// `net.ipv4.NAME=VALUE` or `/proc/sys/net/ipv4/NAME=VALUE`, several of them, after options.
-fn sysctls(arguments: &[&str], settings: &mut Vec<Setting>) -> Result<(), String> {
+fn sysctls(arguments: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(), String> {
     for argument in arguments.iter().filter(|argument| !argument.starts_with('-')) {
         let Some((path, value)) = argument.split_once('=') else {
             return Err(format!("expected NAME=VALUE, found {argument:?}"));
@@ -144,12 +148,12 @@ fn sysctls(arguments: &[&str], settings: &mut Vec<Setting>) -> Result<(), String
             return Err(format!("unknown sysctl {path}; docs/scenarios.md lists the known ones"));
         };
         let value = value.trim();
-        (SYSCTLS[index].set)(&mut super::Machine::default(), value)
+        (SYSCTLS[index].set)(&mut super::ScriptMachine::default(), value)
             .map_err(|why| format!("sysctl {path}={value}: {why}"))?;
         if name == "tcp_fastopen_cookies" && value == "0" {
-            settings.push(Setting::ForgetPeers);
+            settings.push(MachineSetting::ForgetPeers);
         }
-        settings.push(Setting::Sysctl(index, value.to_owned()));
+        settings.push(MachineSetting::Sysctl(index, value.to_owned()));
     }
     Ok(())
 }
@@ -171,25 +175,27 @@ fn route(words: &[&str]) -> Result<Route, String> {
     let after = |name: &str| words.iter().position(|word| *word == name).map(|at| &words[at + 1..]);
     let number = |name: &str| {
         after(name).map_or(Ok(None), |rest| match rest {
-            ["lock", value, ..] | [value, ..] => {
-                value.parse().map(Some).map_err(|_| format!("ip route: expected a number after {name}"))
-            }
+            ["lock", value, ..] | [value, ..] => value
+                .parse()
+                .map(Some)
+                .map_err(|_| format!("ip route: expected a number after {name}")),
             [] => Err(format!("ip route: expected a number after {name}")),
         })
     };
-    let route = Route { advmss: number("advmss")?, mtu: number("mtu")?, initcwnd: number("initcwnd")? };
+    let route =
+        Route { advmss: number("advmss")?, mtu: number("mtu")?, initcwnd: number("initcwnd")? };
     if route.advmss.is_some_and(|mss| !(64..=65_495).contains(&mss)) || route.initcwnd == Some(0) {
         return Err("ip route: advmss must be from 64 to 65495, initcwnd at least 1".to_owned());
     }
     Ok(route)
 }
 
-fn qdisc(words: &[&str], settings: &mut Vec<Setting>) -> Result<(), String> {
+fn qdisc(words: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(), String> {
     match words {
         ["delete" | "del", ..] => {}
         ["add" | "replace" | "change", "dev", _, "root", kind @ ("fq" | "pfifo"), rest @ ..] => {
-            settings.push(Setting::Paced(*kind == "fq"));
-            settings.push(Setting::Drops(rest == ["limit", "0"]));
+            settings.push(MachineSetting::Paced(*kind == "fq"));
+            settings.push(MachineSetting::Drops(rest == ["limit", "0"]));
         }
         _ => return Err(format!("unknown queue {:?}; known are fq and pfifo", words.join(" "))),
     }
@@ -216,10 +222,10 @@ mod tests {
         assert_eq!(
             read(text),
             Ok(vec![
-                Setting::Defaults,
-                Setting::Sysctl(at("tcp_sack"), "0".to_owned()),
-                Setting::Sysctl(at("tcp_rmem"), "4096 8192 16384".to_owned()),
-                Setting::ForgetPeers,
+                MachineSetting::Defaults,
+                MachineSetting::Sysctl(at("tcp_sack"), "0".to_owned()),
+                MachineSetting::Sysctl(at("tcp_rmem"), "4096 8192 16384".to_owned()),
+                MachineSetting::ForgetPeers,
             ])
         );
     }

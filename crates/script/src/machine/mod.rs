@@ -12,7 +12,7 @@ pub use sysctls::{SYSCTLS, Sysctl};
 
 /// One thing that a shell command sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Setting {
+pub enum MachineSetting {
     /// `defaults.sh`: what all scripts of packetdrill begin with.
     Defaults,
     /// `sysctl`, `set_sysctls.py`: the place in [`SYSCTLS`], and the value.
@@ -48,7 +48,7 @@ pub struct Route {
 
 /// The machine's settings. What is `None` is as the scheme has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Machine {
+pub struct ScriptMachine {
     pub(crate) timestamps: Option<bool>,
     pub(crate) sack: Option<bool>,
     pub(crate) dsack: Option<bool>,
@@ -87,7 +87,7 @@ pub(crate) const TFO_SERVER_NO_COOKIE: u32 = 0x200;
 /// All listeners take part, without `TCP_FASTOPEN`.
 pub(crate) const TFO_SERVER_ALL: u32 = 0x400;
 
-impl Machine {
+impl ScriptMachine {
     /// Bits of `tcp_fastopen`.
     pub(crate) fn fast_open(&self) -> u32 {
         self.fast_open.unwrap_or(TFO_CLIENT)
@@ -105,9 +105,10 @@ impl Machine {
         switch("ecn", self.ecn.map(|ecn| ecn == 1 || (ecn == 2 && listens)));
         switch("tlp", self.tail_probes);
         switch("pacing", self.paced.filter(|paced| *paced));
-        all.extend(self.slow_start_after_idle.map(|on| {
-            format!("idle={}", if on { "decay" } else { "keep" })
-        }));
+        all.extend(
+            self.slow_start_after_idle
+                .map(|on| format!("idle={}", if on { "decay" } else { "keep" })),
+        );
         all.extend(self.least_batch.map(|segments| format!("tso_least={segments}")));
         if let Some([_, first, most]) = self.receive_buffer {
             all.push(format!("rcvbuf={first}B"));
@@ -119,21 +120,24 @@ impl Machine {
     }
 
     /// Sets what `setting` says, if it is the machine's.
-    pub(crate) fn set(&mut self, setting: &Setting, before: &Self) {
+    pub(crate) fn set(&mut self, setting: &MachineSetting, before: &Self) {
         match setting {
-            Setting::Defaults => sysctls::set_defaults(self),
-            Setting::Sysctl(index, value) => {
+            MachineSetting::Defaults => sysctls::set_defaults(self),
+            MachineSetting::Sysctl(index, value) => {
                 // Checked when it was read.
                 let _ = (SYSCTLS[*index].set)(self, value);
             }
-            Setting::Restore => {
+            MachineSetting::Restore => {
                 let (drops, paced) = (self.drops, self.paced);
                 *self = Self { drops, paced, ..before.clone() };
             }
-            Setting::Paced(paced) => self.paced = Some(*paced),
-            Setting::Drops(drops) => self.drops = *drops,
-            Setting::Route(route) => self.route = *route,
-            Setting::Offload | Setting::ForgetPeers | Setting::Counters | Setting::Counted(_) => {}
+            MachineSetting::Paced(paced) => self.paced = Some(*paced),
+            MachineSetting::Drops(drops) => self.drops = *drops,
+            MachineSetting::Route(route) => self.route = *route,
+            MachineSetting::Offload
+            | MachineSetting::ForgetPeers
+            | MachineSetting::Counters
+            | MachineSetting::Counted(_) => {}
         }
     }
 }

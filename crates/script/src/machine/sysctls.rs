@@ -3,7 +3,7 @@
 //! A sysctl whose mechanism the model has in one form only takes the value of that form, and refuses others by name.
 //! Meanings are those of `Documentation/networking/ip-sysctl.rst`.
 
-use super::Machine;
+use super::ScriptMachine;
 
 /// A sysctl that is known.
 #[derive(Clone, Copy)]
@@ -12,7 +12,7 @@ pub struct Sysctl {
     pub name: &'static str,
     /// What it changes here.
     pub about: &'static str,
-    pub(crate) set: fn(&mut Machine, &str) -> Result<(), String>,
+    pub(crate) set: fn(&mut ScriptMachine, &str) -> Result<(), String>,
 }
 
 impl std::fmt::Debug for Sysctl {
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Sysctl {
 const fn sysctl(
     name: &'static str,
     about: &'static str,
-    set: fn(&mut Machine, &str) -> Result<(), String>,
+    set: fn(&mut ScriptMachine, &str) -> Result<(), String>,
 ) -> Sysctl {
     Sysctl { name, about, set }
 }
@@ -58,14 +58,22 @@ pub const SYSCTLS: &[Sysctl] = &[
         only(v, &["0", "1", "2"])
     }),
     sysctl("tcp_fack", "0 alone", |_, v| only(v, &["0"])),
-    sysctl("tcp_fastopen", "bits 0x1 client, 0x2 server, 0x4 and 0x200 without cookies, 0x400 all listeners", |m, v| {
-        m.fast_open = Some(number(v)? as u32);
-        Ok(())
-    }),
-    sysctl("tcp_fastopen_blackhole_timeout_sec", "how long lost data in SYNs stops Fast Open; 0: not", |m, v| {
-        m.blackhole_seconds = Some(between(v, 0, 86_400)?);
-        Ok(())
-    }),
+    sysctl(
+        "tcp_fastopen",
+        "bits 0x1 client, 0x2 server, 0x4 and 0x200 without cookies, 0x400 all listeners",
+        |m, v| {
+            m.fast_open = Some(number(v)? as u32);
+            Ok(())
+        },
+    ),
+    sysctl(
+        "tcp_fastopen_blackhole_timeout_sec",
+        "how long lost data in SYNs stops Fast Open; 0: not",
+        |m, v| {
+            m.blackhole_seconds = Some(between(v, 0, 86_400)?);
+            Ok(())
+        },
+    ),
     sysctl("tcp_fastopen_cookies", "cookies of peers that are kept: 0 forgets all", |_, v| {
         number(v).map(drop)
     }),
@@ -84,18 +92,26 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.mtu_probing = Some((v == "2", base));
         Ok(())
     }),
-    sysctl("tcp_notsent_lowat", "what `TCP_NOTSENT_LOWAT` of a socket says at first: none here", |m, v| {
-        m.not_sent_low_water = Some(number(v)?.min(u64::from(u32::MAX)) as u32);
-        Ok(())
-    }),
+    sysctl(
+        "tcp_notsent_lowat",
+        "what `TCP_NOTSENT_LOWAT` of a socket says at first: none here",
+        |m, v| {
+            m.not_sent_low_water = Some(number(v)?.min(u64::from(u32::MAX)) as u32);
+            Ok(())
+        },
+    ),
     sysctl("tcp_pacing_ca_ratio", "120 alone", |_, v| only(v, &["120"])),
     sysctl("tcp_pacing_ss_ratio", "200 alone", |_, v| only(v, &["200"])),
     sysctl("tcp_recovery", "1 alone: RACK", |_, v| only(v, &["1"])),
     sysctl("tcp_reordering", "3 alone", |_, v| only(v, &["3"])),
-    sysctl("tcp_rmem", "`rcvbuf=`, `rcvbuf_max=`: the first and the largest receive buffer", |m, v| {
-        m.receive_buffer = Some(three(v)?);
-        Ok(())
-    }),
+    sysctl(
+        "tcp_rmem",
+        "`rcvbuf=`, `rcvbuf_max=`: the first and the largest receive buffer",
+        |m, v| {
+            m.receive_buffer = Some(three(v)?);
+            Ok(())
+        },
+    ),
     sysctl("tcp_sack", "`sack=`", |m, v| {
         m.sack = Some(flag(v)?);
         Ok(())
@@ -117,10 +133,14 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.timestamps = Some(number(v)? != 0);
         Ok(())
     }),
-    sysctl("tcp_tso_win_divisor", "none: the model sends at once where the kernel may wait for a larger batch", |m, v| {
-        m.win_divisor = Some(between(v, 1, 1000)? as u32);
-        Ok(())
-    }),
+    sysctl(
+        "tcp_tso_win_divisor",
+        "none: the model sends at once where the kernel may wait for a larger batch",
+        |m, v| {
+            m.win_divisor = Some(between(v, 1, 1000)? as u32);
+            Ok(())
+        },
+    ),
     sysctl("tcp_wmem", "none: whatever is written is taken", |m, v| {
         m.send_buffer = Some(three(v)?);
         Ok(())
@@ -128,7 +148,7 @@ pub const SYSCTLS: &[Sysctl] = &[
 ];
 
 /// What `gtests/net/common/defaults.sh` of packetdrill sets.
-pub(super) fn set_defaults(machine: &mut Machine) {
+pub(super) fn set_defaults(machine: &mut ScriptMachine) {
     const DEFAULTS: &[(&str, &str)] = &[
         ("tcp_rmem", "4096 540000 15728640"),
         ("tcp_wmem", "4096 262144 4194304"),
@@ -210,7 +230,7 @@ mod tests {
 
     #[test]
     fn defaults_are_known_and_the_table_is_in_order() {
-        set_defaults(&mut Machine::default());
+        set_defaults(&mut ScriptMachine::default());
         assert!(SYSCTLS.windows(2).all(|pair| pair[0].name < pair[1].name));
     }
 

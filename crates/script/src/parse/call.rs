@@ -137,7 +137,9 @@ impl RawCall<'_> {
             "listen" => Ok(CallKind::Listen),
             "accept" => Ok(CallKind::Accept),
             "connect" => Ok(CallKind::Connect),
-            "read" | "recv" | "recvfrom" | "write" | "send" | "sendto" if self.has_bad_pointer() => {
+            "read" | "recv" | "recvfrom" | "write" | "send" | "sendto"
+                if self.has_bad_pointer() =>
+            {
                 Ok(CallKind::BadPointer)
             }
             "read" | "recv" | "recvfrom" => self.bytes().map(CallKind::Read),
@@ -221,7 +223,10 @@ impl RawCall<'_> {
     fn send_message(&self) -> Parsed<CallKind> {
         let argument = self.argument(1, "a message with msg_iov")?;
         let Value::Members(members) = &argument.value else {
-            return Err((argument.position, "expected a message, like {msg_iov(1)=[{..., 40}]}".to_owned()));
+            return Err((
+                argument.position,
+                "expected a message, like {msg_iov(1)=[{..., 40}]}".to_owned(),
+            ));
         };
         let parts = members.iter().find(|(name, _)| *name == "msg_iov");
         let Some((_, Argument { value: Value::List(parts), .. })) = parts else {
@@ -241,7 +246,8 @@ impl RawCall<'_> {
     }
 
     fn writing(&self, bytes: u64, flags: Option<usize>) -> Parsed<CallKind> {
-        let flags = flags.and_then(|index| self.arguments.get(index)).map(|argument| &argument.value);
+        let flags =
+            flags.and_then(|index| self.arguments.get(index)).map(|argument| &argument.value);
         const FAST_OPEN_BIT: u64 = 0x2000_0000;
         let words = match flags {
             Some(Value::Words(words)) => words.as_slice(),
@@ -267,7 +273,8 @@ impl RawCall<'_> {
         }
         // An address that is none.
         let family = self.arguments.get(4).map(|argument| &argument.value);
-        let unspecified = matches!(family, Some(Value::Words(words)) if words.as_slice() == ["AF_UNSPEC"]);
+        let unspecified =
+            matches!(family, Some(Value::Words(words)) if words.as_slice() == ["AF_UNSPEC"]);
         Ok(if unspecified { CallKind::ConnectNowhere } else { CallKind::ConnectWith(writing) })
     }
 

@@ -4,8 +4,8 @@
 use super::super::model::{
     Call, CallKind, CallOutcome, Errno, Position, Script, ScriptAction, ScriptEvent, When,
 };
-use std::collections::BTreeMap;
 use super::Parsed;
+use std::collections::BTreeMap;
 use units::Duration;
 
 /// What has become of a socket.
@@ -71,8 +71,12 @@ fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
             }
             Socket::Listening
         }
-        (Some(Socket::Fresh | Socket::Listening | Socket::Connection), CallKind::Close) => Socket::Closed,
-        (Some(socket @ (Socket::Fresh | Socket::Listening)), kind) if before_opening(kind) => socket,
+        (Some(Socket::Fresh | Socket::Listening | Socket::Connection), CallKind::Close) => {
+            Socket::Closed
+        }
+        (Some(socket @ (Socket::Fresh | Socket::Listening)), kind) if before_opening(kind) => {
+            socket
+        }
         (Some(Socket::Connection), kind) if when_open(kind) => Socket::Connection,
         _ => return Err(out_of_place(socket, call)),
     };

@@ -48,7 +48,8 @@ impl<'a> Parser<'a> {
             return self.assignment(name);
         }
         if !self.accept_word("assert")? {
-            return self.unexpected("assert, print or an assignment: nothing else of Python runs here");
+            return self
+                .unexpected("assert, print or an assignment: nothing else of Python runs here");
         }
         let start = self.start;
         let condition_at = self.position;
@@ -73,7 +74,9 @@ impl<'a> Parser<'a> {
         let Some(mark) = mark else {
             return Err((
                 position,
-                format!("expected assert or an assignment, found {name:?}: nothing else of Python runs here"),
+                format!(
+                    "expected assert or an assignment, found {name:?}: nothing else of Python runs here"
+                ),
             ));
         };
         self.advance()?;
@@ -211,7 +214,8 @@ fn is_condition(expression: &Expression) -> bool {
 fn named(name: &str) -> Option<Expression> {
     let info = TcpInfoField::ALL.iter().find(|(known, _)| *known == name);
     let constant = CONSTANTS.iter().any(|(known, _)| *known == name);
-    let looks_known = name.starts_with("tcpi_") || name.starts_with("TCP_CA_") || name.starts_with("TCPI_");
+    let looks_known =
+        name.starts_with("tcpi_") || name.starts_with("TCP_CA_") || name.starts_with("TCPI_");
     match info {
         Some((_, info)) => Some(Expression::Info(*info)),
         None if constant || !looks_known => Some(Expression::Name(name.to_owned())),

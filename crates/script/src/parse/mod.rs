@@ -14,7 +14,7 @@ mod packet;
 mod settings;
 mod socket_option;
 
-use super::error::ScriptError;
+use super::error::{BEYOND, ScriptError};
 use super::model::{Position, Script};
 use lexer::{LexError, Lexer, Token};
 pub(crate) use packet::FLAG_LETTERS;
@@ -33,9 +33,6 @@ pub fn parse(name: &str, text: impl AsRef<[u8]>) -> Result<Script, ScriptError> 
         message,
     })
 }
-
-/// What the message of an error begins with that is none of the script's: it is about what TCP has no part in.
-pub(crate) const BEYOND: &str = "not of TCP: ";
 
 type Parsed<T> = Result<T, LexError>;
 

@@ -38,7 +38,9 @@ impl<'a> Parser<'a> {
             "time_exceeded" => IcmpTrouble::Unreachable(Unreachable::TimeExceeded),
             "packet_too_big" => IcmpTrouble::TooBig(0),
             "unreachable" => self.unreachable()?,
-            _ => return self.unexpected("unreachable, packet_too_big or time_exceeded before this"),
+            _ => {
+                return self.unexpected("unreachable, packet_too_big or time_exceeded before this");
+            }
         };
         if self.accept_word("mtu")? {
             trouble = IcmpTrouble::TooBig(self.number32("the MTU")?);

@@ -33,7 +33,8 @@ const IGNORED: [&str; 13] = [
 const HEADERS: u64 = 40;
 
 /// The peer of a script for IPv6 that names none (RFC 3849).
-pub(super) const DOCUMENTATION_V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
+pub(super) const DOCUMENTATION_V6: IpAddr =
+    IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
 
 /// Smallest and largest segment size, bytes.
 pub(super) const MSS: (u32, u32) = (64, 65_495);

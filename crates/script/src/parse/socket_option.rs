@@ -71,9 +71,8 @@ impl RawCall<'_> {
                 bytes if bytes >= MSS.0 => Ok(CallKind::MaxSegment(bytes)),
                 _ => self.refuse(&format!("expected TCP_MAXSEG of at least {}", MSS.0)),
             },
-            "TCP_USER_TIMEOUT" => {
-                number(u32::MAX).map(|ms| CallKind::UserTimeout(Duration::from_millis(u64::from(ms))))
-            }
+            "TCP_USER_TIMEOUT" => number(u32::MAX)
+                .map(|ms| CallKind::UserTimeout(Duration::from_millis(u64::from(ms)))),
             "TCP_SYNCNT" => number(127).map(CallKind::SynRetries),
             "TCP_FASTOPEN" => number(u32::MAX).map(CallKind::FastOpenQueue),
             "TCP_FASTOPEN_CONNECT" => number(1).map(|on| CallKind::FastOpenConnect(on > 0)),

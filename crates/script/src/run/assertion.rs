@@ -9,7 +9,8 @@ impl<S: Subject> Run<'_, S> {
     /// All assertions among `lines` must hold; what the subject cannot say is counted and not judged.
     pub(super) fn code(&mut self, lines: &[CodeLine]) -> Held {
         for line in lines {
-            self.line(line).map_err(|failure| Failure { line: Some(line.position.line), ..failure })?;
+            self.line(line)
+                .map_err(|failure| Failure { line: Some(line.position.line), ..failure })?;
         }
         Ok(())
     }
@@ -18,7 +19,8 @@ impl<S: Subject> Run<'_, S> {
         let expression = match &line.statement {
             Statement::Assert(expression) | Statement::Assign(_, expression) => expression,
         };
-        let fails = |message: &str, actual: String| Err(Failure::new(message, line.text.clone(), actual));
+        let fails =
+            |message: &str, actual: String| Err(Failure::new(message, line.text.clone(), actual));
         if !expression.asked().is_empty() && !self.can_ask() {
             return fails("nothing to ask", "there is no connection".to_owned());
         }
@@ -57,7 +59,8 @@ impl<S: Subject> Run<'_, S> {
         let name = |info: TcpInfoField| {
             TcpInfoField::ALL.iter().find(|(_, known)| *known == info).map_or("", |(name, _)| name)
         };
-        let value = |subject: &mut S, info| under_test.and_then(|number| subject.info(number, info));
+        let value =
+            |subject: &mut S, info| under_test.and_then(|number| subject.info(number, info));
         let asked = expression.asked().into_iter();
         let list: Vec<_> = asked
             .map(|info| (name(info), value(&mut self.subject, info)))

@@ -1,8 +1,9 @@
 //! The application's side: calls on sockets, and calls that wait.
 
-use super::super::machine::{self, Machine};
+use super::super::machine::{self, ScriptMachine};
 use super::super::model::{
-    Call, ScriptSettings, CallKind, CallOutcome, Errno, Shutdown, SocketOption, TcpInfoField, Writing,
+    Call, CallKind, CallOutcome, Errno, ScriptSettings, Shutdown, SocketOption, TcpInfoField,
+    Writing,
 };
 use super::socket::{Phase, Socket, failed, tells_error};
 use super::subject::{ConnectRequest, ConnectionWish, SocketProgress, Subject};
@@ -14,9 +15,9 @@ use units::Instant;
 /// The application, its sockets and the machine that they are on.
 pub(super) struct Application {
     base: Scheme,
-    pub(super) machine: Machine,
+    pub(super) machine: ScriptMachine,
     /// Before the script's own changes, for commands that restore it.
-    pub(super) machine_before: Machine,
+    pub(super) machine_before: ScriptMachine,
     sockets: BTreeMap<u32, Socket>,
     /// Connections that sockets have had, or a backlog has.
     claimed: BTreeSet<usize>,
@@ -39,7 +40,7 @@ impl Application {
         // Ethernet less the headers of IPv6 and TCP.
         let from_mtu = settings.remote.is_ipv6().then_some(1440);
         let mss = settings.mss;
-        let mut machine = Machine::default();
+        let mut machine = ScriptMachine::default();
         machine.route.advmss = mss.or(from_mtu);
         Self {
             base: scheme,
@@ -140,7 +141,12 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// The value of an option.
-    fn option(&mut self, fd: u32, option: SocketOption, progress: SocketProgress) -> Option<CallOutcome> {
+    fn option(
+        &mut self,
+        fd: u32,
+        option: SocketOption,
+        progress: SocketProgress,
+    ) -> Option<CallOutcome> {
         let socket = self.application.socket(fd)?;
         let connection = socket.connection;
         let own = socket.option(option, progress);
@@ -290,7 +296,11 @@ impl<S: Subject> Run<'_, S> {
             Err(Failure::new("the call returns something else", call.text.clone(), actual))
         };
         if let (CallKind::Get(_, expected), CallOutcome::Value(value)) = (call.kind, outcome) {
-            return if expected == value { Ok(()) } else { differs(format!("the value is {value}")) };
+            return if expected == value {
+                Ok(())
+            } else {
+                differs(format!("the value is {value}"))
+            };
         }
         if !agrees {
             return differs(format!("it returns {}", described(outcome)));

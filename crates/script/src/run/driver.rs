@@ -1,15 +1,14 @@
 //! A host in virtual time, and what it has sent and reported.
 
-use super::super::machine::{self, Machine};
+use super::super::machine::{self, ScriptMachine};
 use super::super::model::{IcmpTrouble, ScriptSettings, TcpInfoField};
 use super::info::{self, LastWords};
-use super::subject::{
-    ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject,
-};
+use super::subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use tcp::{
-    ConnId, EventKind, FastOpen, FastOpenClient, FourTuple, Host, HostConfig, Scheme, Segment, Transmit,
+    ConnId, EventKind, FastOpen, FastOpenClient, FourTuple, Host, HostConfig, Scheme, Segment,
+    Transmit,
 };
 use units::{Duration, Instant, SeqNum};
 
@@ -276,7 +275,7 @@ impl Subject for Driver {
         self.id(connection).is_some()
     }
 
-    fn configure(&mut self, machine: &Machine) {
+    fn configure(&mut self, machine: &ScriptMachine) {
         self.drops = machine.drops;
         let Some(bits) = machine.fast_open else { return };
         let key = machine.fast_open_key.unwrap_or_default();

@@ -17,17 +17,15 @@ mod outbound;
 mod socket;
 mod subject;
 
-use super::error::Mismatch;
 use super::code::Variables;
-use super::machine::Setting;
+use super::error::Mismatch;
+use super::machine::MachineSetting;
 use super::model::{DEFAULT_SCHEME, Script, ScriptAction, ScriptEvent, When};
 use calls::Application;
 use driver::Driver;
 use numbering::Numbering;
-pub use subject::{
-    ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject,
-};
 use std::collections::BTreeMap;
+pub use subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject};
 use tcp::{Flags, Scheme};
 use units::{Duration, Instant};
 
@@ -205,17 +203,17 @@ impl<'a, S: Subject> Run<'a, S> {
     }
 
     /// Commands set something of the machine.
-    fn set(&mut self, settings: &[Setting]) -> Held {
+    fn set(&mut self, settings: &[MachineSetting]) -> Held {
         for setting in settings {
             match setting {
-                Setting::ForgetPeers => self.subject.forget_peers(),
-                Setting::Counters => {
+                MachineSetting::ForgetPeers => self.subject.forget_peers(),
+                MachineSetting::Counters => {
                     for name in COUNTERS {
                         let value = self.subject.counter(name).unwrap_or(0);
                         self.counted.insert(name.to_owned(), value);
                     }
                 }
-                Setting::Counted(name) => {
+                MachineSetting::Counted(name) => {
                     let before = self.counted.get(name).copied().unwrap_or(0);
                     if self.subject.counter(name).is_some_and(|now| now == before) {
                         let expected = format!("nstat | grep {name}");
@@ -223,7 +221,7 @@ impl<'a, S: Subject> Run<'a, S> {
                         return Err(Failure::new("the counter is as before", expected, actual));
                     }
                 }
-                Setting::Defaults => {
+                MachineSetting::Defaults => {
                     self.subject.forget_peers();
                     let before = self.application.machine_before.clone();
                     self.application.machine.set(setting, &before);

@@ -1,6 +1,6 @@
 //! What a script is played against: a TCP with a clock, whichever it is.
 
-use super::super::machine::Machine;
+use super::super::machine::ScriptMachine;
 use super::super::model::{IcmpTrouble, TcpInfoField};
 use tcp::{ResetCause, Scheme, Segment};
 use units::{Duration, Instant, SeqNum};
@@ -111,7 +111,7 @@ pub trait Subject {
     /// There is a connection to ask about.
     fn has_connection(&mut self, connection: usize) -> bool;
     /// The machine is set up like this.
-    fn configure(&mut self, _machine: &Machine) {}
+    fn configure(&mut self, _machine: &ScriptMachine) {}
     /// Nothing is known of any peer.
     fn forget_peers(&mut self) {}
     /// A counter of the machine by Linux's name.

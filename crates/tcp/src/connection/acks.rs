@@ -126,7 +126,8 @@ impl Connection {
         }
         let segments = info.progress.segments;
         let fresh = segments.saturating_sub(self.duplicates.into()).max(1);
-        self.duplicates = u64::from(self.duplicates).saturating_sub(segments.saturating_sub(1)) as u32;
+        self.duplicates =
+            u64::from(self.duplicates).saturating_sub(segments.saturating_sub(1)) as u32;
         delivered.min(fresh * self.agreed.mss)
     }
 

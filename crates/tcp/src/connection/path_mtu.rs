@@ -81,7 +81,8 @@ impl Connection {
         guard.counters.mtu_reduced += 1;
         if self.state == State::SynSent {
             // The SYN, too large for its data, goes again without (`tcp_simple_retransmit`).
-            self.mtu.ceiling = mtu.max(least).saturating_sub(ip_header(self.tuple.remote) + TCP_HEADER);
+            self.mtu.ceiling =
+                mtu.max(least).saturating_sub(ip_header(self.tuple.remote) + TCP_HEADER);
             self.withdraw_fast_open();
         }
         self.lower_mss(now, path, mss);

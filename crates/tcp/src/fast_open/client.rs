@@ -91,9 +91,8 @@ impl Cookies {
     /// What the handshake has shown (RFC 7413 §4.1.3, §4.2.1).
     pub(crate) fn learn(&mut self, now: Instant, remote: IpAddr, exchange: &SynExchange) {
         let pauses = self.config.first_pause > units::Duration::ZERO;
-        let lost = pauses
-            && exchange.data_sent
-            && exchange.syn_losses > self.config.timeouts_tolerated;
+        let lost =
+            pauses && exchange.data_sent && exchange.syn_losses > self.config.timeouts_tolerated;
         let ignored = exchange.is_ignored_request();
         let known = self.known.entry_or(key(remote), Known::default);
         if exchange.granted.is_some() {

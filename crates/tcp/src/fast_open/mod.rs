@@ -10,9 +10,9 @@ mod server;
 
 pub(crate) use client::{Cookies, Offer};
 pub use segment::FastOpenCookie;
+pub(crate) use server::{Doorman, SynVerdict};
 use std::net::IpAddr;
 use units::Duration;
-pub(crate) use server::{Doorman, SynVerdict};
 
 /// What a server does about Fast Open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use super::{ConnId, Host};
 use crate::config::Opening;
 use crate::connection::Connection;
 use crate::fast_open::{Cookies, Doorman, FastOpen, FastOpenClient, Offer};
-use std::net::IpAddr;
 use crate::scheme::Scheme;
 use crate::segment::Segment;
+use std::net::IpAddr;
 use units::Instant;
 
 /// What a host has for Fast Open.

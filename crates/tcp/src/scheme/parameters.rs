@@ -315,9 +315,12 @@ const GENERAL: &[SchemeParameter] = &[
         on_off(v).map(|on| r.config.pacing = on)
     }),
     parameter!("ecn", "on|off", "negotiate ECN", |r, v| on_off(v).map(|on| r.config.ecn = on)),
-    parameter!("sack", "on|off", "offer SACK; a recovery that lives by it gives way to NewReno without", |r, v| {
-        on_off(v).map(|on| r.config.sack = on)
-    }),
+    parameter!(
+        "sack",
+        "on|off",
+        "offer SACK; a recovery that lives by it gives way to NewReno without",
+        |r, v| { on_off(v).map(|on| r.config.sack = on) }
+    ),
     parameter!("timestamps", "on|off", "offer timestamps", |r, v| {
         on_off(v).map(|on| r.config.timestamps = on)
     }),

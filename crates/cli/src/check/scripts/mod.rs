@@ -99,9 +99,8 @@ struct PlayedScript {
 
 pub(super) fn run(args: &CheckScriptsArgs) -> Result<(), Failure> {
     let mut files = Vec::new();
-    find(&args.folder, &mut files).map_err(|error| {
-        Failure::input(format!("{}: {error}", args.folder.display()))
-    })?;
+    find(&args.folder, &mut files)
+        .map_err(|error| Failure::input(format!("{}: {error}", args.folder.display())))?;
     files.sort();
     if files.is_empty() {
         let folder = args.folder.display();
@@ -199,9 +198,9 @@ fn print(played: &[PlayedScript]) -> Result<(), Failure> {
     let mut folders: BTreeMap<String, FolderCount> = BTreeMap::new();
     let mut all = FolderCount::default();
     for script in played {
-        let folder = Path::new(&script.script).parent().map_or_else(String::new, |folder| {
-            folder.display().to_string()
-        });
+        let folder = Path::new(&script.script)
+            .parent()
+            .map_or_else(String::new, |folder| folder.display().to_string());
         let folder = if folder.is_empty() { ".".to_owned() } else { folder };
         folders.entry(folder).or_default().add(&script.verdict);
         all.add(&script.verdict);
