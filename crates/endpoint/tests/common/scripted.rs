@@ -36,6 +36,8 @@ pub(crate) struct Scripted {
     clock: Clock,
     own: SocketAddr,
     sent: VecDeque<ObservedSegment>,
+    /// What the script calls its one connection.
+    connection: usize,
     listener: Option<Listener>,
     opening: Option<JoinHandle<std::io::Result<Stream>>>,
     stream: Option<Stream>,
@@ -61,6 +63,7 @@ impl Scripted {
             clock: Clock::start(),
             own: SocketAddr::new(OURS.into(), PORT),
             sent: VecDeque::new(),
+            connection: 0,
             listener: None,
             opening: None,
             stream: None,
@@ -137,7 +140,7 @@ impl Scripted {
                 wire::parse(&buffer[..len])
             {
                 self.own = source;
-                self.sent.push_back(ObservedSegment { at: self.clock.now(), connection: 0, segment });
+                self.sent.push_back(ObservedSegment { at: self.clock.now(), connection: self.connection, segment });
             }
         }
     }
@@ -186,7 +189,8 @@ impl Subject for Scripted {
         Ok(now < limit)
     }
 
-    fn handle_segment(&mut self, _: usize, segment: &Segment) {
+    fn handle_segment(&mut self, connection: usize, segment: &Segment) {
+        self.connection = connection;
         // What left before belongs before.
         self.drain();
         let packet = TcpPacket::new(PEER.into(), self.own, *segment, &Marking::default());
@@ -201,7 +205,8 @@ impl Subject for Scripted {
         self.listener = Some(listener.unwrap());
     }
 
-    fn connect(&mut self, _: usize, scheme: &Scheme, request: ConnectRequest) -> u64 {
+    fn connect(&mut self, connection: usize, scheme: &Scheme, request: ConnectRequest) -> u64 {
+        self.connection = connection;
         let bytes = request.bytes;
         let (endpoint, scheme) = (self.endpoint.clone(), scheme.clone());
         let early = vec![7; bytes as usize];
