@@ -167,7 +167,7 @@ impl<'a, S: Subject> Run<'a, S> {
                     self.application.note_syn();
                 }
                 let connection = self.under_test().unwrap_or(0);
-                let segment = self.numbering(connection).to_host(segment);
+                let segment = self.numbering(connection).arriving(segment);
                 self.subject.handle_segment(connection, &segment);
                 self.settle_call()
             }

@@ -54,8 +54,8 @@ impl Numbering {
         if syn { 0 } else { self.remote.unwrap_or(0) }
     }
 
-    /// A segment of the script's peer as the host must see it.
-    pub(super) fn to_host(&mut self, segment: &Segment) -> Segment {
+    /// A segment of the script's peer as the host must see it; of a first SYN the number is learnt.
+    pub(super) fn arriving(&mut self, segment: &Segment) -> Segment {
         let mut out = *segment;
         let syn = segment.has(Flags::SYN);
         if syn && self.remote.is_none() {
@@ -120,21 +120,21 @@ mod tests {
         let data = Segment { seq: SeqNum(4), ..Segment::default() };
         assert_eq!(numbering.to_script(&data).seq, SeqNum(5));
         let ack = Segment { flags: Flags::ACK, ack: SeqNum(5), ..Segment::default() };
-        assert_eq!(numbering.to_host(&ack).ack, SeqNum(4));
+        assert_eq!(numbering.arriving(&ack).ack, SeqNum(4));
     }
 
     #[test]
     fn syns_have_their_numbers_and_all_else_counts_from_them() {
         let mut numbering = Numbering::default();
         let syn = Segment { seq: SeqNum(999_000), flags: Flags::SYN, ..Segment::default() };
-        assert_eq!(numbering.to_host(&syn).seq, SeqNum(999_000));
+        assert_eq!(numbering.arriving(&syn).seq, SeqNum(999_000));
         let both = Flags::SYN.with(Flags::ACK);
         let answer = |seq| Segment { seq: SeqNum(seq), ack: SeqNum(999_001), flags: both, ..syn };
         numbering.learn(&answer(1234), &answer(70_000));
         assert_eq!(numbering.to_script(&answer(70_000)), answer(1234));
         // The first byte is 1 on either side.
         let data = Segment { seq: SeqNum(1), ack: SeqNum(1), flags: Flags::ACK, ..syn };
-        let sent = numbering.to_host(&data);
+        let sent = numbering.arriving(&data);
         assert_eq!((sent.seq, sent.ack), (SeqNum(999_001), SeqNum(70_001)));
         let ack = Segment { seq: SeqNum(70_001), ack: SeqNum(999_001), flags: Flags::ACK, ..syn };
         let seen = numbering.to_script(&ack);
@@ -152,7 +152,7 @@ mod tests {
         numbering.learn(&with(100, 0), &with(7_100, 0));
         // The script need not count ticks as the host does: its 101 was the host's 7150.
         numbering.learn(&with(101, 0), &with(7_150, 0));
-        let mut echo = |n| numbering.to_host(&with(1, n)).options.timestamps.map(|ts| ts.echo);
+        let mut echo = |n| numbering.arriving(&with(1, n)).options.timestamps.map(|ts| ts.echo);
         assert_eq!(echo(101), Some(7_150));
         assert_eq!(echo(103), Some(7_103));
         assert_eq!(echo(0), Some(0));
