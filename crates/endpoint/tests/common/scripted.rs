@@ -140,7 +140,11 @@ impl Scripted {
                 wire::parse(&buffer[..len])
             {
                 self.own = source;
-                self.sent.push_back(ObservedSegment { at: self.clock.now(), connection: self.connection, segment });
+                self.sent.push_back(ObservedSegment {
+                    at: self.clock.now(),
+                    connection: self.connection,
+                    segment,
+                });
             }
         }
     }
