@@ -121,14 +121,14 @@ struct Change {
     within: usize,
 }
 
-/// The bounds: a change is looked for from four samples on, and an answer grows no more than twofold at once. A slower path
-/// has to be noticed by then; twice a doubling, with one sample each, comes to six, and the quarter may cost two more.
+/// The bounds: a slower path is looked for from four samples on, a faster or longer one from six, and an answer grows no more
+/// than twofold at once, which takes another few each time.
 #[test]
 fn a_path_that_has_changed_is_followed() {
     let changes = [
-        Change { what: "rate / 4", after: Path { mbps: 5, ..BEFORE }, within: 8 },
-        Change { what: "rate x 4", after: Path { mbps: 80, ..BEFORE }, within: 8 },
-        Change { what: "round trip x 3", after: Path { rtt_ms: 240, ..BEFORE }, within: 8 },
+        Change { what: "rate / 4", after: Path { mbps: 5, ..BEFORE }, within: 12 },
+        Change { what: "rate x 4", after: Path { mbps: 80, ..BEFORE }, within: 12 },
+        Change { what: "round trip x 3", after: Path { rtt_ms: 240, ..BEFORE }, within: 12 },
     ];
     for Change { what, after, within } in changes {
         let pipe = Rate::from_mbps(after.mbps).bytes_in(Duration::from_millis(after.rtt_ms));
@@ -138,10 +138,15 @@ fn a_path_that_has_changed_is_followed() {
             println!("{what}, {name}: {before} to {then} bytes, pipe {pipe}, after {samples:?}");
         }
         let [before, settled] = site.settled;
-        assert!(site.samples.is_some_and(|samples| samples <= within), "{what}: {:?}", site.samples);
-        // The pipe is filled, and no more than the queue is used beyond it, but for what one transfer of 1 MB
-        // can show and a step of windows.
-        assert!(settled >= pipe && settled <= (pipe + 150_000).max(1_100_000), "{what}: {settled}");
+        assert!(
+            site.samples.is_some_and(|samples| samples <= within),
+            "{what}: {:?}",
+            site.samples
+        );
+        // The pipe is filled, and at most a quarter more is answered than pipe and queue carry, or as one transfer of
+        // 1 MB can show in its step of windows.
+        let most = ((pipe + 150_000) * 5 / 4).min(1_100_000);
+        assert!(settled >= pipe && settled <= most, "{what}: {settled}");
         assert!(before >= 200_000 && before <= 350_000, "{what}: {before}");
     }
 }
