@@ -5,8 +5,8 @@ import subprocess
 import time
 
 # Seconds. A guest that says nothing for so long is not waited for.
-BOOT = 120
-ALL = 900
+BOOT = 240
+ALL = 3600
 # A machine with /dev/kvm boots within so long, or its /dev/kvm is one that hangs.
 PROBE = 15
 

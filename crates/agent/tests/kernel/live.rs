@@ -129,7 +129,7 @@ impl Client<'_> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
         socket.bind(&self.from.into()).unwrap();
         socket.connect(&self.server.into()).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(*PATIENCE)).unwrap();
         self.tally.opened.fetch_add(1, Relaxed);
         socket.into()
     }

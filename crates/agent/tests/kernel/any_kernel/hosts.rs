@@ -147,7 +147,7 @@ impl Hosts {
 
     pub(crate) fn open(&self, server: SocketAddr) -> TcpStream {
         let stream = self.client().run(|| TcpStream::connect(server)).unwrap().unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(*PATIENCE)).unwrap();
         stream
     }
 

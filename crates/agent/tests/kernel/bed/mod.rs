@@ -155,7 +155,7 @@ impl Bed {
     pub(crate) fn visit_from_server(&self, server: &Server, bytes: u64) {
         let mut stream =
             self.server.namespace().run(|| TcpStream::connect(server.address())).unwrap().unwrap();
-        stream.set_read_timeout(Some(time::PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(*time::PATIENCE)).unwrap();
         request(&mut stream, bytes);
         finish(&mut stream, bytes);
     }
@@ -238,7 +238,7 @@ impl Bed {
     fn ask(&self, connect: impl FnOnce() -> io::Result<TcpStream> + Send, bytes: u64) -> TcpStream {
         let mut stream = self.client.namespace().run(connect).unwrap().unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(time::PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(*time::PATIENCE)).unwrap();
         request(&mut stream, bytes);
         stream
     }
