@@ -1,7 +1,7 @@
 //! From the samples of a network and of what covers it to one answer.
 
 use super::change::discount_before_change;
-use super::codes::{rate_of, rtt_of, window_of};
+use super::codes::{rate_of, rtt_of};
 use super::estimate::{EstimateSource, SiteEstimate};
 use super::kept::{AHEAD, TICK_SECONDS, Tick};
 use super::prefix::Prefix;
@@ -21,9 +21,6 @@ const HALF_SURE: f64 = 4.0;
 /// answered: away from the ends, which one reporter could move.
 const RATE_QUANTILE: f64 = 0.7;
 const RTT_QUANTILE: f64 = 0.3;
-/// A rate below this part of window over round trip was the network's, not the sender's: the rest of
-/// the window was queued.
-const QUEUED: f64 = 0.8;
 /// A queue was seen if this part of the weight reached its window, or [`ENOUGH`].
 const SEEN: f64 = 0.25;
 /// No answer is larger than so many times the window that was reached: as much as slow start would grow in a round
@@ -210,7 +207,7 @@ fn bounded(window: u64, samples: &[Weighted]) -> u64 {
     let seen = Counted::of(samples).reached_by(ENOUGH.min(weigh(samples) * SEEN));
     let window = window.min(seen.saturating_mul(MOST_GROWTH));
     let measured: Vec<_> = samples.iter().filter(|s| s.rate > 0 && s.rtt > 0).copied().collect();
-    let limited: Vec<_> = measured.iter().filter(|s| is_of_network(s)).copied().collect();
+    let limited: Vec<_> = measured.iter().filter(|s| s.is_of_network()).copied().collect();
     if weigh(&limited) < weigh(&measured) / 2.0 {
         return window;
     }
@@ -220,12 +217,6 @@ fn bounded(window: u64, samples: &[Weighted]) -> u64 {
         return window;
     };
     window.min(rate.bytes_in(rtt).max(seen))
-}
-
-/// The rate of a sample is the network's: part of the window was queued.
-pub(super) fn is_of_network(sample: &Weighted) -> bool {
-    let (Some(rate), Some(rtt)) = (rate_of(sample.rate), rtt_of(sample.rtt)) else { return false };
-    (rate.bytes_in(rtt) as f64) < QUEUED * window_of(sample.window) as f64
 }
 
 /// The code below which a share of the samples lies that know it, by weight.

@@ -5,7 +5,6 @@
 //! older ones were the network's. One host cannot bring a change about: without its samples
 //! the others' have to say the same.
 
-use super::answer::is_of_network;
 use super::survival::{Counted, Weighted};
 
 /// Numbers of newest samples that are held against the rest.
@@ -41,7 +40,7 @@ fn has_changed(samples: &[Weighted], newest: usize) -> bool {
     if Counted::of(&new).differs(&Counted::of(&old)).abs() >= CHANGED {
         return true;
     }
-    let limited: Vec<_> = old.iter().filter(|sample| is_of_network(sample)).copied().collect();
+    let limited: Vec<_> = old.iter().filter(|sample| sample.is_of_network()).copied().collect();
     let rtt = |sample: &Weighted| (sample.rtt > 0).then_some(i16::from(sample.rtt));
     is_beyond(&new, &limited, |sample| (sample.rate > 0).then_some(i16::from(sample.rate)))
         || is_beyond(&new, &old, rtt)
