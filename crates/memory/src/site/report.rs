@@ -32,13 +32,13 @@ pub struct SiteReport {
 
 impl SiteReport {
     /// The window that the network carried, bytes: without loss the reported one, with loss the share
-    /// of it that arrived, and at least half. Where a timeout sent again what had arrived, more seems
-    /// lost than was.
+    /// of it that arrived, and at least three quarters. Where a timeout sent again what had arrived,
+    /// more seems lost than was.
     pub(super) fn carried(&self) -> u64 {
         if self.bound != ReportBound::Loss || self.sent == 0 {
             return self.window;
         }
-        let arrived = u128::from(self.sent - self.lost.min(self.sent / 2));
+        let arrived = u128::from(self.sent - self.lost.min(self.sent / 4));
         let carried = u128::from(self.window) * arrived / u128::from(self.sent);
         u64::try_from(carried).unwrap_or(u64::MAX)
     }

@@ -7,7 +7,7 @@
 //! few samples reached a step, what is known of the covering prefix or of the site counts as so many
 //! samples more (the beta process of Hjort 1990), so an answer never hangs on one sample.
 
-use super::codes::{window_code, window_of};
+use super::codes::{rate_of, rtt_of, window_code, window_of};
 
 /// Steps of the survival function: two codes each, eight to an octave.
 pub(super) const STEPS: usize = 128;
@@ -31,7 +31,17 @@ pub(super) struct Weighted {
     pub(super) age: f64,
 }
 
+/// A rate below this part of window over round trip was the network's, not the sender's: the rest of the window was
+/// queued.
+const QUEUED: f64 = 0.8;
+
 impl Weighted {
+    /// The rate is the network's: part of the window was queued.
+    pub(super) fn is_of_network(&self) -> bool {
+        let (Some(rate), Some(rtt)) = (rate_of(self.rate), rtt_of(self.rtt)) else { return false };
+        (rate.bytes_in(rtt) as f64) < QUEUED * window_of(self.window) as f64
+    }
+
     /// An order of samples.
     pub(super) fn order(&self) -> (u64, [u8; 5]) {
         let Self { window, rate, rtt, loss, reporter, .. } = *self;

@@ -104,7 +104,8 @@ fn restart_after_idle_cubic() {
     visit(&hosts, &agent, server, 200_000);
     let closed = agent.closed();
     let mut stream = hosts.open(server);
-    for request in 0..5 {
+    // Twice each of the round trips that are told where there is no link.
+    for request in 0..12 {
         hosts.settle_round_trip(request);
         ask(&mut stream, 200_000);
         thread::sleep(Duration::from_secs(2));
