@@ -1,5 +1,6 @@
 //! From the samples of a network and of what covers it to one answer.
 
+use super::change::discount_before_change;
 use super::codes::{rate_of, rtt_of, window_of};
 use super::estimate::{EstimateSource, SiteEstimate};
 use super::kept::{AHEAD, TICK_SECONDS, Tick};
@@ -25,6 +26,9 @@ const RTT_QUANTILE: f64 = 0.3;
 const QUEUED: f64 = 0.8;
 /// A queue was seen if this part of the weight reached its window, or [`ENOUGH`].
 const SEEN: f64 = 0.25;
+/// No answer is larger than so many times the window that was reached: as much as slow start would grow in a round
+/// trip.
+const MOST_GROWTH: u64 = 2;
 /// For a network that nobody has seen, the share of connections without loss is rather this.
 const CAUTION: f64 = 0.9;
 
@@ -54,16 +58,16 @@ impl<'a> Question<'a> {
     }
 
     pub(super) fn answer(&self) -> Option<SiteEstimate> {
-        let site = self.heard(Prefix::SITE);
         let own = self.own();
+        let site = self.heard(Prefix::SITE, own.as_ref());
         let covering = self.covering(own.as_ref());
         let assumed = Hazards::assumed(self.config.carried_by_all, self.config.hazard);
-        let mut hazards = assumed.after(&Counted::of(&site.samples), 1.0);
-        for level in covering.iter().rev() {
-            hazards = hazards.after(&Counted::of(&level.samples), self.config.strength);
-        }
-        if let Some(own) = &own {
-            hazards = hazards.after(&Counted::of(&own.samples), self.config.strength);
+        let levels = [&site].into_iter().chain(covering.iter().rev()).chain(&own);
+        // What is assumed counts as one sample; what was heard as many as there are, up to a few.
+        let (mut hazards, mut strength) = (assumed, 1.0);
+        for level in levels {
+            hazards = hazards.after(&Counted::of(&level.samples), strength);
+            strength = (strength + level.weight()).min(self.config.strength);
         }
         let weight = own.as_ref().map_or(0.0, Heard::weight);
         let (source, told) = match (&own, covering.first()) {
@@ -104,7 +108,7 @@ impl<'a> Question<'a> {
 
     /// The longest prefix that was reported of.
     fn own(&self) -> Option<Heard> {
-        let all = Prefix::of_address(self.address).map(|prefix| self.heard(prefix));
+        let all = Prefix::of_address(self.address).map(|prefix| self.heard(prefix, None));
         all.into_iter().find(|heard| !heard.samples.is_empty())
     }
 
@@ -113,12 +117,12 @@ impl<'a> Question<'a> {
     fn covering(&self, own: Option<&Heard>) -> Vec<Heard> {
         let longest = Prefix::of_address(self.address).next();
         let Some(network) = own.map(|own| own.prefix).or(longest) else { return Vec::new() };
-        let levels = network.halves().map(|half| self.level(half));
+        let levels = network.halves().map(|half| self.level(half, own));
         levels.filter(|level| !level.samples.is_empty()).collect()
     }
 
-    fn level(&self, half: Prefix) -> Heard {
-        let (near, far) = (self.heard(half), self.heard(half.other_half()));
+    fn level(&self, half: Prefix, own: Option<&Heard>) -> Heard {
+        let (near, far) = (self.heard(half, own), self.heard(half.other_half(), own));
         let differs = Counted::of(&near.samples).differs(&Counted::of(&far.samples));
         if far.samples.is_empty() || differs.abs() > self.config.disagreement {
             return near;
@@ -127,8 +131,10 @@ impl<'a> Question<'a> {
         Heard { prefix: half.joined(), samples }
     }
 
-    /// What all gateways have heard of a prefix, by what it weighs now.
-    fn heard(&self, prefix: Prefix) -> Heard {
+    /// What all gateways have heard of a prefix, by what it weighs now, without the samples of a network
+    /// that count as its own.
+    fn heard(&self, prefix: Prefix, without: Option<&Heard>) -> Heard {
+        let without = without.map(|own| own.prefix.label());
         let mut samples = Vec::new();
         for origin in self.memory.origins.places() {
             let Some((heard, places)) = self.memory.places(EntryKey { prefix, origin }) else {
@@ -139,6 +145,9 @@ impl<'a> Question<'a> {
             }
             let since = self.now.0.saturating_sub(heard.0);
             for place in places.iter().filter(|place| !place.is_free()) {
+                if without == Some(place.network) {
+                    continue;
+                }
                 let age = f64::from(since + place.age_at(heard)) * TICK_SECONDS;
                 if age <= self.config.max_age.as_secs_f64() {
                     samples.push(Weighted {
@@ -155,6 +164,9 @@ impl<'a> Question<'a> {
         }
         // Sums of floats depend on the order, and answers shall not.
         samples.sort_unstable_by_key(Weighted::order);
+        if prefix.is_network() {
+            discount_before_change(&mut samples);
+        }
         self.cap_reporters(&mut samples);
         Heard { prefix, samples }
     }
@@ -191,25 +203,29 @@ impl Measured {
     }
 }
 
-/// A window that is no more than rate times round trip and the queue that was seen, where the
-/// network's rate was seen.
+/// A window that is no more than twice what was reached, and no more than rate times round trip and the queue that was seen, where most
+/// samples with a rate have seen the network's and not the sender's.
 fn bounded(window: u64, samples: &[Weighted]) -> u64 {
-    let of_network: Vec<_> = samples.iter().filter(|s| is_of_network(s)).copied().collect();
-    let weight: f64 = of_network.iter().map(|sample| sample.weight).sum();
-    let Measured { rate: Some(rate), .. } = Measured::of(&of_network) else { return window };
-    let Measured { min_rtt: Some(rtt), .. } = Measured::of(samples) else { return window };
-    if weight < 1.0 {
+    let weigh = |samples: &[Weighted]| samples.iter().map(|sample| sample.weight).sum::<f64>();
+    let seen = Counted::of(samples).reached_by(ENOUGH.min(weigh(samples) * SEEN));
+    let window = window.min(seen.saturating_mul(MOST_GROWTH));
+    let measured: Vec<_> = samples.iter().filter(|s| s.rate > 0 && s.rtt > 0).copied().collect();
+    let limited: Vec<_> = measured.iter().filter(|s| is_of_network(s)).copied().collect();
+    if weigh(&limited) < weigh(&measured) / 2.0 {
         return window;
     }
-    let all: f64 = samples.iter().map(|sample| sample.weight).sum();
-    let proven = Counted::of(samples).reached_by(ENOUGH.min(all * SEEN));
-    window.min(rate.bytes_in(rtt).max(proven))
+    let (Measured { rate: Some(rate), .. }, Measured { min_rtt: Some(rtt), .. }) =
+        (Measured::of(&limited), Measured::of(&measured))
+    else {
+        return window;
+    };
+    window.min(rate.bytes_in(rtt).max(seen))
 }
 
-/// The rate of a sample is the network's: a loss bounded it, or part of the window was queued.
-fn is_of_network(sample: &Weighted) -> bool {
+/// The rate of a sample is the network's: part of the window was queued.
+pub(super) fn is_of_network(sample: &Weighted) -> bool {
     let (Some(rate), Some(rtt)) = (rate_of(sample.rate), rtt_of(sample.rtt)) else { return false };
-    sample.loss || (rate.bytes_in(rtt) as f64) < QUEUED * window_of(sample.window) as f64
+    (rate.bytes_in(rtt) as f64) < QUEUED * window_of(sample.window) as f64
 }
 
 /// The code below which a share of the samples lies that know it, by weight.

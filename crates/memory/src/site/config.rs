@@ -6,16 +6,18 @@ use units::Duration;
 /// How a [`super::SiteMemory`] weighs what it is told, and how much it keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteConfig {
-    /// Networks and covering prefixes kept at most, each with ten samples: 85 bytes.
+    /// Networks and covering prefixes kept at most, each with eight samples: 85 bytes.
     pub max_networks: usize,
-    /// Beside them, prefixes that are heard of often and keep 64 samples: 413 bytes each.
+    /// Beside them, prefixes that are heard of often and keep 64 samples: 477 bytes each.
     pub max_busy: usize,
     /// In which time a sample loses half of its weight. Five minutes, for which paths were found to be
     /// stable (Zhang, Qiu & Keshav 2000 §5.2.3).
     pub half_life: Duration,
     /// Networks whose newest sample is older answer no more by themselves. At most 17 hours.
     pub max_age: Duration,
-    /// The share of connections that the answered window serves without loss, 0.5 to 1.
+    /// The share of connections that the answered window serves without loss, 0 to 1. The default, 0.35, gave
+    /// the shortest transfers in the papers' cases (docs/validation/site-memory.md): a loss costs a round trip or
+    /// two, half of a window costs as much at each transfer.
     pub share: f64,
     /// The window that any network is taken to carry, bytes: the initial window that any host may
     /// begin with (RFC 6928).
@@ -42,7 +44,7 @@ impl Default for SiteConfig {
             max_busy: 1 << 16,
             half_life: Duration::from_secs(300),
             max_age: Duration::from_secs(12 * 3600),
-            share: 0.7,
+            share: 0.35,
             carried_by_all: 14_600,
             hazard: 0.06,
             strength: 4.0,

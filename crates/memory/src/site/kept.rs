@@ -1,4 +1,4 @@
-//! Samples as they are kept: six bytes each, and which of them goes when a new one comes.
+//! Samples as they are kept: seven bytes each, and which of them goes when a new one comes.
 
 use super::codes::{rate_code, rtt_code, window_code};
 use super::report::{ReportBound, Reporter, SiteReport};
@@ -25,8 +25,8 @@ impl Tick {
 /// A sample of a network. One without a window is a free place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct KeptSample {
-    /// The lower half of its [`Tick`].
-    pub(super) at: u16,
+    /// The lower half of its [`Tick`], lower byte first.
+    at: [u8; 2],
     /// Code of the window that was carried.
     pub(super) window: u8,
     /// Code of the rate.
@@ -34,22 +34,39 @@ pub(super) struct KeptSample {
     /// Code of the lowest round trip.
     pub(super) rtt: u8,
     /// Who says so, in seven bits, and in the highest bit whether a loss bounded the window.
-    pub(super) who: u8,
+    who: u8,
+    /// Which network it is of, in eight bits: a covering prefix does not tell a network its own samples.
+    pub(super) network: u8,
 }
 
 const LOSS: u8 = 0x80;
 
 impl KeptSample {
-    pub(super) fn new(at: Tick, report: &SiteReport) -> Self {
+    /// Bytes of a sample.
+    pub(super) const BYTES: usize = 7;
+
+    /// What is kept of a report of a network with this label.
+    pub(super) fn new(at: Tick, network: u8, report: &SiteReport) -> Self {
         let loss = if report.bound == ReportBound::Loss { LOSS } else { 0 };
         Self {
-            at: at.0 as u16,
+            at: low_half(at),
             // A window of nothing is the smallest: all of it was lost.
             window: window_code(report.carried()).max(1),
             rate: rate_code(report.rate),
             rtt: rtt_code(report.min_rtt),
             who: label(report.reporter) | loss,
+            network,
         }
+    }
+
+    pub(super) const fn to_bytes(self) -> [u8; Self::BYTES] {
+        let Self { at: [low, high], window, rate, rtt, who, network } = self;
+        [low, high, window, rate, rtt, who, network]
+    }
+
+    pub(super) const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        let [low, high, window, rate, rtt, who, network] = bytes;
+        Self { at: [low, high], window, rate, rtt, who, network }
     }
 
     pub(super) const fn is_free(self) -> bool {
@@ -66,8 +83,12 @@ impl KeptSample {
 
     /// Steps between the sample and `heard`, when the newest sample beside it was taken.
     pub(super) const fn age_at(self, heard: Tick) -> u32 {
-        (heard.0 as u16).wrapping_sub(self.at) as u32
+        (heard.0 as u16).wrapping_sub(u16::from_le_bytes(self.at)) as u32
     }
+}
+
+const fn low_half(at: Tick) -> [u8; 2] {
+    (at.0 as u16).to_le_bytes()
 }
 
 /// A reporter in seven bits. Two hosts that share a label share a weight.
@@ -89,7 +110,7 @@ impl Samples<'_> {
     /// others keep theirs.
     pub(super) fn insert(&mut self, at: Tick, sample: KeptSample) -> Option<u32> {
         self.move_to(at);
-        let sample = KeptSample { at: self.heard.0 as u16, ..sample };
+        let sample = KeptSample { at: low_half(*self.heard), ..sample };
         let (place, age) = match self.places.iter().position(|place| place.is_free()) {
             Some(free) => (free, None),
             None => self.surplus(sample.reporter()),

@@ -10,6 +10,7 @@
 //! gateways of the site, are [`SiteRecord`]s.
 
 mod answer;
+mod change;
 mod codes;
 mod config;
 mod estimate;
@@ -38,7 +39,7 @@ use store::{Entry, EntryKey, Store};
 use units::Instant;
 
 /// Samples kept of a network.
-const FEW: usize = 10;
+const FEW: usize = 8;
 /// Samples kept of a network that is heard of often.
 const MANY: usize = 64;
 /// Of so many reports of a prefix one is told to the prefixes that cover it, so that a busy network
@@ -71,7 +72,7 @@ impl SiteMemory {
     pub fn report(&mut self, now: Instant, report: &SiteReport) {
         let Some(network) = Prefix::of_report(report.network) else { return };
         let at = Tick::at(now);
-        let sample = KeptSample::new(at, report);
+        let sample = KeptSample::new(at, network.label(), report);
         let count = self.insert(network, at, sample);
         if count % TOLD_TO_HALVES == 1 {
             for half in network.halves() {

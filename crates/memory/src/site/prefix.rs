@@ -66,6 +66,12 @@ impl Prefix {
         Self::new(self.bits, self.length().saturating_sub(1), self.tag & IPV6)
     }
 
+    /// The prefix in eight bits.
+    pub(super) const fn label(self) -> u8 {
+        // The golden ratio times 2^64 spreads neighbours evenly.
+        (self.bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8 ^ self.tag
+    }
+
     /// Bits.
     pub(super) const fn length(self) -> u8 {
         self.tag & !IPV6

@@ -23,8 +23,8 @@ pub struct SiteRecord {
     pub heard: u32,
     /// Reports until then; with `heard` it says which of two records is the later.
     pub sequence: u32,
-    /// Six bytes a sample: the lower half of its time, low byte first, then codes of window, rate and
-    /// round trip, and who said it.
+    /// Seven bytes a sample: the lower half of its time, low byte first, then codes of window, rate and
+    /// round trip, who said it, and of which network.
     pub samples: Vec<u8>,
 }
 
@@ -53,22 +53,18 @@ impl SiteRecord {
     pub(super) fn of<const N: usize>(entry: &Entry<N>, origins: &Origins) -> Self {
         let key = entry.key();
         let kept = entry.places.iter().filter(|place| !place.is_free());
-        let bytes = |place: &KeptSample| {
-            let [low, high] = place.at.to_le_bytes();
-            [low, high, place.window, place.rate, place.rtt, place.who]
-        };
         Self {
             network: key.prefix.network(),
             origin: origins.number_of(key.origin),
             heard: entry.heard.0,
             sequence: entry.sequence,
-            samples: kept.flat_map(bytes).collect(),
+            samples: kept.flat_map(|place| place.to_bytes()).collect(),
         }
     }
 
     /// Samples.
     pub fn len(&self) -> usize {
-        self.samples.len() / 6
+        self.samples.len() / KeptSample::BYTES
     }
 
     /// True without any.
@@ -84,13 +80,9 @@ impl SiteRecord {
     pub(super) fn entry<const N: usize>(&self, key: EntryKey) -> Entry<N> {
         let mut entry = Entry::new(key);
         (entry.heard, entry.sequence) = (Tick(self.heard), self.sequence);
-        let sample = |bytes: &[u8]| match *bytes {
-            [low, high, window, rate, rtt, who] => {
-                KeptSample { at: u16::from_le_bytes([low, high]), window, rate, rtt, who }
-            }
-            _ => KeptSample::default(),
-        };
-        let samples: Vec<_> = self.samples.chunks_exact(6).take(MOST).map(sample).collect();
+        let (samples, _) = self.samples.as_chunks::<{ KeptSample::BYTES }>();
+        let samples: Vec<_> =
+            samples.iter().take(MOST).map(|bytes| KeptSample::from_bytes(*bytes)).collect();
         entry.fill(&samples);
         entry
     }

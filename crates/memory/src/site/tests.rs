@@ -255,3 +255,36 @@ proptest! {
         }
     }
 }
+
+/// Forty windows of each of so many honest hosts, 20 to 28 kB, half of them ended by a loss.
+fn told_by(hosts: u32, share: f64) -> SiteMemory {
+    let mut site = SiteMemory::new(SiteConfig { share, ..SiteConfig::default() });
+    for n in 0..40 {
+        for host in 0..hosts {
+            let bound = if (n + host) % 2 == 0 { Bound::Loss } else { Bound::OwnStart };
+            let kilobytes = u64::from(20 + (3 * n + host) % 9);
+            site.report(at(n.into()), &report("192.0.2.0/24", host, kilobytes, bound));
+        }
+    }
+    site
+}
+
+/// The bound that `SiteConfig::reporter_share` states: one host among three or more weighs a quarter of all at
+/// most. Without its samples the answer would be one for a share of connections between (s - 1/4) / (3/4) and
+/// s / (3/4), where s is the share wanted: (0.6 - 0.25) / 0.75 = 0.467 and 0.6 / 0.75 = 0.8.
+#[test]
+fn ten_million_forged_reports_of_one_host_stay_within_the_bound() {
+    let asked = ip("192.0.2.9");
+    let window = |site: &SiteMemory| site.estimate(at(60), asked, None).unwrap().window;
+    for (kilobytes, bound) in [(1, Bound::Loss), (60_000, Bound::OwnStart)] {
+        let mut site = told_by(3, 0.6);
+        for n in 0..5_000_000_u64 {
+            site.report(at(40 + n / 250_000), &report("192.0.2.0/24", 77, kilobytes, bound));
+        }
+        let forged = window(&site);
+        let (least, most) = (window(&told_by(3, 0.8)), window(&told_by(3, 0.467)));
+        // A step of the survival function, 9 %, is what rounding may add.
+        let (least, most) = (least * 91 / 100, most * 109 / 100);
+        assert!((least..=most).contains(&forged), "{least} {forged} {most}");
+    }
+}

@@ -135,10 +135,7 @@ impl Path {
             learning.report(self.window.now(), share, &self.rtt);
         }
         if self.is_observed {
-            let path = (&self.rtt, self.window.mss());
-            if let Some(sample) = learning.notes.on_congestion(self.in_flight, path) {
-                learning.record(self.window.now(), &Sample::Transfer(sample));
-            }
+            learning.notes.on_congestion(self.in_flight, self.window.cwnd(), self.sent_total);
         }
     }
 
@@ -147,7 +144,11 @@ impl Path {
     pub(super) fn observe_ack(&mut self, sample: &AckSample) {
         let (window, mss) = (self.window.cwnd(), self.window.mss());
         if let Some(learning) = self.learning.as_deref_mut() {
-            learning.notes.on_ack(sample, window, mss);
+            let repaired = learning.notes.on_ack(sample, window, mss);
+            if repaired {
+                let met = learning.notes.take(&self.rtt, mss);
+                learning.record(sample.now, &Sample::Transfer(met));
+            }
         }
     }
 
@@ -169,9 +170,9 @@ impl Path {
             learning.report(self.window.now(), self.window.cwnd(), &self.rtt);
         }
         if self.is_observed {
-            let sample = learning.notes.take(&self.rtt, self.window.mss());
-            let counts = !self.startup.awaits_transfer() && sample.window > 0;
-            if counts || sample.bound == Bound::Loss {
+            let counts = !self.startup.awaits_transfer();
+            let sample = learning.notes.end(&self.rtt, self.window.mss());
+            if let Some(sample) = sample.filter(|s| counts || s.bound == Bound::Loss) {
                 learning.record(self.window.now(), &Sample::Transfer(sample));
             }
         }

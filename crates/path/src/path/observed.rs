@@ -1,7 +1,7 @@
 //! What a transfer has met of its path, for the memory of a site: the most that came through, or at which window a loss came,
 //! how fast data was delivered, and what kept the window from being larger.
 //!
-//! Told when all that was written is acknowledged, and by a long transfer at each further congestion.
+//! Told when a loss is repaired, or all that was written is acknowledged.
 
 use memory::TransferSample;
 use memory::site::Bound;
@@ -18,12 +18,21 @@ pub(super) struct TransferNotes {
     rate: Option<Rate>,
     /// Bytes in flight at which congestion was met.
     met: Option<u64>,
+    /// What was sent by then, bytes of the path: with its arrival the loss is repaired.
+    repaired_at: u64,
+    /// A loss of this transfer was told.
+    told: bool,
     /// Segments that went again since.
     resent: u32,
 }
 
 impl TransferNotes {
-    pub(super) fn on_ack(&mut self, sample: &AckSample, window: u64, mss: u64) {
+    /// Notes an ACK. True if with it all has arrived that was in flight when congestion was met.
+    pub(super) fn on_ack(&mut self, sample: &AckSample, window: u64, mss: u64) -> bool {
+        if self.met.is_some() {
+            // What is in flight counts what was lost, and a hole that closes arrives all at once.
+            return sample.acked_total >= self.repaired_at;
+        }
         self.most = self.most.max(sample.prior_in_flight);
         self.limited |= sample.prior_in_flight + mss > window;
         let rate = sample.delivery.and_then(|delivery| delivery.rate);
@@ -32,27 +41,34 @@ impl TransferNotes {
             Rate::from_bytes_over(rate.delivered * mss, interval)
         });
         self.rate = self.rate.max(rate);
+        false
     }
 
     pub(super) fn on_resent(&mut self) {
         self.resent = self.resent.saturating_add(u32::from(self.met.is_some()));
     }
 
-    /// Congestion is met with so much in flight. Answers what came before it, if that met congestion,
-    /// too.
-    pub(super) fn on_congestion(
-        &mut self,
-        in_flight: u64,
-        (rtt, mss): (&RttEstimator, u64),
-    ) -> Option<TransferSample> {
-        let before = self.met.is_some().then(|| self.take(rtt, mss));
-        self.met = Some(in_flight.max(self.most));
-        before
+    /// Congestion is met with so much in flight, under a window before it falls; `sent` bytes were ever sent. Meeting it
+    /// again before all of that has arrived is the same loss.
+    pub(super) fn on_congestion(&mut self, in_flight: u64, cwnd: u64, sent: u64) {
+        if self.met.is_none() {
+            self.met = Some(in_flight.max(self.most).min(cwnd));
+            self.repaired_at = sent;
+        }
+    }
+
+    /// The transfer is over: what was noted, unless that is a part behind a loss that was told.
+    pub(super) fn end(&mut self, rtt: &RttEstimator, mss: u64) -> Option<TransferSample> {
+        let behind = self.told && self.met.is_none();
+        let sample = self.take(rtt, mss);
+        self.told = false;
+        (!behind && sample.window > 0).then_some(sample)
     }
 
     /// What was noted, to begin anew.
     pub(super) fn take(&mut self, rtt: &RttEstimator, mss: u64) -> TransferSample {
-        let Self { most, limited, rate, met, resent } = std::mem::take(self);
+        let Self { most, limited, rate, met, resent, .. } = *self;
+        *self = Self { told: true, ..Self::default() };
         let window = met.unwrap_or(most);
         let unlost = if limited { Bound::OwnStart } else { Bound::Application };
         TransferSample {

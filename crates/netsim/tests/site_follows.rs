@@ -1,0 +1,147 @@
+//! After how many samples the memories of a site follow a path that has changed: the average of the paper and the one that
+//! takes windows without loss for lower bounds.
+//!
+//! One sender has transferred 1 MB every ten seconds over 20 Mbit/s with a round trip of 80 ms and a queue of 100 packets. Then
+//! the rate or the round trip is another one. Each transfer begins with what the memory answers.
+
+use link::{LinkConfig, QueueLimit};
+use memory::site::{Reporter, SiteConfig, SiteMember, SiteMemory};
+use memory::{Gateway, GatewayConfig, PathMemory, Remembered, Sample};
+use netsim::{Dumbbell, Duplex, RoundPair, Rounds, RoundsSpec, Simulation, SimulationConfig};
+use std::cell::RefCell;
+use std::net::IpAddr;
+use std::rc::Rc;
+use tcp::{MemoryKind, Scheme};
+use units::{Duration, Instant, Rate};
+use workload::Distribution;
+
+/// A memory that lives through several simulations, and what it has answered.
+struct Lasting<M> {
+    memory: M,
+    /// What of its time has passed when a simulation begins.
+    before: Duration,
+    answers: Vec<u64>,
+}
+
+impl<M: PathMemory> PathMemory for Lasting<M> {
+    fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered> {
+        let answer = self.memory.recall(now + self.before, remote);
+        self.answers.extend(answer.and_then(|answer| answer.share));
+        answer
+    }
+
+    fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
+        self.memory.record(now + self.before, remote, sample);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Path {
+    mbps: u64,
+    rtt_ms: u64,
+}
+
+const BEFORE: Path = Path { mbps: 20, rtt_ms: 80 };
+const ROUNDS: u32 = 40;
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// What a memory answers at each of [`ROUNDS`] transfers over a path.
+fn answers<M: PathMemory + 'static>(
+    path: Path,
+    (memory, kind): (&Rc<RefCell<Lasting<M>>>, MemoryKind),
+    scheme: &str,
+) -> Vec<u64> {
+    let side = LinkConfig::new(Rate::from_mbps(1000), Duration::ZERO, QueueLimit::Unlimited);
+    let delay = Duration::from_millis(path.rtt_ms / 2);
+    let wire = LinkConfig::new(Rate::from_mbps(path.mbps), delay, QueueLimit::Packets(100));
+    let bell = Dumbbell::new(1, side.unwrap(), Duplex::symmetric(wire.unwrap()));
+    let mut simulation = Simulation::new(bell.topology.clone(), SimulationConfig::default());
+    let scheme = Scheme::parse(scheme).unwrap();
+    let (from, to) = (bell.sources[0], bell.sinks[0]);
+    simulation.configure_host(from, |host| host.set_memory(kind, memory.clone()));
+    let pair = RoundPair { from, to, scheme: scheme.clone(), receiver: scheme };
+    let rounds = Rounds::new(RoundsSpec {
+        name: "rounds".into(),
+        pairs: vec![pair],
+        rounds: ROUNDS,
+        bytes: Distribution::fixed(1e6).unwrap(),
+        start: Distribution::uniform(0.0, 0.1).unwrap(),
+        first_start: None,
+        idle: PAUSE,
+        every: Duration::ZERO,
+    });
+    simulation.add(Instant::ZERO, rounds);
+    let end = Instant::ZERO + Duration::from_secs(4000);
+    simulation.run(end).unwrap();
+    let mut memory = memory.borrow_mut();
+    memory.before = memory.before + PAUSE * (u64::from(ROUNDS) + 5);
+    std::mem::take(&mut memory.answers)
+}
+
+/// What was found of one memory and one change.
+struct Followed {
+    /// Median of the last answers before, and of the last after the change, bytes.
+    settled: [u64; 2],
+    /// Transfers after the change until an answer is within a quarter of where they settle.
+    samples: Option<usize>,
+}
+
+fn median(answers: &[u64]) -> u64 {
+    let mut last: Vec<_> = answers.iter().rev().take(10).copied().collect();
+    last.sort_unstable();
+    last.get(last.len() / 2).copied().unwrap_or(0)
+}
+
+fn follow<M: PathMemory + 'static>(memory: M, kind: MemoryKind, after: Path) -> Followed {
+    let lasting = Lasting { memory, before: Duration::ZERO, answers: Vec::new() };
+    let lasting = Rc::new(RefCell::new(lasting));
+    let name = if kind == MemoryKind::Site { "site" } else { "gateway" };
+    let scheme = format!("spand+iw=10+memory={name}");
+    let before = answers(BEFORE, (&lasting, kind), &scheme);
+    let after = answers(after, (&lasting, kind), &scheme);
+    let settled = median(&after);
+    let near = |answer: &u64| answer.abs_diff(settled) * 4 <= settled;
+    Followed { settled: [median(&before), settled], samples: after.iter().position(near) }
+}
+
+fn of_site(after: Path) -> Followed {
+    let site = Rc::new(RefCell::new(SiteMemory::new(SiteConfig::default())));
+    follow(SiteMember::new(Reporter(1), site), MemoryKind::Site, after)
+}
+
+fn of_average(after: Path) -> Followed {
+    follow(Gateway::new(GatewayConfig::default()), MemoryKind::Gateway, after)
+}
+
+/// A change, what the path then carries without and with its queue of 100 packets of 1,500 bytes, and after how many samples
+/// a memory has to follow.
+struct Change {
+    what: &'static str,
+    after: Path,
+    within: usize,
+}
+
+/// The bounds: a change is looked for from four samples on, and an answer grows no more than twofold at once. A slower path
+/// has to be noticed by then; twice a doubling, with one sample each, comes to six, and the quarter may cost two more.
+#[test]
+fn a_path_that_has_changed_is_followed() {
+    let changes = [
+        Change { what: "rate / 4", after: Path { mbps: 5, ..BEFORE }, within: 8 },
+        Change { what: "rate x 4", after: Path { mbps: 80, ..BEFORE }, within: 8 },
+        Change { what: "round trip x 3", after: Path { rtt_ms: 240, ..BEFORE }, within: 8 },
+    ];
+    for Change { what, after, within } in changes {
+        let pipe = Rate::from_mbps(after.mbps).bytes_in(Duration::from_millis(after.rtt_ms));
+        let (site, average) = (of_site(after), of_average(after));
+        for (name, found) in [("site", &site), ("average", &average)] {
+            let ([before, then], samples) = (found.settled, found.samples);
+            println!("{what}, {name}: {before} to {then} bytes, pipe {pipe}, after {samples:?}");
+        }
+        let [before, settled] = site.settled;
+        assert!(site.samples.is_some_and(|samples| samples <= within), "{what}: {:?}", site.samples);
+        // The pipe is filled, and no more than the queue is used beyond it, but for what one transfer of 1 MB
+        // can show and a step of windows.
+        assert!(settled >= pipe && settled <= (pipe + 150_000).max(1_100_000), "{what}: {settled}");
+        assert!(before >= 200_000 && before <= 350_000, "{what}: {before}");
+    }
+}
