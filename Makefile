@@ -169,6 +169,13 @@ test-upgrades:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture --test-threads 1 live::
 
+# What a gateway gains: first visits to servers that know nothing of the visitor, whose network another server of the site knows,
+# beside the physical limit. Needs root, and minutes of real time.
+.PHONY: measure-gateway
+measure-gateway:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
+	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture gateway::measured
+
 # How often the agent's canary would stop, or claim a gain, where warm starts change nothing: ten thousand operators who look
 # for a month; and how soon it finds what they do change. Three minutes of two processors; OPERATORS=500 is quicker.
 OPERATORS ?= 10000

@@ -92,7 +92,7 @@ struct summary {
 	struct path_key path;
 	u64 lasted_ns; /* from its opening to the last arrival, less its pauses (count_pause) */
 	u64 bytes_acked;
-	u64 rate;	  /* that it has measured, bytes a second; 0: it has not */
+	u64 rate;	  /* of its path, as it leaves it, bytes a second; 0: not measured */
 	u32 first_window; /* segments it began with */
 	u32 last_window;
 	u32 srtt_us;
@@ -108,7 +108,7 @@ struct summary {
 	u32 stage; /* in which it opened */
 	u32 start; /* enum start */
 	u32 mss;      /* payload of a full segment, bytes */
-	u32 ssthresh; /* segments; 0: slow start had not ended */
+	u32 flight;   /* most segments that were outstanding at a time and all arrived */
 };
 
 enum { SUMMARY_WARM = 1, SUMMARY_FELL_BACK = 2, SUMMARY_CONTROL_GROUP = 4, SUMMARY_LOST_FIRST = 8,

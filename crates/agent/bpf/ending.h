@@ -10,6 +10,7 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct summary *s = bpf_ringbuf_reserve(&summaries, sizeof(*s), 0);
+	const struct path *path = bpf_map_lookup_elem(&paths, &c->path);
 	u64 lasted_ns;
 
 	if (!s) {
@@ -36,9 +37,9 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 	s->handshake_us = c->handshake_us;
 	s->stage = c->stage;
 	s->start = c->history & HAS_BEGUN_WARM ? START_WARM : c->start;
-	s->rate = measured_rate(tp, &c->measure);
+	s->rate = path ? path->rate : 0;
 	s->mss = tp->mss_cache;
-	s->ssthresh = sample->ssthresh;
+	s->flight = sample->flight;
 	bpf_ringbuf_submit(s, 0);
 }
 
@@ -51,6 +52,7 @@ static inline void take_proven_sample(const struct tcp_sock *tp, const struct co
 	u32 delivered = c->history & HAS_FALLEN_BACK ? 0 : tp->delivered - c->delivered;
 
 	take_sample(tp, c, sample);
+	sample->flight = flight;
 	sample->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, delivered);
 	/* A search says where slow start would end, and has not shown it. */
 	if (c->search.is_on && c->search.is_endless)

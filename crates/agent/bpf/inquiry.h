@@ -23,11 +23,13 @@ struct {
 
 /* What this host has learnt itself within so long no gateway knows better. */
 #define OWN_IS_FRESH (10 * US_PER_S * NS_PER_US)
-/* A page's connections open within so long: one of them asks. */
+/* A page's connections open within so long: one of them asks. Once they are open it has asked for them,
+ * unless nobody hears of handshakes here. */
 #define ASKED_LATELY (NS_PER_MS * 50)
+#define ASKED_AT_HANDSHAKE (NS_PER_MS * 3000)
 
 /* A host that knows the path asks seldom: what it knows is of use meanwhile. */
-static inline bool is_worth_asking(const struct path_key *key, u64 now)
+static inline bool is_worth_asking(const struct path_key *key, u64 now, u64 lately)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, key);
 	u64 *was;
@@ -35,19 +37,20 @@ static inline bool is_worth_asking(const struct path_key *key, u64 now)
 	if (path && (s64)(now - path->learnt_ns) < (s64)OWN_IS_FRESH)
 		return false;
 	was = bpf_map_lookup_elem(&asked, key);
-	return !was || now - *was > ASKED_LATELY;
+	return !was || now - *was > lately;
 }
 
 /* `occasion`: enum inquiry_occasion. */
 static inline void inquire(const struct path_key *key, u32 occasion)
 {
 	struct inquiry *asks;
+	u64 lately = occasion == INQUIRY_OPEN ? ASKED_AT_HANDSHAKE : ASKED_LATELY;
 	u64 now;
 
 	if (!(settings.flags & ASK_GATEWAY))
 		return;
 	now = bpf_ktime_get_ns();
-	if (!is_worth_asking(key, now))
+	if (!is_worth_asking(key, now, lately))
 		return;
 	bpf_map_update_elem(&asked, key, &now, BPF_ANY);
 	asks = bpf_ringbuf_reserve(&inquiries, sizeof(*asks), 0);

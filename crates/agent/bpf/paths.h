@@ -151,6 +151,7 @@ struct path_sample {
 	u32 min_rtt_us;
 	/* that two flights came in at, bytes a second; 0: not measured, which says nothing */
 	u64 rate;
+	u32 flight; /* most segments outstanding at a time that all arrived; for who asks alone */
 };
 
 /* In place of `learnt_ns` while a processor writes what belongs to it: 146 years ago, which is too

@@ -70,7 +70,7 @@ pub(crate) const FIELDS: [Field; 78] = [
     field("summary", "stage", 96, 4),
     field("summary", "start", 100, 4),
     field("summary", "mss", 104, 4),
-    field("summary", "ssthresh", 108, 4),
+    field("summary", "flight", 108, 4),
     field("decision", "path", 0, 24),
     field("decision", "age_ns", 24, 8),
     field("decision", "rate", 32, 8),

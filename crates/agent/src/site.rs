@@ -176,12 +176,13 @@ fn learnt_from(estimate: &Estimate, now: u64) -> Option<LearntPath> {
 /// What a connection says of its network; `None`: nothing.
 fn report_of(summary: &ConnectionSummary) -> Option<Report> {
     let mss = u64::from(summary.mss);
-    let fit = summary.bytes_acked.min(u64::from(summary.first_window) * mss);
-    let window = match summary.learnt {
-        0 if summary.retransmitted > 0 => 0,
-        0 => fit,
-        segments => u64::from(segments) * mss,
+    // What was in flight: a paced flight is wider than that, and proves the rate with it.
+    let segments = match summary.flight {
+        flight if flight > 0 && !summary.has_measured => flight,
+        // Members of a session know their common window alone.
+        _ => summary.learnt,
     };
+    let window = u64::from(segments) * mss;
     if window == 0 || summary.sent == 0 {
         return None;
     }
@@ -258,18 +259,17 @@ mod tests {
     #[test]
     fn what_bounded_a_window_is_told() {
         let bound = |summary| report_of(&summary).map(|report| (report.window, report.bound()));
-        // It ended within its first window of ten segments: so much fits at least.
-        assert_eq!(bound(summary()), Some((10_000, Bound::Over)));
-        let learnt = ConnectionSummary { learnt: 25, ..summary() };
-        assert_eq!(bound(learnt), Some((25_000, Bound::Over)));
-        assert_eq!(
-            bound(ConnectionSummary { is_warm: true, ..learnt }),
-            Some((25_000, Bound::OwnStart))
-        );
-        let measured = ConnectionSummary { has_measured: true, retransmitted: 2, ..learnt };
+        let cold = ConnectionSummary { learnt: 25, flight: 20, ..summary() };
+        assert_eq!(bound(cold), Some((20_000, Bound::Over)));
+        // What is remembered is wider than what was under way at a time: it left at the path's rate.
+        let warm = ConnectionSummary { is_warm: true, ..cold };
+        assert_eq!(bound(warm), Some((20_000, Bound::OwnStart)));
+        let measured = ConnectionSummary { has_measured: true, retransmitted: 2, ..cold };
         assert_eq!(bound(measured), Some((25_000, Bound::Loss)));
-        // It lost something and has left nothing.
+        // Nothing has arrived together since it lost something, and it has left nothing.
         assert_eq!(bound(ConnectionSummary { retransmitted: 1, ..summary() }), None);
+        let member = ConnectionSummary { learnt: 25, ..summary() };
+        assert_eq!(bound(member), Some((25_000, Bound::Over)));
         assert_eq!(bound(ConnectionSummary { sent: 0, bytes_acked: 0, ..summary() }), None);
     }
 

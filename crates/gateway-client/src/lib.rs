@@ -7,11 +7,13 @@
 mod client;
 mod config;
 mod counts;
+mod message;
 mod outbox;
 mod pending;
 mod session;
 mod transport;
 
-pub use client::{SiteClient, SiteEvent, SiteQuestion};
+pub use client::SiteClient;
 pub use config::ClientConfig;
 pub use counts::ClientStatus;
+pub use message::{SiteEvent, SiteQuestion};

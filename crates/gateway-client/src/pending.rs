@@ -1,6 +1,6 @@
 //! Questions that have been asked and not answered.
 
-use crate::client::SiteQuestion;
+use crate::message::SiteQuestion;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;

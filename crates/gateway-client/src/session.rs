@@ -1,8 +1,8 @@
 //! Speaks with one gateway after the other: asks, reports and hears, for as long as that one answers.
 
-use crate::client::{Message, SiteEvent};
 use crate::config::ClientConfig;
 use crate::counts::Counts;
+use crate::message::{Message, SiteEvent};
 use crate::outbox::Outbox;
 use crate::pending::Pending;
 use crate::transport::{causes, connect};

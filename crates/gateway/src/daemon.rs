@@ -165,10 +165,12 @@ impl Daemon {
         let mut ended = ended;
         loop {
             tokio::select! {
+                // In this order: who is told to end may have ended by now.
+                biased;
+                _ = ended.wait_for(|ended| *ended) => break,
                 _ = hang_up.recv() => reload(&self.file, &mut self.config, &self.site, &self.tls),
                 _ = terminate.recv() => break,
                 _ = interrupt.recv() => break,
-                _ = ended.wait_for(|ended| *ended) => break,
                 gone = &mut grpc => return Err(format!("the server of gRPC has ended: {gone:?}")),
             }
         }

@@ -50,12 +50,12 @@ pub struct ConnectionSummary {
     pub stage: u32,
     /// How it started.
     pub start: StartReason,
-    /// At which two of its flights were seen to come in, bytes a second; 0: not measured.
+    /// Of its path as it leaves it, bytes a second: its own measurement, or an earlier one that has done no harm; 0: there is none.
     pub rate: u64,
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Where slow start ended, segments; 0 if it had not.
-    pub ssthresh: u32,
+    /// Most segments that were outstanding at a time and have all arrived; 0: not known.
+    pub flight: u32,
     /// What it left in memory is what a loss, or BBR, has shown; otherwise the path carries that at least.
     pub has_measured: bool,
 }
@@ -98,7 +98,7 @@ impl ConnectionSummary {
             start: StartReason::of(u32::from_ne_bytes(get!(bytes, "summary", "start", 4)))?,
             rate: u64::from_ne_bytes(get!(bytes, "summary", "rate", 8)),
             mss: u32::from_ne_bytes(get!(bytes, "summary", "mss", 4)),
-            ssthresh: u32::from_ne_bytes(get!(bytes, "summary", "ssthresh", 4)),
+            flight: u32::from_ne_bytes(get!(bytes, "summary", "flight", 4)),
             has_measured: flags & Self::MEASURED != 0,
         })
     }

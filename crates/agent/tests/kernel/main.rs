@@ -13,6 +13,7 @@ mod cold;
 mod config;
 mod decisions;
 mod failing;
+mod gateway;
 mod harm;
 mod hostile;
 mod kill;

@@ -1,0 +1,269 @@
+//! A site: the agent asks a real gateway of a network as the SYN comes, so the first connection of all from there starts
+//! warm; and what becomes of connections when the gateway is gone.
+
+use crate::bed::{Agent, Bed, fastest, until};
+use calm::calmly;
+use gateway::daemon::Daemon;
+use gateway::init::{FirstGateway, Written};
+use gateway_client::{ClientConfig, ClientStatus, SiteClient};
+use gateway_proto::v1::{Bound, Collector, Network, Report};
+use ipnet::IpNet;
+use socket2::Domain;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime};
+use tokio::sync::oneshot;
+
+/// A gateway in this process, with certificates in a folder; all goes with it.
+struct Gateway {
+    folder: PathBuf,
+    address: String,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Gateway {
+    fn start() -> Self {
+        let folder =
+            std::env::temp_dir().join(format!("headstart-agent-gateway-{}", std::process::id()));
+        let first = FirstGateway {
+            hosts: vec!["127.0.0.1".to_owned()],
+            agent: "agent".to_owned(),
+            force: true,
+        };
+        let Written { gateway: file, .. } = first.write(&folder, SystemTime::now()).unwrap();
+        // Ports that are free, whatever else runs here.
+        let text = fs::read_to_string(&file).unwrap().replace(":9466", ":0").replace(":9465", ":0");
+        fs::write(&file, text).unwrap();
+        let ((end, ended), (tell, told)) = (oneshot::channel(), mpsc::channel());
+        let thread = thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let daemon = Daemon::open(&file).await.unwrap();
+                tell.send(daemon.grpc_address().unwrap().to_string()).unwrap();
+                let handle = daemon.spawn(false);
+                let _ = ended.await;
+                handle.end().await.unwrap();
+            });
+        });
+        let address = told.recv().unwrap();
+        Self { folder, address, end: Some(end), thread: Some(thread) }
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    /// What an agent has to be told of it.
+    fn options(&self) -> Vec<String> {
+        let files = [("ca", "ca.pem"), ("certificate", "agent.pem"), ("key", "agent.key")];
+        let files = files.map(|(key, name)| [format!("--gateway-{key}"), self.file(name)]);
+        [vec!["--gateway".to_owned(), self.address.clone()], files.concat()].concat()
+    }
+
+    /// As another server of the site: it has lost something at this window on the way to this network.
+    fn teach(&self, network: IpNet, window: u64, min_rtt: Duration) {
+        let config = ClientConfig {
+            gateways: vec![self.address.clone()],
+            ca: Path::new(&self.file("ca.pem")).into(),
+            certificate: Path::new(&self.file("agent.pem")).into(),
+            key: Path::new(&self.file("agent.key")).into(),
+            collector: Collector::Agent,
+            version: "1".to_owned(),
+        };
+        let client = SiteClient::<()>::start(config, |_| false).unwrap();
+        for _ in 0..8 {
+            client.report(Report {
+                network: Some(Network::of(network)),
+                window,
+                min_rtt_us: u64::try_from(min_rtt.as_micros()).unwrap(),
+                sent: 100,
+                lost: 1,
+                bound: Bound::Loss.into(),
+                ..Report::default()
+            });
+        }
+        assert!(client.flush(Duration::from_secs(30)), "{:?}", client.status());
+        assert_eq!(client.status().reports_taken, 8, "{:?}", client.status());
+    }
+
+    /// It goes away, and whoever it speaks with is told.
+    fn stop(&mut self) {
+        if let Some(end) = self.end.take() {
+            let _ = end.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || thread::panicking(), "the gateway has failed");
+        }
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.stop();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn asking(bed: &Bed, gateway: &Gateway) -> Agent {
+    let options = [gateway.options(), vec!["--log".to_owned(), "debug".to_owned()]].concat();
+    let agent = bed.agent(&options.iter().map(String::as_str).collect::<Vec<_>>());
+    until("a gateway answers", || of_gateways(&agent).gateway.is_some());
+    agent
+}
+
+fn of_gateways(agent: &Agent) -> ClientStatus {
+    agent.status().gateway.expect("it has gateways")
+}
+
+/// The client's network, as all know it.
+fn network(bed: &Bed) -> IpNet {
+    IpNet::new(bed.client.addresses().v4.into(), 24).unwrap().trunc()
+}
+
+/// A handshake of 80 ms, the request's half round trip and the answer's: 160 ms and, at 20 Mbit/s, 13 ms for 30 kB and headers. A
+/// cold start sends 10 of the 21 segments first, and the others a round trip later.
+const WARM: Duration = Duration::from_millis(200);
+
+#[test]
+fn the_first_connection_of_all_starts_warm_with_what_another_server_knows() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let gateway = Gateway::start();
+        gateway.teach(network(&bed), 100 * 1448, Duration::from_millis(80));
+        let agent = asking(&bed, &gateway);
+        let server = bed.serve(Domain::IPV4, None);
+        let took = bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        let said = agent.said();
+        let start = said.lines().find(|line| line.contains(" start to ")).unwrap().to_owned();
+        assert!(start.contains("occasion=opening start=warm "), "{start}");
+        assert!(took < WARM, "{took:?}: {start}");
+        let status = of_gateways(&agent);
+        assert_eq!((status.asked, status.in_time, status.late, status.none), (1, 1, 0, 0));
+        until("the gateway hears how it went", || of_gateways(&agent).reports_taken >= 1);
+    });
+}
+
+#[test]
+fn what_no_server_knows_starts_cold_and_teaches_the_others() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let gateway = Gateway::start();
+        let first = asking(&bed, &gateway);
+        let server = bed.serve(Domain::IPV4, None);
+        let cold = bed.visit(&server, 30_000);
+        first.wait_for_closed(1);
+        assert!(cold > WARM, "{cold:?}");
+        assert_eq!(of_gateways(&first).none, 1);
+        until("the gateway hears of it", || of_gateways(&first).reports_taken >= 1);
+        drop(first);
+        // Another server: an agent that knows nothing. There is one machine's memory at a time in the kernel, so it comes later.
+        let second = asking(&bed, &gateway);
+        assert_eq!(second.paths().len(), 0);
+        bed.visit(&server, 30_000);
+        second.wait_for_closed(1);
+        let said = second.said();
+        assert!(said.contains("occasion=opening start=warm "), "{said}");
+    });
+}
+
+#[test]
+fn a_gateway_that_is_gone_costs_the_gain_and_nothing_else() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let mut gateway = Gateway::start();
+        let agent = asking(&bed, &gateway);
+        let server = bed.serve(Domain::IPV4, None);
+        gateway.stop();
+        until("it is missed", || of_gateways(&agent).gateway.is_none());
+        let cold = bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        // Two round trips for the data, one for the handshake, and room for a busy machine.
+        assert!(cold < Duration::from_millis(400), "{cold:?}");
+        let warm = fastest((0..3).map(|_| bed.visit(&server, 30_000)));
+        assert!(warm < WARM, "{warm:?}: what the agent knows itself it goes on to use");
+        let status = of_gateways(&agent);
+        assert_eq!((status.in_time, status.reports_taken), (0, 0), "{status:?}");
+        assert!(status.trouble.is_some());
+    });
+}
+
+#[test]
+fn an_answer_that_does_not_fit_the_round_trip_is_not_used() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let gateway = Gateway::start();
+        // Another path: of 400 ms, where this one has 80, less than half.
+        gateway.teach(network(&bed), 100 * 1448, Duration::from_millis(400));
+        let agent = asking(&bed, &gateway);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        let said = agent.said();
+        assert!(said.contains("occasion=opening start=round-trip window=10 "), "{said}");
+    });
+}
+
+/// The physical limit of a first visit: the handshake, the way there and back, and all packets, full ones but for the last, on the
+/// link one after the other.
+fn limit_of(mbps: u64, rtt: Duration, bytes: u64) -> Duration {
+    const MSS: u64 = 1448;
+    const HEADERS: u64 = 52;
+    let on_the_wire = bytes + bytes.div_ceil(MSS) * HEADERS;
+    rtt * 2 + Duration::from_micros(on_the_wire * 8 / mbps)
+}
+
+/// What a gateway gains: visits to servers that know nothing of the visitor, each after one to another server of the site,
+/// beside visits to a server that was visited before, and beside cold ones. Prints a table for docs/gateway.
+#[test]
+#[ignore = "measures, for minutes: `make measure-gateway`"]
+fn measured_gain_of_a_site() {
+    const VISITS: usize = 20;
+    println!(
+        "link, ms, bytes: limit; cold; same server, other server (medians over limit); others within 1.05"
+    );
+    for (mbps, rtt_ms) in [(5, 20), (20, 20), (100, 20), (5, 200), (20, 200), (100, 200), (20, 80)]
+    {
+        let Some(bed) = Bed::over(crate::bed::link_of(mbps, rtt_ms, 100)) else { return };
+        bed.widen_receive_window();
+        let gateway = Gateway::start();
+        let agent = asking(&bed, &gateway);
+        let server = bed.serve(Domain::IPV4, None);
+        for bytes in [30_000, 200_000] {
+            let visit = |forgets: bool| {
+                if forgets {
+                    agent.forget(None);
+                }
+                let closed = agent.closed();
+                let took = bed.visit(&server, bytes);
+                agent.wait_for_closed(closed + 1);
+                took
+            };
+            let cold = visit(true);
+            let taken = of_gateways(&agent).reports_taken;
+            let same: Vec<_> = (0..VISITS).map(|_| visit(false)).collect();
+            until("reports have arrived", || of_gateways(&agent).reports_taken > taken);
+            let others: Vec<_> = (0..VISITS).map(|_| visit(true)).collect();
+            let limit = limit_of(mbps, Duration::from_millis(rtt_ms), bytes);
+            let over = |time: Duration| time.as_secs_f64() / limit.as_secs_f64();
+            let within = others.iter().filter(|time| over(**time) <= 1.05).count();
+            println!(
+                "{mbps} Mbit/s, {rtt_ms}, {bytes}: {:.1} ms; {:.3}; {:.3}, {:.3}; {within} of {VISITS}",
+                limit.as_secs_f64() * 1e3,
+                over(cold),
+                over(crate::bed::median(same.into_iter())),
+                over(crate::bed::median(others.into_iter())),
+            );
+        }
+        let status = of_gateways(&agent);
+        println!(
+            "  asked {}, in time {}, late {}, none {}",
+            status.asked, status.in_time, status.late, status.none
+        );
+    }
+}
