@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Server;
@@ -62,6 +62,7 @@ impl std::fmt::Debug for Daemon {
 #[derive(Debug)]
 pub struct DaemonHandle {
     end: watch::Sender<bool>,
+    reload: Arc<Notify>,
     task: JoinHandle<Result<(), String>>,
 }
 
@@ -115,15 +116,16 @@ impl Daemon {
     /// Runs until `end` of the handle, or until a signal if `signals`.
     pub fn spawn(self, signals: bool) -> DaemonHandle {
         let (end, ended) = watch::channel(false);
-        let stop = end.clone();
-        let task = tokio::spawn(self.run(stop, ended, signals));
-        DaemonHandle { end, task }
+        let (stop, reload) = (end.clone(), Arc::new(Notify::new()));
+        let task = tokio::spawn(self.run(stop, ended, Arc::clone(&reload), signals));
+        DaemonHandle { end, reload, task }
     }
 
     async fn run(
         mut self,
         end: watch::Sender<bool>,
         ended: watch::Receiver<bool>,
+        wish: Arc<Notify>,
         signals: bool,
     ) -> Result<(), String> {
         let mut hang_up = wished(signals, SignalKind::hangup())?;
@@ -169,6 +171,7 @@ impl Daemon {
                 biased;
                 _ = ended.wait_for(|ended| *ended) => break,
                 _ = hang_up.recv() => reload(&self.file, &mut self.config, &self.site, &self.tls),
+                () = wish.notified() => reload(&self.file, &mut self.config, &self.site, &self.tls),
                 _ = terminate.recv() => break,
                 _ = interrupt.recv() => break,
                 gone = &mut grpc => return Err(format!("the server of gRPC has ended: {gone:?}")),
@@ -196,6 +199,11 @@ impl Daemon {
 }
 
 impl DaemonHandle {
+    /// Has it read its configuration and certificates anew, as SIGHUP does; does not wait.
+    pub fn reload(&self) {
+        self.reload.notify_one();
+    }
+
     /// Ends it, and waits until all is saved.
     ///
     /// # Errors

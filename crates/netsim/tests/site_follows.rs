@@ -138,7 +138,11 @@ fn a_path_that_has_changed_is_followed() {
             println!("{what}, {name}: {before} to {then} bytes, pipe {pipe}, after {samples:?}");
         }
         let [before, settled] = site.settled;
-        assert!(site.samples.is_some_and(|samples| samples <= within), "{what}: {:?}", site.samples);
+        assert!(
+            site.samples.is_some_and(|samples| samples <= within),
+            "{what}: {:?}",
+            site.samples
+        );
         // The pipe is filled, and no more than the queue is used beyond it, but for what one transfer of 1 MB
         // can show and a step of windows.
         assert!(settled >= pipe && settled <= (pipe + 150_000).max(1_100_000), "{what}: {settled}");

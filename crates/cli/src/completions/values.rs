@@ -44,7 +44,9 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         ("init" | "certificate", "folder") => Completion::files(FilesOffered::Folders),
         ("revoke", "certificate") => Completion::files(FilesOffered::Ending(&[".pem"])),
         ("report", "file") => Completion::files(FilesOffered::Ending(&[".jsonl", ".json"])),
-        ("replay", "log") => Completion::files(FilesOffered::Ending(&[".log", ".log.gz", ".json", ".pcap", ".pcapng"])),
+        ("replay", "log") => Completion::files(FilesOffered::Ending(&[
+            ".log", ".log.gz", ".json", ".pcap", ".pcapng",
+        ])),
         ("analyze", "out") => Completion::files(FilesOffered::Folders),
         ("capture", "interface") => interfaces(),
         ("capture", "write") => Completion::files(FilesOffered::Ending(&[".pcap"])),

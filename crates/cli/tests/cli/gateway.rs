@@ -28,7 +28,10 @@ impl Gateway {
         let folder = folder(name);
         let _ = fs::remove_dir_all(&folder);
         stdout(&["gateway", "init", folder.to_str().unwrap()]);
-        replace(&folder.join("gateway.toml"), &[("127.0.0.1:9466", "127.0.0.1:0"), ("127.0.0.1:9465", "127.0.0.1:0")]);
+        replace(
+            &folder.join("gateway.toml"),
+            &[("127.0.0.1:9466", "127.0.0.1:0"), ("127.0.0.1:9465", "127.0.0.1:0")],
+        );
         let config = folder.join("gateway.toml");
         let mut child = command(&["gateway", "--config", config.to_str().unwrap()])
             .stderr(Stdio::piped())
@@ -36,8 +39,12 @@ impl Gateway {
             .unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
         // headstart gateway: agents at ADDRESS; dashboard at http://ADDRESS
-        let line = lines.into_iter().find(|line| line.contains("dashboard at")).expect("it says where it is");
-        let word = |behind: &str| line.split(behind).nth(1).unwrap().split(';').next().unwrap().to_owned();
+        let line = lines
+            .into_iter()
+            .find(|line| line.contains("dashboard at"))
+            .expect("it says where it is");
+        let word =
+            |behind: &str| line.split(behind).nth(1).unwrap().split(';').next().unwrap().to_owned();
         let (grpc, http) = (word("agents at "), word("http://"));
         replace(&folder.join("agent.toml"), &[("127.0.0.1:9466", &grpc)]);
         Self { child, folder, http }
@@ -45,7 +52,8 @@ impl Gateway {
 
     fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.http).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.http).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.http)
+            .unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         text
@@ -103,7 +111,10 @@ fn what_is_there_already_is_not_written_over() {
     let output = headstart(&["gateway", "--config", shown, "--check"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("gateway.toml:10: unknown key \"retension\" (did you mean \"retention\"?)"), "{said}");
+    assert!(
+        said.contains("gateway.toml:10: unknown key \"retension\" (did you mean \"retention\"?)"),
+        "{said}"
+    );
 }
 
 #[test]
