@@ -155,6 +155,8 @@ impl Daemon {
                 let _ = draining.wait_for(|ended| *ended).await;
             });
         let mut grpc = tokio::spawn(grpc);
+        // All is restored, and agents are heard from here on.
+        self.site.set_ready(true);
         let http = tokio::spawn(http::serve(self.http, Arc::clone(&self.site), ended.clone()));
         let chores = tokio::spawn(chores(
             Arc::clone(&self.site),
@@ -162,7 +164,6 @@ impl Daemon {
             self.config.save_every,
         ));
         let sharing = self.shared.map(|store| tokio::spawn(store.run(Arc::clone(&self.site))));
-        self.site.set_ready(true);
         notify(&[NotifyState::Ready]);
         let mut ended = ended;
         loop {
