@@ -48,8 +48,10 @@ DESTDIR  ?=
 BINARIES ?= $(TARGET)/release
 CONFIG   := /etc/headstart/agent.toml
 UNIT     := lib/systemd/system/headstart-agent.service
+UNIT_OF_GATEWAY := lib/systemd/system/headstart-gateway.service
 DOC      := share/doc/headstart
 OF_AGENT := crates/agent
+OF_GATEWAY := crates/gateway
 MAN      := share/man/man1
 BASH_COMPLETIONS ?= share/bash-completion/completions
 ZSH_COMPLETIONS  ?= share/zsh/site-functions
@@ -59,6 +61,7 @@ INTO      = $(DESTDIR)$(PREFIX)
 PROGRAMS := headstart headstart-agent
 # For Prometheus and Grafana.
 WATCHING := prometheus/headstart-agent.rules.yml grafana/headstart-agent.json
+WATCHING_GATEWAY := prometheus/headstart-gateway.rules.yml grafana/headstart-gateway.json
 
 install:
 	@for program in $(PROGRAMS); do [ -x "$(BINARIES)/$$program" ] || \
@@ -74,9 +77,12 @@ install:
 		ln -sf headstart.fish $(FISH_COMPLETIONS)/headstart-agent.fish
 	install -D -m 644 $(OF_AGENT)/include/headstart.h "$(INTO)/include/headstart.h"
 	install -D -m 644 $(OF_AGENT)/share/headstart-agent.service "$(INTO)/$(UNIT)"
-	sed -i 's|/usr/bin/|$(PREFIX)/bin/|' "$(INTO)/$(UNIT)"
+	install -D -m 644 $(OF_GATEWAY)/share/headstart-gateway.service "$(INTO)/$(UNIT_OF_GATEWAY)"
+	sed -i 's|/usr/bin/|$(PREFIX)/bin/|' "$(INTO)/$(UNIT)" "$(INTO)/$(UNIT_OF_GATEWAY)"
 	install -D -m 644 $(OF_AGENT)/share/agent.toml "$(INTO)/$(DOC)/agent.toml"
 	for file in $(WATCHING); do install -D -m 644 $(OF_AGENT)/share/$$file "$(INTO)/share/headstart/$$file" || exit 1; done
+	for file in $(WATCHING_GATEWAY); do \
+		install -D -m 644 $(OF_GATEWAY)/share/$$file "$(INTO)/share/headstart/$$file" || exit 1; done
 	install -m 644 LICENSE-* "$(INTO)/$(DOC)"
 	for file in $(DOCUMENTS); do install -D -m 644 $$file "$(INTO)/$(DOC)/$$file" || exit 1; done
 	[ -e "$(DESTDIR)$(CONFIG)" ] || install -D -m 644 $(OF_AGENT)/share/agent.toml "$(DESTDIR)$(CONFIG)"
@@ -94,10 +100,10 @@ test-image: image
 
 # What `make install` with the same PREFIX and DESTDIR has put there; a configuration that was changed stays.
 uninstall:
-	cd "$(INTO)" && rm -f $(PROGRAMS:%=bin/%) include/headstart.h $(UNIT) $(DOC)/LICENSE-* \
+	cd "$(INTO)" && rm -f $(PROGRAMS:%=bin/%) include/headstart.h $(UNIT) $(UNIT_OF_GATEWAY) $(DOC)/LICENSE-* \
 		$(MAN)/headstart.1 $(MAN)/headstart-*.1 $(PROGRAMS:%=$(BASH_COMPLETIONS)/%) $(ZSH_COMPLETIONS)/_headstart \
 		$(PROGRAMS:%=$(FISH_COMPLETIONS)/%.fish) $(DOC)/README.md $(DOC)/GLOSSARY.md
-	cd "$(INTO)" && rm -rf $(DOC)/docs $(DOC)/scripts && rm -f $(WATCHING:%=share/headstart/%) && \
+	cd "$(INTO)" && rm -rf $(DOC)/docs $(DOC)/scripts && rm -f $(WATCHING:%=share/headstart/%) $(WATCHING_GATEWAY:%=share/headstart/%) && \
 		rmdir --ignore-fail-on-non-empty -p share/headstart/prometheus share/headstart/grafana 2>/dev/null || true
 	! cmp -s "$(INTO)/$(DOC)/agent.toml" "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
 	rm -f "$(INTO)/$(DOC)/agent.toml"

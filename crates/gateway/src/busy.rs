@@ -56,19 +56,22 @@ impl BusyNetworks {
         self.0.get_or_insert_mut(network, BusyNetwork::default).reports += 1;
     }
 
+    /// Whether a point of its history is due.
+    pub fn wants_estimate(&self, now: Instant, network: &IpNet) -> bool {
+        self.0.peek(network).is_some_and(|busy| busy.is_due(now))
+    }
+
     /// The estimate of `network` is now this.
     pub fn note_estimate(&mut self, now: Instant, network: IpNet, estimate: &SiteEstimate) {
         let Some(busy) = self.0.peek_mut(&network) else { return };
-        let at_s = now.as_secs_f64();
-        let last = busy.history.back().map_or(f64::NEG_INFINITY, |point| point.at_s);
-        if at_s - last < EVERY.as_secs_f64() {
+        if !busy.is_due(now) {
             return;
         }
         if busy.history.len() == POINTS {
             busy.history.pop_front();
         }
         busy.history.push_back(HistoryPoint {
-            at_s,
+            at_s: now.as_secs_f64(),
             window: estimate.window,
             rate: estimate.rate.map(|rate| rate.as_bps()),
             min_rtt_ms: estimate.min_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
@@ -97,5 +100,13 @@ impl BusyNetworks {
         for key in within {
             self.0.pop(&key);
         }
+    }
+}
+
+impl BusyNetwork {
+    /// Whether the last point of its history is old enough for another.
+    fn is_due(&self, now: Instant) -> bool {
+        let last = self.history.back().map_or(f64::NEG_INFINITY, |point| point.at_s);
+        now.as_secs_f64() - last >= EVERY.as_secs_f64()
     }
 }

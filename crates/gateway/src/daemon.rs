@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Server;
@@ -62,6 +62,7 @@ impl std::fmt::Debug for Daemon {
 #[derive(Debug)]
 pub struct DaemonHandle {
     end: watch::Sender<bool>,
+    reload: Arc<Notify>,
     task: JoinHandle<Result<(), String>>,
 }
 
@@ -115,15 +116,16 @@ impl Daemon {
     /// Runs until `end` of the handle, or until a signal if `signals`.
     pub fn spawn(self, signals: bool) -> DaemonHandle {
         let (end, ended) = watch::channel(false);
-        let stop = end.clone();
-        let task = tokio::spawn(self.run(stop, ended, signals));
-        DaemonHandle { end, task }
+        let (stop, reload) = (end.clone(), Arc::new(Notify::new()));
+        let task = tokio::spawn(self.run(stop, ended, Arc::clone(&reload), signals));
+        DaemonHandle { end, reload, task }
     }
 
     async fn run(
         mut self,
         end: watch::Sender<bool>,
         ended: watch::Receiver<bool>,
+        wish: Arc<Notify>,
         signals: bool,
     ) -> Result<(), String> {
         let mut hang_up = wished(signals, SignalKind::hangup())?;
@@ -153,6 +155,8 @@ impl Daemon {
                 let _ = draining.wait_for(|ended| *ended).await;
             });
         let mut grpc = tokio::spawn(grpc);
+        // All is restored, and agents are heard from here on.
+        self.site.set_ready(true);
         let http = tokio::spawn(http::serve(self.http, Arc::clone(&self.site), ended.clone()));
         let chores = tokio::spawn(chores(
             Arc::clone(&self.site),
@@ -160,7 +164,6 @@ impl Daemon {
             self.config.save_every,
         ));
         let sharing = self.shared.map(|store| tokio::spawn(store.run(Arc::clone(&self.site))));
-        self.site.set_ready(true);
         notify(&[NotifyState::Ready]);
         let mut ended = ended;
         loop {
@@ -169,6 +172,7 @@ impl Daemon {
                 biased;
                 _ = ended.wait_for(|ended| *ended) => break,
                 _ = hang_up.recv() => reload(&self.file, &mut self.config, &self.site, &self.tls),
+                () = wish.notified() => reload(&self.file, &mut self.config, &self.site, &self.tls),
                 _ = terminate.recv() => break,
                 _ = interrupt.recv() => break,
                 gone = &mut grpc => return Err(format!("the server of gRPC has ended: {gone:?}")),
@@ -196,6 +200,11 @@ impl Daemon {
 }
 
 impl DaemonHandle {
+    /// Has it read its configuration and certificates anew, as SIGHUP does; does not wait.
+    pub fn reload(&self) {
+        self.reload.notify_one();
+    }
+
     /// Ends it, and waits until all is saved.
     ///
     /// # Errors

@@ -27,6 +27,8 @@ use units::Instant;
 const AT_A_TIME: usize = 128;
 /// Networks that have changed and of which subscribers have not been told yet.
 const MOST_CHANGED: usize = 65_536;
+/// Of these, so many are told at a time; the others the next time.
+const MOST_TOLD: usize = 4096;
 /// While the whole memory is read, reports wait so long at a time.
 const READING: Duration = Duration::from_millis(1);
 /// Updates that wait for a subscriber at most.
@@ -117,9 +119,8 @@ impl Tenant {
     /// lock would hold them up.
     pub fn read_whole<T>(&self, read: impl FnOnce(&SiteMemory) -> T) -> T {
         self.is_read_whole.store(true, Ordering::Release);
-        let found = read(&self.memory());
-        self.is_read_whole.store(false, Ordering::Release);
-        found
+        let _end = ReadingEnd(&self.is_read_whole);
+        read(&self.memory())
     }
 
     /// What is known beside the estimator.
@@ -373,7 +374,18 @@ impl Tenant {
 
     /// Notes the estimates of networks that have changed for their histories, and tells subscribers, if there are any.
     pub fn tell_changes(&self, now: Instant) {
-        let changed: Vec<IpNet> = self.known().changed.drain().collect();
+        let has_subscribers = self.updates.receiver_count() > 0;
+        let changed: Vec<IpNet> = {
+            let mut known = self.known();
+            let some: Vec<IpNet> = known.changed.iter().take(MOST_TOLD).copied().collect();
+            for network in &some {
+                known.changed.remove(network);
+            }
+            // Without subscribers only histories want an estimate, and seldom.
+            let is_wanted =
+                |network: &IpNet| has_subscribers || known.busy.wants_estimate(now, network);
+            some.into_iter().filter(is_wanted).collect()
+        };
         for some in changed.chunks(AT_A_TIME) {
             let estimates: Vec<_> = {
                 let memory = self.memory();
@@ -386,7 +398,7 @@ impl Tenant {
                 known.busy.note_estimate(now, *network, estimate);
             }
             drop(known);
-            if self.updates.receiver_count() > 0 {
+            if has_subscribers {
                 let update = |estimate| Update { what: Some(v1::update::What::Estimate(estimate)) };
                 let told = estimates
                     .iter()
@@ -394,6 +406,15 @@ impl Tenant {
                 told.for_each(|estimate| self.tell(update(estimate)));
             }
         }
+    }
+}
+
+/// Lets reports go on, also where reading has panicked.
+struct ReadingEnd<'a>(&'a AtomicBool);
+
+impl Drop for ReadingEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
     }
 }
 

@@ -38,6 +38,7 @@
 //!
 //! No I/O, no clock, no randomness; bounded in destinations and in samples.
 
+mod bound;
 mod cache;
 mod gate;
 mod gateway;

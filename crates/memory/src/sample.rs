@@ -1,6 +1,6 @@
 //! What a path has learnt.
 
-use crate::site::Bound;
+use crate::bound::ReportBound as Bound;
 use units::{Duration, Rate};
 
 /// Something learnt of the way to a destination.

@@ -41,6 +41,21 @@ const FREE: &[&str] = &[
     "time",
     "count",
     "anonymize",
+    "host",
+    "agent",
+    "name",
+    "tenant",
+    "days",
+    "span",
+    "times",
+    "fd",
+    "pid",
+    "network",
+    "window",
+    "rate",
+    "rtt",
+    "sent",
+    "lost",
 ];
 
 fn typed(command: &str, argument: &str, typed: &str) -> Completion {

@@ -38,6 +38,15 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             ".pcapng.gz",
             ".pcapng.zst",
         ])),
+        ("gateway" | "report" | "revoke", "config") | ("replay", "to") => {
+            Completion::files(FilesOffered::Ending(&[".toml"]))
+        }
+        ("init" | "certificate", "folder") => Completion::files(FilesOffered::Folders),
+        ("revoke", "certificate") => Completion::files(FilesOffered::Ending(&[".pem"])),
+        ("report", "file") => Completion::files(FilesOffered::Ending(&[".jsonl", ".json"])),
+        ("replay", "log") => Completion::files(FilesOffered::Ending(&[
+            ".log", ".log.gz", ".json", ".pcap", ".pcapng",
+        ])),
         ("analyze", "out") => Completion::files(FilesOffered::Folders),
         ("capture", "interface") => interfaces(),
         ("capture", "write") => Completion::files(FilesOffered::Ending(&[".pcap"])),

@@ -20,6 +20,9 @@ fn help_teaches_by_example() {
         &["emulate", "--help"],
         &["capture", "--help"],
         &["serve", "--help"],
+        &["gateway", "--help"],
+        &["gateway", "init", "--help"],
+        &["report", "--help"],
         &["script", "--help"],
         &["completions", "--help"],
     ] {

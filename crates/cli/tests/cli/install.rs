@@ -83,6 +83,7 @@ fn all_that_is_installed_comes_and_goes() {
         ("opt/hs/bin/headstart-agent", 0o755),
         ("opt/hs/include/headstart.h", 0o644),
         (UNIT, 0o644),
+        ("opt/hs/lib/systemd/system/headstart-gateway.service", 0o644),
         ("opt/hs/share/bash-completion/completions/headstart", 0o644),
         ("opt/hs/share/bash-completion/completions/headstart-agent", 0o644),
         ("opt/hs/share/doc/headstart/GLOSSARY.md", 0o644),
@@ -95,7 +96,9 @@ fn all_that_is_installed_comes_and_goes() {
         ("opt/hs/share/fish/vendor_completions.d/headstart-agent.fish", 0o644),
         ("opt/hs/share/fish/vendor_completions.d/headstart.fish", 0o644),
         ("opt/hs/share/headstart/grafana/headstart-agent.json", 0o644),
+        ("opt/hs/share/headstart/grafana/headstart-gateway.json", 0o644),
         ("opt/hs/share/headstart/prometheus/headstart-agent.rules.yml", 0o644),
+        ("opt/hs/share/headstart/prometheus/headstart-gateway.rules.yml", 0o644),
         ("opt/hs/share/zsh/site-functions/_headstart", 0o644),
     ];
     let is_of = |folder: &'static str| move |file: &&(String, u32)| file.0.starts_with(folder);

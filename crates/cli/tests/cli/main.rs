@@ -12,6 +12,7 @@ mod capture;
 mod commands;
 mod completions;
 mod emulate;
+mod gateway;
 mod install;
 mod man;
 mod papers;

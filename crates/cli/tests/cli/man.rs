@@ -31,10 +31,11 @@ fn every_command_has_a_page_with_all_sections() {
         pages.iter().map(|page| page.file_stem().unwrap().to_str().unwrap()).collect();
     // The agent's page comes from its own program.
     let expected = commands(&["--help"]).into_iter().filter(|name| name != "agent");
-    let below_check =
-        commands(&["check", "--help"]).into_iter().map(|name| format!("check-{name}"));
+    let below = ["check", "gateway"].into_iter().flat_map(|group| {
+        commands(&[group, "--help"]).into_iter().map(move |name| format!("{group}-{name}"))
+    });
     let expected: Vec<String> =
-        expected.chain(below_check).map(|name| format!("headstart-{name}")).collect();
+        expected.chain(below).map(|name| format!("headstart-{name}")).collect();
     assert!(expected.len() > 15, "{expected:?}");
     for name in &expected {
         assert!(names.contains(&name.as_str()), "no page {name}");

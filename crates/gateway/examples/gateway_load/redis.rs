@@ -3,7 +3,7 @@
 
 use super::{now, paced, tell};
 use gateway_proto::v1::Network;
-use redis::AsyncCommands;
+use redis::{AsyncCommands, AsyncConnectionConfig};
 use std::error::Error;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -35,7 +35,9 @@ pub(super) async fn run(
     let _server = Server(child);
     tokio::time::sleep(Duration::from_millis(500)).await;
     let client = redis::Client::open(format!("redis://127.0.0.1:{port}/0"))?;
-    let mut connection = client.get_multiplexed_async_connection().await?;
+    // A busy machine takes longer than the client's own patience of half a second.
+    let patient = AsyncConnectionConfig::new().set_response_timeout(None);
+    let mut connection = client.get_multiplexed_async_connection_with_config(&patient).await?;
     let keys: Vec<String> =
         networks.iter().filter_map(Network::to_net).map(|net| net.to_string()).collect();
     let (begin, mut taken) = (now(), 0);

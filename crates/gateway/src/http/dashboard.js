@@ -62,7 +62,7 @@ function interval(ratio) {
   const x = (value) => 192 * Math.min(1, Math.max(0, Math.log2(value / 0.25) / 3));
   svg.append(shape("line", { class: "even", x1: x(1), x2: x(1), y1: 0, y2: 16 }));
   svg.append(shape("line", { class: "whisker", x1: x(ratio.low), x2: Math.max(x(ratio.high), x(ratio.low) + 1), y1: 8, y2: 8 }));
-  svg.append(shape("circle", { class: "dot", cx: x(ratio.estimate), cy: 8, r: 4 }));
+  svg.append(shape("circle", { class: "dot", cx: x(ratio.estimate), cy: 8, r: 3 }));
   return svg;
 }
 
@@ -76,8 +76,10 @@ function plot(id, points, value) {
   const most = Math.max(...known.map((pair) => pair[1])) * 1.1 || 1;
   const place = ([time, height]) => `${(8 + 384 * (time - begin) / (end - begin)).toFixed(1)},${(112 - 100 * height / most).toFixed(1)}`;
   const label = shape("text", { x: 8, y: 14 });
-  label.textContent = `${text(known[known.length - 1][1], 1)} now, ${text(most / 1.1, 1)} at most, over ${text(end - begin)} s`;
-  svg.replaceChildren(shape("polyline", { class: "line", points: known.map(place).join(" ") }), label);
+  label.textContent = `${text(known[known.length - 1][1], 1)} now, ${text(most / 1.1, 1)} at most, over ${text(known[known.length - 1][0] - begin)} s`;
+  const [x, y] = place(known[known.length - 1]).split(",");
+  const last = shape("circle", { class: "dot", cx: x, cy: y, r: 2.5 });
+  svg.replaceChildren(last, shape("polyline", { class: "line", points: known.map(place).join(" ") }), label);
 }
 
 const size = (bytes) => bytes === null ? "more" : bytes >= 1048576 ? `${bytes / 1048576} MiB` : `${bytes / 1024} KiB`;

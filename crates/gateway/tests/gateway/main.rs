@@ -2,6 +2,7 @@
 
 mod bed;
 mod hostile;
+mod passive;
 mod protocol;
 mod restart;
 mod security;

@@ -30,9 +30,9 @@ async fn what_one_reports_another_is_told() {
     let told = estimate(&answer);
     assert_eq!(told.network, Some(network("192.0.2.0/24")));
     assert_eq!((told.source(), told.reporters), (Source::Network, 1));
-    // 99 of 100 segments of 200,000 bytes arrived, and 20 Mbit/s over 80 ms are as much: codes of the estimator are
-    // exact to some per cent, and it answers at most what is carried.
-    assert!((100_000..=210_000).contains(&told.window), "{told:?}");
+    // 99 of 100 segments of 200,000 bytes arrived, and 20 Mbit/s over 80 ms are as much. The estimator keeps windows, rates and
+    // round trips in steps of 4.4, 9.1 and 6.5 %, so half a step of each is the most that it is off: 10 %.
+    assert!((180_000..=220_000).contains(&told.window), "{told:?}");
     running.handle.end().await.unwrap();
 }
 

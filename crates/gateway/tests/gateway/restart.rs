@@ -25,7 +25,9 @@ async fn what_is_known_outlives_a_restart() {
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     let answer = client.ask(query("192.0.2.0/24")).await.unwrap().into_inner();
     let Some(answer::Result::Estimate(estimate)) = answer.result else { panic!("{answer:?}") };
-    assert_eq!((estimate.source(), estimate.window), (Source::Network, window));
+    assert_eq!(estimate.source(), Source::Network);
+    // Samples are a moment older, and so weigh a little less beside what the site knows.
+    assert!(estimate.window.abs_diff(window) < window / 100, "{} and {window}", estimate.window);
     running.handle.end().await.unwrap();
 }
 

@@ -128,3 +128,27 @@ async fn only_an_operator_has_networks_forgotten() {
     assert_eq!(operator.forget(forget).await.unwrap().into_inner().forgotten, 1);
     running.handle.end().await.unwrap();
 }
+
+#[tokio::test]
+async fn rules_change_without_a_restart_and_a_wrong_file_changes_nothing() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
+    let before = bed.text("gateway.toml");
+    fs::write(bed.file("gateway.toml"), format!("{before}{NARROW}")).unwrap();
+    running.handle.reload();
+    let is_refused = |result| result == Some(answer::Result::None(NoEstimate::NotAllowed.into()));
+    let mut patience = 100;
+    // Over the connection that was there before.
+    while !is_refused(client.ask(query("192.0.2.0/24")).await.unwrap().into_inner().result) {
+        patience -= 1;
+        assert!(patience > 0, "the old rules are still in force");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    fs::write(bed.file("gateway.toml"), "nonsense = 1").unwrap();
+    running.handle.reload();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(is_refused(client.ask(query("192.0.2.0/24")).await.unwrap().into_inner().result));
+    running.handle.end().await.unwrap();
+}

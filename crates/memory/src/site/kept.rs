@@ -1,7 +1,8 @@
 //! Samples as they are kept: seven bytes each, and which of them goes when a new one comes.
 
 use super::codes::{rate_code, rtt_code, window_code};
-use super::report::{ReportBound, Reporter, SiteReport};
+use super::report::{Reporter, SiteReport};
+use crate::bound::ReportBound;
 use units::Instant;
 
 /// Time in steps of 2^30 ns, 1.07 s: fine enough for what ages by minutes.

@@ -27,7 +27,8 @@ pub use config::SiteConfig;
 pub use estimate::{EstimateSource, SiteEstimate};
 pub use member::SiteMember;
 pub use record::{SiteNetwork, SiteRecord};
-pub use report::{ReportBound as Bound, Reporter, SiteReport};
+pub use crate::bound::ReportBound as Bound;
+pub use report::{Reporter, SiteReport};
 
 use answer::Question;
 use ipnet::IpNet;

@@ -1,5 +1,6 @@
 //! What the hosts of a site report of networks.
 
+use crate::bound::ReportBound;
 use ipnet::IpNet;
 use units::{Duration, Rate};
 
@@ -42,20 +43,4 @@ impl SiteReport {
         let carried = u128::from(self.window) * arrived / u128::from(self.sent);
         u64::try_from(carried).unwrap_or(u64::MAX)
     }
-}
-
-/// What kept a window from being larger. Only a loss says what a network carries; everything else is
-/// a lower bound of it (a censored sample).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ReportBound {
-    /// A loss, or an ECN mark.
-    Loss,
-    /// The window that the receiver offered.
-    ReceiveWindow,
-    /// The application, which had no more to send at the time.
-    Application,
-    /// The sender's own start: it used the whole of its window, and nothing was lost.
-    OwnStart,
-    /// The transfer was over before its window was used.
-    Over,
 }

@@ -1,0 +1,132 @@
+//! `headstart gateway` and `headstart report`: two commands run a gateway, a third tells it something, and all end as they should.
+
+use crate::run::{command, folder, headstart, stdout};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+/// A gateway on free ports, which ends with the test.
+struct Gateway {
+    child: Child,
+    folder: PathBuf,
+    http: String,
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Gateway {
+    fn start(name: &str) -> Self {
+        let folder = folder(name);
+        let _ = fs::remove_dir_all(&folder);
+        stdout(&["gateway", "init", folder.to_str().unwrap()]);
+        replace(
+            &folder.join("gateway.toml"),
+            &[("127.0.0.1:9466", "127.0.0.1:0"), ("127.0.0.1:9465", "127.0.0.1:0")],
+        );
+        let config = folder.join("gateway.toml");
+        let mut child = command(&["gateway", "--config", config.to_str().unwrap()])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        // headstart gateway: agents at ADDRESS; dashboard at http://ADDRESS
+        let line = lines
+            .into_iter()
+            .find(|line| line.contains("dashboard at"))
+            .expect("it says where it is");
+        let word =
+            |behind: &str| line.split(behind).nth(1).unwrap().split(';').next().unwrap().to_owned();
+        let (grpc, http) = (word("agents at "), word("http://"));
+        replace(&folder.join("agent.toml"), &[("127.0.0.1:9466", &grpc)]);
+        Self { child, folder, http }
+    }
+
+    fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.http).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.http)
+            .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    fn agent(&self) -> String {
+        self.folder.join("agent.toml").to_str().unwrap().to_owned()
+    }
+}
+
+fn replace(file: &Path, pairs: &[(&str, &str)]) {
+    let text = fs::read_to_string(file).unwrap();
+    let text = pairs.iter().fold(text, |text, (from, to)| text.replace(from, to));
+    fs::write(file, text).unwrap();
+}
+
+#[test]
+fn two_commands_run_a_gateway_and_a_third_tells_it() {
+    let mut gateway = Gateway::start("gateway");
+    assert!(gateway.get("/readyz").starts_with("HTTP/1.1 200"));
+    let figures = "--network 192.0.2.0/24 --window 200kB --bound loss --sent 300 --lost 2 --rate 20mbit --rtt 80ms";
+    let mut arguments = vec!["report", "--config"];
+    let agent = gateway.agent();
+    arguments.push(&agent);
+    arguments.extend(figures.split(' '));
+    assert_eq!(stdout(&arguments), "1 report acknowledged\n");
+    let told = gateway.get("/api/v1/network?prefix=192.0.2.0/24");
+    assert!(told.contains("\"reports\":1"), "{told}");
+    let pid = Pid::from_raw(gateway.child.id().cast_signed());
+    kill(pid, Signal::SIGTERM).unwrap();
+    assert!(gateway.child.wait().unwrap().success());
+    assert!(gateway.folder.join("gateway.redb").exists());
+    // Nobody is there now: who reports says so within its patience.
+    let output = headstart(&arguments);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("no gateway has taken all reports"), "{said}");
+}
+
+#[test]
+fn what_is_there_already_is_not_written_over() {
+    let folder = folder("gateway-init");
+    let _ = fs::remove_dir_all(&folder);
+    let shown = folder.to_str().unwrap();
+    stdout(&["gateway", "init", shown]);
+    let before = fs::read(folder.join("ca.pem")).unwrap();
+    let output = headstart(&["gateway", "init", shown]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--force"));
+    assert_eq!(fs::read(folder.join("ca.pem")).unwrap(), before);
+    let config = folder.join("gateway.toml");
+    let shown = config.to_str().unwrap();
+    assert!(stdout(&["gateway", "--config", shown, "--check"]).contains("good"));
+    replace(&config, &[("retention", "retension")]);
+    let output = headstart(&["gateway", "--config", shown, "--check"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("gateway.toml:10: unknown key \"retension\" (did you mean \"retention\"?)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_simulated_log_is_like_the_papers() {
+    let log = folder("gateway-load").join("busy.log");
+    fs::create_dir_all(log.parent().unwrap()).unwrap();
+    fs::write(&log, stdout(&["gateway", "load", "--for", "5min"])).unwrap();
+    let text = stdout(&["gateway", "replay", log.to_str().unwrap(), "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+    // 330 requests a second for 300 s, within two per cent.
+    let asked = told["answers"]["asked"].as_u64().unwrap();
+    assert!((97_000..=101_000).contains(&asked), "{asked}");
+    assert_eq!(told["answers"]["reported"], told["answers"]["asked"]);
+    assert_eq!(told["sharing"]["requests"], told["answers"]["asked"]);
+}
