@@ -43,6 +43,7 @@ mod gate;
 mod gateway;
 mod key;
 mod lender;
+mod member;
 mod remembered;
 mod sample;
 pub mod site;
@@ -56,6 +57,7 @@ pub use key::{PathKey, Scope};
 pub use lender::{
     ColdReason, Lender, LendingTerms, LoanRequest, MAX_WINDOW, PathSample, ProvenPath,
 };
+pub use member::SiteMember;
 pub use remembered::Remembered;
 pub use sample::{GatewayReport, PathState, Sample, TransferSample};
 pub use table::DestinationTable;
