@@ -44,6 +44,7 @@ mod gate;
 mod gateway;
 mod key;
 mod lender;
+mod member;
 mod remembered;
 mod sample;
 pub mod site;
@@ -57,6 +58,7 @@ pub use key::{PathKey, Scope};
 pub use lender::{
     ColdReason, Lender, LendingTerms, LoanRequest, MAX_WINDOW, PathSample, ProvenPath,
 };
+pub use member::SiteMember;
 pub use remembered::Remembered;
 pub use sample::{GatewayReport, PathState, Sample, TransferSample};
 pub use table::DestinationTable;

@@ -5,8 +5,8 @@
 //! the rate or the round trip is another one. Each transfer begins with what the memory answers.
 
 use link::{LinkConfig, QueueLimit};
-use memory::site::{Reporter, SiteConfig, SiteMember, SiteMemory};
-use memory::{Gateway, GatewayConfig, PathMemory, Remembered, Sample};
+use memory::site::{Reporter, SiteConfig, SiteMemory};
+use memory::{Gateway, GatewayConfig, PathMemory, Remembered, Sample, SiteMember};
 use netsim::{Dumbbell, Duplex, RoundPair, Rounds, RoundsSpec, Simulation, SimulationConfig};
 use std::cell::RefCell;
 use std::net::IpAddr;

@@ -15,7 +15,6 @@ mod codes;
 mod config;
 mod estimate;
 mod kept;
-mod member;
 mod origins;
 mod prefix;
 mod record;
@@ -25,7 +24,6 @@ mod survival;
 
 pub use config::SiteConfig;
 pub use estimate::{EstimateSource, SiteEstimate};
-pub use member::SiteMember;
 pub use record::{SiteNetwork, SiteRecord};
 pub use crate::bound::ReportBound as Bound;
 pub use report::{Reporter, SiteReport};

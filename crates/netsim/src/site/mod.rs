@@ -14,8 +14,8 @@ pub use passive::{PassiveGateway, PassiveTap};
 
 use crate::topology::address_of;
 use crate::{HostId, Simulation};
-use memory::site::{Reporter, SiteConfig, SiteEstimate, SiteMember, SiteMemory};
-use memory::{Average, Gateway, GatewayConfig, Shared, shared};
+use memory::site::{Reporter, SiteConfig, SiteEstimate, SiteMemory};
+use memory::{Average, Gateway, GatewayConfig, Shared, SiteMember, shared};
 use std::cell::RefCell;
 use std::rc::Rc;
 use tcp::{MemoryKind, Reporting};

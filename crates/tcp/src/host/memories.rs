@@ -5,8 +5,10 @@ use crate::config::MemoryKind;
 use crate::path::{Learning, Path, Reporting};
 use crate::scheme::Scheme;
 use crate::startup::{Attendance, SharedAttendant};
-use memory::site::{Reporter, SiteConfig, SiteMember, SiteMemory};
-use memory::{CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, Shared, shared};
+use memory::site::{Reporter, SiteConfig, SiteMemory};
+use memory::{
+    CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, Shared, SiteMember, shared,
+};
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! One host of a site, as its connections see it: a memory that they ask and tell.
 
-use super::{Reporter, SiteMemory, SiteReport};
+use crate::site::{Reporter, SiteMemory, SiteReport};
 use crate::{PathKey, PathMemory, Remembered, Sample, Scope, TransferSample};
 use std::cell::RefCell;
 use std::net::IpAddr;
