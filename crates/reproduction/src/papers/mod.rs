@@ -17,6 +17,7 @@ mod curve;
 mod finding;
 mod ns2;
 mod reading;
+mod readings;
 mod run;
 mod sample;
 mod site;
@@ -29,12 +30,16 @@ mod ps;
 mod ses;
 mod sp;
 
-pub use answer::{ClaimAnswer, ClaimVerdict};
+pub use answer::{ClaimAnswer, ClaimByDefault, ClaimVerdict};
 pub use book::{Book, ExperimentRecord, RecordCell};
 pub use claim::{Experiment, How, PaperClaim, Quick};
 pub use curve::{Band, Curve, CurvePoint, Plot};
 pub use finding::{Bearing, ClaimInterval, FigureLine, Findings, Paper, furthest_out};
 pub use reading::{Flow, PacketStep, Readings, RunRecords};
+pub use readings::{
+    ChoiceLevel, ClaimAcross, ClaimStanding, ClaimUnder, EditedPlan, KnownResults, LevelRow, OpenChoice,
+    PaperReading, PaperTable, ReadingRow, ReadingSearch, ReadingsReport, TriedReading, tables,
+};
 pub use run::{PapersError, PreparedRuns};
 pub use sample::{Measured, Samples};
 pub use site::{LogFound, NamedNetworks, SiteEngines, SiteFound};
@@ -71,13 +76,19 @@ pub fn select(names: &[String]) -> Result<Vec<&'static PaperClaim>, PapersError>
     Ok(claims().filter(wanted).collect())
 }
 
-/// Answers claims from what was measured for them.
+/// Answers claims from what was measured for them, under the chosen readings of their papers.
 pub fn answer(claims: &[&'static PaperClaim], book: &Book) -> Vec<ClaimAnswer> {
-    let findings = |claim: &PaperClaim| match claim.how {
+    let find = |claim: &PaperClaim, book: &Book| match claim.how {
         How::Experiments(_, find) => find(book),
         How::Theory(find) => find(),
         How::Site(find) | How::Log(find) => find(book),
         How::Pending => Findings::default(),
     };
-    claims.iter().map(|claim| ClaimAnswer::new(claim, findings(claim), book)).collect()
+    let under = book.under_chosen();
+    let one = |claim: &&'static PaperClaim| {
+        let changed = claim.experiments().iter().any(|e| book.has_chosen(e.name));
+        let former = changed.then(|| find(claim, book));
+        ClaimAnswer::new(claim, (find(claim, &under), former), book)
+    };
+    claims.iter().map(one).collect()
 }
