@@ -82,7 +82,10 @@ fn tell(search: &ReadingSearch<'_>, table: &PaperTable, most: usize) {
     if let Some(last) = tried.last() {
         let (holding, claims) = (last.holding(), last.results.len());
         let reading = table.named(&last.reading);
-        remark(&format!("reading {} of {most}: {holding} of {claims} hold: {reading}", tried.len()));
+        remark(&format!(
+            "reading {} of {most}: {holding} of {claims} hold: {reading}",
+            tried.len()
+        ));
     }
 }
 
@@ -186,8 +189,16 @@ fn claims(report: &ReadingsReport) -> Table {
     let columns = vec![
         Column::new("claim", Quantity::Text, "The claim"),
         Column::new("holds under", Quantity::Text, "How many readings it holds under"),
-        Column::new("with fewest changes", Quantity::Text, "Of these the one nearest to the default"),
-        Column::new("which breaks", Quantity::Text, "Claims that hold under the best reading and not there"),
+        Column::new(
+            "with fewest changes",
+            Quantity::Text,
+            "Of these the one nearest to the default",
+        ),
+        Column::new(
+            "which breaks",
+            Quantity::Text,
+            "Claims that hold under the best reading and not there",
+        ),
     ];
     let rows = report.across.iter().map(|row| {
         let holding = match row.holding {

@@ -62,7 +62,8 @@ pub(super) fn figures(answer: &ClaimAnswer) -> Table {
     ];
     let has_default = answer.by_default.is_some();
     if has_default {
-        let told = "Measured here under the plans as they stand, before the paper was read otherwise";
+        let told =
+            "Measured here under the plans as they stand, before the paper was read otherwise";
         columns.insert(4, Column::new("default", Quantity::Text, told));
     }
     let row = |(nth, line): (usize, &FigureLine)| {

@@ -1,9 +1,9 @@
 //! The answer to a claim, as it is printed: figures, verdict, note.
 
 use super::book::Book;
+use super::choices::{self, ClaimStanding, PaperTable};
 use super::claim::{How, PaperClaim};
 use super::finding::{Bearing, FigureLine, Findings, Paper};
-use super::readings::{self, ClaimStanding, PaperTable};
 use super::sample::Measured;
 use super::unit::PrintedUnit;
 use serde::{Serialize, Serializer};
@@ -87,7 +87,7 @@ impl ClaimAnswer {
 
     /// The reading that was chosen of its paper, if it changes what is run for the claim.
     pub fn reading(&self) -> Option<String> {
-        let table = readings::table_of(self.claim).filter(|_| self.by_default.is_some())?;
+        let table = choices::table_of(self.claim).filter(|_| self.by_default.is_some())?;
         table.chosen().ok().map(|reading| table.named(&reading))
     }
 
@@ -117,8 +117,11 @@ impl ClaimAnswer {
             notes.extend(self.standing());
         }
         if let Some(by_default) = self.by_default.as_ref().filter(|_| self.holds_by_reading()) {
-            let lines = outside(&by_default.findings).join("; ");
-            notes.push(format!("Holds under this reading only. By default it differs in: {lines}."));
+            let lines: Vec<&str> =
+                outside(&by_default.findings).map(|line| line.label.as_str()).collect();
+            let lines = lines.join("; ");
+            notes
+                .push(format!("Holds under this reading only. By default it differs in: {lines}."));
         }
         if self.verdict == ClaimVerdict::Differs || self.holds_by_reading() {
             notes.extend(Some(why.to_owned()).filter(|why| !why.is_empty()));
@@ -143,20 +146,20 @@ impl ClaimAnswer {
         self.findings.lines.iter().filter(so).map(|line| line.label.as_str()).collect()
     }
 
-    /// How many lines its verdict has, and the labels of those that keep it from holding.
-    pub(super) fn verdict_lines(&self) -> (usize, Vec<&str>) {
+    /// How many lines its verdict has, and those that keep it from holding.
+    pub(super) fn verdict_lines(&self) -> (usize, Vec<&FigureLine>) {
         let of_verdict = |line: &&FigureLine| line.bearing == Bearing::Verdict;
-        (self.findings.lines.iter().filter(of_verdict).count(), self.outside())
+        (self.findings.lines.iter().filter(of_verdict).count(), outside(&self.findings).collect())
     }
 
     /// Labels of the lines that keep it from holding.
     fn outside(&self) -> Vec<&str> {
-        outside(&self.findings)
+        outside(&self.findings).map(|line| line.label.as_str()).collect()
     }
 
     /// How a claim that differs stands under the other readings that were tried.
     fn standing(&self) -> Option<String> {
-        let table = readings::table_of(self.claim)?;
+        let table = choices::table_of(self.claim)?;
         let standing = table.differs.get(self.claim.id)?;
         Some(said(table, standing))
     }
@@ -175,11 +178,11 @@ impl ClaimAnswer {
     }
 }
 
-/// Labels of the lines of a verdict that do not hold.
-fn outside(findings: &Findings) -> Vec<&str> {
+/// The lines of a verdict that do not hold.
+fn outside(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
     let failed =
         |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds() == Some(false);
-    findings.lines.iter().filter(failed).map(|line| line.label.as_str()).collect()
+    findings.lines.iter().filter(failed)
 }
 
 fn said(table: &PaperTable, ClaimStanding { holds_under, breaks }: &ClaimStanding) -> String {

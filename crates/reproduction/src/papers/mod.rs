@@ -12,14 +12,16 @@
 mod answer;
 mod book;
 mod cases;
+mod choices;
 mod claim;
 mod curve;
+mod error;
 mod finding;
 mod ns2;
 mod reading;
-mod readings;
 mod run;
 mod sample;
+mod search;
 mod site;
 mod unit;
 
@@ -32,16 +34,20 @@ mod sp;
 
 pub use answer::{ClaimAnswer, ClaimByDefault, ClaimVerdict};
 pub use book::{Book, ExperimentRecord, RecordCell};
+pub use choices::{
+    ChoiceLevel, ClaimStanding, EditedPlan, OpenChoice, PaperReading, PaperTable, tables,
+};
 pub use claim::{Experiment, How, PaperClaim, Quick};
 pub use curve::{Band, Curve, CurvePoint, Plot};
+pub use error::PapersError;
 pub use finding::{Bearing, ClaimInterval, FigureLine, Findings, Paper, furthest_out};
 pub use reading::{Flow, PacketStep, Readings, RunRecords};
-pub use readings::{
-    ChoiceLevel, ClaimAcross, ClaimStanding, ClaimUnder, EditedPlan, KnownResults, LevelRow, OpenChoice,
-    PaperReading, PaperTable, ReadingRow, ReadingSearch, ReadingsReport, TriedReading, tables,
-};
-pub use run::{PapersError, PreparedRuns};
+pub use run::PreparedRuns;
 pub use sample::{Measured, Samples};
+pub use search::{
+    ClaimAcross, ClaimUnder, KnownResults, LevelRow, ReadingRow, ReadingSearch, ReadingsReport,
+    TriedReading,
+};
 pub use site::{LogFound, NamedNetworks, SiteEngines, SiteFound};
 pub use unit::{PERCENT, PLAIN, PrintedUnit, SECONDS};
 

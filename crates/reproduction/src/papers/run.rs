@@ -4,35 +4,23 @@
 //! readings are put together in the order of the plans.
 
 use super::book::{Book, ExperimentRecord, RecordCell};
+use super::choices::{self, EditedPlan};
 use super::claim::{Experiment, How, PaperClaim};
+use super::error::PapersError;
 use super::reading::{Readings, RunRecords};
-use super::readings::{self, EditedPlan};
 use super::site::{self, LogMorning, ShiftSize};
 use plan::{Coordinate, Plan, Run};
 use rayon::prelude::*;
 use std::cell::RefCell;
-use std::fmt;
 use std::io::{self, Write};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
-
-/// Why claims have no answer: a plan that comes with headstart cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PapersError(pub(super) String);
-
-impl fmt::Display for PapersError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for PapersError {}
 
 /// One experiment and the runs of it that are to be made.
 struct Job<'t> {
     experiment: &'static Experiment,
     /// The plan as it stands, which says where cells are.
-    plan: Plan<'static>,
+    plan: Plan<'t>,
     /// The plan under a reading, which is run in its place.
     edited: Option<Plan<'t>>,
     /// Made beside the plan as it stands, for the chosen reading.
@@ -61,10 +49,10 @@ impl<'t> PreparedRuns<'t> {
         let mut jobs: Vec<Job<'t>> = Vec::new();
         for experiment in claims.iter().flat_map(|claim| claim.experiments()) {
             if !jobs.iter().any(|job| job.experiment.name == experiment.name) {
-                jobs.push(Job::new(experiment, quick)?);
+                jobs.push(Job::new(experiment, experiment.plan, quick)?);
             }
         }
-        for chosen in readings::chosen_plans()?.iter().filter(|plan| plan.changed) {
+        for chosen in choices::chosen_plans()?.iter().filter(|plan| plan.changed) {
             if jobs.iter().any(|job| job.experiment.name == chosen.experiment.name) {
                 jobs.push(Job { chosen: true, ..Job::under(chosen, quick)? });
             }
@@ -168,8 +156,12 @@ fn made<J: Sync, F: Send>(
 }
 
 impl<'t> Job<'t> {
-    fn new(experiment: &'static Experiment, quick: bool) -> Result<Self, PapersError> {
-        let plan = read(experiment, experiment.plan)?;
+    fn new(
+        experiment: &'static Experiment,
+        text: &'t str,
+        quick: bool,
+    ) -> Result<Self, PapersError> {
+        let plan = read(experiment, text)?;
         let all = 0..plan.cell_count();
         let (cells, repeats) = match quick {
             false => (all.collect(), plan.repeats()),
@@ -183,7 +175,7 @@ impl<'t> Job<'t> {
 
     /// A plan under a reading, of which only what verdicts are read from is run.
     fn under(edited: &'t EditedPlan, quick: bool) -> Result<Self, PapersError> {
-        let mut job = Self::new(edited.experiment, quick)?;
+        let mut job = Self::new(edited.experiment, &edited.plain, quick)?;
         let plan = &job.plan;
         job.cells.retain(|cell| edited.is_judged(&plan.coordinates(*cell)));
         if edited.changed {

@@ -1,24 +1,19 @@
-//! Readings of the papers: what each leaves open, with the levels that its words allow.
+//! What the papers leave open, and the readings that follow.
 //!
 //! A [`PaperTable`] is a file under `plans/readings/`: the open choices of a paper, their levels, why the text
 //! allows each, and the reading that was chosen. A [`PaperReading`] picks one level of each choice, for all claims
-//! of the paper alike. [`EditedPlan`] is what a reading makes of an experiment's plan. [`ReadingSearch`] runs all
-//! levels alone and then combinations; it does no I/O and remembers results as lines of text ([`KnownResults`]).
+//! of the paper alike. [`EditedPlan`] is what a reading makes of an experiment's plan.
 
 mod edit;
-mod known;
-mod report;
-mod search;
 mod table;
 
 pub use edit::EditedPlan;
-pub use known::{ClaimUnder, KnownResults};
-pub use report::{ClaimAcross, LevelRow, ReadingRow, ReadingsReport};
-pub use search::{ReadingSearch, TriedReading};
+#[cfg(test)]
+pub(super) use table::PlanEdit;
 pub use table::{ChoiceLevel, ClaimStanding, OpenChoice, PaperReading, PaperTable};
 
 use super::claim::PaperClaim;
-use super::run::PapersError;
+use super::error::PapersError;
 use std::sync::LazyLock;
 
 static TABLES: LazyLock<Result<Vec<PaperTable>, PapersError>> = LazyLock::new(|| {
@@ -71,6 +66,3 @@ pub fn tables() -> Result<&'static [PaperTable], PapersError> {
 pub(super) fn table_of(claim: &PaperClaim) -> Option<&'static PaperTable> {
     tables().ok()?.iter().find(|table| table.is_of(claim))
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,12 +5,13 @@
 //! results alone, so a search that goes on from a file ends as one that was never interrupted.
 
 use super::super::book::Book;
+use super::super::choices::EditedPlan;
+use super::super::choices::{PaperReading, PaperTable};
 use super::super::claim::{Experiment, PaperClaim};
-use super::super::run::{PapersError, PreparedRuns};
+use super::super::error::PapersError;
+use super::super::run::PreparedRuns;
 use super::super::{ClaimAnswer, answer, claims};
-use super::edit::EditedPlan;
 use super::known::{ClaimUnder, KnownResults};
-use super::table::{PaperReading, PaperTable};
 use netsim::derive_seed;
 use plan::Plan;
 use std::cmp::Reverse;
@@ -118,25 +119,28 @@ impl<'t> ReadingSearch<'t> {
     /// A reading that was not tried: near `best`, or any.
     fn drawn(&self, number: usize, best: &PaperReading) -> Option<PaperReading> {
         let fresh = |reading: &PaperReading| !self.tried.iter().any(|t| t.reading == *reading);
-        (0..MOST_DRAWS).map(|draw| {
-            let random = |what: &str, below: usize| {
-                let name = format!("combination/{number}/{draw}/{what}");
-                (derive_seed(self.seed, &name) % below.max(1) as u64) as usize
-            };
-            let level = |place: usize| {
-                random(&format!("level/{place}"), self.table.choices[place].levels.len())
-            };
-            let count = self.table.choices.len();
-            match number % 4 {
-                3 => PaperReading((0..count).map(level).collect()),
-                _ => {
-                    // Later draws go further, for the neighbourhood may be known already.
-                    let steps = 1 + random("steps", 2 + draw as usize / 50);
-                    let places = (0..steps).map(|step| random(&format!("place/{step}"), count));
-                    places.fold(best.clone(), |reading, place| reading.with(place, level(place)))
+        (0..MOST_DRAWS)
+            .map(|draw| {
+                let random = |what: &str, below: usize| {
+                    let name = format!("combination/{number}/{draw}/{what}");
+                    (derive_seed(self.seed, &name) % below.max(1) as u64) as usize
+                };
+                let level = |place: usize| {
+                    random(&format!("level/{place}"), self.table.choices[place].levels.len())
+                };
+                let count = self.table.choices.len();
+                match number % 4 {
+                    3 => PaperReading((0..count).map(level).collect()),
+                    _ => {
+                        // Later draws go further, for the neighbourhood may be known already.
+                        let steps = 1 + random("steps", 2 + draw as usize / 50);
+                        let places = (0..steps).map(|step| random(&format!("place/{step}"), count));
+                        places
+                            .fold(best.clone(), |reading, place| reading.with(place, level(place)))
+                    }
                 }
-            }
-        }).find(fresh)
+            })
+            .find(fresh)
     }
 
     /// Of each choice the level that is best alone.
@@ -204,7 +208,8 @@ impl<'t> ReadingSearch<'t> {
 
     /// What is run for a claim.
     fn key(&self, claim: &PaperClaim, plans: &[EditedPlan]) -> Result<String, PapersError> {
-        let of = |experiment: &&&Experiment| plans.iter().find(|p| p.experiment.name == experiment.name);
+        let of =
+            |experiment: &&&Experiment| plans.iter().find(|p| p.experiment.name == experiment.name);
         let own = claim.experiments().iter().filter_map(|experiment| of(&experiment));
         let hashes = own.map(|own| {
             let plan = Plan::outline(own.experiment.name, &own.text);

@@ -1,7 +1,8 @@
 //! That the tables can be run: every level is one, of plans that there are.
 
 use super::*;
-use crate::papers::{PreparedRuns, claims};
+use crate::papers::choices::PlanEdit;
+use crate::papers::{EditedPlan, PaperClaim, PreparedRuns, claims, tables};
 
 /// Every level of every choice, alone, makes plans that can be read.
 #[test]
@@ -38,7 +39,7 @@ fn what_tables_name_is_there() {
         let levels = table.choices.iter().flat_map(|choice| &choice.levels);
         for edit in levels.flat_map(|level| &level.edits) {
             for named in &edit.plans {
-                let one = table::PlanEdit { plans: vec![named.clone()], ..edit.clone() };
+                let one = PlanEdit { plans: vec![named.clone()], ..edit.clone() };
                 assert!(table.judged.keys().any(|plan| one.is_for(plan)), "{named}: no such plan");
             }
         }

@@ -4,7 +4,7 @@
 //! it stands: only what is run at them changes. Of a swept key, the values that verdicts are read from are edited.
 
 use super::super::claim::Experiment;
-use super::super::run::PapersError;
+use super::super::error::PapersError;
 use super::table::{PaperReading, PaperTable, PlanEdit};
 use plan::Coordinate;
 use std::collections::BTreeMap;
@@ -15,7 +15,9 @@ use toml::{Table, Value};
 pub struct EditedPlan {
     /// The experiment.
     pub(crate) experiment: &'static Experiment,
-    /// The plan's text.
+    /// The plan as it stands, with the schemes that verdicts are read from: it says where cells are.
+    pub(crate) plain: String,
+    /// The plan under the reading.
     pub(crate) text: String,
     /// Whether the reading changes it.
     pub(crate) changed: bool,
@@ -35,12 +37,19 @@ impl EditedPlan {
         let name = experiment.name;
         let Some(judged) = table.judged.get(name) else { return Ok(None) };
         let edits = table.edits(reading, name);
-        let text = match edits.is_empty() {
-            true => experiment.plan.to_owned(),
-            false => edited(experiment.plan, judged, &edits)
-                .map_err(|why| PapersError(format!("{name} under {}: {why}", table.named(reading))))?,
+        let [plain, text] = match edits.is_empty() {
+            true => [(); 2].map(|()| experiment.plan.to_owned()),
+            false => edited(experiment.plan, judged, &edits).map_err(|why| {
+                PapersError(format!("{name} under {}: {why}", table.named(reading)))
+            })?,
         };
-        Ok(Some(Self { experiment, text, changed: !edits.is_empty(), judged: judged.clone() }))
+        Ok(Some(Self {
+            experiment,
+            plain,
+            text,
+            changed: !edits.is_empty(),
+            judged: judged.clone(),
+        }))
     }
 
     /// Whether verdicts are read from the cell at these coordinates.
@@ -52,14 +61,28 @@ impl EditedPlan {
 
 type Judged = BTreeMap<String, Vec<String>>;
 
-fn edited(text: &str, judged: &Judged, edits: &[&PlanEdit]) -> Result<String, String> {
+/// The plan with the schemes that verdicts are read from, as it stands and edited.
+fn edited(text: &str, judged: &Judged, edits: &[&PlanEdit]) -> Result<[String; 2], String> {
     let mut plan: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    let schemes = judged_schemes(&mut plan, judged);
+    let plain = toml::to_string(&plan).map_err(|error| error.to_string())?;
     // Values are told apart by what the plan says, not by what earlier edits have made of them.
     let rows = judged_rows(&plan, judged);
     for edit in edits {
-        apply(&mut plan, &rows, edit).map_err(|why| format!("{}: {why}", edit.key))?;
+        apply(&mut plan, (&rows, &schemes), edit).map_err(|why| format!("{}: {why}", edit.key))?;
     }
-    toml::to_string(&plan).map_err(|error| error.to_string())
+    Ok([plain, toml::to_string(&plan).map_err(|error| error.to_string())?])
+}
+
+/// Leaves the schemes that verdicts are read from, and names them.
+fn judged_schemes(plan: &mut Table, judged: &Judged) -> Vec<String> {
+    let Some(schemes) = plan.get_mut("schemes").and_then(Value::as_array_mut) else {
+        return Vec::new();
+    };
+    if let Some(wanted) = judged.get(plan::SCHEME) {
+        schemes.retain(|scheme| wanted.contains(&shown(scheme)));
+    }
+    schemes.iter().map(shown).collect()
 }
 
 /// Of each axis, the numbers of the rows that verdicts are read from.
@@ -92,10 +115,21 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn apply(plan: &mut Table, rows: &[Vec<usize>], edit: &PlanEdit) -> Result<(), String> {
+fn apply(
+    plan: &mut Table,
+    (rows, schemes): (&[Vec<usize>], &[String]),
+    edit: &PlanEdit,
+) -> Result<(), String> {
     if edit.key == "schemes" {
-        let schemes = plan.get_mut("schemes").and_then(Value::as_array_mut);
-        return schemes.ok_or("no list of schemes")?.iter_mut().try_for_each(|s| change(s, edit));
+        let edit_all = PlanEdit { only: None, ..edit.clone() };
+        let listed = plan.get_mut("schemes").and_then(Value::as_array_mut);
+        let listed = listed.ok_or("no list of schemes")?.iter_mut().zip(schemes);
+        let wanted = listed.filter(|(_, name)| edit.only.as_ref().is_none_or(|only| only == *name));
+        return wanted.map(|(scheme, _)| scheme).try_for_each(|s| change(s, &edit_all));
+    }
+    if edit.set.as_ref().is_some_and(Value::is_table) {
+        unsweep(plan, &edit.key)?;
+        return in_base(plan, edit);
     }
     let axes = plan.get_mut("sweep").and_then(Value::as_array_mut).map_or(&mut [][..], |a| a);
     let mut found = false;
@@ -110,6 +144,40 @@ fn apply(plan: &mut Table, rows: &[Vec<usize>], edit: &PlanEdit) -> Result<(), S
         }
     }
     if found { Ok(()) } else { in_base(plan, edit) }
+}
+
+/// Takes a key out of the axis that sweeps it beside others: tables cannot be swept, and nothing but what verdicts
+/// are read from is run.
+fn unsweep(plan: &mut Table, key: &str) -> Result<(), String> {
+    let axes = plan.get_mut("sweep").and_then(Value::as_array_mut).map_or(&mut [][..], |a| a);
+    for axis in axes {
+        let keys = keys_of(axis);
+        let Some(place) = keys.iter().position(|known| known == key) else { continue };
+        if keys.len() == 1 {
+            return Err("it is swept alone, so no table can be set".to_owned());
+        }
+        for list in ["keys", "values"].map(|name| axis.get(name).cloned()).into_iter().flatten() {
+            let (name, rows) = match list.get(0).is_some_and(Value::is_str) {
+                true => ("keys", without(list, place)),
+                false => ("values", each_without(list, place)),
+            };
+            axis.as_table_mut().map(|axis| axis.insert(name.to_owned(), rows));
+        }
+    }
+    Ok(())
+}
+
+fn without(list: Value, place: usize) -> Value {
+    let Value::Array(mut items) = list else { return list };
+    if place < items.len() {
+        items.remove(place);
+    }
+    Value::Array(items)
+}
+
+fn each_without(rows: Value, place: usize) -> Value {
+    let Value::Array(rows) = rows else { return rows };
+    Value::Array(rows.into_iter().map(|row| without(row, place)).collect())
 }
 
 fn in_base(plan: &mut Table, edit: &PlanEdit) -> Result<(), String> {
@@ -175,7 +243,7 @@ mod tests {
         }
         let edits: Edits = toml::from_str(edits).unwrap();
         let judged: Judged = toml::from_str("parameters = ['tick=500ms']\na = ['2']").unwrap();
-        let text = edited(PLAN, &judged, &edits.edit.iter().collect::<Vec<_>>())?;
+        let [_, text] = edited(PLAN, &judged, &edits.edit.iter().collect::<Vec<_>>())?;
         Ok(toml::from_str(&text).unwrap())
     }
 

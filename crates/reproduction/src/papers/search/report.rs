@@ -1,7 +1,8 @@
 //! What a search says: which reading makes most claims hold, which choice decides which claim, and which claims
 //! hold under none.
 
-use super::search::{ReadingSearch, TriedReading};
+use super::super::choices::OpenChoice;
+use super::course::{ReadingSearch, TriedReading};
 use serde::Serialize;
 
 /// What a search of a paper's readings has found.
@@ -110,7 +111,7 @@ fn levels(search: &ReadingSearch<'_>) -> Vec<LevelRow> {
     let levels = choices.flat_map(|(place, choice)| {
         (1..choice.levels.len()).map(move |level| (place, choice, level))
     });
-    let row = |((place, choice, level), tried): ((usize, &super::OpenChoice, usize), &TriedReading)| {
+    let row = |((place, choice, level), tried): ((usize, &OpenChoice, usize), &TriedReading)| {
         debug_assert_eq!(tried.reading.0[place], level);
         let holds = holding(tried);
         LevelRow {

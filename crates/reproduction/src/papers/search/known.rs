@@ -4,12 +4,13 @@
 //! whether the run was quick. Readings that make the same plans share it.
 
 use super::super::answer::{ClaimAnswer, ClaimVerdict};
-use super::super::run::PapersError;
+use super::super::error::PapersError;
+use super::super::finding::FigureLine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How a claim did under a reading.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimUnder {
     /// The claim.
@@ -24,18 +25,24 @@ pub struct ClaimUnder {
     pub lines: usize,
     /// Labels of the lines that do not hold.
     pub outside: Vec<String>,
+    /// Our figures on these lines; none where it is not defined.
+    #[serde(default)]
+    pub figures: Vec<Option<f64>>,
 }
 
 impl ClaimUnder {
     pub(super) fn new(answer: &ClaimAnswer, run: String) -> Self {
         let (lines, outside) = answer.verdict_lines();
+        let figure =
+            |line: &&FigureLine| line.ours.map(|ours| ours.mean).filter(|mean| mean.is_finite());
         Self {
             claim: answer.claim.id.to_owned(),
             run,
             holds: answer.verdict == ClaimVerdict::Holds,
             held: lines - outside.len(),
             lines,
-            outside: outside.into_iter().map(str::to_owned).collect(),
+            figures: outside.iter().map(figure).collect(),
+            outside: outside.into_iter().map(|line| line.label.clone()).collect(),
         }
     }
 

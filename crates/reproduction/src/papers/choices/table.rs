@@ -1,7 +1,7 @@
 //! The table of a paper's open choices, as its file has it.
 
 use super::super::claim::PaperClaim;
-use super::super::run::PapersError;
+use super::super::error::PapersError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ pub struct PaperTable {
     pub families: Vec<String>,
     /// By plan: swept keys, and the values that verdicts are read from. A plan that is not listed is beside
     /// the verdicts, and no reading changes it.
-    pub(super) judged: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    pub(in crate::papers) judged: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// The open choices.
     #[serde(rename = "choice")]
     pub choices: Vec<OpenChoice>,
@@ -57,32 +57,33 @@ pub struct ChoiceLevel {
     pub why: String,
     /// What it changes in plans; nothing for the default.
     #[serde(default, rename = "edit")]
-    pub(super) edits: Vec<PlanEdit>,
+    pub(in crate::papers) edits: Vec<PlanEdit>,
 }
 
 /// A change of a key in plans: exactly one of `set`, `add`, `replace`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PlanEdit {
+pub(in crate::papers) struct PlanEdit {
     /// Plans by name, or families of plans.
-    pub(super) plans: Vec<String>,
+    pub(in crate::papers) plans: Vec<String>,
     /// The key, dotted; `schemes` is the list of schemes.
-    pub(super) key: String,
+    pub(in crate::papers) key: String,
     /// Change only this value of the key.
-    pub(super) only: Option<String>,
+    pub(in crate::papers) only: Option<String>,
     /// The new value.
-    pub(super) set: Option<toml::Value>,
+    pub(in crate::papers) set: Option<toml::Value>,
     /// Appended to a text.
-    pub(super) add: Option<String>,
+    pub(in crate::papers) add: Option<String>,
     /// The first replaced by the second within a text.
-    pub(super) replace: Option<[String; 2]>,
+    pub(in crate::papers) replace: Option<[String; 2]>,
 }
 
 impl PlanEdit {
     /// Whether it changes this plan.
-    pub(super) fn is_for(&self, plan: &str) -> bool {
+    pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
         let named = |name: &String| {
-            plan.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            plan.strip_prefix(name.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
         self.plans.iter().any(named)
     }
@@ -117,14 +118,19 @@ impl PaperTable {
                 return Err(format!("choice {:?} has no level", choice.name));
             };
             if !default.edits.is_empty() {
-                return Err(format!("choice {:?}: the default, its first level, edits", choice.name));
+                return Err(format!(
+                    "choice {:?}: the default, its first level, edits",
+                    choice.name
+                ));
             }
             let edits = others.iter().flat_map(|level| &level.edits);
             for edit in edits {
                 let ways = [edit.set.is_some(), edit.add.is_some(), edit.replace.is_some()];
                 if ways.iter().filter(|is| **is).count() != 1 {
                     let (choice, key) = (&choice.name, &edit.key);
-                    return Err(format!("choice {choice:?}, key {key:?}: use one of set, add, replace"));
+                    return Err(format!(
+                        "choice {choice:?}, key {key:?}: use one of set, add, replace"
+                    ));
                 }
             }
         }
@@ -153,7 +159,8 @@ impl PaperTable {
             let Some(place) = names.iter().position(|name| name == choice) else {
                 return Err(faults::unknown("choice", choice, &names, "[chosen] names choices"));
             };
-            let levels: Vec<_> = self.choices[place].levels.iter().map(|l| l.name.as_str()).collect();
+            let levels: Vec<_> =
+                self.choices[place].levels.iter().map(|l| l.name.as_str()).collect();
             let Some(level) = levels.iter().position(|name| name == level) else {
                 return Err(faults::unknown("level", level, &levels, "[chosen] names levels"));
             };
@@ -181,7 +188,7 @@ impl PaperTable {
 
 /// One level of each choice of a paper, by number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PaperReading(pub(super) Vec<usize>);
+pub struct PaperReading(pub(in crate::papers) Vec<usize>);
 
 impl PaperReading {
     /// How many choices are not at their default.
@@ -191,7 +198,7 @@ impl PaperReading {
 
     /// The same with another level of one choice.
     #[must_use]
-    pub(super) fn with(&self, choice: usize, level: usize) -> Self {
+    pub(in crate::papers) fn with(&self, choice: usize, level: usize) -> Self {
         let mut other = self.clone();
         other.0[choice] = level;
         other
