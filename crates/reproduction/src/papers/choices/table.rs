@@ -20,6 +20,9 @@ pub struct PaperTable {
     /// The open choices.
     #[serde(rename = "choice")]
     pub choices: Vec<OpenChoice>,
+    /// Readings to try before the search draws any: the levels that are not at their default.
+    #[serde(default, rename = "candidate")]
+    candidates: Vec<BTreeMap<String, String>>,
     /// The level chosen of each choice that does not stay at its default.
     #[serde(default)]
     pub chosen: BTreeMap<String, String>,
@@ -134,6 +137,7 @@ impl PaperTable {
                 }
             }
         }
+        self.candidates()?;
         self.chosen().map(|_| ())
     }
 
@@ -153,16 +157,28 @@ impl PaperTable {
     /// # Errors
     /// If the table names a choice or level that there is not.
     pub fn chosen(&self) -> Result<PaperReading, String> {
+        self.reading_of(&self.chosen)
+    }
+
+    /// The readings to try before the search draws any.
+    ///
+    /// # Errors
+    /// As [`PaperTable::chosen`].
+    pub fn candidates(&self) -> Result<Vec<PaperReading>, String> {
+        self.candidates.iter().map(|levels| self.reading_of(levels)).collect()
+    }
+
+    fn reading_of(&self, levels: &BTreeMap<String, String>) -> Result<PaperReading, String> {
         let mut reading = self.default_reading();
-        for (choice, level) in &self.chosen {
+        for (choice, level) in levels {
             let names = self.choices.iter().map(|c| c.name.as_str()).collect::<Vec<_>>();
             let Some(place) = names.iter().position(|name| name == choice) else {
-                return Err(faults::unknown("choice", choice, &names, "[chosen] names choices"));
+                return Err(faults::unknown("choice", choice, &names, "readings name choices"));
             };
             let levels: Vec<_> =
                 self.choices[place].levels.iter().map(|l| l.name.as_str()).collect();
             let Some(level) = levels.iter().position(|name| name == level) else {
-                return Err(faults::unknown("level", level, &levels, "[chosen] names levels"));
+                return Err(faults::unknown("level", level, &levels, "readings name levels"));
             };
             reading.0[place] = level;
         }

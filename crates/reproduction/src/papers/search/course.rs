@@ -1,7 +1,7 @@
 //! The search for the reading under which most claims of a paper hold.
 //!
-//! First the default and every level of each choice alone, then combinations up to a budget: neighbours of the best
-//! reading so far, and every fourth one drawn from all. What comes next follows from the seed and from earlier
+//! First the default and every level of each choice alone, then the table's candidates, then combinations up to a
+//! budget: neighbours of the best reading so far, and every fourth one drawn from all. What comes next follows from the seed and from earlier
 //! results alone, so a search that goes on from a file ends as one that was never interrupted.
 
 use super::super::book::Book;
@@ -77,7 +77,7 @@ impl<'t> ReadingSearch<'t> {
 
     /// Readings that the search makes at most.
     pub fn most(&self) -> usize {
-        self.alone().len() + self.budget
+        self.given().len() + self.budget
     }
 
     /// Readings that were tried.
@@ -97,13 +97,25 @@ impl<'t> ReadingSearch<'t> {
         std::iter::once(default).chain(levels).collect()
     }
 
+    /// What is tried before anything is drawn: levels alone, and candidates that are no such level.
+    fn given(&self) -> Vec<PaperReading> {
+        let mut given = self.alone();
+        // Checked when the table was read.
+        for candidate in self.table.candidates().unwrap_or_default() {
+            if !given.contains(&candidate) {
+                given.push(candidate);
+            }
+        }
+        given
+    }
+
     /// The reading to try next; none if the budget is spent or all readings were tried.
     pub fn next_reading(&self) -> Option<PaperReading> {
-        let alone = self.alone();
-        match alone.get(self.tried.len()) {
+        let given = self.given();
+        match given.get(self.tried.len()) {
             Some(reading) => Some(reading.clone()),
             None if self.tried.len() >= self.most() => None,
-            None => self.combination(self.tried.len() - alone.len()),
+            None => self.combination(self.tried.len() - given.len()),
         }
     }
 

@@ -1,8 +1,8 @@
-//! That the tables can be run: every level is one, of plans that there are.
+//! That the tables can be run, and that a search depends on its seed and its results alone.
 
 use super::*;
 use crate::papers::choices::PlanEdit;
-use crate::papers::{EditedPlan, PaperClaim, PreparedRuns, claims, tables};
+use crate::papers::{EditedPlan, PaperClaim, PaperTable, PreparedRuns, claims, tables};
 
 /// Every level of every choice, alone, makes plans that can be read.
 #[test]
@@ -17,6 +17,8 @@ fn every_level_makes_plans_that_can_be_run() {
             }
             let runs = PreparedRuns::under(&own, &plans, true).unwrap().len();
             assert!(runs > 0, "{}", table.named(&reading));
+            let changed = plans.iter().any(|plan| plan.changed);
+            assert_eq!(changed, reading.changes() > 0, "{}", table.named(&reading));
         }
     }
 }
@@ -43,5 +45,74 @@ fn what_tables_name_is_there() {
                 assert!(table.judged.keys().any(|plan| one.is_for(plan)), "{named}: no such plan");
             }
         }
+        for claim in table.differs.keys() {
+            assert!(own.iter().any(|own| own.id == claim), "{claim}: no claim of the paper");
+        }
     }
+}
+
+/// Two members of one session of ET-6, so cheap that a test can search.
+const SMALL: &str = r#"
+paper = "Eggert, Heidemann & Touch 2000"
+families = ["ET"]
+[judged]
+ET-6 = {}
+ET-6-one = {}
+[[choice]]
+name = "window"
+question = "?"
+level = [
+    { name = "20", why = "" },
+    { name = "1000", why = "", edit = [{ plans = ["ET-6"], key = "parameters", replace = ["=20", "=1000"] }] },
+]
+[[choice]]
+name = "header"
+question = "?"
+level = [
+    { name = "40", why = "" },
+    { name = "0", why = "", edit = [{ plans = ["ET-6"], key = "packets.data_overhead", set = 0 }] },
+    { name = "20", why = "", edit = [{ plans = ["ET-6"], key = "packets.data_overhead", set = 20 }] },
+]
+"#;
+
+/// The readings tried, in their order, and all that was found, as lines.
+fn searched(table: &PaperTable, known: KnownResults) -> (Vec<String>, String) {
+    let mut search = ReadingSearch::new(table, known, (7, 2, true));
+    let (mut tried, mut lines) = (Vec::new(), String::new());
+    while let Some(reading) = search.next_reading() {
+        for new in search.run(&reading, 1).unwrap() {
+            lines += &(new.line().unwrap() + "\n");
+        }
+        tried.push(table.named(&reading));
+    }
+    (tried, lines)
+}
+
+/// The default, three levels alone, and the two combinations that two choices of two and three levels have beyond
+/// these: six readings. A search that continues from what another left runs nothing twice and tries the same.
+#[test]
+fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
+    let table = PaperTable::read("small", SMALL).unwrap();
+    let (tried, lines) = searched(&table, KnownResults::default());
+    assert_eq!(tried[..4], ["default", "window=1000", "header=0", "header=20"]);
+    let mut combined = tried[4..].to_vec();
+    combined.sort();
+    assert_eq!(combined, ["window=1000 header=0", "window=1000 header=20"]);
+    let (again, none) = searched(&table, KnownResults::read(&lines).unwrap());
+    assert_eq!((again, none.as_str()), (tried.clone(), ""));
+    // Half of the last line that is there was not written before the interruption.
+    let cut = &lines[..lines.len() / 2];
+    let (again, rest) = searched(&table, KnownResults::read(cut).unwrap());
+    let kept = cut.rfind('\n').map_or(0, |end| end + 1);
+    assert_eq!((again, &lines[..kept].to_owned() + &rest), (tried, lines.clone()));
+    let error = KnownResults::read("{\n").unwrap_err().to_string();
+    assert!(error.starts_with("line 1:"), "{error}");
+}
+
+/// A table that names what there is not is refused with the nearest that is.
+#[test]
+fn a_chosen_level_that_there_is_not_is_refused() {
+    let error = PaperTable::read("t.toml", &format!("chosen = {{ windov = '20' }}\n{SMALL}"));
+    let error = error.unwrap_err().to_string();
+    assert!(error.starts_with("t.toml:") && error.contains("mean \"window\""), "{error}");
 }
