@@ -15,10 +15,10 @@ fn every_level_makes_plans_that_can_be_run() {
             for experiment in own.iter().flat_map(|claim| claim.experiments()) {
                 plans.extend(EditedPlan::new(table, &reading, experiment).unwrap());
             }
+            // Those that the level leaves as they are make the runs of the default.
+            plans.retain(|plan| plan.changed);
             let runs = PreparedRuns::under(&own, &plans, true).unwrap().len();
-            assert!(runs > 0, "{}", table.named(&reading));
-            let changed = plans.iter().any(|plan| plan.changed);
-            assert_eq!(changed, reading.changes() > 0, "{}", table.named(&reading));
+            assert_eq!(runs > 0, reading.changes() > 0, "{}", table.named(&reading));
         }
     }
 }
@@ -104,7 +104,7 @@ fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
     let cut = &lines[..lines.len() / 2];
     let (again, rest) = searched(&table, KnownResults::read(cut).unwrap());
     let kept = cut.rfind('\n').map_or(0, |end| end + 1);
-    assert_eq!((again, &lines[..kept].to_owned() + &rest), (tried, lines.clone()));
+    assert_eq!((again, lines[..kept].to_owned() + &rest), (tried, lines.clone()));
     let error = KnownResults::read("{\n").unwrap_err().to_string();
     assert!(error.starts_with("line 1:"), "{error}");
 }
