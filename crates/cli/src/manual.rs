@@ -56,6 +56,7 @@ fn told(command: &str) -> Told {
         "capture" => capture::appendix(),
         "check" => check::appendix(),
         "check ns2" => check::ns2_appendix(),
+        "check scripts" => check::scripts_appendix(),
         "check traces" => check::traces_appendix(),
         "check worlds" => check::worlds_appendix(),
         "check agent" => check::agent_appendix(),

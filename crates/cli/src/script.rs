@@ -25,6 +25,10 @@ pub(crate) fn appendix() -> Appendix {
                 "Plays the script against the scheme that it names.",
             ),
             (
+                "headstart script packetdrill/gtests/net/tcp/slow_start/slow-start-app-limited.pkt",
+                "Plays one of packetdrill's own scripts, unchanged, against linux.",
+            ),
+            (
                 "headstart script scripts/handshake/passive.pkt --scheme linux+iw=4",
                 "Plays it against another scheme.",
             ),
@@ -32,9 +36,9 @@ pub(crate) fn appendix() -> Appendix {
         exit: &[
             ("0", "every segment is as the script says"),
             ("1", "a segment differs; the message names the line, and the segment that was sent"),
-            ("2", "the script cannot be read"),
+            ("2", "the script cannot be read, or is about what TCP has no part in"),
         ],
-        see_also: &["headstart-schemes"],
+        see_also: &["headstart-schemes", "headstart-check-scripts"],
         more: &["scripts/README.md", "docs/scenarios.md"],
         ..Appendix::default()
     }

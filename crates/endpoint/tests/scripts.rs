@@ -26,6 +26,10 @@ const SHORT: Duration = Duration::from_secs(5);
 const NOT_HERE: &[(&str, &str)] = &[
     ("sequence-wrap/", "sets the first sequence number, by its seed"),
     ("close/time-wait-gives-way.pkt", "names a second first sequence number, drawn by its seed"),
+    ("fast-open/", "sets Fast Open of the machine, and opens several connections"),
+    ("linux/a-cork-holds-small-segments.pkt", "sets TCP_CORK, which a stream does not have"),
+    ("linux/more-is-to-come.pkt", "writes with MSG_MORE, which a stream does not have"),
+    ("linux/a-record-ends-its-segment.pkt", "writes with MSG_EOR, which a stream does not have"),
     ("close/in-syn-sent.pkt", "closes before the connection is open; a stream is there only then"),
 ];
 

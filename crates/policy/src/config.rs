@@ -165,6 +165,9 @@ pub struct ConnectionConfig {
     pub rtt_sampling: RttSampling,
     /// Offer timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Without SACK, segments that duplicate ACKs told of are not delivered once more when they are acknowledged: the
+    /// window does not grow by them (Linux `tcp_remove_reno_sacks`).
+    pub duplicates_deliver: bool,
     /// Offer SACK (RFC 2018).
     pub sack: bool,
     /// Offer window scaling (RFC 7323).
@@ -176,8 +179,12 @@ pub struct ConnectionConfig {
     pub show_priority: bool,
     /// Hold back small segments while data is unacknowledged (RFC 9293 §3.7.4).
     pub nagle: bool,
+    /// Only a small segment that is outstanding holds back another, not any data (Minshall; Linux `tcp_nagle_check`).
+    pub minshall: bool,
     /// End with PSH what segmentation offload would take as one, as Linux does.
     pub offload: bool,
+    /// Of these, so many segments make one at least; zero: as the rate says (Linux `tcp_min_tso_segs`).
+    pub least_batch: u32,
     /// The window after idle.
     pub idle: IdleRestart,
     /// Most segments that may leave on one occasion (an ACK, a write, a timeout); `None`: as many
@@ -219,18 +226,22 @@ impl Default for ConnectionConfig {
             halve_again: false,
             rtt_sampling: RttSampling::EveryAck,
             timestamps: false,
+            duplicates_deliver: false,
             sack: true,
             window_scaling: true,
             ecn: false,
             show_priority: true,
             nagle: true,
+            minshall: false,
             offload: false,
+            least_batch: 0,
             idle: IdleRestart::SlowStart,
             max_burst: None,
             validate_window: false,
             memory: MemoryKind::None,
             pacing: false,
             receive: ReceiveConfig {
+                first_buffer: 0,
                 initial_window: 65_535,
                 max_window: 6 << 20,
                 autotune: false,

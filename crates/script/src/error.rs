@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// What the message of an error begins with that is none of the script's: it is about what TCP has no part in.
+pub(crate) const BEYOND: &str = "not of TCP: ";
+
 /// Why a script cannot be read: exit code 2 on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
@@ -11,6 +14,8 @@ pub struct ScriptError {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
+    /// The script is a good one, and about what TCP has no part in: epoll, zero copy, control messages.
+    pub not_of_tcp: bool,
     /// What is wrong and what would be right.
     pub message: String,
 }

@@ -9,7 +9,9 @@
 //! Read on in [`model`] (what a script says), `parse/` (text to model), `run/` (model against
 //! host), `notation.rs` (segments as scripts write them).
 
+pub mod code;
 mod error;
+pub mod machine;
 pub mod model;
 mod notation;
 mod parse;
@@ -18,4 +20,6 @@ mod run;
 pub use error::{Mismatch, ScriptError};
 pub use model::Script;
 pub use parse::parse;
-pub use run::{ObservedSegment, RunReport, SocketProgress, Subject, play, run};
+pub use run::{
+    ConnectRequest, ConnectionWish, ObservedSegment, RunReport, SocketProgress, Subject, play, run,
+};

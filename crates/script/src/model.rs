@@ -1,9 +1,13 @@
 //! What a script says, after reading: settings, and events in order.
 //!
-//! Segments are [`tcp::Segment`]s with the script's own numbering: the host's initial sequence
-//! number is what the script calls it (usually 0), whatever the host drew.
+//! Segments are [`tcp::Segment`]s with the script's own numbering: SYNs have the numbers that the script calls them, all
+//! others count from their SYN, which is 0.
 
-use tcp::{Scheme, Segment};
+use crate::code::Statement;
+pub use crate::code::{CONSTANTS, Comparator, TcpInfoField};
+use crate::machine::MachineSetting;
+use std::net::{IpAddr, Ipv4Addr};
+use tcp::{Scheme, Segment, Unreachable};
 use units::Duration;
 
 /// The scheme of a script that names none: what scripts for packetdrill are mostly written for.
@@ -37,6 +41,10 @@ pub struct ScriptSettings {
     pub strict_segments: bool,
     /// `--ignore_push`: the flag PSH is not compared.
     pub ignore_push: bool,
+    /// `--local_ip`: the host's address.
+    pub local: IpAddr,
+    /// `--remote_ip`: the peer's.
+    pub remote: IpAddr,
     /// `--seed`: the host draws its initial sequence number from it.
     pub seed: u64,
 }
@@ -50,6 +58,8 @@ impl Default for ScriptSettings {
             timestamp_tick: None,
             strict_segments: false,
             ignore_push: false,
+            local: IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1)),
+            remote: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
             seed: 1,
         }
     }
@@ -101,8 +111,30 @@ pub enum ScriptAction {
     Outbound(Expected),
     /// The application calls.
     Call(Call),
+    /// `< icmp`: a router says that something did not arrive.
+    Icmp(IcmpMessage),
     /// `%{ assert ... }%`: all must hold.
-    Assert(Vec<Assertion>),
+    Code(Vec<CodeLine>),
+    /// Commands in backquotes set something of the machine.
+    Shell(Vec<MachineSetting>),
+}
+
+/// What a router says of a packet of the host's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IcmpMessage {
+    /// What is wrong.
+    pub trouble: IcmpTrouble,
+    /// First sequence number of the segment it quotes, as scripts count: 0 is the SYN.
+    pub quoted: u32,
+}
+
+/// What routers complain of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IcmpTrouble {
+    /// The peer cannot be reached.
+    Unreachable(Unreachable),
+    /// The packet is larger than this MTU, bytes.
+    TooBig(u32),
 }
 
 /// A segment that the host must send.
@@ -138,8 +170,10 @@ pub struct Call {
 pub enum CallKind {
     /// `socket(..., SOCK_STREAM, IPPROTO_TCP)`
     Socket,
-    /// Calls without effect here: `bind`, `fcntl`, options such as `SO_REUSEADDR`.
+    /// Calls without effect here: `bind`, options such as `SO_REUSEADDR`.
     Nothing,
+    /// `fcntl` with `F_SETFL`: with `O_NONBLOCK` or without.
+    NonBlocking(bool),
     /// `listen`
     Listen,
     /// `connect`
@@ -148,20 +182,92 @@ pub enum CallKind {
     Accept,
     /// `read`, `recv`: at most so many bytes.
     Read(u64),
-    /// `write`, `send`: so many bytes.
-    Write(u64),
-    /// `sendto` with `MSG_FASTOPEN`: connect with so many bytes ready for the SYN.
-    ConnectWith(u64),
-    /// `shutdown` with `SHUT_WR`; true with `SHUT_RDWR`: reading ends too.
-    Shutdown(bool),
+    /// `write`, `send`.
+    Write(Writing),
+    /// `sendto` or `sendmsg` with `MSG_FASTOPEN`: connect with data ready for the SYN.
+    ConnectWith(Writing),
+    /// The same to no address (`AF_UNSPEC`).
+    ConnectNowhere,
+    /// `IP_MTU_DISCOVER` with `IP_PMTUDISC_DONT`: packets may be fragmented.
+    NoPathMtu,
+    /// `shutdown`
+    Shutdown(Shutdown),
     /// `close`
     Close,
-    /// `TCP_NODELAY`, before `listen` or `connect`.
+    /// A buffer that is none, which is `EFAULT`.
+    BadPointer,
+    /// `poll` of one descriptor: what is asked for, and what is so.
+    Poll(Polled),
+    /// `TCP_NODELAY`.
     NoDelay(bool),
+    /// `TCP_CORK`.
+    Cork(bool),
     /// `TCP_MAXSEG`, before `listen` or `connect`: bytes.
     MaxSegment(u32),
     /// `SO_LINGER` with time zero: `close` resets.
     LingerZero(bool),
+    /// `TCP_USER_TIMEOUT`.
+    UserTimeout(Duration),
+    /// `TCP_SYNCNT`: how often a SYN goes again.
+    SynRetries(u32),
+    /// `TCP_FASTOPEN` of a listener: connections waiting by a cookie.
+    FastOpenQueue(u32),
+    /// `TCP_FASTOPEN_CONNECT`: the first write connects, if there is a cookie.
+    FastOpenConnect(bool),
+    /// `TCP_FASTOPEN_KEY`: of a wrong length if none.
+    FastOpenKey(Option<[u8; 16]>),
+    /// `TCP_NOTSENT_LOWAT`, bytes.
+    NotSentLowWater(u32),
+    /// `SO_SNDBUF`: bytes as asked for, of which the kernel takes twice as many.
+    SendBuffer(u32),
+    /// `getsockopt` of a number, which must be this.
+    Get(SocketOption, u64),
+}
+
+/// What `write` and its kin are to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Writing {
+    /// Bytes.
+    pub bytes: u64,
+    /// `MSG_DONTWAIT`
+    pub at_once: bool,
+    /// `MSG_MORE`: more is to come, small segments may wait.
+    pub more: bool,
+    /// `MSG_EOR`: nothing is added to the last segment.
+    pub ends_record: bool,
+}
+
+/// What `shutdown` ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// `SHUT_RD`
+    Reading,
+    /// `SHUT_WR`
+    Writing,
+    /// `SHUT_RDWR`
+    Both,
+}
+
+/// `poll`: bits of `poll.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Polled {
+    /// What is asked for.
+    pub events: u16,
+    /// What must be so.
+    pub found: u16,
+}
+
+/// Options whose value a script may read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SocketOption {
+    /// `TCP_MAXSEG`
+    MaxSegment,
+    /// `SO_ERROR`
+    Error,
+    /// `SO_SNDBUF`
+    SendBuffer,
+    /// `TCP_NOTSENT_LOWAT`
+    NotSentLowWater,
 }
 
 /// What a call returns.
@@ -171,6 +277,8 @@ pub enum CallOutcome {
     Value(u64),
     /// -1 and this error.
     Error(Errno),
+    /// -1, and whatever error.
+    AnyError,
 }
 
 /// The errors that calls can return here.
@@ -180,6 +288,10 @@ pub enum Errno {
     Again,
     /// `EINPROGRESS`: the opening has begun.
     InProgress,
+    /// `EALREADY`: the opening is under way.
+    Already,
+    /// `EISCONN`: it is open.
+    IsConnected,
     /// `ECONNRESET`: the peer has reset the connection.
     ConnectionReset,
     /// `ECONNREFUSED`: the peer answered the SYN with a reset.
@@ -188,17 +300,34 @@ pub enum Errno {
     Pipe,
     /// `ENOTCONN`: there is no connection.
     NotConnected,
+    /// `ETIMEDOUT`: nobody answers.
+    TimedOut,
+    /// `EHOSTUNREACH`: a router says that there is no way.
+    HostUnreachable,
+    /// `EOPNOTSUPP`: not so.
+    NotSupported,
+    /// `EINVAL`: a wrong argument.
+    Invalid,
+    /// `EFAULT`: a pointer that is none.
+    Fault,
 }
 
 impl Errno {
     /// Every error with its name.
-    pub const ALL: [(&'static str, Self); 6] = [
+    pub const ALL: [(&'static str, Self); 13] = [
         ("EAGAIN", Self::Again),
         ("EINPROGRESS", Self::InProgress),
+        ("EALREADY", Self::Already),
+        ("EISCONN", Self::IsConnected),
         ("ECONNRESET", Self::ConnectionReset),
         ("ECONNREFUSED", Self::ConnectionRefused),
         ("EPIPE", Self::Pipe),
         ("ENOTCONN", Self::NotConnected),
+        ("ETIMEDOUT", Self::TimedOut),
+        ("EHOSTUNREACH", Self::HostUnreachable),
+        ("EOPNOTSUPP", Self::NotSupported),
+        ("EINVAL", Self::Invalid),
+        ("EFAULT", Self::Fault),
     ];
 
     /// The name as in `errno.h`.
@@ -207,118 +336,13 @@ impl Errno {
     }
 }
 
-/// One `assert` of a code block.
+/// One statement of a code block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assertion {
+pub struct CodeLine {
     /// Where it begins.
     pub position: Position,
-    /// What must hold.
-    pub condition: Condition,
+    /// What it says.
+    pub statement: Statement,
     /// As written.
     pub text: String,
 }
-
-/// A condition on what the host reports of the connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Condition {
-    /// All must hold.
-    And(Vec<Condition>),
-    /// One must hold.
-    Or(Vec<Condition>),
-    /// It must not hold.
-    Not(Box<Condition>),
-    /// `a < b <= c`: the first operand, then what each next one is compared by.
-    Compare(Operand, Vec<(Comparator, Operand)>),
-}
-
-/// How two operands are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparator {
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-}
-
-/// One side of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operand {
-    /// A number, or a constant such as `TCP_CA_Recovery`.
-    Number(u64),
-    /// A quantity of the connection.
-    Info(TcpInfoField),
-}
-
-/// What can be asked of the connection, named and counted as in Linux's `struct tcp_info`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TcpInfoField {
-    /// `tcpi_state`: one of `TCP_ESTABLISHED` ...
-    State,
-    /// `tcpi_ca_state`: one of `TCP_CA_Open` ...
-    CaState,
-    /// `tcpi_snd_cwnd`, segments.
-    SndCwnd,
-    /// `tcpi_snd_ssthresh`, segments; 2147483647 while unlimited.
-    SndSsthresh,
-    /// `tcpi_unacked`: segments sent and not acknowledged cumulatively.
-    Unacked,
-    /// `tcpi_sacked`: segments acknowledged selectively.
-    Sacked,
-    /// `tcpi_lost`: segments taken for lost.
-    Lost,
-    /// `tcpi_retrans`: segments sent again and not yet acknowledged.
-    Retrans,
-    /// `tcpi_total_retrans`: retransmissions so far.
-    TotalRetrans,
-    /// `tcpi_rto`, microseconds.
-    Rto,
-    /// `tcpi_rtt`: smoothed, microseconds.
-    Rtt,
-    /// `tcpi_snd_mss`, bytes.
-    SndMss,
-}
-
-impl TcpInfoField {
-    /// Every quantity with its name.
-    pub const ALL: [(&'static str, Self); 12] = [
-        ("tcpi_state", Self::State),
-        ("tcpi_ca_state", Self::CaState),
-        ("tcpi_snd_cwnd", Self::SndCwnd),
-        ("tcpi_snd_ssthresh", Self::SndSsthresh),
-        ("tcpi_unacked", Self::Unacked),
-        ("tcpi_sacked", Self::Sacked),
-        ("tcpi_lost", Self::Lost),
-        ("tcpi_retrans", Self::Retrans),
-        ("tcpi_total_retrans", Self::TotalRetrans),
-        ("tcpi_rto", Self::Rto),
-        ("tcpi_rtt", Self::Rtt),
-        ("tcpi_snd_mss", Self::SndMss),
-    ];
-}
-
-/// Constants of conditions: numbers as in Linux's `tcp.h`.
-pub const CONSTANTS: [(&str, u64); 15] = [
-    ("TCP_ESTABLISHED", 1),
-    ("TCP_SYN_SENT", 2),
-    ("TCP_SYN_RECV", 3),
-    ("TCP_FIN_WAIT1", 4),
-    ("TCP_FIN_WAIT2", 5),
-    ("TCP_TIME_WAIT", 6),
-    ("TCP_CLOSE", 7),
-    ("TCP_CLOSE_WAIT", 8),
-    ("TCP_LAST_ACK", 9),
-    ("TCP_LISTEN", 10),
-    ("TCP_CLOSING", 11),
-    ("TCP_CA_Open", 0),
-    ("TCP_CA_Disorder", 1),
-    ("TCP_CA_Recovery", 3),
-    ("TCP_CA_Loss", 4),
-];

@@ -56,6 +56,7 @@ pub(crate) fn options(options: &TcpOptions) -> String {
     list.extend(options.sack_permitted.then(|| "sackOK".to_owned()));
     list.extend(options.timestamps.map(|ts| format!("TS val {} ecr {}", ts.value, ts.echo)));
     list.extend(options.window_scale.map(|shift| format!("wscale {shift}")));
+    list.extend(options.fast_open.map(|cookie| format!("{cookie:?}").trim_end().to_owned()));
     if !options.sack.is_empty() {
         let blocks = options.sack.as_slice().iter();
         let blocks: Vec<_> =

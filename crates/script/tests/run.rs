@@ -27,6 +27,7 @@ behaviours! {
     delayed_ack: "delayed-ack",
     dsack: "dsack",
     ecn: "ecn",
+    fast_open: "fast-open",
     fast_retransmit: "fast-retransmit",
     handshake: "handshake",
     hostile: "hostile",

@@ -41,6 +41,17 @@ impl FastOpenCookie {
         Self { experimental: other.experimental, ..self }
     }
 
+    /// The same in the form of the experiment.
+    #[must_use]
+    pub const fn as_experiment(self) -> Self {
+        Self { experimental: true, ..self }
+    }
+
+    /// It has the form of the experiment.
+    pub const fn is_experimental(&self) -> bool {
+        self.experimental
+    }
+
     /// The cookie's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]

@@ -16,11 +16,12 @@ fn opened(scheme: &str) -> Sender {
 #[test]
 fn every_second_of_a_burst_and_none_that_leaves_alone() {
     let mut sender = opened("linux");
-    // 2·3000 bytes in 100 ms are 60 bytes in a millisecond: two segments; the third is alone.
-    assert_eq!(sender.sent_with_push(), [(0, false), (1, true), (2, false)]);
+    // Of a window of three, half is one segment (`tcp_cwnd_test`): each leaves alone.
+    assert_eq!(sender.sent_with_push(), [(0, false), (1, false), (2, false)]);
     sender.wait(100);
     sender.hear(2, &[]);
-    // Slow start: 3 + 2 may be under way, one is.
+    // Slow start: 3 + 2 may be under way, one is. 2·5000 bytes in 100 ms are 100 bytes in a millisecond, and half a
+    // window is two segments, too.
     assert_eq!(sender.sent_with_push(), [(3, false), (4, true), (5, false), (6, true)]);
     sender.hear(3, &[]);
     assert_eq!(sender.sent_with_push(), [(7, false), (8, true)]);
@@ -34,7 +35,7 @@ fn what_is_sent_again_is_not_pushed() {
     sender.hear(1, &[]);
     assert_eq!(sender.sent(), [3, 4]);
     sender.wait(100);
-    // 1, which was pushed, is missing; three above it have arrived. PRR lets one segment go for each of them.
+    // 1 is missing; three above it have arrived. PRR lets one segment go for each of them.
     sender.hear(1, &[(2, 5)]);
     let again = sender.sent_with_push();
     assert_eq!(again.first(), Some(&(1, false)), "{again:?}");

@@ -1,12 +1,14 @@
-//! `headstart check`: the simulator against measurements made with another, and against real worlds; the trace engine
-//! against labelled captures; what an agent gains against what is asked of it.
+//! `headstart check`: the simulator against measurements made with another, against real worlds, and against
+//! packetdrill's scripts; the trace engine against labelled captures; what an agent gains against what is asked of it.
 
 mod agent;
+mod scripts;
 mod table;
 mod traces;
 mod worlds;
 
 pub(crate) use agent::appendix as agent_appendix;
+pub(crate) use scripts::appendix as scripts_appendix;
 pub(crate) use traces::appendix as traces_appendix;
 pub(crate) use worlds::appendix as worlds_appendix;
 
@@ -53,6 +55,12 @@ enum Against {
     /// Mbit/s, round trips of 20, 80 and 200 ms, and queues of half and all of the bandwidth-delay product.
     #[command(after_help = worlds_appendix().help())]
     Worlds(worlds::CheckWorldsArgs),
+    /// Play packetdrill's own scripts, unchanged
+    ///
+    /// Plays every script below a folder in virtual time, and prints how many hold by folder. Of each script that differs
+    /// it prints the first difference, and the kernel's reason where it is known.
+    #[command(after_help = scripts_appendix().help())]
+    Scripts(scripts::CheckScriptsArgs),
     /// Compare the kinds of retransmissions in captures with labels that others gave them
     #[command(after_help = traces_appendix().help())]
     Traces(traces::CheckTracesArgs),
@@ -128,6 +136,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     match &args.against {
         Against::Ns2 { files, suite, quick, json } => against_ns2(files, (suite, *quick), *json),
         Against::Worlds(args) => worlds::run(args),
+        Against::Scripts(args) => scripts::run(args),
         Against::Traces(args) => traces::run(args),
         Against::Agent(args) => agent::run(args),
     }

@@ -41,7 +41,7 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         ("analyze", "out") => Completion::files(FilesOffered::Folders),
         ("capture", "interface") => interfaces(),
         ("capture", "write") => Completion::files(FilesOffered::Ending(&[".pcap"])),
-        ("traces", "folder") => Completion::files(FilesOffered::Folders),
+        ("traces" | "scripts", "folder") => Completion::files(FilesOffered::Folders),
         (_, "path") => path(asked.typed, &[("up=", "rate away from the client"), LOSS]),
         (_, "down" | "up") => {
             path(asked.typed, &[LOSS, ("jitter=", "delays each packet by up to so much more")])

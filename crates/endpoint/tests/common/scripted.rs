@@ -6,7 +6,7 @@ use endpoint::{ConnectionInfo, Device, Endpoint, EndpointConfig, Listener, Strea
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use script::model::TcpInfoField as Asked;
-use script::{ObservedSegment, SocketProgress, Subject};
+use script::{ConnectRequest, ObservedSegment, SocketProgress, Subject};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -36,6 +36,8 @@ pub(crate) struct Scripted {
     clock: Clock,
     own: SocketAddr,
     sent: VecDeque<ObservedSegment>,
+    /// What the script calls its one connection.
+    connection: usize,
     listener: Option<Listener>,
     opening: Option<JoinHandle<std::io::Result<Stream>>>,
     stream: Option<Stream>,
@@ -61,6 +63,7 @@ impl Scripted {
             clock: Clock::start(),
             own: SocketAddr::new(OURS.into(), PORT),
             sent: VecDeque::new(),
+            connection: 0,
             listener: None,
             opening: None,
             stream: None,
@@ -137,7 +140,11 @@ impl Scripted {
                 wire::parse(&buffer[..len])
             {
                 self.own = source;
-                self.sent.push_back(ObservedSegment { at: self.clock.now(), segment });
+                self.sent.push_back(ObservedSegment {
+                    at: self.clock.now(),
+                    connection: self.connection,
+                    segment,
+                });
             }
         }
     }
@@ -158,7 +165,7 @@ impl Subject for Scripted {
         self.clock.now()
     }
 
-    fn progress(&mut self) -> SocketProgress {
+    fn progress(&mut self, _: usize) -> SocketProgress {
         self.settle();
         self.progress
     }
@@ -186,7 +193,8 @@ impl Subject for Scripted {
         Ok(now < limit)
     }
 
-    fn handle_segment(&mut self, segment: &Segment) {
+    fn handle_segment(&mut self, connection: usize, segment: &Segment) {
+        self.connection = connection;
         // What left before belongs before.
         self.drain();
         let packet = TcpPacket::new(PEER.into(), self.own, *segment, &Marking::default());
@@ -201,23 +209,26 @@ impl Subject for Scripted {
         self.listener = Some(listener.unwrap());
     }
 
-    fn connect(&mut self, scheme: &Scheme, bytes: u64) {
+    fn connect(&mut self, connection: usize, scheme: &Scheme, request: ConnectRequest) -> u64 {
+        self.connection = connection;
+        let bytes = request.bytes;
         let (endpoint, scheme) = (self.endpoint.clone(), scheme.clone());
         let early = vec![7; bytes as usize];
         let connect = async move { endpoint.connect_with(PEER.into(), &scheme, early).await };
         self.opening = Some(self.runtime.spawn(connect));
         self.runtime.block_on(tokio::task::yield_now());
         self.settle();
+        bytes
     }
 
-    fn write(&mut self, bytes: u64) {
+    fn write(&mut self, _: usize, bytes: u64) {
         match self.stream {
             Some(_) => self.write_now(bytes),
             None => self.early += bytes,
         }
     }
 
-    fn read(&mut self, bytes: u64) {
+    fn read(&mut self, _: usize, bytes: u64) {
         let Some(stream) = &mut self.stream else { return };
         let read = async {
             let mut buffer = vec![0; bytes as usize];
@@ -228,7 +239,7 @@ impl Subject for Scripted {
         self.settle();
     }
 
-    fn shutdown(&mut self) {
+    fn shutdown(&mut self, _: usize) {
         if let Some(stream) = &mut self.stream {
             let _ = self.runtime.block_on(stream.shutdown());
         }
@@ -240,7 +251,7 @@ impl Subject for Scripted {
         self.settle();
     }
 
-    fn abort(&mut self) {
+    fn abort(&mut self, _: usize) {
         if let Some(stream) = &self.stream {
             stream.handle().abort();
         }
@@ -248,7 +259,7 @@ impl Subject for Scripted {
     }
 
     /// What [`ConnectionInfo`] tells. It says nothing of single segments, and its timeout is without doublings.
-    fn info(&mut self, asked: Asked) -> Option<u64> {
+    fn info(&mut self, _: usize, asked: Asked) -> Option<u64> {
         self.settle();
         let info = self.info.as_ref()?;
         let segments = |bytes: u64| bytes / info.mss.max(1);
@@ -257,14 +268,13 @@ impl Subject for Scripted {
             Asked::SndCwnd => Some(segments(info.path.cwnd)),
             Asked::SndSsthresh => Some(info.path.ssthresh.map_or(0x7fff_ffff, segments)),
             Asked::TotalRetrans => Some(info.stats.retransmitted_segments),
-            Asked::Rtt | Asked::Rto => None,
             Asked::SndMss => Some(info.mss),
-            Asked::CaState | Asked::Unacked | Asked::Sacked | Asked::Lost | Asked::Retrans => None,
+            _ => None,
         }
     }
 
     /// Half open, and in TIME-WAIT, it is there and nobody can ask: no assertion is judged then.
-    fn has_connection(&mut self) -> bool {
+    fn has_connection(&mut self, _: usize) -> bool {
         true
     }
 }

@@ -31,6 +31,9 @@ pub struct MemberDelivery<'a> {
     pub recovering: bool,
 }
 
+/// More full segments than an interface takes as one.
+const UNBOUNDED_BATCH: u64 = 64;
+
 impl Path {
     /// Deliveries are metered.
     #[inline]
@@ -162,6 +165,10 @@ impl Path {
     /// Full segments that segmentation offload takes as one: those of about a millisecond, and two at least, unless a
     /// controller rules that has fewer (Linux `tcp_tso_autosize`). It goes by the rate that would be paced at.
     pub fn offload_batch(&self) -> u64 {
+        if !self.rtt.has_sample() {
+            // No rate is known yet, and none bounds it (`sk_pacing_rate` is ~0).
+            return UNBOUNDED_BATCH;
+        }
         let rate = self.window.pacing_rate().unwrap_or_else(|| self.rate_of_window());
         let batch = pacer::batch(Some(rate), self.window.mss(), self.rtt.min_rtt());
         if self.is_ruled() { batch } else { batch.max(2) }

@@ -90,6 +90,8 @@ pub struct AckProgress {
     pub partial: u64,
     /// Bytes newly SACKed.
     pub sacked: u64,
+    /// Whole segments newly delivered.
+    pub segments: u64,
     /// Send time of the earliest segment newly delivered that was sent only once: the RTT sample
     /// of RFC 6298 by Karn's rule; it includes the receiver's delay of the ACK.
     pub earliest_sent: Option<Instant>,
@@ -323,6 +325,7 @@ impl Scoreboard {
     #[inline]
     pub fn acknowledge(&mut self, una: u64, progress: &mut AckProgress) {
         while let Some(segment) = self.segments.pop_front_if(|first| first.end() <= una) {
+            progress.segments += u64::from(!segment.is_sacked());
             self.settle(&segment, u64::from(segment.len), progress);
         }
         if let Some(first) = self.segments.front_mut().filter(|first| first.start < una) {
@@ -476,6 +479,7 @@ impl Scoreboard {
                 self.again -= len;
             }
             progress.sacked += len;
+            progress.segments += 1;
             progress.delivered += len;
             note_delivery(&before, progress);
         }

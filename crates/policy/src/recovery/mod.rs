@@ -175,6 +175,15 @@ pub struct SentInfo {
     pub rto: Duration,
 }
 
+/// What a recovery knows of reordering on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenReordering {
+    /// Segments that one may be late and not lost (`tcpi_reordering`).
+    pub degree: u64,
+    /// How often something came late (`tcpi_reord_seen`).
+    pub seen: u64,
+}
+
 /// What a policy of this kind says of itself.
 pub type RecoveryDescriptor = Descriptor<dyn LossRecovery>;
 
@@ -258,6 +267,11 @@ pub trait LossRecovery {
     fn left_network(&self, mss: u64) -> u64 {
         let _ = mss;
         0
+    }
+
+    /// What it has seen of reordering; a recovery that does not look tolerates three duplicate ACKs.
+    fn reordering(&self) -> SeenReordering {
+        SeenReordering { degree: 3, seen: 0 }
     }
 
     /// True in fast recovery or after a timeout until all that was lost is repaired.

@@ -28,11 +28,11 @@ mod undo;
 use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
-    LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo, Stance,
-    TimerAction,
+    LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SeenReordering,
+    SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
-use crate::registry::{Implied, Make};
+use crate::registry::{Implied, Make, Parameter};
 use detect::{Detector, Verdict};
 use frto::FRto;
 use reordering::Reordering;
@@ -47,11 +47,14 @@ pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
     "RFC 8985, RFC 6937",
     Make::Alone(|setup| {
         let right_edge = setup.get(&LIMITED_TRANSMIT) == LimitedTransmit::RightEdge;
-        Box::new(RackTlp::new(setup.config.rto.min).with_right_edge(right_edge))
+        let rack = RackTlp::new(setup.config.rto.min).with_right_edge(right_edge);
+        Box::new(RackTlp { probes: setup.get(&TAIL_PROBES), ..rack })
     }),
 )
-.with(&[&LIMITED_TRANSMIT])
+.with(&[&LIMITED_TRANSMIT, &TAIL_PROBES])
 .implying(Implied::SACK);
+
+static TAIL_PROBES: Parameter<bool> = Parameter::switch("tlp", "on", "rack: tail-loss probes");
 
 /// Waited beyond the reordering window, for the sender's own timers.
 const TIMER_SLACK: Duration = Duration::from_millis(2);
@@ -80,6 +83,8 @@ enum Timer {
 #[derive(Clone, Debug)]
 pub struct RackTlp {
     delayed_ack: Duration,
+    /// Tail-loss probes are sent.
+    probes: bool,
     state: State,
     /// `snd_nxt` when the state was entered.
     high: u64,
@@ -109,6 +114,7 @@ impl RackTlp {
     pub const fn new(delayed_ack: Duration) -> Self {
         Self {
             delayed_ack,
+            probes: true,
             state: State::Open,
             high: 0,
             highest_sacked: 0,
@@ -170,7 +176,8 @@ impl RackTlp {
     /// bytes that arrived twice.
     fn learn(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> u64 {
         let highest = cx.board.highest_sacked();
-        let high = highest.map_or(ack.una, |end| end.saturating_sub(cx.mss));
+        // To the end of the highest SACKed segment (`tcp_check_sack_reordering`).
+        let high = highest.unwrap_or(ack.una);
         let counts = self.state != State::Loss || self.undo.is_reduced();
         if let Some(low) = ack.progress.lowest_original
             && low < self.highest_sacked
@@ -245,7 +252,7 @@ impl RackTlp {
 
     /// Arms the tail-loss probe in the state it belongs to, once a round trip is known.
     fn arm_probe(&mut self, now: Instant, srtt: Duration, bound: Duration) {
-        if self.state == State::Open && !srtt.is_zero() {
+        if self.state == State::Open && !srtt.is_zero() && self.probes {
             let single = self.segments_out == 1;
             let timeout = TailProbe::timeout(srtt, single, self.delayed_ack, bound);
             self.timer = Some((now + timeout, Timer::Probe));
@@ -395,6 +402,10 @@ impl LossRecovery for RackTlp {
             let bound = if rto_left.is_zero() { Duration::MAX } else { rto_left };
             self.arm_probe(sent.now, sent.srtt, bound);
         }
+    }
+
+    fn reordering(&self) -> SeenReordering {
+        self.reordering.told()
     }
 
     fn timeout(&self) -> Option<Instant> {

@@ -41,8 +41,10 @@ pub use claim::{Experiment, How, PaperClaim, Quick};
 pub use curve::{Band, Curve, CurvePoint, Plot};
 pub use error::PapersError;
 pub use finding::{Bearing, ClaimInterval, FigureLine, Findings, Paper, furthest_out};
+pub(crate) use fs::stall_of_bulk;
 pub use reading::{Flow, PacketStep, Readings, RunRecords};
 pub use run::PreparedRuns;
+pub(crate) use run::readings_of;
 pub use sample::{Measured, Samples};
 pub use search::{
     ClaimAcross, ClaimUnder, KnownResults, LevelRow, ReadingRow, ReadingSearch, ReadingsReport,

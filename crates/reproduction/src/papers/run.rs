@@ -206,24 +206,8 @@ impl<'t> Job<'t> {
     }
 
     fn made(&self, run: &Run) -> Result<Readings, String> {
-        let (flows, packets) = (Memory::default(), Memory::default());
-        let mut output = |name: &str| -> io::Result<Box<dyn Write>> {
-            match name {
-                "flows.csv" => Ok(Box::new(flows.clone())),
-                "packets.csv" => Ok(Box::new(packets.clone())),
-                _ => Ok(Box::new(io::sink())),
-            }
-        };
         let plan = self.edited.as_ref().unwrap_or(&self.plan);
-        let result = plan.execute(run, &mut output, &AtomicBool::new(false));
-        let result = result.map_err(|error| error.to_string())?;
-        let mut readings = Readings::of(&result);
-        let (flows, packets) = (flows.0.borrow(), packets.0.borrow());
-        let rows = csv::Reader::from_reader(flows.as_slice()).into_deserialize();
-        let flows = rows.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-        let records = RunRecords { result: &result, flows, packets: &packets };
-        (self.experiment.read)(&records, &mut readings);
-        Ok(readings)
+        readings_of(plan, run, self.experiment.read)
     }
 
     /// Its record, whose readings come next.
@@ -242,6 +226,34 @@ fn read<'p>(experiment: &Experiment, text: &'p str) -> Result<Plan<'p>, PapersEr
     let file = format!("plans/papers/{}.toml", experiment.name);
     let no_files = |name: &str| Err(format!("{name}: plans of claims name no files"));
     Plan::read(&file, text, &no_files).map_err(|error| PapersError(error.to_string()))
+}
+
+/// Makes one run of a plan: its metrics, and what `read` adds to them.
+///
+/// # Errors
+/// If it does not end as the plan says.
+pub(crate) fn readings_of(
+    plan: &Plan<'_>,
+    run: &Run,
+    read: fn(&RunRecords<'_>, &mut Readings),
+) -> Result<Readings, String> {
+    let (flows, packets) = (Memory::default(), Memory::default());
+    let mut output = |name: &str| -> io::Result<Box<dyn Write>> {
+        match name {
+            "flows.csv" => Ok(Box::new(flows.clone())),
+            "packets.csv" => Ok(Box::new(packets.clone())),
+            _ => Ok(Box::new(io::sink())),
+        }
+    };
+    let result = plan.execute(run, &mut output, &AtomicBool::new(false));
+    let result = result.map_err(|error| error.to_string())?;
+    let mut readings = Readings::of(&result);
+    let (flows, packets) = (flows.0.borrow(), packets.0.borrow());
+    let rows = csv::Reader::from_reader(flows.as_slice()).into_deserialize();
+    let flows = rows.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+    let records = RunRecords { result: &result, flows, packets: &packets };
+    read(&records, &mut readings);
+    Ok(readings)
 }
 
 /// Whether a cell at these coordinates remains in a quick run.

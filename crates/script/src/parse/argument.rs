@@ -25,9 +25,11 @@ pub(super) enum Value<'a> {
     Words(Vec<&'a str>),
     /// `[...]`
     List(Vec<Argument<'a>>),
-    /// `{a=1, b=2}` with the members that are numbers.
-    Members(Vec<(&'a str, u64)>),
-    /// A string, a nested call: of no interest to any call here.
+    /// `{a=1, b(...)=2}`
+    Members(Vec<(&'a str, Argument<'a>)>),
+    /// The inside of a string.
+    Text(&'a str),
+    /// Several strings, a nested call: of no interest to any call here.
     Other,
 }
 
@@ -76,10 +78,16 @@ impl<'a> Parser<'a> {
 
     /// A string, or several in a row, perhaps with `...` behind.
     fn strings(&mut self) -> Parsed<Value<'a>> {
+        let mut count = 0;
+        let mut last = "";
         while matches!(self.token, Token::Text(_) | Token::Ellipsis) {
+            if let Token::Text(text) = self.token {
+                last = text;
+            }
+            count += 1;
             self.advance()?;
         }
-        Ok(Value::Other)
+        Ok(if count == 1 { Value::Text(last) } else { Value::Other })
     }
 
     /// `A`, `A|B` or `f(...)`.
@@ -101,19 +109,23 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `{name=value, ...}`
+    /// `{name=value, ...}`, or `{value, ...}`
     fn members(&mut self, depth: u32) -> Parsed<Value<'a>> {
         self.advance()?;
+        if !matches!(self.token, Token::Word(_)) {
+            return self.argument_list("}", depth + 1).map(Value::List);
+        }
         let mut members = Vec::new();
         loop {
             let Token::Word(name) = self.token else {
                 return self.unexpected("a member, like onoff=1");
             };
             self.advance()?;
-            self.expect_mark("=", "after the member's name")?;
-            if let Value::Number(n) = self.argument(depth + 1)?.value {
-                members.push((name, n));
+            if self.accept_mark("(")? {
+                self.argument_list(")", depth + 1)?;
             }
+            self.expect_mark("=", "after the member's name")?;
+            members.push((name, self.argument(depth + 1)?));
             if !self.accept_mark(",")? {
                 break;
             }

@@ -1,26 +1,41 @@
 //! Calls of the application: `accept(3, ..., ...) = 4`, with what they mean here.
 
-use super::super::model::{Call, CallKind, CallOutcome, Errno, Position, When};
+use super::super::model::{
+    Call, CallKind, CallOutcome, Errno, Polled, Position, Shutdown, When, Writing,
+};
 use super::argument::{Argument, Value};
 use super::lexer::Token;
-use super::settings::MSS;
-use super::{Parsed, Parser};
+use super::{BEYOND, Parsed, Parser};
 use units::Duration;
 
-const KNOWN: &str = "socket, setsockopt, fcntl, bind, listen, accept, connect, read, recv, \
-                     write, send, sendto, shutdown, close";
+const KNOWN: &str = "socket, setsockopt, getsockopt, fcntl, bind, listen, accept, connect, read, recv, \
+                     recvfrom, write, send, sendto, sendmsg, poll, shutdown, close";
 
-/// Options of `setsockopt` without effect here.
-const IGNORED_OPTIONS: [&str; 4] = ["SO_REUSEADDR", "SO_REUSEPORT", "SO_KEEPALIVE", "SO_SNDBUF"];
+/// Calls that speak of the socket layer, with what they are about.
+const BEYOND_CALLS: [(&str, &str); 13] = [
+    ("epoll_create", "epoll"),
+    ("epoll_ctl", "epoll"),
+    ("epoll_wait", "epoll"),
+    ("ioctl", "ioctl"),
+    ("open", "files"),
+    ("pipe", "splice"),
+    ("splice", "splice"),
+    ("sendfile", "sendfile"),
+    ("recvmsg", "control messages"),
+    ("cap_set", "capabilities"),
+    ("readv", "vectors"),
+    ("writev", "vectors"),
+    ("mmap", "memory"),
+];
 
 /// Most bytes of one `read` or `write`: a terabyte.
 const MOST_BYTES: u64 = 1 << 40;
 
 /// A call with its arguments, before they mean anything.
-struct RawCall<'a> {
-    position: Position,
-    name: &'a str,
-    arguments: Vec<Argument<'a>>,
+pub(super) struct RawCall<'a> {
+    pub(super) position: Position,
+    pub(super) name: &'a str,
+    pub(super) arguments: Vec<Argument<'a>>,
     outcome: CallOutcome,
 }
 
@@ -33,6 +48,9 @@ impl<'a> Parser<'a> {
             return self.unexpected(&format!("a call: {KNOWN}"));
         };
         let position = self.position;
+        if let Some((_, about)) = BEYOND_CALLS.iter().find(|(known, _)| *known == name) {
+            return Err((position, format!("{BEYOND}{name} is of the socket layer ({about})")));
+        }
         self.advance()?;
         let arguments = self.arguments()?;
         self.expect_mark("=", "and what the call returns")?;
@@ -64,7 +82,7 @@ impl<'a> Parser<'a> {
     /// `1000`, or `-1 EAGAIN (Resource temporarily unavailable)`.
     fn outcome(&mut self) -> Parsed<CallOutcome> {
         let outcome = if self.accept_mark("-")? {
-            CallOutcome::Error(self.failure()?)
+            self.failure()?
         } else {
             CallOutcome::Value(self.number("what the call returns", MOST_BYTES)?)
         };
@@ -73,17 +91,20 @@ impl<'a> Parser<'a> {
     }
 
     /// `1 EAGAIN`, behind the minus.
-    fn failure(&mut self) -> Parsed<Errno> {
+    fn failure(&mut self) -> Parsed<CallOutcome> {
         if self.token != Token::Int(1) {
             return self.unexpected("1: a call that fails returns -1");
         }
         self.advance()?;
+        if !matches!(self.token, Token::Word(_)) {
+            return Ok(CallOutcome::AnyError);
+        }
         let known = match self.token {
             Token::Word(name) => Errno::ALL.iter().find(|(known, _)| *known == name),
             _ => None,
         };
         match known {
-            Some((_, errno)) => self.advance().map(|_| *errno),
+            Some((_, errno)) => self.advance().map(|_| CallOutcome::Error(*errno)),
             None => self.unexpected(&error_names()),
         }
     }
@@ -110,25 +131,48 @@ impl RawCall<'_> {
         match self.name {
             "socket" => self.socket(),
             "setsockopt" => self.set_option(),
-            "fcntl" | "bind" => Ok(CallKind::Nothing),
+            "getsockopt" => self.get_option(),
+            "fcntl" => self.file_control(),
+            "bind" => Ok(CallKind::Nothing),
             "listen" => Ok(CallKind::Listen),
             "accept" => Ok(CallKind::Accept),
             "connect" => Ok(CallKind::Connect),
-            "read" | "recv" => self.bytes().map(CallKind::Read),
-            "write" | "send" => self.bytes().map(CallKind::Write),
-            "sendto" => self.send_to(),
+            "read" | "recv" | "recvfrom" | "write" | "send" | "sendto"
+                if self.has_bad_pointer() =>
+            {
+                Ok(CallKind::BadPointer)
+            }
+            "read" | "recv" | "recvfrom" => self.bytes().map(CallKind::Read),
+            "write" => self.write(None),
+            "send" | "sendto" => self.write(Some(3)),
+            "sendmsg" => self.send_message(),
+            "poll" => self.poll(),
             "shutdown" => self.shutdown(),
             "close" => Ok(CallKind::Close),
             name => self.refuse(&format!("unknown call {name}; known are {KNOWN}")),
         }
     }
 
-    fn refuse<T>(&self, message: &str) -> Parsed<T> {
+    /// The descriptor; `poll` has it inside.
+    fn fd(&self) -> Parsed<u32> {
+        if self.name == "poll" {
+            return self.polled("fd").map(|(fd, _)| fd as u32);
+        }
+        self.number(0, "a descriptor", u64::from(u16::MAX)).map(|fd| fd as u32)
+    }
+
+    /// `NULL` for a buffer.
+    fn has_bad_pointer(&self) -> bool {
+        let buffer = self.arguments.get(1).map(|argument| &argument.value);
+        matches!(buffer, Some(Value::Words(words)) if words.as_slice() == ["NULL"])
+    }
+
+    pub(super) fn refuse<T>(&self, message: &str) -> Parsed<T> {
         Err((self.position, message.to_owned()))
     }
 
     /// The argument at `index`.
-    fn argument(&self, index: usize, what: &str) -> Parsed<&Argument<'_>> {
+    pub(super) fn argument(&self, index: usize, what: &str) -> Parsed<&Argument<'_>> {
         self.arguments.get(index).ok_or_else(|| {
             let message = format!("expected {what} as argument {} of {}", index + 1, self.name);
             (self.position, message)
@@ -143,16 +187,12 @@ impl RawCall<'_> {
         }
     }
 
-    fn words(&self, index: usize, what: &str) -> Parsed<&[&str]> {
+    pub(super) fn words(&self, index: usize, what: &str) -> Parsed<&[&str]> {
         let argument = self.argument(index, what)?;
         match &argument.value {
             Value::Words(words) => Ok(words),
             _ => Err((argument.position, format!("expected {what}"))),
         }
-    }
-
-    fn fd(&self) -> Parsed<u32> {
-        self.number(0, "a descriptor", u64::from(u16::MAX)).map(|fd| fd as u32)
     }
 
     /// The descriptor that the call returns.
@@ -174,82 +214,149 @@ impl RawCall<'_> {
         }
     }
 
-    fn send_to(&self) -> Parsed<CallKind> {
-        let bytes = self.bytes()?;
-        let fast_open = matches!(&self.argument(3, "MSG_FASTOPEN or 0")?.value,
-            Value::Words(words) if words.contains(&"MSG_FASTOPEN"));
-        Ok(if fast_open { CallKind::ConnectWith(bytes) } else { CallKind::Write(bytes) })
+    /// `write`, `send`, `sendto`, whose flags are argument `flags`.
+    fn write(&self, flags: Option<usize>) -> Parsed<CallKind> {
+        self.writing(self.bytes()?, flags)
+    }
+
+    /// `sendmsg(4, {msg_iov(2)=[{..., 600}, {..., 400}]}, MSG_MORE)`
+    fn send_message(&self) -> Parsed<CallKind> {
+        let argument = self.argument(1, "a message with msg_iov")?;
+        let Value::Members(members) = &argument.value else {
+            return Err((
+                argument.position,
+                "expected a message, like {msg_iov(1)=[{..., 40}]}".to_owned(),
+            ));
+        };
+        let parts = members.iter().find(|(name, _)| *name == "msg_iov");
+        let Some((_, Argument { value: Value::List(parts), .. })) = parts else {
+            return Err((argument.position, "expected msg_iov(1)=[{..., 40}] within".to_owned()));
+        };
+        let mut bytes = 0;
+        for part in parts {
+            match &part.value {
+                Value::List(pair) if pair.len() == 2 => match pair[1].value {
+                    Value::Number(n) if n <= MOST_BYTES => bytes += n,
+                    _ => return Err((part.position, "expected a number of bytes".to_owned())),
+                },
+                _ => return Err((part.position, "expected a part like {..., 40}".to_owned())),
+            }
+        }
+        self.writing(bytes, Some(2))
+    }
+
+    fn writing(&self, bytes: u64, flags: Option<usize>) -> Parsed<CallKind> {
+        let flags =
+            flags.and_then(|index| self.arguments.get(index)).map(|argument| &argument.value);
+        const FAST_OPEN_BIT: u64 = 0x2000_0000;
+        let words = match flags {
+            Some(Value::Words(words)) => words.as_slice(),
+            Some(Value::Number(bits)) if bits & FAST_OPEN_BIT != 0 => &["MSG_FASTOPEN"],
+            _ => &[],
+        };
+        if words.contains(&"MSG_ZEROCOPY") {
+            return self.refuse(&format!("{BEYOND}MSG_ZEROCOPY is of the socket layer"));
+        }
+        const FLAGS: [&str; 5] =
+            ["MSG_FASTOPEN", "MSG_DONTWAIT", "MSG_MORE", "MSG_EOR", "MSG_NOSIGNAL"];
+        if let Some(other) = words.iter().find(|word| !FLAGS.contains(word)) {
+            return self.refuse(&format!("unknown flag {other}; known are {}", FLAGS.join(", ")));
+        }
+        let writing = Writing {
+            bytes,
+            at_once: words.contains(&"MSG_DONTWAIT"),
+            more: words.contains(&"MSG_MORE"),
+            ends_record: words.contains(&"MSG_EOR"),
+        };
+        if !words.contains(&"MSG_FASTOPEN") {
+            return Ok(CallKind::Write(writing));
+        }
+        // An address that is none.
+        let family = self.arguments.get(4).map(|argument| &argument.value);
+        let unspecified =
+            matches!(family, Some(Value::Words(words)) if words.as_slice() == ["AF_UNSPEC"]);
+        Ok(if unspecified { CallKind::ConnectNowhere } else { CallKind::ConnectWith(writing) })
+    }
+
+    /// `fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK)`
+    fn file_control(&self) -> Parsed<CallKind> {
+        match self.arguments.get(1).map(|argument| &argument.value) {
+            Some(Value::Words(words)) if words.as_slice() == ["F_SETFL"] => {
+                let words = self.words(2, "O_NONBLOCK or O_RDWR")?;
+                Ok(CallKind::NonBlocking(words.contains(&"O_NONBLOCK")))
+            }
+            _ => Ok(CallKind::Nothing),
+        }
+    }
+
+    /// `poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, 1000)`: of one descriptor.
+    fn poll(&self) -> Parsed<CallKind> {
+        let events = self.polled("events")?.1;
+        let found = self.polled("revents")?.1;
+        Ok(CallKind::Poll(Polled { events, found }))
+    }
+
+    /// A member of the one descriptor polled: as a number, and as bits.
+    fn polled(&self, name: &str) -> Parsed<(u64, u16)> {
+        const BITS: [(&str, u16); 6] = [
+            ("POLLIN", 0x1),
+            ("POLLPRI", 0x2),
+            ("POLLOUT", 0x4),
+            ("POLLERR", 0x8),
+            ("POLLHUP", 0x10),
+            ("POLLRDHUP", 0x2000),
+        ];
+        const ONE: &str = "expected one descriptor, like [{fd=4, events=POLLIN, revents=POLLIN}]";
+        let argument = self.argument(0, "a descriptor to poll")?;
+        let members = match &argument.value {
+            Value::List(list) => match list.as_slice() {
+                [Argument { value: Value::Members(members), .. }] => members,
+                _ => return Err((argument.position, ONE.to_owned())),
+            },
+            _ => return Err((argument.position, ONE.to_owned())),
+        };
+        let member = members.iter().find(|(known, _)| *known == name);
+        let Some((_, value)) = member else {
+            return Err((argument.position, ONE.to_owned()));
+        };
+        match &value.value {
+            Value::Number(n) => Ok((*n, *n as u16)),
+            Value::Words(words) => {
+                let mut all = 0;
+                for word in words {
+                    match BITS.iter().find(|(known, _)| known == word) {
+                        Some((_, bit)) => all |= bit,
+                        None => return Err((value.position, format!("unknown event {word}"))),
+                    }
+                }
+                Ok((u64::from(all), all))
+            }
+            _ => Err((value.position, ONE.to_owned())),
+        }
     }
 
     fn shutdown(&self) -> Parsed<CallKind> {
         match self.words(1, "SHUT_WR")? {
-            ["SHUT_WR"] => Ok(CallKind::Shutdown(false)),
-            ["SHUT_RDWR"] => Ok(CallKind::Shutdown(true)),
-            _ => self.refuse(
-                "expected SHUT_WR or SHUT_RDWR: the receiving side alone cannot be \
-                              shut down",
-            ),
-        }
-    }
-
-    fn set_option(&self) -> Parsed<CallKind> {
-        const KNOWN: &str = "TCP_NODELAY, TCP_MAXSEG, SO_LINGER, and without effect \
-                             SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, SO_SNDBUF";
-        match self.words(2, "an option")? {
-            ["TCP_NODELAY"] => self.option_value(1).map(|on| CallKind::NoDelay(on > 0)),
-            ["TCP_MAXSEG"] => match self.option_value(u64::from(MSS.1))? as u32 {
-                bytes if bytes >= MSS.0 => Ok(CallKind::MaxSegment(bytes)),
-                _ => self.refuse(&format!("expected TCP_MAXSEG of at least {}", MSS.0)),
-            },
-            ["SO_LINGER"] => self.linger(),
-            [name] if IGNORED_OPTIONS.contains(name) => Ok(CallKind::Nothing),
-            words => {
-                let name = words.join("|");
-                self.refuse(&format!("unknown socket option {name}; known are {KNOWN}"))
-            }
-        }
-    }
-
-    /// The one number in brackets, as in `[1]`.
-    fn option_value(&self, max: u64) -> Parsed<u64> {
-        let argument = self.argument(3, "a value like [1]")?;
-        match &argument.value {
-            Value::List(list) => match list.as_slice() {
-                [Argument { value: Value::Number(n), .. }] if *n <= max => Ok(*n),
-                _ => Err((argument.position, format!("expected one number of at most {max}"))),
-            },
-            _ => Err((argument.position, "expected a value in brackets, like [1]".to_owned())),
-        }
-    }
-
-    fn linger(&self) -> Parsed<CallKind> {
-        let argument = self.argument(3, "{onoff=1, linger=0}")?;
-        let Value::Members(members) = &argument.value else {
-            return Err((argument.position, "expected {onoff=1, linger=0}".to_owned()));
-        };
-        let member = |name| members.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
-        match (member("onoff"), member("linger")) {
-            (Some(0), _) => Ok(CallKind::LingerZero(false)),
-            (Some(_), Some(0)) => Ok(CallKind::LingerZero(true)),
-            _ => {
-                let message = "expected {onoff=1, linger=0} or {onoff=0, linger=0}: close never \
-                               waits here";
-                Err((argument.position, message.to_owned()))
-            }
+            ["SHUT_RD"] => Ok(CallKind::Shutdown(Shutdown::Reading)),
+            ["SHUT_WR"] => Ok(CallKind::Shutdown(Shutdown::Writing)),
+            ["SHUT_RDWR"] => Ok(CallKind::Shutdown(Shutdown::Both)),
+            _ => self.refuse("expected SHUT_RD, SHUT_WR or SHUT_RDWR"),
         }
     }
 
     /// Only some calls wait; `connect` that returns 0 cannot but wait.
     fn check_blocking(&self, kind: CallKind, returns: Option<Duration>) -> Parsed<()> {
-        let waits = matches!(kind, CallKind::Connect | CallKind::Accept | CallKind::Read(_));
+        let waits = matches!(
+            kind,
+            CallKind::Connect
+                | CallKind::Accept
+                | CallKind::Read(_)
+                | CallKind::Write(_)
+                | CallKind::ConnectWith(_)
+                | CallKind::Poll(_)
+        );
         if returns.is_some() && !waits {
             return self.refuse(&format!("{} never waits: remove the time after ...", self.name));
-        }
-        if kind == CallKind::Connect && returns.is_none() && self.outcome == CallOutcome::Value(0) {
-            return self.refuse(
-                "connect that returns 0 waits for the SYN-ACK: say until when, as in \
-                 +0...0.1 connect(...) = 0, or let it return -1 EINPROGRESS",
-            );
         }
         Ok(())
     }

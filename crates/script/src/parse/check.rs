@@ -1,33 +1,37 @@
 //! What a script must be beyond its grammar, so that a run can only fail by what the TCP does:
-//! descriptors in their order, one connection, time that does not run backwards.
+//! descriptors in their order, calls that fit their sockets, time that does not run backwards.
 
 use super::super::model::{
-    Call, CallKind, CallOutcome, Position, Script, ScriptAction, ScriptEvent, When,
+    Call, CallKind, CallOutcome, Errno, Position, Script, ScriptAction, ScriptEvent, When,
 };
 use super::Parsed;
+use std::collections::BTreeMap;
 use units::Duration;
 
-/// What has become of the script's one socket.
+/// What has become of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Socket {
-    None,
-    Fresh(u32),
-    Listening(u32),
-    Connection { listener: Option<u32>, fd: u32 },
+    Fresh,
+    Listening,
+    Connection,
+    /// The descriptor is closed.
     Closed,
 }
+
+/// Sockets by their descriptors.
+type Sockets = BTreeMap<u32, Socket>;
 
 /// Checks `script`, whose text ends at `end`.
 pub(super) fn check(script: &Script, end: Position) -> Parsed<()> {
     if script.events.is_empty() {
         return Err((end, "expected at least one event after the options".to_owned()));
     }
-    let mut socket = Socket::None;
+    let mut sockets = Sockets::new();
     let mut clock = Some(Duration::ZERO);
     for event in &script.events {
         clock = check_time(event, clock)?;
         if let ScriptAction::Call(call) = &event.action {
-            socket = check_call(socket, call).map_err(|message| (event.position, message))?;
+            check_call(&mut sockets, call).map_err(|message| (event.position, message))?;
         }
     }
     Ok(())
@@ -50,65 +54,95 @@ fn check_time(event: &ScriptEvent, clock: Option<Duration>) -> Parsed<Option<Dur
     }
 }
 
-fn check_call(socket: Socket, call: &Call) -> Result<Socket, String> {
+fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
     let fd = call.fd;
-    if call.kind == CallKind::Socket {
-        return match socket {
-            Socket::None => Ok(Socket::Fresh(fd)),
-            _ => Err("a script has one socket; this is the second".to_owned()),
-        };
-    }
-    match (socket, call.kind) {
-        (Socket::Fresh(own), CallKind::Listen) if own == fd => Ok(Socket::Listening(fd)),
-        (Socket::Fresh(own), CallKind::Connect | CallKind::ConnectWith(_)) if own == fd => {
-            Ok(Socket::Connection { listener: None, fd })
+    let socket = sockets.get(&fd).copied();
+    let next = match (socket, call.kind) {
+        (None | Some(Socket::Closed), CallKind::Socket) => Socket::Fresh,
+        (Some(Socket::Fresh), CallKind::Listen) => Socket::Listening,
+        (Some(Socket::Fresh), CallKind::Connect | CallKind::ConnectWith(_)) => after_connect(call),
+        (Some(Socket::Listening), CallKind::Accept) => {
+            if let CallOutcome::Value(new) = call.outcome {
+                // packetdrill does not mind a descriptor that is in use: a script then speaks of the new one.
+                if new > u64::from(u16::MAX) || new == u64::from(fd) {
+                    return Err("accept returns a new descriptor".to_owned());
+                }
+                sockets.insert(new as u32, Socket::Connection);
+            }
+            Socket::Listening
         }
-        (Socket::Listening(own), CallKind::Accept) if own == fd => accepted(fd, call.outcome),
-        (Socket::Fresh(own), kind) if own == fd && before_opening(kind) => Ok(socket),
-        (Socket::Listening(own), kind) if own == fd && any_time(kind) => Ok(socket),
-        (Socket::Connection { listener: Some(own), .. }, kind) if own == fd && any_time(kind) => {
-            Ok(socket)
+        (Some(Socket::Fresh | Socket::Listening | Socket::Connection), CallKind::Close) => {
+            Socket::Closed
         }
-        (Socket::Connection { fd: own, .. }, CallKind::Close) if own == fd => Ok(Socket::Closed),
-        (Socket::Connection { fd: own, .. }, kind) if own == fd && when_open(kind) => Ok(socket),
-        _ => Err(out_of_place(socket, call)),
-    }
+        (Some(socket @ (Socket::Fresh | Socket::Listening)), kind) if before_opening(kind) => {
+            socket
+        }
+        (Some(Socket::Connection), kind) if when_open(kind) => Socket::Connection,
+        _ => return Err(out_of_place(socket, call)),
+    };
+    sockets.insert(fd, next);
+    Ok(())
 }
 
-/// A failed `accept` leaves the listener as it is.
-fn accepted(listener: u32, outcome: CallOutcome) -> Result<Socket, String> {
-    match outcome {
-        CallOutcome::Value(fd) if fd != u64::from(listener) && fd <= u64::from(u16::MAX) => {
-            Ok(Socket::Connection { listener: Some(listener), fd: fd as u32 })
-        }
-        CallOutcome::Value(_) => Err("accept returns a new descriptor".to_owned()),
-        CallOutcome::Error(_) => Ok(Socket::Listening(listener)),
+/// An attempt that is refused at once leaves the socket as it is.
+const fn after_connect(call: &Call) -> Socket {
+    match call.outcome {
+        CallOutcome::Error(Errno::NotSupported | Errno::Fault) => Socket::Fresh,
+        _ => Socket::Connection,
     }
 }
 
 fn any_time(kind: CallKind) -> bool {
-    matches!(kind, CallKind::Nothing | CallKind::LingerZero(_))
+    matches!(
+        kind,
+        CallKind::Nothing
+            | CallKind::LingerZero(_)
+            | CallKind::NonBlocking(_)
+            | CallKind::Get(..)
+            | CallKind::SendBuffer(_)
+            | CallKind::NotSentLowWater(_)
+            | CallKind::UserTimeout(_)
+            | CallKind::SynRetries(_)
+            | CallKind::NoDelay(_)
+            | CallKind::BadPointer
+            | CallKind::ConnectNowhere
+            | CallKind::NoPathMtu
+            | CallKind::Poll(_)
+    )
 }
 
 fn before_opening(kind: CallKind) -> bool {
-    any_time(kind) || matches!(kind, CallKind::MaxSegment(_) | CallKind::NoDelay(_))
+    any_time(kind)
+        || matches!(
+            kind,
+            CallKind::MaxSegment(_)
+                | CallKind::FastOpenQueue(_)
+                | CallKind::FastOpenConnect(_)
+                | CallKind::FastOpenKey(_)
+        )
 }
 
 fn when_open(kind: CallKind) -> bool {
-    any_time(kind) || matches!(kind, CallKind::Read(_) | CallKind::Write(_) | CallKind::Shutdown(_))
+    any_time(kind)
+        || matches!(
+            kind,
+            CallKind::Read(_)
+                | CallKind::Write(_)
+                | CallKind::Shutdown(_)
+                | CallKind::Cork(_)
+                | CallKind::Connect
+                | CallKind::ConnectWith(_)
+        )
 }
 
-fn out_of_place(socket: Socket, call: &Call) -> String {
+fn out_of_place(socket: Option<Socket>, call: &Call) -> String {
     let state = match socket {
-        Socket::None => "there is no socket yet: begin with \
-                         0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3"
-            .to_owned(),
-        Socket::Fresh(fd) => format!("{fd} is a socket that neither listens nor connects yet"),
-        Socket::Listening(fd) => format!("{fd} listens and nothing is accepted yet"),
-        Socket::Connection { fd, .. } => {
-            format!("{fd} is the connection; sizes and TCP_NODELAY are set before it opens")
-        }
-        Socket::Closed => "the connection's descriptor is closed".to_owned(),
+        None => "there is no socket yet: begin with 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3",
+        Some(_) if call.kind == CallKind::Socket => "the descriptor is in use",
+        Some(Socket::Fresh) => "it is a socket that neither listens nor connects yet",
+        Some(Socket::Listening) => "it listens",
+        Some(Socket::Connection) => "it is a connection; its segment size is set before it opens",
+        Some(Socket::Closed) => "the descriptor is closed",
     };
     format!("{} is out of place: {state}", call.text)
 }

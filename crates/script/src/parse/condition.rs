@@ -1,92 +1,171 @@
-//! Conditions of code blocks: `assert tcpi_snd_cwnd == 10 and tcpi_lost < 3, "message"`.
+//! Code blocks: `assert tcpi_snd_cwnd == 10 and tcpi_lost < 3, "message"`, `cwnd = 58`, `cwnd += 1`, `print(cwnd)`.
 //!
-//! packetdrill hands the block to Python; here it is this small language only.
+//! packetdrill hands the block to Python; here it is this small language only ([`crate::code`]).
 
-use super::super::model::{Assertion, CONSTANTS, Comparator, Condition, Operand, TcpInfoField};
+use super::super::code::{Expression, Operator, Statement};
+use super::super::model::{CONSTANTS, CodeLine, Comparator, TcpInfoField};
 use super::lexer::Token;
 use super::{Parsed, Parser};
 
-/// Conditions nest no deeper.
+/// Expressions nest no deeper.
 const DEEPEST: u32 = 16;
 
 impl<'a> Parser<'a> {
-    /// All assertions of a block; this parser's text is its inside.
-    pub(super) fn assertions(&mut self) -> Parsed<Vec<Assertion>> {
+    /// All statements of a block; this parser's text is its inside.
+    pub(super) fn statements(&mut self) -> Parsed<Vec<CodeLine>> {
         let mut all = Vec::new();
+        let mut printed = false;
         while self.token != Token::End {
-            all.push(self.assertion()?);
+            if self.is_word("print") {
+                self.print()?;
+                printed = true;
+            } else {
+                all.push(self.statement()?);
+            }
             while self.accept_mark(";")? {}
         }
-        if all.is_empty() {
+        if all.is_empty() && !printed {
             return self.unexpected("assert and a condition, like assert tcpi_snd_cwnd == 10");
         }
         Ok(all)
     }
 
-    fn assertion(&mut self) -> Parsed<Assertion> {
+    /// `print(x)`: a failure shows the values anyway.
+    fn print(&mut self) -> Parsed<()> {
+        self.advance()?;
+        self.expect_mark("(", "after print")?;
+        while !self.is_mark(")") && self.token != Token::End {
+            self.advance()?;
+        }
+        self.expect_mark(")", "after what is printed")
+    }
+
+    fn statement(&mut self) -> Parsed<CodeLine> {
         let position = self.position;
+        if let Token::Word(name) = self.token
+            && name != "assert"
+        {
+            return self.assignment(name);
+        }
         if !self.accept_word("assert")? {
-            return self.unexpected("assert: nothing else of Python runs here");
+            return self
+                .unexpected("assert, print or an assignment: nothing else of Python runs here");
         }
         let start = self.start;
+        let condition_at = self.position;
         let condition = self.either(0)?;
+        if !is_condition(&condition) {
+            return Err((
+                condition_at,
+                "expected a comparison: == != < <= > >=; a number alone is no condition".to_owned(),
+            ));
+        }
         let text = self.text[start..self.last_end].to_owned();
         if self.accept_mark(",")? {
             self.message()?;
         }
-        Ok(Assertion { position, condition, text })
+        Ok(CodeLine { position, statement: Statement::Assert(condition), text })
     }
 
-    /// What Python would print: a name or a string. Here the operands' values are printed anyway.
+    fn assignment(&mut self, name: &'a str) -> Parsed<CodeLine> {
+        let (position, start) = (self.position, self.start);
+        self.advance()?;
+        let mark = ["=", "+=", "-="].into_iter().find(|mark| self.is_mark(mark));
+        let Some(mark) = mark else {
+            return Err((
+                position,
+                format!(
+                    "expected assert or an assignment, found {name:?}: nothing else of Python runs here"
+                ),
+            ));
+        };
+        self.advance()?;
+        let right = self.either(0)?;
+        let value = match mark {
+            "+=" => binary(Operator::Add, Expression::Name(name.to_owned()), right),
+            "-=" => binary(Operator::Subtract, Expression::Name(name.to_owned()), right),
+            _ => right,
+        };
+        let text = self.text[start..self.last_end].to_owned();
+        Ok(CodeLine { position, statement: Statement::Assign(name.to_owned(), value), text })
+    }
+
+    /// What Python would print: an expression, or a string with some. Here the operands' values are printed anyway.
     fn message(&mut self) -> Parsed<()> {
-        match self.token {
-            Token::Word(_) | Token::Text(_) | Token::Int(_) => self.advance().map(drop),
-            _ => self.unexpected("a name or a string after the condition"),
+        if !matches!(self.token, Token::Text(_)) {
+            return self.either(0).map(drop);
+        }
+        self.advance()?;
+        if !self.accept_mark("%")? {
+            return Ok(());
+        }
+        if !self.accept_mark("(")? {
+            return self.either(0).map(drop);
+        }
+        loop {
+            self.either(0)?;
+            if !self.accept_mark(",")? {
+                return self.expect_mark(")", "after what is printed");
+            }
         }
     }
 
-    fn either(&mut self, depth: u32) -> Parsed<Condition> {
+    fn either(&mut self, depth: u32) -> Parsed<Expression> {
         let mut parts = vec![self.both(depth)?];
         while self.accept_word("or")? {
             parts.push(self.both(depth)?);
         }
-        Ok(one_or(parts, Condition::Or))
+        Ok(one_or(parts, Expression::Or))
     }
 
-    fn both(&mut self, depth: u32) -> Parsed<Condition> {
-        let mut parts = vec![self.term(depth)?];
+    fn both(&mut self, depth: u32) -> Parsed<Expression> {
+        let mut parts = vec![self.negation(depth)?];
         while self.accept_word("and")? {
-            parts.push(self.term(depth)?);
+            parts.push(self.negation(depth)?);
         }
-        Ok(one_or(parts, Condition::And))
+        Ok(one_or(parts, Expression::And))
     }
 
-    fn term(&mut self, depth: u32) -> Parsed<Condition> {
+    fn negation(&mut self, depth: u32) -> Parsed<Expression> {
         if depth > DEEPEST {
             return Err((self.position, "these conditions nest too deeply".to_owned()));
         }
         if self.accept_word("not")? {
-            return self.term(depth + 1).map(|inner| Condition::Not(Box::new(inner)));
+            return self.negation(depth + 1).map(|inner| Expression::Not(Box::new(inner)));
         }
-        if self.accept_mark("(")? {
-            let inner = self.either(depth + 1)?;
-            self.expect_mark(")", "after the condition")?;
-            return Ok(inner);
-        }
-        self.comparison()
+        self.comparison(depth)
     }
 
-    fn comparison(&mut self) -> Parsed<Condition> {
-        let first = self.operand()?;
+    fn comparison(&mut self, depth: u32) -> Parsed<Expression> {
+        let first = self.arithmetic(depth, 0)?;
         let mut rest = Vec::new();
         while let Some(comparison) = self.comparison_mark() {
             self.advance()?;
-            rest.push((comparison, self.operand()?));
+            rest.push((comparison, self.arithmetic(depth, 0)?));
         }
         if rest.is_empty() {
-            return self.unexpected("a comparison: == != < <= > >=");
+            return Ok(first);
         }
-        Ok(Condition::Compare(first, rest))
+        Ok(Expression::Compare(Box::new(first), rest))
+    }
+
+    /// Operators that bind as tightly as `level` or more, as in Python.
+    fn arithmetic(&mut self, depth: u32, level: usize) -> Parsed<Expression> {
+        const LEVELS: [&[(&str, Operator)]; 4] = [
+            &[("|", Operator::BitOr)],
+            &[("&", Operator::BitAnd)],
+            &[("+", Operator::Add), ("-", Operator::Subtract)],
+            &[("*", Operator::Multiply), ("/", Operator::Divide)],
+        ];
+        let Some(operators) = LEVELS.get(level) else {
+            return self.operand(depth);
+        };
+        let mut left = self.arithmetic(depth, level + 1)?;
+        while let Some((_, operator)) = operators.iter().find(|(mark, _)| self.is_mark(mark)) {
+            self.advance()?;
+            left = binary(*operator, left, self.arithmetic(depth, level + 1)?);
+        }
+        Ok(left)
     }
 
     fn comparison_mark(&self) -> Option<Comparator> {
@@ -101,9 +180,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn operand(&mut self) -> Parsed<Operand> {
+    fn operand(&mut self, depth: u32) -> Parsed<Expression> {
+        if self.accept_mark("(")? {
+            let inner = self.either(depth + 1)?;
+            self.expect_mark(")", "after the condition")?;
+            return Ok(inner);
+        }
         let operand = match self.token {
-            Token::Int(n) => Some(Operand::Number(n)),
+            Token::Int(n) => i64::try_from(n).ok().map(Expression::Number),
             Token::Word(name) => named(name),
             _ => None,
         };
@@ -114,18 +198,32 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn one_or(mut parts: Vec<Condition>, join: fn(Vec<Condition>) -> Condition) -> Condition {
+fn binary(operator: Operator, left: Expression, right: Expression) -> Expression {
+    Expression::Binary(operator, Box::new(left), Box::new(right))
+}
+
+fn one_or(mut parts: Vec<Expression>, join: fn(Vec<Expression>) -> Expression) -> Expression {
     if parts.len() == 1 { parts.remove(0) } else { join(parts) }
 }
 
-fn named(name: &str) -> Option<Operand> {
+fn is_condition(expression: &Expression) -> bool {
+    !matches!(expression, Expression::Number(_) | Expression::Info(_) | Expression::Name(_))
+}
+
+/// Names that look like the connection's or the kernel's have to be known; others are variables.
+fn named(name: &str) -> Option<Expression> {
     let info = TcpInfoField::ALL.iter().find(|(known, _)| *known == name);
-    let constant = CONSTANTS.iter().find(|(known, _)| *known == name);
-    info.map(|(_, info)| Operand::Info(*info))
-        .or_else(|| constant.map(|(_, value)| Operand::Number(*value)))
+    let constant = CONSTANTS.iter().any(|(known, _)| *known == name);
+    let looks_known =
+        name.starts_with("tcpi_") || name.starts_with("TCP_CA_") || name.starts_with("TCPI_");
+    match info {
+        Some((_, info)) => Some(Expression::Info(*info)),
+        None if constant || !looks_known => Some(Expression::Name(name.to_owned())),
+        None => None,
+    }
 }
 
 fn operands() -> String {
     let names: Vec<_> = TcpInfoField::ALL.iter().map(|(name, _)| *name).collect();
-    format!("a number, a TCP_ constant, or one of {}", names.join(", "))
+    format!("a number, a TCP_ constant, a variable, or one of {}", names.join(", "))
 }

@@ -1,6 +1,7 @@
 //! One event: its time, and what happens.
 
-use super::super::model::{ScriptAction, ScriptEvent, When};
+use super::super::machine;
+use super::super::model::{Position, ScriptAction, ScriptEvent, When};
 use super::lexer::Token;
 use super::{Parsed, Parser};
 use units::Duration;
@@ -9,15 +10,18 @@ use units::Duration;
 const LONGEST: Duration = Duration::from_secs(86_400);
 
 const ACTIONS: &str = "\"<\" and a segment that arrives, \">\" and a segment that leaves, a call \
-                       like write(4, ..., 1000) = 1000, or %{ assert ... }%";
-
-const NO_SHELL: &str = "shell commands cannot run in virtual time: remove this one, and set what \
-                        it sets by --scheme=NAME at the top, like --scheme=linux+iw=4";
+                       like write(4, ..., 1000) = 1000, %{ assert ... }%, or commands in \
+                       backquotes";
 
 impl<'a> Parser<'a> {
     /// An event.
     pub(super) fn event(&mut self) -> Parsed<ScriptEvent> {
         let position = self.position;
+        if let Token::Shell(..) = self.token {
+            // The commands before and behind all events have no time.
+            let when = When::After(Duration::ZERO);
+            return Ok(ScriptEvent { position, when, action: self.shell()? });
+        }
         let when = self.when()?;
         let action = self.action(when)?;
         if !matches!(action, ScriptAction::Outbound(_)) && !is_exact(when) {
@@ -55,7 +59,6 @@ impl<'a> Parser<'a> {
         let time = match self.token {
             Token::Seconds(time) => time,
             Token::Int(seconds) => Duration::from_secs(seconds),
-            Token::Shell => return Err((self.position, NO_SHELL.to_owned())),
             Token::Setting(flag, _) => {
                 let message = format!("--{flag} stands too late: options go before all events");
                 return Err((self.position, message));
@@ -71,16 +74,29 @@ impl<'a> Parser<'a> {
 
     fn action(&mut self, when: When) -> Parsed<ScriptAction> {
         match self.token {
-            Token::Mark("<") => self.inbound().map(ScriptAction::Inbound),
+            Token::Mark("<") => self.arriving(),
             Token::Mark(">") => self.outbound().map(ScriptAction::Outbound),
             Token::Word(_) | Token::Ellipsis => self.call(when).map(ScriptAction::Call),
             Token::Code(code, inside) => {
                 self.advance()?;
-                Parser::at(code, inside)?.assertions().map(ScriptAction::Assert)
+                Parser::at(code, inside)?.statements().map(ScriptAction::Code)
             }
-            Token::Shell => Err((self.position, NO_SHELL.to_owned())),
+            Token::Shell(..) => self.shell(),
             _ => self.unexpected(ACTIONS),
         }
+    }
+
+    /// Commands in backquotes.
+    fn shell(&mut self) -> Parsed<ScriptAction> {
+        let Token::Shell(text, inside) = self.token else {
+            return self.unexpected("commands in backquotes");
+        };
+        let settings = machine::read(text).map_err(|error| {
+            let column = if error.line == 0 { inside.column } else { 1 };
+            (Position { line: inside.line + error.line, column }, error.message)
+        })?;
+        self.advance()?;
+        Ok(ScriptAction::Shell(settings))
     }
 }
 

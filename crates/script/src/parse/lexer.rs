@@ -18,8 +18,8 @@ pub(super) enum Token<'a> {
     Text(&'a str),
     /// The inside of `%{ ... }%`, and where it begins.
     Code(&'a str, Position),
-    /// A command in backquotes.
-    Shell,
+    /// The inside of backquotes, and where it begins.
+    Shell(&'a str, Position),
     /// `...`
     Ellipsis,
     /// An operator or a mark, of one or two characters.
@@ -38,7 +38,7 @@ impl Token<'_> {
             Self::Word(word) => format!("{word:?}"),
             Self::Text(text) => format!("the string {text:?}"),
             Self::Code(..) => "a code block".to_owned(),
-            Self::Shell => "a shell command".to_owned(),
+            Self::Shell(..) => "a shell command".to_owned(),
             Self::Ellipsis => "\"...\"".to_owned(),
             Self::Mark(mark) => format!("{mark:?}"),
             Self::End => "the end of the script".to_owned(),
@@ -76,7 +76,7 @@ impl<'a> Lexer<'a> {
             Some(c) if c.is_ascii_digit() || self.begins_with_fraction() => self.number()?,
             Some(c) if c.is_ascii_alphabetic() || c == '_' => Token::Word(self.take_name()),
             Some(quote @ ('"' | '\'')) => Token::Text(self.quoted(quote, "string")?),
-            Some('`') => self.quoted('`', "shell command").map(|_| Token::Shell)?,
+            Some('`') => self.shell()?,
             Some(_) if self.rest.starts_with("...") => {
                 self.take(3);
                 Token::Ellipsis
@@ -84,6 +84,12 @@ impl<'a> Lexer<'a> {
             Some(_) => self.mark()?,
         };
         Ok((start, token))
+    }
+
+    /// Hexadecimal digits that come next, without the white space before them.
+    pub(super) fn hexadecimal(&mut self) -> &'a str {
+        self.take_while(|c| c == ' ');
+        self.take_while(|c| c.is_ascii_hexdigit())
     }
 
     /// What has not been cut yet.
@@ -121,7 +127,8 @@ impl<'a> Lexer<'a> {
 
     fn skip_blank(&mut self) -> Result<(), LexError> {
         loop {
-            self.take_while(char::is_whitespace);
+            // A backslash at the end of a line means nothing: whole code blocks are read at once.
+            self.take_while(|c| c.is_whitespace() || c == '\\');
             if self.rest.starts_with("//") || self.rest.starts_with('#') {
                 self.take_while(|c| c != '\n');
             } else if self.rest.starts_with("/*") {
@@ -154,6 +161,12 @@ impl<'a> Lexer<'a> {
         let code = self.take(end - 2);
         self.take(2);
         Ok(Token::Code(code, inside))
+    }
+
+    fn shell(&mut self) -> Result<Token<'a>, LexError> {
+        let Position { line, column } = self.position;
+        let inside = Position { line, column: column + 1 };
+        self.quoted('`', "shell command").map(|text| Token::Shell(text, inside))
     }
 
     fn quoted(&mut self, quote: char, what: &str) -> Result<&'a str, LexError> {
@@ -196,8 +209,8 @@ impl<'a> Lexer<'a> {
     }
 
     fn mark(&mut self) -> Result<Token<'a>, LexError> {
-        const PAIRS: [&str; 4] = ["==", "!=", "<=", ">="];
-        const SINGLES: &str = "+-*~<>.:(),=[]{}|;";
+        const PAIRS: [&str; 6] = ["==", "!=", "<=", ">=", "+=", "-="];
+        const SINGLES: &str = "+-*~<>.:(),=[]{}|;&%/";
         if PAIRS.iter().any(|pair| self.rest.starts_with(pair)) {
             return Ok(Token::Mark(self.take(2)));
         }

@@ -12,8 +12,9 @@ mod lexer;
 mod options;
 mod packet;
 mod settings;
+mod socket_option;
 
-use super::error::ScriptError;
+use super::error::{BEYOND, ScriptError};
 use super::model::{Position, Script};
 use lexer::{LexError, Lexer, Token};
 pub(crate) use packet::FLAG_LETTERS;
@@ -28,6 +29,7 @@ pub fn parse(name: &str, text: impl AsRef<[u8]>) -> Result<Script, ScriptError> 
         name: name.to_owned(),
         line: position.line,
         column: position.column,
+        not_of_tcp: message.starts_with(BEYOND),
         message,
     })
 }
@@ -37,7 +39,11 @@ type Parsed<T> = Result<T, LexError>;
 fn read(name: &str, text: &[u8]) -> Parsed<Script> {
     let text = utf8(text)?;
     let mut parser = Parser::new(text)?;
-    let (settings, notes) = parser.settings()?;
+    let (mut settings, notes) = parser.settings()?;
+    if name.ends_with("v6.pkt") && settings.remote.is_ipv4() {
+        // By their names packetdrill's `run_all.py` knows scripts for IPv6 alone.
+        settings.remote = settings::DOCUMENTATION_V6;
+    }
     let mut events = Vec::new();
     while parser.token != Token::End {
         events.push(parser.event()?);

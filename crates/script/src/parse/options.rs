@@ -4,12 +4,15 @@
 //! options compare as a set.
 
 use super::lexer::Token;
-use super::{Parsed, Parser};
-use tcp::{SackBlocks, TcpOptions, Timestamps};
+use super::{BEYOND, Parsed, Parser};
+use tcp::{FastOpenCookie, SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;
 
 /// Bytes that options can take in a TCP header (RFC 9293 §3.1).
 const OPTION_SPACE: u32 = 40;
+
+/// The cookie that packetdrill's `run_all.py` defines: of its default addresses, by the key of its `defaults.sh`.
+const TFO_COOKIE: &str = "3021b9d889017eeb";
 
 /// Largest window scale (RFC 7323 §2.3).
 const MAX_SHIFT: u64 = 14;
@@ -33,7 +36,7 @@ impl<'a> Parser<'a> {
     }
 
     fn option(&mut self, options: &mut TcpOptions) -> Parsed<()> {
-        const KNOWN: &str = "an option: mss, wscale, sackOK, TS, sack, nop or eol";
+        const KNOWN: &str = "an option: mss, wscale, sackOK, TS, sack, FO, FOEXP, nop or eol";
         let Token::Word(name) = self.token else {
             return self.unexpected(KNOWN);
         };
@@ -54,9 +57,34 @@ impl<'a> Parser<'a> {
                 Ok(())
             }
             "TS" => self.timestamps().map(|ts| options.timestamps = Some(ts)),
+            "FO" => self.fast_open(false).map(|cookie| options.fast_open = cookie),
+            "FOEXP" => self.fast_open(true).map(|cookie| options.fast_open = cookie),
+            "md5" => Err((self.position, format!("{BEYOND}MD5 signatures are no part of it here"))),
             "sack" => self.sack_blocks().map(|blocks| options.sack = blocks),
             _ => self.unexpected(KNOWN),
         }
+    }
+
+    /// `FO`, `FO abcd1234` or `FO TFO_COOKIE`; `None` of a wrong length, which hosts take for no cookie (RFC 7413 §2).
+    fn fast_open(&mut self, experimental: bool) -> Parsed<Option<FastOpenCookie>> {
+        let position = self.position;
+        // Digits are read before anybody takes them for a number and a name.
+        let mut digits = self.lexer.hexadecimal();
+        self.advance()?;
+        if digits.is_empty() && self.accept_word("TFO_COOKIE")? {
+            digits = TFO_COOKIE;
+        }
+        let pairs = digits.as_bytes().chunks(2);
+        let bytes: Option<Vec<u8>> = pairs
+            .map(|pair| std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2))
+            .map(|pair| u8::from_str_radix(pair?, 16).ok())
+            .collect();
+        let Some(bytes) = bytes else {
+            let message = "expected a cookie in hexadecimal, two digits a byte";
+            return Err((position, message.to_owned()));
+        };
+        let cookie = FastOpenCookie::new(&bytes);
+        Ok(cookie.map(|cookie| if experimental { cookie.as_experiment() } else { cookie }))
     }
 
     fn timestamps(&mut self) -> Parsed<Timestamps> {

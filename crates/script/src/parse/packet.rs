@@ -1,9 +1,9 @@
 //! A segment: `< [ect0] P. 1:1001(1000) ack 1 win 257 <nop,nop,sack 1:2>`.
 
-use super::super::model::Expected;
+use super::super::model::{Expected, IcmpMessage, IcmpTrouble, ScriptAction};
 use super::lexer::Token;
 use super::{Parsed, Parser};
-use tcp::{Ecn, Flags, Segment, TcpOptions};
+use tcp::{Ecn, Flags, Segment, TcpOptions, Unreachable};
 use units::SeqNum;
 
 /// Letters of the flags; `.` is ACK.
@@ -19,9 +19,67 @@ pub(crate) const FLAG_LETTERS: [(char, Flags); 6] = [
 const FLAGS: &str = "flags: letters of S F R P E W, \".\" for ACK, \"-\" for none";
 
 impl<'a> Parser<'a> {
-    /// A segment that arrives. It needs its window, and its options in full.
-    pub(super) fn inbound(&mut self) -> Parsed<Segment> {
+    /// `<` and a segment, or what a router says.
+    pub(super) fn arriving(&mut self) -> Parsed<ScriptAction> {
         self.advance()?;
+        if self.accept_word("icmp")? {
+            return self.icmp().map(ScriptAction::Icmp);
+        }
+        self.inbound().map(ScriptAction::Inbound)
+    }
+
+    /// `unreachable host_unreachable [0:10(10)]`, `packet_too_big mtu 1400 [0:1440(1440)]`
+    fn icmp(&mut self) -> Parsed<IcmpMessage> {
+        let Token::Word(kind) = self.token else {
+            return self.unexpected("unreachable, packet_too_big or time_exceeded");
+        };
+        self.advance()?;
+        let mut trouble = match kind {
+            "time_exceeded" => IcmpTrouble::Unreachable(Unreachable::TimeExceeded),
+            "packet_too_big" => IcmpTrouble::TooBig(0),
+            "unreachable" => self.unreachable()?,
+            _ => {
+                return self.unexpected("unreachable, packet_too_big or time_exceeded before this");
+            }
+        };
+        if self.accept_word("mtu")? {
+            trouble = IcmpTrouble::TooBig(self.number32("the MTU")?);
+        }
+        let mut quoted = 0;
+        if self.accept_mark("[")? {
+            (quoted, _) = self.sequence_range()?;
+            self.expect_mark("]", "after what is quoted")?;
+        }
+        Ok(IcmpMessage { trouble, quoted })
+    }
+
+    /// The code, if one is given; `CODE` is what packetdrill's `run_all.py` defines.
+    fn unreachable(&mut self) -> Parsed<IcmpTrouble> {
+        const CODES: [(&str, IcmpTrouble); 9] = [
+            ("CODE", IcmpTrouble::Unreachable(Unreachable::Route)),
+            ("net_unreachable", IcmpTrouble::Unreachable(Unreachable::Route)),
+            ("host_unreachable", IcmpTrouble::Unreachable(Unreachable::Route)),
+            ("source_route_failed", IcmpTrouble::Unreachable(Unreachable::Route)),
+            ("protocol_unreachable", IcmpTrouble::Unreachable(Unreachable::Protocol)),
+            ("port_unreachable", IcmpTrouble::Unreachable(Unreachable::Port)),
+            ("net_prohibited", IcmpTrouble::Unreachable(Unreachable::Prohibited)),
+            ("host_prohibited", IcmpTrouble::Unreachable(Unreachable::Prohibited)),
+            ("frag_needed", IcmpTrouble::TooBig(0)),
+        ];
+        let Token::Word(name) = self.token else {
+            return Ok(CODES[1].1);
+        };
+        match CODES.iter().find(|(known, _)| *known == name) {
+            Some((_, trouble)) => self.advance().map(|_| *trouble),
+            None => {
+                let known: Vec<_> = CODES.iter().map(|(known, _)| *known).collect();
+                self.unexpected(&format!("a code: {}", known.join(", ")))
+            }
+        }
+    }
+
+    /// A segment that arrives. It needs its window, and its options in full.
+    fn inbound(&mut self) -> Parsed<Segment> {
         let position = self.position;
         let packet = self.packet()?;
         if !packet.check_options {
@@ -84,7 +142,8 @@ impl<'a> Parser<'a> {
         self.advance()?;
         let ecn = match self.token {
             Token::Word("noecn") => Ecn::NotEct,
-            Token::Word("ect0") => Ecn::Ect0,
+            // One codepoint of ECN-capable transport is as good as the other (RFC 3168 §5).
+            Token::Word("ect0" | "ect1") => Ecn::Ect0,
             Token::Word("ce") => Ecn::Ce,
             _ => return self.unexpected("noecn, ect0 or ce"),
         };

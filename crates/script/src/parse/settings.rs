@@ -3,13 +3,14 @@
 use super::super::model::ScriptSettings;
 use super::lexer::Token;
 use super::{Parsed, Parser};
+use std::net::{IpAddr, Ipv6Addr};
 use tcp::Scheme;
 use units::Duration;
 
 /// What the settings here are for, in the order of messages.
-const KNOWN: &str = "--scheme=NAME, --mss=BYTES, --mtu=BYTES, --tolerance_usecs=N, \
+const KNOWN: &str = "--scheme=NAME, --mtu=BYTES, --tolerance_usecs=N, \
                      --tcp_ts_tick_usecs=N, --strict_segments, --ignore_push, \
-                     --ip_version=ipv4, --seed=N";
+                     --ip_version=ipv4|ipv6, --local_ip=ADDRESS, --remote_ip=ADDRESS, --seed=N";
 
 /// packetdrill's own that mean nothing without a real network: accepted, with a note.
 const IGNORED: [&str; 13] = [
@@ -19,17 +20,21 @@ const IGNORED: [&str; 13] = [
     "gateway_ip",
     "init_scripts",
     "is_anyip",
-    "local_ip",
+    "mss",
     "netmask_ip",
-    "remote_ip",
     "send_omit_free",
     "speed",
+    "tcp_ts_ecr_scaled",
     "tolerance_percent",
     "verbose",
 ];
 
 /// Bytes of IPv4 and TCP headers without options: what an MTU is above an MSS.
 const HEADERS: u64 = 40;
+
+/// The peer of a script for IPv6 that names none (RFC 3849).
+pub(super) const DOCUMENTATION_V6: IpAddr =
+    IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
 
 /// Smallest and largest segment size, bytes.
 pub(super) const MSS: (u32, u32) = (64, 65_495);
@@ -62,7 +67,6 @@ impl<'a> Parser<'a> {
         };
         match flag {
             "scheme" => settings.scheme = Some(self.scheme(value)?),
-            "mss" => settings.mss = Some(bytes(0)?),
             "mtu" => settings.mss = Some(bytes(HEADERS)?),
             "tolerance_usecs" => {
                 let micros = self.value(flag, value, 0, 60_000_000)?;
@@ -76,13 +80,21 @@ impl<'a> Parser<'a> {
             "strict_segments" if value.is_none() => settings.strict_segments = true,
             "ignore_push" if value.is_none() => settings.ignore_push = true,
             "ip_version" if value == Some("ipv4") => {}
-            "ip_version" => return self.refuse("expected --ip_version=ipv4, the only one here"),
+            "ip_version" if value == Some("ipv6") => settings.remote = DOCUMENTATION_V6,
+            "ip_version" => return self.refuse("expected --ip_version=ipv4 or --ip_version=ipv6"),
+            "local_ip" => settings.local = self.address(value)?,
+            "remote_ip" => settings.remote = self.address(value)?,
             "strict_segments" | "ignore_push" => {
                 return self.refuse(&format!("--{flag} takes no value"));
             }
             _ => return self.refuse(&format!("unknown option --{flag}; known are {KNOWN}")),
         }
         Ok(())
+    }
+
+    fn address(&self, value: Option<&str>) -> Parsed<IpAddr> {
+        let parsed = value.and_then(|text| text.parse().ok());
+        parsed.ok_or_else(|| (self.position, "expected an address, like 192.0.2.1".to_owned()))
     }
 
     fn refuse<T>(&self, message: &str) -> Parsed<T> {

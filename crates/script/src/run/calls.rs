@@ -1,19 +1,30 @@
 //! The application's side: calls on sockets, and calls that wait.
 
-use super::super::model::{Call, CallKind, CallOutcome, Errno};
-use super::subject::{SocketProgress, Subject};
+use super::super::machine::{self, ScriptMachine};
+use super::super::model::{
+    Call, CallKind, CallOutcome, Errno, ScriptSettings, Shutdown, SocketOption, TcpInfoField,
+    Writing,
+};
+use super::socket::{Phase, Socket, failed, tells_error};
+use super::subject::{ConnectRequest, ConnectionWish, SocketProgress, Subject};
 use super::{Failure, Held, Run, seconds};
+use std::collections::{BTreeMap, BTreeSet};
 use tcp::Scheme;
 use units::Instant;
 
-/// The application and its one socket.
+/// The application, its sockets and the machine that they are on.
 pub(super) struct Application {
-    scheme: Scheme,
-    /// Bytes read so far.
-    read: u64,
-    shut_down: bool,
-    reading_ended: bool,
-    linger_zero: bool,
+    base: Scheme,
+    pub(super) machine: ScriptMachine,
+    /// Before the script's own changes, for commands that restore it.
+    pub(super) machine_before: ScriptMachine,
+    sockets: BTreeMap<u32, Socket>,
+    /// Connections that sockets have had, or a backlog has.
+    claimed: BTreeSet<usize>,
+    /// Sockets and connections so far.
+    connections: usize,
+    /// The connection that segments are of, and whether it is the place of a listener.
+    under_test: Option<(usize, bool)>,
     waiting: Option<Waiting>,
 }
 
@@ -25,52 +36,57 @@ struct Waiting {
 }
 
 impl Application {
-    pub(super) fn new(scheme: Scheme, mss: Option<u32>) -> Self {
-        let mut new = Self {
-            scheme,
-            read: 0,
-            shut_down: false,
-            reading_ended: false,
-            linger_zero: false,
+    pub(super) fn new(scheme: Scheme, settings: &ScriptSettings) -> Self {
+        // Ethernet less the headers of IPv6 and TCP.
+        let from_mtu = settings.remote.is_ipv6().then_some(1440);
+        let mss = settings.mss;
+        let mut machine = ScriptMachine::default();
+        machine.route.advmss = mss.or(from_mtu);
+        Self {
+            base: scheme,
+            machine_before: machine.clone(),
+            machine,
+            sockets: BTreeMap::new(),
+            claimed: BTreeSet::new(),
+            connections: 0,
+            under_test: None,
             waiting: None,
-        };
-        if let Some(mss) = mss {
-            new.set_parameter(&format!("mss={mss}"));
         }
-        new
     }
 
-    /// Changes the scheme under which the socket will open.
-    fn set_parameter(&mut self, parameter: &str) {
-        let text = format!("{}+{parameter}", self.scheme.name());
-        self.scheme = Scheme::parse(&text).map_or(self.scheme.clone(), |scheme| scheme.recorded());
+    /// The connection that segments are of, and conditions ask.
+    pub(super) fn under_test(&self) -> Option<usize> {
+        self.under_test.map(|(connection, _)| connection)
     }
 
-    /// What a call would return now; `None` if it would wait.
-    fn outcome(
-        &self,
-        kind: CallKind,
-        asked: CallOutcome,
-        progress: SocketProgress,
-    ) -> Option<CallOutcome> {
-        let available = progress.received - self.read;
-        match kind {
-            CallKind::Connect if progress.reset => Some(failed(Errno::ConnectionRefused)),
-            CallKind::Connect => progress.connected.then_some(CallOutcome::Value(0)),
-            CallKind::Accept => progress.accepted.then_some(asked),
-            CallKind::Read(_) if progress.reset => Some(failed(Errno::ConnectionReset)),
-            CallKind::Read(most) if available > 0 => Some(CallOutcome::Value(most.min(available))),
-            CallKind::Read(_) => {
-                (progress.peer_closed || self.reading_ended).then_some(CallOutcome::Value(0))
-            }
-            CallKind::Write(_) if progress.reset => Some(failed(Errno::ConnectionReset)),
-            CallKind::Write(_) if self.shut_down => Some(failed(Errno::Pipe)),
-            CallKind::Write(bytes) => Some(CallOutcome::Value(bytes)),
-            CallKind::Shutdown(_) if progress.reset => Some(failed(Errno::NotConnected)),
-            CallKind::ConnectWith(bytes) => Some(CallOutcome::Value(bytes)),
-            CallKind::Socket | CallKind::Nothing => Some(asked),
-            _ => Some(CallOutcome::Value(0)),
+    /// A SYN arrives: if a listener is under test it begins a connection.
+    pub(super) fn note_syn(&mut self) {
+        let Some((place, true)) = self.under_test else { return };
+        let listener = self.sockets.values().find(|socket| socket.connection == place);
+        if listener.is_some_and(|listener| listener.phase == Phase::Listening) {
+            self.under_test = Some((self.connections, false));
+            self.connections += 1;
         }
+    }
+
+    /// What a socket opens with.
+    fn scheme(&self, socket: &Socket, listens: bool, fast_open: bool) -> Scheme {
+        let mut parameters = self.machine.parameters(listens);
+        if fast_open && self.machine.fast_open.is_some() {
+            parameters.push("tfo=on".to_owned());
+        }
+        socket.scheme(&self.base, parameters)
+    }
+
+    /// A listener takes data in SYNs.
+    fn listener_scheme(&self, socket: &Socket) -> Scheme {
+        let bits = self.machine.fast_open();
+        let asked = socket.fast_open_queue > 0 || bits & machine::TFO_SERVER_ALL != 0;
+        self.scheme(socket, true, bits & machine::TFO_SERVER != 0 && asked)
+    }
+
+    fn socket(&mut self, fd: u32) -> Option<&mut Socket> {
+        self.sockets.get_mut(&fd)
     }
 }
 
@@ -78,24 +94,155 @@ impl<S: Subject> Run<'_, S> {
     /// Makes a call, which returns at `returns` if it waits.
     pub(super) fn call(&mut self, call: &Call, returns: Option<Instant>, line: u32) -> Held {
         self.finish_call()?;
-        if let CallKind::Connect | CallKind::ConnectWith(_) = call.kind {
-            let bytes = if let CallKind::ConnectWith(bytes) = call.kind { bytes } else { 0 };
-            self.subject.connect(&self.application.scheme, bytes);
+        if let Some(outcome) = self.refused(call) {
+            return self.finish(call, outcome);
         }
+        self.begin(call, returns.is_some());
         if let Some(returns) = returns {
             self.application.waiting = Some(Waiting { call: call.clone(), line, returns });
             return self.settle_call();
         }
-        let would_wait = match call.kind {
-            CallKind::Connect => Errno::InProgress,
-            _ => Errno::Again,
-        };
-        let outcome = self.would_return(call).unwrap_or(failed(would_wait));
+        let outcome = self.would_return(call).unwrap_or_else(|| self.would_wait(call));
         self.finish(call, outcome)
     }
 
+    /// What a call returns that would wait and must not.
+    fn would_wait(&mut self, call: &Call) -> CallOutcome {
+        let taken = self.application.socket(call.fd).map_or(0, |socket| socket.taken);
+        match call.kind {
+            CallKind::ConnectWith(_) | CallKind::Write(_) if taken > 0 => CallOutcome::Value(taken),
+            CallKind::Connect | CallKind::ConnectWith(_) => failed(Errno::InProgress),
+            // A script says how much it writes, and this is the first of it.
+            CallKind::Write(Writing { bytes: 0, .. }) => failed(Errno::InProgress),
+            _ => failed(Errno::Again),
+        }
+    }
+
+    /// What the state of the socket answers at once.
+    fn refused(&mut self, call: &Call) -> Option<CallOutcome> {
+        let machine = self.application.machine.clone();
+        let client = machine.fast_open() & machine::TFO_CLIENT != 0 || machine.fast_open.is_none();
+        let socket = self.application.socket(call.fd)?;
+        let (phase, connection) = (socket.phase, socket.connection);
+        let progress = self.subject.progress(connection);
+        let opens = phase == Phase::Opening && !progress.connected && !progress.reset;
+        match call.kind {
+            CallKind::FastOpenConnect(_) | CallKind::ConnectWith(_) if !client => {
+                Some(failed(Errno::NotSupported))
+            }
+            CallKind::Connect | CallKind::ConnectWith(_) if opens => Some(failed(Errno::Already)),
+            CallKind::Connect if phase == Phase::Deferred => Some(failed(Errno::IsConnected)),
+            CallKind::Connect if phase == Phase::Opening && progress.connected => {
+                Some(failed(Errno::IsConnected))
+            }
+            CallKind::Get(option, _) => self.option(call.fd, option, progress),
+            _ => None,
+        }
+    }
+
+    /// The value of an option.
+    fn option(
+        &mut self,
+        fd: u32,
+        option: SocketOption,
+        progress: SocketProgress,
+    ) -> Option<CallOutcome> {
+        let socket = self.application.socket(fd)?;
+        let connection = socket.connection;
+        let own = socket.option(option, progress);
+        let value = match option {
+            SocketOption::MaxSegment => {
+                self.subject.info(connection, TcpInfoField::SndMss).or(own).unwrap_or(536)
+            }
+            _ => own.unwrap_or(0),
+        };
+        Some(CallOutcome::Value(value))
+    }
+
+    /// Connects, if the call does, whether it returns or waits.
+    fn begin(&mut self, call: &Call, waits: bool) {
+        let Some(socket) = self.application.socket(call.fd) else { return };
+        let (phase, first) = (socket.phase, matches!(socket.phase, Phase::Fresh | Phase::Deferred));
+        let fast_open_connect = socket.fast_open_connect;
+        let at_once = socket.non_blocking;
+        match call.kind {
+            CallKind::Connect if phase == Phase::Fresh => {
+                if fast_open_connect && self.subject.knows_cookie() {
+                    self.set_phase(call.fd, Phase::Deferred);
+                    return;
+                }
+                self.connect(call.fd, ConnectRequest::default(), fast_open_connect);
+            }
+            CallKind::ConnectWith(writing) if first => {
+                let at_once = writing.at_once || (at_once && !waits);
+                self.connect(call.fd, ConnectRequest { bytes: writing.bytes, at_once }, true);
+            }
+            CallKind::Write(writing) if phase == Phase::Deferred => {
+                let at_once = writing.at_once || (at_once && !waits);
+                self.connect(call.fd, ConnectRequest { bytes: writing.bytes, at_once }, true);
+            }
+            _ => {}
+        }
+    }
+
+    fn set_phase(&mut self, fd: u32, phase: Phase) {
+        if let Some(socket) = self.application.socket(fd) {
+            socket.phase = phase;
+        }
+    }
+
+    fn connect(&mut self, fd: u32, request: ConnectRequest, fast_open: bool) {
+        let Some(socket) = self.application.sockets.get(&fd) else { return };
+        let scheme = self.application.scheme(socket, false, fast_open);
+        let (connection, retries) = (socket.connection, socket.syn_retries);
+        let taken = self.subject.connect(connection, &scheme, request);
+        if let Some(socket) = self.application.socket(fd) {
+            socket.phase = Phase::Opening;
+            socket.taken = taken;
+        }
+        self.application.under_test = Some((connection, false));
+        if let Some(retries) = retries {
+            self.subject.wish(connection, ConnectionWish::SynRetries(retries));
+        }
+    }
+
     fn would_return(&mut self, call: &Call) -> Option<CallOutcome> {
-        self.application.outcome(call.kind, call.outcome, self.subject.progress())
+        self.collect_backlog();
+        let Some(socket) = self.application.sockets.get(&call.fd) else {
+            return Some(call.outcome);
+        };
+        if socket.phase == Phase::Deferred && call.kind == CallKind::Connect {
+            return Some(CallOutcome::Value(0));
+        }
+        // What a write that connected took.
+        if let (CallKind::Write(_), Phase::Opening) = (call.kind, socket.phase)
+            && socket.fast_open_connect
+            && !self.subject.progress(socket.connection).connected
+            && !self.subject.progress(socket.connection).reset
+        {
+            return None;
+        }
+        let progress = self.subject.progress(socket.connection);
+        if let CallKind::Poll(polled) = call.kind {
+            let found = socket.polled(polled, progress);
+            return (found != 0).then_some(CallOutcome::Value(u64::from(found == polled.found)));
+        }
+        socket.outcome(call.kind, call.outcome, progress)
+    }
+
+    /// Connections that listeners have, and nobody has accepted.
+    fn collect_backlog(&mut self) {
+        for number in 0..self.application.connections {
+            let claimed = self.application.claimed.contains(&number);
+            if claimed || !self.subject.progress(number).accepted {
+                continue;
+            }
+            let mut sockets = self.application.sockets.values_mut();
+            if let Some(listener) = sockets.find(|socket| socket.phase == Phase::Listening) {
+                listener.backlog.push(number);
+                self.application.claimed.insert(number);
+            }
+        }
     }
 
     /// Lets the waiting call return if it can, and checks that it does so in time.
@@ -140,58 +287,172 @@ impl<S: Subject> Run<'_, S> {
 
     /// The call returns `outcome`: checks that it is the script's, and does what it does.
     fn finish(&mut self, call: &Call, outcome: CallOutcome) -> Held {
-        if outcome != call.outcome {
-            let actual = format!("it returns {}", described(outcome));
-            return Err(Failure::new("the call returns something else", call.text.clone(), actual));
+        let agrees = match (call.outcome, outcome) {
+            (CallOutcome::AnyError, CallOutcome::Error(_)) => true,
+            // What fcntl and its like return is not looked at.
+            (expected, actual) => expected == actual,
+        };
+        let differs = |actual: String| {
+            Err(Failure::new("the call returns something else", call.text.clone(), actual))
+        };
+        if let (CallKind::Get(_, expected), CallOutcome::Value(value)) = (call.kind, outcome) {
+            return if expected == value {
+                Ok(())
+            } else {
+                differs(format!("the value is {value}"))
+            };
         }
-        if let CallOutcome::Value(value) = outcome {
-            self.application.act(call.kind, value, &mut self.subject);
+        if !agrees {
+            return differs(format!("it returns {}", described(outcome)));
+        }
+        match outcome {
+            CallOutcome::Value(value) => self.perform(call, value),
+            CallOutcome::Error(errno) if tells_error(call.kind, errno) => {
+                if let Some(socket) = self.application.socket(call.fd) {
+                    socket.error_told = true;
+                }
+            }
+            _ => {}
         }
         Ok(())
     }
-}
 
-impl Application {
-    /// Does what a call of `kind` that returned `value` does.
-    fn act(&mut self, kind: CallKind, value: u64, subject: &mut impl Subject) {
-        match kind {
-            CallKind::Listen => subject.listen(&self.scheme),
-            CallKind::Write(bytes) => subject.write(bytes),
+    /// Does what a call that returned `value` does.
+    fn perform(&mut self, call: &Call, value: u64) {
+        let fd = call.fd;
+        if call.kind == CallKind::Socket {
+            let number = self.application.connections;
+            self.application.connections += 1;
+            self.application.sockets.insert(fd, Socket::new(number));
+            self.application.claimed.insert(number);
+            self.application.under_test = Some((number, true));
+            return;
+        }
+        let Some(socket) = self.application.socket(fd) else { return };
+        let connection = socket.connection;
+        let open = !matches!(socket.phase, Phase::Fresh | Phase::Listening);
+        match call.kind {
+            CallKind::Listen => self.listen(fd),
+            CallKind::Accept => self.accept(fd, value as u32),
+            CallKind::Write(writing) => self.write(fd, writing, value),
+            CallKind::ConnectWith(writing) => self.write(fd, writing, value),
             CallKind::Read(_) if value > 0 => {
-                self.read += value;
-                subject.read(value);
+                socket.read += value;
+                self.subject.read(connection, value);
             }
-            CallKind::Shutdown(both) => {
-                self.reading_ended |= both;
-                self.shut_down(subject);
+            CallKind::Shutdown(how) => {
+                socket.reading_ended |= how != Shutdown::Writing;
+                if how != Shutdown::Reading {
+                    socket.shut_down = true;
+                    self.subject.shutdown(connection);
+                }
             }
-            CallKind::Close => self.close(subject),
+            CallKind::Close => self.close(fd),
             CallKind::NoDelay(on) => {
-                self.set_parameter(if on { "nagle=off" } else { "nagle=on" });
+                socket.parameters.push(format!("nagle={}", if on { "off" } else { "on" }));
+                if open {
+                    self.subject.wish(connection, ConnectionWish::NoDelay(on));
+                }
             }
-            CallKind::MaxSegment(bytes) => self.set_parameter(&format!("mss={bytes}")),
-            CallKind::LingerZero(on) => self.linger_zero = on,
-            CallKind::Socket
-            | CallKind::Nothing
-            | CallKind::Connect
-            | CallKind::ConnectWith(_)
-            | CallKind::Accept
-            | CallKind::Read(_) => {}
+            CallKind::Cork(on) => self.subject.wish(connection, ConnectionWish::Cork(on)),
+            CallKind::MaxSegment(bytes) => {
+                socket.max_segment = Some(bytes);
+                socket.parameters.push(format!("mss={bytes}"));
+                if socket.phase == Phase::Listening {
+                    self.listen(fd);
+                }
+            }
+            CallKind::LingerZero(on) => socket.linger_zero = on,
+            CallKind::NonBlocking(on) => socket.non_blocking = on,
+            CallKind::UserTimeout(timeout) => {
+                self.subject.wish(connection, ConnectionWish::UserTimeout(timeout));
+            }
+            CallKind::SynRetries(count) => {
+                socket.syn_retries = Some(count);
+                self.subject.wish(connection, ConnectionWish::SynRetries(count));
+            }
+            CallKind::FastOpenQueue(queue) => {
+                socket.fast_open_queue = queue;
+                if socket.phase == Phase::Listening {
+                    self.listen(fd);
+                }
+            }
+            CallKind::FastOpenConnect(on) => socket.fast_open_connect = on,
+            CallKind::FastOpenKey(Some(key)) => {
+                socket.fast_open_key = Some(key);
+                if socket.phase == Phase::Listening {
+                    self.listen(fd);
+                }
+            }
+            CallKind::NotSentLowWater(bytes) => socket.not_sent_low_water = bytes,
+            CallKind::SendBuffer(bytes) => socket.send_buffer = Some(bytes),
+            _ => {}
         }
     }
 
-    fn shut_down(&mut self, subject: &mut impl Subject) {
-        self.shut_down = true;
-        subject.shutdown();
+    fn listen(&mut self, fd: u32) {
+        self.set_phase(fd, Phase::Listening);
+        if let Some(socket) = self.application.sockets.get(&fd) {
+            let scheme = self.application.listener_scheme(socket);
+            let mut machine = self.application.machine.clone();
+            machine.fast_open_key = socket.fast_open_key.or(machine.fast_open_key);
+            self.subject.configure(&machine);
+            self.subject.listen(&scheme);
+        }
+    }
+
+    fn accept(&mut self, listener: u32, fd: u32) {
+        let Some(socket) = self.application.socket(listener) else { return };
+        if socket.backlog.is_empty() {
+            return;
+        }
+        let connection = socket.backlog.remove(0);
+        let accepted = Socket {
+            phase: Phase::Accepted,
+            send_buffer: None,
+            backlog: Vec::new(),
+            connection,
+            ..socket.clone()
+        };
+        self.application.under_test = Some((connection, false));
+        self.application.sockets.insert(fd, accepted);
+    }
+
+    /// What `connect` took is not written again.
+    fn write(&mut self, fd: u32, writing: Writing, value: u64) {
+        let Some(socket) = self.application.socket(fd) else { return };
+        let connection = socket.connection;
+        let fresh = value.saturating_sub(std::mem::take(&mut socket.taken));
+        if writing.more {
+            self.subject.wish(connection, ConnectionWish::More);
+        }
+        if fresh > 0 {
+            self.subject.write(connection, fresh);
+        }
+        if writing.ends_record {
+            self.subject.wish(connection, ConnectionWish::EndRecord);
+        }
     }
 
     /// Bytes that nobody will read are lost, which the peer must learn (RFC 2525 §2.17).
-    fn close(&mut self, subject: &mut impl Subject) {
-        let unread = subject.progress().received > self.read;
-        if unread || self.linger_zero {
-            subject.abort();
-        } else if !self.shut_down {
-            self.shut_down(subject);
+    fn close(&mut self, fd: u32) {
+        self.collect_backlog();
+        let Some(socket) = self.application.sockets.remove(&fd) else { return };
+        let connection = socket.connection;
+        match socket.phase {
+            Phase::Fresh | Phase::Deferred => {}
+            Phase::Listening => {
+                self.subject.unlisten();
+                socket.backlog.iter().for_each(|number| self.subject.abort(*number));
+            }
+            Phase::Opening | Phase::Accepted => {
+                let unread = self.subject.progress(connection).received > socket.read;
+                if unread || socket.linger_zero {
+                    self.subject.abort(connection);
+                } else {
+                    self.subject.close(connection);
+                }
+            }
         }
     }
 }
@@ -206,13 +467,10 @@ impl Waiting {
     }
 }
 
-fn failed(errno: Errno) -> CallOutcome {
-    CallOutcome::Error(errno)
-}
-
 fn described(outcome: CallOutcome) -> String {
     match outcome {
         CallOutcome::Value(value) => value.to_string(),
         CallOutcome::Error(errno) => format!("-1 {}", errno.name()),
+        CallOutcome::AnyError => "-1".to_owned(),
     }
 }

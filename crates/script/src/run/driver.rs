@@ -1,45 +1,78 @@
 //! A host in virtual time, and what it has sent and reported.
 
-use super::super::model::TcpInfoField;
-use super::info;
-use super::subject::{ObservedSegment, SocketProgress, Subject};
+use super::super::machine::{self, ScriptMachine};
+use super::super::model::{IcmpTrouble, ScriptSettings, TcpInfoField};
+use super::info::{self, LastWords};
+use super::subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject};
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme, Segment, Transmit};
-use units::Instant;
-
-/// Ports and address of a script's one connection (RFC 5737's documentation addresses).
-const TUPLE: FourTuple = FourTuple {
-    local_port: 8080,
-    remote: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
-    remote_port: 49_152,
+use std::net::IpAddr;
+use tcp::{
+    ConnId, EventKind, FastOpen, FastOpenClient, FourTuple, Host, HostConfig, Scheme, Segment,
+    Transmit,
 };
+use units::{Duration, Instant, SeqNum};
+
+/// The host's port.
+const LOCAL_PORT: u16 = 8080;
+/// The peer's port in the first connection; each further one has the next.
+const FIRST_REMOTE_PORT: u16 = 49_152;
+/// A script has fewer connections.
+const MOST_CONNECTIONS: usize = 10_000;
 
 /// Timers that may fire at one instant; beyond it the host makes no progress.
 const MOST_AT_ONCE: u32 = 10_000;
+
+/// A connection of the script.
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    id: Option<ConnId>,
+    progress: SocketProgress,
+    last: LastWords,
+}
 
 /// A host in virtual time.
 pub(super) struct Driver {
     host: Host,
     now: Instant,
-    connection: Option<ConnId>,
+    remote: IpAddr,
+    local: IpAddr,
+    connections: Vec<Entry>,
     sent: VecDeque<ObservedSegment>,
-    progress: SocketProgress,
     at_once: u32,
+    /// The queue takes nothing.
+    drops: bool,
 }
 
 impl Driver {
-    pub(super) fn new(seed: u64) -> Self {
-        let mut host = Host::new(HostConfig { seed });
+    pub(super) fn new(settings: &ScriptSettings) -> Self {
+        let mut host = Host::new(HostConfig { seed: settings.seed });
         host.set_auto_read(false);
         Self {
             host,
             now: Instant::ZERO,
-            connection: None,
+            remote: settings.remote,
+            local: settings.local,
+            connections: Vec::new(),
             sent: VecDeque::new(),
-            progress: SocketProgress::default(),
             at_once: 0,
+            drops: false,
         }
+    }
+
+    fn tuple(&self, connection: usize) -> FourTuple {
+        let remote_port = FIRST_REMOTE_PORT + connection.min(MOST_CONNECTIONS) as u16;
+        FourTuple { local_port: LOCAL_PORT, remote: self.remote, remote_port }
+    }
+
+    fn entry(&mut self, connection: usize) -> &mut Entry {
+        if self.connections.len() <= connection {
+            self.connections.resize_with(connection + 1, Entry::default);
+        }
+        &mut self.connections[connection]
+    }
+
+    fn id(&self, connection: usize) -> Option<ConnId> {
+        self.connections.get(connection)?.id
     }
 
     /// False if timers fire and fire and no time passes.
@@ -50,8 +83,8 @@ impl Driver {
     }
 
     /// Calls `act` on the connection, if there is one, and sends what it leads to.
-    fn with(&mut self, act: impl FnOnce(&mut Host, Instant, ConnId)) {
-        if let Some(id) = self.connection {
+    fn with(&mut self, connection: usize, act: impl FnOnce(&mut Host, Instant, ConnId)) {
+        if let Some(id) = self.id(connection) {
             act(&mut self.host, self.now, id);
         }
         self.drain();
@@ -59,25 +92,49 @@ impl Driver {
 
     /// Takes what the host has to send and to report.
     fn drain(&mut self) {
-        while let Some(Transmit { conn, segment, .. }) = self.host.poll_transmit(self.now) {
-            self.connection = self.connection.or(conn);
-            self.sent.push_back(ObservedSegment { at: self.now, segment });
+        while let Some(Transmit { conn, tuple, segment, .. }) = self.host.poll_transmit(self.now) {
+            let connection = usize::from(tuple.remote_port.saturating_sub(FIRST_REMOTE_PORT));
+            let entry = self.entry(connection);
+            entry.id = entry.id.or(conn);
+            if !self.drops {
+                self.sent.push_back(ObservedSegment { at: self.now, connection, segment });
+            }
         }
+        self.note_last_words();
         while let Some(event) = self.host.poll_event() {
-            self.connection.get_or_insert(event.conn);
-            self.on_event(event.kind);
+            // Numbers are used again: the last connection that has this one is it.
+            let known = self.connections.iter().rposition(|entry| entry.id == Some(event.conn));
+            let tuple = self.host.connection(event.conn).map(|conn| *conn.tuple());
+            let number = known.or_else(|| {
+                tuple.map(|tuple| usize::from(tuple.remote_port.saturating_sub(FIRST_REMOTE_PORT)))
+            });
+            if let Some(number) = number {
+                let cause = self.host.reset_cause(event.conn);
+                let entry = self.entry(number);
+                entry.id = Some(event.conn);
+                on_event(&mut entry.progress, event.kind, cause);
+            }
         }
     }
 
-    fn on_event(&mut self, kind: EventKind) {
-        match kind {
-            EventKind::Connected => self.progress.connected = true,
-            EventKind::Accepted => self.progress.accepted = true,
-            EventKind::Received { total } => self.progress.received = total,
-            EventKind::PeerClosed => self.progress.peer_closed = true,
-            EventKind::Reset => self.progress.reset = true,
-            EventKind::Acked { .. } | EventKind::Closed => {}
+    /// What can be asked of a connection that has ended is what was so at its end.
+    fn note_last_words(&mut self) {
+        for entry in &mut self.connections {
+            if let Some(connection) = entry.id.and_then(|id| self.host.connection(id)) {
+                entry.last.note(connection, self.now);
+            }
         }
+    }
+}
+
+fn on_event(progress: &mut SocketProgress, kind: EventKind, cause: Option<tcp::ResetCause>) {
+    match kind {
+        EventKind::Connected => progress.connected = true,
+        EventKind::Accepted => progress.accepted = true,
+        EventKind::Received { total } => progress.received = total,
+        EventKind::PeerClosed => progress.peer_closed = true,
+        EventKind::Reset => (progress.reset, progress.cause) = (true, cause),
+        EventKind::Acked { .. } | EventKind::Closed => {}
     }
 }
 
@@ -86,8 +143,8 @@ impl Subject for Driver {
         self.now
     }
 
-    fn progress(&mut self) -> SocketProgress {
-        self.progress
+    fn progress(&mut self, connection: usize) -> SocketProgress {
+        self.entry(connection).progress
     }
 
     fn take_sent(&mut self) -> Option<ObservedSegment> {
@@ -120,47 +177,134 @@ impl Subject for Driver {
         }
     }
 
-    fn handle_segment(&mut self, segment: &Segment) {
-        self.host.handle_segment(self.now, &TUPLE, segment);
-        self.drain();
-    }
-
-    fn listen(&mut self, scheme: &Scheme) {
-        self.host.listen(TUPLE.local_port, scheme.clone());
-    }
-
-    fn connect(&mut self, scheme: &Scheme, bytes: u64) {
-        // A script has one connection; a second one to the same peer is refused.
-        if let Ok(id) = self.host.connect(self.now, TUPLE, scheme) {
-            self.connection = Some(id);
-            self.host.write(self.now, id, bytes);
+    fn handle_segment(&mut self, connection: usize, segment: &Segment) {
+        let tuple = self.tuple(connection);
+        let now = self.now;
+        self.host.handle_segment(now, &tuple, segment);
+        if segment.len > 0 {
+            self.entry(connection).last.note_data(now);
         }
         self.drain();
     }
 
-    fn write(&mut self, bytes: u64) {
-        self.with(|host, now, id| host.write(now, id, bytes));
+    fn handle_icmp(&mut self, connection: usize, seq: SeqNum, trouble: IcmpTrouble) {
+        let tuple = self.tuple(connection);
+        match trouble {
+            IcmpTrouble::Unreachable(kind) => {
+                self.host.handle_unreachable(self.now, &tuple, seq, kind);
+            }
+            IcmpTrouble::TooBig(mtu) => self.host.handle_too_big(self.now, &tuple, seq, mtu),
+        }
+        self.drain();
     }
 
-    fn read(&mut self, bytes: u64) {
-        self.with(|host, now, id| host.read(now, id, bytes));
+    fn listen(&mut self, scheme: &Scheme) {
+        self.host.listen(LOCAL_PORT, scheme.clone());
     }
 
-    fn shutdown(&mut self) {
-        self.with(|host, now, id| host.shutdown(now, id));
+    fn unlisten(&mut self) {
+        self.host.unlisten(LOCAL_PORT);
     }
 
-    fn abort(&mut self) {
-        self.with(|host, now, id| host.abort(now, id));
+    fn connect(&mut self, connection: usize, scheme: &Scheme, request: ConnectRequest) -> u64 {
+        let (tuple, now) = (self.tuple(connection), self.now);
+        let mut taken = 0;
+        // A second connection from the same port to the same peer is refused.
+        if let Ok(id) = self.host.connect(now, tuple, scheme) {
+            self.entry(connection).id = Some(id);
+            taken = match request.at_once {
+                true => request.bytes.min(self.host.early_room(now, id)),
+                false => request.bytes,
+            };
+            self.host.write(now, id, taken);
+        }
+        self.drain();
+        taken
     }
 
-    fn info(&mut self, info: TcpInfoField) -> Option<u64> {
-        let id = self.connection?;
-        let (connection, path) = (self.host.connection(id)?, self.host.path_of(id)?);
-        Some(info::value(info, connection, path))
+    fn knows_cookie(&mut self) -> bool {
+        self.host.has_fast_open_cookie(self.now, self.remote)
     }
 
-    fn has_connection(&mut self) -> bool {
-        self.connection.is_some_and(|id| self.host.connection(id).is_some())
+    fn write(&mut self, connection: usize, bytes: u64) {
+        self.with(connection, |host, now, id| host.write(now, id, bytes));
+    }
+
+    fn read(&mut self, connection: usize, bytes: u64) {
+        self.with(connection, |host, now, id| host.read(now, id, bytes));
+    }
+
+    fn shutdown(&mut self, connection: usize) {
+        self.with(connection, |host, now, id| host.shutdown(now, id));
+    }
+
+    fn close(&mut self, connection: usize) {
+        self.with(connection, |host, now, id| host.close(now, id));
+    }
+
+    fn abort(&mut self, connection: usize) {
+        self.with(connection, |host, now, id| host.abort(now, id));
+    }
+
+    fn wish(&mut self, connection: usize, wish: ConnectionWish) {
+        self.with(connection, |host, now, id| match wish {
+            ConnectionWish::UserTimeout(timeout) => {
+                let timeout = (timeout > Duration::ZERO).then_some(timeout);
+                host.set_user_timeout(now, id, timeout);
+            }
+            ConnectionWish::NoDelay(on) => host.set_nodelay(now, id, on),
+            ConnectionWish::Cork(on) => host.set_cork(now, id, on),
+            ConnectionWish::More => host.expect_more(now, id),
+            ConnectionWish::EndRecord => host.end_record(now, id),
+            ConnectionWish::SynRetries(count) => host.set_syn_retries(now, id, count),
+        });
+    }
+
+    fn info(&mut self, connection: usize, info: TcpInfoField) -> Option<u64> {
+        let entry = self.connections.get(connection)?;
+        let id = entry.id?;
+        match (self.host.connection(id), self.host.path_of(id)) {
+            (Some(connection), Some(path)) => {
+                info::value(info, (connection, path), &entry.last, self.now)
+            }
+            _ => entry.last.value(info, self.now),
+        }
+    }
+
+    fn has_connection(&mut self, connection: usize) -> bool {
+        self.id(connection).is_some()
+    }
+
+    fn configure(&mut self, machine: &ScriptMachine) {
+        self.drops = machine.drops;
+        let Some(bits) = machine.fast_open else { return };
+        let key = machine.fast_open_key.unwrap_or_default();
+        self.host.set_fast_open(FastOpen {
+            local: Some(self.local),
+            demands_cookie: bits & machine::TFO_SERVER_NO_COOKIE == 0,
+            ..FastOpen::new(key)
+        });
+        self.host.set_fast_open_client(FastOpenClient {
+            demands_cookie: bits & machine::TFO_CLIENT_NO_COOKIE == 0,
+            first_pause: Duration::from_secs(machine.blackhole_seconds.unwrap_or(3600)),
+            timeouts_tolerated: 2,
+            reserves_options: true,
+        });
+        let mut limits = *self.host.limits();
+        limits.lifetimes.syn_retries = machine.syn_retries.unwrap_or(limits.lifetimes.syn_retries);
+        limits.lifetimes.syn_ack_retries =
+            machine.syn_ack_retries.unwrap_or(limits.lifetimes.syn_ack_retries);
+        self.host.set_limits(limits);
+    }
+
+    fn forget_peers(&mut self) {
+        self.host.forget_fast_open_cookies();
+    }
+
+    fn counter(&mut self, name: &str) -> Option<u64> {
+        match name {
+            "OutOfWindowIcmps" => Some(self.host.counters().icmp_out_of_window),
+            _ => None,
+        }
     }
 }

@@ -2,15 +2,75 @@
 
 use super::super::model::TcpInfoField;
 use tcp::{Cause, Connection, Path};
+use units::Instant;
 
 /// What Linux says of a threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;
+/// `TCPI_OPT_SYN_DATA`
+const SYN_DATA: u64 = 32;
+const STATE_CLOSED: u64 = 7;
 
-/// One of them.
-pub(super) fn value(info: TcpInfoField, connection: &Connection, path: &Path) -> u64 {
+/// What is remembered of a connection beyond its end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LastWords {
+    options: u64,
+    delivered: u64,
+    data_at: Option<Instant>,
+}
+
+impl LastWords {
+    pub(super) fn note(&mut self, connection: &Connection, now: Instant) {
+        self.options = options(connection);
+        self.delivered = connection.delivered();
+        if connection.state().is_synchronized() {
+            self.data_at.get_or_insert(now);
+        }
+    }
+
+    /// Data came.
+    pub(super) fn note_data(&mut self, now: Instant) {
+        self.data_at = Some(now);
+    }
+
+    /// Of a connection that has ended.
+    pub(super) fn value(&self, info: TcpInfoField, now: Instant) -> Option<u64> {
+        match info {
+            TcpInfoField::State => Some(STATE_CLOSED),
+            TcpInfoField::Options => Some(self.options),
+            TcpInfoField::Delivered => Some(self.delivered),
+            TcpInfoField::LastDataRecv => Some(self.since_data(now)),
+            TcpInfoField::Backoff
+            | TcpInfoField::Probes
+            | TcpInfoField::Unacked
+            | TcpInfoField::Sacked
+            | TcpInfoField::Lost
+            | TcpInfoField::Retrans => Some(0),
+            _ => None,
+        }
+    }
+
+    /// Milliseconds since data came, or the connection began.
+    fn since_data(&self, now: Instant) -> u64 {
+        let since = self.data_at.map_or(units::Duration::ZERO, |at| now.saturating_since(at));
+        since.as_micros() / 1000
+    }
+}
+
+/// Bits of `tcpi_options`, of which only this one is asked for.
+fn options(connection: &Connection) -> u64 {
+    if connection.took_data_in_syn() { SYN_DATA } else { 0 }
+}
+
+/// One of them; `None` of what is not kept here.
+pub(super) fn value(
+    info: TcpInfoField,
+    (connection, path): (&Connection, &Path),
+    last: &LastWords,
+    now: Instant,
+) -> Option<u64> {
     let board = connection.scoreboard();
     let segments = |bytes: u64| bytes / connection.mss().max(1);
-    match info {
+    Some(match info {
         TcpInfoField::State => connection.state().linux_number().into(),
         TcpInfoField::CaState => ca_state(connection, path),
         TcpInfoField::SndCwnd => segments(path.window().cwnd()),
@@ -26,7 +86,20 @@ pub(super) fn value(info: TcpInfoField, connection: &Connection, path: &Path) ->
         TcpInfoField::Rto => path.rtt.rto(connection.backoff()).as_micros(),
         TcpInfoField::Rtt => path.rtt.srtt().as_micros(),
         TcpInfoField::SndMss => connection.mss(),
-    }
+        TcpInfoField::Options => options(connection),
+        TcpInfoField::Delivered => connection.delivered(),
+        TcpInfoField::Reordering => connection.reordering().degree,
+        TcpInfoField::ReordSeen => connection.reordering().seen,
+        TcpInfoField::Backoff => connection.backoff().into(),
+        TcpInfoField::Probes => connection.unanswered_probes().into(),
+        TcpInfoField::Advmss => connection.offered_mss(),
+        TcpInfoField::MinRtt => path.rtt.min_rtt().as_micros(),
+        TcpInfoField::LastDataRecv => last.since_data(now),
+        TcpInfoField::RcvMss
+        | TcpInfoField::BusyTime
+        | TcpInfoField::RwndLimited
+        | TcpInfoField::SndbufLimited => return None,
+    })
 }
 
 /// `TCP_CA_Loss` or `TCP_CA_Recovery` by what began the repair, `TCP_CA_Disorder` while anything

@@ -6,7 +6,7 @@
 //! what is left at the end is only counted. Nothing happens after the last event.
 //!
 //! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time), `calls.rs` (the application), `outbound.rs`
-//! (expected against sent), `numbering.rs` (the script's numbers and the host's).
+//! (expected against sent), `socket.rs` (one socket), `numbering.rs` (the script's numbers and the host's).
 
 mod assertion;
 mod calls;
@@ -14,15 +14,19 @@ mod driver;
 mod info;
 mod numbering;
 mod outbound;
+mod socket;
 mod subject;
 
+use super::code::Variables;
 use super::error::Mismatch;
+use super::machine::MachineSetting;
 use super::model::{DEFAULT_SCHEME, Script, ScriptAction, ScriptEvent, When};
 use calls::Application;
 use driver::Driver;
 use numbering::Numbering;
-pub use subject::{ObservedSegment, SocketProgress, Subject};
-use tcp::Scheme;
+use std::collections::BTreeMap;
+pub use subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject};
+use tcp::{Flags, Scheme};
 use units::{Duration, Instant};
 
 /// What a run that held says of itself.
@@ -48,7 +52,7 @@ pub struct RunReport {
 /// # Errors
 /// The first event that does not hold.
 pub fn run(script: &Script, scheme: Option<&Scheme>) -> Result<RunReport, Mismatch> {
-    play(script, scheme, Driver::new(script.settings.seed))
+    play(script, scheme, Driver::new(&script.settings))
 }
 
 /// As [`run`], against a subject of another kind, whose clock says when. It begins as it is: a script's
@@ -106,11 +110,18 @@ type Held<T = ()> = Result<T, Failure>;
 /// Times at which an event may happen; `None`: whenever.
 type Bounds = Option<(Instant, Instant)>;
 
+/// Counters that scripts ask for.
+const COUNTERS: [&str; 1] = ["OutOfWindowIcmps"];
+
 struct Run<'a, S> {
     script: &'a Script,
     subject: S,
     application: Application,
-    numbering: Numbering,
+    /// By connections.
+    numberings: Vec<Numbering>,
+    variables: Variables,
+    /// What a counter was when counters were last read.
+    counted: BTreeMap<String, u64>,
     /// What relative times count from.
     reference: Instant,
     sent: usize,
@@ -122,8 +133,10 @@ impl<'a, S: Subject> Run<'a, S> {
         Self {
             script,
             subject,
-            application: Application::new(scheme.clone(), script.settings.mss),
-            numbering: Numbering::default(),
+            application: Application::new(scheme.clone(), &script.settings),
+            numberings: Vec::new(),
+            variables: Variables::default(),
+            counted: BTreeMap::new(),
             reference: Instant::ZERO,
             sent: 0,
             not_asked: 0,
@@ -150,10 +163,21 @@ impl<'a, S: Subject> Run<'a, S> {
     fn act(&mut self, action: &ScriptAction, event: &ScriptEvent) -> Held {
         match action {
             ScriptAction::Inbound(segment) => {
-                let segment = self.numbering.to_host(segment);
-                self.subject.handle_segment(&segment);
+                if segment.has(Flags::SYN) && !segment.has(Flags::ACK) {
+                    self.application.note_syn();
+                }
+                let connection = self.under_test().unwrap_or(0);
+                let segment = self.numbering(connection).arriving(segment);
+                self.subject.handle_segment(connection, &segment);
                 self.settle_call()
             }
+            ScriptAction::Icmp(message) => {
+                let connection = self.under_test().unwrap_or(0);
+                let seq = self.numbering(connection).of_host(message.quoted);
+                self.subject.handle_icmp(connection, seq, message.trouble);
+                self.settle_call()
+            }
+            ScriptAction::Shell(settings) => self.set(settings),
             ScriptAction::Call(call) => {
                 let returns = call.returns.map(|end| match event.when {
                     When::After(_) => self.reference + end,
@@ -161,9 +185,56 @@ impl<'a, S: Subject> Run<'a, S> {
                 });
                 self.call(call, returns, event.position.line)
             }
-            ScriptAction::Assert(assertions) => self.assert(assertions),
+            ScriptAction::Code(lines) => self.code(lines),
             ScriptAction::Outbound(_) => Ok(()),
         }
+    }
+
+    /// The connection that segments are of.
+    fn under_test(&self) -> Option<usize> {
+        self.application.under_test()
+    }
+
+    fn numbering(&mut self, connection: usize) -> &mut Numbering {
+        if self.numberings.len() <= connection {
+            self.numberings.resize_with(connection + 1, Numbering::default);
+        }
+        &mut self.numberings[connection]
+    }
+
+    /// Commands set something of the machine.
+    fn set(&mut self, settings: &[MachineSetting]) -> Held {
+        for setting in settings {
+            match setting {
+                MachineSetting::ForgetPeers => self.subject.forget_peers(),
+                MachineSetting::Counters => {
+                    for name in COUNTERS {
+                        let value = self.subject.counter(name).unwrap_or(0);
+                        self.counted.insert(name.to_owned(), value);
+                    }
+                }
+                MachineSetting::Counted(name) => {
+                    let before = self.counted.get(name).copied().unwrap_or(0);
+                    if self.subject.counter(name).is_some_and(|now| now == before) {
+                        let expected = format!("nstat | grep {name}");
+                        let actual = format!("{name} has not counted since {before}");
+                        return Err(Failure::new("the counter is as before", expected, actual));
+                    }
+                }
+                MachineSetting::Defaults => {
+                    self.subject.forget_peers();
+                    let before = self.application.machine_before.clone();
+                    self.application.machine.set(setting, &before);
+                    self.application.machine_before = self.application.machine.clone();
+                }
+                _ => {
+                    let before = self.application.machine_before.clone();
+                    self.application.machine.set(setting, &before);
+                }
+            }
+        }
+        self.subject.configure(&self.application.machine);
+        Ok(())
     }
 
     fn bounds(&self, when: When) -> Bounds {
@@ -199,8 +270,11 @@ impl<'a, S: Subject> Run<'a, S> {
     fn report(mut self, scheme: &Scheme) -> RunReport {
         let lasted = self.subject.now() - Instant::ZERO;
         let mut left_over = Vec::new();
+        let under_test = self.under_test();
         while let Some(sent) = self.subject.take_sent() {
-            left_over.push(self.describe_sent(&sent));
+            if Some(sent.connection) == under_test {
+                left_over.push(self.describe_sent(&sent));
+            }
         }
         RunReport {
             scheme: scheme.name().to_owned(),

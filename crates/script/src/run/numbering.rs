@@ -1,8 +1,8 @@
 //! The script's numbers and the host's.
 //!
-//! The host draws its initial sequence number and its clock of timestamps; the script has its
-//! own. The first SYN and the first timestamp that the host sends tell the difference between the
-//! two. The peer is the script, so its numbers need no translation.
+//! The host draws its initial sequence number and its clock of timestamps; the script has its own. SYNs have the
+//! numbers that the script calls them. All other segments count from the SYNs: 0 is the SYN, 1 the first byte, on both
+//! sides, as in packetdrill. Timestamps are relative to the first one that the host sends.
 
 use std::collections::BTreeMap;
 use tcp::{Flags, SackBlocks, Segment, Timestamps};
@@ -11,7 +11,10 @@ use units::SeqNum;
 /// What is to be added to a number of the script to get the host's, modulo 2^32.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numbering {
-    sequence: Option<u32>,
+    /// The host's initial sequence number, and what the script calls it.
+    local: Option<(u32, u32)>,
+    /// The peer's.
+    remote: Option<u32>,
     timestamps: Option<u32>,
     /// Host's values of timestamps that the script has named.
     named_timestamps: BTreeMap<u32, u32>,
@@ -20,8 +23,15 @@ pub(super) struct Numbering {
 impl Numbering {
     /// Learns from a segment that the host sent where the script expected `expected`.
     pub(super) fn learn(&mut self, expected: &Segment, sent: &Segment) {
-        if self.sequence.is_none() && sent.has(Flags::SYN) {
-            self.sequence = Some(sent.seq.0.wrapping_sub(expected.seq.0));
+        if sent.has(Flags::SYN) {
+            // A further SYN from the same ports may have other numbers.
+            self.local = Some((sent.seq.0, expected.seq.0));
+            if sent.has(Flags::ACK) {
+                let acked = sent.ack.0.wrapping_sub(1);
+                // What the SYN brought is acknowledged, too.
+                let known = self.remote.is_some_and(|remote| acked.wrapping_sub(remote) < 65_536);
+                self.remote = if known { self.remote } else { Some(acked) };
+            }
         }
         let values = (expected.options.timestamps, sent.options.timestamps);
         if let (Some(expected), Some(sent)) = values {
@@ -30,14 +40,32 @@ impl Numbering {
         }
     }
 
-    /// A segment of the script's peer as the host must see it.
-    pub(super) fn to_host(&self, segment: &Segment) -> Segment {
+    /// What the host's own number zero of its SYN is in the host's numbers.
+    pub(super) fn of_host(&self, relative: u32) -> SeqNum {
+        SeqNum(self.local.map_or(0, |(host, _)| host)) + relative
+    }
+
+    fn local_offset(&self, syn: bool) -> u32 {
+        let (host, script) = self.local.unwrap_or_default();
+        if syn { host.wrapping_sub(script) } else { host }
+    }
+
+    fn remote_offset(&self, syn: bool) -> u32 {
+        if syn { 0 } else { self.remote.unwrap_or(0) }
+    }
+
+    /// A segment of the script's peer as the host must see it; of a first SYN the number is learnt.
+    pub(super) fn arriving(&mut self, segment: &Segment) -> Segment {
         let mut out = *segment;
-        let offset = self.sequence.unwrap_or(0);
-        if segment.has(Flags::ACK) {
-            out.ack = segment.ack + offset;
+        let syn = segment.has(Flags::SYN);
+        if syn && self.remote.is_none() {
+            self.remote = Some(segment.seq.0);
         }
-        out.options.sack = moved(&segment.options.sack, offset);
+        out.seq = segment.seq + self.remote_offset(syn);
+        if segment.has(Flags::ACK) {
+            out.ack = segment.ack + self.local_offset(syn);
+        }
+        out.options.sack = moved(&segment.options.sack, self.local_offset(false));
         out.options.timestamps =
             segment.options.timestamps.map(|ts| Timestamps { echo: self.echo(ts.echo), ..ts });
         out
@@ -46,7 +74,12 @@ impl Numbering {
     /// A segment of the host as the script sees it.
     pub(super) fn to_script(&self, segment: &Segment) -> Segment {
         let mut out = *segment;
-        out.seq = segment.seq + self.sequence.unwrap_or(0).wrapping_neg();
+        let syn = segment.has(Flags::SYN);
+        out.seq = segment.seq + self.local_offset(syn).wrapping_neg();
+        if segment.has(Flags::ACK) {
+            out.ack = segment.ack + self.remote_offset(syn).wrapping_neg();
+        }
+        out.options.sack = moved(&segment.options.sack, self.remote_offset(false).wrapping_neg());
         out.options.timestamps = segment.options.timestamps.map(|ts| Timestamps {
             value: ts.value.wrapping_sub(self.timestamps.unwrap_or(0)),
             ..ts
@@ -84,10 +117,28 @@ mod tests {
         syn.seq = SeqNum(u32::MAX);
         numbering.learn(&expected, &syn);
         // The host's 2^32 - 1 is the script's 0, so its 4 is the script's 5.
-        syn.seq = SeqNum(4);
-        assert_eq!(numbering.to_script(&syn).seq, SeqNum(5));
+        let data = Segment { seq: SeqNum(4), ..Segment::default() };
+        assert_eq!(numbering.to_script(&data).seq, SeqNum(5));
         let ack = Segment { flags: Flags::ACK, ack: SeqNum(5), ..Segment::default() };
-        assert_eq!(numbering.to_host(&ack).ack, SeqNum(4));
+        assert_eq!(numbering.arriving(&ack).ack, SeqNum(4));
+    }
+
+    #[test]
+    fn syns_have_their_numbers_and_all_else_counts_from_them() {
+        let mut numbering = Numbering::default();
+        let syn = Segment { seq: SeqNum(999_000), flags: Flags::SYN, ..Segment::default() };
+        assert_eq!(numbering.arriving(&syn).seq, SeqNum(999_000));
+        let both = Flags::SYN.with(Flags::ACK);
+        let answer = |seq| Segment { seq: SeqNum(seq), ack: SeqNum(999_001), flags: both, ..syn };
+        numbering.learn(&answer(1234), &answer(70_000));
+        assert_eq!(numbering.to_script(&answer(70_000)), answer(1234));
+        // The first byte is 1 on either side.
+        let data = Segment { seq: SeqNum(1), ack: SeqNum(1), flags: Flags::ACK, ..syn };
+        let sent = numbering.arriving(&data);
+        assert_eq!((sent.seq, sent.ack), (SeqNum(999_001), SeqNum(70_001)));
+        let ack = Segment { seq: SeqNum(70_001), ack: SeqNum(999_001), flags: Flags::ACK, ..syn };
+        let seen = numbering.to_script(&ack);
+        assert_eq!((seen.seq, seen.ack), (SeqNum(1), SeqNum(1)));
     }
 
     #[test]
@@ -101,7 +152,7 @@ mod tests {
         numbering.learn(&with(100, 0), &with(7_100, 0));
         // The script need not count ticks as the host does: its 101 was the host's 7150.
         numbering.learn(&with(101, 0), &with(7_150, 0));
-        let echo = |n| numbering.to_host(&with(1, n)).options.timestamps.map(|ts| ts.echo);
+        let mut echo = |n| numbering.arriving(&with(1, n)).options.timestamps.map(|ts| ts.echo);
         assert_eq!(echo(101), Some(7_150));
         assert_eq!(echo(103), Some(7_103));
         assert_eq!(echo(0), Some(0));

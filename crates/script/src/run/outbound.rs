@@ -21,8 +21,9 @@ impl<S: Subject> Run<'_, S> {
                 let done = rest.segment.seq.distance_from(expected.segment.seq);
                 return Err(self.silence(bounds, whole, done));
             };
-            self.numbering.learn(&rest.segment, &sent.segment);
-            let actual = self.numbering.to_script(&sent.segment);
+            let numbering = self.numbering(sent.connection);
+            numbering.learn(&rest.segment, &sent.segment);
+            let actual = numbering.to_script(&sent.segment);
             let piece = self.piece(&rest, &actual);
             self.compare(piece.as_ref().unwrap_or(&rest), &actual, piece.is_some()).map_err(
                 |what| self.differs(&format!("the segment differs in {what}"), &whole, &sent),
@@ -46,14 +47,19 @@ impl<S: Subject> Run<'_, S> {
     /// The next segment sent, for which time passes as far as `bounds` allow.
     fn wait_for_segment(&mut self, bounds: Bounds) -> Held<Option<ObservedSegment>> {
         let limit = self.limit(bounds);
-        while !self.subject.has_sent() {
+        loop {
+            // As in packetdrill, nobody looks at what other connections send.
+            while let Some(sent) = self.subject.take_sent() {
+                if self.under_test().is_none_or(|connection| connection == sent.connection) {
+                    return Ok(Some(sent));
+                }
+            }
             let fired = self.step(limit)?;
             self.settle_call()?;
-            if !fired {
-                break;
+            if !fired && !self.subject.has_sent() {
+                return Ok(None);
             }
         }
-        Ok(self.subject.take_sent())
     }
 
     /// Nothing leaves in time, or no more after `done` bytes of what is expected.
@@ -129,9 +135,14 @@ impl<S: Subject> Run<'_, S> {
         Failure::new(message, whole.to_owned(), self.describe_sent(sent))
     }
 
+    fn script_numbers(&self, sent: &ObservedSegment) -> Segment {
+        let numbering = self.numberings.get(sent.connection).cloned().unwrap_or_default();
+        numbering.to_script(&sent.segment)
+    }
+
     /// A segment that the host sent, in the script's notation with its time.
     pub(super) fn describe_sent(&self, sent: &ObservedSegment) -> String {
-        let segment = notation::segment(&self.numbering.to_script(&sent.segment));
+        let segment = notation::segment(&self.script_numbers(sent));
         format!("{} > {segment}", seconds(sent.at))
     }
 }

@@ -85,6 +85,13 @@ impl AckTimer {
         }
     }
 
+    /// Somebody waits to write what answers.
+    pub(super) fn expect_answer(&mut self, now: Instant, window: u64) {
+        if self.policy == AckPolicy::Adaptive {
+            self.linux.expect_answer(now, window);
+        }
+    }
+
     /// The delay is over if its time has come; `rto` is the sending half's timeout.
     pub fn handle_timeout(&mut self, now: Instant, rto: Duration) {
         if self.deadline().is_some_and(|at| at <= now) {

@@ -23,6 +23,8 @@ pub enum AckPolicy {
 pub struct ReceiveConfig {
     /// First window offered, bytes.
     pub initial_window: u32,
+    /// Memory of the first buffer, bytes, of which half can be offered; zero: what goes with the first window.
+    pub first_buffer: u32,
     /// Largest window offered, bytes.
     pub max_window: u32,
     /// The window grows from the first to the largest as the application reads (dynamic

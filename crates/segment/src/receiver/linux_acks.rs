@@ -127,6 +127,13 @@ impl LinuxAcks {
         self.set_ato(ATO_MIN);
     }
 
+    /// Somebody waits to write: what leaves now is an answer (`tcp_rcv_synsent_state_process`).
+    pub(super) fn expect_answer(&mut self, now: Instant, window: u64) {
+        self.add_quick(window);
+        self.last_data = now;
+        self.set_ato(ATO_MIN);
+    }
+
     /// How long to wait for something to send the ACK with (`tcp_send_delayed_ack`).
     pub(super) fn delay(&self, rtt: SenderTiming) -> Duration {
         if self.ato <= ATO_MIN {

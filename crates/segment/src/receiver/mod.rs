@@ -55,6 +55,8 @@ pub struct Receiver {
     /// it must do neither: an ACK that changes the window is no duplicate (RFC 5681 §2), and the sender would not see a loss (Linux
     /// `tcp_data_queue_ofo`).
     tells_gaps: bool,
+    /// The handshake is complete, or does not matter.
+    is_open: bool,
 }
 
 impl Receiver {
@@ -78,6 +80,7 @@ impl Receiver {
             echo_congestion: false,
             largest: 1,
             tells_gaps: true,
+            is_open: !config.autotune,
         }
     }
 
@@ -91,8 +94,14 @@ impl Receiver {
 
     /// The handshake is complete.
     pub fn on_established(&mut self, now: Instant) {
+        self.is_open = true;
         self.sizing.begin(now, self.read);
         self.window.begin();
+    }
+
+    /// Data is about to leave that answers what has come, though nothing has: an interactive session begins.
+    pub fn expect_answer(&mut self, now: Instant) {
+        self.ack.expect_answer(now, self.sizing.capacity());
     }
 
     /// A segment of `len` bytes brought back a timestamp of ours; `age` tells how long ago it was made.
@@ -274,6 +283,8 @@ impl Receiver {
         // Linux looks for room before it charges what begins a range of its own (`tcp_data_queue_ofo`).
         let begins = arrival == Arrival::OutOfOrder && extends.is_none();
         let uncharged = if begins { right - left } else { 0 };
+        // What comes with a SYN opens no window (`tcp_fastopen_add_skb`).
+        let heeded = heeded && self.is_open;
         let may_open = sizeable && heeded && self.window.may_open(self.sizing.capacity());
         let opened = may_open && self.window.on_arrival(self.largest, self.room_before(uncharged));
         match arrival {
@@ -314,6 +325,13 @@ impl Receiver {
         let right = (left + u64::from(segment.len)).min(self.rcv_nxt);
         if self.config.dsack && left < right && left > 0 {
             self.duplicate = Some((left, right));
+        }
+    }
+
+    /// The peer's SYN came again: D-SACK will tell so.
+    pub fn on_repeated_syn(&mut self) {
+        if self.config.dsack {
+            self.duplicate = Some((0, 1));
         }
     }
 

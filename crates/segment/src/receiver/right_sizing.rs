@@ -54,11 +54,15 @@ impl RightSizing {
     /// The buffer of a new connection, at most `max` bytes.
     pub fn new(config: &ReceiveConfig, max: u64) -> Self {
         let first = u64::from(config.initial_window).min(max);
+        let given = u64::from(config.first_buffer);
         Self {
             is_on: config.autotune,
             max,
-            buffer: first.next_multiple_of(PAGE_BYTES) * 2,
-            capacity: if config.autotune { first } else { max },
+            buffer: if given > 0 { given } else { first.next_multiple_of(PAGE_BYTES) * 2 },
+            capacity: match config.autotune {
+                true => first.max(given / 2).min(max),
+                false => max,
+            },
             space: 0,
             round_start: Instant::ZERO,
             read_at_start: 0,
@@ -192,6 +196,7 @@ mod tests {
 
     /// The options of a Linux receiver, whose window grows.
     const LINUX: ReceiveConfig = ReceiveConfig {
+        first_buffer: 0,
         initial_window: 44 * 1460,
         max_window: 32 << 20,
         autotune: true,

@@ -35,6 +35,9 @@ impl Connection {
         segment: &Segment,
     ) {
         self.allow_burst();
+        if self.wishes.is_some() {
+            self.note_occasion();
+        }
         let window_changed = self.update_send_window(segment, left, una);
         // With nothing outstanding, as at a receiver, only the window may have changed; a SACK block
         // could still be a D-SACK for what was sent before.
@@ -74,7 +77,12 @@ impl Connection {
         self.sample_rtt(now, path, &info, segment);
         let progress = &info.progress;
         let whole = progress.delivered - progress.partial;
+        self.stats.delivered_segments += progress.segments;
         let delivered = whole - u64::from(una_before == 0).min(whole);
+        let delivered = match self.config.duplicates_deliver && !self.agreed.sack {
+            true => self.less_duplicates(&info, delivered, path.is_shared()),
+            false => delivered,
+        };
         let mut sample = self.ack_sample(path, &info, (acked, delivered), prior_in_flight);
         path.observe(&mut sample);
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
@@ -102,6 +110,25 @@ impl Connection {
             path.on_transfer_acked();
             self.collect_report(path);
         }
+    }
+
+    /// What of `delivered` bytes duplicate ACKs have not told of already (`tcp_add_reno_sack`,
+    /// `tcp_remove_reno_sacks`).
+    #[cold]
+    fn less_duplicates(&mut self, info: &AckInfo, delivered: u64, shared: bool) -> u64 {
+        if shared || self.recovering() {
+            return delivered;
+        }
+        if !info.advanced() {
+            let most = self.board.len().saturating_sub(1) as u32;
+            self.duplicates = (self.duplicates + u32::from(info.duplicate)).min(most);
+            return delivered;
+        }
+        let segments = info.progress.segments;
+        let fresh = segments.saturating_sub(self.duplicates.into()).max(1);
+        self.duplicates =
+            u64::from(self.duplicates).saturating_sub(segments.saturating_sub(1)) as u32;
+        delivered.min(fresh * self.agreed.mss)
     }
 
     /// Tells a shared path which segment this ACK acknowledges, by its place in the order of sending.

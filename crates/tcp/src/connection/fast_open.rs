@@ -4,18 +4,44 @@
 use super::{Connection, State};
 use crate::config::Opening;
 use crate::fast_open::{FastOpenCookie, Offer, SynExchange, SynVerdict};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Segment, TcpOptions};
+use units::Instant;
 
 impl Connection {
     /// Active: what the SYN says. With a cookie it takes data along.
-    pub(crate) fn offer_fast_open(&mut self, offer: Offer) {
+    ///
+    /// With `reserve` the SYN leaves room for as many options as there can be, below the segment size that the peer
+    /// offered last, if it did (Linux `tcp_send_syn_data`).
+    pub(crate) fn offer_fast_open(&mut self, offer: Offer, reserve: Option<Option<u32>>) {
         let ours = match offer {
-            Offer::Cookie(cookie) => Some(cookie),
-            Offer::Request => Some(FastOpenCookie::REQUEST),
-            Offer::Nothing => None,
+            Offer::Cookie(cookie) | Offer::Request(cookie) => Some(cookie),
+            Offer::Bare | Offer::Nothing => None,
         };
-        self.early_data = matches!(offer, Offer::Cookie(_));
-        self.fast_open = Some(Box::new(SynExchange { ours, ..SynExchange::default() }));
+        self.early_data = matches!(offer, Offer::Cookie(_) | Offer::Bare);
+        let room = reserve.map_or(0, |known| {
+            let most = self.config.mss.min(known.unwrap_or(u32::MAX));
+            most.saturating_sub(TcpOptions::ROOM).max(1)
+        });
+        self.fast_open = Some(Box::new(SynExchange { ours, room, ..SynExchange::default() }));
+    }
+
+    /// Bytes of data that our SYN has room for, if it may take any.
+    pub(crate) fn early_room(&self, now: Instant) -> u64 {
+        if !self.is_early_data_allowed() || self.snd_nxt > 0 {
+            return 0;
+        }
+        self.syn_room(now)
+    }
+
+    /// Bytes of data that our SYN has room for.
+    pub(super) fn syn_room(&self, now: Instant) -> u64 {
+        let reserved = self.fast_open.as_deref().map_or(0, |exchange| exchange.room);
+        if reserved > 0 && self.state == State::SynSent {
+            return u64::from(reserved);
+        }
+        let options =
+            if self.config.options_count { self.syn_options(now).wire_bytes() } else { 0 };
+        u64::from(self.config.mss.saturating_sub(options))
     }
 
     /// Passive: what the host made of the peer's SYN.
@@ -28,25 +54,42 @@ impl Connection {
     /// The option of our SYN or SYN-ACK. One that goes again goes without: a box on the way may not
     /// like it (RFC 7413 §4.1.3, §7.2).
     pub(super) fn fast_open_option(&self) -> Option<FastOpenCookie> {
-        self.fast_open.as_deref()?.ours.filter(|_| self.stats.timeouts == 0)
+        let exchange = self.fast_open.as_deref()?;
+        exchange.ours.filter(|_| self.stats.timeouts == 0 && !exchange.withdrawn)
+    }
+
+    /// Our SYN goes again at once, without data and option.
+    pub(super) fn withdraw_fast_open(&mut self) {
+        self.early_data = false;
+        if let Some(exchange) = self.fast_open.as_deref_mut() {
+            exchange.withdrawn = true;
+        }
+        self.board.split_at(1);
+        self.board.mark_all_lost();
     }
 
     /// Our SYN leaves, with data or not, or leaves again.
     pub(super) fn note_fast_open_syn(&mut self, payload: u32) {
-        let lost = self.stats.timeouts > 0;
+        let losses = self.stats.timeouts as u32;
         if let Some(exchange) =
             self.fast_open.as_deref_mut().filter(|_| self.state == State::SynSent)
         {
             exchange.data_sent |= payload > 0;
-            exchange.syn_lost |= lost;
+            exchange.syn_losses = losses;
         }
     }
 
     /// The SYN-ACK has come and acknowledges up to `una`.
     pub(super) fn note_fast_open_answer(&mut self, una: u64, segment: &Segment) {
         if let Some(exchange) = self.fast_open.as_deref_mut() {
-            exchange.granted = segment.options.fast_open.filter(|cookie| !cookie.is_request());
+            // A cookie that nobody asked for is ignored (`tcp_rcv_fastopen_synack`).
+            let asked = exchange.ours.is_some();
+            let given = segment.options.fast_open.filter(|cookie| !cookie.is_request());
+            exchange.granted = given.filter(|_| asked);
             exchange.data_taken = una > 1;
+            exchange.peer_mss = segment.options.mss.map(u32::from);
+            // All of it, or it counts as refused.
+            self.stats.data_in_syn |= una > 1 && una >= self.snd_nxt;
         }
     }
 

@@ -2,7 +2,7 @@
 //! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
 
 use super::repairs::Repairs;
-use super::{Connection, PendingReset, State};
+use super::{Connection, PendingReset, State, ticks};
 use crate::config::{ConnectionConfig, Opening};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
@@ -43,11 +43,17 @@ impl Connection {
         if let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
             self.receiver.on_timestamps(now, 0, ts);
         }
-        self.snd_wnd = u64::from(segment.window);
+        // Of a SYN's window that is answered with data, the SYN-ACK takes none.
+        let early = self.config.opening == Opening::FastOpen && self.state == State::SynReceived;
+        self.snd_wnd = u64::from(segment.window) + u64::from(early);
         self.max_snd_wnd = self.snd_wnd;
-        if segment.len > 0 && self.takes_data_in(segment) {
-            let data = Segment { flags: Flags::ACK, seq: segment.seq + 1, ..*segment };
+        let finishes = segment.has(Flags::FIN) && segment.has(Flags::ACK);
+        if (segment.len > 0 || finishes) && self.takes_data_in(segment) {
+            // A FIN is taken from a SYN-ACK alone (`tcp_rcv_fastopen_synack`).
+            let flags = if finishes { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+            let data = Segment { flags, seq: segment.seq + 1, ..*segment };
             self.receiver.on_segment(now, 1, &data, || path.rtt.round_trip(0));
+            self.stats.data_in_syn |= self.state == State::SynReceived;
         }
     }
 
@@ -99,7 +105,7 @@ impl Connection {
         let timestamps = offer(self.config.timestamps, self.agreed.timestamps);
         let scaling = offer(self.config.window_scaling, self.agreed.scaling);
         TcpOptions {
-            mss: Some(self.config.mss.min(65_535) as u16),
+            mss: Some(self.config.mss.min(self.mtu.ceiling).min(65_535) as u16),
             window_scale: scaling.then(|| self.receiver.window_shift()),
             sack_permitted: offer(self.config.sack, self.agreed.sack),
             timestamps: timestamps
@@ -157,10 +163,18 @@ impl Connection {
         if !segment.has(Flags::SYN) {
             return;
         }
+        if accepted.is_some() && self.echoes_nothing_of_ours(now, segment) {
+            self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+            return;
+        }
         self.on_peer_syn(now, path, segment);
         if let Some(una) = accepted {
             self.note_fast_open_answer(una, segment);
             self.on_established(now);
+            if self.config.opening == Opening::FastOpen && self.written > self.snd_nxt {
+                // Who waits to write answers at once (`tcp_rcv_synsent_state_process`, `sk_write_pending`).
+                self.receiver.expect_answer(now);
+            }
             self.on_handshake_done(path);
             self.handle_ack(now, path, (0, una), segment);
             if self.config.opening == Opening::OneWay {
@@ -168,11 +182,17 @@ impl Connection {
                 // waits for its turn on a shared path, would take a place in the queue.
                 self.receiver.waive_ack();
             }
+            // The SYN counts also where its data does not.
+            self.stats.delivered_segments = self.stats.delivered_segments.max(1);
             let refused = self.early_data && (self.stats.timeouts > 0 || una == 1);
             path.learn_of_early_data(!refused || self.snd_nxt == 1);
-            if una == 1 {
-                // The peer took only the SYN: the data that came with it or after it goes again
-                // at once (RFC 7413 §4.1.3).
+            if self.receiver.fin_arrived() {
+                self.on_peer_fin(now);
+            }
+            let partly = self.config.opening == Opening::FastOpen && una < self.snd_nxt;
+            if una == 1 || partly {
+                // The peer took only the SYN, or a part of its data: the data that came with it or after it goes
+                // again at once (RFC 7413 §4.1.3).
                 self.board.mark_all_lost();
                 self.settle_in_flight(path);
             }
@@ -180,8 +200,22 @@ impl Connection {
         } else {
             // Simultaneous open: our SYN goes again, now with an ACK.
             self.state = State::SynReceived;
+            if self.config.opening == Opening::FastOpen {
+                // Without what Fast Open added to it (`tcp_send_synack`).
+                self.withdraw_fast_open();
+            }
             self.board.mark_all_lost();
         }
+    }
+
+    /// A timestamp comes back that we cannot have sent (`tcp_rcv_synsent_state_process`).
+    fn echoes_nothing_of_ours(&self, now: Instant, segment: &Segment) -> bool {
+        let echo = segment.options.timestamps.map_or(0, |ts| ts.echo);
+        if !self.config.timestamps || echo == 0 {
+            return false;
+        }
+        let age = self.timestamp(now).wrapping_sub(echo);
+        age > ticks(now)
     }
 }
 

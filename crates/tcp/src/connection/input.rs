@@ -66,6 +66,7 @@ impl Connection {
         if control && self.is_crossing_syn_ack(segment) {
             // Simultaneous open (RFC 9293 figure 8): its SYN is known, its ACK opens.
             if self.check_ack(now, (path, guard), 0, segment) {
+                self.receiver.on_repeated_syn();
                 self.receiver.demand_ack();
             }
             return;

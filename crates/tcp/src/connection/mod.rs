@@ -28,6 +28,7 @@ mod state;
 mod timers;
 mod unreachable;
 mod watch;
+mod wishes;
 
 pub(crate) use member::TurnOutcome;
 pub(crate) use opening_timer::SiblingOpened;
@@ -41,7 +42,7 @@ use crate::config::Opening;
 use crate::fast_open::SynExchange;
 use crate::path::Path;
 use crate::receiver::Receiver;
-use crate::recovery::LossRecovery;
+use crate::recovery::{LossRecovery, SeenReordering};
 use crate::scheme::SharedConfig;
 use crate::segment::Performance;
 use crate::tuple::FourTuple;
@@ -51,6 +52,7 @@ use repairs::Repairs;
 use timers::Timers;
 use units::{Instant, SeqNum};
 use watch::Watch;
+use wishes::Wishes;
 
 /// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
 const MAX_STREAM: u64 = 1 << 62;
@@ -155,6 +157,12 @@ pub struct Connection {
     client: Option<u64>,
     /// What its segments took along, on paths that meter deliveries.
     marks: Option<Box<DeliveryMarks>>,
+    /// End of the data that left with our SYN.
+    early_until: u64,
+    /// End of the last new segment that was less than a full one.
+    small_until: u64,
+    /// What the application wants of small segments.
+    wishes: Option<Box<Wishes>>,
     stats: Stats,
 }
 
@@ -220,6 +228,9 @@ impl Connection {
             duplicates: 0,
             client: None,
             marks: None,
+            early_until: 0,
+            small_until: 0,
+            wishes: None,
             stats: Stats::default(),
         }
     }
@@ -284,6 +295,26 @@ impl Connection {
     pub const fn backoff(&self) -> u32 {
         self.timers.backoff
     }
+    /// Segments that the peer has acknowledged, in one way or the other, our SYN among them (`tcpi_delivered`).
+    pub const fn delivered(&self) -> u64 {
+        self.stats.delivered_segments
+    }
+    /// Data that came with a SYN was taken: ours by the peer, or the peer's by us.
+    pub const fn took_data_in_syn(&self) -> bool {
+        self.stats.data_in_syn
+    }
+    /// What recovery knows of reordering on the way.
+    pub fn reordering(&self) -> SeenReordering {
+        self.recovery.reordering()
+    }
+    /// Probes of a shut window that nobody has answered.
+    pub const fn unanswered_probes(&self) -> u32 {
+        self.timers.retries
+    }
+    /// Segment size that our SYN offers, bytes.
+    pub fn offered_mss(&self) -> u64 {
+        u64::from(self.config.mss)
+    }
     /// Its share of what its path has in flight, bytes.
     pub const fn bytes_in_flight(&self) -> u64 {
         self.last_in_flight
@@ -304,7 +335,13 @@ impl Connection {
             self.watch_no_more();
         }
         if !self.fin_requested {
+            if self.config.offload {
+                let buffer = path.offload_batch().max(self.config.least_batch.into());
+                let waits = self.snd_nxt < self.written;
+                self.batch.on_write(self.written, waits, buffer * self.agreed.mss);
+            }
             self.written = self.written.saturating_add(bytes).min(MAX_STREAM);
+            self.note_written();
         }
     }
 

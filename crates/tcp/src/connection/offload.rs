@@ -8,6 +8,11 @@
 pub(super) struct Batch {
     left: u16,
     several: bool,
+    /// Offset up to which what was written was pushed (`pushed_seq`).
+    pushed: u64,
+    /// Where what was written last without a pause begins, and how much of it a buffer holds, bytes.
+    filled_from: u64,
+    buffer: u64,
 }
 
 impl Batch {
@@ -24,7 +29,32 @@ impl Batch {
 
     /// What leaves now is no part of it: a repetition, or less than a segment.
     pub(super) fn end(&mut self) {
-        *self = Self::default();
+        (self.left, self.several) = (0, false);
+    }
+
+    /// The application writes from offset `from` on, into buffers of so many bytes. What waits from before is part of
+    /// the first.
+    pub(super) fn on_write(&mut self, from: u64, waits: bool, buffer: u64) {
+        self.buffer = buffer.max(1);
+        if !waits {
+            self.filled_from = from;
+        }
+    }
+
+    /// A segment that ends at `end` is pushed.
+    pub(super) fn note_pushed(&mut self, end: u64) {
+        self.pushed = self.pushed.max(end);
+    }
+
+    /// A full buffer that ends more than half the peer's largest window behind what was pushed last is pushed, so that
+    /// the peer never waits (`forced_push`).
+    pub(super) fn is_forced(&mut self, end: u64, half: u64) -> bool {
+        let far = end > self.pushed + half && self.buffer > 0;
+        let forced = far && end.saturating_sub(self.filled_from).is_multiple_of(self.buffer);
+        if forced {
+            self.pushed = end;
+        }
+        forced
     }
 }
 

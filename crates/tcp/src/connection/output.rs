@@ -3,7 +3,7 @@
 
 use super::timers::Deadline;
 use super::{BareProbe, Connection, State};
-use crate::config::IdleRestart;
+use crate::config::{IdleRestart, Opening};
 use crate::path::Path;
 use crate::recovery::{IdleTimeout, SentInfo, Stance};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
@@ -275,10 +275,7 @@ impl Connection {
     pub(super) fn syn_piece(&self, now: Instant) -> Piece {
         // A FIN never rides on a SYN, and its options leave less room than those of other segments.
         let early = if self.is_early_data_allowed() { self.next_new_len(1) } else { 0 };
-        let options =
-            if self.config.options_count { self.syn_options(now).wire_bytes() } else { 0 };
-        let room = u64::from(self.config.mss.saturating_sub(options));
-        let data = early.min(self.written - 1).min(room);
+        let data = early.min(self.written - 1).min(self.syn_room(now));
         Piece { start: 0, len: 1 + data, index: None, allowance: 0 }
     }
 
@@ -361,7 +358,9 @@ impl Connection {
         }
         // A FIN is control: the window does not gate it.
         let data = len - u64::from(self.snd_nxt + len > self.written);
-        if data > allowance {
+        // A SYN-ACK takes no window from what answers data in a SYN: in Linux no connection has sent it.
+        let syn = self.state == State::SynReceived && self.config.opening == Opening::FastOpen;
+        if data > allowance + u64::from(syn) {
             return None;
         }
         Some(Piece { start: self.snd_nxt, len, index: None, allowance })
@@ -374,6 +373,10 @@ impl Connection {
         let end = self.send_end();
         let room = self.window_edge().max(start).min(end) - start;
         let data = room.min(self.current_mss());
+        let data = match self.wishes {
+            None => data,
+            Some(_) => self.record_end(start).map_or(data, |end| data.min(end - start)),
+        };
         // A FIN takes sequence space, so the peer's window has to admit it: beyond the edge it would
         // take the numbers of our ACKs with it, out of the peer's sight.
         let fin_follows = self.fin_requested && start + data == self.written;
@@ -404,12 +407,22 @@ impl Connection {
     #[inline]
     pub(super) fn is_held_back(&self, len: u64) -> bool {
         let full = len >= self.current_mss();
+        if self.wishes.is_some() && self.record_end(self.snd_nxt) == Some(self.snd_nxt + len) {
+            return false;
+        }
         let last = self.snd_nxt + len == self.send_end();
         if full || (last && self.fin_requested) {
             return false;
         }
         if last {
-            return self.config.nagle && !self.board.is_empty() && !self.is_one_way_answer();
+            if self.is_corked() {
+                return !self.window_override;
+            }
+            let outstanding = match self.config.minshall {
+                true => self.small_until > self.snd_una,
+                false => !self.board.is_empty(),
+            };
+            return self.has_nagle() && outstanding && !self.is_one_way_answer();
         }
         // The peer's window cuts the segment short; the persist timer overrides in the end.
         len < self.max_snd_wnd / 2 && !self.window_override
@@ -438,6 +451,11 @@ impl Connection {
             None => {
                 self.board.push(piece.start, piece.len as u32, sent);
                 self.snd_nxt = end;
+                if piece.start == 0 {
+                    self.early_until = end;
+                } else if u64::from(out.len) < self.agreed.mss && out.len > 0 {
+                    self.small_until = end;
+                }
                 if self.timers.timed.is_none() {
                     self.timers.timed = Some((end, now));
                 }
@@ -508,7 +526,7 @@ impl Connection {
         }
         if payload > 0 {
             self.receiver.on_data_sent(now);
-            if self.is_pushed(path, &piece, payload) {
+            if self.is_pushed(path, &piece, payload) && !(syn && self.config.offload) {
                 flags = flags.with(Flags::PSH);
             }
         }
@@ -524,17 +542,33 @@ impl Connection {
     /// True if `piece` ends what was written, or what segmentation offload takes as one.
     #[inline]
     fn is_pushed(&mut self, path: &Path, piece: &Piece, payload: u64) -> bool {
-        let ends = piece.start + piece.len >= self.written;
+        let ends = self.pushes_at(piece.start + piece.len);
         if !self.config.offload {
             return ends;
         }
         let full = self.current_mss();
-        if piece.index.is_some() || payload < full {
+        let end = piece.start + piece.len;
+        if piece.index.is_some() {
+            self.batch.end();
+            // What went with a SYN is pushed wherever it ends (`tcp_send_syn_data`).
+            return ends || end == self.early_until;
+        }
+        if ends {
+            self.batch.note_pushed(end);
+        }
+        if payload < full {
             self.batch.end();
             return ends;
         }
+        let forced = self.batch.is_forced(end, self.max_snd_wnd / 2);
         let edge = self.written.min(self.window_edge());
         let ready = edge.saturating_sub(piece.start).min(piece.allowance) / full;
-        self.batch.on_full(ready.max(1), || path.offload_batch()) || ends
+        let least = u64::from(self.config.least_batch);
+        self.batch.on_full(ready.max(1), || {
+            // Half a window at most (`tcp_cwnd_test`).
+            let half = path.window().cwnd() / full / 2;
+            path.offload_batch().max(least).min(half.max(1))
+        }) || ends
+            || forced
     }
 }

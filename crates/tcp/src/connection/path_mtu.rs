@@ -5,7 +5,7 @@
 //! be in flight, and if segments of full size have been acknowledged before, it is only remembered
 //! until the very segment that it quotes times out.
 
-use super::Connection;
+use super::{Connection, State};
 use crate::guard::Guard;
 use crate::path::Path;
 use crate::segment::TCP_HEADER;
@@ -79,6 +79,12 @@ impl Connection {
             return None;
         }
         guard.counters.mtu_reduced += 1;
+        if self.state == State::SynSent {
+            // The SYN, too large for its data, goes again without (`tcp_simple_retransmit`).
+            self.mtu.ceiling =
+                mtu.max(least).saturating_sub(ip_header(self.tuple.remote) + TCP_HEADER);
+            self.withdraw_fast_open();
+        }
         self.lower_mss(now, path, mss);
         Some(mtu.max(least))
     }

@@ -85,6 +85,10 @@ pub struct Stats {
     pub low_priority_segments: u64,
     /// SACK blocks received that speak of what was never sent, or are no ranges.
     pub sack_discarded: u64,
+    /// Segments acknowledged cumulatively or selectively, each once, our SYN among them.
+    pub delivered_segments: u64,
+    /// Data that came with a SYN was taken, by either side.
+    pub data_in_syn: bool,
 }
 
 /// What an ICMP message says of why a packet did not arrive.

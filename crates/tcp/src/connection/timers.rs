@@ -214,7 +214,9 @@ impl Connection {
     /// Timeouts in a row before the connection fails.
     fn patience(&self, opening: bool, guard: &Guard) -> u32 {
         let lifetimes = &guard.limits.lifetimes;
+        let own = self.wishes.as_deref().and_then(|wishes| wishes.syn_retries);
         match (opening, self.state) {
+            (true, State::SynSent) if own.is_some() => own.unwrap_or_default(),
             (true, State::SynReceived) => lifetimes.syn_ack_retries + self.short_retries(),
             (true, _) => lifetimes.syn_retries + self.short_retries(),
             (false, _) => lifetimes.data_retries,
@@ -264,7 +266,9 @@ impl Connection {
     /// whose ACK could tell better: ask, or send all the same, after a while.
     #[inline]
     pub(super) fn update_persist_timer(&mut self, now: Instant, path: &Path) {
-        let shut = self.board.is_empty() && self.snd_nxt < self.send_end() && self.is_shut();
+        let shut = self.board.is_empty()
+            && self.snd_nxt < self.send_end()
+            && (self.is_shut() || self.is_corked());
         if !shut {
             self.timers.persist = Deadline::NEVER;
             self.timers.persist_backoff = 0;

@@ -1,20 +1,21 @@
 //! A client's cookies, by destination, and where data in a SYN got lost.
 
-use super::{FastOpenCookie, SynExchange};
+use super::{FastOpenClient, FastOpenCookie, SynExchange};
 use memory::{DestinationTable, PathKey, Scope};
 use std::net::IpAddr;
-use units::{Duration, Instant};
+use units::Instant;
 
 /// Destinations remembered (Linux keeps as many as its metrics cache has room for).
 const DESTINATIONS: usize = 4096;
-/// How long no data goes into SYNs to where one was lost, the first time; twice as long each further
-/// time (Linux `tcp_fastopen_blackhole_timeout_sec`).
-const FIRST_PAUSE: Duration = Duration::from_secs(3600);
 const MOST_DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     cookie: Option<FastOpenCookie>,
+    /// Segment size that the peer offered with it, bytes.
+    mss: Option<u32>,
+    /// Requests that it has answered without a cookie. After the first one, one has the form of the experiment.
+    ignored: u32,
     /// SYNs with data lost in a row.
     losses: u32,
     /// No data in SYNs before this.
@@ -26,8 +27,10 @@ struct Known {
 pub(crate) enum Offer {
     /// The cookie, and data beside it.
     Cookie(FastOpenCookie),
-    /// A request for one.
-    Request,
+    /// Data without one.
+    Bare,
+    /// A request for one, in the form of the experiment or not.
+    Request(FastOpenCookie),
     /// Nothing: the way there has swallowed data in SYNs.
     Nothing,
 }
@@ -35,11 +38,12 @@ pub(crate) enum Offer {
 /// A client's cookies.
 pub(crate) struct Cookies {
     known: DestinationTable<Known>,
+    config: FastOpenClient,
 }
 
 impl Default for Cookies {
     fn default() -> Self {
-        Self { known: DestinationTable::new(DESTINATIONS) }
+        Self { known: DestinationTable::new(DESTINATIONS), config: FastOpenClient::default() }
     }
 }
 
@@ -50,25 +54,56 @@ fn key(remote: IpAddr) -> PathKey {
 impl Cookies {
     /// What a SYN to `remote` is to carry.
     pub(crate) fn offer(&mut self, now: Instant, remote: IpAddr) -> Offer {
-        let Some(known) = self.known.entry(key(remote)) else { return Offer::Request };
+        let known = self.known.entry(key(remote)).copied().unwrap_or_default();
         if known.pause_until.is_some_and(|until| now < until) {
             return Offer::Nothing;
         }
-        known.cookie.map_or(Offer::Request, Offer::Cookie)
+        if !self.config.demands_cookie {
+            return Offer::Bare;
+        }
+        let request = match known.ignored {
+            1 => FastOpenCookie::REQUEST.as_experiment(),
+            _ => FastOpenCookie::REQUEST,
+        };
+        known.cookie.map_or(Offer::Request(request), Offer::Cookie)
+    }
+
+    /// From now on this is what SYNs do.
+    pub(crate) fn set(&mut self, config: FastOpenClient) {
+        self.config = config;
+    }
+
+    /// What SYNs do.
+    pub(crate) const fn config(&self) -> &FastOpenClient {
+        &self.config
+    }
+
+    /// Nothing is known of anybody.
+    pub(crate) fn forget(&mut self) {
+        self.known = DestinationTable::new(DESTINATIONS);
+    }
+
+    /// Segment size that `remote` offered with its cookie, bytes.
+    pub(crate) fn mss(&mut self, remote: IpAddr) -> Option<u32> {
+        self.known.entry(key(remote))?.mss
     }
 
     /// What the handshake has shown (RFC 7413 §4.1.3, §4.2.1).
     pub(crate) fn learn(&mut self, now: Instant, remote: IpAddr, exchange: &SynExchange) {
-        let lost = exchange.data_sent && exchange.syn_lost;
-        if !lost && exchange.granted.is_none() && !exchange.data_taken {
-            return;
-        }
+        let pauses = self.config.first_pause > units::Duration::ZERO;
+        let lost =
+            pauses && exchange.data_sent && exchange.syn_losses > self.config.timeouts_tolerated;
+        let ignored = exchange.is_ignored_request();
         let known = self.known.entry_or(key(remote), Known::default);
         if exchange.granted.is_some() {
             known.cookie = exchange.granted;
         }
+        known.mss = exchange.peer_mss.or(known.mss);
+        if ignored && known.cookie.is_none() {
+            known.ignored += 1;
+        }
         if lost {
-            let pause = FIRST_PAUSE * (1 << known.losses.min(MOST_DOUBLINGS));
+            let pause = self.config.first_pause * (1 << known.losses.min(MOST_DOUBLINGS));
             known.losses += 1;
             known.pause_until = Some(now + pause);
         } else if exchange.data_taken {

@@ -45,15 +45,21 @@ impl Doorman {
         (shown, pending): (Option<FastOpenCookie>, usize),
         counters: &mut HostCounters,
     ) -> SynVerdict {
+        let local = self.config.local;
+        if !self.config.demands_cookie {
+            let admitted = pending + self.resets.len() < self.config.pending;
+            counters.fast_open_passive += u64::from(admitted);
+            return SynVerdict { admitted, grant: None };
+        }
         let Some(shown) = shown else {
             return SynVerdict { admitted: false, grant: None };
         };
-        let fresh = cookie(&self.config.key, remote).in_form_of(shown);
+        let fresh = cookie(&self.config.key, remote, local).in_form_of(shown);
         let current = shown == fresh;
         let previous = self
             .config
             .previous_key
-            .is_some_and(|key| cookie(&key, remote).in_form_of(shown) == shown);
+            .is_some_and(|key| cookie(&key, remote, local).in_form_of(shown) == shown);
         counters.fast_open_cookie_requests += u64::from(shown.is_request());
         counters.fast_open_alt_key += u64::from(previous);
         if !current && !previous {
@@ -77,14 +83,17 @@ impl Doorman {
     }
 }
 
-/// The cookie of a client: eight bytes of a keyed hash of its address (RFC 7413 §4.1.2).
-fn cookie(key: &[u8; 16], remote: IpAddr) -> FastOpenCookie {
+/// The cookie of a client: eight bytes of a keyed hash of its address and ours (RFC 7413 §4.1.2;
+/// `__tcp_fastopen_cookie_gen_cipher`).
+fn cookie(key: &[u8; 16], remote: IpAddr, local: Option<IpAddr>) -> FastOpenCookie {
     let mut hash = SipHasher24::new_with_key(key);
-    match remote.to_canonical() {
-        IpAddr::V4(address) => hash.write(&address.octets()),
-        IpAddr::V6(address) => hash.write(&address.octets()),
+    for address in [Some(remote), local].into_iter().flatten() {
+        match address.to_canonical() {
+            IpAddr::V4(address) => hash.write(&address.octets()),
+            IpAddr::V6(address) => hash.write(&address.octets()),
+        }
     }
-    FastOpenCookie::new(&hash.finish().to_be_bytes()).unwrap_or(FastOpenCookie::REQUEST)
+    FastOpenCookie::new(&hash.finish().to_le_bytes()).unwrap_or(FastOpenCookie::REQUEST)
 }
 
 #[cfg(test)]
@@ -122,6 +131,24 @@ mod tests {
         assert!(verdict.admitted && verdict.grant.is_some_and(|new| new != old));
         doorman.set(FastOpen::new([2; 16]));
         assert!(!judge(&mut doorman, 1, old).admitted);
+    }
+
+    #[test]
+    fn cookies_are_those_of_linux() {
+        // A kernel's cookie for 10.248.0.2 at 192.168.0.2, by the key that sysctl tcp_fastopen_key writes as
+        // a0bf63f7-ed803d81-cd641d30-cebc4a90, each word the lowest byte first.
+        let key = *b"\xf7\x63\xbf\xa0\x81\x3d\x80\xed\x30\x1d\x64\xcd\x90\x4a\xbc\xce";
+        let (client, server) = ([10, 248, 0, 2].into(), [192, 168, 0, 2].into());
+        let expected = FastOpenCookie::new(b"\x00\xab\xaa\xab\xe8\xe9\x54\xc2").unwrap();
+        assert_eq!(cookie(&key, client, Some(server)), expected);
+    }
+
+    #[test]
+    fn who_demands_no_cookie_takes_data_from_anybody() {
+        let config = FastOpen { demands_cookie: false, ..FastOpen::new([1; 16]) };
+        let mut doorman = Doorman::new(config);
+        let verdict = doorman.judge(NOW, address(1), (None, 0), &mut HostCounters::default());
+        assert_eq!(verdict, SynVerdict { admitted: true, grant: None });
     }
 
     #[test]

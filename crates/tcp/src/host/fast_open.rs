@@ -4,9 +4,10 @@
 use super::{ConnId, Host};
 use crate::config::Opening;
 use crate::connection::Connection;
-use crate::fast_open::{Cookies, Doorman, FastOpen, Offer};
+use crate::fast_open::{Cookies, Doorman, FastOpen, FastOpenClient, Offer};
 use crate::scheme::Scheme;
 use crate::segment::Segment;
+use std::net::IpAddr;
 use units::Instant;
 
 /// What a host has for Fast Open.
@@ -32,12 +33,35 @@ impl Host {
         self.fast_open.doorman.set(config);
     }
 
+    /// What clients of this host do, from now on.
+    pub fn set_fast_open_client(&mut self, config: FastOpenClient) {
+        self.fast_open.cookies.set(config);
+    }
+
+    /// Cookies of all servers are forgotten, and what happened to SYNs with data.
+    pub fn forget_fast_open_cookies(&mut self) {
+        self.fast_open.cookies.forget();
+    }
+
+    /// A SYN to `remote` could take data along.
+    pub fn has_fast_open_cookie(&mut self, now: Instant, remote: IpAddr) -> bool {
+        matches!(self.fast_open.cookies.offer(now, remote), Offer::Cookie(_) | Offer::Bare)
+    }
+
+    /// Bytes that the SYN of this connection has room for, if it takes data along and has not left.
+    pub fn early_room(&self, now: Instant, id: ConnId) -> u64 {
+        self.connection(id).map_or(0, |conn| conn.early_room(now))
+    }
+
     /// An active open under a scheme with Fast Open.
     pub(super) fn offer_fast_open(&mut self, now: Instant, conn: &mut Connection, scheme: &Scheme) {
         if scheme.config().opening == Opening::FastOpen {
             let offer = self.fast_open.cookies.offer(now, conn.tuple().remote);
             self.guard.counters.fast_open_blackhole += u64::from(offer == Offer::Nothing);
-            conn.offer_fast_open(offer);
+            let cookies = &mut self.fast_open.cookies;
+            let reserved = cookies.config().reserves_options;
+            let most = cookies.mss(conn.tuple().remote);
+            conn.offer_fast_open(offer, reserved.then_some(most));
         }
     }
 

@@ -108,7 +108,8 @@ pub(super) fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Connect
     let mut push = |kind| events.push_back(Event { conn: id, kind });
     let received = conn.received();
     if !told.open {
-        told.open = conn.state().is_synchronized() || (told.passive && received > 0);
+        told.open = conn.state().is_synchronized()
+            || (told.passive && (received > 0 || conn.is_pending_fast_open()));
         if told.open {
             push(if told.passive { EventKind::Accepted } else { EventKind::Connected });
         }

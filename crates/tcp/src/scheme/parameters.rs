@@ -315,6 +315,12 @@ const GENERAL: &[SchemeParameter] = &[
         on_off(v).map(|on| r.config.pacing = on)
     }),
     parameter!("ecn", "on|off", "negotiate ECN", |r, v| on_off(v).map(|on| r.config.ecn = on)),
+    parameter!(
+        "sack",
+        "on|off",
+        "offer SACK; a recovery that lives by it gives way to NewReno without",
+        |r, v| { on_off(v).map(|on| r.config.sack = on) }
+    ),
     parameter!("timestamps", "on|off", "offer timestamps", |r, v| {
         on_off(v).map(|on| r.config.timestamps = on)
     }),
@@ -326,6 +332,12 @@ const GENERAL: &[SchemeParameter] = &[
         "on|off",
         "push what segmentation offload takes as one, as Linux",
         |r, v| { on_off(v).map(|on| r.config.offload = on) }
+    ),
+    parameter!(
+        "tso_least",
+        "segments",
+        "offload: so many segments are one at least (Linux tcp_min_tso_segs; default: 2, or as the rate says)",
+        |r, v| { positive(v).map(|n| r.config.least_batch = n) }
     ),
     parameter!("validate", "on|off", "grow the window only while it limits sending", |r, v| {
         on_off(v).map(|on| r.config.validate_window = on)

@@ -61,6 +61,8 @@ pub(super) fn linux() -> Recipe {
         timestamps: true,
         validate_window: true,
         offload: true,
+        minshall: true,
+        duplicates_deliver: true,
         idle: IdleRestart::Decay,
         rto: RtoConfig {
             min: Duration::from_millis(200),

@@ -1,7 +1,7 @@
 //! How much reordering the path shows, and how long a missing segment is therefore waited for
 //! (RFC 8985 §6.2 steps 3 and 4).
 
-use super::super::RecoveryContext;
+use super::super::{RecoveryContext, SeenReordering};
 use arith::rack::reordering_window;
 use units::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const PERSIST: u8 = 16;
 pub(super) struct Reordering {
     /// Largest displacement seen, segments, at least [`DUP_THRESH`].
     degree: u64,
-    seen: bool,
+    seen: u64,
     /// Quarters of `min_rtt` that are waited.
     steps: u8,
     persist: u8,
@@ -30,7 +30,7 @@ impl Reordering {
     pub(super) const fn new() -> Self {
         Self {
             degree: DUP_THRESH,
-            seen: false,
+            seen: 0,
             steps: 1,
             persist: 0,
             dsack_seen: false,
@@ -41,9 +41,14 @@ impl Reordering {
     /// An original transmission at `low` was delivered after one that ends at `high`.
     pub(super) fn observe(&mut self, low: u64, high: u64, mss: u64) {
         if low < high {
-            self.seen = true;
+            self.seen += 1;
             self.degree = self.degree.max((high - low).div_ceil(mss).min(MAX_DEGREE));
         }
+    }
+
+    /// What has been seen, as others are told.
+    pub(super) const fn told(&self) -> SeenReordering {
+        SeenReordering { degree: self.degree, seen: self.seen }
     }
 
     /// Reordering beyond what duplicate ACKs tolerate: SACKed data may grow the window too.
@@ -54,7 +59,7 @@ impl Reordering {
     /// A segment that was sent again had arrived already. Without any reordering seen, RACK was
     /// not the one that sent it too early.
     pub(super) fn on_spurious_retransmission(&mut self) {
-        self.dsack_seen |= self.seen;
+        self.dsack_seen |= self.seen > 0;
     }
 
     /// Adapts the window, at most once per round trip: to a spurious retransmission upwards, after
@@ -96,7 +101,7 @@ impl Reordering {
     /// SACKed.
     pub(super) fn window(&self, cx: &RecoveryContext<'_>, recovering: bool) -> Duration {
         let sacked = cx.board.sacked().div_ceil(cx.mss);
-        if !self.seen && (recovering || sacked >= self.degree) {
+        if self.seen == 0 && (recovering || sacked >= self.degree) {
             return Duration::ZERO;
         }
         let (min_rtt, srtt) = (cx.min_rtt.as_nanos(), cx.srtt.as_nanos());
@@ -187,7 +192,7 @@ mod tests {
     fn the_degree_is_the_displacement_in_segments() {
         let mut r = Reordering::new();
         r.observe(2 * MSS, 5 * MSS, MSS);
-        assert!(r.seen && !r.is_strong());
+        assert!(r.seen > 0 && !r.is_strong());
         r.observe(MSS, 5 * MSS, MSS);
         assert!(r.is_strong());
         r.on_rto(2);
@@ -197,6 +202,6 @@ mod tests {
         // Delivery in order is no reordering.
         let mut in_order = Reordering::new();
         in_order.observe(5 * MSS, 5 * MSS, MSS);
-        assert!(!in_order.seen);
+        assert_eq!(in_order.seen, 0);
     }
 }

@@ -15,6 +15,7 @@ mod et;
 mod fast_start;
 mod fields;
 mod paper;
+mod planned;
 mod rbp;
 mod rounds;
 mod sessions;
@@ -42,6 +43,9 @@ pub const SUITES: &[&dyn Suite] = &[
     &bursts::BurstsSuite,
     &buffer::FourTransfersSuite,
     &sessions::SessionPagesSuite,
+    &planned::StallsSuite,
+    &planned::UploadsSuite,
+    &planned::SharesSuite,
     &fast_start::FastStartSuite,
 ];
 

@@ -22,7 +22,7 @@ pub(super) const FS_6: Experiment = Experiment {
 
 /// The longest time in which the bulk transfer's receiver got nothing new in order, once the ten had
 /// begun again.
-fn stall(run: &RunRecords<'_>, readings: &mut Readings) {
+pub(crate) fn stall(run: &RunRecords<'_>, readings: &mut Readings) {
     let mut next = 0;
     let mut waiting = BTreeMap::new();
     let (mut progress, mut longest) = (AGAIN, 0.0_f64);

@@ -8,6 +8,15 @@ use units::{Duration, parse_bytes};
 /// A receiver that cannot take half a small segment is not one to race.
 const SMALLEST_WINDOW: u32 = 64;
 
+fn buffer(text: &str) -> Result<u32, String> {
+    let bytes = parse_bytes(text).map_err(|e| e.to_string())?;
+    let bytes = u32::try_from(bytes).map_err(|_| "is too large".to_owned())?;
+    if bytes < 2 * SMALLEST_WINDOW {
+        return Err(format!("must be at least {}B", 2 * SMALLEST_WINDOW));
+    }
+    Ok(bytes)
+}
+
 pub(super) const RECEIVER: &[SchemeParameter] = &[
     parameter!("rwnd", "size, like 64kB", "fixed receive window", |r, v| {
         let bytes = parse_bytes(v).map_err(|e| e.to_string())?;
@@ -20,6 +29,24 @@ pub(super) const RECEIVER: &[SchemeParameter] = &[
         r.config.receive.autotune = false;
         Ok(())
     }),
+    parameter!(
+        "rcvbuf",
+        "size, like 128kB",
+        "first receive buffer, of which half is offered, 64 KiB at most (Linux tcp_rmem[1])",
+        |r, v| {
+            let bytes = buffer(v)?;
+            r.config.receive.first_buffer = bytes;
+            r.config.receive.initial_window = (bytes / 2).min(65_535);
+            r.config.receive.autotune = true;
+            Ok(())
+        }
+    ),
+    parameter!(
+        "rcvbuf_max",
+        "size, like 6MB",
+        "largest receive window, which the window scale follows (Linux tcp_rmem[2])",
+        |r, v| buffer(v).map(|bytes| r.config.receive.max_window = bytes)
+    ),
     parameter!(
         "ack",
         "all|adaptive|duration",

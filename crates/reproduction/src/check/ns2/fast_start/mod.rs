@@ -13,6 +13,8 @@ mod rows;
 mod run;
 mod set_up;
 
+pub(super) use set_up::scheme_of;
+
 use super::paper::over_runs;
 use super::{
     Cases, CheckError, Field, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table,
@@ -69,7 +71,7 @@ impl Suite for FastStartSuite {
 
     fn signatures(&self) -> &'static [&'static [&'static str]] {
         &[
-            &["proto", "nbulk", "runs", "first_mean", "second_mean", "bulk_pkts_mean"],
+            &["proto", "nbulk", "runs", "first_mean", "first_se", "second_mean", "second_se"],
             &["proto", "nfs", "runs", "g1_second_mean", "g2_second_mean"],
         ]
     }

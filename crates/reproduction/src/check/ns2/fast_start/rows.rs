@@ -37,8 +37,15 @@ pub(super) struct SingleRow {
     first_se: f64,
     second_mean: f64,
     second_se: f64,
+    #[serde(default = "unknown")]
     rexmit_mean: f64,
+    #[serde(default = "unknown")]
     timeouts_mean: f64,
+}
+
+/// What a file does not have.
+const fn unknown() -> f64 {
+    f64::NAN
 }
 
 /// A row of a file with two groups.

@@ -1,5 +1,5 @@
 //! What a row means: which load, which link, which schemes. Files tell some of it by their names,
-//! `…-constant-load-50ms…`, `…-changed-load-200ms-tick500ms…`, with `red` for a marking queue; the
+//! `…-constant-load-50ms…`, `…-changed-load-200ms-tick500ms…`, with `red` for a marking queue (over 50 ms under a changing load unless it says more); the
 //! file of two groups of connections says nothing of the kind, and is of 50 ms.
 
 use super::rows::Measured;
@@ -34,7 +34,7 @@ pub(super) struct SetUp {
 }
 
 /// A variant's scheme; `None` for one that headstart lacks.
-pub(super) fn scheme_of(variant: &str) -> Option<&'static str> {
+pub(in super::super) fn scheme_of(variant: &str) -> Option<&'static str> {
     ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"].into_iter().find(|name| *name == variant)
 }
 
@@ -49,13 +49,19 @@ impl SetUp {
     /// # Errors
     /// If the name does not say what it has to.
     pub(super) fn new(file: &str, scheme: &str, row: &Measured) -> Result<Self, String> {
-        let words: Vec<&str> = file.split(['-', '.', '_']).collect();
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let red = is_red(name);
+        let words: Vec<&str> = name.split(['-', '.', '_']).collect();
         let (load, delay) = match row.groups.len() {
+            // Under RED the load changes, over 50 ms, unless the name says otherwise (FS-7).
+            1 if red => (
+                load_of(&words).unwrap_or(Load::Changed),
+                duration_of(&words, "").unwrap_or(SHORT_DELAY),
+            ),
             1 => (load_of(&words)?, duration_of(&words, "").ok_or(NO_DELAY)?),
-            _ => (Load::None, Duration::from_millis(50)),
+            _ => (Load::None, SHORT_DELAY),
         };
         let tick = duration_of(&words, "tick").unwrap_or(Duration::from_millis(100));
-        let red = words.contains(&"red");
         let common =
             format!("profile=paper+tick={}ns{}", tick.as_nanos(), if red { "+ecn=on" } else { "" });
         let bursty = |scheme: &str| {
@@ -85,6 +91,16 @@ impl SetUp {
     }
 }
 
+/// A word of the name is `red`, also behind a number: `fs7red`.
+fn is_red(name: &str) -> bool {
+    name.split(['-', '.', '_']).any(|word| {
+        let before = word.strip_suffix("red").map(|before| before.chars().last());
+        word.starts_with("red") || matches!(before, Some(Some(last)) if last.is_ascii_digit())
+    })
+}
+
+/// Of the bottleneck of most experiments, one way.
+const SHORT_DELAY: Duration = Duration::from_millis(50);
 const NO_DELAY: &str = "the file's name does not say the bottleneck's delay, like 50ms";
 
 fn load_of(words: &[&str]) -> Result<Load, String> {

@@ -1,0 +1,264 @@
+//! `headstart check scripts`: packetdrill's own scripts, unchanged, against a scheme.
+//!
+//! Every script below a folder is read and played. Scripts of the socket layer are counted apart. Of each one that
+//! differs the first difference is printed, with the kernel's reason where it is known (`reasons.rs`).
+
+mod reasons;
+
+use crate::failure::Failure;
+use crate::{input, stdout};
+use cmdline::Appendix;
+use report::{Cell, Column, Quantity, Row, Table};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tcp::Scheme;
+use units::counted;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct CheckScriptsArgs {
+    /// A folder of packetdrill's scripts, like gtests/net/tcp of a checkout; its subfolders count, too
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Scheme to play scripts against that name none (`headstart schemes`)
+    #[arg(long, value_name = "NAME", default_value = "linux", value_parser = parse_scheme)]
+    scheme: Scheme,
+    /// Print JSON with every script instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart check scripts packetdrill/gtests/net/tcp",
+                "Plays all scripts of a checkout of google/packetdrill, and says which hold.",
+            ),
+            (
+                "headstart check scripts packetdrill/gtests/net/tcp/slow_start --json",
+                "Plays some of them, for a program to read.",
+            ),
+        ],
+        notes: NOTES.into(),
+        exit: &[
+            ("0", "every script that is of TCP holds"),
+            ("1", "a script differs; each is listed with its first difference"),
+            ("2", "the folder has no script, or a script cannot be read"),
+        ],
+        see_also: &["headstart-script"],
+        more: &["docs/scenarios.md", "scripts/README.md"],
+        ..Appendix::default()
+    }
+}
+
+const NOTES: &str = "\
+The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; docs/scenarios.md lists \
+the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, ioctl, MD5 and TCP_INQ are not of TCP, and \
+counted apart.";
+
+fn parse_scheme(name: &str) -> Result<Scheme, String> {
+    Scheme::parse(name).map_err(|error| error.to_string())
+}
+
+/// What became of a script.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+enum ScriptVerdict {
+    Passes {
+        /// Assertions about what this TCP does not keep.
+        not_asked: usize,
+    },
+    Differs {
+        line: u32,
+        message: String,
+        expected: String,
+        actual: String,
+        /// The kernel's reason, if it is known.
+        reason: Option<&'static str>,
+    },
+    NotOfTcp {
+        line: u32,
+        message: String,
+    },
+    Unreadable {
+        line: u32,
+        message: String,
+    },
+}
+
+/// A script and its verdict.
+#[derive(Clone, Debug, Serialize)]
+struct PlayedScript {
+    /// Below the folder.
+    script: String,
+    #[serde(flatten)]
+    verdict: ScriptVerdict,
+}
+
+pub(super) fn run(args: &CheckScriptsArgs) -> Result<(), Failure> {
+    let mut files = Vec::new();
+    find(&args.folder, &mut files)
+        .map_err(|error| Failure::input(format!("{}: {error}", args.folder.display())))?;
+    files.sort();
+    if files.is_empty() {
+        let folder = args.folder.display();
+        return Err(Failure::input(format!("{folder}: no script (*.pkt) in this folder")));
+    }
+    let played = files.iter().map(|file| play(file, args)).collect::<Result<Vec<_>, _>>()?;
+    match args.json {
+        true => stdout::print_json(&played)?,
+        false => print(&played)?,
+    }
+    judge(&played)
+}
+
+/// All `*.pkt` below `folder`.
+fn find(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        // Links are not followed: one may lead back.
+        if entry.file_type()?.is_dir() {
+            find(&entry.path(), files)?;
+        } else if entry.path().extension().is_some_and(|extension| extension == "pkt") {
+            files.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+fn play(file: &Path, args: &CheckScriptsArgs) -> Result<PlayedScript, Failure> {
+    let below = file.strip_prefix(&args.folder).unwrap_or(file);
+    let name = below.display().to_string();
+    let verdict = match script::parse(&name, input::read(file)?) {
+        Err(error) if error.not_of_tcp => {
+            ScriptVerdict::NotOfTcp { line: error.line, message: error.message }
+        }
+        Err(error) => ScriptVerdict::Unreadable { line: error.line, message: error.message },
+        Ok(script) => {
+            let own = script.settings.scheme.is_some();
+            let scheme = (!own).then_some(&args.scheme);
+            match script::run(&script, scheme) {
+                Ok(report) => ScriptVerdict::Passes { not_asked: report.not_asked },
+                Err(mismatch) => ScriptVerdict::Differs {
+                    line: mismatch.line,
+                    message: mismatch.message,
+                    expected: mismatch.expected,
+                    actual: mismatch.actual,
+                    reason: reasons::of(&file.display().to_string()),
+                },
+            }
+        }
+    };
+    Ok(PlayedScript { script: name, verdict })
+}
+
+fn judge(played: &[PlayedScript]) -> Result<(), Failure> {
+    let count = |which: fn(&ScriptVerdict) -> bool| {
+        played.iter().filter(|script| which(&script.verdict)).count()
+    };
+    let unreadable = count(|verdict| matches!(verdict, ScriptVerdict::Unreadable { .. }));
+    let differ = count(|verdict| matches!(verdict, ScriptVerdict::Differs { .. }));
+    if unreadable > 0 {
+        return Err(Failure::input(format!("{} cannot be read", counted(unreadable, "script"))));
+    }
+    match differ {
+        0 => Ok(()),
+        n => Err(Failure::failed(format!(
+            "{n} of {} differ; docs/scenarios.md says what is known of such scripts",
+            counted(played.len(), "script")
+        ))),
+    }
+}
+
+/// Counts of a folder.
+#[derive(Clone, Copy, Debug, Default)]
+struct FolderCount {
+    scripts: usize,
+    passes: usize,
+    differs: usize,
+    not_of_tcp: usize,
+    unreadable: usize,
+}
+
+impl FolderCount {
+    fn add(&mut self, verdict: &ScriptVerdict) {
+        self.scripts += 1;
+        *match verdict {
+            ScriptVerdict::Passes { .. } => &mut self.passes,
+            ScriptVerdict::Differs { .. } => &mut self.differs,
+            ScriptVerdict::NotOfTcp { .. } => &mut self.not_of_tcp,
+            ScriptVerdict::Unreadable { .. } => &mut self.unreadable,
+        } += 1;
+    }
+}
+
+fn print(played: &[PlayedScript]) -> Result<(), Failure> {
+    let mut folders: BTreeMap<String, FolderCount> = BTreeMap::new();
+    let mut all = FolderCount::default();
+    for script in played {
+        let folder = Path::new(&script.script)
+            .parent()
+            .map_or_else(String::new, |folder| folder.display().to_string());
+        let folder = if folder.is_empty() { ".".to_owned() } else { folder };
+        folders.entry(folder).or_default().add(&script.verdict);
+        all.add(&script.verdict);
+    }
+    stdout::print_table(&table(&folders, all))?;
+    for script in played {
+        stdout::print(&explained(script))?;
+    }
+    let of_tcp = all.passes + all.differs;
+    let share = if of_tcp > 0 { all.passes as f64 / of_tcp as f64 * 100.0 } else { 0.0 };
+    stdout::print(&format!(
+        "\n{} of {} hold ({share:.1} %), {} not of TCP\n",
+        all.passes,
+        counted(of_tcp, "script"),
+        all.not_of_tcp
+    ))
+}
+
+fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
+    let columns = [
+        Column::new("folder", Quantity::Text, "Where the scripts are"),
+        Column::new("scripts", Quantity::Count, "All of them"),
+        Column::new("passes", Quantity::Count, "Every event is as the script says"),
+        Column::new("differs", Quantity::Count, "An event is not"),
+        Column::new("not of TCP", Quantity::Count, "About the socket layer"),
+        Column::new("unreadable", Quantity::Count, "Something in it is not known"),
+    ];
+    let number = |n: usize| Cell::Number((n as f64).into());
+    let row = |folder: &str, count: &FolderCount, is_reference| Row {
+        cells: vec![
+            Cell::Text(folder.to_owned()),
+            number(count.scripts),
+            number(count.passes),
+            number(count.differs),
+            number(count.not_of_tcp),
+            number(count.unreadable),
+        ],
+        is_reference,
+    };
+    let mut rows: Vec<_> =
+        folders.iter().map(|(folder, count)| row(folder, count, false)).collect();
+    rows.push(row("all", &all, false));
+    Table { columns: columns.into(), rows }
+}
+
+/// What there is to say of a script that does not pass.
+fn explained(played: &PlayedScript) -> String {
+    let script = &played.script;
+    match &played.verdict {
+        ScriptVerdict::Passes { .. } => String::new(),
+        ScriptVerdict::Differs { line, message, expected, actual, reason } => {
+            let reason = reason.unwrap_or("not known");
+            format!(
+                "\n{script}:{line}: {message}\n  expected: {expected}\n    actual: {actual}\n    reason: {reason}\n"
+            )
+        }
+        ScriptVerdict::NotOfTcp { line, message } | ScriptVerdict::Unreadable { line, message } => {
+            format!("\n{script}:{line}: {message}\n")
+        }
+    }
+}

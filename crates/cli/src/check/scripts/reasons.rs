@@ -1,0 +1,71 @@
+//! Why packetdrill's scripts differ that are known to: what the kernel does there and the model does not.
+
+/// The kernel's reason for the difference in the script at `path`, if it is known.
+pub(super) fn of(path: &str) -> Option<&'static str> {
+    REASONS.iter().find(|(script, _)| path.ends_with(script)).map(|(_, reason)| *reason)
+}
+
+const SEND_BUFFER: &str = "the kernel's send buffer counts memory (`truesize` of each `sk_buff`), which decides how much a \
+                           write takes; the model takes whatever is written";
+const DEFERS: &str = "the kernel waits with less than a third of the window (`tcp_tso_should_defer`), so that rounds of \
+                      HyStart begin later; the model sends at once";
+const PROBING: &str = "the kernel sends a larger segment to probe the path's MTU (`tcp_mtu_probe`); the model has no such \
+                       probe";
+const LOCAL_DROPS: &str = "the queue refuses what the kernel sends, which it learns at once and tries again every 500 ms \
+                           (`TCP_RESOURCE_PROBE_INTERVAL`); the model takes such segments for lost on the way";
+const ONE_BUFFER: &str = "the kernel sends the segments of one `sk_buff` again as one, which ends with PSH; the model sends \
+                          each on its own";
+
+/// Scripts by the end of their paths.
+const REASONS: &[(&str, &str)] = &[
+    ("blocking/blocking-write.pkt", SEND_BUFFER),
+    ("cubic/cubic-bulk-166k.pkt", DEFERS),
+    ("cubic/cubic-bulk-166k-idle-restart.pkt", DEFERS),
+    ("cubic/cubic-rack-reo-timeout-retrans-failed-incoming-data.pkt", LOCAL_DROPS),
+    (
+        "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700.pkt",
+        "the kernel answers ECN in state CWR, by PRR over a round trip; the model lowers the window at once",
+    ),
+    (
+        "fast_recovery/prr-ss-ack-below-snd_una-cubic.pkt",
+        "the script has PRR grant one segment more although the ACK shows a further loss; the model grants it, as newer \
+         kernels, only if nothing is newly lost",
+    ),
+    (
+        "fast_retransmit/fr-4pkt-fack-last-mss.pkt",
+        "the kernel's reordering timer runs in ticks of 4 ms and rounds up; the model's, of 27 ms, is exact",
+    ),
+    ("server/client-ack-dropped-then-recovery-ms-timestamps.pkt", ONE_BUFFER),
+    (
+        "gro/gro-mss-option.pkt",
+        "receive offload merges ten segments into one, acknowledged once, and the ACK number of the data is that of the \
+         SYN, which the model refuses",
+    ),
+    ("mtu_probe/basic-v4.pkt", PROBING),
+    ("mtu_probe/basic-v6.pkt", PROBING),
+    ("notsent_lowat/notsent-lowat-default.pkt", SEND_BUFFER),
+    ("notsent_lowat/notsent-lowat-setsockopt.pkt", SEND_BUFFER),
+    ("notsent_lowat/notsent-lowat-sysctl.pkt", SEND_BUFFER),
+    ("sack/sack-route-refresh-ip-tos.pkt", ONE_BUFFER),
+    (
+        "slow_start/slow-start-fq-ack-per-2pkt.pkt",
+        "the kernel under fq sends pairs of segments as one, which the queue spaces; the model's pacer spaces segments",
+    ),
+    ("tcp_info/tcp-info-sndbuf-limited.pkt", SEND_BUFFER),
+    (
+        "ts_recent/invalid_ack.pkt",
+        "the kernel drops a segment that acknowledges unsent data; the model answers it, too, as RFC 9293 §3.10.7.4 asks",
+    ),
+    ("user_timeout/user-timeout-probe.pkt", LOCAL_DROPS),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_known_by_the_end_of_its_path() {
+        assert_eq!(of("/x/gtests/net/tcp/mtu_probe/basic-v6.pkt"), Some(PROBING));
+        assert_eq!(of("basic-v6.pkt"), None);
+    }
+}

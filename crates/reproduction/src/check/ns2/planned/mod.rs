@@ -1,0 +1,179 @@
+//! Measurements of the set-ups that the papers' claims have as plans: stalls of bulk transfers beside fast starts (FS-6),
+//! bursts over an asymmetric path (FS-9, Table 2), shares of transfers to two hosts (BS-3).
+//!
+//! A row changes what its columns name, and the plan says the rest: side links, starts, what is idle how long. Figures
+//! must agree within 10 % or two standard errors of the difference. None of these files comes with headstart: the open
+//! choices are the plans', and a file that was measured with others will show it.
+
+mod shares;
+mod stalls;
+mod uploads;
+
+use super::paper::{estimate, over_runs};
+use super::{Fields, Ns2Case, Ns2Comparison, Ns2Metric, Refusal, over_seeds};
+use crate::papers::{Readings, RunRecords, readings_of};
+use plan::Plan;
+pub(super) use shares::SharesSuite;
+pub(super) use stalls::StallsSuite;
+pub(super) use uploads::UploadsSuite;
+
+/// Agreement demanded of a mean.
+const BOUND: f64 = 0.1;
+/// More runs than a case should need.
+const MOST_RUNS: u32 = 1000;
+
+/// A figure of a row: what is compared, ns-2's mean and standard error, the reading of ours.
+struct Figure {
+    metric: Ns2Metric,
+    ns2: (f64, f64),
+    reading: &'static str,
+    /// What one of the reading is in the metric's unit.
+    scale: f64,
+}
+
+/// What a row runs.
+struct PlannedRow {
+    key: Fields,
+    /// The plan of its one cell.
+    plan: String,
+    runs: u32,
+    read: fn(&RunRecords<'_>, &mut Readings),
+    figures: Vec<Figure>,
+}
+
+impl PlannedRow {
+    /// The case; a plan that cannot be run is the row's fault.
+    fn case(self, file: &str) -> Result<Ns2Case, Refusal> {
+        if !(1..=MOST_RUNS).contains(&self.runs) {
+            let why = format!("runs {} is not between 1 and {MOST_RUNS}", self.runs);
+            return Err(Refusal::Impossible(why));
+        }
+        for figure in &self.figures {
+            let (mean, error) = figure.ns2;
+            if !(mean.is_finite() && mean >= 0.0 && error.is_finite() && error >= 0.0) {
+                let name = figure.metric.name;
+                return Err(Refusal::Impossible(format!("{name} {mean} ± {error} is no figure")));
+            }
+        }
+        read_plan(&self.plan).map_err(Refusal::Impossible)?;
+        let key = self.key.clone();
+        Ok(Ns2Case { file: file.to_owned(), key, run: Box::new(move || self.compare()) })
+    }
+
+    fn compare(&self) -> Result<Vec<Ns2Comparison>, String> {
+        let plan = read_plan(&self.plan)?;
+        let ours = over_seeds(u64::from(self.runs), |seed| {
+            readings_of(&plan, &plan.run(seed as usize - 1), self.read)
+        })?;
+        let compare = |figure: &Figure| {
+            let (mean, error) = figure.ns2;
+            let value = |readings: &Readings| readings.value(figure.reading) * figure.scale;
+            let both = [estimate(mean, error), over_runs(&ours, value)];
+            Ns2Comparison::within(figure.metric, both, BOUND)
+        };
+        Ok(self.figures.iter().map(compare).collect())
+    }
+}
+
+fn read_plan(text: &str) -> Result<Plan<'_>, String> {
+    let no_files = |name: &str| Err(format!("{name}: plans of claims name no files"));
+    Plan::read("plan", text, &no_files).map_err(|error| error.to_string())
+}
+
+/// The first cell of one of the papers' plans, with lines of it replaced.
+struct PlanText(String);
+
+impl PlanText {
+    /// Without what the plan sweeps, with so many repeats of one scheme.
+    fn of(plan: &str, scheme: &str, runs: u32) -> Self {
+        let text = plan.split("[[sweep]]").next().unwrap_or(plan);
+        let mut cell = Self(text.to_owned());
+        cell.set("", "repeats", &runs.to_string());
+        cell.set("", "schemes", &format!("[{scheme:?}]"));
+        cell
+    }
+
+    /// Gives the first `key` of a table another value; the table without a name is the plan's own.
+    fn set(&mut self, table: &str, key: &str, value: &str) {
+        let header = format!("[{table}]");
+        let mut inside = table.is_empty();
+        let mut lines: Vec<String> = Vec::new();
+        let mut done = false;
+        for line in self.0.lines() {
+            if line.starts_with('[') {
+                inside = line.trim_end() == header;
+            }
+            let here =
+                inside && !done && line.split('=').next().is_some_and(|name| name.trim() == key);
+            done |= here;
+            lines.push(if here { format!("{key} = {value}") } else { line.to_owned() });
+        }
+        debug_assert!(done, "the plan has no {table}.{key}");
+        self.0 = lines.join("\n");
+    }
+}
+
+/// The tick that a file's name tells, as `tick500ms`; 100 ms, the profile's, otherwise.
+fn tick_of(file: &str) -> &str {
+    let mut words = file.split(['-', '.', '_']);
+    words.find_map(|word| word.strip_prefix("tick")).unwrap_or("100ms")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Selection, prepare, read};
+    use super::*;
+
+    fn prepared(name: &str, text: &str) -> Result<(usize, String), String> {
+        let file = read(name, text).map_err(|e| e.to_string())?;
+        let prepared = prepare(&[file], &Selection::default()).map_err(|e| e.to_string())?;
+        Ok((prepared.len(), prepared.skipped.join("; ")))
+    }
+
+    #[test]
+    fn a_plan_is_changed_where_its_table_says_so() {
+        let mut text = PlanText("a = 1\n[x]\nb = 2\n[y]\nb = 3\n".to_owned());
+        text.set("y", "b", "4");
+        text.set("", "a", "0");
+        assert_eq!(text.0, "a = 0\n[x]\nb = 2\n[y]\nb = 4");
+    }
+
+    #[test]
+    fn each_kind_of_file_is_known_by_its_columns() {
+        let stalls =
+            "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs,2,3.5,0.2\n2,tahoefs,2,1,0\n";
+        let (count, skipped) = prepared("ns2-fs6-stall-tick500ms.csv", stalls).unwrap();
+        assert!(count == 1 && skipped.contains("tahoefs"), "{count} {skipped}");
+        let uploads = "sched,acksize,nup,upwin,upqueue,proto,runs,first_mean,first_se,second_mean,second_se\n\
+                       fifo,40,1,20,30,newreno,2,0.5,0.1,24.5,0.5\n";
+        assert_eq!(prepared("ns2-fs9-table2.csv", uploads), Ok((1, String::new())));
+        let shares = "delay,ncross,proto,runs,A_kbps_mean,A_kbps_se,BC_over_A_mean,BC_over_A_se\n\
+                      50ms,2,sack,2,300,10,1.9,0.1\n";
+        assert_eq!(prepared("ns2-bs3-shares.csv", shares), Ok((1, String::new())));
+    }
+
+    #[test]
+    fn what_cannot_have_been_measured_is_refused_by_line() {
+        let stalls =
+            |row: &str| format!("nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n{row}\n");
+        for (row, word) in
+            [("0,fs,2,3.5,0.2", "nbulk"), ("1,fs,0,3.5,0.2", "runs"), ("1,fs,2,NaN,0.2", "maxgap")]
+        {
+            let error = prepared("stall.csv", &stalls(row)).unwrap_err();
+            assert!(error.starts_with("stall.csv:2:") && error.contains(word), "{error}");
+        }
+    }
+
+    /// The figures are those of the plan that the row changes: with the plan's own values a stall of the bulk
+    /// transfer by `fs` is seconds long (FS-6), and ns-2's row of another length is outside.
+    #[test]
+    fn a_row_is_run_by_its_plan() {
+        let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs-pdrop,3,90,0\n";
+        let file = read("stall-tick500ms.csv", text).unwrap();
+        let prepared = prepare(&[file], &Selection::default()).unwrap();
+        let rows = prepared.run(&|| ()).unwrap();
+        assert_eq!(rows.len(), 1);
+        assert!(rows[0].ours > 0.0 && rows[0].ours < 30.0, "{}", rows[0].ours);
+        assert_eq!(rows[0].verdict, super::super::Ns2Verdict::Outside);
+    }
+}

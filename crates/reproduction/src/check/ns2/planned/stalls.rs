@@ -1,0 +1,80 @@
+//! Bulk stalls (FS-6): ten bursty connections begin again at once beside `nbulk` bulk transfers; how long the receiver of
+//! the first got nothing new in order.
+
+use super::super::{
+    Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,
+};
+use super::{Figure, PlanText, PlannedRow, tick_of};
+use crate::papers::stall_of_bulk;
+use serde::Deserialize;
+
+const PLAN: &str = include_str!("../../../../../../plans/papers/FS-6.toml");
+/// Connections that begin again.
+const BURSTY: u32 = 10;
+
+/// The suite.
+pub(in super::super) struct StallsSuite;
+
+impl Suite for StallsSuite {
+    fn name(&self) -> &'static str {
+        "stalls"
+    }
+
+    fn about(&self) -> &'static str {
+        "how long a bulk transfer stalls when ten connections fast-start beside it"
+    }
+
+    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    fn signatures(&self) -> &'static [&'static [&'static str]] {
+        &[&["nbulk", "proto", "runs", "bulk_maxgap_mean", "bulk_maxgap_se"]]
+    }
+
+    fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
+        Cases::of_rows(tables, |file, row: Row| row.planned(file)?.case(file))
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Row {
+    nbulk: u32,
+    proto: String,
+    runs: u32,
+    bulk_maxgap_mean: f64,
+    bulk_maxgap_se: f64,
+}
+
+impl Row {
+    fn planned(&self, file: &str) -> Result<PlannedRow, Refusal> {
+        within("nbulk", f64::from(self.nbulk), [1.0, 100.0]).map_err(Refusal::Impossible)?;
+        let scheme = super::super::fast_start::scheme_of(&self.proto)
+            .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {:?}", self.proto)))?;
+        let (bulk, all) = (self.nbulk, self.nbulk + BURSTY);
+        let mut plan = PlanText::of(PLAN, scheme, self.runs);
+        plan.set("", "parameters", &format!("\"profile=paper+tick={}\"", tick_of(file)));
+        plan.set("topology", "pairs", &all.to_string());
+        plan.set("workload.bursty", "from", &format!("\"sources[{bulk}..{all}]\""));
+        plan.set("workload.bursty", "to", &format!("\"sinks[{bulk}..{all}]\""));
+        plan.set("workload.bulk", "from", &format!("\"sources[0..{bulk}]\""));
+        plan.set("workload.bulk", "to", &format!("\"sinks[0..{bulk}]\""));
+        plan.set("workload.bulk", "count", &bulk.to_string());
+        plan.set("measure", "recorded_repeats", &self.runs.to_string());
+        Ok(PlannedRow {
+            key: Fields::default()
+                .with("nbulk", u64::from(bulk))
+                .with("proto", self.proto.as_str())
+                .with("tick", tick_of(file).to_owned()),
+            plan: plan.0,
+            runs: self.runs,
+            read: stall_of_bulk,
+            figures: vec![Figure {
+                metric: Ns2Metric { name: "bulk_maxgap_mean", unit: MetricUnit::Seconds },
+                ns2: (self.bulk_maxgap_mean, self.bulk_maxgap_se),
+                reading: "stall",
+                scale: 1.0,
+            }],
+        })
+    }
+}

@@ -1,0 +1,347 @@
+//! The little of Python that scripts use between `%{` and `}%`: numbers, names, comparisons, arithmetic.
+//!
+//! packetdrill hands such a block to Python. Here it is read into these expressions ([`crate::parse`]) and evaluated
+//! against what the host tells of the connection. Names that are neither constants nor quantities of the connection are
+//! variables, which live as long as the script.
+
+use std::collections::BTreeMap;
+
+/// One statement of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// `assert condition, message`
+    Assert(Expression),
+    /// `name = value`
+    Assign(String, Expression),
+}
+
+/// An expression; its value is a whole number, of which zero is false.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expression {
+    /// A number.
+    Number(i64),
+    /// A constant or a variable.
+    Name(String),
+    /// A quantity of the connection.
+    Info(TcpInfoField),
+    /// All must hold.
+    And(Vec<Expression>),
+    /// One must hold.
+    Or(Vec<Expression>),
+    /// It must not hold.
+    Not(Box<Expression>),
+    /// `a < b <= c`: the first operand, then what each next one is compared by.
+    Compare(Box<Expression>, Vec<(Comparator, Expression)>),
+    /// `a + b`
+    Binary(Operator, Box<Expression>, Box<Expression>),
+}
+
+/// Arithmetic of two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `|`
+    BitOr,
+    /// `&`
+    BitAnd,
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`, whole
+    Divide,
+}
+
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// Whoever is asked cannot say.
+    Unanswered,
+    /// Nobody has given this name a value.
+    Name(String),
+}
+
+/// How two operands are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparator {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+/// What can be asked of the connection, named and counted as in Linux's `struct tcp_info`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpInfoField {
+    /// `tcpi_state`: one of `TCP_ESTABLISHED` ...
+    State,
+    /// `tcpi_ca_state`: one of `TCP_CA_Open` ...
+    CaState,
+    /// `tcpi_snd_cwnd`, segments.
+    SndCwnd,
+    /// `tcpi_snd_ssthresh`, segments; 2147483647 while unlimited.
+    SndSsthresh,
+    /// `tcpi_unacked`: segments sent and not acknowledged cumulatively.
+    Unacked,
+    /// `tcpi_sacked`: segments acknowledged selectively.
+    Sacked,
+    /// `tcpi_lost`: segments taken for lost.
+    Lost,
+    /// `tcpi_retrans`: segments sent again and not yet acknowledged.
+    Retrans,
+    /// `tcpi_total_retrans`: retransmissions so far.
+    TotalRetrans,
+    /// `tcpi_rto`, microseconds.
+    Rto,
+    /// `tcpi_rtt`: smoothed, microseconds.
+    Rtt,
+    /// `tcpi_snd_mss`, bytes.
+    SndMss,
+    /// `tcpi_options`: bits of [`CONSTANTS`], `TCPI_OPT_TIMESTAMPS` ...
+    Options,
+    /// `tcpi_delivered`: segments that the peer has acknowledged in one way or the other, the SYN among them.
+    Delivered,
+    /// `tcpi_reordering`: segments that one may be late and not lost.
+    Reordering,
+    /// `tcpi_reord_seen`: how often something came late.
+    ReordSeen,
+    /// `tcpi_backoff`: doublings of the timeout.
+    Backoff,
+    /// `tcpi_probes`: window probes without an answer.
+    Probes,
+    /// `tcpi_advmss`: the segment size that the host offers, bytes.
+    Advmss,
+    /// `tcpi_min_rtt`, microseconds.
+    MinRtt,
+    /// `tcpi_last_data_recv`: milliseconds since data came.
+    LastDataRecv,
+    /// `tcpi_rcv_mss`: size of the segments that come, bytes.
+    RcvMss,
+    /// `tcpi_busy_time`: microseconds with something to send or unacknowledged.
+    BusyTime,
+    /// `tcpi_rwnd_limited`: of these, those that the peer's window took.
+    RwndLimited,
+    /// `tcpi_sndbuf_limited`: those that the send buffer took.
+    SndbufLimited,
+}
+
+impl TcpInfoField {
+    /// Every quantity with its name.
+    pub const ALL: [(&'static str, Self); 25] = [
+        ("tcpi_state", Self::State),
+        ("tcpi_ca_state", Self::CaState),
+        ("tcpi_snd_cwnd", Self::SndCwnd),
+        ("tcpi_snd_ssthresh", Self::SndSsthresh),
+        ("tcpi_unacked", Self::Unacked),
+        ("tcpi_sacked", Self::Sacked),
+        ("tcpi_lost", Self::Lost),
+        ("tcpi_retrans", Self::Retrans),
+        ("tcpi_total_retrans", Self::TotalRetrans),
+        ("tcpi_rto", Self::Rto),
+        ("tcpi_rtt", Self::Rtt),
+        ("tcpi_snd_mss", Self::SndMss),
+        ("tcpi_options", Self::Options),
+        ("tcpi_delivered", Self::Delivered),
+        ("tcpi_reordering", Self::Reordering),
+        ("tcpi_reord_seen", Self::ReordSeen),
+        ("tcpi_backoff", Self::Backoff),
+        ("tcpi_probes", Self::Probes),
+        ("tcpi_advmss", Self::Advmss),
+        ("tcpi_min_rtt", Self::MinRtt),
+        ("tcpi_last_data_recv", Self::LastDataRecv),
+        ("tcpi_rcv_mss", Self::RcvMss),
+        ("tcpi_busy_time", Self::BusyTime),
+        ("tcpi_rwnd_limited", Self::RwndLimited),
+        ("tcpi_sndbuf_limited", Self::SndbufLimited),
+    ];
+}
+
+/// Constants of conditions: numbers as in Linux's `tcp.h`.
+pub const CONSTANTS: [(&str, u64); 22] = [
+    ("TCP_ESTABLISHED", 1),
+    ("TCP_SYN_SENT", 2),
+    ("TCP_SYN_RECV", 3),
+    ("TCP_FIN_WAIT1", 4),
+    ("TCP_FIN_WAIT2", 5),
+    ("TCP_TIME_WAIT", 6),
+    ("TCP_CLOSE", 7),
+    ("TCP_CLOSE_WAIT", 8),
+    ("TCP_LAST_ACK", 9),
+    ("TCP_LISTEN", 10),
+    ("TCP_CLOSING", 11),
+    ("TCP_CA_Open", 0),
+    ("TCP_CA_Disorder", 1),
+    ("TCP_CA_CWR", 2),
+    ("TCP_CA_Recovery", 3),
+    ("TCP_CA_Loss", 4),
+    ("TCPI_OPT_TIMESTAMPS", 1),
+    ("TCPI_OPT_SACK", 2),
+    ("TCPI_OPT_WSCALE", 4),
+    ("TCPI_OPT_ECN", 8),
+    ("TCPI_OPT_ECN_SEEN", 16),
+    ("TCPI_OPT_SYN_DATA", 32),
+];
+
+/// Values of variables.
+pub(crate) type Variables = BTreeMap<String, i64>;
+
+impl Expression {
+    /// The value, with quantities of the connection from `ask`.
+    pub(crate) fn value(
+        &self,
+        variables: &Variables,
+        ask: &mut dyn FnMut(TcpInfoField) -> Option<u64>,
+    ) -> Result<i64, Unknown> {
+        let mut of = |expression: &Self| expression.value(variables, ask);
+        match self {
+            Self::Number(n) => Ok(*n),
+            Self::Name(name) => named(name, variables),
+            Self::Info(info) => {
+                let value = ask(*info).ok_or(Unknown::Unanswered)?;
+                Ok(i64::try_from(value).unwrap_or(i64::MAX))
+            }
+            Self::And(parts) => {
+                for part in parts {
+                    if of(part)? == 0 {
+                        return Ok(0);
+                    }
+                }
+                Ok(1)
+            }
+            Self::Or(parts) => {
+                for part in parts {
+                    if of(part)? != 0 {
+                        return Ok(1);
+                    }
+                }
+                Ok(0)
+            }
+            Self::Not(inner) => Ok(i64::from(of(inner)? == 0)),
+            Self::Compare(first, rest) => {
+                // As in Python, each operand is compared with the one before it.
+                let mut left = of(first)?;
+                for (comparator, operand) in rest {
+                    let right = of(operand)?;
+                    if !comparator.holds(left, right) {
+                        return Ok(0);
+                    }
+                    left = right;
+                }
+                Ok(1)
+            }
+            Self::Binary(operator, left, right) => Ok(operator.apply(of(left)?, of(right)?)),
+        }
+    }
+
+    /// The quantities of the connection that it asks for, each once, in their order.
+    pub(crate) fn asked(&self) -> Vec<TcpInfoField> {
+        let mut all = Vec::new();
+        self.collect(&mut all);
+        let listed = TcpInfoField::ALL.iter().map(|(_, info)| *info);
+        listed.filter(|info| all.contains(info)).collect()
+    }
+
+    fn collect(&self, into: &mut Vec<TcpInfoField>) {
+        match self {
+            Self::Number(_) | Self::Name(_) => {}
+            Self::Info(info) => into.push(*info),
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.collect(into)),
+            Self::Not(inner) => inner.collect(into),
+            Self::Compare(first, rest) => {
+                first.collect(into);
+                rest.iter().for_each(|(_, operand)| operand.collect(into));
+            }
+            Self::Binary(_, left, right) => {
+                left.collect(into);
+                right.collect(into);
+            }
+        }
+    }
+}
+
+fn named(name: &str, variables: &Variables) -> Result<i64, Unknown> {
+    let constant =
+        CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value as i64);
+    let value = variables.get(name).copied().or(constant);
+    value.ok_or_else(|| Unknown::Name(name.to_owned()))
+}
+
+impl Operator {
+    const fn apply(self, left: i64, right: i64) -> i64 {
+        match self {
+            Self::BitOr => left | right,
+            Self::BitAnd => left & right,
+            Self::Add => left.saturating_add(right),
+            Self::Subtract => left.saturating_sub(right),
+            Self::Multiply => left.saturating_mul(right),
+            Self::Divide => match left.checked_div_euclid(right) {
+                Some(quotient) => quotient,
+                None => 0,
+            },
+        }
+    }
+}
+
+impl Comparator {
+    const fn holds(self, left: i64, right: i64) -> bool {
+        match self {
+            Self::Equal => left == right,
+            Self::NotEqual => left != right,
+            Self::Less => left < right,
+            Self::LessOrEqual => left <= right,
+            Self::Greater => left > right,
+            Self::GreaterOrEqual => left >= right,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(expression: &Expression) -> Result<i64, Unknown> {
+        expression.value(&Variables::from([("cwnd".to_owned(), 58)]), &mut |info| {
+            (info == TcpInfoField::SndCwnd).then_some(59)
+        })
+    }
+
+    fn number(n: i64) -> Expression {
+        Expression::Number(n)
+    }
+
+    #[test]
+    fn a_chain_compares_neighbours() {
+        use Comparator::{Less, LessOrEqual};
+        let chain = |last| {
+            let rest = vec![(LessOrEqual, number(2)), (Less, number(last))];
+            value(&Expression::Compare(Box::new(number(1)), rest))
+        };
+        assert_eq!(chain(3), Ok(1));
+        // 2 < 2 is false although 1 <= 2 and 1 < 2 are true.
+        assert_eq!(chain(2), Ok(0));
+    }
+
+    #[test]
+    fn names_are_variables_and_quantities_are_asked() {
+        let sum = Expression::Binary(
+            Operator::Add,
+            Box::new(Expression::Name("cwnd".to_owned())),
+            Box::new(number(1)),
+        );
+        // 58 + 1 is the window that is told.
+        let equal = vec![(Comparator::Equal, Expression::Info(TcpInfoField::SndCwnd))];
+        assert_eq!(value(&Expression::Compare(Box::new(sum), equal)), Ok(1));
+        assert_eq!(value(&Expression::Info(TcpInfoField::Lost)), Err(Unknown::Unanswered));
+        let nobody = Expression::Name("nobody".to_owned());
+        assert_eq!(value(&nobody), Err(Unknown::Name("nobody".to_owned())));
+    }
+}

@@ -1,0 +1,241 @@
+//! The shell commands of scripts, read and never run.
+
+use super::{MachineSetting, Route, SYSCTLS};
+use crate::error::BEYOND;
+
+/// What is wrong with a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CommandError {
+    /// Line within the backquotes, from 0.
+    pub(crate) line: u32,
+    pub(crate) message: String,
+}
+
+const KNOWN: &str = "defaults.sh, set_sysctls.py, sysctl, sysctl_restore_….sh, ip tcp_metrics flush, ip route change, \
+                     tc qdisc, ethtool -K, nstat, echo VALUE > /sys/module/tcp_cubic/parameters/NAME";
+
+/// What the commands in `text` set.
+pub(crate) fn read(text: &str) -> Result<Vec<MachineSetting>, CommandError> {
+    let mut settings = Vec::new();
+    for (line, words) in commands(text) {
+        command(&words, &mut settings).map_err(|message| CommandError { line, message })?;
+    }
+    Ok(settings)
+}
+
+/// Commands as words, with the line on which each begins. Redirections fall away but for one into `/sys`.
+fn commands(text: &str) -> Vec<(u32, Vec<String>)> {
+    let mut all: Vec<(u32, Vec<String>)> = Vec::new();
+    let (mut line, mut words, mut word) = (0, Vec::new(), String::new());
+    let (mut begun, mut quoted, mut started) = (0, false, false);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_word = !quoted && (c.is_whitespace() || matches!(c, ';' | '|'));
+        match c {
+            '\\' if chars.peek() == Some(&'\n') => {
+                chars.next();
+                line += 1;
+                end_word(&mut word, &mut started, &mut words);
+                continue;
+            }
+            '"' => (quoted, started) = (!quoted, true),
+            '#' if !quoted && word.is_empty() => {
+                while chars.peek().is_some_and(|c| *c != '\n') {
+                    chars.next();
+                }
+            }
+            _ if ends_word => {}
+            _ => {
+                if words.is_empty() && word.is_empty() {
+                    begun = line;
+                }
+                word.push(c);
+            }
+        }
+        if ends_word {
+            end_word(&mut word, &mut started, &mut words);
+        }
+        if !quoted && matches!(c, '\n' | ';' | '|') {
+            // The alternative of `a || b` counts, too: either does what the script is after.
+            let piped = c == '|' && chars.peek() != Some(&'|');
+            if piped {
+                words.push("|".to_owned());
+            } else if !words.is_empty() {
+                all.push((begun, std::mem::take(&mut words)));
+            }
+            if c == '|' && !piped {
+                chars.next();
+            }
+        }
+        line += u32::from(c == '\n');
+    }
+    end_word(&mut word, &mut started, &mut words);
+    if !words.is_empty() {
+        all.push((begun, words));
+    }
+    all
+}
+
+fn end_word(word: &mut String, started: &mut bool, words: &mut Vec<String>) {
+    if !word.is_empty() || std::mem::take(started) {
+        words.push(std::mem::take(word));
+    }
+    *started = false;
+}
+
+/// Without `> /dev/null`, `2>&1` and their like.
+fn without_redirections<'a>(words: &'a [String]) -> Vec<&'a str> {
+    let mut kept: Vec<&'a str> = Vec::new();
+    let mut skip = false;
+    for word in words {
+        let word = word.as_str();
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        if matches!(word, ">" | "2>" | "&>") {
+            skip = true;
+        } else if !word.contains(">&") && !word.starts_with("2>") && !word.starts_with("&>") {
+            kept.push(word);
+        }
+    }
+    kept
+}
+
+fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), String> {
+    if words.first().is_some_and(|word| word == "echo") {
+        return module_parameter(words);
+    }
+    let words = without_redirections(words);
+    let program = words.first().map_or("", |path| path.rsplit('/').next().unwrap_or(path));
+    match (program, words.get(1..).unwrap_or_default()) {
+        ("defaults.sh", []) => settings.push(MachineSetting::Defaults),
+        ("set_sysctls.py" | "sysctl", arguments) => return sysctls(arguments, settings),
+        (restore, []) if restore.starts_with("sysctl_restore_") => {
+            settings.push(MachineSetting::Restore)
+        }
+        ("ip", ["tcp_metrics", "flush", ..]) => settings.push(MachineSetting::ForgetPeers),
+        ("ip", ["route", "change", rest @ ..] | ["-6", "route", "change", rest @ ..]) => {
+            settings.push(MachineSetting::Route(route(rest)?));
+        }
+        ("tc", ["qdisc", rest @ ..]) => return qdisc(rest, settings),
+        ("ethtool", ["-K", _, rest @ ..]) => {
+            offload(rest).map(|()| settings.push(MachineSetting::Offload))?
+        }
+        ("nstat", []) => settings.push(MachineSetting::Counters),
+        ("nstat", ["|", "grep", name]) => {
+            let name = name.strip_prefix("TcpExt").unwrap_or(name);
+            settings.push(MachineSetting::Counted(name.to_owned()));
+        }
+        ("rm" | "dd", _) => {
+            return Err(format!("{BEYOND}{:?} prepares a file for sendfile", words.join(" ")));
+        }
+        ("", _) => {}
+        _ => return Err(format!("unknown command {:?}; known are {KNOWN}", words.join(" "))),
+    }
+    Ok(())
+}
+
+/// `net.ipv4.NAME=VALUE` or `/proc/sys/net/ipv4/NAME=VALUE`, several of them, after options.
+fn sysctls(arguments: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(), String> {
+    for argument in arguments.iter().filter(|argument| !argument.starts_with('-')) {
+        let Some((path, value)) = argument.split_once('=') else {
+            return Err(format!("expected NAME=VALUE, found {argument:?}"));
+        };
+        let path = path.replace('/', ".");
+        let path = path.strip_prefix(".proc.sys.").unwrap_or(&path);
+        let name = path.strip_prefix("net.ipv4.").unwrap_or(path);
+        let Some(index) = SYSCTLS.iter().position(|known| known.name == name) else {
+            return Err(format!("unknown sysctl {path}; docs/scenarios.md lists the known ones"));
+        };
+        let value = value.trim();
+        (SYSCTLS[index].set)(&mut super::ScriptMachine::default(), value)
+            .map_err(|why| format!("sysctl {path}={value}: {why}"))?;
+        if name == "tcp_fastopen_cookies" && value == "0" {
+            settings.push(MachineSetting::ForgetPeers);
+        }
+        settings.push(MachineSetting::Sysctl(index, value.to_owned()));
+    }
+    Ok(())
+}
+
+/// `echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect`: the value that is in force.
+fn module_parameter(words: &[String]) -> Result<(), String> {
+    match words {
+        [_, value, _, path] if path.ends_with("/tcp_cubic/parameters/hystart_detect") => {
+            match value.as_str() {
+                "3" => Ok(()),
+                _ => Err(format!("hystart_detect={value}: only 3 is possible here")),
+            }
+        }
+        _ => Err(format!("unknown command {:?}; known are {KNOWN}", words.join(" "))),
+    }
+}
+
+fn route(words: &[&str]) -> Result<Route, String> {
+    let after = |name: &str| words.iter().position(|word| *word == name).map(|at| &words[at + 1..]);
+    let number = |name: &str| {
+        after(name).map_or(Ok(None), |rest| match rest {
+            ["lock", value, ..] | [value, ..] => value
+                .parse()
+                .map(Some)
+                .map_err(|_| format!("ip route: expected a number after {name}")),
+            [] => Err(format!("ip route: expected a number after {name}")),
+        })
+    };
+    let route =
+        Route { advmss: number("advmss")?, mtu: number("mtu")?, initcwnd: number("initcwnd")? };
+    if route.advmss.is_some_and(|mss| !(64..=65_495).contains(&mss)) || route.initcwnd == Some(0) {
+        return Err("ip route: advmss must be from 64 to 65495, initcwnd at least 1".to_owned());
+    }
+    Ok(route)
+}
+
+fn qdisc(words: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(), String> {
+    match words {
+        ["delete" | "del", ..] => {}
+        ["add" | "replace" | "change", "dev", _, "root", kind @ ("fq" | "pfifo"), rest @ ..] => {
+            settings.push(MachineSetting::Paced(*kind == "fq"));
+            settings.push(MachineSetting::Drops(rest == ["limit", "0"]));
+        }
+        _ => return Err(format!("unknown queue {:?}; known are fq and pfifo", words.join(" "))),
+    }
+    Ok(())
+}
+
+fn offload(words: &[&str]) -> Result<(), String> {
+    let switches: Vec<_> = words.chunks(2).collect();
+    match switches.iter().all(|pair| matches!(pair, ["tso" | "gso", "off"])) {
+        true => Ok(()),
+        false => Err(format!("ethtool -K: {:?}; known are tso off and gso off", words.join(" "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_end_with_lines_and_go_on_behind_backslashes() {
+        let text = "../common/defaults.sh\nset_sysctls.py /proc/sys/net/ipv4/tcp_sack=0 \\\n \
+                    /proc/sys/net/ipv4/tcp_rmem=\"4096 8192 16384\" # why\nip tcp_metrics flush all &> /dev/null";
+        let at = |name| SYSCTLS.iter().position(|known| known.name == name).unwrap();
+        assert_eq!(
+            read(text),
+            Ok(vec![
+                MachineSetting::Defaults,
+                MachineSetting::Sysctl(at("tcp_sack"), "0".to_owned()),
+                MachineSetting::Sysctl(at("tcp_rmem"), "4096 8192 16384".to_owned()),
+                MachineSetting::ForgetPeers,
+            ])
+        );
+    }
+
+    #[test]
+    fn unknown_names_and_values_are_refused_by_name() {
+        let wrong = |text: &str| read(text).unwrap_err();
+        assert!(wrong("sysctl -q net.ipv4.tcp_magic=1").message.contains("net.ipv4.tcp_magic"));
+        assert!(wrong("sysctl -q net.ipv4.tcp_recovery=0").message.contains("only 1"));
+        let error = wrong("../common/defaults.sh\nrm -rf x");
+        assert!(error.message.contains("rm -rf x") && error.line == 1, "{error:?}");
+    }
+}

@@ -1,0 +1,143 @@
+//! The machine that a script sets up by shell commands: sysctls, queue, route, and what they make of the scheme.
+//!
+//! No command runs. [`commands::read`] reads the commands that packetdrill's scripts use, [`SYSCTLS`] is the table of the
+//! settings that are known, with what each changes here; anything else is refused by its name. A script without
+//! commands leaves the scheme as it is.
+
+mod commands;
+mod sysctls;
+
+pub(crate) use commands::read;
+pub use sysctls::{SYSCTLS, Sysctl};
+
+/// One thing that a shell command sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MachineSetting {
+    /// `defaults.sh`: what all scripts of packetdrill begin with.
+    Defaults,
+    /// `sysctl`, `set_sysctls.py`: the place in [`SYSCTLS`], and the value.
+    Sysctl(usize, String),
+    /// `sysctl_restore_….sh`: sysctls are as before `set_sysctls.py`.
+    Restore,
+    /// `ip tcp_metrics flush all`: nothing is known of any peer.
+    ForgetPeers,
+    /// `tc qdisc … fq`: paced; `pfifo`: not.
+    Paced(bool),
+    /// `tc qdisc … limit 0`: nothing leaves.
+    Drops(bool),
+    /// `ethtool -K … tso off gso off`: the kernel segments in software then, which TCP does not see.
+    Offload,
+    /// `ip route change …`
+    Route(Route),
+    /// `nstat`: counters are read.
+    Counters,
+    /// `nstat | grep NAME`: this counter has counted since.
+    Counted(String),
+}
+
+/// What a route says of TCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Route {
+    /// Segment size that is offered, bytes.
+    pub advmss: Option<u32>,
+    /// `mtu lock`: largest packet, bytes.
+    pub mtu: Option<u32>,
+    /// Segments of the initial window.
+    pub initcwnd: Option<u32>,
+}
+
+/// The machine's settings. What is `None` is as the scheme has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptMachine {
+    pub(crate) timestamps: Option<bool>,
+    pub(crate) sack: Option<bool>,
+    pub(crate) dsack: Option<bool>,
+    /// `tcp_rmem`: least, first, most, bytes.
+    pub(crate) receive_buffer: Option<[u64; 3]>,
+    /// `tcp_wmem`, likewise.
+    pub(crate) send_buffer: Option<[u64; 3]>,
+    /// `tcp_ecn`: 0 no, 1 yes, 2 if asked.
+    pub(crate) ecn: Option<u8>,
+    pub(crate) slow_start_after_idle: Option<bool>,
+    pub(crate) tail_probes: Option<bool>,
+    pub(crate) win_divisor: Option<u32>,
+    pub(crate) least_batch: Option<u32>,
+    /// `tcp_fastopen`: bits.
+    pub(crate) fast_open: Option<u32>,
+    pub(crate) fast_open_key: Option<[u8; 16]>,
+    /// `tcp_fastopen_blackhole_timeout_sec`
+    pub(crate) blackhole_seconds: Option<u64>,
+    pub(crate) syn_retries: Option<u32>,
+    pub(crate) syn_ack_retries: Option<u32>,
+    pub(crate) not_sent_low_water: Option<u32>,
+    pub(crate) mtu_probing: Option<(bool, u32)>,
+    pub(crate) paced: Option<bool>,
+    pub(crate) drops: bool,
+    pub(crate) route: Route,
+}
+
+/// Of `tcp_fastopen` (`include/net/tcp.h`): the client side is on.
+pub(crate) const TFO_CLIENT: u32 = 0x1;
+/// The server side is on.
+pub(crate) const TFO_SERVER: u32 = 0x2;
+/// Clients send data without a cookie.
+pub(crate) const TFO_CLIENT_NO_COOKIE: u32 = 0x4;
+/// Servers take data without a cookie.
+pub(crate) const TFO_SERVER_NO_COOKIE: u32 = 0x200;
+/// All listeners take part, without `TCP_FASTOPEN`.
+pub(crate) const TFO_SERVER_ALL: u32 = 0x400;
+
+impl ScriptMachine {
+    /// Bits of `tcp_fastopen`.
+    pub(crate) fn fast_open(&self) -> u32 {
+        self.fast_open.unwrap_or(TFO_CLIENT)
+    }
+
+    /// The parameters that these settings add to a scheme, for a socket that listens or one that connects.
+    pub(crate) fn parameters(&self, listens: bool) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut switch = |name: &str, on: Option<bool>| {
+            all.extend(on.map(|on| format!("{name}={}", if on { "on" } else { "off" })));
+        };
+        switch("timestamps", self.timestamps);
+        switch("sack", self.sack);
+        switch("dsack", self.dsack);
+        switch("ecn", self.ecn.map(|ecn| ecn == 1 || (ecn == 2 && listens)));
+        switch("tlp", self.tail_probes);
+        switch("pacing", self.paced.filter(|paced| *paced));
+        all.extend(
+            self.slow_start_after_idle
+                .map(|on| format!("idle={}", if on { "decay" } else { "keep" })),
+        );
+        all.extend(self.least_batch.map(|segments| format!("tso_least={segments}")));
+        if let Some([_, first, most]) = self.receive_buffer {
+            all.push(format!("rcvbuf={first}B"));
+            all.push(format!("rcvbuf_max={most}B"));
+        }
+        all.extend(self.route.advmss.map(|mss| format!("mss={mss}")));
+        all.extend(self.route.initcwnd.map(|segments| format!("iw={segments}")));
+        all
+    }
+
+    /// Sets what `setting` says, if it is the machine's.
+    pub(crate) fn set(&mut self, setting: &MachineSetting, before: &Self) {
+        match setting {
+            MachineSetting::Defaults => sysctls::set_defaults(self),
+            MachineSetting::Sysctl(index, value) => {
+                // Checked when it was read.
+                let _ = (SYSCTLS[*index].set)(self, value);
+            }
+            MachineSetting::Restore => {
+                let (drops, paced) = (self.drops, self.paced);
+                *self = Self { drops, paced, ..before.clone() };
+            }
+            MachineSetting::Paced(paced) => self.paced = Some(*paced),
+            MachineSetting::Drops(drops) => self.drops = *drops,
+            MachineSetting::Route(route) => self.route = *route,
+            MachineSetting::Offload
+            | MachineSetting::ForgetPeers
+            | MachineSetting::Counters
+            | MachineSetting::Counted(_) => {}
+        }
+    }
+}

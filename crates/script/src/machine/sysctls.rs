@@ -1,0 +1,244 @@
+//! The sysctls that scripts may set: their names, and what each changes here.
+//!
+//! A sysctl whose mechanism the model has in one form only takes the value of that form, and refuses others by name.
+//! Meanings are those of `Documentation/networking/ip-sysctl.rst`.
+
+use super::ScriptMachine;
+
+/// A sysctl that is known.
+#[derive(Clone, Copy)]
+pub struct Sysctl {
+    /// Its name below `net.ipv4.`
+    pub name: &'static str,
+    /// What it changes here.
+    pub about: &'static str,
+    pub(crate) set: fn(&mut ScriptMachine, &str) -> Result<(), String>,
+}
+
+impl std::fmt::Debug for Sysctl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sysctl").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+const fn sysctl(
+    name: &'static str,
+    about: &'static str,
+    set: fn(&mut ScriptMachine, &str) -> Result<(), String>,
+) -> Sysctl {
+    Sysctl { name, about, set }
+}
+
+/// The sysctls that are known.
+pub const SYSCTLS: &[Sysctl] = &[
+    sysctl("tcp_base_mss", "none: there is no MTU probing here", |m, v| {
+        let base = number(v)? as u32;
+        let (on, _) = m.mtu_probing.unwrap_or_default();
+        m.mtu_probing = Some((on, base));
+        Ok(())
+    }),
+    sysctl("tcp_congestion_control", "`cubic` alone: name another scheme by `--scheme`", |_, v| {
+        only(v, &["cubic"])
+    }),
+    sysctl("tcp_dsack", "`dsack=`: duplicates are reported", |m, v| {
+        m.dsack = Some(flag(v)?);
+        Ok(())
+    }),
+    sysctl("tcp_early_retrans", "`tlp=`: 3 and 4 tail-loss probes, 0 none", |m, v| {
+        only(v, &["0", "3", "4"])?;
+        m.tail_probes = Some(v != "0");
+        Ok(())
+    }),
+    sysctl("tcp_ecn", "`ecn=`: 0 off, 1 on, 2 on for listeners", |m, v| {
+        only(v, &["0", "1", "2"])?;
+        m.ecn = Some(number(v)? as u8);
+        Ok(())
+    }),
+    sysctl("tcp_ecn_option", "none: there is no Accurate ECN here", |_, v| {
+        only(v, &["0", "1", "2"])
+    }),
+    sysctl("tcp_fack", "0 alone", |_, v| only(v, &["0"])),
+    sysctl(
+        "tcp_fastopen",
+        "bits 0x1 client, 0x2 server, 0x4 and 0x200 without cookies, 0x400 all listeners",
+        |m, v| {
+            m.fast_open = Some(number(v)? as u32);
+            Ok(())
+        },
+    ),
+    sysctl(
+        "tcp_fastopen_blackhole_timeout_sec",
+        "how long lost data in SYNs stops Fast Open; 0: not",
+        |m, v| {
+            m.blackhole_seconds = Some(between(v, 0, 86_400)?);
+            Ok(())
+        },
+    ),
+    sysctl("tcp_fastopen_cookies", "cookies of peers that are kept: 0 forgets all", |_, v| {
+        number(v).map(drop)
+    }),
+    sysctl("tcp_fastopen_key", "the key of the cookies given out", |m, v| {
+        m.fast_open_key = Some(key(v)?);
+        Ok(())
+    }),
+    sysctl("tcp_frto", "2 alone: F-RTO with SACK and without", |_, v| only(v, &["1", "2"])),
+    sysctl("tcp_min_tso_segs", "`tso_least=`: segments of a batch at least", |m, v| {
+        m.least_batch = Some(between(v, 1, 64)? as u32);
+        Ok(())
+    }),
+    sysctl("tcp_mtu_probing", "none: there is no MTU probing here", |m, v| {
+        only(v, &["0", "1", "2"])?;
+        let (_, base) = m.mtu_probing.unwrap_or((false, 1024));
+        m.mtu_probing = Some((v == "2", base));
+        Ok(())
+    }),
+    sysctl(
+        "tcp_notsent_lowat",
+        "what `TCP_NOTSENT_LOWAT` of a socket says at first: none here",
+        |m, v| {
+            m.not_sent_low_water = Some(number(v)?.min(u64::from(u32::MAX)) as u32);
+            Ok(())
+        },
+    ),
+    sysctl("tcp_pacing_ca_ratio", "120 alone", |_, v| only(v, &["120"])),
+    sysctl("tcp_pacing_ss_ratio", "200 alone", |_, v| only(v, &["200"])),
+    sysctl("tcp_recovery", "1 alone: RACK", |_, v| only(v, &["1"])),
+    sysctl("tcp_reordering", "3 alone", |_, v| only(v, &["3"])),
+    sysctl(
+        "tcp_rmem",
+        "`rcvbuf=`, `rcvbuf_max=`: the first and the largest receive buffer",
+        |m, v| {
+            m.receive_buffer = Some(three(v)?);
+            Ok(())
+        },
+    ),
+    sysctl("tcp_sack", "`sack=`", |m, v| {
+        m.sack = Some(flag(v)?);
+        Ok(())
+    }),
+    sysctl("tcp_slow_start_after_idle", "`idle=`: 1 `decay`, 0 `keep`", |m, v| {
+        m.slow_start_after_idle = Some(flag(v)?);
+        Ok(())
+    }),
+    sysctl("tcp_syn_retries", "how often a SYN goes again", |m, v| {
+        m.syn_retries = Some(between(v, 0, 127)? as u32);
+        Ok(())
+    }),
+    sysctl("tcp_synack_retries", "how often a SYN-ACK goes again", |m, v| {
+        m.syn_ack_retries = Some(between(v, 0, 127)? as u32);
+        Ok(())
+    }),
+    sysctl("tcp_syncookies", "1 alone: cookies when the backlog is full", |_, v| only(v, &["1"])),
+    sysctl("tcp_timestamps", "`timestamps=`", |m, v| {
+        m.timestamps = Some(number(v)? != 0);
+        Ok(())
+    }),
+    sysctl(
+        "tcp_tso_win_divisor",
+        "none: the model sends at once where the kernel may wait for a larger batch",
+        |m, v| {
+            m.win_divisor = Some(between(v, 1, 1000)? as u32);
+            Ok(())
+        },
+    ),
+    sysctl("tcp_wmem", "none: whatever is written is taken", |m, v| {
+        m.send_buffer = Some(three(v)?);
+        Ok(())
+    }),
+];
+
+/// What `gtests/net/common/defaults.sh` of packetdrill sets.
+pub(super) fn set_defaults(machine: &mut ScriptMachine) {
+    const DEFAULTS: &[(&str, &str)] = &[
+        ("tcp_rmem", "4096 540000 15728640"),
+        ("tcp_wmem", "4096 262144 4194304"),
+        ("tcp_timestamps", "1"),
+        ("tcp_syn_retries", "5"),
+        ("tcp_synack_retries", "5"),
+        ("tcp_sack", "1"),
+        ("tcp_dsack", "1"),
+        ("tcp_slow_start_after_idle", "0"),
+        ("tcp_early_retrans", "4"),
+        ("tcp_tso_win_divisor", "3"),
+        ("tcp_ecn", "0"),
+        ("tcp_notsent_lowat", "4294967295"),
+        ("tcp_fastopen", "0x70403"),
+        ("tcp_fastopen_key", "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4"),
+    ];
+    for (name, value) in DEFAULTS {
+        let known = SYSCTLS.iter().find(|sysctl| sysctl.name == *name);
+        let done = known.map(|sysctl| (sysctl.set)(machine, value));
+        debug_assert_eq!(done, Some(Ok(())), "{name}");
+    }
+    machine.paced = Some(false);
+    machine.drops = false;
+}
+
+/// Buffers that the model takes, bytes.
+const LEAST_BUFFER: u64 = 1024;
+const MOST_BUFFER: u64 = 1 << 30;
+
+fn only(value: &str, values: &[&str]) -> Result<(), String> {
+    match values.contains(&value) {
+        true => Ok(()),
+        false => Err(format!("only {} is possible here", values.join(", "))),
+    }
+}
+
+fn flag(value: &str) -> Result<bool, String> {
+    only(value, &["0", "1"]).map(|()| value == "1")
+}
+
+fn number(value: &str) -> Result<u64, String> {
+    let parsed = match value.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => value.parse(),
+    };
+    parsed.map_err(|_| "expected a number".to_owned())
+}
+
+fn between(value: &str, least: u64, most: u64) -> Result<u64, String> {
+    let number = number(value)?;
+    match (least..=most).contains(&number) {
+        true => Ok(number),
+        false => Err(format!("expected a number from {least} to {most}")),
+    }
+}
+
+fn three(value: &str) -> Result<[u64; 3], String> {
+    let one = |word| between(word, LEAST_BUFFER, MOST_BUFFER);
+    let numbers: Vec<_> = value.split_whitespace().map(one).collect::<Result<_, _>>()?;
+    numbers.try_into().map_err(|_| "expected three numbers: least, first, most".to_owned())
+}
+
+/// Four words of eight hexadecimal digits, each the lowest byte first in the key (`proc_tcp_fastopen_key`).
+fn key(value: &str) -> Result<[u8; 16], String> {
+    let words: Option<Vec<u32>> =
+        value.split('-').map(|word| u32::from_str_radix(word, 16).ok()).collect();
+    let words = words.filter(|words| words.len() == 4);
+    let words = words.ok_or_else(|| "expected a key like 01234567-…, four words".to_owned())?;
+    let mut bytes = [0; 16];
+    for (chunk, word) in bytes.chunks_mut(4).zip(words) {
+        chunk.copy_from_slice(&word.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_known_and_the_table_is_in_order() {
+        set_defaults(&mut ScriptMachine::default());
+        assert!(SYSCTLS.windows(2).all(|pair| pair[0].name < pair[1].name));
+    }
+
+    #[test]
+    fn the_key_s_words_are_little_endian() {
+        // The word a0bf63f7 is kept as f7 63 bf a0.
+        let bytes = key("a0bf63f7-ed803d81-cd641d30-cebc4a90").unwrap();
+        assert_eq!(bytes[..8], [0xf7, 0x63, 0xbf, 0xa0, 0x81, 0x3d, 0x80, 0xed]);
+        assert!(key("a0bf63f7").is_err());
+    }
+}

@@ -1,0 +1,137 @@
+//! Options of sockets: `setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4)`, `getsockopt`.
+
+use super::super::model::{CallKind, SocketOption};
+use super::argument::{Argument, Value};
+use super::call::RawCall;
+use super::settings::MSS;
+use super::{BEYOND, Parsed};
+use units::Duration;
+
+/// Options without effect here.
+const IGNORED: [&str; 8] = [
+    "SO_REUSEADDR",
+    "SO_REUSEPORT",
+    "SO_KEEPALIVE",
+    "TCP_KEEPIDLE",
+    "SO_MARK",
+    "IP_TOS",
+    "IP_FREEBIND",
+    "SO_RCVBUF",
+];
+
+/// Options of the socket layer.
+const BEYOND_OPTIONS: [&str; 7] = [
+    "SO_ZEROCOPY",
+    "SO_TIMESTAMPING",
+    "SO_TIMESTAMPNS",
+    "SO_TIMESTAMP",
+    "TCP_INQ",
+    "TCP_MD5SIG",
+    "TCP_ZEROCOPY_RECEIVE",
+];
+
+const KNOWN: &str = "TCP_NODELAY, TCP_CORK, TCP_MAXSEG, TCP_USER_TIMEOUT, TCP_SYNCNT, TCP_FASTOPEN, \
+                     TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_KEY, TCP_NOTSENT_LOWAT, SO_LINGER, SO_SNDBUF, and without \
+                     effect SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, TCP_KEEPIDLE, SO_MARK, SO_RCVBUF, IP_TOS, \
+                     IP_FREEBIND";
+
+impl RawCall<'_> {
+    /// The name at `index`; one that speaks of the socket layer is refused so.
+    fn option_name(&self) -> Parsed<&str> {
+        match self.words(2, "an option")? {
+            [name] if BEYOND_OPTIONS.contains(name) => {
+                self.refuse(&format!("{BEYOND}{name} is of the socket layer"))
+            }
+            [name] => Ok(name),
+            _ => self.refuse("expected one socket option"),
+        }
+    }
+
+    pub(super) fn get_option(&self) -> Parsed<CallKind> {
+        let option = match self.option_name()? {
+            "TCP_MAXSEG" => SocketOption::MaxSegment,
+            "SO_ERROR" => SocketOption::Error,
+            "SO_SNDBUF" => SocketOption::SendBuffer,
+            "TCP_NOTSENT_LOWAT" => SocketOption::NotSentLowWater,
+            name => {
+                return self.refuse(&format!(
+                    "unknown socket option {name}; known are TCP_MAXSEG, SO_ERROR, SO_SNDBUF, TCP_NOTSENT_LOWAT"
+                ));
+            }
+        };
+        self.option_value(u64::from(u32::MAX)).map(|value| CallKind::Get(option, value))
+    }
+
+    pub(super) fn set_option(&self) -> Parsed<CallKind> {
+        let number = |max: u32| self.option_value(u64::from(max)).map(|n| n as u32);
+        match self.option_name()? {
+            "TCP_NODELAY" => number(1).map(|on| CallKind::NoDelay(on > 0)),
+            "TCP_CORK" => number(1).map(|on| CallKind::Cork(on > 0)),
+            "TCP_MAXSEG" => match number(MSS.1)? {
+                bytes if bytes >= MSS.0 => Ok(CallKind::MaxSegment(bytes)),
+                _ => self.refuse(&format!("expected TCP_MAXSEG of at least {}", MSS.0)),
+            },
+            "TCP_USER_TIMEOUT" => number(u32::MAX)
+                .map(|ms| CallKind::UserTimeout(Duration::from_millis(u64::from(ms)))),
+            "TCP_SYNCNT" => number(127).map(CallKind::SynRetries),
+            "TCP_FASTOPEN" => number(u32::MAX).map(CallKind::FastOpenQueue),
+            "TCP_FASTOPEN_CONNECT" => number(1).map(|on| CallKind::FastOpenConnect(on > 0)),
+            "TCP_FASTOPEN_KEY" => self.key().map(CallKind::FastOpenKey),
+            "TCP_NOTSENT_LOWAT" => number(u32::MAX).map(CallKind::NotSentLowWater),
+            "SO_SNDBUF" => number(u32::MAX).map(CallKind::SendBuffer),
+            "SO_LINGER" => self.linger(),
+            name if IGNORED.contains(&name) => Ok(CallKind::Nothing),
+            "IP_MTU_DISCOVER" => Ok(CallKind::NoPathMtu),
+            name => self.refuse(&format!("unknown socket option {name}; known are {KNOWN}")),
+        }
+    }
+
+    /// Sixteen bytes as a string of escapes; of another length none.
+    fn key(&self) -> Parsed<Option<[u8; 16]>> {
+        let argument = self.argument(3, "a key like \"\\x01…\"")?;
+        let Value::Text(text) = argument.value else {
+            return Err((argument.position, "expected a key as a string".to_owned()));
+        };
+        let bytes: Option<Vec<u8>> = text
+            .split("\\x")
+            .filter(|digits| !digits.is_empty())
+            .map(|digits| u8::from_str_radix(digits, 16).ok())
+            .collect();
+        Ok(bytes.and_then(|bytes| bytes.try_into().ok()))
+    }
+
+    /// The one number in brackets, as in `[1]`.
+    fn option_value(&self, max: u64) -> Parsed<u64> {
+        let argument = self.argument(3, "a value like [1]")?;
+        match &argument.value {
+            Value::List(list) => match list.as_slice() {
+                [Argument { value: Value::Number(n), .. }] if *n <= max => Ok(*n),
+                _ => Err((argument.position, format!("expected one number of at most {max}"))),
+            },
+            _ => Err((argument.position, "expected a value in brackets, like [1]".to_owned())),
+        }
+    }
+
+    fn linger(&self) -> Parsed<CallKind> {
+        let argument = self.argument(3, "{onoff=1, linger=0}")?;
+        let Value::Members(members) = &argument.value else {
+            return Err((argument.position, "expected {onoff=1, linger=0}".to_owned()));
+        };
+        let member = |name| {
+            let found = members.iter().find(|(known, _)| *known == name);
+            found.and_then(|(_, argument)| match argument.value {
+                Value::Number(n) => Some(n),
+                _ => None,
+            })
+        };
+        match (member("onoff"), member("linger")) {
+            (Some(0), _) => Ok(CallKind::LingerZero(false)),
+            (Some(_), Some(0)) => Ok(CallKind::LingerZero(true)),
+            _ => {
+                let message = "expected {onoff=1, linger=0} or {onoff=0, linger=0}: close never \
+                               waits here";
+                Err((argument.position, message.to_owned()))
+            }
+        }
+    }
+}

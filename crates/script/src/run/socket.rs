@@ -1,0 +1,225 @@
+//! A socket of the script's application: what it is set to, and what a call on it would return now.
+
+use super::super::model::{CallKind, CallOutcome, Errno, Polled, SocketOption, Writing};
+use super::subject::SocketProgress;
+use tcp::{ResetCause, Scheme, Unreachable};
+
+const POLLIN: u16 = 0x1;
+const POLLOUT: u16 = 0x4;
+const POLLERR: u16 = 0x8;
+const POLLHUP: u16 = 0x10;
+const POLLRDHUP: u16 = 0x2000;
+
+/// What has become of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Neither listens nor connects.
+    Fresh,
+    Listening,
+    /// `connect` has returned; the first write sends the SYN (`TCP_FASTOPEN_CONNECT`).
+    Deferred,
+    /// The SYN was sent.
+    Opening,
+    /// It was accepted.
+    Accepted,
+}
+
+/// A socket.
+#[derive(Clone, Debug)]
+pub(super) struct Socket {
+    pub(super) phase: Phase,
+    /// The connection's number.
+    pub(super) connection: usize,
+    /// What is set by options on it, as parameters of its scheme.
+    pub(super) parameters: Vec<String>,
+    pub(super) non_blocking: bool,
+    pub(super) fast_open_connect: bool,
+    /// `TCP_FASTOPEN` of a listener.
+    pub(super) fast_open_queue: u32,
+    /// `TCP_FASTOPEN_KEY` of a listener.
+    pub(super) fast_open_key: Option<[u8; 16]>,
+    /// Connections of this listener that nobody has accepted.
+    pub(super) backlog: Vec<usize>,
+    /// Bytes read so far.
+    pub(super) read: u64,
+    pub(super) shut_down: bool,
+    pub(super) reading_ended: bool,
+    pub(super) linger_zero: bool,
+    /// The error was told, once.
+    pub(super) error_told: bool,
+    /// Bytes that `connect` with data took.
+    pub(super) taken: u64,
+    pub(super) send_buffer: Option<u32>,
+    pub(super) not_sent_low_water: u32,
+    pub(super) max_segment: Option<u32>,
+    pub(super) syn_retries: Option<u32>,
+}
+
+impl Socket {
+    pub(super) fn new(connection: usize) -> Self {
+        Self {
+            phase: Phase::Fresh,
+            connection,
+            parameters: Vec::new(),
+            non_blocking: false,
+            fast_open_connect: false,
+            fast_open_queue: 0,
+            fast_open_key: None,
+            backlog: Vec::new(),
+            read: 0,
+            shut_down: false,
+            reading_ended: false,
+            linger_zero: false,
+            error_told: false,
+            taken: 0,
+            send_buffer: None,
+            not_sent_low_water: 0,
+            max_segment: None,
+            syn_retries: None,
+        }
+    }
+
+    /// What `listen`'s child, or this socket, opens with: `base`, what the machine says, what the socket says.
+    pub(super) fn scheme(&self, base: &Scheme, machine: Vec<String>) -> Scheme {
+        let mut text = base.name().to_owned();
+        let mut set = |parameter: &str| {
+            let name = parameter.split('=').next().unwrap_or_default();
+            let parts: Vec<_> = text
+                .split('+')
+                .enumerate()
+                .filter(|(index, part)| *index == 0 || part.split('=').next() != Some(name))
+                .map(|(_, part)| part)
+                .chain([parameter])
+                .collect();
+            text = parts.join("+");
+        };
+        machine.iter().for_each(|parameter| set(parameter));
+        self.parameters.iter().for_each(|parameter| set(parameter));
+        // Values were checked when they were read.
+        Scheme::parse(&text).map_or_else(|_| base.clone(), |scheme| scheme.recorded())
+    }
+
+    /// The error that the connection has met and nobody was told of.
+    fn error(&self, progress: SocketProgress) -> Option<Errno> {
+        if !progress.reset || self.error_told {
+            return None;
+        }
+        let opened = progress.connected || progress.accepted;
+        Some(match progress.cause {
+            Some(ResetCause::TimedOut) => Errno::TimedOut,
+            Some(ResetCause::Unreachable(Unreachable::Port)) => Errno::ConnectionRefused,
+            Some(ResetCause::Unreachable(_)) => Errno::HostUnreachable,
+            _ if !opened && self.phase == Phase::Opening => Errno::ConnectionRefused,
+            _ if progress.peer_closed => Errno::Pipe,
+            _ => Errno::ConnectionReset,
+        })
+    }
+
+    /// What a call would return now; `None` if it would wait.
+    pub(super) fn outcome(
+        &self,
+        kind: CallKind,
+        asked: CallOutcome,
+        progress: SocketProgress,
+    ) -> Option<CallOutcome> {
+        match kind {
+            CallKind::Connect => self.connected(progress),
+            CallKind::Accept => (!self.backlog.is_empty()).then_some(asked),
+            CallKind::Read(most) => self.readable(most, progress),
+            CallKind::Write(writing) => self.writable(writing, progress),
+            CallKind::ConnectWith(writing) => match self.phase {
+                Phase::Opening if self.taken > 0 && progress.connected => {
+                    Some(CallOutcome::Value(self.taken))
+                }
+                // What is open takes it as any write.
+                Phase::Opening if progress.connected => self.writable(writing, progress),
+                _ => self.connected(progress),
+            },
+            CallKind::Shutdown(_) if progress.reset => Some(failed(Errno::NotConnected)),
+            CallKind::Poll(polled) => {
+                (self.polled(polled, progress) != 0).then_some(CallOutcome::Value(1))
+            }
+            CallKind::BadPointer => Some(failed(Errno::Fault)),
+            CallKind::ConnectNowhere => Some(failed(Errno::NotSupported)),
+            CallKind::FastOpenKey(None) => Some(failed(Errno::Invalid)),
+            CallKind::Socket | CallKind::Nothing => Some(asked),
+            _ => Some(CallOutcome::Value(0)),
+        }
+    }
+
+    fn connected(&self, progress: SocketProgress) -> Option<CallOutcome> {
+        match self.error(progress) {
+            Some(errno) => Some(failed(errno)),
+            None => (progress.connected || progress.accepted).then_some(CallOutcome::Value(0)),
+        }
+    }
+
+    fn readable(&self, most: u64, progress: SocketProgress) -> Option<CallOutcome> {
+        let available = progress.received - self.read;
+        if available > 0 {
+            return Some(CallOutcome::Value(most.min(available)));
+        }
+        if let Some(errno) = self.error(progress) {
+            return Some(failed(errno));
+        }
+        let ended = progress.peer_closed || self.reading_ended || progress.reset;
+        ended.then_some(CallOutcome::Value(0))
+    }
+
+    fn writable(&self, writing: Writing, progress: SocketProgress) -> Option<CallOutcome> {
+        if let Some(errno) = self.error(progress) {
+            return Some(failed(errno));
+        }
+        if self.shut_down || progress.reset {
+            return Some(failed(Errno::Pipe));
+        }
+        let open = progress.connected || progress.accepted || self.phase == Phase::Accepted;
+        // A script may write at once what waits for the opening; a socket that does not block refuses it.
+        (open || !self.non_blocking).then_some(CallOutcome::Value(writing.bytes))
+    }
+
+    /// Which of the events that are asked for, or always told, are so.
+    pub(super) fn polled(&self, polled: Polled, progress: SocketProgress) -> u16 {
+        let mut found = 0;
+        let open = progress.connected || progress.accepted || self.phase == Phase::Deferred;
+        let ended = progress.peer_closed || progress.reset;
+        if progress.received > self.read || ended || self.reading_ended {
+            found |= POLLIN;
+        }
+        if open || progress.reset {
+            found |= POLLOUT;
+        }
+        if ended || self.reading_ended {
+            found |= POLLRDHUP;
+        }
+        if progress.reset || (progress.peer_closed && self.shut_down) {
+            found |= POLLHUP;
+        }
+        if self.error(progress).is_some() {
+            found |= POLLERR;
+        }
+        found & (polled.events | POLLERR | POLLHUP)
+    }
+
+    /// The value of an option that a script may read, other than of the connection.
+    pub(super) fn option(&self, option: SocketOption, progress: SocketProgress) -> Option<u64> {
+        match option {
+            SocketOption::Error => Some(self.error(progress).map_or(0, |_| 1)),
+            SocketOption::SendBuffer => self.send_buffer.map(|bytes| u64::from(bytes) * 2),
+            SocketOption::NotSentLowWater => Some(self.not_sent_low_water.into()),
+            SocketOption::MaxSegment => self.max_segment.map(u64::from),
+        }
+    }
+}
+
+pub(super) fn failed(errno: Errno) -> CallOutcome {
+    CallOutcome::Error(errno)
+}
+
+/// A call returned this error, of which the connection's is told once.
+pub(super) const fn tells_error(kind: CallKind, errno: Errno) -> bool {
+    matches!(
+        kind,
+        CallKind::Read(_) | CallKind::Write(_) | CallKind::Connect | CallKind::ConnectWith(_)
+    ) && !matches!(errno, Errno::Again | Errno::InProgress | Errno::Already | Errno::IsConnected)
+}

@@ -1,0 +1,130 @@
+//! What an application wishes of small segments beyond its scheme: `TCP_NODELAY`, `TCP_CORK`, `MSG_MORE`, `MSG_EOR`, and
+//! how often a SYN goes again (`TCP_SYNCNT`).
+//!
+//! Only connections with such wishes keep them. Corked data waits until a segment is full, the cork is drawn, or the
+//! timer of a shut window runs out, as in Linux (`tcp_nagle_check`, `tcp_check_probe_timer`).
+
+use super::Connection;
+use crate::path::Path;
+use std::collections::VecDeque;
+use units::Instant;
+
+/// Ends of records kept at most: beyond, records may share a segment.
+const MOST_RECORDS: usize = 1 << 16;
+
+/// Wishes of one application.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wishes {
+    /// Nagle's algorithm, if the application has said so.
+    nagle: Option<bool>,
+    corked: bool,
+    /// What was written last, up to this offset, was said to be followed by more.
+    more_until: u64,
+    /// That is still to hold small segments back: the next ACK lets them go.
+    holds_for_more: bool,
+    /// Up to here nothing waits for more.
+    released: u64,
+    /// Offsets at which records end, ascending.
+    record_ends: VecDeque<u64>,
+    /// SYNs that go again.
+    pub(super) syn_retries: Option<u32>,
+}
+
+impl Connection {
+    fn wishes(&mut self) -> &mut Wishes {
+        self.wishes.get_or_insert_default()
+    }
+
+    /// `TCP_NODELAY`: what waits leaves, corked or not (`tcp_sock_set_nodelay`).
+    pub(crate) fn set_nodelay(&mut self, now: Instant, path: &Path, on: bool) {
+        let end = self.send_end();
+        let wishes = self.wishes();
+        wishes.nagle = Some(!on);
+        if on {
+            wishes.released = end;
+        }
+        self.update_persist_timer(now, path);
+    }
+
+    /// `TCP_CORK`: drawn, it lets go what waits.
+    pub(crate) fn set_cork(&mut self, now: Instant, path: &Path, on: bool) {
+        self.wishes().corked = on;
+        self.window_override &= on;
+        self.update_persist_timer(now, path);
+    }
+
+    /// `MSG_MORE` of what is written next.
+    pub(crate) fn expect_more(&mut self) {
+        let wishes = self.wishes();
+        wishes.more_until = u64::MAX;
+        wishes.holds_for_more = true;
+    }
+
+    /// `MSG_EOR` of what was written last.
+    pub(crate) fn end_record(&mut self) {
+        let written = self.written;
+        let wishes = self.wishes();
+        let last = wishes.record_ends.back().copied();
+        if wishes.record_ends.len() < MOST_RECORDS && last != Some(written) {
+            wishes.record_ends.push_back(written);
+        }
+    }
+
+    pub(crate) fn set_syn_retries(&mut self, count: u32) {
+        self.wishes().syn_retries = Some(count);
+    }
+
+    /// Something was written: what was said of more holds for it, or is over.
+    pub(super) fn note_written(&mut self) {
+        let written = self.written;
+        if let Some(wishes) = self.wishes.as_deref_mut() {
+            wishes.holds_for_more &= wishes.more_until == u64::MAX;
+            if wishes.more_until == u64::MAX {
+                wishes.more_until = written;
+            }
+        }
+    }
+
+    /// An ACK is an occasion to send what waited for more.
+    pub(super) fn note_occasion(&mut self) {
+        if let Some(wishes) = self.wishes.as_deref_mut() {
+            wishes.holds_for_more = false;
+            while wishes.record_ends.front().is_some_and(|end| *end <= self.snd_una) {
+                wishes.record_ends.pop_front();
+            }
+        }
+    }
+
+    /// Small segments wait for more.
+    pub(super) fn is_corked(&self) -> bool {
+        let wishes = self.wishes.as_deref();
+        wishes.is_some_and(|wishes| {
+            let holds = wishes.corked || wishes.holds_for_more;
+            holds && !self.fin_requested && self.send_end() > wishes.released
+        })
+    }
+
+    /// Nagle's algorithm decides of small segments.
+    pub(super) fn has_nagle(&self) -> bool {
+        let own = self.wishes.as_deref().and_then(|wishes| wishes.nagle);
+        own.unwrap_or(self.config.nagle)
+    }
+
+    /// Where the record ends that `start` is in, if it ends.
+    pub(super) fn record_end(&self, start: u64) -> Option<u64> {
+        let ends = &self.wishes.as_deref()?.record_ends;
+        let next = ends.partition_point(|end| *end <= start);
+        ends.get(next).copied()
+    }
+
+    /// A segment that ends here is pushed: it ends what was written, of which no more is to come, or a record.
+    pub(super) fn pushes_at(&self, end: u64) -> bool {
+        let Some(wishes) = self.wishes.as_deref() else { return end >= self.written };
+        if self.window_override {
+            // The timer lets go what waited (`tcp_write_wakeup`).
+            return true;
+        }
+        let record = wishes.record_ends.binary_search(&end).is_ok();
+        record || (end >= self.written && wishes.more_until != self.written)
+    }
+}
