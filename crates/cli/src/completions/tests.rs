@@ -11,6 +11,7 @@ use tcp::scheme::parameters;
 const FREE: &[&str] = &[
     "address",
     "background",
+    "budget",
     "client_window",
     "connections",
     "date",

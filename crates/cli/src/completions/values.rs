@@ -67,6 +67,8 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         ("sim", "plan") => Completion::files(FilesOffered::Ending(&[".toml"])),
         ("sim", "example") => named(sim::example_names().map(|name| (name, ""))),
         ("papers", "claims") => papers(),
+        ("papers", "table") => Completion::files(FilesOffered::Ending(&[".toml"])),
+        ("papers", "resume") => Completion::files(FilesOffered::Ending(&[".jsonl"])),
         ("script", "file") => Completion::files(FilesOffered::Ending(&[".pkt"])),
         ("ns2", "files") => Completion::files(FilesOffered::Ending(&[".csv"])),
         ("ns2", "suite") => named(SUITES.iter().map(|suite| (suite.name(), suite.about()))),

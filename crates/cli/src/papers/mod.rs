@@ -2,6 +2,7 @@
 
 mod given;
 mod page;
+mod readings;
 mod shown;
 mod table;
 
@@ -45,10 +46,44 @@ pub(crate) struct PapersArgs {
     #[arg(long, value_name = "FILE")]
     access_log: Option<PathBuf>,
 
+    /// Search for the reading of each paper under which most of its claims hold
+    ///
+    /// Papers leave choices open. Every level of each choice is run alone, then combinations. With --quick, readings are not run
+    /// again with all repeats and points.
+    #[arg(long, conflicts_with_all = ["report", "capture", "access_log", "list"])]
+    readings: bool,
+
+    /// Readings to try beyond each level alone
+    #[arg(long, value_name = "N", default_value_t = 40, requires = "readings", value_parser = budget)]
+    budget: usize,
+
+    /// Seed of the search
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "readings")]
+    seed: u64,
+
+    /// Table of open choices to search, in place of the one of the paper in `plans/readings`
+    #[arg(long, value_name = "FILE", requires = "readings")]
+    table: Option<PathBuf>,
+
+    /// File that results of the search are added to, and that it continues from
+    #[arg(long, value_name = "FILE", requires = "readings")]
+    resume: Option<PathBuf>,
+
     /// List the claims and do nothing else
     #[arg(long)]
     list: bool,
 }
+
+/// A number of readings.
+fn budget(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n <= MOST_READINGS => Ok(n),
+        _ => Err(format!("use a number from 0 to {MOST_READINGS}")),
+    }
+}
+
+/// More readings than this take days.
+const MOST_READINGS: usize = 10_000;
 
 pub(crate) fn appendix() -> Appendix {
     Appendix {
@@ -57,10 +92,13 @@ pub(crate) fn appendix() -> Appendix {
             ("headstart papers --quick", "Checks every claim in a few minutes."),
             ("headstart papers FS-1 SES", "Checks one claim, and all claims of a family."),
             ("headstart papers BS-5 --capture server.pcap", "Finds in your own capture what the paper found in its."),
+            ("headstart papers --readings FS --quick --resume fs.jsonl", "Searches the readings of a paper, and continues there if it was interrupted."),
             ("headstart papers --report papers.html", "Also draws every figure of the papers, with our curves."),
         ],
         notes: "A claim holds if, in every line of its verdict, our mean ± 2 standard errors meets the paper's interval. \
             Nothing else decides. Lines marked \"also\" are not part of the verdict.\n\n\
+            Each paper is read in one way for all of its claims: one level of each choice that it leaves open. `plans/readings/` has the \
+            choices. The column \"default\" has our figure under the plans as they stand.\n\n\
             Families: FS and SES (Padmanabhan & Katz 1998), SP (Zhang, Qiu & Keshav 2000), PS (Hu & Steenkiste 2003), \
             ET (Eggert, Heidemann & Touch 2000), BS (Balakrishnan et al. 1998)."
             .into(),
@@ -79,6 +117,9 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
     let claims = papers::select(&args.claims).map_err(Failure::input)?;
     if args.list {
         return stdout::print(&listed(&claims));
+    }
+    if args.readings {
+        return readings::run(args, &claims);
     }
     if let Some(report) = &args.report {
         refuse_unwritable(report)?;

@@ -70,7 +70,7 @@ fn section(answer: &ClaimAnswer, hues: &Hues<'_>) -> Section {
         Block::Text(format!("{}. {}.", claim.text, claim.source)),
     ];
     if !answer.findings.lines.is_empty() {
-        blocks.push(Block::Table(table::figures(&answer.findings.lines)));
+        blocks.push(Block::Table(table::figures(answer)));
     }
     blocks.push(Block::List(answer.notes()));
     blocks.extend(answer.findings.plots.iter().map(|plot| Block::Figure(figure(plot, hues))));

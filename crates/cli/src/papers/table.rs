@@ -14,19 +14,25 @@ const WIDTH: usize = 100;
 pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
     for answer in answers {
         let claim = answer.claim;
-        let head =
-            format!("{}  {}  {}", claim.id, answer.verdict.name().to_uppercase(), claim.text);
+        let verdict = answer.verdict.name().to_uppercase();
+        let by = if answer.holds_by_reading() { " BY READING" } else { "" };
+        let head = format!("{}  {verdict}{by}  {}", claim.id, claim.text);
         stdout::print(&format!("{}  {}\n", wrapped(&head, "       "), claim.source))?;
         if !answer.findings.lines.is_empty() {
-            stdout::print_table(&figures(&answer.findings.lines))?;
+            stdout::print_table(&figures(answer))?;
         }
         stdout::print(&format!("{}\n", wrapped(&format!("  {}", answer.note()), "  ")))?;
     }
     let count = |verdict| answers.iter().filter(|answer| answer.verdict == verdict).count();
     let holds = |answer: &&ClaimAnswer| answer.verdict == ClaimVerdict::Holds;
     let by_error_bars = answers.iter().filter(holds).filter(|a| !a.by_error_bars().is_empty());
+    let by_reading = answers.iter().filter(|answer| answer.holds_by_reading()).count();
+    let read = match by_reading {
+        0 => String::new(),
+        n => format!("{n} of those that hold do so under the chosen reading of their paper only\n"),
+    };
     stdout::print(&format!(
-        "{}: {} ({} of them by error bars alone), {}, {} pending\n",
+        "{}: {} ({} of them by error bars alone), {}, {} pending\n{read}",
         counted(answers.len(), "claim"),
         so_many(count(ClaimVerdict::Holds), "hold"),
         by_error_bars.count(),
@@ -41,9 +47,9 @@ fn so_many(n: usize, what: &str) -> String {
     format!("{n} {what}{singular}")
 }
 
-/// The figures of a claim as a table.
-pub(super) fn figures(lines: &[FigureLine]) -> Table {
-    let columns = [
+/// The figures of a claim as a table; those by default beside ours where the chosen reading has others.
+pub(super) fn figures(answer: &ClaimAnswer) -> Table {
+    let mut columns = vec![
         Column::new("figure", Quantity::Text, "What it is a figure of"),
         Column::new("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
         Column::new("ns-2", Quantity::Text, "Measured with ns-2.35"),
@@ -54,17 +60,27 @@ pub(super) fn figures(lines: &[FigureLine]) -> Table {
             "Whether ours ± 2 standard errors meets the paper's",
         ),
     ];
-    let row = |line: &FigureLine| Row {
-        cells: vec![
+    let has_default = answer.by_default.is_some();
+    if has_default {
+        let told =
+            "Measured here under the plans as they stand, before the paper was read otherwise";
+        columns.insert(4, Column::new("default", Quantity::Text, told));
+    }
+    let row = |(nth, line): (usize, &FigureLine)| {
+        let mut cells = vec![
             Cell::Text(line.label.clone()),
             Cell::Text(shown::paper(line)),
             Cell::Text(shown::ns2(line)),
             Cell::Text(shown::ours(line)),
-            Cell::Text(shown::held(line).to_owned()),
-        ],
-        is_reference: false,
+        ];
+        if has_default {
+            let by_default = FigureLine { ours: answer.figure_by_default(nth), ..line.clone() };
+            cells.push(Cell::Text(shown::ours(&by_default)));
+        }
+        cells.push(Cell::Text(shown::held(line).to_owned()));
+        Row { cells, is_reference: false }
     };
-    Table { columns: columns.into(), rows: lines.iter().map(row).collect() }
+    Table { columns, rows: answer.findings.lines.iter().enumerate().map(row).collect() }
 }
 
 /// Text in lines of at most [`WIDTH`] characters, those after the first with an indent.

@@ -30,6 +30,9 @@ fn schema() -> Value {
         "ns2": figure(&["label", "value", "unit"]),
         "ours": figure(&["label", "value", "unit", "se"]),
         "verdict": { "enum": ["holds", "differs", "pending"] },
+        "reading": { "type": ["string", "null"] },
+        "default_verdict": { "enum": ["holds", "differs", null] },
+        "default": figure(&["label", "value", "unit", "se"]),
         "by_error_bars": { "type": "array", "items": { "type": "string" } },
         "note": { "type": "string" }
     });

@@ -1,8 +1,10 @@
 //! The answer to a claim, as it is printed: figures, verdict, note.
 
 use super::book::Book;
+use super::choices::{self, ClaimStanding, PaperTable};
 use super::claim::{How, PaperClaim};
 use super::finding::{Bearing, FigureLine, Findings, Paper};
+use super::sample::Measured;
 use super::unit::PrintedUnit;
 use serde::{Serialize, Serializer};
 use units::counted;
@@ -39,14 +41,29 @@ pub struct ClaimAnswer {
     pub findings: Findings,
     /// What follows.
     pub verdict: ClaimVerdict,
+    /// The answer by default, if the reading that was chosen of the paper changes what is run for the claim.
+    pub by_default: Option<ClaimByDefault>,
     /// What it is answered from, if not from the claim's own conditions: the user's captures or log.
     pub given: Option<&'static str>,
     /// Name of each experiment and how many repeats of its cells there are, each with another seed.
     pub seeds: Vec<(&'static str, usize)>,
 }
 
+/// The answer to a claim under the plans as they stand.
+#[derive(Clone, Debug)]
+pub struct ClaimByDefault {
+    /// What was found.
+    pub findings: Findings,
+    /// What follows.
+    pub verdict: ClaimVerdict,
+}
+
 impl ClaimAnswer {
-    pub(super) fn new(claim: &'static PaperClaim, findings: Findings, book: &Book) -> Self {
+    pub(super) fn new(
+        claim: &'static PaperClaim,
+        (findings, by_default): (Findings, Option<Findings>),
+        book: &Book,
+    ) -> Self {
         let repeats = |name| book.of(name).cells.first().map_or(0, |cell| cell.repeats.len());
         let experiments = claim.experiments().iter().map(|experiment| experiment.name);
         let seeds = experiments.map(|name| (name, repeats(name))).collect();
@@ -60,7 +77,32 @@ impl ClaimAnswer {
             How::Log(_) => book.has_given_log().then_some("From the log given"),
             How::Experiments(..) | How::Theory(_) | How::Pending => None,
         };
-        Self { claim, findings, verdict, given, seeds }
+        let by_default = by_default.map(|findings| {
+            let holds = findings.hold();
+            let verdict = if holds { ClaimVerdict::Holds } else { ClaimVerdict::Differs };
+            ClaimByDefault { findings, verdict }
+        });
+        Self { claim, findings, verdict, by_default, given, seeds }
+    }
+
+    /// The reading that was chosen of its paper, if it changes what is run for the claim.
+    pub fn reading(&self) -> Option<String> {
+        let table = choices::table_of(self.claim).filter(|_| self.by_default.is_some())?;
+        table.chosen().ok().map(|reading| table.named(&reading))
+    }
+
+    /// Whether it holds under the chosen reading and not by default.
+    pub fn holds_by_reading(&self) -> bool {
+        let differs = |by_default: &ClaimByDefault| by_default.verdict == ClaimVerdict::Differs;
+        self.verdict == ClaimVerdict::Holds && self.by_default.as_ref().is_some_and(differs)
+    }
+
+    /// The figure of a line by default: what our figure would be under the plans as they stand.
+    pub fn figure_by_default(&self, line: usize) -> Option<Measured> {
+        let lines = &self.by_default.as_ref()?.findings.lines;
+        // The same function made both, from the same cells.
+        let same = lines.len() == self.findings.lines.len();
+        lines.get(line).filter(|_| same).and_then(|line| line.ours)
     }
 
     /// Conditions, and if it differs, where and why: one of these a string.
@@ -69,8 +111,19 @@ impl ClaimAnswer {
         // Why ours differ says nothing of somebody's own.
         let (conditions, why) = self.given.map_or((conditions, why), |given| (given, ""));
         let mut notes = vec![format!("{conditions}{}.", self.seeds_said())];
+        notes.extend(self.reading().map(|reading| format!("Read with {reading}.")));
         if self.verdict == ClaimVerdict::Differs {
             notes.push(format!("Differs in: {}.", self.outside().join("; ")));
+            notes.extend(self.standing());
+        }
+        if let Some(by_default) = self.by_default.as_ref().filter(|_| self.holds_by_reading()) {
+            let lines: Vec<&str> =
+                outside(&by_default.findings).map(|line| line.label.as_str()).collect();
+            let lines = lines.join("; ");
+            notes
+                .push(format!("Holds under this reading only. By default it differs in: {lines}."));
+        }
+        if self.verdict == ClaimVerdict::Differs || self.holds_by_reading() {
             notes.extend(Some(why.to_owned()).filter(|why| !why.is_empty()));
         }
         let by_error_bars = self.by_error_bars();
@@ -93,11 +146,22 @@ impl ClaimAnswer {
         self.findings.lines.iter().filter(so).map(|line| line.label.as_str()).collect()
     }
 
+    /// How many lines its verdict has, and those that keep it from holding.
+    pub(super) fn verdict_lines(&self) -> (usize, Vec<&FigureLine>) {
+        let of_verdict = |line: &&FigureLine| line.bearing == Bearing::Verdict;
+        (self.findings.lines.iter().filter(of_verdict).count(), outside(&self.findings).collect())
+    }
+
     /// Labels of the lines that keep it from holding.
     fn outside(&self) -> Vec<&str> {
-        let failed =
-            |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds() == Some(false);
-        self.findings.lines.iter().filter(failed).map(|line| line.label.as_str()).collect()
+        outside(&self.findings).map(|line| line.label.as_str()).collect()
+    }
+
+    /// How a claim that differs stands under the other readings that were tried.
+    fn standing(&self) -> Option<String> {
+        let table = choices::table_of(self.claim)?;
+        let standing = table.differs.get(self.claim.id)?;
+        Some(said(table, standing))
     }
 
     /// `; 20 seeds (FS-1), 50 (FS-4)`.
@@ -111,6 +175,23 @@ impl ClaimAnswer {
                 .collect(),
         };
         format!("; {}", said.join(", "))
+    }
+}
+
+/// The lines of a verdict that do not hold.
+fn outside(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
+    let failed =
+        |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds() == Some(false);
+    findings.lines.iter().filter(failed)
+}
+
+fn said(table: &PaperTable, ClaimStanding { holds_under, breaks }: &ClaimStanding) -> String {
+    let Some(reading) = holds_under else {
+        return format!("Differs under every one of {} readings.", table.tried);
+    };
+    match breaks.is_empty() {
+        true => format!("It would hold with {reading}."),
+        false => format!("It would hold with {reading}, which breaks {}.", breaks.join(", ")),
     }
 }
 
@@ -140,6 +221,11 @@ struct Row {
     ns2: Vec<Figure>,
     ours: Vec<OurFigure>,
     verdict: ClaimVerdict,
+    /// The chosen reading, where it changes what is run for the claim.
+    reading: Option<String>,
+    /// Verdict and figures by default there.
+    default_verdict: Option<ClaimVerdict>,
+    default: Vec<OurFigure>,
     /// Lines of the verdict that hold though our mean lies outside.
     by_error_bars: Vec<String>,
     note: String,
@@ -148,11 +234,7 @@ struct Row {
 impl Serialize for ClaimAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let lines = &self.findings.lines;
-        let ours = lines.iter().filter_map(|line| {
-            let ours = line.ours?;
-            let (value, se) = (ours.mean, ours.standard_error);
-            Some(OurFigure { label: label_of(line), value, unit: line.unit, se })
-        });
+        let by_default = self.by_default.iter().flat_map(|found| &found.findings.lines);
         let ns2 = lines.iter().filter_map(|line| {
             Some(Figure { label: label_of(line), value: line.ns2?, unit: line.unit })
         });
@@ -161,13 +243,21 @@ impl Serialize for ClaimAnswer {
             claim: self.claim.text,
             paper: lines.iter().flat_map(of_paper).collect(),
             ns2: ns2.collect(),
-            ours: ours.collect(),
+            ours: lines.iter().filter_map(our_figure).collect(),
             verdict: self.verdict,
+            reading: self.reading(),
+            default_verdict: self.by_default.as_ref().map(|found| found.verdict),
+            default: by_default.filter_map(our_figure).collect(),
             by_error_bars: self.by_error_bars().into_iter().map(str::to_owned).collect(),
             note: self.note(),
         };
         row.serialize(serializer)
     }
+}
+
+fn our_figure(line: &FigureLine) -> Option<OurFigure> {
+    let Measured { mean: value, standard_error: se } = line.ours?;
+    Some(OurFigure { label: label_of(line), value, unit: line.unit, se })
 }
 
 /// The label; that of a line outside of the verdict says so.

@@ -76,6 +76,7 @@ impl RecordCell {
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     records: Vec<(&'static str, ExperimentRecord)>,
+    chosen: Vec<(&'static str, ExperimentRecord)>,
     site: Vec<SiteFound>,
     logs: Vec<LogFound>,
     captures_given: bool,
@@ -86,6 +87,31 @@ impl Book {
     /// Adds the readings of an experiment.
     pub fn add(&mut self, name: &'static str, record: ExperimentRecord) {
         self.records.push((name, record));
+    }
+
+    /// Adds the readings of an experiment under the reading that was chosen of its paper.
+    pub fn add_chosen(&mut self, name: &'static str, record: ExperimentRecord) {
+        self.chosen.push((name, record));
+    }
+
+    /// Whether an experiment was also made under the chosen reading.
+    pub fn has_chosen(&self, name: &str) -> bool {
+        self.chosen.iter().any(|(known, _)| *known == name)
+    }
+
+    /// The same under the chosen readings: cells that were made under them stand in the place of those by default.
+    #[must_use]
+    pub fn under_chosen(&self) -> Self {
+        let mut book = self.clone();
+        for (name, chosen) in &self.chosen {
+            let record = book.records.iter_mut().find(|(known, _)| known == name);
+            let cells = record.into_iter().flat_map(|(_, record)| &mut record.cells);
+            for cell in cells {
+                let made = chosen.cells.iter().find(|made| made.coordinates == cell.coordinates);
+                made.into_iter().for_each(|made| cell.repeats.clone_from(&made.repeats));
+            }
+        }
+        book
     }
 
     /// Adds what a capture beside a busy server says.

@@ -12,13 +12,16 @@
 mod answer;
 mod book;
 mod cases;
+mod choices;
 mod claim;
 mod curve;
+mod error;
 mod finding;
 mod ns2;
 mod reading;
 mod run;
 mod sample;
+mod search;
 mod site;
 mod unit;
 
@@ -29,16 +32,24 @@ mod ps;
 mod ses;
 mod sp;
 
-pub use answer::{ClaimAnswer, ClaimVerdict};
+pub use answer::{ClaimAnswer, ClaimByDefault, ClaimVerdict};
 pub use book::{Book, ExperimentRecord, RecordCell};
+pub use choices::{
+    ChoiceLevel, ClaimStanding, EditedPlan, OpenChoice, PaperReading, PaperTable, tables,
+};
 pub use claim::{Experiment, How, PaperClaim, Quick};
 pub use curve::{Band, Curve, CurvePoint, Plot};
+pub use error::PapersError;
 pub use finding::{Bearing, ClaimInterval, FigureLine, Findings, Paper, furthest_out};
 pub(crate) use fs::stall_of_bulk;
 pub use reading::{Flow, PacketStep, Readings, RunRecords};
+pub use run::PreparedRuns;
 pub(crate) use run::readings_of;
-pub use run::{PapersError, PreparedRuns};
 pub use sample::{Measured, Samples};
+pub use search::{
+    ClaimAcross, ClaimUnder, KnownResults, LevelRow, ReadingRow, ReadingSearch, ReadingsReport,
+    TriedReading,
+};
 pub use site::{LogFound, NamedNetworks, SiteEngines, SiteFound};
 pub use unit::{PERCENT, PLAIN, PrintedUnit, SECONDS};
 
@@ -73,13 +84,19 @@ pub fn select(names: &[String]) -> Result<Vec<&'static PaperClaim>, PapersError>
     Ok(claims().filter(wanted).collect())
 }
 
-/// Answers claims from what was measured for them.
+/// Answers claims from what was measured for them, under the chosen readings of their papers.
 pub fn answer(claims: &[&'static PaperClaim], book: &Book) -> Vec<ClaimAnswer> {
-    let findings = |claim: &PaperClaim| match claim.how {
+    let find = |claim: &PaperClaim, book: &Book| match claim.how {
         How::Experiments(_, find) => find(book),
         How::Theory(find) => find(),
         How::Site(find) | How::Log(find) => find(book),
         How::Pending => Findings::default(),
     };
-    claims.iter().map(|claim| ClaimAnswer::new(claim, findings(claim), book)).collect()
+    let under = book.under_chosen();
+    let one = |claim: &&'static PaperClaim| {
+        let changed = claim.experiments().iter().any(|e| book.has_chosen(e.name));
+        let former = changed.then(|| find(claim, book));
+        ClaimAnswer::new(claim, (find(claim, &under), former), book)
+    };
+    claims.iter().map(one).collect()
 }

@@ -4,57 +4,57 @@
 //! readings are put together in the order of the plans.
 
 use super::book::{Book, ExperimentRecord, RecordCell};
+use super::choices::{self, EditedPlan};
 use super::claim::{Experiment, How, PaperClaim};
+use super::error::PapersError;
 use super::reading::{Readings, RunRecords};
 use super::site::{self, LogMorning, ShiftSize};
 use plan::{Coordinate, Plan, Run};
 use rayon::prelude::*;
 use std::cell::RefCell;
-use std::fmt;
 use std::io::{self, Write};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-/// Why claims have no answer: a plan that comes with headstart cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PapersError(pub(super) String);
-
-impl fmt::Display for PapersError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for PapersError {}
-
 /// One experiment and the runs of it that are to be made.
-struct Job {
+struct Job<'t> {
     experiment: &'static Experiment,
-    plan: Plan<'static>,
+    /// The plan as it stands, which says where cells are.
+    plan: Plan<'t>,
+    /// The plan under a reading, which is run in its place.
+    edited: Option<Plan<'t>>,
+    /// Made beside the plan as it stands, for the chosen reading.
+    chosen: bool,
     /// Cells that remain, and repeats of each.
     cells: Vec<usize>,
     repeats: u32,
 }
 
 /// The runs that claims need.
-pub struct PreparedRuns {
-    jobs: Vec<Job>,
+pub struct PreparedRuns<'t> {
+    jobs: Vec<Job<'t>>,
     /// Captures beside a busy server, with their seeds.
     shifts: Vec<(ShiftSize, u64)>,
     /// Mornings of a busy site's log.
     mornings: Vec<LogMorning>,
 }
 
-impl PreparedRuns {
-    /// The experiments of `claims`, each once; a part of each if it is to be quick.
+impl<'t> PreparedRuns<'t> {
+    /// The experiments of `claims`, each once, and again under the reading that was chosen of the paper; a part
+    /// of each if it is to be quick.
     ///
     /// # Errors
     /// If a plan is wrong.
     pub fn new(claims: &[&PaperClaim], quick: bool) -> Result<Self, PapersError> {
-        let mut jobs: Vec<Job> = Vec::new();
+        let mut jobs: Vec<Job<'t>> = Vec::new();
         for experiment in claims.iter().flat_map(|claim| claim.experiments()) {
             if !jobs.iter().any(|job| job.experiment.name == experiment.name) {
-                jobs.push(Job::new(experiment, quick)?);
+                jobs.push(Job::new(experiment, experiment.plan, quick)?);
+            }
+        }
+        for chosen in choices::chosen_plans()?.iter().filter(|plan| plan.changed) {
+            if jobs.iter().any(|job| job.experiment.name == chosen.experiment.name) {
+                jobs.push(Job { chosen: true, ..Job::under(chosen, quick)? });
             }
         }
         let any = |needs: fn(&How) -> bool| claims.iter().any(|claim| needs(&claim.how));
@@ -63,6 +63,24 @@ impl PreparedRuns {
         let shifts = if captures { site::shifts(quick) } else { Vec::new() };
         let mornings = if logs { site::mornings(quick) } else { Vec::new() };
         Ok(Self { jobs, shifts, mornings })
+    }
+
+    /// The experiments of `claims` under a reading: `plans` are theirs, and of each only what verdicts are read
+    /// from is run.
+    ///
+    /// # Errors
+    /// If a plan is wrong.
+    pub fn under(
+        claims: &[&PaperClaim],
+        plans: &'t [EditedPlan],
+        quick: bool,
+    ) -> Result<Self, PapersError> {
+        let needed = |plan: &&EditedPlan| {
+            let mut own = claims.iter().flat_map(|claim| claim.experiments());
+            own.any(|experiment| experiment.name == plan.experiment.name)
+        };
+        let jobs = plans.iter().filter(needed).map(|plan| Job::under(plan, quick));
+        Ok(Self { jobs: jobs.collect::<Result<_, _>>()?, shifts: Vec::new(), mornings: Vec::new() })
     }
 
     /// The same without simulated captures: the user gives real ones ([`Book::give_site`]).
@@ -96,8 +114,8 @@ impl PreparedRuns {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| PapersError(format!("no threads: {error}")))?;
         let all = self.jobs.iter().flat_map(|job| (0..job.len()).map(move |nth| (job, nth)));
-        let all: Vec<(&Job, usize)> = all.collect();
-        let one = |(job, nth): &(&Job, usize)| {
+        let all: Vec<(&Job<'_>, usize)> = all.collect();
+        let one = |(job, nth): &(&Job<'_>, usize)| {
             let readings = job.read(*nth);
             done();
             readings
@@ -107,7 +125,11 @@ impl PreparedRuns {
         let mut readings = readings?.into_iter();
         let mut book = Book::default();
         for job in &self.jobs {
-            book.add(job.experiment.name, job.record(&mut readings));
+            let record = job.record(&mut readings);
+            match job.chosen {
+                true => book.add_chosen(job.experiment.name, record),
+                false => book.add(job.experiment.name, record),
+            }
         }
         let found =
             pool.install(|| made(&self.shifts, |(size, seed)| site::shift(*size, *seed), done));
@@ -133,12 +155,13 @@ fn made<J: Sync, F: Send>(
     found.map_err(PapersError)
 }
 
-impl Job {
-    fn new(experiment: &'static Experiment, quick: bool) -> Result<Self, PapersError> {
-        let file = format!("plans/papers/{}.toml", experiment.name);
-        let no_files = |name: &str| Err(format!("{name}: plans of claims name no files"));
-        let plan = Plan::read(&file, experiment.plan, &no_files);
-        let plan = plan.map_err(|error| PapersError(error.to_string()))?;
+impl<'t> Job<'t> {
+    fn new(
+        experiment: &'static Experiment,
+        text: &'t str,
+        quick: bool,
+    ) -> Result<Self, PapersError> {
+        let plan = read(experiment, text)?;
         let all = 0..plan.cell_count();
         let (cells, repeats) = match quick {
             false => (all.collect(), plan.repeats()),
@@ -147,7 +170,18 @@ impl Job {
                 (all.filter(remain).collect(), plan.repeats().min(experiment.quick.repeats))
             }
         };
-        Ok(Self { experiment, plan, cells, repeats })
+        Ok(Self { experiment, plan, edited: None, chosen: false, cells, repeats })
+    }
+
+    /// A plan under a reading, of which only what verdicts are read from is run.
+    fn under(edited: &'t EditedPlan, quick: bool) -> Result<Self, PapersError> {
+        let mut job = Self::new(edited.experiment, &edited.plain, quick)?;
+        let plan = &job.plan;
+        job.cells.retain(|cell| edited.is_judged(&plan.coordinates(*cell)));
+        if edited.changed {
+            job.edited = Some(read(edited.experiment, &edited.text)?);
+        }
+        Ok(job)
     }
 
     fn len(&self) -> usize {
@@ -172,7 +206,8 @@ impl Job {
     }
 
     fn made(&self, run: &Run) -> Result<Readings, String> {
-        readings_of(&self.plan, run, self.experiment.read)
+        let plan = self.edited.as_ref().unwrap_or(&self.plan);
+        readings_of(plan, run, self.experiment.read)
     }
 
     /// Its record, whose readings come next.
@@ -184,6 +219,13 @@ impl Job {
         };
         ExperimentRecord { cells: self.cells.iter().map(cell).collect() }
     }
+}
+
+/// Reads the plan of an experiment, or what a reading has made of it.
+fn read<'p>(experiment: &Experiment, text: &'p str) -> Result<Plan<'p>, PapersError> {
+    let file = format!("plans/papers/{}.toml", experiment.name);
+    let no_files = |name: &str| Err(format!("{name}: plans of claims name no files"));
+    Plan::read(&file, text, &no_files).map_err(|error| PapersError(error.to_string()))
 }
 
 /// Makes one run of a plan: its metrics, and what `read` adds to them.

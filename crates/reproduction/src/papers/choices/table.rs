@@ -1,0 +1,229 @@
+//! The table of a paper's open choices, as its file has it.
+
+use super::super::claim::PaperClaim;
+use super::super::error::PapersError;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a paper leaves open.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperTable {
+    /// The paper, as claims cite it.
+    pub paper: String,
+    /// Families of its claims.
+    pub families: Vec<String>,
+    /// By plan: swept keys, and the values that verdicts are read from. A plan that is not listed is beside
+    /// the verdicts, and no reading changes it.
+    pub(in crate::papers) judged: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    /// The open choices.
+    #[serde(rename = "choice")]
+    pub choices: Vec<OpenChoice>,
+    /// Readings to try before the search draws any: the levels that are not at their default.
+    #[serde(default, rename = "candidate")]
+    candidates: Vec<BTreeMap<String, String>>,
+    /// The level chosen of each choice that does not stay at its default.
+    #[serde(default)]
+    pub chosen: BTreeMap<String, String>,
+    /// Why that reading.
+    #[serde(default)]
+    pub reasons: String,
+    /// How many readings were tried before it was chosen.
+    #[serde(default)]
+    pub tried: u32,
+    /// How claims that differ under the chosen reading stand under others.
+    #[serde(default)]
+    pub differs: BTreeMap<String, ClaimStanding>,
+}
+
+/// An open choice.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenChoice {
+    /// Its name, a word.
+    pub name: String,
+    /// What the paper does not say.
+    pub question: String,
+    /// Its levels; the first is the default.
+    #[serde(rename = "level")]
+    pub levels: Vec<ChoiceLevel>,
+}
+
+/// A level of a choice.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChoiceLevel {
+    /// Its name.
+    pub name: String,
+    /// Why the text allows it, with its section.
+    pub why: String,
+    /// What it changes in plans; nothing for the default.
+    #[serde(default, rename = "edit")]
+    pub(in crate::papers) edits: Vec<PlanEdit>,
+}
+
+/// A change of a key in plans: exactly one of `set`, `add`, `replace`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::papers) struct PlanEdit {
+    /// Plans by name, or families of plans.
+    pub(in crate::papers) plans: Vec<String>,
+    /// The key, dotted; `schemes` is the list of schemes.
+    pub(in crate::papers) key: String,
+    /// Change only this value of the key.
+    pub(in crate::papers) only: Option<String>,
+    /// The new value.
+    pub(in crate::papers) set: Option<toml::Value>,
+    /// Appended to a text.
+    pub(in crate::papers) add: Option<String>,
+    /// The first replaced by the second within a text.
+    pub(in crate::papers) replace: Option<[String; 2]>,
+}
+
+impl PlanEdit {
+    /// Whether it changes this plan.
+    pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
+        let named = |name: &String| {
+            plan.strip_prefix(name.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        self.plans.iter().any(named)
+    }
+}
+
+/// How a claim that differs under the chosen reading stands under the other readings that were tried.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimStanding {
+    /// The reading under which it holds; none if it differs under every one.
+    pub holds_under: Option<String>,
+    /// Claims that hold under the chosen reading and would not under that one.
+    #[serde(default)]
+    pub breaks: Vec<String>,
+}
+
+impl PaperTable {
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// If it is no table, or names a level that there is not: with the file.
+    pub fn read(file: &str, text: &str) -> Result<Self, PapersError> {
+        let table: Self =
+            toml::from_str(text).map_err(|error| PapersError(format!("{file}: {error}")))?;
+        table.check().map_err(|why| PapersError(format!("{file}: {why}")))?;
+        Ok(table)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for choice in &self.choices {
+            let Some((default, others)) = choice.levels.split_first() else {
+                return Err(format!("choice {:?} has no level", choice.name));
+            };
+            if !default.edits.is_empty() {
+                return Err(format!(
+                    "choice {:?}: the default, its first level, edits",
+                    choice.name
+                ));
+            }
+            let edits = others.iter().flat_map(|level| &level.edits);
+            for edit in edits {
+                let ways = [edit.set.is_some(), edit.add.is_some(), edit.replace.is_some()];
+                if ways.iter().filter(|is| **is).count() != 1 {
+                    let (choice, key) = (&choice.name, &edit.key);
+                    return Err(format!(
+                        "choice {choice:?}, key {key:?}: use one of set, add, replace"
+                    ));
+                }
+            }
+        }
+        self.candidates()?;
+        self.chosen().map(|_| ())
+    }
+
+    /// Whether a claim is of this paper and answered from experiments.
+    pub fn is_of(&self, claim: &PaperClaim) -> bool {
+        self.families.iter().any(|family| family == claim.family())
+            && !claim.experiments().is_empty()
+    }
+
+    /// The reading of the plans as they stand.
+    pub fn default_reading(&self) -> PaperReading {
+        PaperReading(vec![0; self.choices.len()])
+    }
+
+    /// The reading that was chosen.
+    ///
+    /// # Errors
+    /// If the table names a choice or level that there is not.
+    pub fn chosen(&self) -> Result<PaperReading, String> {
+        self.reading_of(&self.chosen)
+    }
+
+    /// The readings to try before the search draws any.
+    ///
+    /// # Errors
+    /// As [`PaperTable::chosen`].
+    pub fn candidates(&self) -> Result<Vec<PaperReading>, String> {
+        self.candidates.iter().map(|levels| self.reading_of(levels)).collect()
+    }
+
+    fn reading_of(&self, levels: &BTreeMap<String, String>) -> Result<PaperReading, String> {
+        let mut reading = self.default_reading();
+        for (choice, level) in levels {
+            let names = self.choices.iter().map(|c| c.name.as_str()).collect::<Vec<_>>();
+            let Some(place) = names.iter().position(|name| name == choice) else {
+                return Err(faults::unknown("choice", choice, &names, "readings name choices"));
+            };
+            let levels: Vec<_> =
+                self.choices[place].levels.iter().map(|l| l.name.as_str()).collect();
+            let Some(level) = levels.iter().position(|name| name == level) else {
+                return Err(faults::unknown("level", level, &levels, "readings name levels"));
+            };
+            reading.0[place] = level;
+        }
+        Ok(reading)
+    }
+
+    /// A reading in words: the choices that are not at their default; `default` if all are.
+    pub fn named(&self, reading: &PaperReading) -> String {
+        let changed = self.choices.iter().zip(&reading.0).filter(|(_, level)| **level > 0);
+        let named: Vec<String> = changed
+            .map(|(choice, level)| format!("{}={}", choice.name, choice.levels[*level].name))
+            .collect();
+        if named.is_empty() { "default".to_owned() } else { named.join(" ") }
+    }
+
+    /// The edits of a plan under a reading, in the order of the choices.
+    pub(super) fn edits<'t>(&'t self, reading: &PaperReading, plan: &str) -> Vec<&'t PlanEdit> {
+        let levels = self.choices.iter().zip(&reading.0).map(|(choice, n)| &choice.levels[*n]);
+        let edits = levels.flat_map(|level| &level.edits);
+        edits.filter(|edit| edit.is_for(plan)).collect()
+    }
+}
+
+/// One level of each choice of a paper, by number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PaperReading(pub(in crate::papers) Vec<usize>);
+
+impl PaperReading {
+    /// How many choices are not at their default.
+    pub fn changes(&self) -> usize {
+        self.0.iter().filter(|level| **level > 0).count()
+    }
+
+    /// The same with another level of one choice.
+    #[must_use]
+    pub(in crate::papers) fn with(&self, choice: usize, level: usize) -> Self {
+        let mut other = self.clone();
+        other.0[choice] = level;
+        other
+    }
+}
+
+impl fmt::Display for PaperReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let levels: Vec<String> = self.0.iter().map(usize::to_string).collect();
+        f.write_str(&levels.join("."))
+    }
+}

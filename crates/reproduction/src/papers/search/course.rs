@@ -1,0 +1,247 @@
+//! The search for the reading under which most claims of a paper hold.
+//!
+//! First the default and every level of each choice alone, then the table's candidates, then combinations up to a
+//! budget: neighbours of the best reading so far, and every fourth one drawn from all. What comes next follows from the seed and from earlier
+//! results alone, so a search that goes on from a file ends as one that was never interrupted.
+
+use super::super::book::Book;
+use super::super::choices::EditedPlan;
+use super::super::choices::{PaperReading, PaperTable};
+use super::super::claim::{Experiment, PaperClaim};
+use super::super::error::PapersError;
+use super::super::run::PreparedRuns;
+use super::super::{ClaimAnswer, answer, claims};
+use super::known::{ClaimUnder, KnownResults};
+use netsim::derive_seed;
+use plan::Plan;
+use std::cmp::Reverse;
+
+/// Draws before a combination that was not tried yet is given up.
+const MOST_DRAWS: u32 = 1000;
+
+/// A reading and how the claims did under it.
+#[derive(Clone, Debug)]
+pub struct TriedReading {
+    /// The reading.
+    pub reading: PaperReading,
+    /// The claims of the paper, in their order.
+    pub results: Vec<ClaimUnder>,
+}
+
+impl TriedReading {
+    /// How many claims hold.
+    pub fn holding(&self) -> usize {
+        self.results.iter().filter(|result| result.holds).count()
+    }
+
+    /// What ranks readings: claims that hold; of as many the one with more lines that hold, weighted alike for
+    /// each claim; of these the one with fewer changes.
+    fn rank(&self) -> (usize, u64, Reverse<usize>) {
+        let part = |result: &ClaimUnder| 1000 * result.held as u64 / result.lines.max(1) as u64;
+        let parts = self.results.iter().map(part).sum();
+        (self.holding(), parts, Reverse(self.reading.changes()))
+    }
+}
+
+/// A search over the readings of one paper.
+#[derive(Debug)]
+pub struct ReadingSearch<'t> {
+    pub(super) table: &'t PaperTable,
+    claims: Vec<&'static PaperClaim>,
+    quick: bool,
+    pub(super) seed: u64,
+    /// Combinations beyond the levels alone.
+    pub(super) budget: usize,
+    known: KnownResults,
+    pub(super) tried: Vec<TriedReading>,
+}
+
+impl<'t> ReadingSearch<'t> {
+    /// A search with a seed and a budget of combinations beyond the levels alone. Results in `known` are not run
+    /// again. Quick runs make a part of each experiment.
+    pub fn new(
+        table: &'t PaperTable,
+        known: KnownResults,
+        (seed, budget, quick): (u64, usize, bool),
+    ) -> Self {
+        let claims = claims().filter(|claim| table.is_of(claim)).collect();
+        Self { table, claims, quick, seed, budget, known, tried: Vec::new() }
+    }
+
+    /// The same with all repeats and points of the experiments, before anything was tried.
+    #[must_use]
+    pub fn in_full(&self) -> Self {
+        let known = self.known.clone();
+        Self { claims: self.claims.clone(), known, tried: Vec::new(), quick: false, ..*self }
+    }
+
+    /// Readings that the search makes at most.
+    pub fn most(&self) -> usize {
+        self.given().len() + self.budget
+    }
+
+    /// Readings that were tried.
+    pub fn tried(&self) -> &[TriedReading] {
+        &self.tried
+    }
+
+    /// The default and each level alone.
+    pub(super) fn alone(&self) -> Vec<PaperReading> {
+        let default = self.table.default_reading();
+        let choices = self.table.choices.iter().enumerate();
+        let levels = choices.flat_map(|(place, choice)| {
+            let default = &default;
+            (1..choice.levels.len()).map(move |level| default.with(place, level))
+        });
+        let levels: Vec<PaperReading> = levels.collect();
+        std::iter::once(default).chain(levels).collect()
+    }
+
+    /// What is tried before anything is drawn: levels alone, and candidates that are no such level.
+    fn given(&self) -> Vec<PaperReading> {
+        let mut given = self.alone();
+        // Checked when the table was read.
+        for candidate in self.table.candidates().unwrap_or_default() {
+            if !given.contains(&candidate) {
+                given.push(candidate);
+            }
+        }
+        given
+    }
+
+    /// The reading to try next; none if the budget is spent or all readings were tried.
+    pub fn next_reading(&self) -> Option<PaperReading> {
+        let given = self.given();
+        match given.get(self.tried.len()) {
+            Some(reading) => Some(reading.clone()),
+            None if self.tried.len() >= self.most() => None,
+            None => self.combination(self.tried.len() - given.len()),
+        }
+    }
+
+    fn combination(&self, number: usize) -> Option<PaperReading> {
+        let best = self.best(1).first()?.reading.clone();
+        let fresh = |reading: &PaperReading| !self.tried.iter().any(|t| t.reading == *reading);
+        if number == 0 {
+            return Some(self.of_the_best_alone()).filter(fresh).or_else(|| self.drawn(0, &best));
+        }
+        self.drawn(number, &best)
+    }
+
+    /// A reading that was not tried: near `best`, or any.
+    fn drawn(&self, number: usize, best: &PaperReading) -> Option<PaperReading> {
+        let fresh = |reading: &PaperReading| !self.tried.iter().any(|t| t.reading == *reading);
+        (0..MOST_DRAWS)
+            .map(|draw| {
+                let random = |what: &str, below: usize| {
+                    let name = format!("combination/{number}/{draw}/{what}");
+                    (derive_seed(self.seed, &name) % below.max(1) as u64) as usize
+                };
+                let level = |place: usize| {
+                    random(&format!("level/{place}"), self.table.choices[place].levels.len())
+                };
+                let count = self.table.choices.len();
+                match number % 4 {
+                    3 => PaperReading((0..count).map(level).collect()),
+                    _ => {
+                        // Later draws go further, for the neighbourhood may be known already.
+                        let steps = 1 + random("steps", 2 + draw as usize / 50);
+                        let places = (0..steps).map(|step| random(&format!("place/{step}"), count));
+                        places
+                            .fold(best.clone(), |reading, place| reading.with(place, level(place)))
+                    }
+                }
+            })
+            .find(fresh)
+    }
+
+    /// Of each choice the level that is best alone.
+    fn of_the_best_alone(&self) -> PaperReading {
+        let mut reading = self.table.default_reading();
+        let Some(default) = self.tried.first() else { return reading };
+        for place in 0..reading.0.len() {
+            let alone = self.tried[1..self.alone().len()].iter();
+            let of_choice = alone.filter(|tried| tried.reading.0[place] > 0);
+            let best = of_choice.filter(|tried| tried.rank() > default.rank());
+            if let Some(best) = best.max_by_key(|tried| tried.rank()) {
+                reading.0[place] = best.reading.0[place];
+            }
+        }
+        reading
+    }
+
+    /// The best readings so far, best first; of equals the one tried first.
+    pub fn best(&self, most: usize) -> Vec<&TriedReading> {
+        let mut all: Vec<&TriedReading> = self.tried.iter().collect();
+        all.sort_by_key(|tried| Reverse(tried.rank()));
+        all.truncate(most);
+        all
+    }
+
+    /// Tries a reading on so many threads (0: one per core), and says what was not known before.
+    ///
+    /// # Errors
+    /// If a plan cannot be run under the reading.
+    pub fn run(
+        &mut self,
+        reading: &PaperReading,
+        threads: usize,
+    ) -> Result<Vec<ClaimUnder>, PapersError> {
+        let plans = self.plans(reading)?;
+        let keys: Vec<String> =
+            self.claims.iter().map(|c| self.key(c, &plans)).collect::<Result<_, _>>()?;
+        let known = |(claim, key): &(&&'static PaperClaim, &String)| self.known.get(claim.id, key);
+        let missing = self.claims.iter().zip(&keys).filter(|pair| known(pair).is_none());
+        let (missing, missing_keys): (Vec<&'static PaperClaim>, Vec<&String>) =
+            missing.map(|(claim, key)| (*claim, key)).unzip();
+        let answers = self.answers(&missing, &plans, threads)?;
+        let new: Vec<ClaimUnder> = answers
+            .iter()
+            .zip(missing_keys)
+            .map(|(answer, key)| ClaimUnder::new(answer, key.clone()))
+            .collect();
+        new.iter().for_each(|result| self.known.add(result.clone()));
+        let results = self.claims.iter().zip(&keys);
+        let results = results.filter_map(|(claim, key)| self.known.get(claim.id, key).cloned());
+        self.tried.push(TriedReading { reading: reading.clone(), results: results.collect() });
+        Ok(new)
+    }
+
+    fn plans(&self, reading: &PaperReading) -> Result<Vec<EditedPlan>, PapersError> {
+        let mut plans: Vec<EditedPlan> = Vec::new();
+        for experiment in self.claims.iter().flat_map(|claim| claim.experiments()) {
+            let is_new = |plan: &EditedPlan| plan.experiment.name != experiment.name;
+            if plans.iter().all(is_new) {
+                plans.extend(EditedPlan::new(self.table, reading, experiment)?);
+            }
+        }
+        Ok(plans)
+    }
+
+    /// What is run for a claim.
+    fn key(&self, claim: &PaperClaim, plans: &[EditedPlan]) -> Result<String, PapersError> {
+        let of =
+            |experiment: &&&Experiment| plans.iter().find(|p| p.experiment.name == experiment.name);
+        let own = claim.experiments().iter().filter_map(|experiment| of(&experiment));
+        let hashes = own.map(|own| {
+            let plan = Plan::outline(own.experiment.name, &own.text);
+            plan.map(|p| p.hash()[..12].to_owned()).map_err(|error| PapersError(error.to_string()))
+        });
+        let hashes: Vec<String> = hashes.collect::<Result<_, _>>()?;
+        let extent = if self.quick { "quick" } else { "full" };
+        Ok(format!("{} {extent} {}", env!("CARGO_PKG_VERSION"), hashes.join("+")))
+    }
+
+    fn answers(
+        &self,
+        claims: &[&'static PaperClaim],
+        plans: &[EditedPlan],
+        threads: usize,
+    ) -> Result<Vec<ClaimAnswer>, PapersError> {
+        if claims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let book: Book = PreparedRuns::under(claims, plans, self.quick)?.run(threads, &|| {})?;
+        Ok(answer(claims, &book))
+    }
+}

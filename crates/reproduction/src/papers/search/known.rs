@@ -1,0 +1,90 @@
+//! What is known of claims under readings, as lines of text that a search goes on from.
+//!
+//! A result is known by what was run: the hash of the plans under the reading, the version of this program, and
+//! whether the run was quick. Readings that make the same plans share it.
+
+use super::super::answer::{ClaimAnswer, ClaimVerdict};
+use super::super::error::PapersError;
+use super::super::finding::FigureLine;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How a claim did under a reading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimUnder {
+    /// The claim.
+    pub claim: String,
+    /// What was run for it: plans, version, quick or full.
+    pub run: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// Lines of its verdict that hold.
+    pub held: usize,
+    /// The lines of its verdict.
+    pub lines: usize,
+    /// Labels of the lines that do not hold.
+    pub outside: Vec<String>,
+    /// Our figures on these lines; none where it is not defined.
+    #[serde(default)]
+    pub figures: Vec<Option<f64>>,
+}
+
+impl ClaimUnder {
+    pub(super) fn new(answer: &ClaimAnswer, run: String) -> Self {
+        let (lines, outside) = answer.verdict_lines();
+        let figure =
+            |line: &&FigureLine| line.ours.map(|ours| ours.mean).filter(|mean| mean.is_finite());
+        Self {
+            claim: answer.claim.id.to_owned(),
+            run,
+            holds: answer.verdict == ClaimVerdict::Holds,
+            held: lines - outside.len(),
+            lines,
+            figures: outside.iter().map(figure).collect(),
+            outside: outside.into_iter().map(|line| line.label.clone()).collect(),
+        }
+    }
+
+    /// As a line of the file, without its end.
+    ///
+    /// # Errors
+    /// None that is known: it has no values that JSON lacks.
+    pub fn line(&self) -> Result<String, PapersError> {
+        serde_json::to_string(self).map_err(|error| PapersError(error.to_string()))
+    }
+}
+
+/// Results by claim and what was run.
+#[derive(Clone, Debug, Default)]
+pub struct KnownResults(BTreeMap<(String, String), ClaimUnder>);
+
+impl KnownResults {
+    /// Reads lines that [`ClaimUnder::line`] wrote. A last line that was cut off is left out.
+    ///
+    /// # Errors
+    /// If another line is none, with its number.
+    pub fn read(text: &str) -> Result<Self, PapersError> {
+        let mut known = Self::default();
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            match serde_json::from_str::<ClaimUnder>(line) {
+                Ok(result) => known.add(result),
+                Err(_) if !line.ends_with('\n') => {}
+                Err(error) => {
+                    return Err(PapersError(format!("line {}: {error}", number + 1)));
+                }
+            }
+        }
+        Ok(known)
+    }
+
+    /// Adds a result.
+    pub fn add(&mut self, result: ClaimUnder) {
+        self.0.insert((result.claim.clone(), result.run.clone()), result);
+    }
+
+    /// The result of a claim for which this was run.
+    pub fn get(&self, claim: &str, run: &str) -> Option<&ClaimUnder> {
+        self.0.get(&(claim.to_owned(), run.to_owned()))
+    }
+}

@@ -1,0 +1,15 @@
+//! The search for the reading of a paper under which most of its claims hold.
+//!
+//! [`ReadingSearch`] runs all levels alone and then combinations (`course`). It does no I/O: what it finds are lines
+//! of text ([`KnownResults`]), from which another search continues. [`ReadingsReport`] says what was found.
+
+mod course;
+mod known;
+mod report;
+
+pub use course::{ReadingSearch, TriedReading};
+pub use known::{ClaimUnder, KnownResults};
+pub use report::{ClaimAcross, LevelRow, ReadingRow, ReadingsReport};
+
+#[cfg(test)]
+mod tests;
