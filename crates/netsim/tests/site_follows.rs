@@ -74,7 +74,7 @@ fn answers<M: PathMemory + 'static>(
     let end = Instant::ZERO + Duration::from_secs(4000);
     simulation.run(end).unwrap();
     let mut memory = memory.borrow_mut();
-    memory.before = memory.before + PAUSE * (u64::from(ROUNDS) + 5);
+    memory.before += PAUSE * (u64::from(ROUNDS) + 5);
     std::mem::take(&mut memory.answers)
 }
 
@@ -151,6 +151,6 @@ fn a_path_that_has_changed_is_followed() {
             site.samples
         );
         assert!(settled >= pipe && settled <= most, "{what}: {settled}");
-        assert!(before >= 200_000 && before <= 350_000, "{what}: {before}");
+        assert!((200_000..=350_000).contains(&before), "{what}: {before}");
     }
 }

@@ -154,8 +154,8 @@ struct Shown {
 }
 
 async fn events(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Asked>) -> Response {
-    if let Err(refusal) = chosen(&site, &asked) {
-        return refusal;
+    if let Err(why) = chosen(&site, &asked) {
+        return unknown(why);
     }
     let events: std::pin::Pin<Box<dyn Stream<Item = Result<Event, Infallible>> + Send>> = Box::pin(
         IntervalStream::new(tokio::time::interval(TELL_EVERY))
@@ -180,8 +180,8 @@ fn event(site: &GatewaySite, asked: &Asked) -> Event {
         .unwrap_or_else(|_| Event::default().comment("not to be shown"))
 }
 
-/// The tenant that is asked for, or the first.
-fn chosen(site: &GatewaySite, asked: &Asked) -> Result<Arc<Tenant>, Response> {
+/// The tenant that is asked for, or the first; otherwise which there are.
+fn chosen(site: &GatewaySite, asked: &Asked) -> Result<Arc<Tenant>, String> {
     let tenants = site.tenants();
     let tenant = match &asked.tenant {
         Some(name) => tenants.iter().find(|tenant| tenant.name == *name),
@@ -189,10 +189,12 @@ fn chosen(site: &GatewaySite, asked: &Asked) -> Result<Arc<Tenant>, Response> {
     };
     tenant.cloned().ok_or_else(|| {
         let names: Vec<_> = tenants.iter().map(|tenant| tenant.name.as_str()).collect();
-        let why =
-            faults::unknown("tenant", asked.tenant.as_deref().unwrap_or_default(), &names, "");
-        (StatusCode::NOT_FOUND, why + "\n").into_response()
+        faults::unknown("tenant", asked.tenant.as_deref().unwrap_or_default(), &names, "")
     })
+}
+
+fn unknown(why: String) -> Response {
+    (StatusCode::NOT_FOUND, why + "\n").into_response()
 }
 
 fn of_tenant(
@@ -200,7 +202,7 @@ fn of_tenant(
     asked: &Asked,
     answer: impl FnOnce(&Tenant) -> Response,
 ) -> Response {
-    chosen(site, asked).map_or_else(|refusal| refusal, |tenant| answer(&tenant))
+    chosen(site, asked).map_or_else(unknown, |tenant| answer(&tenant))
 }
 
 fn missing(example: &str) -> Response {

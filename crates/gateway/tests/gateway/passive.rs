@@ -15,7 +15,7 @@ fn transfers_with_a_loss_are_estimates_and_the_others_lower_bounds() {
     let mut found = Vec::new();
     let mut engine =
         TraceEngine::new(EngineConfig::default(), PassiveSink::new(|report| found.push(report)));
-    let (mut source, mut batch) = (CaptureFiles::new(&[Path::new(CAPTURE)]), Vec::new());
+    let (mut source, mut batch) = (CaptureFiles::new([Path::new(CAPTURE)]), Vec::new());
     while source.next_batch(&mut batch).unwrap() {
         batch.iter().for_each(|segment| engine.on_segment(segment));
     }

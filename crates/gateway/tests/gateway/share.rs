@@ -46,7 +46,7 @@ async fn rules_and_dashboard_ask_for_what_is_served() {
 /// Runs a program that may not be here; says so then.
 fn accepted(program: &str, arguments: &[&str], folder: &Path) {
     match Command::new(program).args(arguments).current_dir(folder).output() {
-        Err(_) => calm::skipped(&format!("{program} is not installed")),
+        Err(_) => calm::skipped(format!("{program} is not installed")),
         Ok(output) => {
             let said = [&output.stdout[..], &output.stderr[..]].concat();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));

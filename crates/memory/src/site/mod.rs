@@ -22,10 +22,10 @@ mod report;
 mod store;
 mod survival;
 
+pub use crate::bound::ReportBound as Bound;
 pub use config::SiteConfig;
 pub use estimate::{EstimateSource, SiteEstimate};
 pub use record::{SiteNetwork, SiteRecord};
-pub use crate::bound::ReportBound as Bound;
 pub use report::{Reporter, SiteReport};
 
 use answer::Question;
