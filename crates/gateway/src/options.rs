@@ -15,7 +15,7 @@ pub struct GatewayOptions {
     pub listen: Option<SocketAddr>,
     /// Where metrics, health, the JSON API and the dashboard are served, by plain HTTP [127.0.0.1:9465].
     pub http: Option<SocketAddr>,
-    /// Serve HTTP also where other machines reach it: it names networks and asks for no password [false].
+    /// Serve HTTP also where other machines reach it: it names networks and asks for no password [default: false].
     pub http_for_all: bool,
     /// Certificates of the authority that reporters' certificates are of, PEM [ca.pem].
     pub ca: Option<PathBuf>,
@@ -27,27 +27,27 @@ pub struct GatewayOptions {
     pub revoked: Option<PathBuf>,
     /// The snapshot of what is known; "none": keep nothing [gateway.redb, or in the service's folder of state].
     pub state: Option<PathBuf>,
-    /// Write it every so many seconds [30].
+    /// Write it every so many seconds [default: 30].
     pub save_every: Option<u32>,
-    /// Forget what is older, seconds [3600].
+    /// Forget what is older, seconds [default: 3600].
     pub retention: Option<u32>,
-    /// Networks that are remembered at most, all tenants together [1000000].
+    /// Networks that are remembered at most, all tenants together [default: 1000000].
     pub max_networks: Option<usize>,
-    /// Longest prefix of IPv4 that may be reported: no longer one leaves a host [28].
+    /// Longest prefix of IPv4 that may be reported: no longer one leaves a host [default: 28].
     pub longest_v4: Option<u8>,
-    /// The same of IPv6 [64].
+    /// The same of IPv6 [default: 64].
     pub longest_v6: Option<u8>,
     /// Ways of collecting that count: "agent", "application", "option", "passive", "replay" [agent, application, passive].
     pub collect: Option<Vec<CollectorName>>,
-    /// Reports in a batch at most [4096].
+    /// Reports in a batch at most [default: 4096].
     pub max_batch: Option<usize>,
-    /// Reports that one reporter may send in a second, over ten seconds [100000].
+    /// Reports that one reporter may send in a second, over ten seconds [default: 100000].
     pub reports_per_second: Option<u32>,
-    /// Connections of reporters at a time [4096].
+    /// Connections of reporters at a time [default: 4096].
     pub max_connections: Option<usize>,
     /// A Redis or Valkey server that several gateways share: redis://HOST:PORT/DATABASE.
     pub redis: Option<String>,
-    /// How much is said: "notice" or "debug" [notice].
+    /// How much is said: "notice" or "debug" [default: notice].
     pub log: Option<GatewayLogLevel>,
     /// Who shares what with whom; at least one.
     pub tenant: Vec<TenantOptions>,
@@ -59,10 +59,10 @@ pub struct GatewayOptions {
 pub struct TenantOptions {
     /// As certificates say it.
     pub name: String,
-    /// Networks of which its certificates may report [all].
+    /// Networks of which its certificates may report [default: all].
     #[serde(default = "everywhere")]
     pub report: Vec<IpNet>,
-    /// Networks for which they may ask [all].
+    /// Networks for which they may ask [default: all].
     #[serde(default = "everywhere")]
     pub ask: Vec<IpNet>,
     /// Narrower for some of its certificates.

@@ -20,7 +20,7 @@ pub(crate) struct CertificateArgs {
     /// Name of the agent, unique within its tenant: the host's
     #[arg(value_name = "NAME")]
     name: String,
-    /// Tenant whose memory it shares, a [[tenant]] of gateway.toml
+    /// Tenant whose memory it shares, the name of a tenant in gateway.toml
     #[arg(long, value_name = "NAME", default_value = TENANT)]
     tenant: String,
     /// It may also have networks forgotten

@@ -1,6 +1,6 @@
 //! The machine that a script sets up by shell commands: sysctls, queue, route, and what they make of the scheme.
 //!
-//! No command runs. [`commands::read`] reads the commands that packetdrill's scripts use, [`SYSCTLS`] is the table of the
+//! No command runs. `commands` reads the commands that packetdrill's scripts use, [`SYSCTLS`] is the table of the
 //! settings that are known, with what each changes here; anything else is refused by its name. A script without
 //! commands leaves the scheme as it is.
 
