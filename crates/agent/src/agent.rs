@@ -206,6 +206,7 @@ fn attend(
                 shared.count_lost(|what| work.loaded.lost(what));
             }
         }
+        shared.forget_as_told();
         shared.keep_if_due();
         if wishes.reload.swap(false, Ordering::Relaxed) {
             reload(&shared, &mut work, &reread);

@@ -130,12 +130,6 @@ pub fn exported(map: &MapHandle) -> Vec<ExchangeEntry> {
         .collect()
 }
 
-/// Paths that are known and lie within `network`.
-pub fn keys_of(map: &MapHandle, network: IpNet) -> Vec<PrefixKey> {
-    let keys = raw(map).filter_map(|(key, _)| PrefixKey::from_bytes(&key));
-    keys.filter(|key| network.contains(&key.prefix)).collect()
-}
-
 /// What others have learnt of a path, if nothing younger is known here; how connections of this host went stays. Whether it was
 /// taken.
 pub fn learn_from_others(map: &MapHandle, key: PrefixKey, learnt: &LearntPath, now: u64) -> bool {

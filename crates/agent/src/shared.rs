@@ -79,6 +79,18 @@ impl Shared {
         *lock(&self.canary) = canary;
     }
 
+    /// What a gateway has told to forget is forgotten here, too.
+    pub(crate) fn forget_as_told(&self) {
+        let told = self.site.as_ref().map(Site::forgotten);
+        for network in told.unwrap_or_default() {
+            self.forget(Some(network));
+            say(
+                Level::Notice,
+                &format!("a gateway has told to forget {network}: it is forgotten here, too"),
+            );
+        }
+    }
+
     pub(crate) fn keep_if_due(&self) {
         let Some(keeper) = &self.keeper else { return };
         if keeper.is_due(self.config().save_every) {

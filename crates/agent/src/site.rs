@@ -13,6 +13,7 @@ use gateway_proto::v1::{Bound, Estimate, Report, Start};
 use ipnet::IpNet;
 use libbpf_rs::MapHandle;
 use std::collections::HashMap;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
 /// Payload of a full segment on Ethernet with timestamps, bytes: windows of gateways are bytes, those of the memory segments.
@@ -20,6 +21,9 @@ use std::sync::{Arc, Mutex};
 const MSS: u64 = 1448;
 /// Paths on which warm starts have failed lately, at most.
 const QUARANTINED: usize = 4096;
+/// Networks asked for that are kept in mind, at most, and paths of each: one for each network namespace.
+const ASKED: usize = 16_384;
+const NAMESPACES: usize = 16;
 /// Networks are told with no more bits than these.
 const LONGEST: (u8, u8) = (24, 48);
 
@@ -28,6 +32,30 @@ const LONGEST: (u8, u8) = (24, 48);
 pub(crate) struct Site {
     client: SiteClient<PathInquiry>,
     quarantine: Arc<Mutex<Quarantine>>,
+    asked: Arc<Mutex<AskedPaths>>,
+    /// Networks of which nothing may be kept any more.
+    forgets: Mutex<Receiver<IpNet>>,
+}
+
+/// Paths that were asked for, by the network that gateways know them by: what they tell unasked is of use to these.
+#[derive(Debug, Default)]
+struct AskedPaths(HashMap<IpNet, Vec<PrefixKey>>);
+
+impl AskedPaths {
+    fn add(&mut self, network: IpNet, path: PrefixKey) {
+        if self.0.len() >= ASKED && !self.0.contains_key(&network) {
+            // Who is still of interest is asked for again.
+            self.0.clear();
+        }
+        let paths = self.0.entry(network).or_default();
+        if !paths.contains(&path) && paths.len() < NAMESPACES {
+            paths.push(path);
+        }
+    }
+
+    fn of(&self, network: &IpNet) -> Vec<PrefixKey> {
+        self.0.get(network).cloned().unwrap_or_default()
+    }
 }
 
 /// Paths of which no gateway is believed for a while: a warm start has just failed there.
@@ -67,15 +95,23 @@ impl Site {
     ) -> Result<Self, String> {
         let quarantine =
             Arc::new(Mutex::new(Quarantine { lasts: max_age_ns, since: HashMap::new() }));
-        let held = Arc::clone(&quarantine);
-        let hear = move |event| hear(event, &paths, &held);
-        let client = SiteClient::start(config, hear).map_err(|why| format!("gateway: {why}"))?;
-        Ok(Self { client, quarantine })
+        let asked = Arc::<Mutex<AskedPaths>>::default();
+        let (forget, forgets) = mpsc::channel();
+        let hearer = Hearer {
+            paths,
+            quarantine: Arc::clone(&quarantine),
+            asked: Arc::clone(&asked),
+            forget,
+        };
+        let client = SiteClient::start(config, move |event| hearer.hear(event));
+        let client = client.map_err(|why| format!("gateway: {why}"))?;
+        Ok(Self { client, quarantine, asked, forgets: Mutex::new(forgets) })
     }
 
     /// A path that is not known here.
     pub(crate) fn ask(&self, inquiry: PathInquiry) {
         let network = told(inquiry.path.prefix);
+        lock(&self.asked).add(network, inquiry.path);
         self.client.ask(SiteQuestion { network, size: 0, of: inquiry });
     }
 
@@ -89,51 +125,69 @@ impl Site {
         }
     }
 
+    /// Networks that a gateway has told to forget, also on disk, since this was asked last.
+    pub(crate) fn forgotten(&self) -> Vec<IpNet> {
+        lock(&self.forgets).try_iter().collect()
+    }
+
     /// How it goes.
     pub(crate) fn status(&self) -> ClientStatus {
         self.client.status()
     }
 }
 
-/// True: an answer that came before the handshake can have ended.
-fn hear(event: SiteEvent<PathInquiry>, map: &MapHandle, quarantine: &Mutex<Quarantine>) -> bool {
-    let now = monotonic_ns();
-    match event {
-        SiteEvent::Answered(question, estimate) => {
-            let path = question.of.path;
-            if !lock(quarantine).has(&path, now)
-                && let Some(learnt) = learnt_from(&estimate, now)
-            {
-                paths::learn_from_others(map, path, &learnt, now);
-            }
-            // A handshake takes a round trip at least.
-            let round_trip_ns = u64::from(u32::try_from(estimate.min_rtt_us).unwrap_or(0)) * 1000;
-            return question.of.can_be_in_time && since(question.of.at_ns, now) < round_trip_ns;
-        }
-        SiteEvent::Told(estimate) => told_unasked(map, quarantine, &estimate, now),
-        SiteEvent::Forget(network) => {
-            if let Some(network) = network.to_net() {
-                paths::forget(map, Some(network));
-            }
-        }
-        SiteEvent::Connected(gateway) => say(Level::Notice, &format!("gateway {gateway} answers")),
-        SiteEvent::Lost(why) => {
-            say(
-                Level::Warning,
-                &format!("gateway: {why}; connections go on with what is known here"),
-            );
-        }
-    }
-    false
+/// Takes up what gateways say.
+struct Hearer {
+    /// The memory.
+    paths: MapHandle,
+    quarantine: Arc<Mutex<Quarantine>>,
+    asked: Arc<Mutex<AskedPaths>>,
+    forget: Sender<IpNet>,
 }
 
-/// It renews what is known here, and adds nothing: a site has more networks than a host sees.
-fn told_unasked(map: &MapHandle, quarantine: &Mutex<Quarantine>, estimate: &Estimate, now: u64) {
-    let network = estimate.network.and_then(|network| network.to_net());
-    let (Some(network), Some(learnt)) = (network, learnt_from(estimate, now)) else { return };
-    for path in paths::keys_of(map, network) {
-        if !lock(quarantine).has(&path, now) {
-            paths::learn_from_others(map, path, &learnt, now);
+impl Hearer {
+    /// True: an answer that came before the handshake can have ended.
+    fn hear(&self, event: SiteEvent<PathInquiry>) -> bool {
+        let now = monotonic_ns();
+        match event {
+            SiteEvent::Answered(question, estimate) => {
+                self.learn(question.of.path, &estimate, now);
+                // A handshake takes a round trip at least.
+                let round_trip_us = u32::try_from(estimate.min_rtt_us).unwrap_or(0);
+                let took = since(question.of.at_ns, now);
+                return question.of.can_be_in_time && took < u64::from(round_trip_us) * 1000;
+            }
+            // It renews what was asked for, and adds nothing: a site has more networks than a host sees.
+            SiteEvent::Told(estimate) => {
+                let network = estimate.network.and_then(|network| network.to_net());
+                let paths = network.map(|network| lock(&self.asked).of(&network));
+                for path in paths.unwrap_or_default() {
+                    self.learn(path, &estimate, now);
+                }
+            }
+            SiteEvent::Forget(network) => {
+                if let Some(network) = network.to_net() {
+                    paths::forget(&self.paths, Some(network));
+                    // Nobody hears it when the agent ends.
+                    let _ = self.forget.send(network);
+                }
+            }
+            SiteEvent::Connected(gateway) => {
+                say(Level::Notice, &format!("gateway {gateway} answers"));
+            }
+            SiteEvent::Lost(why) => {
+                let what = format!("gateway: {why}; connections go on with what is known here");
+                say(Level::Warning, &what);
+            }
+        }
+        false
+    }
+
+    fn learn(&self, path: PrefixKey, estimate: &Estimate, now: u64) {
+        if !lock(&self.quarantine).has(&path, now)
+            && let Some(learnt) = learnt_from(estimate, now)
+        {
+            paths::learn_from_others(&self.paths, path, &learnt, now);
         }
     }
 }
@@ -278,6 +332,23 @@ mod tests {
         assert_eq!(told("192.0.2.7/32".parse().unwrap()).to_string(), "192.0.2.0/24");
         assert_eq!(told("10.0.0.0/8".parse().unwrap()).to_string(), "10.0.0.0/8");
         assert_eq!(told("2001:db8:1:2::3/128".parse().unwrap()).to_string(), "2001:db8:1::/48");
+    }
+
+    #[test]
+    fn what_was_asked_for_is_found_by_its_network_in_bounded_memory() {
+        let mut asked = AskedPaths::default();
+        let network: IpNet = "192.0.2.0/24".parse().unwrap();
+        let [one, other] = [1, 2].map(|namespace| PrefixKey { namespace, prefix: network });
+        for path in [one, other, one] {
+            asked.add(network, path);
+        }
+        assert_eq!(asked.of(&network), [one, other]);
+        assert_eq!(asked.of(&"192.0.0.0/16".parse().unwrap()), []);
+        for n in 0..40_000_u32 {
+            let network = IpNet::new(std::net::Ipv4Addr::from(n << 8).into(), 24).unwrap();
+            asked.add(network, PrefixKey { namespace: 1, prefix: network });
+            assert!(asked.0.len() <= ASKED);
+        }
     }
 
     #[test]

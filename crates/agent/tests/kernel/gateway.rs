@@ -4,14 +4,15 @@
 use crate::bed::{Agent, Bed, fastest, until};
 use calm::calmly;
 use gateway::daemon::Daemon;
-use gateway::init::{FirstGateway, Written};
+use gateway::init::{FirstGateway, TENANT, Written};
+use gateway::tenant::Tenant;
 use gateway_client::{ClientConfig, ClientStatus, SiteClient};
 use gateway_proto::v1::{Bound, Collector, Network, Report};
 use ipnet::IpNet;
 use socket2::Domain;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
@@ -20,6 +21,8 @@ use tokio::sync::oneshot;
 struct Gateway {
     folder: PathBuf,
     address: String,
+    /// What it knows.
+    tenant: Arc<Tenant>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -44,14 +47,15 @@ impl Gateway {
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let daemon = Daemon::open(&file).await.unwrap();
-                tell.send(daemon.grpc_address().unwrap().to_string()).unwrap();
+                let tenant = daemon.site().tenant(TENANT).unwrap();
+                tell.send((daemon.grpc_address().unwrap().to_string(), tenant)).unwrap();
                 let handle = daemon.spawn(false);
                 let _ = ended.await;
                 handle.end().await.unwrap();
             });
         });
-        let address = told.recv().unwrap();
-        Self { folder, address, end: Some(end), thread: Some(thread) }
+        let (address, tenant) = told.recv().unwrap();
+        Self { folder, address, tenant, end: Some(end), thread: Some(thread) }
     }
 
     fn file(&self, name: &str) -> String {
@@ -191,6 +195,29 @@ fn a_gateway_that_is_gone_costs_the_gain_and_nothing_else() {
         let status = of_gateways(&agent);
         assert_eq!((status.in_time, status.reports_taken), (0, 0), "{status:?}");
         assert!(status.trouble.is_some());
+    });
+}
+
+#[test]
+fn what_a_gateway_is_to_forget_its_agents_forget_in_memory_and_on_disk() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let gateway = Gateway::start();
+        let state = gateway.file("agent.redb");
+        let options = [gateway.options(), vec!["--state".to_owned(), state]].concat();
+        let mut agent = bed.agent(&options.iter().map(String::as_str).collect::<Vec<_>>());
+        until("a gateway answers", || of_gateways(&agent).gateway.is_some());
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        until("the gateway hears of it", || of_gateways(&agent).reports_taken >= 1);
+        assert_eq!(agent.paths().len(), 1);
+        assert_eq!(gateway.tenant.forget(network(&bed)), 1);
+        until("it is forgotten", || agent.said().contains("told to forget"));
+        assert_eq!(agent.paths().len(), 0);
+        agent.kill();
+        agent.start_again();
+        assert_eq!(agent.paths().len(), 0);
     });
 }
 
