@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Asks the agent of a path while a handshake goes on: it asks the gateway of the site, and what that
- * answers is in memory before the handshake ends (Zhang, Qiu & Keshav 2000 §5.2, the inquiry). Nobody
- * waits for it: a later answer serves the next connection. */
+/* Asks the agent of a path while a handshake goes on: it asks the gateway of the site, and what
+ * that answers is in memory before the handshake ends (Zhang, Qiu & Keshav 2000 §5.2, the
+ * inquiry). Nobody waits for it: a later answer serves the next connection. */
 #ifndef HEADSTART_INQUIRY_H
 #define HEADSTART_INQUIRY_H
 
@@ -23,8 +23,8 @@ struct {
 
 /* What this host has learnt itself within so long no gateway knows better. */
 #define OWN_IS_FRESH (10 * US_PER_S * NS_PER_US)
-/* A page's connections open within so long: one of them asks. Once they are open it has asked for them,
- * unless nobody hears of handshakes here. */
+/* A page's connections open within so long: one of them asks. Once they are open it has asked for
+ * them, unless nobody hears of handshakes here. */
 #define ASKED_LATELY (NS_PER_MS * 50)
 #define ASKED_AT_HANDSHAKE (NS_PER_MS * 3000)
 

@@ -58,7 +58,7 @@ pub(crate) fn appendix() -> Appendix {
                 "Reports figures of your own.",
             ),
             (
-                "my-server | headstart report --config DIR/agent.toml -",
+                "headstart report --config DIR/agent.toml -",
                 "Reports what a program writes, a JSON object a line.",
             ),
         ],
