@@ -40,29 +40,39 @@ static inline bool is_worth_asking(const struct path_key *key, u64 now, u64 late
 	return !was || now - *was > lately;
 }
 
-/* `occasion`: enum inquiry_occasion. */
-static inline void inquire(const struct path_key *key, u32 occasion)
+/* `occasion`: enum inquiry_occasion. Not static: the verifier goes through it once, and not for each
+ * way that leads to it; it takes a copy of the key (see finish_handshake). */
+__noinline u32 ask_gateway(const struct path_key *of, u32 occasion)
 {
-	struct inquiry *asks;
 	u64 lately = occasion == INQUIRY_OPEN ? ASKED_AT_HANDSHAKE : ASKED_LATELY;
-	u64 now;
+	u64 now = bpf_ktime_get_ns();
+	struct inquiry *asks;
+	struct path_key key;
 
-	if (!(settings.flags & ASK_GATEWAY))
-		return;
-	now = bpf_ktime_get_ns();
-	if (!is_worth_asking(key, now, lately))
-		return;
-	bpf_map_update_elem(&asked, key, &now, BPF_ANY);
+	if (!of)
+		return 0;
+	key = *of;
+	if (!is_worth_asking(&key, now, lately))
+		return 0;
+	bpf_map_update_elem(&asked, &key, &now, BPF_ANY);
 	asks = bpf_ringbuf_reserve(&inquiries, sizeof(*asks), 0);
 	if (!asks) {
 		count_lost(LOST_INQUIRIES);
-		return;
+		return 0;
 	}
-	asks->path = *key;
+	asks->path = key;
 	asks->at_ns = now;
 	asks->occasion = occasion;
 	asks->spare = 0;
 	bpf_ringbuf_submit(asks, 0);
+	return 1;
+}
+
+/* Nobody knows the path here, or only as it was. */
+static inline void inquire(const struct path_key *key, u32 occasion)
+{
+	if (settings.flags & ASK_GATEWAY)
+		ask_gateway(key, occasion);
 }
 
 #endif

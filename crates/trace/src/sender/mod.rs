@@ -29,7 +29,7 @@ use evidence::Evidence;
 use fit::Fit;
 use path::Path;
 use policy::ack::{DeliveryMarks, Scoreboard};
-use policy::config::RttSampling;
+use policy::config::{ConnectionConfig, RttSampling};
 use policy::recovery::newreno::{NewReno, NewRenoOptions};
 use policy::recovery::{LossRecovery, RecoveryContext};
 use units::{Duration, Instant};
@@ -63,7 +63,9 @@ pub(crate) struct RebuiltSender {
     terms: Terms,
     sampling: RttSampling,
     halve_again: bool,
-    nagle: bool,
+    nagle: Nagle,
+    /// Where the last new segment ended that was less than a full one.
+    small_until: u64,
     has_probes: bool,
     /// Round trips are measured more finely than they last.
     has_fine_clock: bool,
@@ -100,6 +102,26 @@ pub(crate) struct RebuiltSender {
     fit: Fit,
 }
 
+/// What holds a small segment back (RFC 9293 §3.7.4).
+#[derive(Clone, Copy, Debug)]
+enum Nagle {
+    Off,
+    /// Any data that is outstanding.
+    Data,
+    /// A small segment that is outstanding (Minshall; Linux `tcp_nagle_check`).
+    SmallSegment,
+}
+
+impl Nagle {
+    const fn of(config: &ConnectionConfig) -> Self {
+        match (config.nagle, config.minshall) {
+            (false, _) => Self::Off,
+            (true, false) => Self::Data,
+            (true, true) => Self::SmallSegment,
+        }
+    }
+}
+
 /// What recovers where a recovery needs SACK and there is none.
 fn without_sack() -> Box<dyn LossRecovery> {
     Box::new(NewReno::new(NewRenoOptions::default()))
@@ -124,7 +146,8 @@ impl RebuiltSender {
             terms,
             sampling: config.rtt_sampling,
             halve_again: config.halve_again,
-            nagle: config.nagle,
+            nagle: Nagle::of(config),
+            small_until: 0,
             has_probes: model.has_probes(),
             has_fine_clock: config.rto.tick <= FINE_TICK,
             una: 0,

@@ -1,7 +1,7 @@
 //! What a predicted sender sends next, by the core's own rules: the order of its sending, the length of segments, and when an
 //! ACK can answer a retransmission.
 
-use super::RebuiltSender;
+use super::{Nagle, RebuiltSender};
 use crate::kinds::{Retransmission, RetransmissionKind};
 use units::{Duration, Instant};
 
@@ -116,7 +116,11 @@ impl RebuiltSender {
         if len >= self.full_len() {
             false
         } else if self.nxt + len >= self.written {
-            self.nagle && !self.board.is_empty()
+            match self.nagle {
+                Nagle::Off => false,
+                Nagle::Data => !self.board.is_empty(),
+                Nagle::SmallSegment => self.small_until > self.una,
+            }
         } else {
             len < self.max_snd_wnd / 2
         }

@@ -18,6 +18,9 @@ impl RebuiltSender {
         self.mark_sent(now);
         self.board.push(start, len as u32, (now, order));
         self.nxt = start + len;
+        if payload > 0 && len < self.terms.mss {
+            self.small_until = self.nxt;
+        }
         if self.timed.is_none() {
             self.timed = Some((self.nxt, now));
         }
