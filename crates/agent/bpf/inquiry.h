@@ -40,8 +40,8 @@ static inline bool is_worth_asking(const struct path_key *key, u64 now, u64 late
 	return !was || now - *was > lately;
 }
 
-/* `occasion`: enum inquiry_occasion. Not static: the verifier goes through it once, and not for each
- * way that leads to it; it takes a copy of the key (see finish_handshake). */
+/* `occasion`: enum inquiry_occasion. Not static: the verifier goes through it once, and not for
+ * each way that leads to it; it takes a copy of the key (see finish_handshake). */
 __noinline u32 ask_gateway(const struct path_key *of, u32 occasion)
 {
 	u64 lately = occasion == INQUIRY_OPEN ? ASKED_AT_HANDSHAKE : ASKED_LATELY;
