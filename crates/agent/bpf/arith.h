@@ -49,6 +49,23 @@ static inline bool same_round_trip(u32 now, u32 remembered)
 	       now <= (u64)remembered * 10;
 }
 
+static inline u32 handshake_wait(u32 srtt_us, u32 draw)
+{
+	u64 wait = (u64)srtt_us * 2 > 20000 ? (u64)srtt_us * 2 : 20000;
+
+	wait += wait / 8 * (draw & 0xffff) >> 16;
+	return !srtt_us ? 0 : wait < 1000000 ? wait : 1000000;
+}
+
+static inline u32 doublings_to_second(u32 wait_us)
+{
+	u32 doublings = 0;
+
+	for (u64 wait = wait_us; wait && wait < 1000000 && doublings < 20; wait *= 2)
+		doublings++;
+	return doublings;
+}
+
 static inline u32 window_at_loss(u32 cwnd, bool in_slow_start)
 {
 	u32 window = in_slow_start ? cwnd / 2 : cwnd ? cwnd - 1 : 0;

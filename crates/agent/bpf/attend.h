@@ -7,6 +7,7 @@
 #include "canary.h"
 #include "inquiry.h"
 #include "reserve.h"
+#include "timers.h"
 
 /* By side and number; what is said of a port. */
 struct {
@@ -118,6 +119,7 @@ static inline void count_handshakes(struct bpf_sock_ops *ops)
 	if (sk && matches_ports(sk) && destination_of(sk, &to) && to.cap) {
 		begin_handshake(&to.path);
 		inquire(&to.path, INQUIRY_HANDSHAKE);
+		choose_handshake_timer(ops, sk, &to.path);
 	}
 }
 
@@ -132,6 +134,7 @@ int attend(struct bpf_sock_ops *ops)
 		return 1;
 	bpf_core_read(has, sizeof(has), &tp->inet_conn.icsk_ca_ops->name);
 	give(ops, control_unless_stock(control_for(has), (struct sock *)tp));
+	choose_least_timeout(ops, (struct sock *)tp);
 	return 1;
 }
 
@@ -141,6 +144,8 @@ int leave(struct bpf_sock_ops *ops)
 {
 	if (has_opened(ops) || ops->op == BPF_SOCK_OPS_TCP_CONNECT_CB)
 		ops->reply = LEAVE_ALONE;
+	if (ops->op == BPF_SOCK_OPS_TIMEOUT_INIT && !ops->reply)
+		ops->reply = KEEP_TIMER;
 	return 1;
 }
 

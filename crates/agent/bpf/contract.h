@@ -67,6 +67,8 @@ struct settings {
 	u32 stage;  /* in which these settings are; what closes is compared by that */
 	u64 stopped_windows;    /* by class of the remembered window (WINDOW_CLASS), bits */
 	u32 stopped_lengths[8]; /* by length of the prefix, IPv4 from LENGTH_V4 on, bits */
+	u32 rto_min_us; /* of retransmission timeouts at least; 0: as the kernel has it */
+	u32 spare;
 };
 
 /* Classes of remembered windows: up to so many segments, twice as many, and so on; the last one is
@@ -81,7 +83,8 @@ enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
        END_EPOCHS = 16, /* transfers whose size is known begin so that they end with an epoch */
        SUPERSEDED = 32, /* other programs attend to new connections: ours keep to themselves */
        TELL_STARTS = 64, /* each start is told as it is */
-       ASK_GATEWAY = 128 }; /* paths are asked for as handshakes begin */
+       ASK_GATEWAY = 128, /* paths are asked for as handshakes begin */
+       KNOWN_TIMER = 256 }; /* SYNs and SYN-ACKs wait as long as answers take on their path */
 
 /* Ports that the operator has said something of, by side and number in host order. */
 enum { PORT_REMOTE = 1 << 16 };

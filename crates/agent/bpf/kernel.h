@@ -53,7 +53,7 @@ enum { BPF_SOCK_OPS_TIMEOUT_INIT = 1,
 enum { BPF_SOCK_OPS_RETRANS_CB_FLAG = 2,
        BPF_SOCK_OPS_STATE_CB_FLAG = 4,
        BPF_SOCK_OPS_RTT_CB_FLAG = 8 };
-enum { TCP_BPF_IW = 1001, BPF_TCP_CLOSE = 7 };
+enum { TCP_BPF_IW = 1001, TCP_BPF_RTO_MIN = 1004, TCP_SYNCNT = 7, BPF_TCP_CLOSE = 7 };
 
 /* Options of sockets, families, limits: of the kernel's headers for programs. */
 enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, TCP_CONGESTION = 13 };
@@ -76,6 +76,7 @@ struct ns_common {
 
 struct netns_ipv4 {
 	u8 sysctl_tcp_min_tso_segs;
+	u8 sysctl_tcp_syn_retries;
 };
 
 struct net {
@@ -92,6 +93,8 @@ struct sock_common {
 	__be16 skc_dport;
 	u16 skc_num;
 	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	struct sock *skc_listener; /* of a request */
 	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr;
 };
@@ -107,6 +110,8 @@ struct sock {
 
 struct inet_connection_sock {
 	const struct tcp_congestion_ops *icsk_ca_ops;
+	u32 icsk_rto;	      /* in ticks */
+	u8 icsk_syn_retries;  /* 0: as the system has it */
 	u8 icsk_ca_state : 5;
 	u8 icsk_ca_setsockopt : 1;
 	u64 icsk_ca_priv[13]; /* what the congestion control keeps of a connection */

@@ -145,8 +145,10 @@ int hs_window(struct bpf_sock_ops *ops)
 	struct bpf_sock *of = ops->sk;
 
 	count_handshakes(ops);
-	if (sk)
+	if (sk) {
 		on_open(ops, sk);
+		choose_least_timeout(ops, sk);
+	}
 	if (has_opened(ops) || !of)
 		return 1;
 	sk = (struct sock *)bpf_skc_to_tcp_sock(of);

@@ -9,7 +9,7 @@ use crate::metrics::MetricsAddress;
 use crate::options::AgentOptions;
 use crate::overrides;
 use crate::question::SOCKET;
-use crate::value::{ColdStart, Namespaces, PortNumber, SizedStart};
+use crate::value::{ColdStart, HandshakeTimer, Namespaces, PortNumber, SizedStart};
 use gateway_client::ClientConfig;
 use gateway_proto::v1::Collector;
 use sequential::sequence::FEWEST;
@@ -171,6 +171,8 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
         tells_starts: false,
         asks_gateway: !options.gateway.is_empty(),
         receive_window: options.receive_window.map_or(0, |bytes| bytes.get()),
+        knows_timers: options.handshake_timer.unwrap_or_default() == HandshakeTimer::Known,
+        rto_min_us: options.rto_min.map_or(0, |ms| ms.get() * 1000),
         only_ports: ports.values().any(|said| said & PortKey::ONLY != 0),
         is_superseded: false,
         paces_cold: options.cold.unwrap_or_default() == ColdStart::Paced,

@@ -15,7 +15,7 @@ const fn field(of: &'static str, name: &'static str, at: usize, size: usize) -> 
 }
 
 /// All fields of all structs, each struct's in their order.
-pub(crate) const FIELDS: [Field; 78] = [
+pub(crate) const FIELDS: [Field; 80] = [
     field("path_key", "netns", 0, 4),
     field("path_key", "bits", 4, 4),
     field("path_key", "address", 8, 16),
@@ -51,6 +51,8 @@ pub(crate) const FIELDS: [Field; 78] = [
     field("settings", "stage", 52, 4),
     field("settings", "stopped_windows", 56, 8),
     field("settings", "stopped_lengths", 64, 32),
+    field("settings", "rto_min_us", 96, 4),
+    field("settings", "spare", 100, 4),
     field("summary", "path", 0, 24),
     field("summary", "lasted_ns", 24, 8),
     field("summary", "bytes_acked", 32, 8),
@@ -91,14 +93,14 @@ pub(crate) const FIELDS: [Field; 78] = [
     field("path", "", 0, 72),
     field("override_key", "", 0, 20),
     field("override", "", 0, 8),
-    field("settings", "", 0, 96),
+    field("settings", "", 0, 104),
     field("summary", "", 0, 112),
     field("decision", "", 0, 72),
     field("inquiry", "", 0, 40),
 ];
 
 /// Constants of the header by their names there.
-pub(crate) const CONSTANTS: [(&str, u32); 42] = [
+pub(crate) const CONSTANTS: [(&str, u32); 43] = [
     ("CONTROL_AUTO", 0),
     ("CONTROL_CUBIC", 1),
     ("CONTROL_BBR", 2),
@@ -112,6 +114,7 @@ pub(crate) const CONSTANTS: [(&str, u32); 42] = [
     ("TELL_STARTS", 64),
     ("ASK_GATEWAY", 128),
     ("PORT_REMOTE", 1 << 16),
+    ("KNOWN_TIMER", 256),
     ("PORT_ONLY", 1),
     ("PORT_EXCEPT", 2),
     ("SUMMARY_WARM", 1),

@@ -8,8 +8,8 @@ use crate::metrics::MetricsAddress;
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::ControlChoice;
 use crate::value::{
-    ColdStart, Factor, Fraction, GatewayAddress, Namespaces, Percentage, PortNumber, SizedStart,
-    Within,
+    ColdStart, Factor, Fraction, GatewayAddress, HandshakeTimer, Namespaces, Percentage, PortNumber,
+    SizedStart, Within,
 };
 use faults::{Fault, FileError};
 use serde::Deserialize;
@@ -83,6 +83,14 @@ pub struct AgentOptions {
     /// Receive window that connections opened here offer from the start; it fixes their receive buffer
     #[arg(long, value_name = "BYTES")]
     pub receive_window: Option<Within<65_536, 1_073_741_823>>,
+
+    /// How long SYNs and SYN-ACKs wait before they go again [default: kernel]
+    #[arg(long, value_enum, value_name = "WAIT")]
+    pub handshake_timer: Option<HandshakeTimer>,
+
+    /// Send again what is not answered after the round trip and at least this, in milliseconds [default: as the kernel]
+    #[arg(long, value_name = "MS")]
+    pub rto_min: Option<Within<10, 200>>,
 
     /// How a connection starts if nothing is remembered of its path [default: paced]
     #[arg(long, value_enum, value_name = "START")]
@@ -187,6 +195,8 @@ impl AgentOptions {
             max_paths,
             mark,
             receive_window,
+            handshake_timer,
+            rto_min,
             cold,
             sized,
             holdout,
@@ -221,6 +231,8 @@ impl AgentOptions {
             max_paths: max_paths.or(file.max_paths),
             mark: mark.or(file.mark),
             receive_window: receive_window.or(file.receive_window),
+            handshake_timer: handshake_timer.or(file.handshake_timer),
+            rto_min: rto_min.or(file.rto_min),
             cold: cold.or(file.cold),
             sized: sized.or(file.sized),
             holdout: holdout.or(file.holdout),

@@ -192,6 +192,8 @@ mod tests {
         asks_gateway: false,
         only_ports: false,
         receive_window: 0,
+        knows_timers: false,
+        rto_min_us: 0,
         paces_cold: false,
         is_superseded: false,
         shares_namespaces: false,

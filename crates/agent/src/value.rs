@@ -37,6 +37,17 @@ pub enum ColdStart {
     Paced,
 }
 
+/// How long SYNs and SYN-ACKs wait for their answers before they go again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandshakeTimer {
+    /// A second, as the kernel has it
+    #[default]
+    Kernel,
+    /// Twice the round trip of their path where that is remembered, 20 ms to a second
+    Known,
+}
+
 /// How wide a transfer begins whose size the application says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]

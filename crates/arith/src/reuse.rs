@@ -90,6 +90,51 @@ pub const fn same_round_trip(now: u32, remembered: u32) -> bool {
     now != 0 && remembered != 0 && now * 2 >= remembered && now <= remembered * 10
 }
 
+/// How long to wait, in microseconds, for the answer to a SYN or SYN-ACK on a path whose smoothed round trip was `srtt_us`:
+/// twice that, at least 20 ms, and by `draw` (its lower 16 bits) up to an eighth more, since connections that begin together
+/// would lose together again what they repeat together. No longer than the second of a path that nobody knows (RFC 6298
+/// §2.1). 0: nothing is known.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::handshake_wait;
+/// assert_eq!(handshake_wait(80_000, 0), 160_000);
+/// // Half of an eighth of 160 ms.
+/// assert_eq!(handshake_wait(80_000, 0x8000), 170_000);
+/// assert_eq!(handshake_wait(1, 0), 20_000);
+/// assert_eq!(handshake_wait(500_000, 0), 1_000_000);
+/// assert_eq!(handshake_wait(0, 0), 0);
+/// ```
+pub const fn handshake_wait(srtt_us: u32, draw: u32) -> u32 {
+    if srtt_us == 0 {
+        return 0;
+    }
+    let twice = srtt_us as u64 * 2;
+    let least = if twice > 20_000 { twice } else { 20_000 };
+    let wait = least + ((least / 8 * (draw as u64 & 0xffff)) >> 16);
+    if wait < 1_000_000 { wait as u32 } else { 1_000_000 }
+}
+
+/// How often a wait of `wait_us` microseconds has to double to be a second or longer; 0 of none. A host that does not
+/// answer is given up after so many SYNs more, and no sooner than if the first had waited for a second.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::doublings_to_second;
+/// assert_eq!(doublings_to_second(1_000_000), 0);
+/// assert_eq!(doublings_to_second(500_000), 1);
+/// // 20, 40, 80, 160, 320, 640, 1280 ms.
+/// assert_eq!(doublings_to_second(20_000), 6);
+/// ```
+pub const fn doublings_to_second(wait_us: u32) -> u32 {
+    let (mut wait, mut doublings) = (wait_us as u64, 0);
+    while wait != 0 && wait < 1_000_000 {
+        wait *= 2;
+        doublings += 1;
+    }
+    doublings
+}
+
 /// The window, in segments, to remember of a loss at `cwnd`: in slow start half of it, the last one
 /// known to go through whole (Padmanabhan & Katz 1998 §3.1); in congestion avoidance one segment less
 /// (Zhang, Qiu & Keshav 2000 §5.2). Never below 1.

@@ -47,6 +47,10 @@ pub struct ConnectionSettings {
     pub tells_starts: bool,
     /// Paths that are not known are asked for as handshakes begin.
     pub asks_gateway: bool,
+    /// SYNs and SYN-ACKs wait as long as answers take on their path, not a second.
+    pub knows_timers: bool,
+    /// Retransmission timeouts are the round trip and at least so much, microseconds; 0: as the kernel has it.
+    pub rto_min_us: u32,
     /// Other programs attend to new connections: those that these have are no others' business.
     pub is_superseded: bool,
 }
@@ -68,6 +72,7 @@ impl ConnectionSettings {
     const END_EPOCHS: u32 = constant("END_EPOCHS");
     const TELL_STARTS: u32 = constant("TELL_STARTS");
     const ASK_GATEWAY: u32 = constant("ASK_GATEWAY");
+    const KNOWN_TIMER: u32 = constant("KNOWN_TIMER");
     const SUPERSEDED: u32 = constant("SUPERSEDED");
 
     /// As the programs have them.
@@ -80,6 +85,7 @@ impl ConnectionSettings {
             | flag(self.ends_epochs, Self::END_EPOCHS)
             | flag(self.tells_starts, Self::TELL_STARTS)
             | flag(self.asks_gateway, Self::ASK_GATEWAY)
+            | flag(self.knows_timers, Self::KNOWN_TIMER)
             | flag(self.is_superseded, Self::SUPERSEDED);
         let mut bytes = [0; Self::SIZE];
         put!(bytes, "settings", "max_age_ns", self.max_age_ns.to_ne_bytes());
@@ -93,6 +99,7 @@ impl ConnectionSettings {
         put!(bytes, "settings", "flags", flags.to_ne_bytes());
         put!(bytes, "settings", "mark", (u32::from(self.mark) << 2).to_ne_bytes());
         put!(bytes, "settings", "receive_window", self.receive_window.to_ne_bytes());
+        put!(bytes, "settings", "rto_min_us", self.rto_min_us.to_ne_bytes());
         put!(bytes, "settings", "canary", self.canary.to_ne_bytes());
         put!(bytes, "settings", "stage", self.stage.to_ne_bytes());
         put!(bytes, "settings", "stopped_windows", self.stopped.windows.to_ne_bytes());

@@ -37,6 +37,7 @@ mod schema;
 mod service;
 mod session;
 mod stale;
+mod timers;
 mod upgrade;
 mod verifier;
 mod warm;

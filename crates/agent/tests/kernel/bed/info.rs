@@ -2,13 +2,16 @@
 
 use nix::{getsockopt_impl, libc, sockopt_impl};
 use std::net::TcpStream;
+use std::time::Duration;
 
 /// What every kernel tells of a connection: the first 104 bytes of `struct tcp_info` (include/uapi/linux/tcp.h).
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[expect(unreachable_pub, reason = "the macro below asks for it")]
 pub struct Info {
-    _before: [u32; 20],
+    _states: [u32; 2],
+    rto_us: u32,
+    _before: [u32; 17],
     snd_cwnd: u32,
     _behind: [u32; 5],
 }
@@ -25,4 +28,10 @@ sockopt_impl!(
 /// The window of this end, segments.
 pub(crate) fn window_of(stream: &TcpStream) -> u32 {
     nix::sys::socket::getsockopt(stream, TcpInfo).unwrap().snd_cwnd
+}
+
+/// How long this end waits for an answer before it sends again.
+pub(crate) fn timeout_of(stream: &TcpStream) -> Duration {
+    let info = nix::sys::socket::getsockopt(stream, TcpInfo).unwrap();
+    Duration::from_micros(info.rto_us.into())
 }

@@ -9,7 +9,7 @@ mod program;
 mod server;
 mod time;
 
-pub(crate) use info::window_of;
+pub(crate) use info::{timeout_of, window_of};
 pub(crate) use log::Delivered;
 pub(crate) use program::{Agent, binary};
 pub(crate) use server::{Server, control_of, finish, is_upon_cubic, read, request};
@@ -233,6 +233,27 @@ impl Bed {
         let address = server.address();
         let connect = || self.cgroup.run(|| TcpStream::connect(address)).flatten();
         self.ask(connect, bytes)
+    }
+
+    /// So many connections that an application in the agent's cgroup opens at once: how long it takes until all are open.
+    pub(crate) fn open_together(&self, server: &Server, count: usize) -> Duration {
+        let address = server.address().into();
+        let connect = || {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+            socket.set_nonblocking(true)?;
+            match socket.connect(&address) {
+                Err(error) if error.raw_os_error() != Some(nix::libc::EINPROGRESS) => Err(error),
+                _ => Ok(socket),
+            }
+        };
+        let all = || (0..count).map(|_| connect()).collect::<io::Result<Vec<_>>>();
+        let all = || self.cgroup.run(all).flatten();
+        timed(|| {
+            let sockets = self.client.namespace().run(all).unwrap().unwrap();
+            let opened = || sockets.iter().all(|socket| socket.peer_addr().is_ok());
+            time::until("all are open", opened);
+        })
+        .0
     }
 
     fn ask(&self, connect: impl FnOnce() -> io::Result<TcpStream> + Send, bytes: u64) -> TcpStream {

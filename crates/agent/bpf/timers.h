@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How long the kernel waits before it sends something again, on paths that are known: for the
+ * answer to a SYN or SYN-ACK (a second, as it comes: RFC 6298 §2.1), and at least for any other
+ * answer (200 ms). If the operator asks for it. */
+#ifndef HEADSTART_TIMERS_H
+#define HEADSTART_TIMERS_H
+
+#include "canary.h"
+
+/* Programs are told that this is the timer to choose, and anything below 1 chooses the kernel's:
+ * for programs of cgroups above. */
+#define KEEP_TIMER (-1)
+
+enum { TCP_NEW_SYN_RECV = 12 };
+
+/* A SYN has come, and there is a whole socket only when the handshake has ended. */
+static inline bool is_request(const struct sock *sk)
+{
+	return sk->__sk_common.skc_state == TCP_NEW_SYN_RECV;
+}
+
+/* The kernel counts time in ticks, of which no program is told how many make a second. But sockets
+ * begin with a second as their timeout, and those that listen, or are about to open, have it still
+ * (TCP_TIMEOUT_INIT, include/net/tcp.h). */
+static inline u32 ticks_of_second(const struct sock *sk)
+{
+	const void *whole = is_request(sk) ? (const void *)sk->__sk_common.skc_listener : sk;
+	u32 ticks = 0;
+
+	bpf_core_read(&ticks, sizeof(ticks), &((struct inet_connection_sock *)whole)->icsk_rto);
+	return ticks;
+}
+
+/* A host that does not answer is given up after so many SYNs. Where they follow each other sooner
+ * there are more of them, so that it takes as long. False for who has chosen how many. */
+static inline bool keep_patience(struct bpf_sock_ops *ops, struct sock *sk, u32 wait_us)
+{
+	int count = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_syn_retries;
+	u8 chosen = 0;
+
+	bpf_core_read(&chosen, sizeof(chosen),
+		      &((struct inet_connection_sock *)sk)->icsk_syn_retries);
+	count += doublings_to_second(wait_us);
+	return !chosen && !bpf_setsockopt(ops, IPPROTO_TCP, TCP_SYNCNT, &count, sizeof(count));
+}
+
+/* The kernel asks how long to wait for the answer to a SYN, or SYN-ACK, of this path. */
+static inline void choose_handshake_timer(struct bpf_sock_ops *ops, struct sock *sk,
+					  const struct path_key *key)
+{
+	struct path *path;
+	u32 wait_us, second;
+
+	if (!(settings.flags & KNOWN_TIMER) || settings.flags & LEAVE_WINDOWS || ops->reply)
+		return;
+	path = bpf_map_lookup_elem(&paths, key);
+	if (!path || bpf_ktime_get_ns() - path->learnt_ns > settings.max_age_ns)
+		return;
+	wait_us = handshake_wait(path->srtt_us, bpf_get_prandom_u32());
+	second = ticks_of_second(sk);
+	if (!wait_us || wait_us >= US_PER_S || !second)
+		return;
+	if (is_request(sk) || keep_patience(ops, sk, wait_us))
+		ops->reply = (u32)(wait_us * (u64)second / US_PER_S) + 1;
+}
+
+/* A connection has opened, and may be other than stock. */
+static inline void choose_least_timeout(struct bpf_sock_ops *ops, const struct sock *sk)
+{
+	u32 least_us = settings.rto_min_us;
+
+	if (least_us && !stays_stock(sk))
+		bpf_setsockopt(ops, IPPROTO_TCP, TCP_BPF_RTO_MIN, &least_us, sizeof(least_us));
+}
+
+#endif

@@ -1,0 +1,90 @@
+//! Timers by what is known of the path, where the operator asks for them: SYNs that were lost go again sooner than after
+//! a second (`--handshake-timer known`), and other segments sooner than 200 ms after a round trip (`--rto-min`).
+
+use crate::bed::{Bed, finish, link_of, timeout_of};
+use calm::calmly;
+use nix::{getsockopt_impl, libc, sockopt_impl};
+use socket2::Domain;
+use std::time::Duration;
+
+/// A page's connections.
+const PAGE: usize = 12;
+
+/// On 1 Mbit/s a SYN of 60 bytes takes half a millisecond: of twelve at once four or five find a place in a queue of three
+/// packets. The others go again after a second each time as the kernel has it, and after 160 to 180 ms where a round trip
+/// of 80 ms is remembered, spread, so that fewer are lost again. Half of the stock time was asked for.
+#[test]
+fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
+    calmly(|| {
+        let Some(bed) = Bed::over(link_of(1, 80, 3)) else { return };
+        let opened_by = |arguments: &[&str]| {
+            let agent = bed.agent(arguments);
+            let server = bed.serve(Domain::IPV4, None);
+            bed.visit_attended(&server, 3000);
+            agent.wait_for_closed(2);
+            bed.open_together(&server, PAGE)
+        };
+        let stock = opened_by(&[]);
+        let known = opened_by(&["--handshake-timer", "known"]);
+        eprintln!("{PAGE} connections: {stock:?}, by what is known {known:?}");
+        assert!(stock >= Duration::from_secs(1), "{stock:?}");
+        assert!(known * 2 <= stock, "{known:?} of {stock:?}");
+    });
+}
+
+sockopt_impl!(
+    /// SYNs that go again before a connection is given up.
+    SynCount,
+    GetOnly,
+    libc::IPPROTO_TCP,
+    libc::TCP_SYNCNT,
+    i32
+);
+
+/// 160 to 180 ms double three times until they are a second: 320, 640, 1280. Linux sends 6 SYNs again as it comes.
+#[test]
+fn a_host_that_does_not_answer_is_given_up_no_sooner() {
+    let Some(bed) = Bed::new() else { return };
+    let agent = bed.agent(&["--handshake-timer", "known"]);
+    let server = bed.serve(Domain::IPV4, None);
+    bed.client.namespace().set_sysctl("net.ipv4.tcp_syn_retries", "6").unwrap();
+    let repeats = || {
+        let closed = agent.closed();
+        let mut stream = bed.open_attended(&server, 3000);
+        let count = nix::sys::socket::getsockopt(&stream, SynCount).unwrap();
+        finish(&mut stream, 3000);
+        drop(stream);
+        agent.wait_for_closed(closed + 2);
+        count
+    };
+    assert_eq!(repeats(), 6, "of a path that nobody knows");
+    assert_eq!(repeats(), 9);
+}
+
+/// After the handshake a timeout is 80 ms and 200 ms, in which the kernel's measure of variation begins; that falls by a
+/// quarter of what it is above its least, each round trip. After 16 requests of 80 ms the 20 ms are left, and what round
+/// trips vary by.
+#[test]
+fn a_timeout_falls_to_the_round_trip_and_what_is_said() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let timeout_by = |arguments: &[&str]| {
+            let _agent = bed.agent(arguments);
+            let server = bed.serve(Domain::IPV4, None);
+            let mut stream = bed.open_attended(&server, 1000);
+            finish(&mut stream, 1000);
+            for _ in 0..16 {
+                Bed::again(&mut stream, 1000);
+            }
+            timeout_of(&stream)
+        };
+        let stock = timeout_by(&[]);
+        let short = timeout_by(&["--rto-min", "20"]);
+        eprintln!("timeouts: {stock:?}, at least 20 ms {short:?}");
+        assert!(stock >= Duration::from_millis(280), "{stock:?}");
+        assert!(short < Duration::from_millis(150), "{short:?}");
+        // Who is to stay stock does.
+        let group = timeout_by(&["--rto-min", "20", "--holdout", "1"]);
+        assert!(group >= Duration::from_millis(280), "{group:?}");
+    });
+}
