@@ -4,6 +4,9 @@
 #ifndef HEADSTART_ARITH_H
 #define HEADSTART_ARITH_H
 
+/* Bytes a second: 5 Mbit/s. */
+#define WIDE_COLD_RATE 625000ULL
+
 static inline u64 part_of_1024(u64 part, u64 whole)
 {
 	return part <= ~0ULL / 1024 ? part * 1024 / whole : part / (whole / 1024);
@@ -47,6 +50,13 @@ static inline bool same_round_trip(u32 now, u32 remembered)
 {
 	return now != 0 && remembered != 0 && (u64)now * 2 >= remembered &&
 	       now <= (u64)remembered * 10;
+}
+
+static inline u32 wide_cold_window(u32 rtt_us, u32 mss)
+{
+	u64 wide = !mss ? 10 : 10 + WIDE_COLD_RATE * (u64)rtt_us / 1000000 / mss;
+
+	return wide < 32 ? wide : 32;
 }
 
 static inline u32 handshake_wait(u32 srtt_us, u32 draw)

@@ -6,6 +6,7 @@
 
 #include "pauses.h"
 #include "starts.h"
+#include "wide.h"
 
 /* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the
  * connection would cost more than the rest. */
@@ -18,6 +19,7 @@ struct beside_cubic {
 	u32 warm_rate;	 /* of that */
 	bool is_special; /* the connection has to be looked up */
 	bool is_starting; /* it is `hs_cubic_start` */
+	bool is_wide;	  /* the same, and `rate` is that of its first window */
 	u8 min_tso;	 /* of that: segments that the kernel sends as one at least */
 };
 
@@ -120,6 +122,7 @@ static inline struct connection *begin_cubic(struct sock *sk)
 		return NULL;
 	cubictcp_init(sk);
 	b->rate = b->is_starting = b->is_special = b->min_tso = b->stock = 0;
+	b->is_wide = false;
 	forget_flights(&b->flights, (struct tcp_sock *)sk);
 	c = begin(sk);
 	if (!c)
@@ -143,8 +146,13 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 
 	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 	b->is_starting = b->is_special = true;
-	if (c && may_search(sk, c))
-		b->rate = begin_search_of(sk, c);
+	if (!c || !may_search(sk, c))
+		return;
+	b->rate = begin_search_of(sk, c);
+	if (b->rate)
+		return;
+	b->rate = widen_cold(sk, c);
+	b->is_wide = b->rate;
 }
 
 /* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where
@@ -171,6 +179,16 @@ static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 		words[i] = kept[i];
 }
 
+/* Something of a first window beyond stock has arrived, or was lost: the rest goes as ever. */
+static inline void end_wide_start(struct sock *sk, struct beside_cubic *b)
+{
+	if (!b->is_wide)
+		return;
+	b->is_wide = false;
+	b->rate = 0;
+	leave_unpaced(sk);
+}
+
 /* Segments have arrived on a connection that is at something out of the ordinary. Not inline:
  * what runs at every ACK is to be short, since its instructions are seldom in a cache. */
 static __noinline void on_special_ack(struct sock *sk, u32 acked)
@@ -181,6 +199,7 @@ static __noinline void on_special_ack(struct sock *sk, u32 acked)
 
 	if (!c)
 		return;
+	end_wide_start(sk, b);
 	grow_stock((struct tcp_sock *)sk, b, acked);
 	on_progress(sk, c);
 	if (c->search.is_on) {
@@ -229,6 +248,7 @@ u32 BPF_PROG(hs_cubic_ssthresh, struct sock *sk)
 	u32 ssthresh = cubictcp_recalc_ssthresh(sk);
 
 	forget_flights(&b->flights, (struct tcp_sock *)sk);
+	end_wide_start(sk, b);
 	b->rate = 0;
 	if (!c)
 		return ssthresh;
@@ -288,6 +308,7 @@ static inline void idle_cubic(struct sock *sk)
 	if (!c)
 		return;
 	end_search(sk, &c->search);
+	end_wide_start(sk, b);
 	b->rate = 0;
 	on_idle(sk, c, &b->flights);
 	leave_stock(sk, b, c);

@@ -100,7 +100,7 @@ pub(crate) const FIELDS: [Field; 80] = [
 ];
 
 /// Constants of the header by their names there.
-pub(crate) const CONSTANTS: [(&str, u32); 43] = [
+pub(crate) const CONSTANTS: [(&str, u32); 44] = [
     ("CONTROL_AUTO", 0),
     ("CONTROL_CUBIC", 1),
     ("CONTROL_BBR", 2),
@@ -115,6 +115,7 @@ pub(crate) const CONSTANTS: [(&str, u32); 43] = [
     ("ASK_GATEWAY", 128),
     ("PORT_REMOTE", 1 << 16),
     ("KNOWN_TIMER", 256),
+    ("WIDE_COLD", 512),
     ("PORT_ONLY", 1),
     ("PORT_EXCEPT", 2),
     ("SUMMARY_WARM", 1),

@@ -193,6 +193,7 @@ mod tests {
         only_ports: false,
         receive_window: 0,
         knows_timers: false,
+        widens_cold: false,
         rto_min_us: 0,
         paces_cold: false,
         is_superseded: false,

@@ -39,6 +39,8 @@ pub struct ConnectionSettings {
     pub receive_window: u32,
     /// Cold starts measure the path, and end slow start by that.
     pub paces_cold: bool,
+    /// They send more than a stock window, too, the rest of it slowly.
+    pub widens_cold: bool,
     /// What is learnt in one network namespace counts in all.
     pub shares_namespaces: bool,
     /// Transfers whose size is known begin so that they end with an epoch (TCP/SPAND).
@@ -68,6 +70,7 @@ impl ConnectionSettings {
     const LEAVE_WINDOWS: u32 = constant("LEAVE_WINDOWS");
     const ONLY_PORTS: u32 = constant("ONLY_PORTS");
     const PACE_COLD: u32 = constant("PACE_COLD");
+    const WIDE_COLD: u32 = constant("WIDE_COLD");
     const SHARE_NAMESPACES: u32 = constant("SHARE_NAMESPACES");
     const END_EPOCHS: u32 = constant("END_EPOCHS");
     const TELL_STARTS: u32 = constant("TELL_STARTS");
@@ -81,6 +84,7 @@ impl ConnectionSettings {
         let flags = flag(self.leaves_windows, Self::LEAVE_WINDOWS)
             | flag(self.only_ports, Self::ONLY_PORTS)
             | flag(self.paces_cold, Self::PACE_COLD)
+            | flag(self.widens_cold, Self::WIDE_COLD)
             | flag(self.shares_namespaces, Self::SHARE_NAMESPACES)
             | flag(self.ends_epochs, Self::END_EPOCHS)
             | flag(self.tells_starts, Self::TELL_STARTS)

@@ -41,5 +41,6 @@ mod timers;
 mod upgrade;
 mod verifier;
 mod warm;
+mod wide;
 mod window;
 mod wishes;

@@ -22,7 +22,7 @@ fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
             let server = bed.serve(Domain::IPV4, None);
             bed.visit_attended(&server, 3000);
             agent.wait_for_closed(2);
-            bed.open_together(&server, PAGE)
+            bed.open_together(&server, PAGE).0
         };
         let stock = opened_by(&[]);
         let known = opened_by(&["--handshake-timer", "known"]);

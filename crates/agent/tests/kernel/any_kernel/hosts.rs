@@ -1,7 +1,7 @@
 //! Two hosts behind an emulated link, or, on a kernel without TUN devices, two addresses of one; a server in a cgroup that
 //! tells how each connection begins; an agent that attends to it.
 
-use crate::bed::{Agent, PATIENCE, window_of};
+use crate::bed::{Agent, PATIENCE, timeout_of, window_of};
 use crate::memory::Memory;
 use agent::schemes::ControlChoice;
 use emulator::{
@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
+use std::time::Duration;
 use std::{env, thread};
 
 /// What an agent is asked for, and what connections get.
@@ -83,6 +84,8 @@ pub(crate) struct Visit {
     pub(crate) control: String,
     /// Its window before anything was sent, segments.
     pub(crate) window: u32,
+    /// How long it would have waited for an answer as it was asked.
+    pub(crate) timeout: Duration,
 }
 
 impl Hosts {
@@ -192,13 +195,15 @@ pub(crate) fn begin(stream: &mut TcpStream, bytes: u64) {
 pub(crate) fn finish(stream: &mut TcpStream, bytes: u64) -> Visit {
     let mut head = [0; HEAD];
     stream.read_exact(&mut head).unwrap();
-    let (name, window) = head.split_at(HEAD - 4);
+    let (name, figures) = head.split_at(HEAD - 8);
+    let figure = |at: usize| u32::from_be_bytes(figures[at..at + 4].try_into().unwrap());
     let mut got = vec![0; bytes as usize];
     stream.read_exact(&mut got).unwrap();
     assert_eq!(fingerprint(&got), fingerprint(&content(bytes)), "{bytes} bytes are what was sent");
     Visit {
         control: String::from_utf8(name.to_vec()).unwrap().trim_end_matches('\0').to_owned(),
-        window: u32::from_be_bytes(window.try_into().unwrap()),
+        window: figure(0),
+        timeout: Duration::from_micros(figure(4).into()),
     }
 }
 
@@ -220,8 +225,8 @@ fn content(bytes: u64) -> Vec<u8> {
     (0..bytes).map(|_| next()).collect()
 }
 
-/// The name of a congestion control, and a window.
-const HEAD: usize = 16 + 4;
+/// The name of a congestion control, a window, a timeout in microseconds.
+const HEAD: usize = 16 + 4 + 4;
 
 /// One request after the other, until the client has enough.
 fn answer(mut stream: TcpStream) {
@@ -229,8 +234,9 @@ fn answer(mut stream: TcpStream) {
     let before = window_of(&stream);
     while stream.read_exact(&mut request).is_ok() {
         let mut answer = socket2::SockRef::from(&stream).tcp_congestion().unwrap();
-        answer.resize(HEAD - 4, 0);
+        answer.resize(HEAD - 8, 0);
         answer.extend(before.to_be_bytes());
+        answer.extend((timeout_of(&stream).as_micros() as u32).to_be_bytes());
         answer.extend(content(u64::from_be_bytes(request)));
         if stream.write_all(&answer).is_err() {
             return;

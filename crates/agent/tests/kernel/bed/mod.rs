@@ -235,8 +235,13 @@ impl Bed {
         self.ask(connect, bytes)
     }
 
-    /// So many connections that an application in the agent's cgroup opens at once: how long it takes until all are open.
-    pub(crate) fn open_together(&self, server: &Server, count: usize) -> Duration {
+    /// So many connections that an application in the agent's cgroup opens at once: they, and how long it takes until all are
+    /// open.
+    pub(crate) fn open_together(
+        &self,
+        server: &Server,
+        count: usize,
+    ) -> (Duration, Vec<TcpStream>) {
         let address = server.address().into();
         let connect = || {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
@@ -252,8 +257,11 @@ impl Bed {
             let sockets = self.client.namespace().run(all).unwrap().unwrap();
             let opened = || sockets.iter().all(|socket| socket.peer_addr().is_ok());
             time::until("all are open", opened);
+            for socket in &sockets {
+                socket.set_nonblocking(false).unwrap();
+            }
+            sockets.into_iter().map(TcpStream::from).collect()
         })
-        .0
     }
 
     fn ask(&self, connect: impl FnOnce() -> io::Result<TcpStream> + Send, bytes: u64) -> TcpStream {

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A cold start of a path that nobody knows, wider than a stock one, if the operator asks for it:
+ * the stock window leaves at once, what is beyond it as fast as a slow path would carry it. One
+ * at a time on a path: others that open with it are stock. */
+#ifndef HEADSTART_WIDE_H
+#define HEADSTART_WIDE_H
+
+#include "connection.h"
+
+/* When paths last had a wide cold start. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct path_key);
+	__type(value, u64);
+} widened SEC(".maps");
+
+/* Nothing speaks against the path: no round trip that does not fit it, no loss in the handshake,
+ * no window that is known to be small. */
+static inline bool is_of_unknown_path(const struct connection *c)
+{
+	return !c->first && (c->start == START_UNKNOWN || c->start == START_OLD);
+}
+
+/* The first within a round trip. Two that ask at the same instant may both be. */
+static inline bool is_alone(const struct path_key *of, u32 rtt_us)
+{
+	struct path_key key = *of;
+	u64 now = bpf_ktime_get_ns(), *was = bpf_map_lookup_elem(&widened, &key);
+
+	if (was && now - *was < rtt_us * NS_PER_US)
+		return false;
+	return !bpf_map_update_elem(&widened, &key, &now, BPF_ANY);
+}
+
+/* It has opened, cold, and may be other than stock. The rate of what is beyond a stock window,
+ * bytes a second; 0: it has that alone. */
+static inline u64 widen_cold(struct sock *sk, struct connection *c)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 rtt_us = tp->srtt_us >> 3;
+	u32 window = wide_cold_window(rtt_us, tp->mss_cache);
+
+	window = window < tp->snd_cwnd_clamp ? window : tp->snd_cwnd_clamp;
+	if (!(settings.flags & WIDE_COLD) || !is_of_unknown_path(c) || window <= tp->snd_cwnd)
+		return 0;
+	/* It leaves no faster than that. */
+	if (sk->sk_pacing_status == SK_PACING_NEEDED || !is_alone(&c->path, rtt_us))
+		return 0;
+	keep_paced(sk);
+	tp->snd_cwnd = c->began_with = window;
+	return WIDE_COLD_RATE;
+}
+
+#endif
