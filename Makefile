@@ -180,6 +180,12 @@ test-upgrades:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture --test-threads 1 live::
 
+# Cold starts with more than a stock window beside the kernel's CUBIC, by turns. Needs root, and minutes of real time.
+.PHONY: test-cold
+test-cold:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
+	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture wide::
+
 # What a gateway gains: first visits to servers that know nothing of the visitor, whose network another server of the site knows,
 # beside the physical limit. Needs root, and minutes of real time.
 .PHONY: measure-gateway

@@ -88,7 +88,16 @@ pub const ASSUMED: &[Assumption] = &[
     of(
         Windows,
         Member("sock_common"),
-        &["skc_daddr", "skc_dport", "skc_num", "skc_family", "skc_state", "skc_listener", "skc_net", "skc_v6_daddr"],
+        &[
+            "skc_daddr",
+            "skc_dport",
+            "skc_num",
+            "skc_family",
+            "skc_state",
+            "skc_listener",
+            "skc_net",
+            "skc_v6_daddr",
+        ],
     ),
     of(
         Windows,

@@ -8,8 +8,8 @@ use crate::metrics::MetricsAddress;
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::ControlChoice;
 use crate::value::{
-    ColdStart, Factor, Fraction, GatewayAddress, HandshakeTimer, Namespaces, Percentage, PortNumber,
-    SizedStart, Within,
+    ColdStart, Factor, Fraction, GatewayAddress, HandshakeTimer, Namespaces, Percentage,
+    PortNumber, SizedStart, Within,
 };
 use faults::{Fault, FileError};
 use serde::Deserialize;

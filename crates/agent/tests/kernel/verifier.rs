@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// all ways behind it; who meant to writes down both figures anew, and those of docs/agent/measurements.md.
 const PROGRAMS: [(&str, u32, u32); 31] = [
     ("hs_getsockopt", 343, 460),
-    ("attend", 4268, 5700),
+    ("attend", 6106, 8100),
     ("hs_setsockopt", 113, 160),
     ("hs_bbr_cong_con", 624, 800),
     ("hs_bbr_cwnd_eve", 30_330, 40_500),
@@ -24,12 +24,12 @@ const PROGRAMS: [(&str, u32, u32); 31] = [
     ("hs_bbr_undo_cwn", 3, 20),
     ("hs_cubic_cong_a", 1779, 2400),
     ("hs_cubic_cwnd_e", 62_907, 84_000),
-    ("hs_cubic_init", 4345, 5800),
+    ("hs_cubic_init", 4495, 5800),
     ("hs_cubic_pkts_a", 4, 20),
     ("hs_cubic_releas", 1013, 1350),
     ("hs_cubic_set_st", 6, 20),
     ("hs_cubic_ssthre", 607, 700),
-    ("hs_cubic_start_", 4571, 6100),
+    ("hs_cubic_start_", 4961, 6600),
     ("hs_cubic_undo_c", 3, 20),
     ("hs_session_cong", 24_126, 30_500),
     ("hs_session_cwnd", 22_043, 29_400),
@@ -38,8 +38,8 @@ const PROGRAMS: [(&str, u32, u32); 31] = [
     ("hs_session_set_", 48, 70),
     ("hs_session_ssth", 1008, 1250),
     ("hs_session_undo", 63, 90),
-    ("hs_window", 17_147, 22_900),
-    ("leave", 17, 30),
+    ("hs_window", 20_775, 27_700),
+    ("leave", 34, 50),
     ("widen", 607, 810),
 ];
 
@@ -77,9 +77,13 @@ fn no_program_keeps_the_verifier_longer_than_it_did() {
     let known: BTreeSet<&str> = PROGRAMS.iter().map(|(name, ..)| *name).collect();
     let unknown: Vec<_> = verified.keys().filter(|name| !known.contains(name.as_str())).collect();
     assert!(unknown.is_empty(), "not in the table: {unknown:?} of {verified:?}");
+    let mut dearer = Vec::new();
     for (name, before, at_most) in PROGRAMS.into_iter().filter(|(name, ..)| is_here(name)) {
         let now = verified.get(name).unwrap_or_else(|| panic!("{name} is gone: {verified:?}"));
         eprintln!("{name:16} {now:6}, was {before:6}");
-        assert!(*now <= at_most, "{name}: {now} instructions, {before} when {at_most} was set");
+        if *now > at_most {
+            dearer.push(format!("{name}: {now} instructions, {before} when {at_most} was set"));
+        }
     }
+    assert!(dearer.is_empty(), "{dearer:#?}");
 }
