@@ -89,6 +89,7 @@ struct connection {
 	struct flights flights; /* of hs_bbr and window.h */
 	struct measure measure; /* of hs_cubic and hs_session */
 	struct search search;	/* of hs_cubic */
+	struct arrived wide;	/* the same: the first ACK of a wide cold start */
 	enum phase phase;
 	u32 history;	  /* HAS_... and SUMMARY_... bits: facts that once true stay true */
 	u8 mark;	  /* ours, on what it sends; 0: none */

@@ -19,7 +19,7 @@ struct beside_cubic {
 	u32 warm_rate;	 /* of that */
 	bool is_special; /* the connection has to be looked up */
 	bool is_starting; /* it is `hs_cubic_start` */
-	bool is_wide;	  /* the same, and `rate` is that of its first window */
+	enum wide wide;	  /* the same: `rate` is that of its first window */
 	u8 min_tso;	 /* of that: segments that the kernel sends as one at least */
 };
 
@@ -122,7 +122,7 @@ static inline struct connection *begin_cubic(struct sock *sk)
 		return NULL;
 	cubictcp_init(sk);
 	b->rate = b->is_starting = b->is_special = b->min_tso = b->stock = 0;
-	b->is_wide = false;
+	b->wide = WIDE_NOT;
 	forget_flights(&b->flights, (struct tcp_sock *)sk);
 	c = begin(sk);
 	if (!c)
@@ -152,7 +152,7 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 	if (b->rate)
 		return;
 	b->rate = widen_cold(sk, c);
-	b->is_wide = b->rate;
+	b->wide = b->rate ? WIDE_SENT : WIDE_NOT;
 }
 
 /* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where
@@ -179,14 +179,26 @@ static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 		words[i] = kept[i];
 }
 
-/* Something of a first window beyond stock has arrived, or was lost: the rest goes as ever. */
+/* It goes on as any other. */
 static inline void end_wide_start(struct sock *sk, struct beside_cubic *b)
 {
-	if (!b->is_wide)
+	if (b->wide == WIDE_NOT)
 		return;
-	b->is_wide = false;
+	b->wide = WIDE_NOT;
 	b->rate = 0;
 	leave_unpaced(sk);
+}
+
+/* Something of a first window beyond stock has arrived. */
+static inline void on_wide_ack(struct sock *sk, struct beside_cubic *b, struct connection *c)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	if (b->wide == WIDE_NOT)
+		return;
+	b->wide = wide_ack(tp, &c->wide, b->wide, c->cold);
+	if (b->wide == WIDE_ENDS)
+		end_wide_start(sk, b);
 }
 
 /* Segments have arrived on a connection that is at something out of the ordinary. Not inline:
@@ -199,7 +211,7 @@ static __noinline void on_special_ack(struct sock *sk, u32 acked)
 
 	if (!c)
 		return;
-	end_wide_start(sk, b);
+	on_wide_ack(sk, b, c);
 	grow_stock((struct tcp_sock *)sk, b, acked);
 	on_progress(sk, c);
 	if (c->search.is_on) {

@@ -15,6 +15,9 @@ struct {
 	__type(value, u64);
 } widened SEC(".maps");
 
+/* Where a connection is with it. */
+enum wide { WIDE_NOT, WIDE_SENT, WIDE_COMES_IN, WIDE_ENDS } __attribute__((packed));
+
 /* Nothing speaks against the path: no round trip that does not fit it, no loss in the handshake,
  * no window that is known to be small. */
 static inline bool is_of_unknown_path(const struct connection *c)
@@ -50,6 +53,36 @@ static inline u64 widen_cold(struct sock *sk, struct connection *c)
 	keep_paced(sk);
 	tp->snd_cwnd = c->began_with = window;
 	return WIDE_COLD_RATE;
+}
+
+/* Segments of the stock window, which left as a burst, whose gaps are looked at: of ten one or two
+ * come with the first ACK. */
+#define WIDE_LOOKS_AT 8
+
+/* Segments have arrived. When the burst has come in, it tells whether the path is as fast as it
+ * was taken to be. If not, slow start ends at the window that fills the path: the rest of the
+ * first window is in its queue, and would be doubled. */
+static inline enum wide wide_ack(struct tcp_sock *tp, struct arrived *first, enum wide at, u32 cold)
+{
+	u32 count = tp->delivered - first->delivered, elapsed_us = (u32)tp->tcp_mstamp - first->us;
+	u64 gap, window;
+
+	if (at == WIDE_SENT) {
+		first->us = tp->tcp_mstamp;
+		first->delivered = tp->delivered;
+		return WIDE_COMES_IN;
+	}
+	if (count < WIDE_LOOKS_AT)
+		return WIDE_COMES_IN;
+	gap = train_gap(elapsed_us, count);
+	if (train_carried(tp->mss_cache, gap) >= WIDE_COLD_RATE || !gap)
+		return WIDE_ENDS;
+	window = train_window(tp->rtt_min.s[0].v, gap);
+	window = window > cold ? window : cold;
+	tp->snd_ssthresh = window;
+	if (tp->snd_cwnd > window)
+		tp->snd_cwnd = window;
+	return WIDE_ENDS;
 }
 
 #endif
