@@ -221,7 +221,7 @@ static __noinline void on_special_ack(struct sock *sk, u32 acked)
 		if (!c->search.is_on)
 			b->rate = 0;
 	}
-	b->is_special = is_special(c);
+	b->is_special = is_special(c) | (b->wide != WIDE_NOT);
 	if (b->is_starting && !b->is_special)
 		go_on_as_cubic(sk, c);
 	b->is_special |= b->is_starting;

@@ -40,13 +40,17 @@ pub struct LendingTerms {
 pub struct Lender {
     paths: DestinationTable<ProvenPath>,
     accounts: DestinationTable<Account>,
+    /// When paths last had a cold start wider than stock.
+    widened: DestinationTable<Instant>,
 }
 
 impl Default for Lender {
     fn default() -> Self {
-        let (paths, accounts) =
-            (DestinationTable::new(MAX_PATHS), DestinationTable::new(MAX_ACCOUNTS));
-        Self { paths, accounts }
+        Self {
+            paths: DestinationTable::new(MAX_PATHS),
+            accounts: DestinationTable::new(MAX_ACCOUNTS),
+            widened: DestinationTable::new(MAX_ACCOUNTS),
+        }
     }
 }
 
@@ -117,6 +121,23 @@ impl Lender {
         let (path, account) = self.known(remote, true)?;
         let window = account.reserve(now, (&path, request), terms)?;
         Some((window, path))
+    }
+
+    /// A connection to a path that nobody knows would begin with more than a stock window: true if no other has done so within
+    /// a round trip of `rtt_us` microseconds. Then it has.
+    pub fn begin_wide(&mut self, (now, remote): (Instant, IpAddr), rtt_us: u32) -> bool {
+        let round = Duration::from_micros(rtt_us.into());
+        match self.widened.entry(key(remote)) {
+            Some(last) if now.saturating_since(*last) < round => false,
+            Some(last) => {
+                *last = now;
+                true
+            }
+            None => {
+                self.widened.entry_or(key(remote), || now);
+                true
+            }
+        }
     }
 
     /// So many segments of what was lent `since` are not used.

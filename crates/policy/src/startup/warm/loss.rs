@@ -34,6 +34,7 @@ impl Warm {
             self.fall = Some(Fall::Measured(sample));
         }
         if !self.models {
+            self.wide.end(&mut self.pacing);
             self.end_search();
             self.leave_stock();
         }

@@ -1,5 +1,5 @@
 //! The agent's warm start: a connection begins with what is remembered of its path, paced, in the first round trip, and teaches
-//! the path what it proves. A cold start measures the path as it goes (`search`).
+//! the path what it proves. A cold start measures the path as it goes (`search`), and may begin wider than stock (`wide`).
 //!
 //! The same decisions run in the Linux kernel (`crates/agent/bpf/connection.h`, `starts.h`, `cubic.h`, `bbr.h`), whose names
 //! the phases and steps have. They are on top of the start-up that a stock connection has: HyStart under CUBIC, BBR's own
@@ -16,9 +16,10 @@ mod options;
 mod pacing;
 mod search;
 mod starts;
+mod wide;
 
 pub use member::{MEMBER, MemberStart};
-pub use options::{SIZE, WarmOptions};
+pub use options::{ColdStart, SIZE, WarmOptions};
 
 use super::attended::{Attendance, Attended, Situation};
 use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
@@ -36,6 +37,7 @@ use options::{CAP, COLD, EPOCHS, HALF_LIFE, MAX_AGE};
 use pacing::SocketPacing;
 use search::Search;
 use units::Instant;
+use wide::{Arrived, WideStart};
 
 /// The agent's warm start.
 pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
@@ -86,6 +88,7 @@ pub struct Warm {
     flights: Flights,
     measure: TrainMeasure,
     search: Search,
+    wide: WideStart,
     stock: BesideStock,
     pacing: SocketPacing,
     /// Pacing was switched on by this policy, and outlasts the first flight until slow start ends.
@@ -120,6 +123,7 @@ impl Warm {
             flights: Flights::default(),
             measure: TrainMeasure::default(),
             search: Search::default(),
+            wide: WideStart::default(),
             stock: BesideStock::default(),
             pacing: SocketPacing::new(is_paced),
             is_paced: false,
@@ -146,6 +150,7 @@ impl Warm {
             || self.phase == WarmPhase::Idle
             || self.is_paced
             || self.search.is_on
+            || self.wide.is_on()
     }
 
     /// Segments have arrived and nothing is missing (`on_progress`).
@@ -184,7 +189,7 @@ impl Warm {
 
     /// Searches, at its beginning.
     fn begin_search(&mut self, window: &mut Window, at: &Situation<'_>) {
-        if !self.options.measures_cold || at.sent_total > 0 {
+        if self.options.cold == ColdStart::Stock || at.sent_total > 0 {
             return;
         }
         let may_pace = self.is_paced || !self.pacing.is_on();
@@ -215,6 +220,8 @@ impl Warm {
     /// What follows an ACK while the connection is out of the ordinary (`on_special_ack`).
     fn on_special_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
         let mss = window.mss();
+        let arrived = Arrived { at_us: clock_us(at.now), delivered: self.delivered };
+        self.wide.on_ack(window, (at.min_rtt_us(), self.cold), arrived, &mut self.pacing);
         self.stock.grow(at.max_in_flight.div_ceil(mss), acked.into());
         self.on_progress(window, at);
         if self.search.is_on {
@@ -280,6 +287,7 @@ impl Attended for Warm {
         if self.models {
             return;
         }
+        self.wide.end(&mut self.pacing);
         self.end_search();
         if self.in_first_flight() {
             self.end_first_flight(WarmPhase::Stock);

@@ -10,12 +10,23 @@ use units::Duration;
 pub struct WarmOptions {
     /// Which memories are believed, and how far.
     pub terms: LendingTerms,
-    /// Cold starts measure the path (`--cold paced`).
-    pub measures_cold: bool,
+    /// How a connection starts of whose path nothing is known (`--cold`).
+    pub cold: ColdStart,
     /// The application says before each transfer how large it is (`HEADSTART_SIZE`).
     pub hears_size: bool,
     /// Transfers whose size is known begin so that they end with an epoch.
     pub ends_epochs: bool,
+}
+
+/// How a connection starts of whose path nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColdStart {
+    /// Stock slow start.
+    Stock,
+    /// It measures the path, and ends slow start by the result.
+    Paced,
+    /// The same, with up to 32 segments at first: ten at once, the others at 5 Mbit/s.
+    Wide,
 }
 
 pub(super) static CAP: Parameter<u32> =
@@ -35,11 +46,11 @@ pub(super) static HALF_LIFE: Parameter<u32> = Parameter::text(
     "warm: half of a remembered window is believed after so many round trips (--half-life of the agent)",
 );
 
-pub(super) static COLD: Parameter<bool> = Parameter::choice(
+pub(super) static COLD: Parameter<ColdStart> = Parameter::choice(
     "warm_cold",
-    &[("paced", true), ("stock", false)],
+    &[("paced", ColdStart::Paced), ("wide", ColdStart::Wide), ("stock", ColdStart::Stock)],
     "paced",
-    "warm: cold starts pace by what they measure, or stay stock (--cold of the agent)",
+    "warm: cold starts pace by what they measure, also begin with more than a stock window, or stay stock (--cold of the agent)",
 );
 
 /// Whether the server says sizes.
@@ -62,7 +73,7 @@ impl WarmOptions {
         let (cap, half_life_rtts) = (setup.get(&CAP), setup.get(&HALF_LIFE));
         Self {
             terms: LendingTerms { max_age: setup.get(&MAX_AGE), half_life_rtts, cap },
-            measures_cold: setup.get(&COLD),
+            cold: setup.get(&COLD),
             hears_size: setup.get(&SIZE),
             ends_epochs: setup.get(&EPOCHS),
         }

@@ -44,6 +44,11 @@ impl Search {
         pacing.search_rate = self.rate(window, measure);
     }
 
+    /// It has a rate to send at.
+    pub(super) const fn is_pacing(&self) -> bool {
+        self.is_pacing
+    }
+
     /// An eighth faster than what is believed, bytes a second; 0: as the kernel will.
     fn rate(&self, window: &Window, measure: &TrainMeasure) -> u64 {
         if self.is_pacing { trains::rate(window.mss() as u32, measure.best()) } else { 0 }

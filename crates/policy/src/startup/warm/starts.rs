@@ -2,13 +2,14 @@
 //! says of the size.
 
 use super::pacing::rate_of;
-use super::{Warm, WarmPhase, clock_us};
+use super::{ColdStart, Warm, WarmPhase, clock_us};
 use crate::startup::PendingData;
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use arith::epoch::{PathShare, WindowChoice};
 use arith::flights::Flights;
-use arith::reuse::{first_window, pacing_rate};
+use arith::reuse::{first_window, pacing_rate, wide_cold_window};
+use memory::{ColdReason, Lender};
 use units::Duration;
 
 impl Warm {
@@ -28,8 +29,31 @@ impl Warm {
             return;
         }
         self.stock.begin(self.in_first_flight() && self.is_paced, self.cold.into());
-        self.is_starting = self.options.measures_cold;
+        self.is_starting = self.options.cold != ColdStart::Stock;
         self.begin_search(window, at);
+        if self.options.cold == ColdStart::Wide && lossless && !self.search.is_pacing() {
+            self.widen_cold(window, at);
+        }
+    }
+
+    /// More than a stock window on a path that nobody knows, of which nobody else has had so much within a round trip.
+    fn widen_cold(&mut self, window: &mut Window, at: &Situation<'_>) {
+        let mss = window.mss();
+        let widest = u64::from(wide_cold_window(at.srtt_us(), mss as u32)) * mss;
+        let Some(attendance) = &self.attendance else { return };
+        let may_widen = |lender: &mut Lender, remote| {
+            let opens = (at.srtt_us(), self.cold);
+            let why = lender.recall((at.now, remote), opens, &self.options.terms);
+            let is_unknown = matches!(why, Err(ColdReason::Unknown | ColdReason::Old));
+            is_unknown && lender.begin_wide((at.now, remote), at.srtt_us())
+        };
+        if self.in_first_flight() || widest <= window.cwnd() || self.pacing.is_on() {
+            return;
+        }
+        if attendance.lender(may_widen) {
+            self.wide.begin(&mut self.pacing);
+            window.set_cwnd(widest, Cause::Seed);
+        }
     }
 
     /// It sends, and had nothing outstanding (`start_cubic`, `start_bbr`, `on_start`).

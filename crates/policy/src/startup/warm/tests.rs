@@ -1,7 +1,7 @@
 //! Steps worked out by hand: segments of 1000 bytes, a round trip of 80 ms, a stock window of ten. The rules are those of
 //! docs/agent/design.md.
 
-use super::{MemberStart, Warm, WarmOptions};
+use super::{ColdStart, MemberStart, Warm, WarmOptions};
 use crate::ack::{AckSample, RttEstimator};
 use crate::config::ConnectionConfig;
 use crate::startup::attended::{Attendance, Attended, SharedAttendant, Situation};
@@ -21,7 +21,7 @@ fn at(ms: u64) -> Instant {
 
 fn options() -> WarmOptions {
     let terms = LendingTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
-    WarmOptions { terms, measures_cold: true, hears_size: false, ends_epochs: false }
+    WarmOptions { terms, cold: ColdStart::Paced, hears_size: false, ends_epochs: false }
 }
 
 /// A host that remembers so many segments of the path, learnt at 0, at which slow start had not ended.
@@ -213,6 +213,68 @@ fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
     line.start(&mut warm, 30);
     assert_eq!(line.segments(), 21);
     assert!(line.window.pacing_order().unwrap().is_on);
+}
+
+/// 625 kB/s carry 50 segments of 1000 bytes in 80 ms: 32 are the most. Of the path that `ms` between segments tell after nine
+/// of them: segments of window, of threshold.
+fn wide_start(ms: u64) -> (u64, Option<u64>, Line) {
+    let host = SharedAttendant::default();
+    let wide = WarmOptions { cold: ColdStart::Wide, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!(line.segments(), 32);
+    line.start(&mut warm, 32);
+    for n in 0..9 {
+        let order = line.window.pacing_order().unwrap();
+        assert_eq!((order.is_on, order.fixed), (true, Some(Rate::from_bps(5_000_000))));
+        line.arrive(&mut warm, 80 + n * ms, 1);
+    }
+    let ends = line.window.ssthresh();
+    (line.segments(), (ends < u64::MAX).then_some(ends / MSS), line)
+}
+
+#[test]
+fn a_wide_start_goes_on_as_any_other_where_the_path_is_as_fast() {
+    // A segment in a millisecond is 8 Mbit/s.
+    let (window, threshold, line) = wide_start(1);
+    assert_eq!((window, threshold), (32, None));
+    let order = line.window.pacing_order().unwrap();
+    assert_eq!((order.is_on, order.fixed), (false, None));
+}
+
+#[test]
+fn a_wide_start_ends_slow_start_where_the_path_is_slower() {
+    // A segment in 4 ms is 2 Mbit/s: 20 of them fill 80 ms, and three.
+    let (window, threshold, _) = wide_start(4);
+    assert_eq!((window, threshold), (23, Some(23)));
+    // In 12 ms it is 667 kbit/s: 6 and three would be fewer than a stock window.
+    let (window, threshold, _) = wide_start(12);
+    assert_eq!((window, threshold), (10, Some(10)));
+}
+
+#[test]
+fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
+    let host = SharedAttendant::default();
+    let wide = WarmOptions { cold: ColdStart::Wide, ..options() };
+    let windows = [0, 79, 80].map(|ms| {
+        let (mut line, mut warm) = (Line::new(ms), Warm::new(wide, (false, false)));
+        line.open(&mut warm, &host);
+        line.segments()
+    });
+    assert_eq!(windows, [32, 10, 32]);
+}
+
+#[test]
+fn a_loss_ends_a_wide_start() {
+    let host = SharedAttendant::default();
+    let wide = WarmOptions { cold: ColdStart::Wide, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 32);
+    line.now = at(90);
+    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    let order = line.window.pacing_order().unwrap();
+    assert_eq!((order.is_on, order.fixed), (false, None));
 }
 
 #[test]

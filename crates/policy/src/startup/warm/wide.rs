@@ -1,0 +1,82 @@
+//! A cold start with more than a stock window (`warm_cold=wide`): the stock window leaves at once, what is beyond it as fast
+//! as a slow path would carry it. When the stock window has come in it tells whether the path is as fast as that; if not, slow
+//! start ends at the window that fills the path (docs/adr/0027-agents-timers-and-wide-starts.md; `wide.h` of the agent).
+
+use super::pacing::SocketPacing;
+use crate::window::{Cause, Window};
+use arith::reuse::WIDE_COLD_RATE;
+use arith::trains;
+
+/// Segments of the stock window whose gaps are looked at: of ten one or two come with the first ACK.
+const LOOKS_AT: u32 = 8;
+
+/// An ACK: when it came, by the socket's clock, and what had been delivered with it. Both wrap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    pub(super) at_us: u32,
+    pub(super) delivered: u32,
+}
+
+/// Where a connection is with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum WideStart {
+    /// It has none, or that is over.
+    #[default]
+    Not,
+    /// Nothing has arrived.
+    Sent,
+    /// Since this ACK.
+    ComesIn(Arrived),
+}
+
+impl WideStart {
+    pub(super) const fn is_on(&self) -> bool {
+        !matches!(self, Self::Not)
+    }
+
+    /// The window is wide.
+    pub(super) const fn begin(&mut self, pacing: &mut SocketPacing) {
+        *self = Self::Sent;
+        pacing.keep_paced();
+        pacing.search_rate = WIDE_COLD_RATE;
+    }
+
+    /// It goes on as any other.
+    pub(super) const fn end(&mut self, pacing: &mut SocketPacing) {
+        if self.is_on() {
+            *self = Self::Not;
+            pacing.search_rate = 0;
+            pacing.leave_unpaced();
+        }
+    }
+
+    /// Segments have arrived; it would have begun with `cold`.
+    pub(super) fn on_ack(
+        &mut self,
+        window: &mut Window,
+        (min_rtt_us, cold): (u32, u32),
+        now: Arrived,
+        pacing: &mut SocketPacing,
+    ) {
+        let first = match *self {
+            Self::Not => return,
+            Self::Sent => return *self = Self::ComesIn(now),
+            Self::ComesIn(first) => first,
+        };
+        let count = now.delivered.wrapping_sub(first.delivered);
+        if count < LOOKS_AT {
+            return;
+        }
+        self.end(pacing);
+        let mss = window.mss();
+        let gap = trains::gap(now.at_us.wrapping_sub(first.at_us), count);
+        if gap == 0 || trains::carried(mss as u32, gap) >= WIDE_COLD_RATE {
+            return;
+        }
+        let full = trains::window(min_rtt_us, gap).max(cold.into()) * mss;
+        window.set_ssthresh(full, Cause::HyStart);
+        if window.cwnd() > full {
+            window.set_cwnd(full, Cause::HyStart);
+        }
+    }
+}
