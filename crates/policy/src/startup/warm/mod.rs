@@ -19,7 +19,7 @@ mod starts;
 mod wide;
 
 pub use member::{MEMBER, MemberStart};
-pub use options::{ColdStart, SIZE, WarmOptions};
+pub use options::{ColdOpening, SIZE, WarmOptions};
 
 use super::attended::{Attendance, Attended, Situation};
 use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
@@ -189,7 +189,7 @@ impl Warm {
 
     /// Searches, at its beginning.
     fn begin_search(&mut self, window: &mut Window, at: &Situation<'_>) {
-        if self.options.cold == ColdStart::Stock || at.sent_total > 0 {
+        if self.options.cold == ColdOpening::Stock || at.sent_total > 0 {
             return;
         }
         let may_pace = self.is_paced || !self.pacing.is_on();

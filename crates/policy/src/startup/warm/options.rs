@@ -11,7 +11,7 @@ pub struct WarmOptions {
     /// Which memories are believed, and how far.
     pub terms: LendingTerms,
     /// How a connection starts of whose path nothing is known (`--cold`).
-    pub cold: ColdStart,
+    pub cold: ColdOpening,
     /// The application says before each transfer how large it is (`HEADSTART_SIZE`).
     pub hears_size: bool,
     /// Transfers whose size is known begin so that they end with an epoch.
@@ -20,7 +20,7 @@ pub struct WarmOptions {
 
 /// How a connection starts of whose path nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColdStart {
+pub enum ColdOpening {
     /// Stock slow start.
     Stock,
     /// It measures the path, and ends slow start by the result.
@@ -46,9 +46,9 @@ pub(super) static HALF_LIFE: Parameter<u32> = Parameter::text(
     "warm: half of a remembered window is believed after so many round trips (--half-life of the agent)",
 );
 
-pub(super) static COLD: Parameter<ColdStart> = Parameter::choice(
+pub(super) static COLD: Parameter<ColdOpening> = Parameter::choice(
     "warm_cold",
-    &[("paced", ColdStart::Paced), ("wide", ColdStart::Wide), ("stock", ColdStart::Stock)],
+    &[("paced", ColdOpening::Paced), ("wide", ColdOpening::Wide), ("stock", ColdOpening::Stock)],
     "paced",
     "warm: cold starts pace by what they measure, also begin with more than a stock window, or stay stock (--cold of the agent)",
 );

@@ -2,7 +2,7 @@
 //! says of the size.
 
 use super::pacing::rate_of;
-use super::{ColdStart, Warm, WarmPhase, clock_us};
+use super::{ColdOpening, Warm, WarmPhase, clock_us};
 use crate::startup::PendingData;
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
@@ -29,9 +29,9 @@ impl Warm {
             return;
         }
         self.stock.begin(self.in_first_flight() && self.is_paced, self.cold.into());
-        self.is_starting = self.options.cold != ColdStart::Stock;
+        self.is_starting = self.options.cold != ColdOpening::Stock;
         self.begin_search(window, at);
-        if self.options.cold == ColdStart::Wide && lossless && !self.search.is_pacing() {
+        if self.options.cold == ColdOpening::Wide && lossless && !self.search.is_pacing() {
             self.widen_cold(window, at);
         }
     }

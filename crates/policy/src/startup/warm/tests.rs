@@ -1,7 +1,7 @@
 //! Steps worked out by hand: segments of 1000 bytes, a round trip of 80 ms, a stock window of ten. The rules are those of
 //! docs/agent/design.md.
 
-use super::{ColdStart, MemberStart, Warm, WarmOptions};
+use super::{ColdOpening, MemberStart, Warm, WarmOptions};
 use crate::ack::{AckSample, RttEstimator};
 use crate::config::ConnectionConfig;
 use crate::startup::attended::{Attendance, Attended, SharedAttendant, Situation};
@@ -21,7 +21,7 @@ fn at(ms: u64) -> Instant {
 
 fn options() -> WarmOptions {
     let terms = LendingTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
-    WarmOptions { terms, cold: ColdStart::Paced, hears_size: false, ends_epochs: false }
+    WarmOptions { terms, cold: ColdOpening::Paced, hears_size: false, ends_epochs: false }
 }
 
 /// A host that remembers so many segments of the path, learnt at 0, at which slow start had not ended.
@@ -219,7 +219,7 @@ fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
 /// of them: segments of window, of threshold.
 fn wide_start(ms: u64) -> (u64, Option<u64>, Line) {
     let host = SharedAttendant::default();
-    let wide = WarmOptions { cold: ColdStart::Wide, ..options() };
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
     line.open(&mut warm, &host);
     assert_eq!(line.segments(), 32);
@@ -255,7 +255,7 @@ fn a_wide_start_ends_slow_start_where_the_path_is_slower() {
 #[test]
 fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
     let host = SharedAttendant::default();
-    let wide = WarmOptions { cold: ColdStart::Wide, ..options() };
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let windows = [0, 79, 80].map(|ms| {
         let (mut line, mut warm) = (Line::new(ms), Warm::new(wide, (false, false)));
         line.open(&mut warm, &host);
@@ -267,7 +267,7 @@ fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
 #[test]
 fn a_loss_ends_a_wide_start() {
     let host = SharedAttendant::default();
-    let wide = WarmOptions { cold: ColdStart::Wide, ..options() };
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
     line.open(&mut warm, &host);
     line.start(&mut warm, 32);
