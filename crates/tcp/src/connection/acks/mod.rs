@@ -67,7 +67,9 @@ impl Connection {
             info.dsack = self.digest_sack(segment, una, &mut info.progress);
         }
         info.duplicate = self.is_duplicate(segment, una == una_before && !window_changed, &info);
-        info.echoes_original = self.echoes_original(segment);
+        // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's RACK goes by round trips
+        // alone there (`tcp_rack_advance`).
+        info.echoes_original = info.advanced() && self.echoes_original(segment);
         let acked = acked_payload(una_before, una, self.written);
         path.on_acked(acked);
         self.sample_rtt(now, path, &info, segment);
