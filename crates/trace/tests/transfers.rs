@@ -4,9 +4,9 @@ mod common;
 
 use capture::Observed;
 use common::collect::{Collected, collect};
-use common::wire::{ISN, MSS, Wire, ack_of, at};
 use common::{Exchange, Pipe, Scenario, run};
 use tcp::{Flags, Scheme};
+use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of, at};
 use trace::{EngineConfig, SenderModel, SenderModels, TimeShare, TraceEngine, TransferReport};
 use units::{Duration, Instant, SeqNum};
 
@@ -122,7 +122,7 @@ fn waiting_for_the_timer_is_counted_where_there_are_timeouts() {
 /// ACK of the answer reaches the server 100 ms after the capture saw it and ends the transfer: the silence belongs to none.
 #[test]
 fn silence_after_an_answer_is_no_pause_of_it_at_the_client_either() {
-    let mut wire = Wire::new();
+    let mut wire = CapturedWire::new();
     let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
     wire.other(0, false, syn);
     let flags = Flags::SYN.with(Flags::ACK);
@@ -148,7 +148,7 @@ fn silence_after_an_answer_is_no_pause_of_it_at_the_client_either() {
 /// changed places. Its bytes count once, also those that the capture shows as a retransmission alone.
 #[test]
 fn bytes_that_were_lost_or_overtaken_before_the_capture_count_once() {
-    let mut wire = Wire::new();
+    let mut wire = CapturedWire::new();
     wire.open(0, true);
     wire.ask(110, 0, 300, 0);
     wire.send(110, [0, 3, 2, 4]);
