@@ -60,11 +60,12 @@ impl TracedConnection {
         with: &mut Digesting<'_, S>,
     ) {
         let start = self.halves[side].data_start(segment);
-        // A request that goes again, because all that answered it was lost, asks for nothing more.
+        // A request that goes again, because all that answered it was lost, asks for nothing more. When it came still tells when
+        // the server may have begun to answer.
         let asked = self.halves[side].fresh_payload(start, segment);
         if let Some(predictor) = &mut self.halves[1 - side].predictor {
             predictor.on_ack(ack);
-            if asked > 0 {
+            if segment.payload > 0 {
                 predictor.on_request(segment.at, asked);
             }
         }
