@@ -69,9 +69,18 @@ impl Counts {
         if self.0.is_empty() {
             return CumulativeDistribution::default();
         }
+        // All quantiles in one pass: `Histogram::value_at_quantile` makes one for each.
+        let (mut recorded, mut value, mut passed) = (self.0.iter_recorded(), 0, 0);
         for step in 0..=STEPS {
             let share = f64::from(step) / f64::from(STEPS);
-            let value = self.0.value_at_quantile(share) as f64 * unit;
+            let needed = ((share * self.0.len() as f64).ceil() as u64).max(1);
+            while passed < needed
+                && let Some(next) = recorded.next()
+            {
+                (value, passed) = (next.value_iterated_to(), passed + next.count_at_value());
+            }
+            let value = if step == 0 { self.0.lowest_equivalent(value) } else { value };
+            let value = value as f64 * unit;
             match steps.last_mut().filter(|last| last.value == value) {
                 Some(last) => last.share = share,
                 None => steps.push(CumulativeStep { value, share }),

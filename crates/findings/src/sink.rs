@@ -60,6 +60,7 @@ impl FindingsSink {
         }
     }
 
+    #[inline]
     fn end_epoch(&mut self, epoch: Option<Box<Epoch>>, now: Instant) {
         if let Some(epoch) = epoch {
             self.epochs.add(&epoch);

@@ -1,13 +1,10 @@
 //! The engine: segments in, connections told apart, results out.
 
+use crate::config::EngineConfig;
 use crate::connection::{Digesting, TracedConnection};
-use crate::profile::{SenderModel, SenderModels, SenderProfile};
-use crate::sender::PARK_AFTER;
-use crate::servers::NamedServers;
 use crate::sink::TraceSink;
 use crate::summary::TraceEnd;
 use crate::table::{ConnectionTable, FoundPlace};
-use crate::vantage::Vantage;
 use capture::Observed;
 use segment::Flags;
 use units::{Duration, Instant};
@@ -17,52 +14,6 @@ const SWEEP_EVERY: u64 = 256;
 
 /// A clock that goes back by more was set, and what follows is another capture.
 const CLOCK_SET: Duration = Duration::from_secs(60);
-
-/// What the engine is told of its input, and its limits.
-#[derive(Clone, Debug)]
-pub struct EngineConfig {
-    /// What senders run.
-    pub models: SenderModels,
-    /// Where the capture was made; `None`: as the handshake of each connection tells.
-    pub vantage: Option<Vantage>,
-    /// What servers send is ignored, as if it had not been captured: their senders are predicted.
-    pub acks_only: bool,
-    /// Who is the server where no handshake tells; segments of others are counted and passed over.
-    pub servers: NamedServers,
-    /// A named server is the server also of connections that it opens itself.
-    pub named_open: bool,
-    /// Connections that are followed at most; beyond that the least recently used one is evicted.
-    pub max_connections: usize,
-    /// A sender without packets for so long is kept as a few numbers, and an answer that pauses for longer is over.
-    pub park_after: Duration,
-    /// A connection without packets for so long is over.
-    pub idle_timeout: Duration,
-}
-
-impl Default for EngineConfig {
-    fn default() -> Self {
-        Self {
-            models: SenderModels::all(SenderModel::of(SenderProfile::Linux)),
-            vantage: None,
-            acks_only: false,
-            servers: NamedServers::default(),
-            named_open: false,
-            max_connections: 1 << 20,
-            park_after: PARK_AFTER,
-            idle_timeout: Duration::from_secs(300),
-        }
-    }
-}
-
-impl EngineConfig {
-    /// What connections share while a segment is digested.
-    fn digesting<'a, S>(&'a self, sink: &'a mut S) -> Digesting<'a, S> {
-        let Self { models, acks_only, vantage, servers, named_open, park_after, .. } = self;
-        let named = named_open.then_some(servers);
-        let (acks_only, vantage, park_after) = (*acks_only, *vantage, *park_after);
-        Digesting { models, acks_only, vantage, named, park_after, sink }
-    }
-}
 
 /// Counts of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,15 +146,14 @@ impl EnginePart {
             },
             None => self.begin(segment, told),
         };
-        let mut with = self.config.digesting(told.sink);
-        if let Some(connection) = self.table.at(place) {
-            let was_over = connection.is_over();
+        if let Some(connection) = self.table.touch(place, segment.at) {
+            let was_over = connection.is_over;
+            let mut with = Digesting { config: &self.config, sink: told.sink };
             connection.on_segment(side, segment, &mut with);
-            if !was_over && connection.is_over() {
-                with.sink.on_over(&connection.told_of_server(), segment.at);
+            if connection.is_over && !was_over {
+                told.sink.on_over(&connection.told_of_server(), segment.at);
             }
         }
-        self.table.touch(place, segment.at);
         if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
             self.sweep(told.sink);
         }
@@ -213,7 +163,9 @@ impl EnginePart {
     fn sweep<S: TraceSink>(&mut self, sink: &mut S) {
         if let Some(then) = self.now.as_nanos().checked_sub(self.config.park_after.as_nanos()) {
             let then = Instant::from_nanos(then);
-            while let Some(place) = self.table.park_before(then, &mut self.config.digesting(sink)) {
+            while let Some(place) =
+                self.table.park_before(then, &mut Digesting { config: &self.config, sink })
+            {
                 self.finish(place, TraceEnd::Closed, sink);
             }
         }
@@ -258,7 +210,7 @@ impl EnginePart {
 
     fn finish<S: TraceSink>(&mut self, place: u32, end: TraceEnd, sink: &mut S) {
         if let Some(mut connection) = self.table.remove(place) {
-            let mut with = self.config.digesting(sink);
+            let mut with = Digesting { config: &self.config, sink };
             connection.finish(&mut with);
             let end = connection.end().unwrap_or(end);
             with.sink.on_connection(&connection.summary(end));

@@ -172,6 +172,17 @@ impl Half {
         self.high
     }
 
+    /// The offset at which the data of a segment begins, behind a SYN.
+    pub(crate) fn data_start(&mut self, segment: &Observed) -> u64 {
+        self.offset(segment.seq) + u64::from(segment.has(Flags::SYN))
+    }
+
+    /// Of a segment whose data begins at `start`: payload bytes that were not sent before.
+    pub(crate) fn fresh_payload(&self, start: u64, segment: &Observed) -> u64 {
+        let end = start + u64::from(segment.payload);
+        end.saturating_sub(self.high.max(start))
+    }
+
     /// Takes a SYN; true if it was seen before.
     pub(crate) fn on_syn(&mut self, segment: &Observed) -> bool {
         if let Some(offer) = &mut self.syn {
@@ -431,16 +442,14 @@ const fn near(known: u64, low: u32) -> u64 {
 /// A number that copies of a packet share.
 #[inline]
 fn print_of(segment: &Observed) -> u32 {
-    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    // The golden ratio, and the roots of 2 and 3: odd numbers without a pattern, whose multiples are independent.
+    const ODD: [u64; 3] = [0x9E37_79B9_7F4A_7C15, 0x6A09_E667_F3BC_C909, 0xBB67_AE85_84CA_A73B];
     let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-    let stir = |print: u64| {
-        let print = print.wrapping_mul(ODD);
-        print ^ print >> 32
-    };
     let size = segment.payload ^ u32::from(segment.window) << 16;
     let stamps = segment.options.timestamps().map_or(0, |t| pair(t.value, t.echo));
-    let mut print = stir(pair(segment.seq.0, segment.ack.0));
-    print = stir(print ^ pair(size, segment.ip_id ^ u32::from(segment.flags.0) << 24));
-    // Zero is what an empty place holds.
-    stir(print ^ stamps) as u32 | 1
+    let numbers = pair(segment.seq.0, segment.ack.0);
+    let rest = pair(size, segment.ip_id ^ u32::from(segment.flags.0) << 24);
+    let print = numbers.wrapping_mul(ODD[0]) ^ rest.wrapping_mul(ODD[1]).rotate_left(21);
+    // The upper half, which all bits have a part in. Zero is what an empty place holds.
+    ((print ^ stamps.wrapping_mul(ODD[2]).rotate_left(42)).wrapping_mul(ODD[0]) >> 32) as u32 | 1
 }

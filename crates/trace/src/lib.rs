@@ -5,6 +5,7 @@
 //! what it finds as soon as it is final. A sender is rebuilt from the core's own policies ([`SenderModel`]).
 //! No I/O, no clock, no randomness. Why it is built so: `docs/adr/0018-trace-engine.md`.
 
+mod config;
 mod connection;
 mod counts;
 mod engine;
@@ -25,7 +26,8 @@ pub mod testing;
 mod transfer;
 mod vantage;
 
-pub use engine::{EngineConfig, EngineTally, TraceEngine};
+pub use config::EngineConfig;
+pub use engine::{EngineTally, TraceEngine};
 pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
 pub use misfit::Misfit;
 pub use profile::{SenderModel, SenderModels, SenderProfile};

@@ -3,7 +3,8 @@
 //! Every profile rebuilds all senders of that part, and is charged for what it did not foresee
 //! ([`Misfit`]). The part has an end, so the cost has one, too.
 
-use crate::engine::{EngineConfig, TraceEngine};
+use crate::config::EngineConfig;
+use crate::engine::TraceEngine;
 use crate::misfit::Misfit;
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::sink::TraceSink;

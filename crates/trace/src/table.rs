@@ -147,12 +147,14 @@ impl ConnectionTable {
         self.places[place as usize].connection.as_deref_mut()
     }
 
-    /// Makes the connection at a place the latest of the active ones.
-    pub(crate) fn touch(&mut self, place: u32, now: Instant) {
-        let known = &self.places[place as usize];
+    /// The connection at a place, which becomes the latest of the active ones.
+    #[inline]
+    pub(crate) fn touch(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
+        let known = self.places.get(place as usize)?;
         if known.list == List::Parked || now.saturating_since(known.touched) > TOUCH_EVERY {
             self.move_to(place, List::Active, now);
         }
+        self.at(place)
     }
 
     /// Makes active connections small whose last packet was before `then`; answers the next of them that is
@@ -170,7 +172,7 @@ impl ConnectionTable {
             if last >= then && found.touched >= then {
                 return None;
             }
-            if last < then && connection.is_over() {
+            if last < then && connection.is_over {
                 return Some(place);
             }
             if last < then {

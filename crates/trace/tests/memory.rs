@@ -3,13 +3,13 @@
 mod common;
 
 use capture::{CaptureFiles, Observed, SegmentSource, TcpEnd};
-use common::wire::{Wire, at};
 use peak_alloc::PeakAlloc;
 use segment::{Flags, TcpOptions};
 use std::io::Read;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use trace::testing::BusyServer;
+use trace::testing::wire::{CapturedWire, at};
 use trace::{ConnectionTrace, EngineConfig, TraceEngine, TraceSink};
 use units::{Duration, Instant, SeqNum};
 
@@ -43,7 +43,7 @@ fn bytes_per_connection(acked: u32, idle: u64) -> usize {
     let mut engine = engine();
     let mut wires = Vec::new();
     for n in 0..CONNECTIONS {
-        let mut wire = Wire { port: 1_000 + n, ..Wire::new() };
+        let mut wire = CapturedWire { port: 1_000 + n, ..CapturedWire::new() };
         // One begins every ten milliseconds: most of those before are idle already.
         let begin = if idle > 0 { 10 * u64::from(n) } else { 0 };
         wire.open(begin, true);
@@ -53,7 +53,7 @@ fn bytes_per_connection(acked: u32, idle: u64) -> usize {
         wires.extend(wire.segments);
     }
     wires.sort_by_key(|segment| segment.at);
-    let mut other = Wire { port: 60_000, ..Wire::new() };
+    let mut other = CapturedWire { port: 60_000, ..CapturedWire::new() };
     let begun = if idle > 0 { 10 * u64::from(CONNECTIONS) } else { 0 };
     let end = begun + 210 + idle * 1_000;
     for n in 0..512 {
@@ -195,7 +195,7 @@ fn a_hundred_gigabytes_of_one_connection_cost_a_megabyte() {
 #[test]
 fn a_gigabyte_that_was_not_captured_costs_nothing() {
     let _turn = turn();
-    let mut wire = Wire::new();
+    let mut wire = CapturedWire::new();
     wire.open(0, true);
     wire.ask(110, 0, 300, 0);
     wire.send(110, 0..2);

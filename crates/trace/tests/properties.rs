@@ -3,11 +3,11 @@
 mod common;
 
 use common::collect::{Collected, collect};
-use common::wire::Wire;
 use common::{Exchange, Pipe, Scenario, run};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tcp::Scheme;
+use trace::testing::wire::CapturedWire;
 use trace::{EngineConfig, RetransmissionKind, SenderModel, SenderModels, TraceEngine};
 use units::{Duration, Instant};
 
@@ -97,7 +97,7 @@ fn the_table_has_a_limit_and_tells_of_what_it_drops() {
     let limited = EngineConfig { max_connections: 10, ..config("linux") };
     let mut engine = TraceEngine::new(limited, Collected::default());
     for n in 0..50_u16 {
-        let mut wire = Wire { port: 1_000 + n, ..Wire::new() };
+        let mut wire = CapturedWire { port: 1_000 + n, ..CapturedWire::new() };
         wire.open(u64::from(n) * 200, true);
         wire.segments.iter().for_each(|segment| engine.on_segment(segment));
     }

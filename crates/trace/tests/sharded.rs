@@ -4,10 +4,10 @@ mod common;
 
 use capture::Observed;
 use common::collect::Collected;
-use common::wire::Wire;
 use common::{Exchange, Pipe, run};
 use proptest::prelude::*;
 use tcp::Scheme;
+use trace::testing::wire::CapturedWire;
 use trace::{
     ConnectionTrace, EngineConfig, EngineTally, Retransmission, SenderSnapshot, SentData,
     ShardedTraceEngine, TraceEngine, TraceSink, TracedSender, TransferReport,
@@ -135,7 +135,7 @@ fn shards_find_what_one_engine_finds() {
 fn evictions_do_not_depend_on_threads() {
     let mut segments = Vec::new();
     for n in 0..3_000_u16 {
-        let mut wire = Wire { port: 1_000 + n, ..Wire::new() };
+        let mut wire = CapturedWire { port: 1_000 + n, ..CapturedWire::new() };
         wire.open(u64::from(n) * 3, true);
         segments.extend(wire.segments);
     }
@@ -159,7 +159,7 @@ proptest! {
     fn any_order_of_packets(order in prop::collection::vec((0..200_u16, 0..6_u8), 0..2_000)) {
         let mut segments = Vec::new();
         for (ms, (port, what)) in order.into_iter().enumerate() {
-            let mut wire = Wire { port: 1_000 + port, ip_id: ms as u32, ..Wire::new() };
+            let mut wire = CapturedWire { port: 1_000 + port, ip_id: ms as u32, ..CapturedWire::new() };
             let ms = ms as u64;
             match what {
                 0 => wire.open(ms, true),

@@ -7,8 +7,8 @@ mod common;
 
 use capture::Observed;
 use common::collect::Collected;
-use common::wire::{ISN, MSS, Wire, ack_of};
 use tcp::Flags;
+use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of};
 use trace::{
     ConnectionTrace, EngineConfig, EngineTally, RetransmissionKind, SenderModel, SenderModels,
     SenderPhase, SparedBy, TraceEnd, TraceEngine, Vantage,
@@ -26,18 +26,18 @@ fn run(scheme: &str, segments: &[Observed]) -> (Collected, EngineTally) {
 }
 
 /// Segment numbers and kinds of what was sent again.
-fn again(scheme: &str, wire: &Wire) -> Vec<(u64, RetransmissionKind)> {
+fn again(scheme: &str, wire: &CapturedWire) -> Vec<(u64, RetransmissionKind)> {
     let (found, _) = run(scheme, &wire.segments);
     found.again.iter().map(|(_, again)| ((again.start - 1) / u64::from(MSS), again.kind)).collect()
 }
 
-fn summary(scheme: &str, wire: &Wire) -> ConnectionTrace {
+fn summary(scheme: &str, wire: &CapturedWire) -> ConnectionTrace {
     run(scheme, &wire.segments).0.connections[0]
 }
 
 /// A connection on which the server has sent its first segments at 110 ms.
-fn begun(sack: bool, segments: u32) -> Wire {
-    let mut wire = Wire::new();
+fn begun(sack: bool, segments: u32) -> CapturedWire {
+    let mut wire = CapturedWire::new();
     wire.open(0, sack);
     wire.ask(110, 0, 300, 0);
     wire.send(110, 0..segments);
@@ -155,7 +155,7 @@ fn what_arrived_twice_is_spurious() {
 
 #[test]
 fn syns_and_fins_sent_again_are_control() {
-    let mut wire = Wire::new();
+    let mut wire = CapturedWire::new();
     let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
     wire.other(0, false, syn);
     wire.open(1_000, false);
@@ -242,7 +242,7 @@ fn packets_that_others_overtook_were_sent_once() {
 
 #[test]
 fn without_a_handshake_the_lower_port_serves_and_numbers_begin_where_they_are_met() {
-    let mut wire = Wire::new();
+    let mut wire = CapturedWire::new();
     wire.ask(110, 0, 300, 0);
     wire.send(110, 0..3);
     wire.ack(210, 1);
@@ -259,7 +259,7 @@ fn without_a_handshake_the_lower_port_serves_and_numbers_begin_where_they_are_me
 /// none: the third brings the retransmission, as without SACK from the beginning.
 #[test]
 fn without_a_handshake_duplicates_tell_that_there_is_no_sack() {
-    let mut wire = Wire::new();
+    let mut wire = CapturedWire::new();
     wire.send(0, 0..3);
     for n in 1..=3 {
         wire.ack(99 + u64::from(n), n);
@@ -287,7 +287,7 @@ fn time_that_goes_backwards_stands_still() {
     wire.ack(50, 3);
     let (found, tally) = run("newreno", &wire.segments);
     assert_eq!(tally.backwards, 1);
-    assert_eq!(found.connections[0].ended, common::wire::at(110));
+    assert_eq!(found.connections[0].ended, trace::testing::wire::at(110));
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn a_new_syn_is_a_new_connection() {
 #[test]
 fn both_ends_may_open_at_once() {
     // RFC 9293 §3.5, figure 7: SYNs cross, each is answered by a SYN-ACK.
-    let mut wire = Wire::new();
+    let mut wire = CapturedWire::new();
     let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
     wire.other(0, false, syn);
     wire.other(1, true, syn);

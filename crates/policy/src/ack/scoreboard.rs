@@ -55,6 +55,10 @@ impl SentSegment {
     pub const fn is_low_priority(&self) -> bool {
         self.marks & LOW_PRIORITY != 0
     }
+    /// Sent once, and nothing was heard of it.
+    const fn is_plain(&self) -> bool {
+        self.marks & !LOW_PRIORITY == 0 && self.retransmissions == 0
+    }
     /// Of `bytes` of it: how many were lost and waiting when they were SACKed.
     const fn waiting_beneath_sack(&self, bytes: u64) -> u64 {
         if self.marks & (LOST | IN_FLIGHT_AGAIN) == LOST { bytes } else { 0 }
@@ -324,6 +328,9 @@ impl Scoreboard {
     /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest.
     #[inline]
     pub fn acknowledge(&mut self, una: u64, progress: &mut AckProgress) {
+        if progress.newest.is_none() {
+            self.acknowledge_plain(una, progress);
+        }
         while let Some(segment) = self.segments.pop_front_if(|first| first.end() <= una) {
             progress.segments += u64::from(!segment.is_sacked());
             self.settle(&segment, u64::from(segment.len), progress);
@@ -339,6 +346,34 @@ impl Scoreboard {
         if !self.sacked_ranges.is_empty() {
             self.trim_ranges(una);
         }
+    }
+
+    /// The first segments below `una`, as long as they were sent once and nothing was heard of them: nearly all. They
+    /// are the first that the ACK tells of, and what it changes is written once for all of them.
+    #[inline]
+    fn acknowledge_plain(&mut self, una: u64, progress: &mut AckProgress) {
+        let plain = |first: &mut SentSegment| first.end() <= una && first.is_plain();
+        let Some(first) = self.segments.pop_front_if(plain) else { return };
+        let (mut newest, mut earliest, mut latest) = (first, first.sent_at, first.sent_at);
+        let (mut segments, mut bytes) = (1, u64::from(first.len));
+        while let Some(next) = self.segments.pop_front_if(plain) {
+            segments += 1;
+            bytes += u64::from(next.len);
+            earliest = earliest.min(next.sent_at);
+            latest = latest.max(next.sent_at);
+            // It ends behind those before it.
+            newest = if next.sent_at >= newest.sent_at { next } else { newest };
+        }
+        self.outstanding -= bytes;
+        progress.segments += segments;
+        progress.acked += bytes;
+        progress.delivered += bytes;
+        let (sent_at, order) = (newest.sent_at, newest.order);
+        let retransmitted = false;
+        progress.newest = Some(Newest { sent_at, end: newest.end(), retransmitted, order });
+        progress.earliest_sent = Some(earliest);
+        progress.latest_sent = Some(latest);
+        progress.lowest_original = Some(first.start);
     }
 
     /// Books `part` bytes of a cumulatively acknowledged segment.

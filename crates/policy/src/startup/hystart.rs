@@ -122,9 +122,13 @@ fn train_limit(window: &Window, sample: &AckSample, min_delay: Duration) -> Dura
 /// times near its end), at most 1 ms. Linux computes this rate whether or not it paces.
 fn batching(window: &Window, srtt: Duration) -> Duration {
     let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
-    let bytes_per_srtt = u128::from(window.cwnd()) * percent / 100;
-    let nanos = u128::from(BATCHED_BYTES) * u128::from(srtt.as_nanos()) / bytes_per_srtt.max(1);
-    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).min(MAX_BATCHING)
+    let bytes_per_srtt = (window.cwnd().saturating_mul(percent) / 100).max(1);
+    let batches = u128::from(BATCHED_BYTES) * u128::from(srtt.as_nanos());
+    if batches >= u128::from(MAX_BATCHING.as_nanos()) * u128::from(bytes_per_srtt) {
+        // The bound of nearly all: a division of so many bits is dear.
+        return MAX_BATCHING;
+    }
+    Duration::from_nanos((batches / u128::from(bytes_per_srtt)) as u64)
 }
 
 fn rise(min_delay: Duration) -> Duration {

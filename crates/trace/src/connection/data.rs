@@ -21,7 +21,7 @@ impl TracedConnection {
         segment: &Observed,
         with: &mut Digesting<'_, S>,
     ) {
-        let start = self.halves[side].offset(segment.seq) + u64::from(segment.has(Flags::SYN));
+        let start = self.halves[side].data_start(segment);
         if self.is_blind_to(1 - side) {
             // Nothing would ever acknowledge it.
             return self.on_unanswered(side, segment, start, with);
@@ -57,10 +57,19 @@ impl TracedConnection {
         }
     }
 
+    #[inline]
     fn count_data(&mut self, side: Side, has_payload: bool, digest: &DataDigest) {
         let tally = &mut self.tallies[side];
         tally.data_packets += u32::from(has_payload);
         tally.bytes += digest.fresh;
+        if digest.unseen > 0 || digest.probe || digest.overtaken {
+            self.count_rare(side, digest);
+        }
+    }
+
+    #[cold]
+    fn count_rare(&mut self, side: Side, digest: &DataDigest) {
+        let tally = &mut self.tallies[side];
         if digest.unseen > 0 {
             tally.rare().unseen_bytes += digest.unseen;
         }
@@ -122,7 +131,7 @@ impl TracedConnection {
             let terms = self.halves[side].terms(&self.halves[1 - side], segment.payload);
             let lag = if side == self.server { self.place.to_server } else { Duration::ZERO };
             let opened = self.opened.map(|opened| opened + lag);
-            let model = with.models.of(self.ends[self.server].ip);
+            let model = with.config.models.of(self.ends[self.server].ip);
             self.halves[side].make_sender(model, terms, opened);
         }
         let Some(sender) = &mut self.halves[side].sender else { return DataDigest::default() };
@@ -131,7 +140,6 @@ impl TracedConnection {
             start,
             seq: segment.seq.0,
             payload: segment.payload,
-            syn: false,
             fin: segment.has(Flags::FIN),
             push: segment.has(Flags::PSH),
             stamp: segment.options.timestamps().map(|timestamps| timestamps.value),
@@ -147,8 +155,7 @@ impl TracedConnection {
         with: &mut Digesting<'_, S>,
     ) {
         let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
-        let high = self.halves[side].high();
-        let bytes = end.saturating_sub(high.max(start)).min(u64::from(segment.payload));
+        let bytes = self.halves[side].fresh_payload(start, segment);
         let tally = &mut self.tallies[side];
         tally.data_packets += u32::from(segment.payload > 0);
         tally.bytes += bytes;

@@ -5,13 +5,12 @@
 mod data;
 mod predicted;
 
+use crate::config::EngineConfig;
 use crate::counts::Counts;
 use crate::half::{Half, Late, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::misfit::Misfit;
-use crate::profile::SenderModels;
 use crate::sender::{AckDigest, SenderAck};
-use crate::servers::NamedServers;
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
@@ -25,15 +24,7 @@ pub(crate) type Side = usize;
 
 /// What all connections share while a segment is digested.
 pub(crate) struct Digesting<'a, S> {
-    pub(crate) models: &'a SenderModels,
-    /// What servers send is ignored, as if it had not been captured.
-    pub(crate) acks_only: bool,
-    /// Where the capture was made, if that is known.
-    pub(crate) vantage: Option<Vantage>,
-    /// These are servers, whoever opens the connection.
-    pub(crate) named: Option<&'a NamedServers>,
-    /// Senders are parked that are idle for so long.
-    pub(crate) park_after: Duration,
+    pub(crate) config: &'a EngineConfig,
     pub(crate) sink: &'a mut S,
 }
 
@@ -55,6 +46,8 @@ pub(crate) struct TracedConnection {
     fins: [u64; 2],
     fins_acked: [bool; 2],
     reset: bool,
+    /// Nothing more is to come.
+    pub(crate) is_over: bool,
 }
 
 impl TracedConnection {
@@ -76,6 +69,7 @@ impl TracedConnection {
             fins: [0; 2],
             fins_acked: [false; 2],
             reset: false,
+            is_over: false,
         }
     }
 
@@ -85,18 +79,13 @@ impl TracedConnection {
         let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
         opens
             && is_new
-            && (self.is_over() || self.halves[side].syn.is_some() || self.opened.is_some())
-    }
-
-    /// Nothing more is to come.
-    pub(crate) fn is_over(&self) -> bool {
-        self.reset || self.fins_acked == [true; 2]
+            && (self.is_over || self.halves[side].syn.is_some() || self.opened.is_some())
     }
 
     /// How it ended, if it did.
     pub(crate) fn end(&self) -> Option<TraceEnd> {
         let end = if self.reset { TraceEnd::Reset } else { TraceEnd::Closed };
-        self.is_over().then_some(end)
+        self.is_over.then_some(end)
     }
 
     /// Digests a segment from `side`.
@@ -106,14 +95,14 @@ impl TracedConnection {
         segment: &Observed,
         with: &mut Digesting<'_, S>,
     ) {
-        if with.acks_only && side == self.server {
+        if with.config.acks_only && side == self.server {
             return;
         }
         if self.halves[side].is_copy(segment) {
             self.copies += 1;
             return;
         }
-        if segment.at.saturating_since(self.last) > with.park_after {
+        if segment.at.saturating_since(self.last) > with.config.park_after {
             // Whether others' packets have made the engine look for idle connections must not matter.
             self.park(with);
         }
@@ -125,7 +114,7 @@ impl TracedConnection {
         }
         self.tallies[side].packets += 1;
         if segment.has(Flags::RST) {
-            self.reset = true;
+            (self.reset, self.is_over) = (true, true);
             return;
         }
         for side in [0, 1] {
@@ -153,7 +142,7 @@ impl TracedConnection {
     ) {
         self.halves.iter_mut().for_each(Half::forget_said);
         let again = self.halves[side].on_syn(segment);
-        self.server = match with.named.and_then(|named| named.end_of(segment)) {
+        self.server = match with.config.openers().and_then(|named| named.end_of(segment)) {
             Some(0) => side,
             Some(_) => 1 - side,
             None if segment.has(Flags::ACK) => side,
@@ -182,14 +171,15 @@ impl TracedConnection {
             return;
         }
         if self.opened.is_none() {
-            self.note_opening(side, una, segment.at, with.vantage);
+            self.note_opening(side, una, segment.at, with.config.vantage);
         }
-        if self.is_blind_to(1 - side) && self.is_evidently_blind(side, una, with.acks_only) {
+        if self.is_blind_to(1 - side) && self.is_evidently_blind(side, una, with.config.acks_only) {
             self.predict(side, segment, with);
         }
         let fin = self.fins[1 - side];
         if fin > 0 && una >= fin {
             self.fins_acked[1 - side] = true;
+            self.is_over |= self.fins_acked[side];
         }
         let Some(sender) = &self.halves[1 - side].sender else {
             return self.on_quiet_ack(side, segment, una);
@@ -382,7 +372,7 @@ impl TracedConnection {
         // Away from the server its last ACKs are still on their way: they end the transfer.
         for side in [0, 1] {
             if self.halves[side].has_late() {
-                self.deliver(side, self.last + with.park_after, with);
+                self.deliver(side, self.last + with.config.park_after, with);
             }
         }
         let predicted = self.halves[self.server].predictor.is_some();

@@ -36,7 +36,7 @@ impl TracedConnection {
         let stamps_bytes = u64::from(TIMESTAMPS_BYTES);
         let likely = LIKELY_MSS - stamps_bytes;
         let mut terms = self.halves[1 - side].terms(&self.halves[side], likely as u32);
-        let model = with.models.of(self.ends[self.server].ip);
+        let model = with.config.models.of(self.ends[self.server].ip);
         let config = model.config();
         let stamps = segment.options.timestamps();
         let known = syn.is_some_and(|syn| syn.mss.is_some());
@@ -59,10 +59,14 @@ impl TracedConnection {
         ack: &SenderAck,
         with: &mut Digesting<'_, S>,
     ) {
+        let start = self.halves[side].data_start(segment);
+        // A request that goes again, because all that answered it was lost, asks for nothing more. When it came still tells when
+        // the server may have begun to answer.
+        let asked = self.halves[side].fresh_payload(start, segment);
         if let Some(predictor) = &mut self.halves[1 - side].predictor {
             predictor.on_ack(ack);
             if segment.payload > 0 {
-                predictor.on_request(segment.at, segment.payload.into());
+                predictor.on_request(segment.at, asked);
             }
         }
         self.run_predictor(1 - side, false, with);

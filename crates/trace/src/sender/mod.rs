@@ -335,10 +335,13 @@ impl RebuiltSender {
     }
 
     /// Until when the pacer keeps data back, give or take an interval: real pacers send more at once.
+    #[inline(always)]
     fn paced_until(&self, now: Instant) -> Option<Instant> {
-        if !self.path.is_paced() {
-            return None;
-        }
+        if self.path.is_paced() { self.release_by_pacer(now) } else { None }
+    }
+
+    #[cold]
+    fn release_by_pacer(&self, now: Instant) -> Option<Instant> {
         let due = self.path.due(now)?;
         let sent = self.board.iter().next_back().map_or(now, |segment| segment.sent_at);
         Some(due + due.saturating_since(sent))

@@ -10,7 +10,7 @@ use crate::kinds::{Retransmission, RetransmissionKind};
 use policy::ack::{AckProgress, Scoreboard};
 use units::{Duration, Instant};
 
-/// A segment with data, SYN or FIN, as the capture shows it.
+/// A segment with data or FIN, as the capture shows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeenData {
     pub(crate) at: Instant,
@@ -20,7 +20,6 @@ pub(crate) struct SeenData {
     pub(crate) seq: u32,
     /// Payload bytes.
     pub(crate) payload: u32,
-    pub(crate) syn: bool,
     pub(crate) fin: bool,
     pub(crate) push: bool,
     /// Its timestamp.
@@ -58,7 +57,7 @@ impl RebuiltSender {
     pub(crate) fn on_data(&mut self, seen: &SeenData) -> DataDigest {
         self.catch_up(seen.at, true);
         let mut digest = DataDigest::default();
-        let len = u64::from(seen.payload) + u64::from(seen.syn) + u64::from(seen.fin);
+        let len = u64::from(seen.payload) + u64::from(seen.fin);
         let end = seen.start + len;
         if self.is_probe(seen, end) {
             digest.probe = true;
@@ -112,7 +111,7 @@ impl RebuiltSender {
 
     /// Keep-alives repeat the last byte acknowledged or none; probes of a shut window bring one byte.
     fn is_probe(&self, seen: &SeenData, end: u64) -> bool {
-        let small = seen.payload <= 1 && !seen.syn && !seen.fin;
+        let small = seen.payload <= 1 && !seen.fin;
         let alive = end <= self.una && seen.start + 1 >= self.una && self.una > 0;
         let shut = self.snd_wnd == 0 && seen.start >= self.una && self.una > 0;
         small && (alive || shut)
@@ -140,11 +139,14 @@ impl RebuiltSender {
     }
 
     /// What lies before `start` was sent without being seen.
+    #[inline]
     pub(super) fn book_unseen(&mut self, at: Instant, start: u64) -> u64 {
+        if start <= self.nxt { 0 } else { self.book_gap(at, start) }
+    }
+
+    #[cold]
+    fn book_gap(&mut self, at: Instant, start: u64) -> u64 {
         let before = self.nxt;
-        if start <= before {
-            return 0;
-        }
         if before == 0 {
             self.book_new(at, 1, 0);
         }
@@ -186,10 +188,6 @@ impl RebuiltSender {
     }
 
     fn book_fresh(&mut self, seen: &SeenData, end: u64) -> u64 {
-        let before = self.nxt;
-        if seen.syn && before == 0 {
-            self.book_new(seen.at, 1, 0);
-        }
         let data_end = end - u64::from(seen.fin);
         self.written = self.written.max(data_end);
         self.ended = seen.fin || seen.push && u64::from(seen.payload) % self.terms.mss != 0;

@@ -83,7 +83,7 @@ impl Predictor {
         }
     }
 
-    /// A segment of a request, `bytes` long.
+    /// A segment of a request with so many new `bytes`; none if it goes again.
     pub(crate) fn on_request(&mut self, at: Instant, bytes: u64) {
         self.waiting.push_back(Waiting::Request { at, before: self.high, bytes });
         self.requests += 1;

@@ -4,7 +4,8 @@
 use super::deal::shard_of;
 use super::log::{Found, Renumbered, Wants};
 use super::{SHARDS, Shard};
-use crate::engine::{EngineConfig, EngineTally};
+use crate::config::EngineConfig;
+use crate::engine::EngineTally;
 use crate::sink::TraceSink;
 use capture::Observed;
 use std::collections::VecDeque;

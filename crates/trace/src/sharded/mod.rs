@@ -9,7 +9,8 @@ mod crew;
 mod deal;
 mod log;
 
-use crate::engine::{EngineConfig, EnginePart, EngineTally, Telling, TraceEngine};
+use crate::config::EngineConfig;
+use crate::engine::{EnginePart, EngineTally, Telling, TraceEngine};
 use crate::sink::TraceSink;
 use capture::Observed;
 use crew::Crew;

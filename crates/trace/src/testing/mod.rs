@@ -1,7 +1,9 @@
 //! Captures for tests: from arbitrary bytes, for fuzzing and property tests, since whatever they say the engine goes on
-//! and its numbers are sound; and captures without end of a busy server ([`BusyServer`]).
+//! and its numbers are sound; captures without end of a busy server ([`BusyServer`]); and scenes written packet by
+//! packet ([`wire`]).
 
 mod busy;
+pub mod wire;
 
 pub use busy::BusyServer;
 

@@ -252,10 +252,16 @@ impl TransferMeter {
     }
 
     /// The first transfer of a connection begins with the SYN; half-open ones are spared the memory.
+    #[inline(always)]
     fn begin_opening(&mut self) {
         if self.wait == Wait::Opening && self.open.is_none() {
-            self.open = Some(Box::new(OpenTransfer::new(self.mark)));
+            self.begin_transfer();
         }
+    }
+
+    #[cold]
+    fn begin_transfer(&mut self) {
+        self.open = Some(Box::new(OpenTransfer::new(self.mark)));
     }
 
     /// The connection is open at the server.

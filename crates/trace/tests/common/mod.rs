@@ -3,7 +3,6 @@
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
 
 pub mod collect;
-pub mod wire;
 
 use capture::{Observed, TcpEnd};
 use rand_core::{RngCore, SeedableRng};

@@ -1,48 +1,57 @@
-//! Packets by hand: a client and a server on the wire, in milliseconds.
+//! Captures written packet by packet: a client and a server on the wire, in milliseconds.
+//!
+//! A scene of a test reads as what passes: [`CapturedWire::open`], [`CapturedWire::ask`], [`CapturedWire::send`], [`CapturedWire::ack`]. Segments have
+//! [`MSS`] bytes and are numbered from 0.
 
 use capture::{Observed, TcpEnd};
-use tcp::{Flags, SackBlocks, TcpOptions, Timestamps};
+use segment::{Flags, SackBlocks, TcpOptions, Timestamps};
+use std::net::IpAddr;
 use units::{Duration, Instant, SeqNum};
 
-/// A capture written packet by packet. Numbers of both sides begin at `ISN`, just before the wrap.
-#[derive(Clone, Default)]
-pub struct Wire {
+/// A capture written packet by packet. Numbers of both sides begin at [`ISN`], just before the wrap.
+#[derive(Clone, Debug, Default)]
+pub struct CapturedWire {
+    /// What has passed.
     pub segments: Vec<Observed>,
+    /// The client's.
     pub port: u16,
+    /// Of the last packet.
     pub ip_id: u32,
 }
 
+/// The number of both SYNs.
 pub const ISN: u32 = u32::MAX - 1500;
+/// Payload of a segment, bytes.
 pub const MSS: u32 = 1000;
+/// The client's address.
+pub const CLIENT: [u8; 4] = [192, 0, 2, 9];
+/// The server's address; its port is 80.
+pub const SERVER: [u8; 4] = [192, 0, 2, 1];
 
+/// So many milliseconds after the beginning, which is a second after the clock's zero.
 pub fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_secs(1) + Duration::from_millis(ms)
 }
 
-impl Wire {
+impl CapturedWire {
+    /// Nothing has passed.
     pub fn new() -> Self {
         Self { port: 40_000, ..Self::default() }
     }
 
     fn ends(&self) -> (TcpEnd, TcpEnd) {
-        let end = |host, port| TcpEnd { ip: std::net::IpAddr::from([192, 0, 2, host]), port };
-        (end(9, self.port), end(1, 80))
+        let end = |ip, port| TcpEnd { ip: IpAddr::from(ip), port };
+        (end(CLIENT, self.port), end(SERVER, 80))
     }
 
     fn push(&mut self, ms: u64, from_server: bool, segment: Observed) -> &mut Observed {
         let (client, server) = self.ends();
         let (source, destination) = if from_server { (server, client) } else { (client, server) };
         self.ip_id += 1;
-        let ip_id = self.ip_id;
-        self.segments.push(Observed {
-            at: at(ms),
-            source,
-            destination,
-            ip_id,
-            window: 60_000,
-            ..segment
-        });
-        self.segments.last_mut().unwrap()
+        let (at, ip_id, window) = (at(ms), self.ip_id, 60_000);
+        let last = self.segments.len();
+        self.segments.push(Observed { at, source, destination, ip_id, window, ..segment });
+        &mut self.segments[last]
     }
 
     /// A handshake of 100 ms, seen at the server; the client offers SACK or not.

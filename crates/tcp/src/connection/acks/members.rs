@@ -1,0 +1,93 @@
+//! What an ACK says to others than its connection: the members of a shared path, by the order of sending, and the
+//! meter of a path whose policy models it.
+
+use super::super::Connection;
+use crate::ack::{AckInfo, AckSample};
+use crate::path::{Front, MemberDelivery, Path};
+use crate::recovery::{News, TimerAction};
+use units::Instant;
+
+impl Connection {
+    /// Tells a shared path which segment this ACK acknowledges, by its place in the order of sending.
+    ///
+    /// A cumulative or selective acknowledgement tells by itself. RFC 7323 echoes an old timestamp on
+    /// duplicates, so without SACK these are taken by the order of sending (Balakrishnan et al. 1998,
+    /// note 2): the n-th is for the n-th segment after the hole, or a later one.
+    #[cold]
+    pub(super) fn note_arrival(&mut self, path: &mut Path, info: &AckInfo) -> Option<u64> {
+        if info.advanced() {
+            self.duplicates = 0;
+        }
+        let arrived = match info.progress.newest {
+            Some(newest) => Some((newest.order, newest.sent_at)),
+            None if info.duplicate => {
+                self.duplicates += 1;
+                let n = (self.duplicates as usize).min(self.board.len() - 1);
+                // A segment that went again for nothing makes a duplicate too: what has not had
+                // the time for a round trip has not arrived.
+                let arrived = self.board.segment(n).map(|s| (s.order, s.sent_at));
+                let least = path.rtt.min_rtt();
+                arrived.filter(|(_, sent_at)| info.now.saturating_since(*sent_at) >= least)
+            }
+            None => None,
+        };
+        let (order, sent_at) = arrived?;
+        if let Some(log) = path.log() {
+            log.note_arrival(order, sent_at);
+        }
+        Some(order)
+    }
+
+    /// What the path's members may know of this one's oldest outstanding segments.
+    pub(crate) fn front(&self) -> Front {
+        let Some(lowest) = self.board.segment(0) else { return Front::EMPTY };
+        let waiting = lowest.is_lost() && !lowest.is_retransmission_in_flight();
+        let busy = self.recovery.is_busy() || waiting || lowest.is_sacked();
+        let mut front = Front { busy, sent_at: lowest.sent_at, ..Front::EMPTY };
+        for (slot, segment) in front.orders.iter_mut().zip(self.board.iter()) {
+            *slot = segment.order;
+        }
+        if let Some(next) = self.board.segment(1) {
+            let two = u64::from(lowest.len) + u64::from(next.len);
+            front.ack_due = two >= 2 * self.agreed.mss || next.is_sacked();
+        }
+        front
+    }
+
+    /// Digests what the ACKs of other members say of this one's segments.
+    pub(crate) fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News) {
+        self.allow_burst();
+        self.outstanding_before_ack = self.board.outstanding() + path.left_by_ack();
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let report = recovery.on_later_acks(&mut cx, news);
+        self.settle_in_flight(path);
+        self.apply_report(now, path, &report, false);
+        if report.timer == TimerAction::Restart {
+            self.restart_retransmission_timer(now, path);
+        }
+    }
+
+    /// Tells the path's meter, and through it the policy that models the path, what the ACK delivered.
+    /// `losses_before`: on the scoreboard before it; `old`: it is for data sent before the window of a shared
+    /// path fell.
+    #[cold]
+    pub(super) fn meter(
+        &mut self,
+        path: &mut Path,
+        sample: &mut AckSample,
+        info: &AckInfo,
+        losses_before: u64,
+        old: bool,
+    ) {
+        let recovering = if path.is_shared() { old } else { self.recovery.recovering() };
+        let marks = self.marks.get_or_insert_default();
+        let losses = self.board.losses();
+        path.meter(sample, info, MemberDelivery { marks, losses_before, losses, recovering });
+        match self.board.segment(0) {
+            None => marks.clear(),
+            // What goes again leaves later than what follows it.
+            Some(head) if !head.was_retransmitted() => marks.forget_before(head.order),
+            Some(_) => {}
+        }
+    }
+}

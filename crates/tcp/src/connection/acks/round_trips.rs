@@ -1,0 +1,74 @@
+//! Round trips that an ACK tells: by a segment sent once (Karn's rule), by the one that is timed, or by the echoed
+//! timestamp (RFC 7323 §4.1).
+
+use super::super::Connection;
+use crate::ack::AckInfo;
+use crate::config::RttSampling;
+use crate::path::Path;
+use crate::segment::Segment;
+use units::{Duration, Instant};
+
+impl Connection {
+    /// Takes a round-trip sample if this ACK allows one (Karn's rule; RFC 7323 §4.1).
+    #[inline]
+    pub(super) fn sample_rtt(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        info: &AckInfo,
+        segment: &Segment,
+    ) {
+        let sent = match self.config.rtt_sampling {
+            RttSampling::EveryAck => {
+                info.progress.earliest_sent.filter(|_| !self.was_held(path, info))
+            }
+            RttSampling::OnePerRoundTrip => self.take_timed(info.una),
+            RttSampling::Echo => info
+                .progress
+                .newest
+                .filter(|newest| info.advanced() && !newest.retransmitted)
+                .map(|newest| newest.sent_at),
+        };
+        if let Some(sent) = sent {
+            path.on_rtt_sample(sent, now);
+            self.timers.backoff = 0;
+        } else if self.config.rtt_sampling != RttSampling::OnePerRoundTrip && info.advanced() {
+            self.sample_echo(now, path, segment);
+        }
+    }
+
+    /// On a shared path without SACK: a hole, filled by a retransmission, has held this ACK back, so
+    /// what it acknowledges beside arrived who knows when. The others would wait by this one's clock.
+    fn was_held(&self, path: &Path, info: &AckInfo) -> bool {
+        path.is_shared()
+            && !self.agreed.sack
+            && info.progress.newest.is_some_and(|newest| newest.retransmitted)
+    }
+
+    /// The timed segment, if it is now acknowledged. Its sample is void during fast recovery:
+    /// the hole before it held the ACK back.
+    fn take_timed(&mut self, una: u64) -> Option<Instant> {
+        let (_, sent) = self.timers.timed.filter(|&(end, _)| una >= end)?;
+        self.timers.timed = None;
+        if self.recovery.recovery_point().is_some_and(|point| una < point) {
+            self.timers.backoff = 0;
+            return None;
+        }
+        Some(sent)
+    }
+
+    /// Only retransmitted data was acknowledged: the echoed timestamp still tells the round trip,
+    /// in its own coarse ticks.
+    #[cold]
+    fn sample_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+        let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) else {
+            return;
+        };
+        let age = self.timestamp(now).wrapping_sub(ts.echo) as i32;
+        if age > 0 && ts.echo != 0 {
+            let sent = now - Duration::from_millis(age as u64);
+            path.on_coarse_rtt_sample(sent, now);
+            self.timers.backoff = 0;
+        }
+    }
+}

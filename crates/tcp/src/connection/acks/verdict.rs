@@ -1,0 +1,160 @@
+//! What loss recovery, and whoever shares the path, make of an ACK, and what of that reaches the path.
+//!
+//! A timeout's report takes the same way ([`Connection::apply_report`]); an ECN echo is answered as a loss (RFC 3168 §6.1.2).
+
+use super::super::Connection;
+use crate::ack::{AckInfo, AckSample};
+use crate::congestion::CongestionEvent;
+use crate::path::Path;
+use crate::recovery::{Reduction, Report, Stance, TimerAction};
+use crate::segment::{Flags, Segment};
+use crate::window::Cause;
+use units::Instant;
+
+/// What recovery, and whoever shares the path, make of an ACK.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckVerdict {
+    /// The window may grow if it acknowledges data.
+    pub(super) grow: bool,
+    /// It is for data sent before the window of a shared path fell.
+    pub(super) old: bool,
+    pub(super) timer: TimerAction,
+}
+
+impl Connection {
+    /// Asks recovery, and on a shared path the other members, what this ACK means. `lowest`: the place of
+    /// the connection's lowest segment before it.
+    pub(super) fn hear_recovery(
+        &mut self,
+        path: &mut Path,
+        info: &AckInfo,
+        (sample, lowest): (&AckSample, Option<u64>),
+        segment: &Segment,
+    ) -> AckVerdict {
+        let now = info.now;
+        let arrived = if path.is_shared() { self.note_arrival(path, info) } else { None };
+        let old = arrived.is_some_and(|order| path.is_before_reduction(self.client(), order));
+        let report = self.ask_recovery(path, info);
+        self.settle_in_flight(path);
+        self.apply_report(now, path, &report, false);
+        if path.is_shared() {
+            path.on_member_ack(sample, arrived, info.advanced());
+        }
+        let echoed = self.on_ecn_echo(now, path, arrived, segment);
+        let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
+        let grow = report.grow && !echoed && !old && !held;
+        AckVerdict { grow, old, timer: report.timer }
+    }
+
+    #[inline]
+    fn ask_recovery(&mut self, path: &Path, info: &AckInfo) -> Report {
+        if self.is_idle_for(info) {
+            debug_assert!(self.idle_promise_holds(path, info));
+            return Report::PROGRESS;
+        }
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let report = recovery.on_ack(&mut cx, info);
+        self.recovery.stance = report.stance;
+        report
+    }
+
+    /// The recovery policy has promised that this ACK is none of its business ([`Stance::Idle`]).
+    #[inline]
+    pub(super) fn is_idle_for(&self, info: &AckInfo) -> bool {
+        self.recovery.stance == Stance::Idle
+            && info.advanced()
+            && self.board.is_clean()
+            && info.dsack.is_none()
+            && !info.duplicate
+            && !info.echoes_original
+    }
+
+    /// Carries a recovery report to the path and the counters.
+    #[inline(always)]
+    pub(in crate::connection) fn apply_report(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        report: &Report,
+        timeout: bool,
+    ) {
+        if !report.is_quiet() {
+            self.apply_news(now, path, report, timeout);
+        }
+    }
+
+    /// As [`Connection::apply_report`], for a report that changes something.
+    #[cold]
+    fn apply_news(&mut self, now: Instant, path: &mut Path, report: &Report, timeout: bool) {
+        if report.congestion.is_some() && !timeout {
+            self.stats.fast_retransmits += 1;
+            self.timers.timed = None;
+        }
+        if report.undo {
+            self.stats.undos += 1;
+        }
+        if report.congestion.is_some() && self.agreed.ecn {
+            // One reaction per window, whether by loss or mark, and the peer is told of either
+            // (RFC 3168 §6.1.2).
+            self.ecn_recover = self.snd_nxt;
+            self.cwr_pending = true;
+        }
+        let mut event = self.congestion_event(now, path, timeout);
+        event.repeated = report.repeated;
+        if path.is_shared() {
+            let lowest = self.board.segment(0).map_or(u64::MAX, |s| s.order);
+            path.on_member_report(report, &event, (self.origin(), lowest));
+        } else {
+            path.on_report(report, &event);
+        }
+        if !path.is_shared() && report.congestion == Some(Reduction::Gradual) {
+            let (recovery, cx) = self.recovery_parts(path);
+            if let Some(cwnd) = recovery.window_after_reduction(&cx) {
+                path.on_report(&Report { cwnd: Some(cwnd), ..Report::default() }, &event);
+            }
+        }
+        if report.ended || report.undo {
+            self.retransmit_stamp = None;
+        }
+        self.collect_report(path);
+    }
+
+    fn congestion_event(&self, now: Instant, path: &Path, timeout: bool) -> CongestionEvent {
+        CongestionEvent {
+            now,
+            // Limited transmit sent beyond the window; that does not count (RFC 5681 §3.2 step 2).
+            flight_size: (self.outstanding_before_ack + self.others_in_flight(path))
+                .min(path.usable_cwnd()),
+            usable_window: path.usable_cwnd().min(self.max_snd_wnd.max(self.agreed.mss)),
+            timeout,
+            repeated: false,
+        }
+    }
+
+    /// RFC 3168 §6.1.2: an echo is answered as a loss would be, once per window, with nothing to
+    /// retransmit.
+    /// True if the segment carries an echo: the window does not grow then.
+    #[inline]
+    pub(super) fn on_ecn_echo(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        arrived: Option<u64>,
+        segment: &Segment,
+    ) -> bool {
+        let echoed = self.agreed.ecn && segment.has(Flags::ECE) && !segment.has(Flags::SYN);
+        if !echoed || self.recovery.recovering() || self.snd_una <= self.ecn_recover {
+            return echoed;
+        }
+        self.ecn_recover = self.snd_nxt;
+        self.cwr_pending = true;
+        if arrived.is_some_and(|order| path.is_before_reduction(self.client(), order)) {
+            return true;
+        }
+        self.stats.ecn_reductions += 1;
+        let event = self.congestion_event(now, path, false);
+        path.reduce_for(self.client(), Reduction::ToSsthresh, &event, Cause::Ecn);
+        self.collect_report(path);
+        true
+    }
+}
