@@ -85,7 +85,7 @@ fn rounds(set_up: &SetUp, bell: &Dumbbell) -> Result<Rounds, String> {
     // Alone, a connection begins its second burst 20 s after its first; a crowd gathers in a second.
     let (first, later, idle, every) = match set_up.load {
         Load::None => (CROWD_SPREAD, 1.0, CROWD_IDLE, Duration::ZERO),
-        Load::Constant | Load::Changed => (0.0, 0.0, Duration::ZERO, IDLE),
+        Load::Constant | Load::Changed => (0.0, 0.0, IDLE, Duration::ZERO),
     };
     Ok(Rounds::new(RoundsSpec {
         name: "bursts".into(),
