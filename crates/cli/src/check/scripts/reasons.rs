@@ -7,7 +7,8 @@ pub(super) fn of(path: &str) -> Option<&'static str> {
 
 const SEND_BUFFER: &str = "the kernel's send buffer counts memory (`truesize` of each `sk_buff`), which decides how much a \
                            write takes; the model takes whatever is written";
-const SCRIPT_IS_OLDER: &str = "Linux 6.18 has a window of 36 here, as the model has; the script is of another kernel";
+const SCRIPT_IS_OLDER: &str =
+    "Linux 6.18 has a window of 36 here, as the model has; the script is of another kernel";
 const PROBING: &str = "the kernel sends a larger segment to probe the path's MTU (`tcp_mtu_probe`); the model has no such \
                        probe";
 const LOCAL_DROPS: &str = "the queue refuses what the kernel sends, which it learns at once and tries again every 500 ms \
