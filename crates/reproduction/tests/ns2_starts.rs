@@ -46,3 +46,16 @@ fn arriving_flows_agree_with_ns2() {
     assert_eq!((rows.len(), outside(&rows).len()), (3, 0), "{:#?}", outside(&rows));
     assert!(rows.iter().all(|row| row.ours_se > 0.0 && row.ns2_se > row.ours_se));
 }
+
+/// Made by ns-2.35 with the set-up of the fast-start suite: four bulk transfers, whose windows of 128 packets are one
+/// more than path and queue hold, over ten draws of starts.
+const FOUR_BULK: &str =
+    "proto,nbulk,runs,first_mean,first_se,second_mean,second_se\nnewreno,4,10,7.77,1.15,7.26,0.11";
+
+#[test]
+fn a_second_burst_begins_when_the_first_has_been_over_for_20_s() {
+    // 20 s after the start of the first one, ns-2 has 4.56 s, which is outside of 7.26 s.
+    let file = read("ns2-fs2-constant-load-200ms.csv", FOUR_BULK).unwrap();
+    let rows = check(&[file], &Selection::default()).unwrap();
+    assert_eq!((rows.len(), outside(&rows).len()), (2, 0), "{:#?}", outside(&rows));
+}

@@ -103,6 +103,9 @@ pub struct AckProgress {
     pub latest_sent: Option<Instant>,
     /// Newest delivery, for RACK.
     pub newest: Option<Newest>,
+    /// The delivery that Linux looks at last, where the ACK has several: the highest one acknowledged
+    /// cumulatively, or else the last one SACKed (`tcp_rack_advance`).
+    pub last: Option<Newest>,
     /// Lowest offset newly delivered of a segment never sent again (reordering, F-RTO).
     pub lowest_original: Option<u64>,
 }
@@ -513,10 +516,16 @@ impl Scoreboard {
             if before.is_retransmission_in_flight() {
                 self.again -= len;
             }
+            // Linux reads SACK blocks before the cumulative acknowledgement.
+            let cumulative = progress.delivered > progress.sacked;
+            let last = progress.last.or(progress.newest);
             progress.sacked += len;
             progress.segments += 1;
             progress.delivered += len;
             note_delivery(&before, progress);
+            if cumulative {
+                progress.last = last;
+            }
         }
     }
 }
@@ -544,6 +553,7 @@ fn note_another_delivery(s: &SentSegment, this: Newest, progress: &mut AckProgre
         let lowest = progress.lowest_original.map_or(s.start, |l| l.min(s.start));
         progress.lowest_original = Some(lowest);
     }
+    progress.last = Some(this);
     let newer = |n: Newest| (this.sent_at, this.end) > (n.sent_at, n.end);
     if progress.newest.is_none_or(newer) {
         progress.newest = Some(this);

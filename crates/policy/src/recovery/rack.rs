@@ -186,10 +186,11 @@ impl RackTlp {
             self.reordering.observe(low, high, cx.mss);
         }
         self.highest_sacked = highest.unwrap_or(0);
-        if let Some(newest) = ack.progress.newest {
-            let rtt = ack.now.saturating_since(newest.sent_at);
+        // The round trip is that of the last one, newest or not (`tcp_rack_advance`).
+        for delivery in ack.progress.newest.into_iter().chain(ack.progress.last) {
+            let rtt = ack.now.saturating_since(delivery.sent_at);
             let spurious = ack.echoes_original || rtt < cx.min_rtt;
-            self.detector.on_delivered(newest, ack.now, spurious);
+            self.detector.on_delivered(delivery, ack.now, spurious);
         }
         let twice = self.undo.on_dsack(ack, cx.mss);
         if twice > 0 && !self.probe.is_reported_by(ack, cx.mss) {

@@ -7,8 +7,8 @@ pub(super) fn of(path: &str) -> Option<&'static str> {
 
 const SEND_BUFFER: &str = "the kernel's send buffer counts memory (`truesize` of each `sk_buff`), which decides how much a \
                            write takes; the model takes whatever is written";
-const DEFERS: &str = "the kernel waits with less than a third of the window (`tcp_tso_should_defer`), so that rounds of \
-                      HyStart begin later; the model sends at once";
+const SCRIPT_IS_OLDER: &str =
+    "Linux 6.18 has a window of 36 here, as the model has; the script is of another kernel";
 const PROBING: &str = "the kernel sends a larger segment to probe the path's MTU (`tcp_mtu_probe`); the model has no such \
                        probe";
 const LOCAL_DROPS: &str = "the queue refuses what the kernel sends, which it learns at once and tries again every 500 ms \
@@ -16,30 +16,26 @@ const LOCAL_DROPS: &str = "the queue refuses what the kernel sends, which it lea
 const ONE_BUFFER: &str = "the kernel sends the segments of one `sk_buff` again as one, which ends with PSH; the model sends \
                           each on its own";
 
-/// Scripts by the end of their paths.
+/// Scripts by the end of their paths, compared with Linux 6.18 under packetdrill.
 const REASONS: &[(&str, &str)] = &[
     ("blocking/blocking-write.pkt", SEND_BUFFER),
-    ("cubic/cubic-bulk-166k.pkt", DEFERS),
-    ("cubic/cubic-bulk-166k-idle-restart.pkt", DEFERS),
+    ("cubic/cubic-bulk-166k.pkt", SCRIPT_IS_OLDER),
+    ("cubic/cubic-bulk-166k-idle-restart.pkt", SCRIPT_IS_OLDER),
     ("cubic/cubic-rack-reo-timeout-retrans-failed-incoming-data.pkt", LOCAL_DROPS),
     (
         "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700.pkt",
-        "the kernel answers ECN in state CWR, by PRR over a round trip; the model lowers the window at once",
-    ),
-    (
-        "fast_recovery/prr-ss-ack-below-snd_una-cubic.pkt",
-        "the script has PRR grant one segment more although the ACK shows a further loss; the model grants it, as newer \
-         kernels, only if nothing is newly lost",
+        "the kernel answers ECN in state CWR, by PRR over a round trip (Linux 6.18 has a window of 5 then, the script 4); the \
+         model lowers the window at once",
     ),
     (
         "fast_retransmit/fr-4pkt-fack-last-mss.pkt",
-        "the kernel's reordering timer runs in ticks of 4 ms and rounds up; the model's, of 27 ms, is exact",
+        "the kernel's timers run in ticks of 4 ms and round up: Linux 6.18 is 9 ms early, the model 13 ms; the reordering \
+         window of 27 ms is the same",
     ),
     ("server/client-ack-dropped-then-recovery-ms-timestamps.pkt", ONE_BUFFER),
     (
         "gro/gro-mss-option.pkt",
-        "receive offload merges ten segments into one, acknowledged once, and the ACK number of the data is that of the \
-         SYN, which the model refuses",
+        "Linux 6.18 refuses the data as the model does; the script needs receive offload that merges its segments",
     ),
     ("mtu_probe/basic-v4.pkt", PROBING),
     ("mtu_probe/basic-v6.pkt", PROBING),
@@ -54,7 +50,7 @@ const REASONS: &[(&str, &str)] = &[
     ("tcp_info/tcp-info-sndbuf-limited.pkt", SEND_BUFFER),
     (
         "ts_recent/invalid_ack.pkt",
-        "the kernel drops a segment that acknowledges unsent data; the model answers it, too, as RFC 9293 §3.10.7.4 asks",
+        "Linux 6.18 answers as the model does, without the segment's timestamp and data; the script is of another kernel",
     ),
     ("user_timeout/user-timeout-probe.pkt", LOCAL_DROPS),
 ];

@@ -45,15 +45,15 @@ impl Detector {
         }
     }
 
-    /// Notes the newest segment an ACK delivered, unless it may be the original whose
-    /// retransmission could not have been answered so soon.
-    pub(super) fn on_delivered(&mut self, newest: Newest, now: Instant, spurious: bool) {
-        if newest.retransmitted && spurious {
+    /// Notes a segment that an ACK delivered, unless it may be the original whose retransmission could
+    /// not have been answered so soon. The round trip is that of the segment noted last.
+    pub(super) fn on_delivered(&mut self, delivery: Newest, now: Instant, spurious: bool) {
+        if delivery.retransmitted && spurious {
             return;
         }
         self.advanced = true;
-        self.rtt = now.saturating_since(newest.sent_at);
-        self.newest = self.newest.max(Some((newest.sent_at, newest.end)));
+        self.rtt = now.saturating_since(delivery.sent_at);
+        self.newest = self.newest.max(Some((delivery.sent_at, delivery.end)));
     }
 
     /// Notes that the segment that ends at `end` went out again.
@@ -264,6 +264,22 @@ mod tests {
         assert_eq!(verdict, Verdict { lost: 3 * MSS, retransmission: true, wait: None });
         assert_eq!(lost(&board), [0, 4, 5]);
         assert_eq!(board.waiting(), 3 * MSS);
+    }
+
+    #[test]
+    fn the_round_trip_is_that_of_the_highest_cumulative_delivery() {
+        let (mut d, mut board) = (Detector::new(), board(6));
+        board.retransmit(0, (at(104), 6));
+        // Segments 0, sent again at 104 ms, and 1, sent at 2 ms, are acknowledged; segment 4 is SACKed.
+        let mut progress = AckProgress::default();
+        board.acknowledge(2 * MSS, &mut progress);
+        board.sack(4 * MSS, 5 * MSS, &mut progress);
+        for delivery in progress.newest.into_iter().chain(progress.last) {
+            d.on_delivered(delivery, at(205), false);
+        }
+        assert_eq!(d.newest, Some((at(104), MSS)));
+        // 205 - 2 ms. Segment 2, sent at 3 ms, is due 1 ms later.
+        assert_eq!(d.remaining(at(3), at(205), Duration::ZERO), Some(ms(1)));
     }
 
     #[test]

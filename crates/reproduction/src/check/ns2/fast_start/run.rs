@@ -15,7 +15,7 @@ const BURST: f64 = 30_000.0;
 const BUFFER: u32 = 50;
 /// When the first bursts may begin: bulk transfers have found their pace.
 const FIRST_BURST: Instant = Instant::from_nanos(20_000_000_000);
-/// From the first burst to the second.
+/// From the end of the first burst to the second.
 const IDLE: Duration = Duration::from_secs(20);
 /// Under constant load it begins within so many seconds; the bursts of a crowd within so many.
 const FIRST_SPREAD: f64 = 1.0;
@@ -82,10 +82,10 @@ fn rounds(set_up: &SetUp, bell: &Dumbbell) -> Result<Rounds, String> {
             pairs.push(RoundPair { from, to, scheme, receiver });
         }
     }
-    // Alone, a connection begins its second burst 20 s after its first; a crowd gathers in a second.
-    let (first, later, idle, every) = match set_up.load {
-        Load::None => (CROWD_SPREAD, 1.0, CROWD_IDLE, Duration::ZERO),
-        Load::Constant | Load::Changed => (0.0, 0.0, Duration::ZERO, IDLE),
+    // Alone, a connection idles for 20 s; a crowd gathers in a second.
+    let (first, later, idle) = match set_up.load {
+        Load::None => (CROWD_SPREAD, 1.0, CROWD_IDLE),
+        Load::Constant | Load::Changed => (0.0, 0.0, IDLE),
     };
     Ok(Rounds::new(RoundsSpec {
         name: "bursts".into(),
@@ -95,7 +95,7 @@ fn rounds(set_up: &SetUp, bell: &Dumbbell) -> Result<Rounds, String> {
         start: uniform(later)?,
         first_start: Some(uniform(first)?),
         idle,
-        every,
+        every: Duration::ZERO,
     }))
 }
 
