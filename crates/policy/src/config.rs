@@ -147,6 +147,8 @@ pub struct ConnectionConfig {
     pub initial_window: u32,
     /// Lost SYNs that do not cost the initial window: RFC 5681 §3.1 forgives none, Linux one.
     pub syn_losses_tolerated: u32,
+    /// Initial window after more of them, segments (RFC 5681 §3.1: 1).
+    pub lost_initial_window: u32,
     /// First `ssthresh`, segments; `None`: unlimited.
     pub initial_ssthresh: Option<u32>,
     /// Largest sending window, segments: no more is used of `cwnd`, and nothing is sent that lies
@@ -211,6 +213,7 @@ impl Default for ConnectionConfig {
             options_count: true,
             initial_window: 10,
             syn_losses_tolerated: 0,
+            lost_initial_window: 1,
             initial_ssthresh: None,
             window_limit: None,
             opening: Opening::Handshake,

@@ -181,6 +181,32 @@ fn syns_beyond_a_burst_leave_spaced() {
     }
 }
 
+/// Segments of data that leave at once when `lost` SYNs have been lost before one was answered.
+fn first_flight(scheme: &str, lost: usize) -> usize {
+    let mut client = Client::new(scheme);
+    let id = client.connect(at(0));
+    let mut syn = client.sent(at(0)).remove(0);
+    let mut now = at(0);
+    for _ in 0..lost {
+        now = client.host.poll_timeout().unwrap();
+        syn = client.sent(now).remove(0);
+    }
+    client.answer(now, &syn);
+    client.host.write(now, id, 100_000);
+    client.sent(now).iter().filter(|sent| sent.segment.len > 0).count()
+}
+
+/// Linux forgives one lost SYN its initial window of ten, RFC 5681 §3.1 none; what is left is a segment, or what is said.
+#[test]
+fn lost_syns_make_the_first_window_smaller() {
+    assert_eq!([0, 1, 2].map(|lost| first_flight("linux", lost)), [10, 10, 1]);
+    assert_eq!([0, 1, 2].map(|lost| first_flight("linux+syn_losses=0", lost)), [10, 1, 1]);
+    assert_eq!([0, 1, 2].map(|lost| first_flight("linux+lost_iw=4", lost)), [10, 10, 4]);
+    assert_eq!([0, 1, 2].map(|lost| first_flight("headstart", lost)), [10, 4, 4]);
+    // It never makes it larger.
+    assert_eq!(first_flight("linux+iw=3+syn_losses=0+lost_iw=4", 1), 3);
+}
+
 /// When a client that nobody answers gives up, having heard at `known` of a round trip of 10 ms or not.
 fn gives_up(scheme: &str, known: bool) -> Instant {
     let mut client = Client::new(scheme);

@@ -8,6 +8,7 @@ mod analyze_memory;
 mod analyze_report;
 mod analyze_tables;
 mod bad_input;
+mod beside;
 mod capture;
 mod commands;
 mod completions;

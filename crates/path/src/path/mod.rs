@@ -282,10 +282,11 @@ impl Path {
         self.window.set_limit(rescale(self.window.limit()));
     }
 
-    /// Falls back to a window of one segment because the first SYN was lost (RFC 5681 §3.1).
-    pub fn on_handshake_loss(&mut self) {
+    /// Falls back to a window of so many segments because SYNs were lost (RFC 5681 §3.1: one).
+    pub fn on_handshake_loss(&mut self, segments: u32) {
         if !self.has_several_users() {
-            self.window.set_cwnd(self.window.mss(), Cause::Timeout);
+            let window = u64::from(segments) * self.window.mss();
+            self.window.set_cwnd(window.min(self.window.cwnd()), Cause::Timeout);
         }
     }
 

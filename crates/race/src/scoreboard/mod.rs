@@ -45,7 +45,7 @@ use units::Duration;
 
 /// What runs if nothing is named: what servers run and ran, BBR among it, each of the papers' ways to begin and to
 /// share, and those that are compared with them elsewhere.
-pub const DEFAULT_SCHEMES: &str = "linux,linux-bbr,newreno,sack,right-edge,fs,spand,past,session,session-fs,\
+pub const DEFAULT_SCHEMES: &str = "linux,headstart,linux-bbr,newreno,sack,right-edge,fs,spand,past,session,session-fs,\
                                    tcp-int,etcp,careful-resume,jump-start";
 
 /// A transfer that is not over after this long, in virtual time, has not completed; it counts as long

@@ -183,7 +183,7 @@ impl Connection {
             self.board.split_at(1);
             self.board.mark_all_lost();
             if self.timers.retries > self.config.syn_losses_tolerated {
-                path.on_handshake_loss();
+                path.on_handshake_loss(self.config.lost_initial_window);
             }
         } else {
             self.outstanding_before_ack = self.board.outstanding();

@@ -12,7 +12,7 @@ use super::profiles::{ns2, ns2_one_way, paper};
 use crate::config::{IdleRestart, MemoryKind, Opening, OpeningTimer, RttSampling, TickCount};
 use crate::congestion::CONTROLLERS;
 use crate::recovery::RECOVERIES;
-use crate::registry::values::{between, choose, duration, on_off, positive};
+use crate::registry::values::{between, choose, duration, on_off, positive, whole};
 use crate::registry::{AnyParameter, Descriptor};
 use crate::startup::{STARTUPS, StartUpDescriptor};
 use receiver::RECEIVER;
@@ -275,6 +275,18 @@ const GENERAL: &[SchemeParameter] = &[
         "segments",
         "SYNs that leave at once for a host, the others as fast as 1.5 Mbit/s (default: all)",
         |r, v| { positive(v).map(|n| r.config.opening_burst = Some(n)) }
+    ),
+    parameter!(
+        "syn_losses",
+        "number",
+        "SYNs and SYN-ACKs that may be lost before the initial window is smaller (RFC 5681: 0, Linux: 1)",
+        |r, v| { whole(v).map(|n| r.config.syn_losses_tolerated = n) }
+    ),
+    parameter!(
+        "lost_iw",
+        "segments",
+        "initial window after more lost SYNs and SYN-ACKs than that (default: 1)",
+        |r, v| { positive(v).map(|n| r.config.lost_initial_window = n) }
     ),
     parameter!(
         "idle",

@@ -128,6 +128,9 @@ pub(super) fn headstart() -> Recipe {
     let config = &mut recipe.config;
     config.opening_timer = OpeningTimer::Known;
     config.opening_burst = Some(4);
+    // It repeats a lost SYN-ACK long before Linux does, into the queue that has just dropped it.
+    config.syn_losses_tolerated = 0;
+    config.lost_initial_window = 4;
     config.rto.min = Duration::from_millis(20);
     config.receive.initial_window = 1_000_000;
     recipe
