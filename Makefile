@@ -142,7 +142,7 @@ test-deb:
 SKIPPED = $(abspath $(TARGET))/skipped
 
 test:
-	@tools/need cc=gcc cc=libc6-dev tshark=tshark $(FOR_AGENT)
+	@tools/need cc=gcc cc=libc6-dev tshark=tshark redis-server=redis-server $(FOR_AGENT)
 	@tools/need curl=curl chromium=chromium ping=iputils-ping groff=groff-base mandoc=mandoc zsh=zsh fish=fish
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
 	export HEADSTART_SKIPPED="$(SKIPPED)"; tools/run-tests "$(abspath $(TARGET))"; \
@@ -181,6 +181,13 @@ test-upgrades:
 measure-gateway:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture gateway::measured
+
+# What gateways cost that fail: killed a hundred times, cut off, far away, late; each beside an agent that has none. Needs root, and
+# ten minutes of real time; the short one is in `make test`.
+.PHONY: test-gateway-harm
+test-gateway-harm:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
+	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture gateway::harm::measured
 
 # How often the agent's canary would stop, or claim a gain, where warm starts change nothing: ten thousand operators who look
 # for a month; and how soon it finds what they do change. Three minutes of two processors; OPERATORS=500 is quicker.
