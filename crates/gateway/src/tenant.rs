@@ -6,17 +6,18 @@ use crate::config::Rules;
 use crate::counts::Counts;
 use crate::gains::SiteGains;
 use crate::judge::{JudgedReport, collector, is_short, judge};
+use crate::options::CollectorName;
 use crate::permission::Allowed;
 use crate::pki::Identity;
 use crate::reporters::Reporters;
 use crate::told;
-use crate::unshared::{Claim, Unshared};
+use crate::unshared::Unshared;
 use gateway_proto::v1::{
     self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Update,
 };
 use ipnet::IpNet;
 use memory::site::{Reporter, SiteMemory};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -70,7 +71,6 @@ impl std::fmt::Debug for Tenant {
 #[derive(Debug, Default)]
 struct UnsharedChanges {
     networks: FxHashSet<IpNet>,
-    claims: FxHashMap<(String, u64), u64>,
     forgotten: Vec<IpNet>,
 }
 
@@ -151,13 +151,7 @@ impl Tenant {
         batch: &ReportBatch,
         counts: &Counts,
     ) -> Result<ReportAck, &'static str> {
-        if batch.epoch == 0 || batch.sequence == 0 {
-            return Err("epoch and sequence begin at 1");
-        }
-        if batch.reports.len() > speaker.rules.max_batch {
-            return Err("more reports than max-batch allows");
-        }
-        let collector = collector(batch.collector).ok_or("no collector, or an unknown one")?;
+        let collector = sense_of(batch, speaker.rules)?;
         let mut ack =
             ReportAck { epoch: batch.epoch, sequence: batch.sequence, ..ReportAck::default() };
         let wanted = batch.reports.len() as u64;
@@ -182,7 +176,6 @@ impl Tenant {
             false => refused[Refusal::Collector as usize] += admitted.len() as u32,
         }
         self.note_counts(speaker.identity, now, &ack, &refused);
-        self.note_shared_claim(&speaker.identity.name, batch);
         counts.taken.add(collector as usize, ack.taken.into());
         for (why, count) in refused.into_iter().enumerate().filter(|(_, count)| *count > 0) {
             counts.refused.add(why, count.into());
@@ -239,15 +232,6 @@ impl Tenant {
             known.gains.add(report);
         }
         judged.len() as u32
-    }
-
-    fn note_shared_claim(&self, reporter: &str, batch: &ReportBatch) {
-        if let Some(unshared) = &mut self.known().unshared
-            && unshared.claims.len() < MOST_CHANGED
-        {
-            let sequence = unshared.claims.entry((reporter.to_owned(), batch.epoch)).or_default();
-            *sequence = (*sequence).max(batch.sequence);
-        }
     }
 
     fn note_counts(&self, identity: &Identity, now: Instant, ack: &ReportAck, refused: &[u32; 8]) {
@@ -312,11 +296,6 @@ impl Tenant {
             for network in &shared.networks {
                 unshared.networks.remove(network);
             }
-            // Claims go with the records of their reports, so not before all networks do.
-            if unshared.networks.is_empty() {
-                let claim = |((reporter, epoch), sequence)| Claim { reporter, epoch, sequence };
-                shared.claims = unshared.claims.drain().map(claim).collect();
-            }
             shared.forgotten = std::mem::take(&mut unshared.forgotten);
         }
         let memory = self.memory();
@@ -332,15 +311,6 @@ impl Tenant {
         let Some(unshared) = &mut known.unshared else { return };
         unshared.networks.extend(shared.networks);
         unshared.forgotten.extend(shared.forgotten);
-        for claim in shared.claims {
-            let sequence = unshared.claims.entry((claim.reporter, claim.epoch)).or_default();
-            *sequence = (*sequence).max(claim.sequence);
-        }
-    }
-
-    /// Whether batches of this epoch have come here before.
-    pub fn knows_epoch(&self, reporter: &str, epoch: u64) -> bool {
-        self.known().reporters.knows_epoch(reporter, epoch)
     }
 
     /// Another gateway has dealt with batches up to `sequence`.
@@ -407,6 +377,20 @@ impl Tenant {
             }
         }
     }
+}
+
+/// Who has collected what is in `batch`.
+///
+/// # Errors
+/// Why it makes no sense as a whole.
+pub fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'static str> {
+    if batch.epoch == 0 || batch.sequence == 0 {
+        return Err("epoch and sequence begin at 1");
+    }
+    if batch.reports.len() > rules.max_batch {
+        return Err("more reports than max-batch allows");
+    }
+    collector(batch.collector).ok_or("no collector, or an unknown one")
 }
 
 /// Lets reports go on, also where reading has panicked.
