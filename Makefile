@@ -243,6 +243,14 @@ bench-trace:
 	cargo build --release --locked --quiet --package headstart-trace --example trace_speed
 	@tools/bench/trace $(TARGET)/release/examples/trace_speed $(CAPTURE)
 
+# What a gateway takes and answers in a second of processor time, beside Redis in the same run; and how long a restart with ten
+# million networks takes, and how much memory.
+.PHONY: bench-gateway
+bench-gateway:
+	@tools/need cc=gcc cc=libc6-dev redis-server=redis-server
+	cargo run --release --locked --quiet --package headstart-gateway --example gateway_load
+	cargo run --release --locked --quiet --package headstart-memory --example site_memory
+
 # Bulk data through the agent's congestion controls beside the kernel's own in the same run, by turns. Needs root.
 bench-agent:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
