@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: image test-image fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: image test-image fmt test-built test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -141,17 +141,22 @@ test-deb:
 # tested on this machine is said at the end: tests that are skipped pass.
 SKIPPED = $(abspath $(TARGET))/skipped
 
-test:
-	@tools/need cc=gcc cc=libc6-dev tshark=tshark redis-server=redis-server $(FOR_AGENT)
-	@tools/need curl=curl chromium=chromium ping=iputils-ping groff=groff-base mandoc=mandoc zsh=zsh fish=fish
+test: test-built
+	@tools/need tshark=tshark redis-server=redis-server curl=curl chromium=chromium ping=iputils-ping groff=groff-base mandoc=mandoc zsh=zsh fish=fish
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
 	export HEADSTART_SKIPPED="$(SKIPPED)"; tools/run-tests "$(abspath $(TARGET))"; \
 		code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
 
-# What takes minutes and needs neither the right to namespaces nor other programs: verdicts on the papers' claims.
+# All tests as `make test` runs them, not run.
+test-built:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
+	members=$$(tools/members) && cargo test $$members --locked --quiet --no-run
+
+# What takes minutes and needs neither the right to namespaces nor other programs: verdicts on the papers' claims. Of all
+# crates, as `make test` builds them, so that nothing is compiled twice.
 test-long:
 	@tools/need cc=gcc cc=libc6-dev
-	cargo test --locked --quiet --package headstart-cli --test verdicts -- --ignored
+	members=$$(tools/members) && cargo test $$members --locked --quiet --test verdicts -- --ignored
 
 # The agent on other kernels: Debian's, each booted in an emulated machine, with the tests of any kernel in it, which need
 # no real time. Fetched from Debian's archives into target/kernels, nothing is installed but QEMU. KERNELS="6.1 newest"
