@@ -142,7 +142,7 @@ test-deb:
 SKIPPED = $(abspath $(TARGET))/skipped
 
 test: test-built
-	@tools/need tshark=tshark curl=curl chromium=chromium ping=iputils-ping groff=groff-base mandoc=mandoc zsh=zsh fish=fish
+	@tools/need tshark=tshark redis-server=redis-server curl=curl chromium=chromium ping=iputils-ping groff=groff-base mandoc=mandoc zsh=zsh fish=fish
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
 	export HEADSTART_SKIPPED="$(SKIPPED)"; tools/run-tests "$(abspath $(TARGET))"; \
 		code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
@@ -192,6 +192,13 @@ test-cold:
 measure-gateway:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture gateway::measured
+
+# What gateways cost that fail: killed a hundred times, cut off, far away, late; each beside an agent that has none. Needs root, and
+# ten minutes of real time; the short one is in `make test`.
+.PHONY: test-gateway-harm
+test-gateway-harm:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
+	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture gateway::harm::measured
 
 # How often the agent's canary would stop, or claim a gain, where warm starts change nothing: ten thousand operators who look
 # for a month; and how soon it finds what they do change. Three minutes of two processors; OPERATORS=500 is quicker.
@@ -246,6 +253,14 @@ bench-trace:
 	@tools/need capinfos=wireshark-common tcptrace=tcptrace tshark=tshark zstd=zstd
 	cargo build --release --locked --quiet --package headstart-trace --example trace_speed
 	@tools/bench/trace $(TARGET)/release/examples/trace_speed $(CAPTURE)
+
+# What a gateway takes and answers in a second of processor time, beside Redis in the same run; and how long a restart with ten
+# million networks takes, and how much memory.
+.PHONY: bench-gateway
+bench-gateway:
+	@tools/need cc=gcc cc=libc6-dev redis-server=redis-server
+	cargo run --release --locked --quiet --package headstart-gateway --example gateway_load
+	cargo run --release --locked --quiet --package headstart-memory --example site_memory
 
 # Bulk data through the agent's congestion controls beside the kernel's own in the same run, by turns. Needs root.
 bench-agent:

@@ -81,14 +81,13 @@ impl Shared {
 
     /// What a gateway has told to forget is forgotten here, too.
     pub(crate) fn forget_as_told(&self) {
-        let told = self.site.as_ref().map(Site::forgotten);
-        for network in told.unwrap_or_default() {
-            self.forget(Some(network));
-            say(
-                Level::Notice,
-                &format!("a gateway has told to forget {network}: it is forgotten here, too"),
-            );
-        }
+        let told = self.site.as_ref().map(Site::forgotten).unwrap_or_default();
+        told.iter().for_each(|network| _ = self.forget(Some(*network)));
+        let Some(first) = told.first() else { return };
+        let more =
+            if told.len() > 1 { format!(" and {} more", told.len() - 1) } else { String::new() };
+        let what = format!("a gateway has told to forget {first}{more}: forgotten here, too");
+        say(Level::Notice, &what);
     }
 
     pub(crate) fn keep_if_due(&self) {

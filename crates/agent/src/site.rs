@@ -10,15 +10,19 @@ use crate::log::{Level, say};
 use crate::paths;
 use gateway_client::{ClientConfig, ClientStatus, SiteClient, SiteEvent, SiteQuestion};
 use gateway_proto::v1::{Bound, Estimate, Report, Start};
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use libbpf_rs::MapHandle;
-use std::collections::HashMap;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::collections::{BTreeSet, HashMap};
+use std::mem;
 use std::sync::{Arc, Mutex};
 
-/// Payload of a full segment on Ethernet with timestamps, bytes: windows of gateways are bytes, those of the memory segments.
-/// Where segments are smaller, so is the window.
-const MSS: u64 = 1448;
+/// Payload of a full segment on Ethernet with timestamps, bytes, of IPv4 and IPv6: what is taken for that of a path until a
+/// connection has told its own. Windows of gateways are bytes, those of the memory segments.
+const USUAL_MSS: (u32, u32) = (1448, 1428);
+/// Paths whose segments have another size, at most.
+const SEGMENT_SIZES: usize = 4096;
+/// Networks to forget that nobody has taken up yet, at most; if there are more, all are forgotten.
+const FORGETS: usize = 1024;
 /// Paths on which warm starts have failed lately, at most.
 const QUARANTINED: usize = 4096;
 /// Networks asked for that are kept in mind, at most, and paths of each: one for each network namespace.
@@ -26,15 +30,59 @@ const ASKED: usize = 16_384;
 const NAMESPACES: usize = 16;
 /// Networks are told with no more bits than these.
 const LONGEST: (u8, u8) = (24, 48);
+/// No age is more, nanoseconds: 146 years.
+const OLDEST_NS: u64 = u64::MAX >> 2;
 
 /// The gateways of the site, and what they may change here.
 #[derive(Debug)]
 pub(crate) struct Site {
     client: SiteClient<PathInquiry>,
-    quarantine: Arc<Mutex<Quarantine>>,
-    asked: Arc<Mutex<AskedPaths>>,
-    /// Networks of which nothing may be kept any more.
-    forgets: Mutex<Receiver<IpNet>>,
+    known: Arc<Known>,
+}
+
+/// What the thread of the client and the agent's own both know.
+#[derive(Debug)]
+struct Known {
+    quarantine: Mutex<Quarantine>,
+    asked: Mutex<AskedPaths>,
+    segments: Mutex<SegmentSizes>,
+    forgets: Mutex<Forgets>,
+}
+
+/// Networks of which nothing may be kept any more.
+#[derive(Debug, Default)]
+struct Forgets(BTreeSet<IpNet>);
+
+impl Forgets {
+    fn add(&mut self, network: IpNet) {
+        self.0.insert(network);
+        if self.0.len() > FORGETS {
+            // Whoever has so much forgotten gets more than that, and nothing that had to go stays.
+            self.0 = BTreeSet::from([Ipv4Net::default().into(), Ipv6Net::default().into()]);
+        }
+    }
+}
+
+/// Segment sizes that connections have had, bytes, where they are not the usual ones.
+#[derive(Debug, Default)]
+struct SegmentSizes(HashMap<PrefixKey, u32>);
+
+impl SegmentSizes {
+    fn note(&mut self, path: PrefixKey, mss: u32) {
+        if mss == 0 || mss == usual_mss(path.prefix) {
+            self.0.remove(&path);
+        } else if self.0.len() < SEGMENT_SIZES || self.0.contains_key(&path) {
+            self.0.insert(path, mss);
+        }
+    }
+
+    fn of(&self, path: &PrefixKey) -> u32 {
+        self.0.get(path).copied().unwrap_or_else(|| usual_mss(path.prefix))
+    }
+}
+
+fn usual_mss(prefix: IpNet) -> u32 {
+    if prefix.addr().is_ipv4() { USUAL_MSS.0 } else { USUAL_MSS.1 }
 }
 
 /// Paths that were asked for, by the network that gateways know them by: what they tell unasked is of use to these.
@@ -93,32 +141,30 @@ impl Site {
         paths: MapHandle,
         max_age_ns: u64,
     ) -> Result<Self, String> {
-        let quarantine =
-            Arc::new(Mutex::new(Quarantine { lasts: max_age_ns, since: HashMap::new() }));
-        let asked = Arc::<Mutex<AskedPaths>>::default();
-        let (forget, forgets) = mpsc::channel();
-        let hearer = Hearer {
-            paths,
-            quarantine: Arc::clone(&quarantine),
-            asked: Arc::clone(&asked),
-            forget,
-        };
+        let known = Arc::new(Known {
+            quarantine: Mutex::new(Quarantine { lasts: max_age_ns, since: HashMap::new() }),
+            asked: Mutex::default(),
+            segments: Mutex::default(),
+            forgets: Mutex::default(),
+        });
+        let hearer = Hearer { paths, known: Arc::clone(&known) };
         let client = SiteClient::start(config, move |event| hearer.hear(event));
         let client = client.map_err(|why| format!("gateway: {why}"))?;
-        Ok(Self { client, quarantine, asked, forgets: Mutex::new(forgets) })
+        Ok(Self { client, known })
     }
 
     /// A path that is not known here.
     pub(crate) fn ask(&self, inquiry: PathInquiry) {
         let network = told(inquiry.path.prefix);
-        lock(&self.asked).add(network, inquiry.path);
+        lock(&self.known.asked).add(network, inquiry.path);
         self.client.ask(SiteQuestion { network, size: 0, of: inquiry });
     }
 
     /// A connection has closed.
     pub(crate) fn report(&self, summary: &ConnectionSummary) {
+        lock(&self.known.segments).note(summary.path, summary.mss);
         if summary.has_fallen_back {
-            lock(&self.quarantine).add(summary.path, monotonic_ns());
+            lock(&self.known.quarantine).add(summary.path, monotonic_ns());
         }
         if let Some(report) = report_of(summary) {
             self.client.report(report);
@@ -127,7 +173,7 @@ impl Site {
 
     /// Networks that a gateway has told to forget, also on disk, since this was asked last.
     pub(crate) fn forgotten(&self) -> Vec<IpNet> {
-        lock(&self.forgets).try_iter().collect()
+        mem::take(&mut lock(&self.known.forgets).0).into_iter().collect()
     }
 
     /// How it goes.
@@ -140,9 +186,7 @@ impl Site {
 struct Hearer {
     /// The memory.
     paths: MapHandle,
-    quarantine: Arc<Mutex<Quarantine>>,
-    asked: Arc<Mutex<AskedPaths>>,
-    forget: Sender<IpNet>,
+    known: Arc<Known>,
 }
 
 impl Hearer {
@@ -160,7 +204,7 @@ impl Hearer {
             // It renews what was asked for, and adds nothing: a site has more networks than a host sees.
             SiteEvent::Told(estimate) => {
                 let network = estimate.network.and_then(|network| network.to_net());
-                let paths = network.map(|network| lock(&self.asked).of(&network));
+                let paths = network.map(|network| lock(&self.known.asked).of(&network));
                 for path in paths.unwrap_or_default() {
                     self.learn(path, &estimate, now);
                 }
@@ -168,8 +212,7 @@ impl Hearer {
             SiteEvent::Forget(network) => {
                 if let Some(network) = network.to_net() {
                     paths::forget(&self.paths, Some(network));
-                    // Nobody hears it when the agent ends.
-                    let _ = self.forget.send(network);
+                    lock(&self.known.forgets).add(network);
                 }
             }
             SiteEvent::Connected(gateway) => {
@@ -184,8 +227,9 @@ impl Hearer {
     }
 
     fn learn(&self, path: PrefixKey, estimate: &Estimate, now: u64) {
-        if !lock(&self.quarantine).has(&path, now)
-            && let Some(learnt) = learnt_from(estimate, now)
+        let mss = lock(&self.known.segments).of(&path);
+        if !lock(&self.known.quarantine).has(&path, now)
+            && let Some(learnt) = learnt_from(estimate, mss, now)
         {
             paths::learn_from_others(&self.paths, path, &learnt, now);
         }
@@ -199,19 +243,22 @@ fn told(prefix: IpNet) -> IpNet {
     IpNet::new(prefix.addr(), length).map_or(prefix, |net| net.trunc())
 }
 
-/// As the memory has it; `None` if it says too little: without a round trip nobody could tell whether the path is the same.
-fn learnt_from(estimate: &Estimate, now: u64) -> Option<LearntPath> {
-    let segments = u32::try_from(estimate.window / MSS).ok()?;
+/// As the memory has it, in segments of `mss` bytes; `None` if it says too little: without a round trip nobody could tell whether
+/// the path is the same.
+fn learnt_from(estimate: &Estimate, mss: u32, now: u64) -> Option<LearntPath> {
+    let mss = u64::from(mss);
+    let segments = u32::try_from(estimate.window / mss).ok()?;
     let min_rtt_us = u32::try_from(estimate.min_rtt_us).ok()?;
     if segments == 0 || min_rtt_us == 0 {
         return None;
     }
     let rate = estimate.rate / 8;
     // What the window adds to the round trip as it drains at that rate.
-    let drained_us = (segments as u64 * MSS * 1_000_000).checked_div(rate).unwrap_or(0);
+    let drained_us = (u64::from(segments) * mss * 1_000_000).checked_div(rate).unwrap_or(0);
     let srtt_us = u64::from(min_rtt_us).max(drained_us).min(u64::from(min_rtt_us) * 4);
     Some(LearntPath {
-        learnt_ns: now.wrapping_sub(estimate.age_ms.saturating_mul(1_000_000)),
+        // Whatever clock a gateway has: what is older than half of the counter's range would seem to be of the future.
+        learnt_ns: now.wrapping_sub(estimate.age_ms.saturating_mul(1_000_000).min(OLDEST_NS)),
         bytes_acked: 0,
         sent: 0,
         retransmitted: 0,
@@ -288,11 +335,11 @@ mod tests {
     #[test]
     fn an_estimate_without_a_round_trip_or_a_whole_segment_is_none() {
         let good = Estimate { window: 144_800, min_rtt_us: 80_000, ..Estimate::default() };
-        assert_eq!(learnt_from(&good, 0).map(|path| path.window), Some(100));
-        assert_eq!(learnt_from(&Estimate { min_rtt_us: 0, ..good }, 0), None);
-        assert_eq!(learnt_from(&Estimate { window: 1447, ..good }, 0), None);
-        assert_eq!(learnt_from(&Estimate { window: u64::MAX, ..good }, 0), None);
-        assert_eq!(learnt_from(&Estimate { min_rtt_us: u64::MAX, ..good }, 0), None);
+        assert_eq!(learnt_from(&good, 1448, 0).map(|path| path.window), Some(100));
+        assert_eq!(learnt_from(&Estimate { min_rtt_us: 0, ..good }, 1448, 0), None);
+        assert_eq!(learnt_from(&Estimate { window: 1447, ..good }, 1448, 0), None);
+        assert_eq!(learnt_from(&Estimate { window: u64::MAX, ..good }, 1448, 0), None);
+        assert_eq!(learnt_from(&Estimate { min_rtt_us: u64::MAX, ..good }, 1448, 0), None);
     }
 
     #[test]
@@ -305,9 +352,50 @@ mod tests {
             age_ms: 3,
             ..Estimate::default()
         };
-        let path = learnt_from(&estimate, 5_000_000).unwrap();
+        let path = learnt_from(&estimate, 1448, 5_000_000).unwrap();
         assert_eq!((path.srtt_us, path.min_rtt_us, path.rate), (100_000, 80_000, 1_448_000));
         assert_eq!(path.learnt_ns, 2_000_000);
+    }
+
+    #[test]
+    fn nothing_is_young_by_a_wrong_clock() {
+        for age_ms in [u64::MAX, u64::MAX / 1_000_000, 10 * 365 * 86_400_000] {
+            let old =
+                Estimate { window: 144_800, min_rtt_us: 80_000, age_ms, ..Estimate::default() };
+            let path = learnt_from(&old, 1448, 5_000_000).unwrap();
+            // Ten years at least.
+            assert!(since(path.learnt_ns, 5_000_000) >= 10 * 365 * 86_400_000_000_000, "{age_ms}");
+        }
+    }
+
+    #[test]
+    fn a_window_is_counted_in_the_segments_that_the_path_has_had() {
+        let mut sizes = SegmentSizes::default();
+        assert_eq!(sizes.of(&key("192.0.2.0/24")), 1448);
+        assert_eq!(sizes.of(&key("2001:db8::/48")), 1428);
+        sizes.note(key("192.0.2.0/24"), 8948);
+        let estimate = Estimate { window: 144_800, min_rtt_us: 80_000, ..Estimate::default() };
+        // 144,800 = 16 * 8948 + 1632.
+        let path = learnt_from(&estimate, sizes.of(&key("192.0.2.0/24")), 0).unwrap();
+        assert_eq!(path.window, 16);
+        sizes.note(key("192.0.2.0/24"), 1448);
+        assert_eq!((sizes.of(&key("192.0.2.0/24")), sizes.0.len()), (1448, 0));
+        for n in 0..5000_u32 {
+            let prefix = IpNet::new(std::net::Ipv4Addr::from(n << 8).into(), 24).unwrap();
+            sizes.note(PrefixKey { namespace: 1, prefix }, 1000);
+        }
+        assert_eq!(sizes.0.len(), SEGMENT_SIZES);
+    }
+
+    #[test]
+    fn who_has_too_much_forgotten_has_all_forgotten() {
+        let mut forgets = Forgets::default();
+        let network = |n: u32| IpNet::new(std::net::Ipv4Addr::from(n << 8).into(), 24).unwrap();
+        (0..2).chain(0..FORGETS as u32).for_each(|n| forgets.add(network(n)));
+        assert_eq!(forgets.0.len(), FORGETS);
+        forgets.add(network(FORGETS as u32));
+        assert_eq!(forgets.0.len(), 2);
+        assert!(forgets.0.iter().all(|network| network.prefix_len() == 0));
     }
 
     #[test]

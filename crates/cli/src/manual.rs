@@ -63,6 +63,8 @@ fn told(command: &str) -> Told {
         "completions" => completions::appendix(),
         "emulate" => emulate::appendix(),
         "gateway" => gateway::appendix(),
+        "gateway ask" => gateway::ask_appendix(),
+        "gateway forget" => gateway::forget_appendix(),
         "gateway init" => gateway::init_appendix(),
         "gateway certificate" => gateway::certificate_appendix(),
         "gateway replay" => gateway::replay_appendix(),

@@ -4,6 +4,7 @@
 //! [`SiteClient`] is what others hold. `session` speaks with one gateway, `outbox` keeps reports until they are acknowledged,
 //! `pending` knows which questions are open, `transport` reads certificates and connects.
 
+mod calls;
 mod client;
 mod config;
 mod counts;
@@ -13,6 +14,7 @@ mod pending;
 mod session;
 mod transport;
 
+pub use calls::{ask_once, forget_once};
 pub use client::SiteClient;
 pub use config::ClientConfig;
 pub use counts::ClientStatus;

@@ -1,22 +1,30 @@
 //! What a gateway takes and answers: reports a second in batches, and how long single questions take at a steady rate, over mutual TLS
-//! on loopback; beside Redis doing the nearest it can in the same run, where `redis-server` is installed.
+//! on loopback; beside Redis doing the nearest it can in the same run, where `redis-server` is installed. Then a restart with very
+//! many networks. The gateway and Redis are processes of their own, so what they do in a second of processor time is told, whatever
+//! else the machine does.
 //!
-//! `cargo run --release -p headstart-gateway --example gateway_load -- [SECONDS] [QUESTIONS A SECOND]`
+//! `cargo run --release -p headstart-gateway --example gateway_load -- [SECONDS] [QUESTIONS A SECOND] [NETWORKS]`
 
+#[path = "gateway_load/process.rs"]
+mod process;
 #[path = "gateway_load/redis.rs"]
 mod redis_beside;
+#[path = "gateway_load/restart.rs"]
+mod restart;
 
 use gateway::clock::system_time;
-use gateway::daemon::Daemon;
 use gateway::init::FirstGateway;
 use gateway::load::SiteLoad;
 use gateway::passive::network;
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Bound, Collector, Network, Query, Report, ReportBatch};
 use hdrhistogram::Histogram;
-use std::fs;
-use std::path::Path;
+use process::Measured;
+use std::error::Error;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{env, fs};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use units::Instant as Moment;
 
@@ -27,48 +35,66 @@ const STREAMS: u64 = 2;
 /// Questions are asked over so many connections, as so many agents do.
 const ASKERS: u64 = 8;
 
-#[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let seconds: u64 = arguments.next().map_or(Ok(5), |text| text.parse())?;
-    let rate: u64 = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
-    let folder = std::env::temp_dir().join(format!("gateway-load-{}", std::process::id()));
-    let first = FirstGateway {
-        hosts: vec!["127.0.0.1".to_owned()],
-        agent: "agent".to_owned(),
-        force: true,
-    };
-    let written = first.write(&folder, system_time())?;
-    let text = fs::read_to_string(&written.gateway)?;
-    let text = text.replace(":9466", ":0").replace(":9465", ":0");
-    fs::write(
-        &written.gateway,
-        text.replace("retention", "reports-per-second = 100000000\nretention"),
-    )?;
-    let daemon = Daemon::open(&written.gateway).await?;
-    let address = daemon.grpc_address()?;
-    let handle = daemon.spawn(false);
+/// Where a gateway has its files, and listens.
+struct Place {
+    folder: PathBuf,
+    config: PathBuf,
+    grpc: SocketAddr,
+}
 
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = env::args().skip(1).peekable();
+    if arguments.next_if_eq("serve").is_some() {
+        return process::serve(arguments.next().ok_or("which configuration?")?.as_ref()).await;
+    }
+    let mut number = |otherwise: u64| arguments.next().map_or(Ok(otherwise), |text| text.parse());
+    let (seconds, rate, many) = (number(5)?, number(50_000)?, number(10_000_000)?);
+    let place = Place::new()?;
+    let span = Duration::from_secs(seconds);
     let requests: Vec<_> = SiteLoad::new(1, Moment::ZERO, 10.0).take(BATCH * 64).collect();
     let networks: Vec<Network> =
         requests.iter().map(|request| Network::of(network(request.client))).collect();
-    let span = Duration::from_secs(seconds);
-    let taken = report(&folder, address, &networks, span).await?;
+
+    let gateway = Measured::gateway(&place.config, place.grpc)?;
+    let taken = report(&place.folder, place.grpc, &networks, span).await?;
+    let used = gateway.processor_s();
     println!(
-        "reports a second, {STREAMS} streams, batches of {BATCH}: {:.0}",
-        taken as f64 / span.as_secs_f64()
+        "reports, {STREAMS} streams, batches of {BATCH}: {:.0} a second, {:.0} a second of processor",
+        taken as f64 / span.as_secs_f64(),
+        taken as f64 / used,
     );
-    let times = ask(&folder, address, &networks, span, rate).await?;
-    tell("questions, one call each, mutual TLS", &times, span);
-    handle.end().await?;
-    fs::remove_dir_all(&folder)?;
-    redis_beside::run(&networks, span, rate).await
+    let times = ask(&place.folder, place.grpc, &networks, span, rate).await?;
+    tell("questions, one call each, mutual TLS", &times, span, gateway.processor_s() - used);
+    gateway.end()?;
+    redis_beside::run(&networks, span, rate).await?;
+    restart::run(&place, u32::try_from(many)?)?;
+    Ok(fs::remove_dir_all(&place.folder)?)
+}
+
+impl Place {
+    fn new() -> Result<Self, Box<dyn Error>> {
+        let folder = env::temp_dir().join(format!("gateway-load-{}", std::process::id()));
+        let first = FirstGateway {
+            hosts: vec!["127.0.0.1".to_owned()],
+            agent: "agent".to_owned(),
+            force: true,
+        };
+        let config = first.write(&folder, system_time())?.gateway;
+        let free = || std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+        let grpc = free()?;
+        let text = fs::read_to_string(&config)?;
+        let text = text.replace("127.0.0.1:9466", &grpc.to_string()).replace(":9465", ":0");
+        let more = "reports-per-second = 100000000\nmax-networks = 12000000\nretention";
+        fs::write(&config, text.replace("retention", more))?;
+        Ok(Self { folder, config, grpc })
+    }
 }
 
 async fn client(
     folder: &Path,
-    address: std::net::SocketAddr,
-) -> Result<GatewayClient<Channel>, Box<dyn std::error::Error>> {
+    address: SocketAddr,
+) -> Result<GatewayClient<Channel>, Box<dyn Error>> {
     let read = |name: &str| fs::read_to_string(folder.join(name));
     let tls = ClientTlsConfig::new()
         .ca_certificate(Certificate::from_pem(read("ca.pem")?))
@@ -80,10 +106,10 @@ async fn client(
 /// Reports that were acknowledged within `span`.
 async fn report(
     folder: &Path,
-    address: std::net::SocketAddr,
+    address: SocketAddr,
     networks: &[Network],
     span: Duration,
-) -> Result<u64, Box<dyn std::error::Error>> {
+) -> Result<u64, Box<dyn Error>> {
     let mut tasks = Vec::new();
     for stream in 0..STREAMS {
         let mut client = client(folder, address).await?;
@@ -140,11 +166,11 @@ fn reported(network: &Network) -> Report {
 /// Times of questions in microseconds, each from when it was due: one that waits for another counts its wait.
 async fn ask(
     folder: &Path,
-    address: std::net::SocketAddr,
+    address: SocketAddr,
     networks: &[Network],
     span: Duration,
     rate: u64,
-) -> Result<Histogram<u64>, Box<dyn std::error::Error>> {
+) -> Result<Histogram<u64>, Box<dyn Error>> {
     let mut tasks = Vec::new();
     for asker in 0..ASKERS {
         let client = client(folder, address).await?;
@@ -201,10 +227,12 @@ pub(crate) async fn paced<F: Future<Output = bool> + Send + 'static>(
     times
 }
 
-pub(crate) fn tell(what: &str, times: &Histogram<u64>, span: Duration) {
+/// `used`: processor time of whoever has answered, seconds.
+pub(crate) fn tell(what: &str, times: &Histogram<u64>, span: Duration, used: f64) {
     println!(
-        "{what}: {:.0} a second; median {} us, 99 % {} us, 99.9 % {} us, most {} us",
+        "{what}: {:.0} a second, {:.0} a second of processor; median {} us, 99 % {} us, 99.9 % {} us, most {} us",
         times.len() as f64 / span.as_secs_f64(),
+        times.len() as f64 / used,
         times.value_at_quantile(0.5),
         times.value_at_quantile(0.99),
         times.value_at_quantile(0.999),

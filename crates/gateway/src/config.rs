@@ -30,8 +30,8 @@ pub struct DaemonConfig {
     pub state: Option<PathBuf>,
     /// How often it is written.
     pub save_every: Duration,
-    /// A store that gateways share, as its URL.
-    pub redis: Option<String>,
+    /// A store that gateways share.
+    pub redis: Option<StoreConfig>,
     /// Networks remembered at most.
     pub max_networks: usize,
     /// Connections at a time.
@@ -40,6 +40,17 @@ pub struct DaemonConfig {
     pub log: GatewayLogLevel,
     /// What changes without a restart.
     pub rules: Rules,
+}
+
+/// A server of Redis's protocol, and by what it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreConfig {
+    /// `redis://` or, with TLS, `rediss://`.
+    pub url: String,
+    /// The authority of its certificate; `None`: those that the system trusts.
+    pub ca: Option<PathBuf>,
+    /// What the gateway shows it: a certificate and its key.
+    pub shown: Option<(PathBuf, PathBuf)>,
 }
 
 /// By what reports and questions are judged.
@@ -113,7 +124,7 @@ impl DaemonConfig {
             revoked: file(&options.revoked, "revoked.txt"),
             state,
             save_every: seconds("save-every", options.save_every, 30)?,
-            redis: options.redis.clone(),
+            redis: StoreConfig::new(options, folder)?,
             max_networks: within("max-networks", options.max_networks, 1_000_000, (1, 1 << 26))?,
             max_connections: within(
                 "max-connections",
@@ -138,6 +149,24 @@ impl DaemonConfig {
             ("max-connections", self.max_connections != new.max_connections),
         ];
         differ.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()
+    }
+}
+
+impl StoreConfig {
+    fn new(options: &GatewayOptions, folder: &Path) -> Result<Option<Self>, String> {
+        let file = |named: &Option<PathBuf>| named.as_deref().map(|named| folder.join(named));
+        let (ca, certificate) = (file(&options.redis_ca), file(&options.redis_certificate));
+        let shown = match (certificate, file(&options.redis_key)) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            _ => return Err("redis-certificate and redis-key go together".to_owned()),
+        };
+        let is_encrypted = options.redis.as_ref().is_some_and(|url| url.starts_with("rediss://"));
+        if (ca.is_some() || shown.is_some()) && !is_encrypted {
+            return Err("redis-ca and redis-certificate: only with redis = \"rediss://HOST:PORT\""
+                .to_owned());
+        }
+        Ok(options.redis.clone().map(|url| Self { url, ca, shown }))
     }
 }
 
@@ -235,6 +264,17 @@ mod tests {
         let options = GatewayOptions::parse("", "f").unwrap();
         let why = DaemonConfig::new(&options, Path::new(""), None).unwrap_err();
         assert!(why.contains("[[tenant]]"), "{why}");
+    }
+
+    #[test]
+    fn certificates_of_a_store_need_tls_and_a_key() {
+        let tls = "redis = \"rediss://store:6379\"\nredis-ca = \"r.pem\"";
+        let store = config(tls).unwrap().redis.unwrap();
+        assert_eq!(store.ca.as_deref(), Some(Path::new("/etc/g/r.pem")));
+        let why = config(&tls.replace("rediss", "redis")).unwrap_err();
+        assert!(why.contains("rediss://"), "{why}");
+        let why = config(&format!("{tls}\nredis-certificate = \"c.pem\"")).unwrap_err();
+        assert!(why.contains("redis-key"), "{why}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The daemon: listens, restores, tells its service manager, saves now and then, reads its configuration anew, drains.
 
-use crate::config::DaemonConfig;
+use crate::config::{DaemonConfig, StoreConfig};
 use crate::http;
 use crate::listen;
 use crate::log::{LogPriority, say, set_log_level};
@@ -82,7 +82,8 @@ impl Daemon {
             let restored = snapshot.restore(&site)?;
             say(LogPriority::Notice, &format!("{restored} networks restored"));
         }
-        let shared = |url: &String| SharedStore::open(url, site.origin, config.rules.retention);
+        let shared =
+            |store: &StoreConfig| SharedStore::open(store, site.origin, config.rules.retention);
         let shared = config.redis.as_ref().map(shared).transpose()?.map(Arc::new);
         if shared.is_some() {
             site.begin_sharing();

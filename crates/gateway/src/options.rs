@@ -45,8 +45,14 @@ pub struct GatewayOptions {
     pub reports_per_second: Option<u32>,
     /// Connections of reporters at a time [default: 4096].
     pub max_connections: Option<usize>,
-    /// A Redis or Valkey server that several gateways share: redis://HOST:PORT/DATABASE.
+    /// A Redis or Valkey server that several gateways share: redis://HOST:PORT/DATABASE, or rediss:// for TLS.
     pub redis: Option<String>,
+    /// Certificates of the authority of that server, PEM [those that the system trusts].
+    pub redis_ca: Option<PathBuf>,
+    /// What the gateway shows to that server, PEM [nothing].
+    pub redis_certificate: Option<PathBuf>,
+    /// Its key, PEM.
+    pub redis_key: Option<PathBuf>,
     /// How much is said: "notice" or "debug" [default: notice].
     pub log: Option<GatewayLogLevel>,
     /// Who shares what with whom; at least one.

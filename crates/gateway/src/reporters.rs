@@ -62,11 +62,6 @@ impl Reporters {
         record
     }
 
-    /// Whether batches of this epoch of `name` have been dealt with.
-    pub fn knows_epoch(&self, name: &str, epoch: u64) -> bool {
-        self.0.peek(name).is_some_and(|record| record.epochs.iter().any(|seen| seen.epoch == epoch))
-    }
-
     /// All of them by name, the one last heard first.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ReporterRecord)> {
         self.0.iter().map(|(name, record)| (name.as_str(), record))

@@ -3,8 +3,9 @@
 
 use crate::listen::PeerIdentity;
 use crate::pki::HolderRole;
-use crate::shared::SharedStore;
+use crate::shared::{BatchName, SharedStore};
 use crate::site::{GatewaySite, ReporterSession, Silenced};
+use crate::tenant::sense_of;
 use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
     Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck,
@@ -160,7 +161,7 @@ async fn take_batches(
     while let Some(batch) = batches.message().await? {
         session.renew().map_err(|why| ended(&session, why))?;
         if let Some(shared) = &shared {
-            learn_claim(&session, shared, &batch).await;
+            claim(&session, shared, &batch).await;
         }
         let site = session.site();
         let taken =
@@ -176,15 +177,16 @@ async fn take_batches(
     Ok(())
 }
 
-/// A reporter that comes from another gateway: which of its batches that one has dealt with.
-async fn learn_claim(session: &ReporterSession, shared: &SharedStore, batch: &ReportBatch) {
-    let (site, tenant) = (session.site(), session.tenant());
-    let reporter = &session.speaker().identity.name;
-    if tenant.knows_epoch(reporter, batch.epoch) {
+/// Claims a batch that makes sense. If another gateway has claimed it, this one takes it for dealt with; without the store it counts here.
+async fn claim(session: &ReporterSession, shared: &SharedStore, batch: &ReportBatch) {
+    let (site, tenant, speaker) = (session.site(), session.tenant(), session.speaker());
+    if sense_of(batch, speaker.rules).is_err() {
         return;
     }
-    if let Some(sequence) = shared.claimed(&tenant.name, reporter, batch.epoch).await {
-        tenant.note_claim(site.clock.now(), reporter, batch.epoch, sequence);
+    let (reporter, epoch, sequence) = (&speaker.identity.name, batch.epoch, batch.sequence);
+    let name = BatchName { reporter, epoch, sequence };
+    if shared.claim(&tenant.name, name).await == Some(false) {
+        tenant.note_claim(site.clock.now(), reporter, epoch, sequence);
     }
 }
 

@@ -2,10 +2,11 @@
 //! of others, so merges commute: there are no locks and no leader. Without the server each goes on by itself.
 //!
 //! Of tenant T, all keys begin with `headstart:1:T:`. `records:ORIGIN` is a hash of networks to records (module `codec`), `changes` a stream
-//! of what was written lately and of what is to be forgotten, `claims:REPORTER:EPOCH` a hash of origins to the last sequence that each has
-//! dealt with. Records and claims are written in one transaction: a batch that another gateway has counted is not counted again.
+//! of what was written lately and of what is to be forgotten, `claims:REPORTER:EPOCH` a sorted set whose only member has the highest sequence
+//! that any gateway has claimed for a score. A batch is claimed before it is counted, by one command: of two gateways one counts it.
 
 use crate::codec::{decode, encode};
+use crate::config::StoreConfig;
 use crate::counts::Tick;
 use crate::log::{LogPriority, say};
 use crate::site::GatewaySite;
@@ -13,9 +14,14 @@ use crate::tenant::Tenant;
 use ipnet::IpNet;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadReply};
-use redis::{AsyncCommands, Client, Pipeline, RedisResult};
+use redis::{
+    AsyncCommands, Client, ClientTlsConfig, Pipeline, RedisError, RedisResult, TlsCertificates,
+};
 use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Others hear of what one has learnt after so long, about.
@@ -33,11 +39,24 @@ const WRITTEN: usize = 4096;
 /// Claims outlive the time for which a reporter sends a batch again.
 const CLAIMS_S: i64 = 3600;
 
+/// Which batch, of a tenant's.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchName<'a> {
+    /// Who has sent it.
+    pub reporter: &'a str,
+    /// In which epoch.
+    pub epoch: u64,
+    /// Its number in that.
+    pub sequence: u64,
+}
+
 /// A store that gateways share.
 pub struct SharedStore {
     connection: ConnectionManager,
     origin: u32,
     retention_s: i64,
+    /// It did not answer last: nothing is asked of it before it does.
+    is_failing: AtomicBool,
     /// Rounds of sharing that failed.
     pub failures: Tick,
 }
@@ -49,56 +68,78 @@ impl std::fmt::Debug for SharedStore {
 }
 
 impl SharedStore {
-    /// The server at `url`, whether it answers now or later.
+    /// The server that `store` names, whether it answers now or later.
     ///
     /// # Errors
-    /// If it is no URL of a server.
-    pub fn open(url: &str, origin: u32, retention: Duration) -> Result<Self, String> {
-        let wrong = |error| format!("redis = {url:?}: {error}; like redis://127.0.0.1:6379/0");
-        let client = Client::open(url).map_err(wrong)?;
+    /// If its URL is none, or a certificate cannot be read. The URL may have a password, so it is not said.
+    pub fn open(store: &StoreConfig, origin: u32, retention: Duration) -> Result<Self, String> {
+        let wrong = |error| format!("redis: {error}; like redis://127.0.0.1:6379/0");
+        let client = client(store)?;
         let config = ConnectionManagerConfig::new()
             .set_connection_timeout(Some(PATIENCE))
             .set_response_timeout(Some(PATIENCE))
             .set_number_of_retries(0);
         let connection = ConnectionManager::new_lazy_with_config(client, config).map_err(wrong)?;
         let retention_s = i64::try_from(retention.as_secs()).unwrap_or(i64::MAX);
-        Ok(Self { connection, origin, retention_s, failures: Tick::default() })
+        Ok(Self {
+            connection,
+            origin,
+            retention_s,
+            is_failing: AtomicBool::new(false),
+            failures: Tick::default(),
+        })
     }
 
-    /// The last sequence of an epoch of `reporter` that any gateway has dealt with; `None` if nobody has, or the server does not answer.
-    pub async fn claimed(&self, tenant: &str, reporter: &str, epoch: u64) -> Option<u64> {
-        let key = claims_key(tenant, reporter, epoch);
-        let claims: RedisResult<HashMap<u32, u64>> = self.connection.clone().hgetall(key).await;
-        claims.ok()?.into_values().max()
+    /// Claims a batch for this gateway. False if any gateway has claimed it, or one behind it, before; `None` if the server does
+    /// not answer.
+    pub async fn claim(&self, tenant: &str, batch: BatchName<'_>) -> Option<bool> {
+        if self.is_failing.load(Ordering::Relaxed) {
+            return None;
+        }
+        let key = claims_key(tenant, batch.reporter, batch.epoch);
+        let mut command = redis::cmd("ZADD");
+        // Greater ones alone, and whether it has changed anything (Redis 6.2). A score is exact up to 2^53.
+        command.arg(&key).arg("GT").arg("CH").arg(batch.sequence).arg("sequence");
+        let mut pipeline = redis::pipe();
+        pipeline.add_command(command).expire(&key, CLAIMS_S).ignore();
+        let claimed: RedisResult<(u64,)> = pipeline.query_async(&mut self.connection.clone()).await;
+        match claimed {
+            Ok((changed,)) => Some(changed > 0),
+            Err(error) => {
+                self.note_failure(&error);
+                None
+            }
+        }
     }
 
     /// Shares until nobody waits for it any more.
     pub async fn run(self: Arc<Self>, site: Arc<GatewaySite>) {
         let mut places = HashMap::new();
-        let mut failing = false;
         loop {
             for tenant in site.tenants() {
                 let place = places.entry(tenant.name.clone()).or_default();
                 match self.exchange(&site, &tenant, place).await {
-                    Ok(()) if failing => {
-                        failing = false;
-                        say(LogPriority::Notice, "the shared store answers again");
-                    }
-                    Ok(()) => {}
+                    Ok(()) => self.note_success(),
                     Err(error) => {
                         self.failures.add(1);
-                        if !std::mem::replace(&mut failing, true) {
-                            say(
-                                LogPriority::Warning,
-                                &format!(
-                                    "the shared store does not answer ({error}): going on alone"
-                                ),
-                            );
-                        }
+                        self.note_failure(&error);
                     }
                 }
             }
             tokio::time::sleep(SHARE_EVERY).await;
+        }
+    }
+
+    fn note_success(&self) {
+        if self.is_failing.swap(false, Ordering::Relaxed) {
+            say(LogPriority::Notice, "the shared store answers again");
+        }
+    }
+
+    fn note_failure(&self, error: &RedisError) {
+        if !self.is_failing.swap(true, Ordering::Relaxed) {
+            let what = format!("the shared store does not answer ({error}): going on alone");
+            say(LogPriority::Warning, &what);
         }
     }
 
@@ -121,7 +162,7 @@ impl SharedStore {
     /// Writes what this gateway has learnt since the last time.
     async fn write(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<()> {
         let shared = tenant.take_unshared(WRITTEN);
-        if shared.networks.is_empty() && shared.claims.is_empty() && shared.forgotten.is_empty() {
+        if shared.networks.is_empty() && shared.forgotten.is_empty() {
             return Ok(());
         }
         self.forget_records(tenant, &shared.forgotten).await?;
@@ -142,11 +183,6 @@ impl SharedStore {
         }
         for network in &shared.forgotten {
             self.tell(&mut pipeline, &changes_key, "forget", network.to_string().as_bytes());
-        }
-        for claim in &shared.claims {
-            let key = claims_key(&tenant.name, &claim.reporter, claim.epoch);
-            pipeline.hset(&key, self.origin, claim.sequence).ignore();
-            pipeline.expire(&key, CLAIMS_S).ignore();
         }
         let written: RedisResult<()> = pipeline.query_async(&mut self.connection.clone()).await;
         if written.is_err() {
@@ -265,6 +301,24 @@ impl SharedStore {
     fn records_key(&self, tenant: &Tenant, origin: u32) -> String {
         key(tenant, &format!("records:{origin}"))
     }
+}
+
+fn client(store: &StoreConfig) -> Result<Client, String> {
+    let url = store.url.as_str();
+    let wrong = |error| format!("redis: {error}; like rediss://store.example:6379/0");
+    if !url.starts_with("rediss://") {
+        return Client::open(url).map_err(wrong);
+    }
+    let shown = store.shown.as_ref().map(|(certificate, key)| {
+        Ok::<_, String>(ClientTlsConfig { client_cert: read(certificate)?, client_key: read(key)? })
+    });
+    let root_cert = store.ca.as_deref().map(read).transpose()?;
+    let certificates = TlsCertificates { client_tls: shown.transpose()?, root_cert };
+    Client::build_with_tls(url, certificates).map_err(wrong)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// Whether the entry `id` of a stream, `MILLISECONDS-NUMBER`, is later than `other`.

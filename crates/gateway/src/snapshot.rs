@@ -20,8 +20,8 @@ const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("bl
 const FACTS: TableDefinition<'_, &str, u64> = TableDefinition::new("facts-1");
 /// Of these, by which number its records are told apart from other gateways'.
 const ORIGIN: &str = "origin";
-/// Bytes of a block, about.
-const BLOCK: usize = 256 << 10;
+/// Bytes of a block, about. With a record more and what redb adds it has to fit into a page, which is a power of two.
+const BLOCK: usize = (256 << 10) - 4096;
 /// Records of the future are dropped: a clock went back. Clocks of gateways may differ by so much, seconds.
 const CLOCKS_DIFFER_S: u64 = 60;
 /// Bytes of the file that are kept in memory: it is written whole and read once.
@@ -160,9 +160,12 @@ impl SnapshotFile {
         {
             let mut table = writing.open_table(BLOCKS)?;
             for tenant in site.tenants() {
-                for (number, block) in blocks(&tenant).iter().enumerate() {
-                    table.insert((tenant.name.as_str(), number as u32), block.as_slice())?;
-                }
+                let mut number = 0_u32;
+                write_blocks(&tenant, |block| {
+                    table.insert((tenant.name.as_str(), number), block)?;
+                    number += 1;
+                    Ok(())
+                })?;
             }
         }
         writing.commit()?;
@@ -174,19 +177,22 @@ impl SnapshotFile {
     }
 }
 
-/// What a tenant knows; it takes no reports meanwhile, and goes on to answer.
-fn blocks(tenant: &Tenant) -> Vec<Vec<u8>> {
+/// Writes what a tenant knows, block by block, since all of it would take as much memory once more. The tenant takes no reports
+/// meanwhile, and goes on to answer; the disk is waited for after that.
+fn write_blocks(
+    tenant: &Tenant,
+    mut write: impl FnMut(&[u8]) -> Result<(), redb::Error>,
+) -> Result<(), redb::Error> {
     tenant.read_whole(|memory| {
-        let mut blocks = Vec::new();
         let mut block = Vec::with_capacity(BLOCK + 512);
         for record in memory.records() {
             encode(&record, &mut block);
             if block.len() >= BLOCK {
-                blocks.push(std::mem::replace(&mut block, Vec::with_capacity(BLOCK + 512)));
+                write(&block)?;
+                block.clear();
             }
         }
-        blocks.push(block);
-        blocks
+        write(&block)
     })
 }
 

@@ -6,17 +6,19 @@ use crate::config::Rules;
 use crate::counts::Counts;
 use crate::gains::SiteGains;
 use crate::judge::{JudgedReport, collector, is_short, judge};
+use crate::options::CollectorName;
 use crate::permission::Allowed;
 use crate::pki::Identity;
 use crate::reporters::Reporters;
 use crate::told;
-use crate::unshared::{Claim, Unshared};
+use crate::unshared::Unshared;
 use gateway_proto::v1::{
     self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Update,
 };
 use ipnet::IpNet;
 use memory::site::{Reporter, SiteMemory};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -27,8 +29,11 @@ use units::Instant;
 const AT_A_TIME: usize = 128;
 /// Networks that have changed and of which subscribers have not been told yet.
 const MOST_CHANGED: usize = 65_536;
-/// Of these, so many are told at a time; the others the next time.
-const MOST_TOLD: usize = 4096;
+/// Of these, so many are told at a time, ten times a second, those that have waited longest; the others the next time. An estimate
+/// takes some tens of microseconds: telling takes no more than a tenth or so of a processor.
+const MOST_TOLD: usize = 512;
+/// Where nobody listens, of so many at a time the histories are continued.
+const MOST_NOTED: usize = 128;
 /// While the whole memory is read, reports wait so long at a time.
 const READING: Duration = Duration::from_millis(1);
 /// Updates that wait for a subscriber at most.
@@ -55,7 +60,7 @@ pub struct Known {
     /// What warm starts gain.
     pub gains: SiteGains,
     /// Networks of which reports have counted since subscribers were last told.
-    changed: FxHashSet<IpNet>,
+    changed: ChangedNetworks,
     /// The same since the shared store was, if there is one.
     unshared: Option<UnsharedChanges>,
 }
@@ -66,11 +71,42 @@ impl std::fmt::Debug for Tenant {
     }
 }
 
+/// Networks in the order in which they have changed first, each once.
+#[derive(Debug, Default)]
+struct ChangedNetworks {
+    members: FxHashSet<IpNet>,
+    waiting: VecDeque<IpNet>,
+}
+
+impl ChangedNetworks {
+    /// Who has no room to be told of hears of the network at its next report.
+    fn add(&mut self, network: IpNet) {
+        if self.waiting.len() < MOST_CHANGED && self.members.insert(network) {
+            self.waiting.push_back(network);
+        }
+    }
+
+    /// At most `most` of those that have waited longest.
+    fn take(&mut self, most: usize) -> Vec<IpNet> {
+        let most = most.min(self.waiting.len());
+        let taken: Vec<IpNet> = self.waiting.drain(..most).collect();
+        for network in &taken {
+            self.members.remove(network);
+        }
+        taken
+    }
+
+    /// Nothing within `whole` has changed.
+    fn forget(&mut self, whole: &IpNet) {
+        self.waiting.retain(|network| !whole.contains(network));
+        self.members.retain(|network| !whole.contains(network));
+    }
+}
+
 /// What the shared store has not been told yet.
 #[derive(Debug, Default)]
 struct UnsharedChanges {
     networks: FxHashSet<IpNet>,
-    claims: FxHashMap<(String, u64), u64>,
     forgotten: Vec<IpNet>,
 }
 
@@ -92,7 +128,7 @@ impl Tenant {
             reporters: Reporters::default(),
             busy: BusyNetworks::default(),
             gains: SiteGains::default(),
-            changed: FxHashSet::default(),
+            changed: ChangedNetworks::default(),
             unshared: None,
         };
         let (updates, _) = broadcast::channel(UPDATES);
@@ -151,13 +187,7 @@ impl Tenant {
         batch: &ReportBatch,
         counts: &Counts,
     ) -> Result<ReportAck, &'static str> {
-        if batch.epoch == 0 || batch.sequence == 0 {
-            return Err("epoch and sequence begin at 1");
-        }
-        if batch.reports.len() > speaker.rules.max_batch {
-            return Err("more reports than max-batch allows");
-        }
-        let collector = collector(batch.collector).ok_or("no collector, or an unknown one")?;
+        let collector = sense_of(batch, speaker.rules)?;
         let mut ack =
             ReportAck { epoch: batch.epoch, sequence: batch.sequence, ..ReportAck::default() };
         let wanted = batch.reports.len() as u64;
@@ -182,7 +212,6 @@ impl Tenant {
             false => refused[Refusal::Collector as usize] += admitted.len() as u32,
         }
         self.note_counts(speaker.identity, now, &ack, &refused);
-        self.note_shared_claim(&speaker.identity.name, batch);
         counts.taken.add(collector as usize, ack.taken.into());
         for (why, count) in refused.into_iter().enumerate().filter(|(_, count)| *count > 0) {
             counts.refused.add(why, count.into());
@@ -239,15 +268,6 @@ impl Tenant {
             known.gains.add(report);
         }
         judged.len() as u32
-    }
-
-    fn note_shared_claim(&self, reporter: &str, batch: &ReportBatch) {
-        if let Some(unshared) = &mut self.known().unshared
-            && unshared.claims.len() < MOST_CHANGED
-        {
-            let sequence = unshared.claims.entry((reporter.to_owned(), batch.epoch)).or_default();
-            *sequence = (*sequence).max(batch.sequence);
-        }
     }
 
     fn note_counts(&self, identity: &Identity, now: Instant, ack: &ReportAck, refused: &[u32; 8]) {
@@ -312,11 +332,6 @@ impl Tenant {
             for network in &shared.networks {
                 unshared.networks.remove(network);
             }
-            // Claims go with the records of their reports, so not before all networks do.
-            if unshared.networks.is_empty() {
-                let claim = |((reporter, epoch), sequence)| Claim { reporter, epoch, sequence };
-                shared.claims = unshared.claims.drain().map(claim).collect();
-            }
             shared.forgotten = std::mem::take(&mut unshared.forgotten);
         }
         let memory = self.memory();
@@ -332,15 +347,6 @@ impl Tenant {
         let Some(unshared) = &mut known.unshared else { return };
         unshared.networks.extend(shared.networks);
         unshared.forgotten.extend(shared.forgotten);
-        for claim in shared.claims {
-            let sequence = unshared.claims.entry((claim.reporter, claim.epoch)).or_default();
-            *sequence = (*sequence).max(claim.sequence);
-        }
-    }
-
-    /// Whether batches of this epoch have come here before.
-    pub fn knows_epoch(&self, reporter: &str, epoch: u64) -> bool {
-        self.known().reporters.knows_epoch(reporter, epoch)
     }
 
     /// Another gateway has dealt with batches up to `sequence`.
@@ -362,7 +368,7 @@ impl Tenant {
         {
             let mut known = self.known();
             known.busy.forget(&network);
-            known.changed.retain(|changed| !network.contains(changed));
+            known.changed.forget(&network);
             if let Some(unshared) = &mut known.unshared {
                 unshared.networks.retain(|changed| !network.contains(changed));
             }
@@ -377,14 +383,12 @@ impl Tenant {
         let has_subscribers = self.updates.receiver_count() > 0;
         let changed: Vec<IpNet> = {
             let mut known = self.known();
-            let some: Vec<IpNet> = known.changed.iter().take(MOST_TOLD).copied().collect();
-            for network in &some {
-                known.changed.remove(network);
-            }
+            let some = known.changed.take(if has_subscribers { MOST_TOLD } else { MOST_CHANGED });
             // Without subscribers only histories want an estimate, and seldom.
             let is_wanted =
                 |network: &IpNet| has_subscribers || known.busy.wants_estimate(now, network);
-            some.into_iter().filter(is_wanted).collect()
+            let most = if has_subscribers { MOST_TOLD } else { MOST_NOTED };
+            some.into_iter().filter(is_wanted).take(most).collect()
         };
         for some in changed.chunks(AT_A_TIME) {
             let estimates: Vec<_> = {
@@ -409,6 +413,20 @@ impl Tenant {
     }
 }
 
+/// Who has collected what is in `batch`.
+///
+/// # Errors
+/// Why it makes no sense as a whole.
+pub fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'static str> {
+    if batch.epoch == 0 || batch.sequence == 0 {
+        return Err("epoch and sequence begin at 1");
+    }
+    if batch.reports.len() > rules.max_batch {
+        return Err("more reports than max-batch allows");
+    }
+    collector(batch.collector).ok_or("no collector, or an unknown one")
+}
+
 /// Lets reports go on, also where reading has panicked.
 struct ReadingEnd<'a>(&'a AtomicBool);
 
@@ -423,14 +441,30 @@ impl Known {
     fn note(&mut self, judged: &JudgedReport) {
         let network = judged.report.network;
         self.busy.note_report(network);
-        // Who has no room to be told of hears of the network at its next report.
-        if self.changed.len() < MOST_CHANGED {
-            self.changed.insert(network);
-        }
+        self.changed.add(network);
         if let Some(unshared) = &mut self.unshared
             && unshared.networks.len() < MOST_CHANGED
         {
             unshared.networks.insert(network);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_waited_longest_is_told_first_and_once() {
+        let network = |n: u32| IpNet::new(std::net::Ipv4Addr::from(n << 8).into(), 24).unwrap();
+        let mut changed = ChangedNetworks::default();
+        (0..5).chain(0..5).for_each(|n| changed.add(network(n)));
+        assert_eq!(changed.take(2), [network(0), network(1)]);
+        changed.add(network(0));
+        changed.forget(&network(3));
+        assert_eq!(changed.take(9), [network(2), network(4), network(0)]);
+        assert!(changed.take(9).is_empty());
+        (0..100_000).for_each(|n| changed.add(network(n)));
+        assert_eq!(changed.take(usize::MAX).len(), MOST_CHANGED);
     }
 }

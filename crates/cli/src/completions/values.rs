@@ -38,11 +38,12 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             ".pcapng.gz",
             ".pcapng.zst",
         ])),
-        ("gateway" | "report" | "revoke", "config") | ("replay", "to") => {
+        ("gateway" | "report" | "revoke" | "ask" | "forget", "config") | ("replay", "to") => {
             Completion::files(FilesOffered::Ending(&[".toml"]))
         }
         ("init" | "certificate", "folder") => Completion::files(FilesOffered::Folders),
-        ("revoke", "certificate") => Completion::files(FilesOffered::Ending(&[".pem"])),
+        ("revoke" | "forget", "certificate") => Completion::files(FilesOffered::Ending(&[".pem"])),
+        ("forget", "key") => Completion::files(FilesOffered::Ending(&[".key", ".pem"])),
         ("report", "file") => Completion::files(FilesOffered::Ending(&[".jsonl", ".json"])),
         ("replay", "log") => Completion::files(FilesOffered::Ending(&[
             ".log", ".log.gz", ".json", ".pcap", ".pcapng",

@@ -1,5 +1,6 @@
 //! `headstart gateway`: what all servers of a site know of paths, as a service; its certificates; what it answers.
 
+mod calls;
 mod certificates;
 mod replay;
 
@@ -37,6 +38,12 @@ enum GatewayCommand {
     /// Refuse a certificate from now on, without a restart
     #[command(after_help = certificates::revoke_appendix().help())]
     Revoke(certificates::RevokeArgs),
+    /// Ask a gateway what it knows of a visitor's network
+    #[command(after_help = calls::ask_appendix().help())]
+    Ask(calls::AskArgs),
+    /// Have all gateways and agents of the site forget a network
+    #[command(after_help = calls::forget_appendix().help())]
+    Forget(calls::ForgetArgs),
     /// Show what a gateway would have answered, by an access log or a capture
     #[command(after_help = replay_appendix().help())]
     Replay(replay::ReplayArgs),
@@ -104,6 +111,7 @@ pub(crate) fn init_appendix() -> Appendix {
     }
 }
 
+pub(crate) use calls::{ask_appendix, forget_appendix};
 pub(crate) use certificates::{certificate_appendix, revoke_appendix};
 pub(crate) use replay::{load_appendix, replay_appendix};
 
@@ -114,6 +122,8 @@ pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
         Some(GatewayCommand::Init(args)) => init(args),
         Some(GatewayCommand::Certificate(args)) => certificates::make(args),
         Some(GatewayCommand::Revoke(args)) => certificates::revoke(args),
+        Some(GatewayCommand::Ask(args)) => calls::ask(args),
+        Some(GatewayCommand::Forget(args)) => calls::forget(args),
         Some(GatewayCommand::Replay(args)) => replay::run(args),
         Some(GatewayCommand::Load(args)) => replay::load(args),
     }

@@ -84,7 +84,7 @@ impl Figures {
 }
 
 /// The network of an address, as it leaves this host.
-pub(super) fn network_of(address: IpAddr) -> IpNet {
+pub(crate) fn network_of(address: IpAddr) -> IpNet {
     let address = address.to_canonical();
     let bits = if address.is_ipv4() { V4_BITS } else { V6_BITS };
     IpNet::new(address, bits).map_or_else(|_| address.into(), |net| net.trunc())

@@ -10,6 +10,7 @@ use crate::{input, stdout};
 use clap::Args;
 use cmdline::Appendix;
 use figures::Figures;
+pub(crate) use figures::network_of;
 use gateway_client::{ClientConfig, SiteClient, SiteEvent};
 use gateway_proto::v1::{Collector, Report};
 use serde::Deserialize;

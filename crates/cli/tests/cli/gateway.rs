@@ -82,6 +82,23 @@ fn two_commands_run_a_gateway_and_a_third_tells_it() {
     assert_eq!(stdout(&arguments), "1 report acknowledged\n");
     let told = gateway.get("/api/v1/network?prefix=192.0.2.0/24");
     assert!(told.contains("\"reports\":1"), "{told}");
+    let asked = stdout(&["gateway", "ask", "--config", &agent, "192.0.2.77"]);
+    assert!(asked.starts_with("192.0.2.0/24 (network): window "), "{asked}");
+    assert!(asked.ends_with(" old, 1 sample of 1 host\n"), "{asked}");
+    let file = |name: &str| gateway.folder.join(name).to_str().unwrap().to_owned();
+    let forget = |holder: &str| {
+        let (certificate, key) = (file(&format!("{holder}.pem")), file(&format!("{holder}.key")));
+        let as_holder = ["--certificate", &certificate, "--key", &key, "192.0.2.0/24"];
+        headstart(&[&["gateway", "forget", "--config", &agent][..], &as_holder].concat())
+    };
+    let refused = forget("agent");
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("only an operator's certificate"));
+    let forgotten = String::from_utf8(forget("operator").stdout).unwrap();
+    assert!(forgotten.starts_with("1 network forgotten"), "{forgotten}");
+    // What covers it, and the site, have heard of it, too.
+    let asked = stdout(&["gateway", "ask", "--json", "--config", &agent, "192.0.2.0/24"]);
+    assert!(!asked.contains("\"source\": \"network\""), "{asked}");
     let pid = Pid::from_raw(gateway.child.id().cast_signed());
     kill(pid, Signal::SIGTERM).unwrap();
     assert!(gateway.child.wait().unwrap().success());

@@ -1,39 +1,29 @@
 //! The nearest that Redis can do: a hash of each network, of which a report sets three fields and a question reads them. It estimates nothing,
 //! and speaks without TLS.
 
+use super::process::Measured;
 use super::{now, paced, tell};
 use gateway_proto::v1::Network;
 use redis::{AsyncCommands, AsyncConnectionConfig};
 use std::error::Error;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 const BATCH: usize = 4096;
-
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 pub(super) async fn run(
     networks: &[Network],
     span: Duration,
     rate: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    let port = address.port();
     let arguments =
         ["--port", &port.to_string(), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"];
-    let Ok(child) = Command::new("redis-server").args(arguments).stdout(Stdio::null()).spawn()
-    else {
+    let Ok(server) = Measured::start(Command::new("redis-server").args(arguments), address) else {
         println!("redis-server is not installed: nothing to compare with");
         return Ok(());
     };
-    let _server = Server(child);
-    tokio::time::sleep(Duration::from_millis(500)).await;
     let client = redis::Client::open(format!("redis://127.0.0.1:{port}/0"))?;
     // A busy machine takes longer than the client's own patience of half a second.
     let patient = AsyncConnectionConfig::new().set_response_timeout(None);
@@ -54,9 +44,11 @@ pub(super) async fn run(
         }
     }
     println!(
-        "redis, hashes set a second, pipelines of {BATCH}: {:.0}",
-        taken as f64 / begin.elapsed().as_secs_f64()
+        "redis, hashes set, pipelines of {BATCH}: {:.0} a second, {:.0} a second of processor",
+        taken as f64 / begin.elapsed().as_secs_f64(),
+        taken as f64 / server.processor_s(),
     );
+    let used = server.processor_s();
     let times = paced(span, rate, |number| {
         let (mut connection, key) =
             (connection.clone(), keys[number as usize % keys.len()].clone());
@@ -66,6 +58,7 @@ pub(super) async fn run(
         }
     })
     .await;
-    tell("redis, hashes read, one call each, no TLS", &times, span);
+    let used = server.processor_s() - used;
+    tell("redis, hashes read, one call each, no TLS", &times, span, used);
     Ok(())
 }

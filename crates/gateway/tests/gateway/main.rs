@@ -8,4 +8,6 @@ mod restart;
 mod security;
 mod share;
 mod shared;
+mod store;
+mod three;
 mod web;

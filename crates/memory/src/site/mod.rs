@@ -153,10 +153,11 @@ impl SiteMemory {
         let Some(prefix) = Prefix::of_record(record.network) else { return false };
         let Some(origin) = self.origins.place_of(record.origin) else { return false };
         let key = EntryKey { prefix, origin };
-        if self.version(key).is_some_and(|version| version >= record.version()) {
-            return false;
+        match self.version(key) {
+            Some(version) if version >= record.version() => return false,
+            Some(_) => self.take(key),
+            None => {}
         }
-        self.take(key);
         if record.len() > FEW {
             self.put_many(record.entry(key));
         } else {

@@ -1,118 +1,18 @@
 //! A site: the agent asks a real gateway of a network as the SYN comes, so the first connection of all from there starts
 //! warm; and what becomes of connections when the gateway is gone.
 
+mod harm;
+mod liar;
+mod running;
+mod wire;
+
 use crate::bed::{Agent, Bed, fastest, until};
 use calm::calmly;
-use gateway::daemon::Daemon;
-use gateway::init::{FirstGateway, TENANT, Written};
-use gateway::tenant::Tenant;
-use gateway_client::{ClientConfig, ClientStatus, SiteClient};
-use gateway_proto::v1::{Bound, Collector, Network, Report};
+use gateway_client::ClientStatus;
 use ipnet::IpNet;
+use running::Gateway;
 use socket2::Domain;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime};
-use tokio::sync::oneshot;
-
-/// A gateway in this process, with certificates in a folder; all goes with it.
-struct Gateway {
-    folder: PathBuf,
-    address: String,
-    /// What it knows.
-    tenant: Arc<Tenant>,
-    end: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Gateway {
-    #[expect(clippy::disallowed_methods, reason = "certificates begin now")]
-    fn start() -> Self {
-        let folder =
-            std::env::temp_dir().join(format!("headstart-agent-gateway-{}", std::process::id()));
-        let first = FirstGateway {
-            hosts: vec!["127.0.0.1".to_owned()],
-            agent: "agent".to_owned(),
-            force: true,
-        };
-        let Written { gateway: file, .. } = first.write(&folder, SystemTime::now()).unwrap();
-        // Ports that are free, whatever else runs here.
-        let text = fs::read_to_string(&file).unwrap().replace(":9466", ":0").replace(":9465", ":0");
-        fs::write(&file, text).unwrap();
-        let ((end, ended), (tell, told)) = (oneshot::channel(), mpsc::channel());
-        let thread = thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let daemon = Daemon::open(&file).await.unwrap();
-                let tenant = daemon.site().tenant(TENANT).unwrap();
-                tell.send((daemon.grpc_address().unwrap().to_string(), tenant)).unwrap();
-                let handle = daemon.spawn(false);
-                let _ = ended.await;
-                handle.end().await.unwrap();
-            });
-        });
-        let (address, tenant) = told.recv().unwrap();
-        Self { folder, address, tenant, end: Some(end), thread: Some(thread) }
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.folder.join(name).display().to_string()
-    }
-
-    /// What an agent has to be told of it.
-    fn options(&self) -> Vec<String> {
-        let files = [("ca", "ca.pem"), ("certificate", "agent.pem"), ("key", "agent.key")];
-        let files = files.map(|(key, name)| [format!("--gateway-{key}"), self.file(name)]);
-        [vec!["--gateway".to_owned(), self.address.clone()], files.concat()].concat()
-    }
-
-    /// As another server of the site: it has lost something at this window on the way to this network.
-    fn teach(&self, network: IpNet, window: u64, min_rtt: Duration) {
-        let config = ClientConfig {
-            gateways: vec![self.address.clone()],
-            ca: Path::new(&self.file("ca.pem")).into(),
-            certificate: Path::new(&self.file("agent.pem")).into(),
-            key: Path::new(&self.file("agent.key")).into(),
-            collector: Collector::Agent,
-            version: "1".to_owned(),
-        };
-        let client = SiteClient::<()>::start(config, |_| false).unwrap();
-        for _ in 0..8 {
-            client.report(Report {
-                network: Some(Network::of(network)),
-                window,
-                min_rtt_us: u64::try_from(min_rtt.as_micros()).unwrap(),
-                sent: 100,
-                lost: 1,
-                bound: Bound::Loss.into(),
-                ..Report::default()
-            });
-        }
-        assert!(client.flush(Duration::from_secs(30)), "{:?}", client.status());
-        assert_eq!(client.status().reports_taken, 8, "{:?}", client.status());
-    }
-
-    /// It goes away, and whoever it speaks with is told.
-    fn stop(&mut self) {
-        if let Some(end) = self.end.take() {
-            let _ = end.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            let ended = thread.join();
-            assert!(ended.is_ok() || thread::panicking(), "the gateway has failed");
-        }
-    }
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        self.stop();
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
+use std::time::Duration;
 
 fn asking(bed: &Bed, gateway: &Gateway) -> Agent {
     let options = [gateway.options(), vec!["--log".to_owned(), "debug".to_owned()]].concat();

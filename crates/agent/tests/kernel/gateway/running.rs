@@ -1,0 +1,223 @@
+//! Real gateways for tests: in this process, whose memory the test sees, and in one of its own, which it can kill.
+
+use crate::bed::until;
+use gateway::daemon::Daemon;
+use gateway::init::{FirstGateway, TENANT, Written};
+use gateway::tenant::Tenant;
+use gateway_client::{ClientConfig, SiteClient};
+use gateway_proto::v1::{Bound, Collector, Network, Report};
+use ipnet::IpNet;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime};
+use std::{env, fs, io};
+use tokio::sync::oneshot;
+
+/// A folder with certificates and configurations of a site; removed when it goes.
+pub(super) struct SiteFolder {
+    folder: PathBuf,
+    pub(super) config: PathBuf,
+}
+
+impl SiteFolder {
+    /// Of a gateway at `address`; port 0: whichever is free.
+    #[expect(clippy::disallowed_methods, reason = "certificates begin now")]
+    pub(super) fn new(address: SocketAddr) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("headstart-agent-gateway-{}-{number}", std::process::id());
+        let folder = env::temp_dir().join(name);
+        let first = FirstGateway {
+            hosts: vec!["127.0.0.1".to_owned()],
+            agent: "agent".to_owned(),
+            force: true,
+        };
+        let Written { gateway: config, .. } = first.write(&folder, SystemTime::now()).unwrap();
+        let text = fs::read_to_string(&config).unwrap();
+        let text = text.replace("127.0.0.1:9466", &address.to_string()).replace(":9465", ":0");
+        fs::write(&config, text).unwrap();
+        Self { folder, config }
+    }
+
+    pub(super) fn file(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    /// What an agent has to be told of the gateway at `address`.
+    pub(super) fn options(&self, address: &str) -> Vec<String> {
+        let files = [("ca", "ca.pem"), ("certificate", "agent.pem"), ("key", "agent.key")];
+        let files = files.map(|(key, name)| [format!("--gateway-{key}"), self.file(name)]);
+        [vec!["--gateway".to_owned(), address.to_owned()], files.concat()].concat()
+    }
+}
+
+impl Drop for SiteFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Any free port of this machine.
+pub(super) fn any_port() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 0))
+}
+
+/// A gateway in this process, with certificates in a folder; all goes with it.
+pub(super) struct Gateway {
+    files: SiteFolder,
+    pub(super) address: String,
+    /// What it knows.
+    pub(super) tenant: Arc<Tenant>,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Gateway {
+    pub(super) fn start() -> Self {
+        let files = SiteFolder::new(any_port());
+        let ((end, ended), (tell, told)) = (oneshot::channel(), mpsc::channel());
+        let config = files.config.clone();
+        let thread = thread::spawn(move || {
+            run(&config, ended, |address, tenant| tell.send((address, tenant)).unwrap());
+        });
+        let (address, tenant) = told.recv().unwrap();
+        Self { files, address, tenant, end: Some(end), thread: Some(thread) }
+    }
+
+    pub(super) fn file(&self, name: &str) -> String {
+        self.files.file(name)
+    }
+
+    /// What an agent has to be told of it.
+    pub(super) fn options(&self) -> Vec<String> {
+        self.options_at(&self.address)
+    }
+
+    /// The same of a way to it.
+    pub(super) fn options_at(&self, address: &str) -> Vec<String> {
+        self.files.options(address)
+    }
+
+    /// As another server of the site: it has lost something at this window on the way to this network.
+    pub(super) fn teach(&self, network: IpNet, window: u64, min_rtt: Duration) {
+        let config = ClientConfig {
+            gateways: vec![self.address.clone()],
+            ca: Path::new(&self.file("ca.pem")).into(),
+            certificate: Path::new(&self.file("agent.pem")).into(),
+            key: Path::new(&self.file("agent.key")).into(),
+            collector: Collector::Agent,
+            version: "1".to_owned(),
+        };
+        let client = SiteClient::<()>::start(config, |_| false).unwrap();
+        for _ in 0..8 {
+            client.report(Report {
+                network: Some(Network::of(network)),
+                window,
+                min_rtt_us: u64::try_from(min_rtt.as_micros()).unwrap(),
+                sent: 100,
+                lost: 1,
+                bound: Bound::Loss.into(),
+                ..Report::default()
+            });
+        }
+        assert!(client.flush(Duration::from_secs(30)), "{:?}", client.status());
+        assert_eq!(client.status().reports_taken, 8, "{:?}", client.status());
+    }
+
+    /// It goes away, and whoever it speaks with is told.
+    pub(super) fn stop(&mut self) {
+        if let Some(end) = self.end.take() {
+            let _ = end.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || thread::panicking(), "the gateway has failed");
+        }
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Runs a gateway until `ended`; tells where it listens.
+fn run(config: &Path, ended: oneshot::Receiver<()>, tell: impl FnOnce(String, Arc<Tenant>)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let daemon = Daemon::open(config).await.unwrap();
+        let tenant = daemon.site().tenant(TENANT).unwrap();
+        tell(daemon.grpc_address().unwrap().to_string(), tenant);
+        let handle = daemon.spawn(false);
+        let _ = ended.await;
+        handle.end().await.unwrap();
+    });
+}
+
+/// Names the configuration of a gateway to the process that is to be one.
+const CONFIG: &str = "HEADSTART_TEST_GATEWAY";
+
+/// A gateway in a process of its own, at the same address each time that it starts.
+pub(super) struct GatewayProcess {
+    files: SiteFolder,
+    address: SocketAddr,
+    child: Option<Child>,
+}
+
+impl GatewayProcess {
+    pub(super) fn start() -> Self {
+        let free = TcpListener::bind(any_port()).unwrap();
+        let address = free.local_addr().unwrap();
+        drop(free);
+        let mut process = Self { files: SiteFolder::new(address), address, child: None };
+        process.start_again();
+        process
+    }
+
+    pub(super) fn options(&self) -> Vec<String> {
+        self.files.options(&self.address.to_string())
+    }
+
+    /// Until it listens.
+    pub(super) fn start_again(&mut self) {
+        let test = "gateway::running::is_a_gateway_for_another_test";
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", test, "--ignored", "--quiet"]).env(CONFIG, &self.files.config);
+        // It ends when nobody holds the other end any more.
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.child = Some(command.spawn().unwrap());
+        until("the gateway listens", || TcpStream::connect(self.address).is_ok());
+    }
+
+    /// `kill -9`.
+    pub(super) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Drop for GatewayProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[test]
+#[ignore = "is no test: a gateway that other tests start and kill"]
+fn is_a_gateway_for_another_test() {
+    let Some(config) = env::var_os(CONFIG) else { return };
+    let (end, ended) = oneshot::channel();
+    thread::spawn(move || {
+        // Until the test that has started it is gone.
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        let _ = end.send(());
+    });
+    run(Path::new(&config), ended, |_, _| ());
+}

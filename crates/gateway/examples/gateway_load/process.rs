@@ -1,0 +1,73 @@
+//! A program of its own that is measured: how much processor time and memory it has taken.
+
+use gateway::daemon::Daemon;
+use std::error::Error;
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use std::{env, fs, io, thread};
+use tokio::sync::oneshot;
+
+/// Ends with its handle.
+pub(crate) struct Measured {
+    child: Child,
+}
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Measured {
+    /// Starts `command`, which listens at `address` from then on.
+    pub(crate) fn start(command: &mut Command, address: SocketAddr) -> io::Result<Self> {
+        let measured = Self { child: command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()? };
+        while TcpStream::connect(address).is_err() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(measured)
+    }
+
+    /// This program as a gateway.
+    pub(crate) fn gateway(config: &Path, address: SocketAddr) -> io::Result<Self> {
+        Self::start(Command::new(env::current_exe()?).arg("serve").arg(config), address)
+    }
+
+    /// Processor time so far, seconds: user's and system's of all threads (proc_pid_stat(5), fields 14 and 15, in hundredths).
+    pub(crate) fn processor_s(&self) -> f64 {
+        let stat =
+            fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+        fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
+    }
+
+    /// Memory that is resident, or was at most, MiB.
+    pub(crate) fn memory_mib(&self, key: &str) -> u64 {
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default();
+        let kib = line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<u64>();
+        kib.unwrap_or(0) >> 10
+    }
+
+    /// Ends as it is asked to, and waits for that.
+    pub(crate) fn end(mut self) -> io::Result<()> {
+        drop(self.child.stdin.take());
+        self.child.wait().map(drop)
+    }
+}
+
+/// Is a gateway until nobody holds standard input's other end.
+pub(crate) async fn serve(config: &Path) -> Result<(), Box<dyn Error>> {
+    let (end, ended) = oneshot::channel();
+    thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        let _ = end.send(());
+    });
+    let handle = Daemon::open(config).await?.spawn(false);
+    let _ = ended.await;
+    Ok(handle.end().await?)
+}
