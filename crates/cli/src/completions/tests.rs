@@ -29,6 +29,7 @@ const FREE: &[&str] = &[
     "segments",
     "shard",
     "site",
+    "size",
     "sizes",
     "spin",
     "stall",
