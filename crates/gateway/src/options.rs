@@ -49,7 +49,7 @@ pub struct GatewayOptions {
     pub redis: Option<String>,
     /// Certificates of the authority of that server, PEM [those that the system trusts].
     pub redis_ca: Option<PathBuf>,
-    /// What the gateway shows to that server, PEM [nothing].
+    /// What the gateway shows to that server, PEM (default: nothing).
     pub redis_certificate: Option<PathBuf>,
     /// Its key, PEM.
     pub redis_key: Option<PathBuf>,
