@@ -84,8 +84,8 @@ enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
        SUPERSEDED = 32, /* other programs attend to new connections: ours keep to themselves */
        TELL_STARTS = 64, /* each start is told as it is */
        ASK_GATEWAY = 128, /* paths are asked for as handshakes begin */
-       WIDE_COLD = 512, /* cold starts send more than a stock window, the rest of it slowly */
-       KNOWN_TIMER = 256 }; /* SYNs and SYN-ACKs wait as long as answers take on their path */
+       KNOWN_TIMER = 256, /* SYNs and SYN-ACKs wait as long as answers take on their path */
+       WIDE_COLD = 512 }; /* cold starts send more than a stock window, the rest of it slowly */
 
 /* Ports that the operator has said something of, by side and number in host order. */
 enum { PORT_REMOTE = 1 << 16 };

@@ -7,8 +7,8 @@
 
 #include "canary.h"
 
-/* Programs are told that this is the timer to choose, and anything below 1 chooses the kernel's:
- * for programs of cgroups above. */
+/* The kernel's answer to a timer below 1 is its own, so this changes nothing but what programs of
+ * cgroups above see. */
 #define KEEP_TIMER (-1)
 
 enum { TCP_NEW_SYN_RECV = 12 };

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// What was asked for, of the time that stock takes.
 const AT_MOST: f64 = 0.85;
 
-/// Median times of first visits, and packets that the queue dropped of them.
+/// Times of first visits, and packets that the queue dropped of them.
 #[derive(Debug, Default)]
 struct Sample {
     times: Vec<Duration>,

@@ -1,12 +1,12 @@
 //! Three gateways over one store, each a process of its own, of which one is killed while agents report.
 
-use crate::bed::{Bed, network};
+use crate::bed::{Bed, report};
 use crate::shared::{beside, over};
 use crate::store::Redis;
 use gateway::daemon::Daemon;
 use gateway::pki::HolderRole;
 use gateway_client::{ClientConfig, SiteClient, SiteEvent};
-use gateway_proto::v1::{Bound, Collector, Report};
+use gateway_proto::v1::Collector;
 use memory::site::SiteRecord;
 use std::collections::HashMap;
 use std::io;
@@ -120,16 +120,7 @@ fn now() -> Instant {
 
 fn reports(client: &SiteClient<()>, agent: usize) {
     for number in 0..REPORTS {
-        client.report(Report {
-            network: Some(network(&network_of(agent, number))),
-            window: 100_000,
-            rate: 20_000_000,
-            min_rtt_us: 80_000,
-            sent: 100,
-            lost: 1,
-            bound: Bound::Loss.into(),
-            ..Report::default()
-        });
+        client.report(report(&network_of(agent, number), 100_000));
         thread::sleep(GAP);
     }
 }

@@ -86,6 +86,8 @@ pub(crate) struct RebuiltSender {
     /// SYNs lost in a row.
     syn_losses: u32,
     syn_losses_tolerated: u32,
+    /// Initial window after more of them, segments.
+    lost_initial_window: u32,
     /// The segment being timed, by its end, where one is at a time.
     timed: Option<(u64, Instant)>,
     timed_out_at: Option<u64>,
@@ -161,6 +163,7 @@ impl RebuiltSender {
             backoff: 0,
             syn_losses: 0,
             syn_losses_tolerated: config.syn_losses_tolerated,
+            lost_initial_window: config.lost_initial_window,
             timed: None,
             timed_out_at: None,
             retransmit_stamp: None,

@@ -43,7 +43,7 @@ impl RebuiltSender {
             self.board.mark_all_lost();
             self.syn_losses += 1;
             if self.syn_losses > self.syn_losses_tolerated {
-                self.path.on_handshake_loss(1);
+                self.path.on_handshake_loss(self.lost_initial_window);
             }
         } else {
             self.outstanding_before_ack = self.board.outstanding();
