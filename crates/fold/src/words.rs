@@ -40,8 +40,13 @@ pub struct Folding<'a> {
 #[derive(Debug)]
 enum Way<'a> {
     /// Behind `mask_at`, the byte of the group.
-    Write { bytes: &'a mut Vec<u8>, mask_at: usize },
-    Read { bytes: &'a [u8] },
+    Write {
+        bytes: &'a mut Vec<u8>,
+        mask_at: usize,
+    },
+    Read {
+        bytes: &'a [u8],
+    },
 }
 
 impl<'a> Folding<'a> {

@@ -47,8 +47,23 @@ pub enum Cause {
 }
 
 fold::choices!(Cause {
-    Initial, SlowStart, HyStart, Avoidance, Delay, Loss, Recovery, RecoveryEnd, Timeout, Undo, Idle, AppLimited, Ecn, Seed,
-    Retreat, Membership, Model
+    Initial,
+    SlowStart,
+    HyStart,
+    Avoidance,
+    Delay,
+    Loss,
+    Recovery,
+    RecoveryEnd,
+    Timeout,
+    Undo,
+    Idle,
+    AppLimited,
+    Ecn,
+    Seed,
+    Retreat,
+    Membership,
+    Model
 });
 
 impl Cause {
@@ -98,6 +113,17 @@ pub enum PlanOrder {
     End,
 }
 
+impl Foldable for PlanOrder {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        let mut plan = match *self {
+            Self::Follow(plan) => Some(plan),
+            Self::End => None,
+        };
+        folding.option(&mut plan, SendPlan::none);
+        *self = plan.map_or(Self::End, Self::Follow);
+    }
+}
+
 /// How sending is paced beside what window and round trip say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacingOrder {
@@ -133,7 +159,7 @@ pub struct Window {
     log: Option<Vec<WindowChange>>,
 }
 
-/// Orders that wait, and a record of all changes, cannot be folded.
+/// A record of all changes cannot be folded.
 impl Foldable for Window {
     fn fold(&mut self, folding: &mut Folding<'_>) {
         let Self {
@@ -152,7 +178,8 @@ impl Foldable for Window {
         } = self;
         folding.each(cwnd).each(ssthresh).each(mss).each(limit).each(pacing_rate).each(pacing);
         folding.each(ignore_rates).each(remainder).each(now).each(last_cause);
-        if order.is_some() || log.is_some() {
+        folding.option(order, || PlanOrder::End);
+        if log.is_some() {
             folding.refuse();
         }
     }

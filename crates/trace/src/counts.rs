@@ -19,7 +19,17 @@ pub(crate) struct RareCounts {
     pub(crate) misfit: Misfit,
 }
 
-fold::state!(RareCounts { retransmissions, unexpected, spared_by, control_again, probes, spurious, reordered, unseen_bytes, misfit });
+fold::state!(RareCounts {
+    retransmissions,
+    unexpected,
+    spared_by,
+    control_again,
+    probes,
+    spurious,
+    reordered,
+    unseen_bytes,
+    misfit
+});
 
 /// Counts of one sender.
 #[derive(Clone, Debug, Default)]

@@ -8,8 +8,8 @@ use crate::profile::SenderModel;
 use crate::sender::{
     ParkedSender, Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms,
 };
-use fold::{Foldable, Folding};
 use capture::Observed;
+use fold::{Foldable, Folding};
 use segment::Flags;
 use std::collections::VecDeque;
 use units::{Duration, Instant, SeqNum};

@@ -57,8 +57,7 @@ impl Crowd {
         let models = SenderModels::all(SenderModel::of(profile));
         let idle_timeout = Duration::from_secs(3600);
         let max_unfolded = READY.into();
-        let config =
-            EngineConfig { models, idle_timeout, max_unfolded, ..EngineConfig::default() };
+        let config = EngineConfig { models, idle_timeout, max_unfolded, ..EngineConfig::default() };
         Self { config, scene, apart: 0 }
     }
 
@@ -143,10 +142,8 @@ fn an_open_connection_costs_a_kilobyte() {
     let _turn = turn();
     use SenderProfile::{Bbr, Linux, NewReno};
     let waiting = |profile| Crowd::of(profile, waits);
-    let acks_only = |crowd: Crowd| Crowd {
-        config: EngineConfig { acks_only: true, ..crowd.config },
-        ..crowd
-    };
+    let acks_only =
+        |crowd: Crowd| Crowd { config: EngineConfig { acks_only: true, ..crowd.config }, ..crowd };
     let crowds = [
         ("idle for ten seconds", Crowd { apart: 10, ..Crowd::of(Linux, idles) }),
         ("four segments under way", waiting(Linux)),

@@ -79,8 +79,15 @@ impl SummarySink {
 
     /// What was read, and what of it is not usual.
     pub(super) fn counts(&self, tally: &EngineTally, left_out: u64) -> String {
-        let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } =
-            *tally;
+        let EngineTally {
+            segments,
+            of_others,
+            connections,
+            evicted,
+            unfoldable: _,
+            backwards,
+            clock_set,
+        } = *tally;
         let mut text = format!(
             "{} of {}",
             counted(segments - of_others, "segment"),

@@ -1,10 +1,11 @@
 //! The state of a path in few bytes: of one whose connection waits, in a capture with many connections.
 
 use super::Path;
+use super::planned::PlannedSending;
 use fold::{Foldable, Folding};
+use policy::send_plan::SendPlan;
 
-/// What connections share cannot be folded: memories, other members, the agent's sessions. A plan of sending under way is not,
-/// either.
+/// What connections share cannot be folded: memories, other members, the agent's sessions.
 impl Foldable for Path {
     fn fold(&mut self, folding: &mut Folding<'_>) {
         let Self {
@@ -41,13 +42,14 @@ impl Foldable for Path {
             shared,
         } = self;
         let is_shared = log.is_some() || learning.is_some() || shared.is_some();
-        if is_shared || attention.is_attended || planned.is_some() {
+        if is_shared || attention.is_attended {
             return folding.refuse();
         }
         folding.each(window).each(in_startup).each(rtt).each(wait).each(in_flight).each(sent_total);
         folding.each(acked_total).each(segments_sent).each(last_sent).each(last_acked);
         folding.each(resumed).each(begun).each(before_reduction).each(usage).each(startup_meter);
         folding.each(rounds).each(meter).each(restart_window);
+        folding.option(planned, || PlannedSending::new(SendPlan::none()));
         if let Some(pacer) = pacer {
             folding.each(pacer);
         }

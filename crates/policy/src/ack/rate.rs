@@ -99,7 +99,15 @@ pub struct DeliveryMeter {
     timed_out: bool,
 }
 
-fold::state!(DeliveryMeter { total, delivered_at, first_sent, limited_until, total_lost, resumed, timed_out });
+fold::state!(DeliveryMeter {
+    total,
+    delivered_at,
+    first_sent,
+    limited_until,
+    total_lost,
+    resumed,
+    timed_out
+});
 
 impl Default for DeliveryMeter {
     /// The SYN counts as delivered.

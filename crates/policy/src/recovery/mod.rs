@@ -32,8 +32,8 @@ recoveries! {
 
 use crate::ack::{AckInfo, Scoreboard};
 use crate::registry::Descriptor;
-pub use later_acks::{News, Overtaken};
 use fold::Folding;
+pub use later_acks::{News, Overtaken};
 use units::{Duration, Instant};
 
 /// What a recovery policy may see and mark.

@@ -55,7 +55,19 @@ pub(super) struct Evidence {
     holes: Option<Box<[Hole; HOLES]>>,
 }
 
-fold::state!(Evidence { episode, repaired, loss_end, fast_end, duplicates, guessed, last_act, found_in, spared_now, last_ack, holes });
+fold::state!(Evidence {
+    episode,
+    repaired,
+    loss_end,
+    fast_end,
+    duplicates,
+    guessed,
+    last_act,
+    found_in,
+    spared_now,
+    last_ack,
+    holes
+});
 
 impl Default for Evidence {
     fn default() -> Self {

@@ -90,7 +90,17 @@ enum Wait {
     Done,
 }
 
-fold::choices!(Wait { Opening, Request, Answer, SlowStart, Avoidance, Repair, ReceiverWindow, Room, Done });
+fold::choices!(Wait {
+    Opening,
+    Request,
+    Answer,
+    SlowStart,
+    Avoidance,
+    Repair,
+    ReceiverWindow,
+    Room,
+    Done
+});
 
 impl Wait {
     /// With an answer under way.

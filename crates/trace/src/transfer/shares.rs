@@ -28,7 +28,18 @@ pub enum TimeShare {
     Path,
 }
 
-fold::choices!(TimeShare { Handshake, Request, Think, SlowStart, Avoidance, Recovery, Timeout, ReceiverWindow, Application, Path });
+fold::choices!(TimeShare {
+    Handshake,
+    Request,
+    Think,
+    SlowStart,
+    Avoidance,
+    Recovery,
+    Timeout,
+    ReceiverWindow,
+    Application,
+    Path
+});
 
 impl TimeShare {
     /// How many there are.
