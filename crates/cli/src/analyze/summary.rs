@@ -84,7 +84,7 @@ impl SummarySink {
             of_others,
             connections,
             evicted,
-            unfoldable: _,
+            unfoldable,
             backwards,
             clock_set,
         } = *tally;
@@ -109,6 +109,10 @@ impl SummarySink {
             (backwards, "with a time before that of the packet before"),
             (clock_set, "times that all connections ended because the clock was set back"),
             (evicted, "connections evicted"),
+            (
+                unfoldable,
+                "connections that waited and took all of their memory, as their senders do not fold",
+            ),
         ];
         for (count, what) in unusual.into_iter().filter(|(count, _)| *count > 0) {
             let _ = write!(text, "; {count} {what}");
