@@ -1,10 +1,12 @@
-//! A state as words, and words as bytes: eight words share a byte that says which of them are not zero, and these follow as
-//! varints of seven bits a byte (LEB128).
+//! A state as words, and words as bytes: sixty-four words share a mask that says which of them are not zero. These follow it,
+//! each in as many bytes as it needs for seven bits a byte; how many these are is in the lowest bits of the first one.
 
 use alloc::vec::Vec;
 
-/// Words that share a byte.
-const GROUP: u32 = 8;
+/// Words that share a mask.
+const GROUP: u32 = u64::BITS;
+/// Words that are longer have a byte more than eight.
+const SHORT_BITS: u32 = 56;
 /// Codes of times that lie apart from all others: never yet, and never.
 const ZERO: u64 = 0;
 const NEVER: u64 = 1;
@@ -19,8 +21,8 @@ const FARTHEST: u64 = u64::MAX - 1;
 ///
 /// let mut bytes = Vec::new();
 /// Folding::write(&mut bytes).each(&mut 7_u64).each(&mut Some(300_u32));
-/// // One byte says which of 7, "some" and 300 are not zero, and they take 1, 1 and 2.
-/// assert_eq!(bytes.len(), 5);
+/// // Eight bytes say which of 7, "some" and 300 are not zero, and they take 1, 1 and 2.
+/// assert_eq!(bytes.len(), 12);
 /// let (mut number, mut option) = (0_u64, None::<u32>);
 /// Folding::read(&bytes).each(&mut number).each(&mut option);
 /// assert_eq!((number, option), (7, Some(300)));
@@ -28,10 +30,10 @@ const FARTHEST: u64 = u64::MAX - 1;
 #[derive(Debug)]
 pub struct Folding<'a> {
     way: Way<'a>,
-    /// Words of the group so far.
-    count: u32,
-    /// Which of its words are not zero.
-    mask: u8,
+    /// Words that the group has room for.
+    left: u32,
+    /// Which of its words are not zero: of those so far, from the highest bit down, or of those to come, from the lowest up.
+    mask: u64,
     /// The time visited last: others are near.
     time: u64,
     refused: bool,
@@ -39,18 +41,13 @@ pub struct Folding<'a> {
 
 #[derive(Debug)]
 enum Way<'a> {
-    /// Behind `mask_at`, the byte of the group.
-    Write {
-        bytes: &'a mut Vec<u8>,
-        mask_at: usize,
-    },
-    Read {
-        bytes: &'a [u8],
-    },
+    /// The mask of the group goes to `mask_at`.
+    Write { bytes: &'a mut Vec<u8>, mask_at: usize },
+    Read { bytes: &'a [u8] },
 }
 
 impl<'a> Folding<'a> {
-    /// Writes behind what is in `bytes`.
+    /// Writes behind what is in `bytes`; all of it is there when this is dropped.
     pub const fn write(bytes: &'a mut Vec<u8>) -> Self {
         Self::new(Way::Write { bytes, mask_at: 0 })
     }
@@ -61,7 +58,7 @@ impl<'a> Folding<'a> {
     }
 
     const fn new(way: Way<'a>) -> Self {
-        Self { way, count: 0, mask: 0, time: 0, refused: false }
+        Self { way, left: 0, mask: 0, time: 0, refused: false }
     }
 
     /// It reads: what it visits is replaced.
@@ -107,25 +104,50 @@ impl<'a> Folding<'a> {
     /// Visits a word. Small ones take fewer bytes, and zero a bit.
     #[inline]
     pub fn word(&mut self, word: &mut u64) {
-        let place = self.count % GROUP;
-        self.count += 1;
+        if self.left == 0 {
+            self.begin_group();
+        }
+        self.left -= 1;
         match &mut self.way {
-            Way::Write { bytes, mask_at } => {
-                if place == 0 {
-                    *mask_at = bytes.len();
-                    bytes.push(0);
-                }
-                if *word != 0 {
-                    bytes[*mask_at] |= 1 << place;
-                    write_varint(bytes, *word);
+            Way::Write { bytes, .. } => {
+                let is_some = *word != 0;
+                self.mask = self.mask >> 1 | u64::from(is_some) << (GROUP - 1);
+                if is_some {
+                    write_word(bytes, *word);
                 }
             }
             Way::Read { bytes } => {
-                if place == 0 {
-                    self.mask = take_byte(bytes);
-                }
-                *word = if self.mask >> place & 1 == 1 { read_varint(bytes) } else { 0 };
+                let is_some = self.mask & 1 == 1;
+                self.mask >>= 1;
+                *word = if is_some { read_word(bytes) } else { 0 };
             }
+        }
+    }
+
+    #[cold]
+    fn begin_group(&mut self) {
+        self.end_group();
+        self.left = GROUP;
+        match &mut self.way {
+            Way::Write { bytes, mask_at } => {
+                *mask_at = bytes.len();
+                bytes.extend([0; size_of::<u64>()]);
+                self.mask = 0;
+            }
+            Way::Read { bytes } => {
+                self.mask = first_bytes(bytes);
+                skip(bytes, size_of::<u64>());
+            }
+        }
+    }
+
+    /// Writes the mask of the group, if there is one.
+    fn end_group(&mut self) {
+        if let Way::Write { bytes, mask_at } = &mut self.way
+            && let Some(room) = bytes[*mask_at..].first_chunk_mut()
+            && self.mask != 0
+        {
+            *room = (self.mask >> self.left).to_le_bytes();
         }
     }
 
@@ -184,32 +206,53 @@ const fn unzigzag(word: u64) -> u64 {
     word >> 1 ^ (word & 1).wrapping_neg()
 }
 
-fn write_varint(bytes: &mut Vec<u8>, mut word: u64) {
-    while word >= 0x80 {
-        bytes.push(word as u8 | 0x80);
-        word >>= 7;
-    }
-    bytes.push(word as u8);
-}
-
-fn read_varint(bytes: &mut &[u8]) -> u64 {
-    let (mut word, mut shift) = (0, 0);
-    loop {
-        let byte = take_byte(bytes);
-        word |= u64::from(byte & 0x7F) << shift;
-        shift += 7;
-        if byte < 0x80 || shift > 63 {
-            return word;
-        }
+/// A word that is not zero.
+#[inline]
+fn write_word(bytes: &mut Vec<u8>, word: u64) {
+    let bits = u64::BITS - word.leading_zeros();
+    let begin = bytes.len();
+    if bits > SHORT_BITS {
+        bytes.push(0);
+        bytes.extend_from_slice(&word.to_le_bytes());
+    } else {
+        let len = bits.div_ceil(7);
+        bytes.extend_from_slice(&(word << len | 1 << (len - 1)).to_le_bytes());
+        bytes.truncate(begin + len as usize);
     }
 }
 
-fn take_byte(bytes: &mut &[u8]) -> u8 {
-    match bytes.split_first() {
-        Some((&first, rest)) => {
-            *bytes = rest;
-            first
-        }
-        None => 0,
+#[inline]
+fn read_word(bytes: &mut &[u8]) -> u64 {
+    let first = first_bytes(bytes);
+    let len = first.trailing_zeros() + 1;
+    if len > 8 {
+        skip(bytes, 1);
+        let word = first_bytes(bytes);
+        skip(bytes, size_of::<u64>());
+        return word;
+    }
+    skip(bytes, len as usize);
+    let unused = u64::BITS - 8 * len;
+    first << unused >> unused >> len
+}
+
+/// The next eight bytes as a word; zeros behind the end.
+#[inline]
+fn first_bytes(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
+}
+
+#[inline]
+fn skip(bytes: &mut &[u8], len: usize) {
+    *bytes = bytes.get(len..).unwrap_or(&[]);
+}
+
+/// All that was visited is written.
+impl Drop for Folding<'_> {
+    fn drop(&mut self) {
+        self.end_group();
     }
 }

@@ -55,6 +55,7 @@ proptest! {
             writing.number(&mut word);
             prop_assert_eq!((word, near), (number, number), "writing changes nothing");
         }
+        drop(writing);
         let mut reading = Folding::read(&bytes);
         for &number in &numbers {
             let (mut word, mut near, mut small) = (0, 0, 0);
@@ -71,6 +72,7 @@ proptest! {
         let mut bytes = Vec::new();
         let mut writing = Folding::write(&mut bytes);
         times.clone().iter_mut().for_each(|time| writing.time(time));
+        drop(writing);
         let mut reading = Folding::read(&bytes);
         let mut read = vec![5; times.len()];
         read.iter_mut().for_each(|time| reading.time(time));
@@ -95,18 +97,21 @@ proptest! {
     }
 }
 
-/// Nine zeros take a bit each: two bytes. "No limit" takes a byte beside its bit, as does a time that is the same as the one
-/// before, or never; the first time, 2^32, takes five.
+/// Sixty-four zeros take a bit each. "No limit" takes a byte beside its bit, as does a time that is the same as the one
+/// before, or never; the first time, 2^32, is 2^33 + 2 with its sign and the two codes, 34 bits, and takes five.
 #[test]
 fn what_is_usual_takes_next_to_nothing() {
-    assert_eq!(folded(&mut [0_u64; 9]).len(), 2);
-    assert_eq!(folded(&mut { u64::MAX }).len(), 2);
+    const MASK: usize = 8;
+    assert_eq!(folded(&mut [0_u64; 64]).len(), MASK);
+    assert_eq!(folded(&mut [0_u64; 65]).len(), 2 * MASK);
+    assert_eq!(folded(&mut { u64::MAX }).len(), MASK + 1);
     let mut bytes = Vec::new();
     let mut folding = Folding::write(&mut bytes);
     for mut time in [1 << 32, 1 << 32, u64::MAX, 0] {
         folding.time(&mut time);
     }
-    assert_eq!(bytes.len(), 1 + 5 + 1 + 1);
+    drop(folding);
+    assert_eq!(bytes.len(), MASK + 5 + 1 + 1);
 }
 
 /// What cannot be folded says so, and the one who asked knows.

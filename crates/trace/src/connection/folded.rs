@@ -42,6 +42,7 @@ impl TracedConnection {
         let mut folding = Folding::write(room);
         self.fold(&mut folding, models);
         let is_refused = folding.is_refused();
+        drop(folding);
         (!is_refused).then(|| FoldedConnection(room.as_slice().into()))
     }
 
