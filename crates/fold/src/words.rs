@@ -42,8 +42,13 @@ pub struct Folding<'a> {
 #[derive(Debug)]
 enum Way<'a> {
     /// The mask of the group goes to `mask_at`.
-    Write { bytes: &'a mut Vec<u8>, mask_at: usize },
-    Read { bytes: &'a [u8] },
+    Write {
+        bytes: &'a mut Vec<u8>,
+        mask_at: usize,
+    },
+    Read {
+        bytes: &'a [u8],
+    },
 }
 
 impl<'a> Folding<'a> {
@@ -102,7 +107,8 @@ impl<'a> Folding<'a> {
     }
 
     /// Visits a word. Small ones take fewer bytes, and zero a bit.
-    #[inline]
+    // Most are zero: that costs no call.
+    #[inline(always)]
     pub fn word(&mut self, word: &mut u64) {
         if self.left == 0 {
             self.begin_group();
@@ -207,7 +213,7 @@ const fn unzigzag(word: u64) -> u64 {
 }
 
 /// A word that is not zero.
-#[inline]
+#[inline(never)]
 fn write_word(bytes: &mut Vec<u8>, word: u64) {
     let bits = u64::BITS - word.leading_zeros();
     let begin = bytes.len();
@@ -221,7 +227,7 @@ fn write_word(bytes: &mut Vec<u8>, word: u64) {
     }
 }
 
-#[inline]
+#[inline(never)]
 fn read_word(bytes: &mut &[u8]) -> u64 {
     let first = first_bytes(bytes);
     let len = first.trailing_zeros() + 1;
