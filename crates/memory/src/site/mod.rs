@@ -9,6 +9,7 @@
 //! Bounded, without I/O, clock or randomness. What of it outlives a restart, or goes to other
 //! gateways of the site, are [`SiteRecord`]s.
 
+mod ageing;
 mod answer;
 mod change;
 mod codes;
@@ -28,6 +29,7 @@ pub use estimate::{EstimateSource, SiteEstimate};
 pub use record::{SiteNetwork, SiteRecord};
 pub use report::{Reporter, SiteReport};
 
+use ageing::Ageing;
 use answer::Question;
 use ipnet::IpNet;
 use kept::{KeptSample, Tick};
@@ -53,6 +55,7 @@ pub struct SiteMemory {
     few: Store<FEW>,
     many: Store<MANY>,
     origins: Origins,
+    ageing: Ageing,
 }
 
 impl SiteMemory {
@@ -62,6 +65,7 @@ impl SiteMemory {
             few: Store::new(config.max_networks, config.seed),
             many: Store::new(config.max_busy, config.seed),
             origins: Origins::new(config.origin),
+            ageing: Ageing::new(&config),
             config,
         }
     }
