@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use units::Instant;
 
 /// Tenant and number of a block to its records (module `codec`).
-const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-1");
+const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-2");
 /// Numbers of the gateway itself.
 const FACTS: TableDefinition<'_, &str, u64> = TableDefinition::new("facts-1");
 /// Of these, by which number its records are told apart from other gateways'.

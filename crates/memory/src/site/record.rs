@@ -50,6 +50,9 @@ impl SiteNetwork {
 }
 
 impl SiteRecord {
+    /// Bytes of a sample.
+    pub const SAMPLE_BYTES: usize = KeptSample::BYTES;
+
     pub(super) fn of<const N: usize>(entry: &Entry<N>, origins: &Origins) -> Self {
         let key = entry.key();
         let kept = entry.places.iter().filter(|place| !place.is_free());
