@@ -84,9 +84,11 @@ impl SiteRecord {
         let mut entry = Entry::new(key);
         (entry.heard, entry.sequence) = (Tick(self.heard), self.sequence);
         let (samples, _) = self.samples.as_chunks::<{ KeptSample::BYTES }>();
-        let samples: Vec<_> =
-            samples.iter().take(MOST).map(|bytes| KeptSample::from_bytes(*bytes)).collect();
-        entry.fill(&samples);
+        let mut kept = [KeptSample::default(); MOST];
+        for (place, bytes) in kept.iter_mut().zip(samples) {
+            *place = KeptSample::from_bytes(*bytes);
+        }
+        entry.fill(&kept);
         entry
     }
 }
