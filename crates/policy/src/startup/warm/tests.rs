@@ -264,6 +264,29 @@ fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
     assert_eq!(windows, [32, 10, 32]);
 }
 
+/// A tiny transfer has shown that the path takes four segments, not that it takes no more. One that has lost something, or
+/// left slow start, has found a bound, and so has a warm start of 16 that failed: eight are left of it.
+#[test]
+fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
+    let windows = [(4, 0, false), (4, 3, false), (16, 0, true)].map(|(window, ssthresh, fails)| {
+        let host = SharedAttendant::default();
+        let known =
+            PathSample { at: at(0), window, ssthresh, srtt_us: RTT_US, min_rtt_us: RTT_US, rate: 0 };
+        let lends = |lender: &mut memory::Lender| {
+            lender.learn((at(0), PEER.into()), &known, false, &options().terms);
+            if fails {
+                lender.halve(PEER.into());
+            }
+        };
+        lends(&mut host.borrow_mut().lender);
+        let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(wide, (false, false)));
+        line.open(&mut warm, &host);
+        line.segments()
+    });
+    assert_eq!(windows, [32, 10, 10]);
+}
+
 #[test]
 fn a_loss_ends_a_wide_start() {
     let host = SharedAttendant::default();
