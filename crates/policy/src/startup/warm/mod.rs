@@ -19,7 +19,7 @@ mod starts;
 mod wide;
 
 pub use member::{MEMBER, MemberStart};
-pub use options::{COLD, ColdOpening, SIZE, WarmOptions};
+pub use options::{ColdOpening, SIZE, WarmOptions};
 
 use super::attended::{Attendance, Attended, Situation};
 use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
@@ -33,7 +33,7 @@ use arith::measure::{TrainAck, TrainMeasure};
 use beside_stock::BesideStock;
 use flight::FirstFlight;
 use loss::Fall;
-use options::{CAP, EPOCHS, HALF_LIFE, MAX_AGE};
+use options::{CAP, COLD, EPOCHS, HALF_LIFE, MAX_AGE};
 use pacing::SocketPacing;
 use search::Search;
 use units::Instant;

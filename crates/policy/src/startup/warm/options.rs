@@ -46,8 +46,7 @@ pub(super) static HALF_LIFE: Parameter<u32> = Parameter::text(
     "warm: half of a remembered window is believed after so many round trips (--half-life of the agent)",
 );
 
-/// How a connection starts of whose path nothing is known.
-pub static COLD: Parameter<ColdOpening> = Parameter::choice(
+pub(super) static COLD: Parameter<ColdOpening> = Parameter::choice(
     "warm_cold",
     &[("paced", ColdOpening::Paced), ("wide", ColdOpening::Wide), ("stock", ColdOpening::Stock)],
     "paced",
