@@ -110,3 +110,21 @@ impl TailProbe {
         *self = Self::new();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A round trip of 100 ms: two of them or one and a half, and 2 ms; 20 ms for the ACK of a single segment; never beyond the
+    /// retransmission timeout.
+    #[test]
+    fn a_probe_waits_for_round_trips_and_an_allowance() {
+        let ms = Duration::from_millis;
+        let timeout =
+            |wait: ProbeWait, single, bound| TailProbe::timeout(wait.of(ms(100)), single, ms(20), bound);
+        assert_eq!(timeout(ProbeWait::TwoRoundTrips, false, ms(300)), ms(202));
+        assert_eq!(timeout(ProbeWait::OneAndHalf, false, ms(300)), ms(152));
+        assert_eq!(timeout(ProbeWait::OneAndHalf, true, ms(300)), ms(170));
+        assert_eq!(timeout(ProbeWait::OneAndHalf, false, ms(120)), ms(120));
+    }
+}
