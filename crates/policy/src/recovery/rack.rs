@@ -35,6 +35,7 @@ use super::{
 };
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make, Parameter};
+use fold::{Foldable, Folding};
 use detect::{Detector, Verdict};
 use frto::FRto;
 use reordering::Reordering;
@@ -83,12 +84,17 @@ enum State {
     Loss,
 }
 
+fold::choices!(State { Open, Disorder, Recovery, Loss });
+
 /// What the policy's timer is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Timer {
+    #[default]
     Reordering,
     Probe,
 }
+
+fold::choices!(Timer { Reordering, Probe });
 
 /// RACK-TLP with PRR, F-RTO and undo; one value per connection.
 #[derive(Clone, Debug)]
@@ -119,6 +125,8 @@ pub struct RackTlp {
     /// Segments that later ACKs of others on a shared path have overtaken.
     overtaken: u32,
 }
+
+fold::state!(RackTlp { state, high, highest_sacked, detector, reordering, undo, probe, frto, prr, timeouts, hold, timer, segments_out, head_sent_at, duplicates, overtaken; delayed_ack, probes });
 
 impl RackTlp {
     /// A new connection's recovery. `delayed_ack` is allowed for the peer's ACK of a single
@@ -444,6 +452,10 @@ impl LossRecovery for RackTlp {
 
     fn recovery_point(&self) -> Option<u64> {
         matches!(self.state, State::Recovery | State::Loss).then_some(self.high)
+    }
+
+    fn fold_state(&mut self, folding: &mut Folding<'_>) {
+        self.fold(folding);
     }
 }
 
