@@ -25,6 +25,8 @@ mod states;
 mod tail_probe;
 mod undo;
 
+pub use tail_probe::ProbeWait;
+
 use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
@@ -49,13 +51,22 @@ pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
     Make::Alone(|setup| {
         let right_edge = setup.get(&LIMITED_TRANSMIT) == LimitedTransmit::RightEdge;
         let rack = RackTlp::new(setup.config.rto.min).with_right_edge(right_edge);
-        Box::new(RackTlp { probes: setup.get(&TAIL_PROBES), ..rack })
+        let (probes, probe_wait) = (setup.get(&TAIL_PROBES), setup.get(&PROBE_WAIT));
+        Box::new(RackTlp { probes, probe_wait, ..rack })
     }),
 )
-.with(&[&LIMITED_TRANSMIT, &TAIL_PROBES])
+.with(&[&LIMITED_TRANSMIT, &TAIL_PROBES, &PROBE_WAIT])
 .implying(Implied::SACK);
 
 static TAIL_PROBES: Parameter<bool> = Parameter::switch("tlp", "on", "rack: tail-loss probes");
+
+/// How long nothing is heard before a tail-loss probe is sent.
+pub static PROBE_WAIT: Parameter<ProbeWait> = Parameter::choice(
+    "tlp_wait",
+    &[("2rtt", ProbeWait::TwoRoundTrips), ("1.5rtt", ProbeWait::OneAndHalf)],
+    "2rtt",
+    "rack: round trips without an answer before a tail-loss probe",
+);
 
 /// Waited beyond the reordering window, for the sender's own timers.
 const TIMER_SLACK: Duration = Duration::from_millis(2);
@@ -91,6 +102,7 @@ pub struct RackTlp {
     delayed_ack: Duration,
     /// Tail-loss probes are sent.
     probes: bool,
+    probe_wait: ProbeWait,
     state: State,
     /// `snd_nxt` when the state was entered.
     high: u64,
@@ -123,6 +135,7 @@ impl RackTlp {
         Self {
             delayed_ack,
             probes: true,
+            probe_wait: ProbeWait::TwoRoundTrips,
             state: State::Open,
             high: 0,
             highest_sacked: 0,
@@ -263,7 +276,8 @@ impl RackTlp {
     fn arm_probe(&mut self, now: Instant, srtt: Duration, bound: Duration) {
         if self.state == State::Open && !srtt.is_zero() && self.probes {
             let single = self.segments_out == 1;
-            let timeout = TailProbe::timeout(srtt, single, self.delayed_ack, bound);
+            let wait = self.probe_wait.of(srtt);
+            let timeout = TailProbe::timeout(wait, single, self.delayed_ack, bound);
             self.timer = Some((now + timeout, Timer::Probe));
         }
     }
