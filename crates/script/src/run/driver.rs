@@ -291,6 +291,12 @@ impl Subject for Driver {
             reserves_options: true,
         });
         let mut limits = *self.host.limits();
+        if machine.always_cookies {
+            limits.half_open = 0;
+        }
+        if machine.answers_all_invalid == Some(true) {
+            limits.invalid_interval = Duration::ZERO;
+        }
         limits.lifetimes.syn_retries = machine.syn_retries.unwrap_or(limits.lifetimes.syn_retries);
         limits.lifetimes.syn_ack_retries =
             machine.syn_ack_retries.unwrap_or(limits.lifetimes.syn_ack_retries);
@@ -304,6 +310,7 @@ impl Subject for Driver {
     fn counter(&mut self, name: &str) -> Option<u64> {
         match name {
             "OutOfWindowIcmps" => Some(self.host.counters().icmp_out_of_window),
+            "BeyondWindow" => Some(self.host.counters().out_of_window),
             _ => None,
         }
     }

@@ -308,6 +308,8 @@ impl Receiver {
         // A FIN is answered at once: nothing more will come to share the ACK with.
         if self.fin_arrived() && fresh > 0 {
             self.ack.demand();
+            // Linux forgets what it had to tell of repetitions (`tcp_fin`: `tcp_sack_reset`).
+            self.duplicate = self.duplicate.filter(|_| !self.config.autotune);
         }
         fresh > 0
     }

@@ -1,8 +1,11 @@
 //! Why packetdrill's scripts differ that are known to: what the kernel does there and the model does not.
 
-/// The kernel's reason for the difference in the script at `path`, if it is known.
+/// The kernel's reason for the difference in the script at `path`, if it is known. The kernel's selftests have
+/// packetdrill's scripts too, with underscores for slashes.
 pub(super) fn of(path: &str) -> Option<&'static str> {
-    REASONS.iter().find(|(script, _)| path.ends_with(script)).map(|(_, reason)| *reason)
+    let flat = |path: &str| path.replace('/', "_");
+    let path = flat(path);
+    REASONS.iter().find(|(script, _)| path.ends_with(&flat(script))).map(|(_, reason)| *reason)
 }
 
 const SEND_BUFFER: &str = "the kernel's send buffer counts memory (`truesize` of each `sk_buff`), which decides how much a \
@@ -62,6 +65,7 @@ mod tests {
     #[test]
     fn a_script_is_known_by_the_end_of_its_path() {
         assert_eq!(of("/x/gtests/net/tcp/mtu_probe/basic-v6.pkt"), Some(PROBING));
+        assert_eq!(of("selftests/net/packetdrill/tcp_blocking_blocking-write.pkt"), Some(SEND_BUFFER));
         assert_eq!(of("basic-v6.pkt"), None);
     }
 }
