@@ -190,12 +190,11 @@ fn counter(words: &[&str]) -> Result<CounterWish, String> {
     Ok(CounterWish { name: name.strip_prefix("TcpExt").unwrap_or(name).to_owned(), times })
 }
 
-/// `ip link set dev … mtu …`: the largest segment that is offered follows, less the headers of IPv4 and TCP.
+/// `ip link set dev … mtu …`
 fn link_mtu(mtu: &str) -> Result<MachineSetting, String> {
-    let mss = mtu.parse::<u32>().ok().and_then(|mtu| mtu.checked_sub(40));
-    let mss = mss.filter(|mss| (64..=65_495).contains(mss));
-    let advmss = Some(mss.ok_or_else(|| "ip link: expected an MTU from 104 to 65535".to_owned())?);
-    Ok(MachineSetting::Route(Route { advmss, ..Route::default() }))
+    let mtu = mtu.parse().ok().filter(|mtu| (1280..=65_535).contains(mtu));
+    mtu.map(MachineSetting::LinkMtu)
+        .ok_or_else(|| "ip link: expected an MTU from 1280 to 65535".to_owned())
 }
 
 /// `echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect`: the value that is in force.
@@ -277,7 +276,6 @@ mod tests {
         let text = "./defaults.sh\nsysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"\nnstat -n\n\
                     nstat -s | grep TcpExtBeyondWindow | grep -q \" 3 \"\nip link set dev tun0 mtu 9000";
         let wish = CounterWish { name: "BeyondWindow".to_owned(), times: Some(3) };
-        let route = Route { advmss: Some(8960), ..Route::default() };
         assert_eq!(
             read(text),
             Ok(vec![
@@ -285,7 +283,7 @@ mod tests {
                 MachineSetting::Sysctl(at("tcp_rmem"), "4096 131072 33554432".to_owned()),
                 MachineSetting::Counters,
                 MachineSetting::Counted(wish),
-                MachineSetting::Route(route),
+                MachineSetting::LinkMtu(9000),
             ])
         );
         let error = read("sysctl -q net.ipv4.tcp_ecn=3").unwrap_err();

@@ -29,6 +29,8 @@ pub enum MachineSetting {
     Offload,
     /// `ip route change …`
     Route(Route),
+    /// `ip link set … mtu …`: the largest packet, bytes. The segment size that is offered follows.
+    LinkMtu(u32),
     /// `nstat`: counters are read.
     Counters,
     /// `nstat | grep NAME`: this counter has counted since.
@@ -88,6 +90,8 @@ pub struct ScriptMachine {
     pub(crate) rto_max_ms: Option<u64>,
     /// `tcp_syncookies`: 2.
     pub(crate) always_cookies: bool,
+    /// The peer is reached over IPv6.
+    pub(crate) over_ipv6: bool,
     pub(crate) route: Route,
 }
 
@@ -150,6 +154,10 @@ impl ScriptMachine {
             MachineSetting::Paced(paced) => self.paced = Some(*paced),
             MachineSetting::Drops(drops) => self.drops = *drops,
             MachineSetting::Route(route) => self.route = *route,
+            MachineSetting::LinkMtu(mtu) => {
+                let headers = if self.over_ipv6 { 60 } else { 40 };
+                self.route.advmss = mtu.checked_sub(headers);
+            }
             MachineSetting::Offload
             | MachineSetting::ForgetPeers
             | MachineSetting::Counters

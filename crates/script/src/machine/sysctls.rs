@@ -92,7 +92,7 @@ pub const SYSCTLS: &[Sysctl] = &[
         Ok(())
     }),
     sysctl("tcp_min_tso_segs", "`tso_least=`: segments of a batch at least", |m, v| {
-        m.least_batch = Some(between(v, 1, 64)? as u32);
+        m.least_batch = Some(between(v, 1, 65_535)? as u32);
         Ok(())
     }),
     sysctl("tcp_mtu_probing", "none: there is no MTU probing here", |m, v| {

@@ -34,6 +34,8 @@ pub struct InOrder<'a> {
     pub gap: Option<u64>,
     /// The window may be opened further because of it.
     pub opens: bool,
+    /// The peer's FIN is in order now.
+    pub ends: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +137,9 @@ impl AckTimer {
         if data.opens {
             self.linux.on_window_growth();
         }
+        if data.ends {
+            self.linux.on_end();
+        }
         if data.fills_gap || self.linux.is_quick() {
             if let Some(next) = data.gap
                 && !self.linux.is_quick()
@@ -152,6 +157,14 @@ impl AckTimer {
             _ => {}
         }
         self.delay(self.expiry(now, ato), self.linux.full_segment() + 1);
+    }
+
+    /// The peer's FIN is in order: it is answered at once, for nothing more comes to share the ACK with. A Linux receiver
+    /// has already decided, as by any data.
+    pub(super) fn on_end(&mut self) {
+        if self.policy != AckPolicy::Adaptive {
+            self.demand();
+        }
     }
 
     /// Data arrived that is not next in order; `opens` as in [`InOrder`]. `gap` and until when an ACK may be held back, where SACK is
