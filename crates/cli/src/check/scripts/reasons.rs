@@ -19,8 +19,17 @@ const LOCAL_DROPS: &str = "the queue refuses what the kernel sends, which it lea
 const ONE_BUFFER: &str = "the kernel sends the segments of one `sk_buff` again as one, which ends with PSH; the model sends \
                           each on its own";
 
-/// Scripts by the end of their paths, compared with Linux 6.18 under packetdrill.
+const RECEIVE_MEMORY: &str = "the kernel's receive buffer counts memory (`truesize` of each `sk_buff`), which decides the window \
+                              it offers; it also takes a segment whole that begins within the window; the model counts \
+                              bytes";
+
+/// Scripts by the end of their paths, compared with Linux 6.18 under packetdrill; those of the kernel's selftests by their text.
 const REASONS: &[(&str, &str)] = &[
+    ("packetdrill/tcp_ooo_rcv_mss.pkt", RECEIVE_MEMORY),
+    ("packetdrill/tcp_rcv_big_endseq.pkt", RECEIVE_MEMORY),
+    ("packetdrill/tcp_rcv_neg_window.pkt", RECEIVE_MEMORY),
+    ("packetdrill/tcp_rcv_wnd_shrink_nomem.pkt", RECEIVE_MEMORY),
+    ("packetdrill/tcp_rcv_zero_wnd_fin.pkt", RECEIVE_MEMORY),
     ("blocking/blocking-write.pkt", SEND_BUFFER),
     ("cubic/cubic-bulk-166k.pkt", SCRIPT_IS_OLDER),
     ("cubic/cubic-bulk-166k-idle-restart.pkt", SCRIPT_IS_OLDER),
