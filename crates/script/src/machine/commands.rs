@@ -152,12 +152,12 @@ fn sysctls(arguments: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(),
         };
         let value = value.trim();
         let value = &computed(value)?;
-        (SYSCTLS[index].set)(&mut super::ScriptMachine::default(), value).map_err(|why| {
-            match why.strip_prefix(UNMODELLED) {
+        (SYSCTLS[index].set)(&mut super::ScriptMachine::default(), value).map_err(
+            |why| match why.strip_prefix(UNMODELLED) {
                 Some(what) => format!("{UNMODELLED}{what}: sysctl {path}={value}"),
                 None => format!("sysctl {path}={value}: {why}"),
-            }
-        })?;
+            },
+        )?;
         if name == "tcp_fastopen_cookies" && value == "0" {
             settings.push(MachineSetting::ForgetPeers);
         }

@@ -86,11 +86,15 @@ pub const SYSCTLS: &[Sysctl] = &[
         Ok(())
     }),
     sysctl("tcp_frto", "2 alone: F-RTO with SACK and without", |_, v| only(v, &["1", "2"])),
-    sysctl("tcp_invalid_ratelimit", "500 ms between answers to invalid segments, or 0: none", |m, v| {
-        only(v, &["0", "500"])?;
-        m.answers_all_invalid = Some(v == "0");
-        Ok(())
-    }),
+    sysctl(
+        "tcp_invalid_ratelimit",
+        "500 ms between answers to invalid segments, or 0: none",
+        |m, v| {
+            only(v, &["0", "500"])?;
+            m.answers_all_invalid = Some(v == "0");
+            Ok(())
+        },
+    ),
     sysctl("tcp_min_tso_segs", "`tso_least=`: segments of a batch at least", |m, v| {
         m.least_batch = Some(between(v, 1, 65_535)? as u32);
         Ok(())

@@ -65,7 +65,9 @@ impl<'a> Parser<'a> {
             "FOEXP" => self.fast_open(true).map(|cookie| options.fast_open = cookie),
             "md5" => Err((self.position, format!("{BEYOND}MD5 signatures are no part of it here"))),
             "sack" => self.sack_blocks().map(|blocks| options.sack = blocks),
-            "ECN" | "exp" | "exp-accecn" | "accecn" => Err((self.position, ACCURATE_ECN.to_owned())),
+            "ECN" | "exp" | "exp-accecn" | "accecn" => {
+                Err((self.position, ACCURATE_ECN.to_owned()))
+            }
             _ => self.unexpected(KNOWN),
         }
     }

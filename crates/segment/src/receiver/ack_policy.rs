@@ -3,7 +3,7 @@
 use super::config::AckPolicy;
 use super::linux_acks::{LinuxAcks, SenderTiming};
 use super::sack_compression::{Gap, GapVerdict, SackCompression};
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use units::{Duration, Instant};
 
 /// Decides between an ACK now and a delayed one.
@@ -131,7 +131,8 @@ impl AckTimer {
         data: InOrder<'_>,
         (window, rtt): (u64, SenderTiming),
     ) {
-        if data.segment.len > 0 {
+        // What comes with a SYN does not count (`tcp_fastopen_add_skb`).
+        if data.segment.len > 0 && !data.segment.has(Flags::SYN) {
             self.linux.on_data(now, data.segment, (window, rtt));
         }
         if data.opens {

@@ -232,7 +232,11 @@ impl Receiver {
         self.leaves_last_out = false;
         let may_open = bytes >= SIZEABLE && self.window.may_open(self.sizing.capacity());
         let opens = may_open && self.window.on_arrival(self.largest, self.room());
-        self.on_in_order(now, InOrder { segment, bytes, fills_gap: false, gap: None, opens, ends: false }, rtt);
+        self.on_in_order(
+            now,
+            InOrder { segment, bytes, fills_gap: false, gap: None, opens, ends: false },
+            rtt,
+        );
     }
 
     /// Data that extends what is in order has been booked.

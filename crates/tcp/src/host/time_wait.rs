@@ -154,7 +154,8 @@ impl TimeWait {
         if remains.expects(segment) && segment.sequence_len() == 0 {
             return Late::Done(None);
         }
-        if entry.answered.is_some_and(|at| now.saturating_since(at) < guard.limits.invalid_interval) {
+        if entry.answered.is_some_and(|at| now.saturating_since(at) < guard.limits.invalid_interval)
+        {
             guard.counters.ack_skipped_time_wait += 1;
             return Late::Done(None);
         }

@@ -74,7 +74,10 @@ mod tests {
     #[test]
     fn a_script_is_known_by_the_end_of_its_path() {
         assert_eq!(of("/x/gtests/net/tcp/mtu_probe/basic-v6.pkt"), Some(PROBING));
-        assert_eq!(of("selftests/net/packetdrill/tcp_blocking_blocking-write.pkt"), Some(SEND_BUFFER));
+        assert_eq!(
+            of("selftests/net/packetdrill/tcp_blocking_blocking-write.pkt"),
+            Some(SEND_BUFFER)
+        );
         assert_eq!(of("basic-v6.pkt"), None);
     }
 }
