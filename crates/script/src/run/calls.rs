@@ -28,8 +28,8 @@ pub(super) struct Application {
     waiting: Option<Waiting>,
 }
 
-/// `SOCK_MIN_RCVBUF`, about: a smaller `SO_RCVBUF` is this.
-const LEAST_RECEIVE_BUFFER: u32 = 1152;
+/// `SOCK_MIN_RCVBUF`, about: a smaller buffer is this, bytes.
+const LEAST_RECEIVE_BUFFER: u32 = 2304;
 
 /// A call that has not returned yet.
 struct Waiting {
@@ -390,9 +390,9 @@ impl<S: Subject> Run<'_, S> {
             }
             CallKind::NotSentLowWater(bytes) => socket.not_sent_low_water = bytes,
             CallKind::SendBuffer(bytes) => socket.send_buffer = Some(bytes),
-            // Twice the bytes, half of which is window (`tcp_win_from_space`).
+            // Twice the bytes (`SO_RCVBUF` of socket(7)).
             CallKind::ReceiveBuffer(bytes) => {
-                let bytes = bytes.max(LEAST_RECEIVE_BUFFER);
+                let bytes = bytes.saturating_mul(2).max(LEAST_RECEIVE_BUFFER);
                 socket.parameters.push(format!("rcvbuf={bytes}B"));
                 socket.parameters.push(format!("rcvbuf_max={bytes}B"));
                 if socket.phase == Phase::Listening {

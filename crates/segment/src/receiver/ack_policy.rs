@@ -3,7 +3,7 @@
 use super::config::AckPolicy;
 use super::linux_acks::{LinuxAcks, SenderTiming};
 use super::sack_compression::{Gap, GapVerdict, SackCompression};
-use crate::segment::{Flags, Segment};
+use crate::segment::Segment;
 use units::{Duration, Instant};
 
 /// Decides between an ACK now and a delayed one.
@@ -36,6 +36,8 @@ pub struct InOrder<'a> {
     pub opens: bool,
     /// The peer's FIN is in order now.
     pub ends: bool,
+    /// It came with a SYN.
+    pub with_syn: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +134,7 @@ impl AckTimer {
         (window, rtt): (u64, SenderTiming),
     ) {
         // What comes with a SYN does not count (`tcp_fastopen_add_skb`).
-        if data.segment.len > 0 && !data.segment.has(Flags::SYN) {
+        if data.segment.len > 0 && !data.with_syn {
             self.linux.on_data(now, data.segment, (window, rtt));
         }
         if data.opens {

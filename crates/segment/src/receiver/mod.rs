@@ -234,7 +234,15 @@ impl Receiver {
         let opens = may_open && self.window.on_arrival(self.largest, self.room());
         self.on_in_order(
             now,
-            InOrder { segment, bytes, fills_gap: false, gap: None, opens, ends: false },
+            InOrder {
+                segment,
+                bytes,
+                fills_gap: false,
+                gap: None,
+                opens,
+                ends: false,
+                with_syn: !self.is_open,
+            },
             rtt,
         );
     }
@@ -295,8 +303,9 @@ impl Receiver {
             Arrival::InOrder | Arrival::FilledGap => {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
                 let gap = (!self.reassembly.is_empty()).then_some(self.rcv_nxt);
-                let ends = self.fin_arrived();
-                let data = InOrder { segment, bytes: fresh, fills_gap, gap, opens: opened, ends };
+                let (ends, with_syn) = (self.fin_arrived(), !self.is_open);
+                let opens = opened;
+                let data = InOrder { segment, bytes: fresh, fills_gap, gap, opens, ends, with_syn };
                 self.on_in_order(now, data, rtt);
             }
             Arrival::Duplicate if right <= self.rcv_nxt => {
@@ -354,7 +363,8 @@ impl Receiver {
         let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
         if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
             let (fills_gap, gap, opens, ends) = (false, None, false, false);
-            let data = InOrder { segment, bytes: len, fills_gap, gap, opens, ends };
+            let with_syn = !self.is_open;
+            let data = InOrder { segment, bytes: len, fills_gap, gap, opens, ends, with_syn };
             self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
         } else if len > 0 {
             self.ack.on_repetition(self.sizing.capacity());
