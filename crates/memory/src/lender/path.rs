@@ -138,6 +138,12 @@ impl ProvenPath {
         self.fallbacks_in_row > 1
     }
 
+    /// Something is known of how much the path takes: slow start has ended there, or a warm start has lost something. A window
+    /// without is what was needed, and no bound.
+    pub const fn has_lost(&self) -> bool {
+        self.ssthresh > 0 || self.fallbacks_in_row > 0
+    }
+
     /// The smoothed round trip when the window was learnt.
     pub const fn srtt(&self) -> Duration {
         Duration::from_micros(self.srtt_us as u64)
