@@ -29,6 +29,7 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("fast-open/", "sets Fast Open of the machine, and opens several connections"),
     ("linux/a-cork-holds-small-segments.pkt", "sets TCP_CORK, which a stream does not have"),
     ("linux/more-is-to-come.pkt", "writes with MSG_MORE, which a stream does not have"),
+    ("linux/every-invalid-segment-is-answered.pkt", "sets a limit of the host"),
     ("linux/a-record-ends-its-segment.pkt", "writes with MSG_EOR, which a stream does not have"),
     ("close/in-syn-sent.pkt", "closes before the connection is open; a stream is there only then"),
 ];

@@ -132,11 +132,17 @@ pub enum TcpInfoField {
     RwndLimited,
     /// `tcpi_sndbuf_limited`: those that the send buffer took.
     SndbufLimited,
+    /// `tcpi_bytes_received`: data that came in order.
+    BytesReceived,
+    /// `tcpi_snd_wscale`: the peer's window scale.
+    SndWscale,
+    /// `SK_MEMINFO_RCVBUF`: memory that the receive buffer may take, bytes.
+    MemoryOfReceiver,
 }
 
 impl TcpInfoField {
     /// Every quantity with its name.
-    pub const ALL: [(&'static str, Self); 25] = [
+    pub const ALL: [(&'static str, Self); 28] = [
         ("tcpi_state", Self::State),
         ("tcpi_ca_state", Self::CaState),
         ("tcpi_snd_cwnd", Self::SndCwnd),
@@ -162,6 +168,9 @@ impl TcpInfoField {
         ("tcpi_busy_time", Self::BusyTime),
         ("tcpi_rwnd_limited", Self::RwndLimited),
         ("tcpi_sndbuf_limited", Self::SndbufLimited),
+        ("tcpi_bytes_received", Self::BytesReceived),
+        ("tcpi_snd_wscale", Self::SndWscale),
+        ("SK_MEMINFO_RCVBUF", Self::MemoryOfReceiver),
     ];
 }
 

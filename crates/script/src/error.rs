@@ -5,6 +5,9 @@ use std::fmt;
 /// What the message of an error begins with that is none of the script's: it is about what TCP has no part in.
 pub(crate) const BEYOND: &str = "not of TCP: ";
 
+/// What the message of an error begins with that is about a mechanism of TCP which no scheme here has.
+pub(crate) const UNMODELLED: &str = "not modelled: ";
+
 /// Why a script cannot be read: exit code 2 on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
@@ -16,6 +19,8 @@ pub struct ScriptError {
     pub column: u32,
     /// The script is a good one, and about what TCP has no part in: epoll, zero copy, control messages.
     pub not_of_tcp: bool,
+    /// The script is a good one, and about a mechanism of TCP which no scheme here has, like Accurate ECN (RFC 9768).
+    pub not_modelled: bool,
     /// What is wrong and what would be right.
     pub message: String,
 }

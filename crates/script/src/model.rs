@@ -188,6 +188,10 @@ pub enum CallKind {
     ConnectWith(Writing),
     /// The same to no address (`AF_UNSPEC`).
     ConnectNowhere,
+    /// `connect` to no address (`AF_UNSPEC`): the connection ends with a reset, and the socket may connect again.
+    Disconnect,
+    /// `SO_RCVBUF`, bytes, which Linux doubles.
+    ReceiveBuffer(u32),
     /// `IP_MTU_DISCOVER` with `IP_PMTUDISC_DONT`: packets may be fragmented.
     NoPathMtu,
     /// `shutdown`

@@ -88,7 +88,7 @@ pub use policy::{
 };
 
 pub use config::{ConnectionConfig, MemoryKind};
-pub use connection::{Connection, ResetCause, State, Stats, Unreachable};
+pub use connection::{AgreedOptions, Connection, ResetCause, State, Stats, Unreachable};
 pub use fast_open::{FastOpen, FastOpenClient};
 pub use guard::{HostCounters, KeepAlive, Lifetimes, Limits, MtuLimits};
 pub use host::{Event, EventKind, Host, HostConfig, SchemeIsFixed, Transmit};

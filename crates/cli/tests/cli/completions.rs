@@ -16,7 +16,7 @@ const TYPED: &[(&str, &str, &str)] = &[
     ("headstart race jav", "a", " "),
     ("headstart race pages/art", "icle.har", " "),
     ("headstart race --schemes linux,newreno-n", "ssr", ""),
-    ("headstart race --schemes linux,newreno+rto_m", "in=", ""),
+    ("headstart race --schemes linux,newreno+rto_mi", "n=", ""),
     ("headstart race --schemes linux+startup=jum", "p-start", ""),
     ("headstart race --schemes=linux+startup=jum", "p-start", ""),
     ("headstart race --on sim,ker", "nel", ""),

@@ -1,7 +1,7 @@
 //! The shell commands of scripts, read and never run.
 
-use super::{MachineSetting, Route, SYSCTLS};
-use crate::error::BEYOND;
+use super::{CounterWish, MachineSetting, Route, SYSCTLS, ScriptDefaults};
+use crate::error::{BEYOND, UNMODELLED};
 
 /// What is wrong with a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) struct CommandError {
 }
 
 const KNOWN: &str = "defaults.sh, set_sysctls.py, sysctl, sysctl_restore_….sh, ip tcp_metrics flush, ip route change, \
-                     tc qdisc, ethtool -K, nstat, echo VALUE > /sys/module/tcp_cubic/parameters/NAME";
+                     tc qdisc, ip link set mtu, ethtool -K, nstat, echo VALUE > /sys/module/tcp_cubic/parameters/NAME";
 
 /// What the commands in `text` set.
 pub(crate) fn read(text: &str) -> Result<Vec<MachineSetting>, CommandError> {
@@ -108,7 +108,10 @@ fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), S
     let words = without_redirections(words);
     let program = words.first().map_or("", |path| path.rsplit('/').next().unwrap_or(path));
     match (program, words.get(1..).unwrap_or_default()) {
-        ("defaults.sh", []) => settings.push(MachineSetting::Defaults),
+        ("defaults.sh", []) => settings.push(MachineSetting::Defaults(match words[0] {
+            "./defaults.sh" => ScriptDefaults::Selftests,
+            _ => ScriptDefaults::Packetdrill,
+        })),
         ("set_sysctls.py" | "sysctl", arguments) => return sysctls(arguments, settings),
         (restore, []) if restore.starts_with("sysctl_restore_") => {
             settings.push(MachineSetting::Restore)
@@ -121,10 +124,10 @@ fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), S
         ("ethtool", ["-K", _, rest @ ..]) => {
             offload(rest).map(|()| settings.push(MachineSetting::Offload))?
         }
-        ("nstat", []) => settings.push(MachineSetting::Counters),
-        ("nstat", ["|", "grep", name]) => {
-            let name = name.strip_prefix("TcpExt").unwrap_or(name);
-            settings.push(MachineSetting::Counted(name.to_owned()));
+        ("ip", ["link", "set", "dev", _, "mtu", mtu]) => settings.push(link_mtu(mtu)?),
+        ("nstat", [] | ["-n"]) => settings.push(MachineSetting::Counters),
+        ("nstat", ["|", rest @ ..] | ["-s", "|", rest @ ..]) => {
+            settings.push(MachineSetting::Counted(counter(rest)?));
         }
         ("rm" | "dd", _) => {
             return Err(format!("{BEYOND}{:?} prepares a file for sendfile", words.join(" ")));
@@ -148,14 +151,50 @@ fn sysctls(arguments: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(),
             return Err(format!("unknown sysctl {path}; docs/scenarios.md lists the known ones"));
         };
         let value = value.trim();
-        (SYSCTLS[index].set)(&mut super::ScriptMachine::default(), value)
-            .map_err(|why| format!("sysctl {path}={value}: {why}"))?;
+        let value = &computed(value)?;
+        (SYSCTLS[index].set)(&mut super::ScriptMachine::default(), value).map_err(
+            |why| match why.strip_prefix(UNMODELLED) {
+                Some(what) => format!("{UNMODELLED}{what}: sysctl {path}={value}"),
+                None => format!("sysctl {path}={value}: {why}"),
+            },
+        )?;
         if name == "tcp_fastopen_cookies" && value == "0" {
             settings.push(MachineSetting::ForgetPeers);
         }
         settings.push(MachineSetting::Sysctl(index, value.to_owned()));
     }
     Ok(())
+}
+
+/// A value with each `$((32*1024*1024))` in it worked out: products of whole numbers.
+fn computed(value: &str) -> Result<String, String> {
+    let Some((before, rest)) = value.split_once("$((") else { return Ok(value.to_owned()) };
+    let wrong = || format!("expected a product like $((32*1024*1024)), found {value:?}");
+    let (inside, after) = rest.split_once("))").ok_or_else(wrong)?;
+    let factors = inside.split('*').map(|factor| factor.trim().parse::<u64>().ok());
+    let product = factors.reduce(|product, factor| product?.checked_mul(factor?));
+    let product = product.flatten().ok_or_else(wrong)?;
+    Ok(format!("{before}{product}{}", computed(after)?))
+}
+
+/// `grep TcpExtNAME`, and maybe `| grep -q " 3 "`: so often.
+fn counter(words: &[&str]) -> Result<CounterWish, String> {
+    let (name, times) = match words {
+        ["grep", name] => (name, None),
+        ["grep", name, "|", "grep", "-q", times] => {
+            let times = times.trim().parse();
+            (name, Some(times.map_err(|_| "nstat: expected grep -q and a number".to_owned())?))
+        }
+        _ => return Err(format!("nstat: expected | grep NAME, found {:?}", words.join(" "))),
+    };
+    Ok(CounterWish { name: name.strip_prefix("TcpExt").unwrap_or(name).to_owned(), times })
+}
+
+/// `ip link set dev … mtu …`
+fn link_mtu(mtu: &str) -> Result<MachineSetting, String> {
+    let mtu = mtu.parse().ok().filter(|mtu| (1280..=65_535).contains(mtu));
+    mtu.map(MachineSetting::LinkMtu)
+        .ok_or_else(|| "ip link: expected an MTU from 1280 to 65535".to_owned())
 }
 
 /// `echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect`: the value that is in force.
@@ -222,12 +261,34 @@ mod tests {
         assert_eq!(
             read(text),
             Ok(vec![
-                MachineSetting::Defaults,
+                MachineSetting::Defaults(ScriptDefaults::Packetdrill),
                 MachineSetting::Sysctl(at("tcp_sack"), "0".to_owned()),
                 MachineSetting::Sysctl(at("tcp_rmem"), "4096 8192 16384".to_owned()),
                 MachineSetting::ForgetPeers,
             ])
         );
+    }
+
+    /// The kernel's `defaults.sh` stands beside its scripts; 32 times 1024 times 1024 bytes are 33,554,432.
+    #[test]
+    fn what_the_kernels_selftests_do_otherwise() {
+        let at = |name| SYSCTLS.iter().position(|known| known.name == name).unwrap();
+        let text = "./defaults.sh\nsysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"\nnstat -n\n\
+                    nstat -s | grep TcpExtBeyondWindow | grep -q \" 3 \"\nip link set dev tun0 mtu 9000";
+        let wish = CounterWish { name: "BeyondWindow".to_owned(), times: Some(3) };
+        assert_eq!(
+            read(text),
+            Ok(vec![
+                MachineSetting::Defaults(ScriptDefaults::Selftests),
+                MachineSetting::Sysctl(at("tcp_rmem"), "4096 131072 33554432".to_owned()),
+                MachineSetting::Counters,
+                MachineSetting::Counted(wish),
+                MachineSetting::LinkMtu(9000),
+            ])
+        );
+        let error = read("sysctl -q net.ipv4.tcp_ecn=3").unwrap_err();
+        assert!(error.message.starts_with("not modelled: Accurate ECN"), "{error:?}");
+        assert!(read("sysctl -q net.ipv4.tcp_rmem=\"1 2 $((3+4))\"").is_err());
     }
 
     #[test]

@@ -8,13 +8,13 @@ mod commands;
 mod sysctls;
 
 pub(crate) use commands::read;
-pub use sysctls::{SYSCTLS, Sysctl};
+pub use sysctls::{SYSCTLS, ScriptDefaults, Sysctl};
 
 /// One thing that a shell command sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MachineSetting {
     /// `defaults.sh`: what all scripts of packetdrill begin with.
-    Defaults,
+    Defaults(ScriptDefaults),
     /// `sysctl`, `set_sysctls.py`: the place in [`SYSCTLS`], and the value.
     Sysctl(usize, String),
     /// `sysctl_restore_….sh`: sysctls are as before `set_sysctls.py`.
@@ -29,10 +29,21 @@ pub enum MachineSetting {
     Offload,
     /// `ip route change …`
     Route(Route),
+    /// `ip link set … mtu …`: the largest packet, bytes. The segment size that is offered follows.
+    LinkMtu(u32),
     /// `nstat`: counters are read.
     Counters,
     /// `nstat | grep NAME`: this counter has counted since.
-    Counted(String),
+    Counted(CounterWish),
+}
+
+/// What a counter is to have counted since counters were read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterWish {
+    /// By Linux's name, without `TcpExt`.
+    pub name: String,
+    /// So often; at least once if the script does not say how often.
+    pub times: Option<u64>,
 }
 
 /// What a route says of TCP.
@@ -73,6 +84,14 @@ pub struct ScriptMachine {
     pub(crate) mtu_probing: Option<(bool, u32)>,
     pub(crate) paced: Option<bool>,
     pub(crate) drops: bool,
+    /// `tcp_invalid_ratelimit`: 0.
+    pub(crate) answers_all_invalid: Option<bool>,
+    /// `tcp_rto_max_ms`
+    pub(crate) rto_max_ms: Option<u64>,
+    /// `tcp_syncookies`: 2.
+    pub(crate) always_cookies: bool,
+    /// The peer is reached over IPv6.
+    pub(crate) over_ipv6: bool,
     pub(crate) route: Route,
 }
 
@@ -114,6 +133,7 @@ impl ScriptMachine {
             all.push(format!("rcvbuf={first}B"));
             all.push(format!("rcvbuf_max={most}B"));
         }
+        all.extend(self.rto_max_ms.map(|ms| format!("rto_max={ms}ms")));
         all.extend(self.route.advmss.map(|mss| format!("mss={mss}")));
         all.extend(self.route.initcwnd.map(|segments| format!("iw={segments}")));
         all
@@ -122,7 +142,7 @@ impl ScriptMachine {
     /// Sets what `setting` says, if it is the machine's.
     pub(crate) fn set(&mut self, setting: &MachineSetting, before: &Self) {
         match setting {
-            MachineSetting::Defaults => sysctls::set_defaults(self),
+            MachineSetting::Defaults(whose) => sysctls::set_defaults(self, *whose),
             MachineSetting::Sysctl(index, value) => {
                 // Checked when it was read.
                 let _ = (SYSCTLS[*index].set)(self, value);
@@ -134,6 +154,10 @@ impl ScriptMachine {
             MachineSetting::Paced(paced) => self.paced = Some(*paced),
             MachineSetting::Drops(drops) => self.drops = *drops,
             MachineSetting::Route(route) => self.route = *route,
+            MachineSetting::LinkMtu(mtu) => {
+                let headers = if self.over_ipv6 { 60 } else { 40 };
+                self.route.advmss = mtu.checked_sub(headers);
+            }
             MachineSetting::Offload
             | MachineSetting::ForgetPeers
             | MachineSetting::Counters

@@ -4,6 +4,7 @@
 //! Meanings are those of `Documentation/networking/ip-sysctl.rst`.
 
 use super::ScriptMachine;
+use crate::error::UNMODELLED;
 
 /// A sysctl that is known.
 #[derive(Clone, Copy)]
@@ -50,6 +51,9 @@ pub const SYSCTLS: &[Sysctl] = &[
         Ok(())
     }),
     sysctl("tcp_ecn", "`ecn=`: 0 off, 1 on, 2 on for listeners", |m, v| {
+        if matches!(v, "3" | "4" | "5") {
+            return Err(format!("{UNMODELLED}Accurate ECN (RFC 9768)"));
+        }
         only(v, &["0", "1", "2"])?;
         m.ecn = Some(number(v)? as u8);
         Ok(())
@@ -82,8 +86,17 @@ pub const SYSCTLS: &[Sysctl] = &[
         Ok(())
     }),
     sysctl("tcp_frto", "2 alone: F-RTO with SACK and without", |_, v| only(v, &["1", "2"])),
+    sysctl(
+        "tcp_invalid_ratelimit",
+        "500 ms between answers to invalid segments, or 0: none",
+        |m, v| {
+            only(v, &["0", "500"])?;
+            m.answers_all_invalid = Some(v == "0");
+            Ok(())
+        },
+    ),
     sysctl("tcp_min_tso_segs", "`tso_least=`: segments of a batch at least", |m, v| {
-        m.least_batch = Some(between(v, 1, 64)? as u32);
+        m.least_batch = Some(between(v, 1, 65_535)? as u32);
         Ok(())
     }),
     sysctl("tcp_mtu_probing", "none: there is no MTU probing here", |m, v| {
@@ -112,9 +125,17 @@ pub const SYSCTLS: &[Sysctl] = &[
             Ok(())
         },
     ),
+    sysctl("tcp_rto_max_ms", "`rto_max=`: the longest timeout, also of SYN-ACKs", |m, v| {
+        m.rto_max_ms = Some(between(v, 1000, 60_000)?);
+        Ok(())
+    }),
     sysctl("tcp_sack", "`sack=`", |m, v| {
         m.sack = Some(flag(v)?);
         Ok(())
+    }),
+    sysctl("tcp_shrink_window", "0 alone: an offered window is never taken back", |_, v| match v {
+        "0" => Ok(()),
+        _ => Err(format!("{UNMODELLED}windows that are taken back")),
     }),
     sysctl("tcp_slow_start_after_idle", "`idle=`: 1 `decay`, 0 `keep`", |m, v| {
         m.slow_start_after_idle = Some(flag(v)?);
@@ -128,7 +149,11 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.syn_ack_retries = Some(between(v, 0, 127)? as u32);
         Ok(())
     }),
-    sysctl("tcp_syncookies", "1 alone: cookies when the backlog is full", |_, v| only(v, &["1"])),
+    sysctl("tcp_syncookies", "1 cookies when the backlog is full, 2 always", |m, v| {
+        only(v, &["1", "2"])?;
+        m.always_cookies = v == "2";
+        Ok(())
+    }),
     sysctl("tcp_timestamps", "`timestamps=`", |m, v| {
         m.timestamps = Some(number(v)? != 0);
         Ok(())
@@ -147,8 +172,21 @@ pub const SYSCTLS: &[Sysctl] = &[
     }),
 ];
 
-/// What `gtests/net/common/defaults.sh` of packetdrill sets.
-pub(super) fn set_defaults(machine: &mut ScriptMachine) {
+/// Whose `defaults.sh` it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptDefaults {
+    /// `gtests/net/common/defaults.sh` of google/packetdrill.
+    Packetdrill,
+    /// `tools/testing/selftests/net/packetdrill/defaults.sh` of Linux, which stands beside its scripts.
+    Selftests,
+}
+
+/// What `defaults.sh` sets. The two differ in Fast Open: the kernel's has no listener that takes data unasked.
+pub(super) fn set_defaults(machine: &mut ScriptMachine, whose: ScriptDefaults) {
+    let fast_open = match whose {
+        ScriptDefaults::Packetdrill => "0x70403",
+        ScriptDefaults::Selftests => "0x3",
+    };
     const DEFAULTS: &[(&str, &str)] = &[
         ("tcp_rmem", "4096 540000 15728640"),
         ("tcp_wmem", "4096 262144 4194304"),
@@ -162,10 +200,9 @@ pub(super) fn set_defaults(machine: &mut ScriptMachine) {
         ("tcp_tso_win_divisor", "3"),
         ("tcp_ecn", "0"),
         ("tcp_notsent_lowat", "4294967295"),
-        ("tcp_fastopen", "0x70403"),
         ("tcp_fastopen_key", "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4"),
     ];
-    for (name, value) in DEFAULTS {
+    for (name, value) in DEFAULTS.iter().chain(&[("tcp_fastopen", fast_open)]) {
         let known = SYSCTLS.iter().find(|sysctl| sysctl.name == *name);
         let done = known.map(|sysctl| (sysctl.set)(machine, value));
         debug_assert_eq!(done, Some(Ok(())), "{name}");
@@ -230,7 +267,9 @@ mod tests {
 
     #[test]
     fn defaults_are_known_and_the_table_is_in_order() {
-        set_defaults(&mut ScriptMachine::default());
+        for whose in [ScriptDefaults::Packetdrill, ScriptDefaults::Selftests] {
+            set_defaults(&mut ScriptMachine::default(), whose);
+        }
         assert!(SYSCTLS.windows(2).all(|pair| pair[0].name < pair[1].name));
     }
 

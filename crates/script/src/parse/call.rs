@@ -136,7 +136,12 @@ impl RawCall<'_> {
             "bind" => Ok(CallKind::Nothing),
             "listen" => Ok(CallKind::Listen),
             "accept" => Ok(CallKind::Accept),
-            "connect" => Ok(CallKind::Connect),
+            "connect" => Ok(match self.arguments.get(1).map(|argument| &argument.value) {
+                Some(Value::Words(words)) if words.as_slice() == ["AF_UNSPEC"] => {
+                    CallKind::Disconnect
+                }
+                _ => CallKind::Connect,
+            }),
             "read" | "recv" | "recvfrom" | "write" | "send" | "sendto"
                 if self.has_bad_pointer() =>
             {

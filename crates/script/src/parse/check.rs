@@ -77,6 +77,7 @@ fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
         (Some(socket @ (Socket::Fresh | Socket::Listening)), kind) if before_opening(kind) => {
             socket
         }
+        (Some(Socket::Connection), CallKind::Disconnect) => Socket::Fresh,
         (Some(Socket::Connection), kind) if when_open(kind) => Socket::Connection,
         _ => return Err(out_of_place(socket, call)),
     };
@@ -100,6 +101,7 @@ fn any_time(kind: CallKind) -> bool {
             | CallKind::NonBlocking(_)
             | CallKind::Get(..)
             | CallKind::SendBuffer(_)
+            | CallKind::ReceiveBuffer(_)
             | CallKind::NotSentLowWater(_)
             | CallKind::UserTimeout(_)
             | CallKind::SynRetries(_)

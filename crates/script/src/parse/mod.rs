@@ -14,7 +14,7 @@ mod packet;
 mod settings;
 mod socket_option;
 
-use super::error::{BEYOND, ScriptError};
+use super::error::{BEYOND, ScriptError, UNMODELLED};
 use super::model::{Position, Script};
 use lexer::{LexError, Lexer, Token};
 pub(crate) use packet::FLAG_LETTERS;
@@ -30,6 +30,7 @@ pub fn parse(name: &str, text: impl AsRef<[u8]>) -> Result<Script, ScriptError> 
         line: position.line,
         column: position.column,
         not_of_tcp: message.starts_with(BEYOND),
+        not_modelled: message.starts_with(UNMODELLED),
         message,
     })
 }

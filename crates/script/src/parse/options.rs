@@ -4,6 +4,7 @@
 //! options compare as a set.
 
 use super::lexer::Token;
+use super::packet::ACCURATE_ECN;
 use super::{BEYOND, Parsed, Parser};
 use tcp::{FastOpenCookie, SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;
@@ -13,6 +14,9 @@ const OPTION_SPACE: u32 = 40;
 
 /// The cookie that packetdrill's `run_all.py` defines: of its default addresses, by the key of its `defaults.sh`.
 const TFO_COOKIE: &str = "3021b9d889017eeb";
+
+/// The same by a key of zeros, as the kernel's `ksft_runner.sh` defines it.
+const TFO_COOKIE_ZERO: &str = "b7c12350a90dc8f5";
 
 /// Largest window scale (RFC 7323 §2.3).
 const MAX_SHIFT: u64 = 14;
@@ -61,6 +65,9 @@ impl<'a> Parser<'a> {
             "FOEXP" => self.fast_open(true).map(|cookie| options.fast_open = cookie),
             "md5" => Err((self.position, format!("{BEYOND}MD5 signatures are no part of it here"))),
             "sack" => self.sack_blocks().map(|blocks| options.sack = blocks),
+            "ECN" | "exp" | "exp-accecn" | "accecn" => {
+                Err((self.position, ACCURATE_ECN.to_owned()))
+            }
             _ => self.unexpected(KNOWN),
         }
     }
@@ -73,6 +80,8 @@ impl<'a> Parser<'a> {
         self.advance()?;
         if digits.is_empty() && self.accept_word("TFO_COOKIE")? {
             digits = TFO_COOKIE;
+        } else if digits.is_empty() && self.accept_word("TFO_COOKIE_ZERO")? {
+            digits = TFO_COOKIE_ZERO;
         }
         let pairs = digits.as_bytes().chunks(2);
         let bytes: Option<Vec<u8>> = pairs

@@ -16,6 +16,9 @@ pub(crate) const FLAG_LETTERS: [(char, Flags); 6] = [
     ('W', Flags::CWR),
 ];
 
+/// The third flag of Accurate ECN, `A`, or its option.
+pub(super) const ACCURATE_ECN: &str = "not modelled: Accurate ECN (RFC 9768)";
+
 const FLAGS: &str = "flags: letters of S F R P E W, \".\" for ACK, \"-\" for none";
 
 impl<'a> Parser<'a> {
@@ -174,10 +177,17 @@ impl<'a> Parser<'a> {
         for letter in letters.chars() {
             match FLAG_LETTERS.iter().find(|(known, _)| *known == letter) {
                 Some((_, flag)) => flags = flags.with(*flag),
+                None if matches!(letter, 'A' | '0'..='7') => {
+                    return self.refuse_accurate_ecn();
+                }
                 None => return self.unexpected(FLAGS),
             }
         }
         Ok(flags)
+    }
+
+    fn refuse_accurate_ecn<T>(&self) -> Parsed<T> {
+        Err((self.position, ACCURATE_ECN.to_owned()))
     }
 
     /// `seq:end(len)`; `end` wraps at 2^32 as sequence numbers do.

@@ -8,7 +8,7 @@ use super::{BEYOND, Parsed};
 use units::Duration;
 
 /// Options without effect here.
-const IGNORED: [&str; 8] = [
+const IGNORED: [&str; 7] = [
     "SO_REUSEADDR",
     "SO_REUSEPORT",
     "SO_KEEPALIVE",
@@ -16,7 +16,6 @@ const IGNORED: [&str; 8] = [
     "SO_MARK",
     "IP_TOS",
     "IP_FREEBIND",
-    "SO_RCVBUF",
 ];
 
 /// Options of the socket layer.
@@ -31,8 +30,8 @@ const BEYOND_OPTIONS: [&str; 7] = [
 ];
 
 const KNOWN: &str = "TCP_NODELAY, TCP_CORK, TCP_MAXSEG, TCP_USER_TIMEOUT, TCP_SYNCNT, TCP_FASTOPEN, \
-                     TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_KEY, TCP_NOTSENT_LOWAT, SO_LINGER, SO_SNDBUF, and without \
-                     effect SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, TCP_KEEPIDLE, SO_MARK, SO_RCVBUF, IP_TOS, \
+                     TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_KEY, TCP_NOTSENT_LOWAT, SO_LINGER, SO_SNDBUF, SO_RCVBUF, and without \
+                     effect SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, TCP_KEEPIDLE, SO_MARK, IP_TOS, \
                      IP_FREEBIND";
 
 impl RawCall<'_> {
@@ -79,6 +78,7 @@ impl RawCall<'_> {
             "TCP_FASTOPEN_KEY" => self.key().map(CallKind::FastOpenKey),
             "TCP_NOTSENT_LOWAT" => number(u32::MAX).map(CallKind::NotSentLowWater),
             "SO_SNDBUF" => number(u32::MAX).map(CallKind::SendBuffer),
+            "SO_RCVBUF" => number(u32::MAX).map(CallKind::ReceiveBuffer),
             "SO_LINGER" => self.linger(),
             name if IGNORED.contains(&name) => Ok(CallKind::Nothing),
             "IP_MTU_DISCOVER" => Ok(CallKind::NoPathMtu),

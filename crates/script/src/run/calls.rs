@@ -28,6 +28,9 @@ pub(super) struct Application {
     waiting: Option<Waiting>,
 }
 
+/// `SOCK_MIN_RCVBUF`, about: a smaller buffer is this, bytes.
+const LEAST_RECEIVE_BUFFER: u32 = 2304;
+
 /// A call that has not returned yet.
 struct Waiting {
     call: Call,
@@ -42,6 +45,7 @@ impl Application {
         let mss = settings.mss;
         let mut machine = ScriptMachine::default();
         machine.route.advmss = mss.or(from_mtu);
+        machine.over_ipv6 = settings.remote.is_ipv6();
         Self {
             base: scheme,
             machine_before: machine.clone(),
@@ -386,6 +390,19 @@ impl<S: Subject> Run<'_, S> {
             }
             CallKind::NotSentLowWater(bytes) => socket.not_sent_low_water = bytes,
             CallKind::SendBuffer(bytes) => socket.send_buffer = Some(bytes),
+            // Twice the bytes (`SO_RCVBUF` of socket(7)).
+            CallKind::ReceiveBuffer(bytes) => {
+                let bytes = bytes.saturating_mul(2).max(LEAST_RECEIVE_BUFFER);
+                socket.parameters.push(format!("rcvbuf={bytes}B"));
+                socket.parameters.push(format!("rcvbuf_max={bytes}B"));
+                if socket.phase == Phase::Listening {
+                    self.listen(fd);
+                }
+            }
+            CallKind::Disconnect => {
+                self.subject.abort(connection);
+                socket_again(&mut self.application, fd);
+            }
             _ => {}
         }
     }
@@ -454,6 +471,17 @@ impl<S: Subject> Run<'_, S> {
                 }
             }
         }
+    }
+}
+
+/// The socket is as a new one, and so will its connection be.
+fn socket_again(application: &mut Application, fd: u32) {
+    let connection = application.connections;
+    application.connections += 1;
+    if let Some(socket) = application.socket(fd) {
+        let fresh = Socket::new(connection);
+        let parameters = std::mem::take(&mut socket.parameters);
+        *socket = Socket { parameters, non_blocking: socket.non_blocking, ..fresh };
     }
 }
 

@@ -90,6 +90,21 @@ impl Driver {
         self.drain();
     }
 
+    /// Sets the host's limits.
+    fn limit(&mut self, machine: &ScriptMachine) {
+        let mut limits = *self.host.limits();
+        if machine.always_cookies {
+            limits.half_open = 0;
+        }
+        if machine.answers_all_invalid == Some(true) {
+            limits.invalid_interval = Duration::ZERO;
+        }
+        let lifetimes = &mut limits.lifetimes;
+        lifetimes.syn_retries = machine.syn_retries.unwrap_or(lifetimes.syn_retries);
+        lifetimes.syn_ack_retries = machine.syn_ack_retries.unwrap_or(lifetimes.syn_ack_retries);
+        self.host.set_limits(limits);
+    }
+
     /// Takes what the host has to send and to report.
     fn drain(&mut self) {
         while let Some(Transmit { conn, tuple, segment, .. }) = self.host.poll_transmit(self.now) {
@@ -277,6 +292,7 @@ impl Subject for Driver {
 
     fn configure(&mut self, machine: &ScriptMachine) {
         self.drops = machine.drops;
+        self.limit(machine);
         let Some(bits) = machine.fast_open else { return };
         let key = machine.fast_open_key.unwrap_or_default();
         self.host.set_fast_open(FastOpen {
@@ -290,11 +306,6 @@ impl Subject for Driver {
             timeouts_tolerated: 2,
             reserves_options: true,
         });
-        let mut limits = *self.host.limits();
-        limits.lifetimes.syn_retries = machine.syn_retries.unwrap_or(limits.lifetimes.syn_retries);
-        limits.lifetimes.syn_ack_retries =
-            machine.syn_ack_retries.unwrap_or(limits.lifetimes.syn_ack_retries);
-        self.host.set_limits(limits);
     }
 
     fn forget_peers(&mut self) {
@@ -304,6 +315,7 @@ impl Subject for Driver {
     fn counter(&mut self, name: &str) -> Option<u64> {
         match name {
             "OutOfWindowIcmps" => Some(self.host.counters().icmp_out_of_window),
+            "BeyondWindow" => Some(self.host.counters().out_of_window),
             _ => None,
         }
     }

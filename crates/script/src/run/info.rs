@@ -6,6 +6,14 @@ use units::Instant;
 
 /// What Linux says of a threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;
+/// `TCPI_OPT_TIMESTAMPS`
+const TIMESTAMPS: u64 = 1;
+/// `TCPI_OPT_SACK`
+const SACK: u64 = 2;
+/// `TCPI_OPT_WSCALE`
+const WSCALE: u64 = 4;
+/// `TCPI_OPT_ECN`
+const ECN: u64 = 8;
 /// `TCPI_OPT_SYN_DATA`
 const SYN_DATA: u64 = 32;
 const STATE_CLOSED: u64 = 7;
@@ -56,9 +64,19 @@ impl LastWords {
     }
 }
 
-/// Bits of `tcpi_options`, of which only this one is asked for.
+/// Bits of `tcpi_options`; `TCPI_OPT_ECN_SEEN` is none of them here.
 fn options(connection: &Connection) -> u64 {
-    if connection.took_data_in_syn() { SYN_DATA } else { 0 }
+    let agreed = connection.agreed_options();
+    [
+        (agreed.timestamps, TIMESTAMPS),
+        (agreed.sack, SACK),
+        (agreed.peer_shift.is_some(), WSCALE),
+        (agreed.ecn, ECN),
+        (connection.took_data_in_syn(), SYN_DATA),
+    ]
+    .into_iter()
+    .map(|(is_on, bit)| if is_on { bit } else { 0 })
+    .sum()
 }
 
 /// One of them; `None` of what is not kept here.
@@ -95,7 +113,10 @@ pub(super) fn value(
         TcpInfoField::Advmss => connection.offered_mss(),
         TcpInfoField::MinRtt => path.rtt.min_rtt().as_micros(),
         TcpInfoField::LastDataRecv => last.since_data(now),
-        TcpInfoField::RcvMss
+        TcpInfoField::BytesReceived => connection.received(),
+        TcpInfoField::SndWscale => connection.agreed_options().peer_shift.unwrap_or(0).into(),
+        TcpInfoField::MemoryOfReceiver
+        | TcpInfoField::RcvMss
         | TcpInfoField::BusyTime
         | TcpInfoField::RwndLimited
         | TcpInfoField::SndbufLimited => return None,

@@ -19,7 +19,7 @@ mod subject;
 
 use super::code::Variables;
 use super::error::Mismatch;
-use super::machine::MachineSetting;
+use super::machine::{CounterWish, MachineSetting};
 use super::model::{DEFAULT_SCHEME, Script, ScriptAction, ScriptEvent, When};
 use calls::Application;
 use driver::Driver;
@@ -111,7 +111,7 @@ type Held<T = ()> = Result<T, Failure>;
 type Bounds = Option<(Instant, Instant)>;
 
 /// Counters that scripts ask for.
-const COUNTERS: [&str; 1] = ["OutOfWindowIcmps"];
+const COUNTERS: [&str; 2] = ["OutOfWindowIcmps", "BeyondWindow"];
 
 struct Run<'a, S> {
     script: &'a Script,
@@ -213,15 +213,8 @@ impl<'a, S: Subject> Run<'a, S> {
                         self.counted.insert(name.to_owned(), value);
                     }
                 }
-                MachineSetting::Counted(name) => {
-                    let before = self.counted.get(name).copied().unwrap_or(0);
-                    if self.subject.counter(name).is_some_and(|now| now == before) {
-                        let expected = format!("nstat | grep {name}");
-                        let actual = format!("{name} has not counted since {before}");
-                        return Err(Failure::new("the counter is as before", expected, actual));
-                    }
-                }
-                MachineSetting::Defaults => {
+                MachineSetting::Counted(wish) => self.counted(wish)?,
+                MachineSetting::Defaults(_) => {
                     self.subject.forget_peers();
                     let before = self.application.machine_before.clone();
                     self.application.machine.set(setting, &before);
@@ -235,6 +228,24 @@ impl<'a, S: Subject> Run<'a, S> {
         }
         self.subject.configure(&self.application.machine);
         Ok(())
+    }
+
+    /// A counter is to have counted; one that the subject lacks is not asked.
+    fn counted(&mut self, CounterWish { name, times }: &CounterWish) -> Held {
+        let Some(now) = self.subject.counter(name) else {
+            self.not_asked += 1;
+            return Ok(());
+        };
+        let since = now.saturating_sub(self.counted.get(name).copied().unwrap_or(0));
+        if times.map_or(since > 0, |times| since == times) {
+            return Ok(());
+        }
+        let expected = match times {
+            Some(times) => format!("nstat | grep {name} | grep -q \" {times} \""),
+            None => format!("nstat | grep {name}"),
+        };
+        let actual = format!("{name} has counted {since}");
+        Err(Failure::new("the counter has counted otherwise", expected, actual))
     }
 
     fn bounds(&self, when: When) -> Bounds {

@@ -34,6 +34,10 @@ pub struct InOrder<'a> {
     pub gap: Option<u64>,
     /// The window may be opened further because of it.
     pub opens: bool,
+    /// The peer's FIN is in order now.
+    pub ends: bool,
+    /// It came with a SYN.
+    pub with_syn: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,11 +133,15 @@ impl AckTimer {
         data: InOrder<'_>,
         (window, rtt): (u64, SenderTiming),
     ) {
-        if data.segment.len > 0 {
+        // What comes with a SYN does not count (`tcp_fastopen_add_skb`).
+        if data.segment.len > 0 && !data.with_syn {
             self.linux.on_data(now, data.segment, (window, rtt));
         }
         if data.opens {
             self.linux.on_window_growth();
+        }
+        if data.ends {
+            self.linux.on_end();
         }
         if data.fills_gap || self.linux.is_quick() {
             if let Some(next) = data.gap
@@ -152,6 +160,14 @@ impl AckTimer {
             _ => {}
         }
         self.delay(self.expiry(now, ato), self.linux.full_segment() + 1);
+    }
+
+    /// The peer's FIN is in order: it is answered at once, for nothing more comes to share the ACK with. A Linux receiver
+    /// has already decided, as by any data.
+    pub(super) fn on_end(&mut self) {
+        if self.policy != AckPolicy::Adaptive {
+            self.demand();
+        }
     }
 
     /// Data arrived that is not next in order; `opens` as in [`InOrder`]. `gap` and until when an ACK may be held back, where SACK is

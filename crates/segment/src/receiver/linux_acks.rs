@@ -120,6 +120,12 @@ impl LinuxAcks {
         self.quick |= 1;
     }
 
+    /// The peer's FIN is in order: its ACK may wait for what this end has left to say (`tcp_fin`).
+    pub(super) fn on_end(&mut self) {
+        self.on_arrival();
+        self.pingpong = true;
+    }
+
     /// The peer repeats itself, so that it may lack ACKs (`tcp_enter_quickack_mode`).
     pub(super) fn on_repetition(&mut self, window: u64) {
         self.add_quick(window);

@@ -232,7 +232,19 @@ impl Receiver {
         self.leaves_last_out = false;
         let may_open = bytes >= SIZEABLE && self.window.may_open(self.sizing.capacity());
         let opens = may_open && self.window.on_arrival(self.largest, self.room());
-        self.on_in_order(now, InOrder { segment, bytes, fills_gap: false, gap: None, opens }, rtt);
+        self.on_in_order(
+            now,
+            InOrder {
+                segment,
+                bytes,
+                fills_gap: false,
+                gap: None,
+                opens,
+                ends: false,
+                with_syn: !self.is_open,
+            },
+            rtt,
+        );
     }
 
     /// Data that extends what is in order has been booked.
@@ -291,7 +303,9 @@ impl Receiver {
             Arrival::InOrder | Arrival::FilledGap => {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
                 let gap = (!self.reassembly.is_empty()).then_some(self.rcv_nxt);
-                let data = InOrder { segment, bytes: fresh, fills_gap, gap, opens: opened };
+                let (ends, with_syn) = (self.fin_arrived(), !self.is_open);
+                let opens = opened;
+                let data = InOrder { segment, bytes: fresh, fills_gap, gap, opens, ends, with_syn };
                 self.on_in_order(now, data, rtt);
             }
             Arrival::Duplicate if right <= self.rcv_nxt => {
@@ -305,9 +319,10 @@ impl Receiver {
                 self.leaves_last_out = tells_others && extends.is_none();
             }
         }
-        // A FIN is answered at once: nothing more will come to share the ACK with.
         if self.fin_arrived() && fresh > 0 {
-            self.ack.demand();
+            self.ack.on_end();
+            // Linux forgets what it had to tell of repetitions (`tcp_fin`: `tcp_sack_reset`).
+            self.duplicate = self.duplicate.filter(|_| !self.config.autotune);
         }
         fresh > 0
     }
@@ -347,7 +362,9 @@ impl Receiver {
         let len = u64::from(segment.len);
         let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
         if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
-            let data = InOrder { segment, bytes: len, fills_gap: false, gap: None, opens: false };
+            let (fills_gap, gap, opens, ends) = (false, None, false, false);
+            let with_syn = !self.is_open;
+            let data = InOrder { segment, bytes: len, fills_gap, gap, opens, ends, with_syn };
             self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
         } else if len > 0 {
             self.ack.on_repetition(self.sizing.capacity());

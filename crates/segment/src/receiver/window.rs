@@ -114,10 +114,12 @@ impl OfferedWindow {
     #[inline(always)]
     pub fn offer(&mut self, rcv_nxt: u64, room: Room, in_syn: bool) -> u16 {
         let shift = if in_syn { 0 } else { self.shift };
-        let window = self.possible_edge(rcv_nxt, room).saturating_sub(rcv_nxt);
+        // Linux decides a SYN-ACK's window before it looks at the SYN's data (`tcp_make_synack`: `rsk_rcv_wnd`).
+        let from = if in_syn && self.rounds_up { rcv_nxt.min(1) } else { rcv_nxt };
+        let window = self.possible_edge(from, room).saturating_sub(from);
         // In units of the shift: rounded up, so that nothing is scaled away (Linux), or down, but, as long as that
         // costs less than a unit beyond the buffer, not to less than was promised.
-        let promised = self.edge.saturating_sub(rcv_nxt).div_ceil(1 << shift);
+        let promised = self.edge.saturating_sub(from).div_ceil(1 << shift);
         let keeps = (promised << shift) + room.backlog.unread < room.capacity + (1 << shift);
         let whole = if self.rounds_up { window.div_ceil(1 << shift) } else { window >> shift };
         let field = whole.max(if keeps { promised } else { 0 }).min(UNSCALED_MAX);

@@ -3,7 +3,7 @@
 //! each other answering and nobody can make us flood a third.
 
 use super::{Connection, State};
-use crate::guard::{Guard, INVALID_INTERVAL};
+use crate::guard::Guard;
 use crate::path::Path;
 use crate::segment::{Flags, Segment};
 use units::Instant;
@@ -44,7 +44,7 @@ impl Connection {
 
     /// A challenge ACK (RFC 5961 §3.2, §4.2, §5.2), not too often (§7).
     pub(super) fn challenge(&mut self, now: Instant, guard: &mut Guard) {
-        if !self.timers.may_answer_invalid(now) {
+        if !self.timers.may_answer_invalid(now, guard) {
             guard.counters.ack_skipped_challenge += 1;
         } else if guard.may_challenge(now) {
             self.receiver.demand_ack();
@@ -80,7 +80,7 @@ impl Connection {
         if let Some(left) = left.filter(|_| segment.len > 0) {
             self.receiver.on_duplicate(left, segment);
         }
-        if segment.sequence_len() > 0 || self.timers.may_answer_invalid(now) {
+        if segment.sequence_len() > 0 || self.timers.may_answer_invalid(now, guard) {
             let backoff = self.timers.backoff;
             self.receiver.on_unacceptable(now, left, segment, || path.rtt.round_trip(backoff));
             return;
@@ -94,7 +94,7 @@ impl Connection {
 
     /// The peer has not heard our SYN-ACK: it goes again.
     fn on_repeated_syn(&mut self, now: Instant, guard: &mut Guard) {
-        if self.timers.may_answer_invalid(now) {
+        if self.timers.may_answer_invalid(now, guard) {
             self.board.mark_all_lost();
         } else {
             guard.counters.ack_skipped_syn_recv += 1;
@@ -103,10 +103,10 @@ impl Connection {
 }
 
 impl super::timers::Timers {
-    /// Linux `tcp_oow_rate_limited`: not twice within [`INVALID_INTERVAL`].
-    pub(super) fn may_answer_invalid(&mut self, now: Instant) -> bool {
-        let recently =
-            self.answered_invalid.is_some_and(|at| now.saturating_since(at) < INVALID_INTERVAL);
+    /// Linux `tcp_oow_rate_limited`: not twice within [`crate::Limits::invalid_interval`].
+    pub(super) fn may_answer_invalid(&mut self, now: Instant, guard: &Guard) -> bool {
+        let interval = guard.limits.invalid_interval;
+        let recently = self.answered_invalid.is_some_and(|at| now.saturating_since(at) < interval);
         if !recently {
             self.answered_invalid = Some(now);
         }

@@ -82,8 +82,11 @@ impl Connection {
         }
     }
 
-    /// The peer's FIN has arrived in order.
+    /// The peer's FIN has arrived in order. Who has sent a FIN has nothing more to say, and answers at once (Linux `tcp_fin`).
     pub(super) fn on_peer_fin(&mut self, now: Instant) {
+        if matches!(self.state, State::FinWait1 | State::FinWait2 | State::TimeWait) {
+            self.receiver.demand_ack();
+        }
         match self.state {
             State::Established => self.state = State::CloseWait,
             State::FinWait1 => self.state = State::Closing,

@@ -91,6 +91,19 @@ struct Agreed {
     scaling: bool,
 }
 
+/// What the SYNs of both ends have agreed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgreedOptions {
+    /// Selective acknowledgements (RFC 2018).
+    pub sack: bool,
+    /// Timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
+    /// Shift of the peer's windows, if windows are scaled (RFC 7323 §2).
+    pub peer_shift: Option<u8>,
+}
+
 /// One TCP connection.
 pub struct Connection {
     tuple: FourTuple,
@@ -302,6 +315,11 @@ impl Connection {
     /// Data that came with a SYN was taken: ours by the peer, or the peer's by us.
     pub const fn took_data_in_syn(&self) -> bool {
         self.stats.data_in_syn
+    }
+    /// The options that both ends have agreed on; all off before the peer's SYN.
+    pub fn agreed_options(&self) -> AgreedOptions {
+        let Agreed { sack, timestamps, ecn, peer_shift, scaling, .. } = self.agreed;
+        AgreedOptions { sack, timestamps, ecn, peer_shift: scaling.then_some(peer_shift) }
     }
     /// What recovery knows of reordering on the way.
     pub fn reordering(&self) -> SeenReordering {

@@ -2,6 +2,7 @@
 
 use super::Lifetimes;
 use std::net::IpAddr;
+use units::Duration;
 
 /// What the peers of one host may cost it, all together. The defaults bound what needs no decision;
 /// a server in the open sets [`Limits::connections`] and [`Limits::buffered`] by its memory.
@@ -29,6 +30,9 @@ pub struct Limits {
     pub reset_ends_time_wait: bool,
     /// Challenge ACKs (RFC 5961 §7), of all connections, roughly; `u32::MAX`: no limit. 1000.
     pub challenges_per_second: u32,
+    /// At most one ACK to segments of one connection that are not acceptable in so long (Linux
+    /// `tcp_invalid_ratelimit`): 500 ms, as often as the ten in five seconds of RFC 5961 §7. Zero: no limit.
+    pub invalid_interval: Duration,
     /// Resets to segments of no connection, roughly; `u32::MAX`: no limit. 1000.
     pub resets_per_second: u32,
     /// When what is left of dead or slow peers is freed.
@@ -48,6 +52,7 @@ impl Default for Limits {
             time_wait: 65_536,
             reset_ends_time_wait: true,
             challenges_per_second: 1000,
+            invalid_interval: Duration::from_millis(500),
             resets_per_second: 1000,
             lifetimes: Lifetimes::default(),
             mtu: MtuLimits::default(),

@@ -13,11 +13,7 @@ pub use counters::HostCounters;
 pub use lifetimes::{KeepAlive, Lifetimes};
 pub use limits::{Limits, MtuLimits};
 pub(crate) use rate::RateLimit;
-use units::{Duration, Instant};
-
-/// Linux `tcp_invalid_ratelimit`: at most one ACK to segments of one connection that are not
-/// acceptable in so long. RFC 5961 §7 suggests ten in five seconds, which is the same.
-pub(crate) const INVALID_INTERVAL: Duration = Duration::from_millis(500);
+use units::Instant;
 
 /// A host's limits and counters.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //!
 //! As Linux lays them out: eight bits of the number count minutes, 24 are a keyed hash and the
 //! segment size by a table; the lowest six bits of our timestamp carry the other options, if the peer
-//! has timestamps, and else there are none. A guess has one chance in 2^28, and only while SYNs have
+//! has timestamps, and else there are none. A guess has one chance in 2^29, and only while SYNs have
 //! overflowed of late.
 
 use super::secret::Secret;
@@ -14,8 +14,8 @@ use units::{Duration, Instant, SeqNum};
 /// How long a count of the clock lasts, and how many of them a cookie is good for.
 const TICK: Duration = Duration::from_secs(64);
 const MOST_TICKS: u32 = 2;
-/// Segment sizes to choose from: the largest that is not larger is taken.
-const SIZES: [u16; 8] = [536, 1024, 1220, 1360, 1440, 1460, 4312, 8960];
+/// Segment sizes to choose from over IPv4 and IPv6 (Linux `msstab`): the largest that is not larger is taken.
+const SIZES: [[u16; 4]; 2] = [[536, 1300, 1440, 1460], [1220, 1420, 1440, 8940]];
 /// Bits of a timestamp that carry options.
 const OPTION_BITS: u32 = 6;
 const SHIFT_MASK: u32 = 0xF;
@@ -45,7 +45,7 @@ impl SynCookies {
     ) -> SeqNum {
         self.last_given = Some(now);
         let size = syn.options.mss.unwrap_or(0);
-        let index = SIZES.iter().rposition(|known| *known <= size).unwrap_or(0) as u32;
+        let index = sizes(tuple).iter().rposition(|known| *known <= size).unwrap_or(0) as u32;
         let count = count(now);
         let body = hash(secret, (tuple, syn.seq), Some(count)).wrapping_add(index) & HASH_MASK;
         SeqNum(base(secret, tuple, syn.seq).wrapping_add(count << 24).wrapping_add(body))
@@ -70,7 +70,7 @@ impl SynCookies {
         }
         let made = hash(secret, (tuple, irs), Some(count(now).wrapping_sub(age)));
         let index = cookie.wrapping_sub(made) & HASH_MASK;
-        let mss = *SIZES.get(index as usize)?;
+        let mss = *sizes(tuple).get(index as usize)?;
         Some(said_by(irs, mss, segment))
     }
 }
@@ -104,6 +104,10 @@ pub(super) fn marked(clock: u32, agreed: &TcpOptions, ecn: bool) -> u32 {
     } else {
         carried
     }
+}
+
+fn sizes(tuple: &FourTuple) -> [u16; 4] {
+    SIZES[usize::from(tuple.remote.is_ipv6())]
 }
 
 fn count(now: Instant) -> u32 {
@@ -171,7 +175,7 @@ mod tests {
 
     #[test]
     fn few_guesses_open_anything() {
-        // 2 counts and 8 sizes of 2^32 numbers: of 2^20 guesses 2^-8 are expected to open.
+        // 2 counts and 4 sizes of 2^32 numbers: of 2^20 guesses 2^-9 are expected to open.
         let mut cookies = SynCookies::default();
         cookies.give(after(100), &SECRET, (&tuple(7), &syn(1, 1460)));
         let opened = (0..1_u32 << 20)

@@ -6,7 +6,7 @@
 
 use super::output::Transmit;
 use crate::connection::Remains;
-use crate::guard::{Guard, INVALID_INTERVAL};
+use crate::guard::Guard;
 use crate::segment::{Flags, Segment, TcpOptions, Timestamps};
 use crate::tuple::FourTuple;
 use rustc_hash::FxHashMap;
@@ -154,7 +154,8 @@ impl TimeWait {
         if remains.expects(segment) && segment.sequence_len() == 0 {
             return Late::Done(None);
         }
-        if entry.answered.is_some_and(|at| now.saturating_since(at) < INVALID_INTERVAL) {
+        if entry.answered.is_some_and(|at| now.saturating_since(at) < guard.limits.invalid_interval)
+        {
             guard.counters.ack_skipped_time_wait += 1;
             return Late::Done(None);
         }

@@ -211,6 +211,9 @@ const GENERAL: &[SchemeParameter] = &[
     parameter!("rto_min", "duration", "lower bound of the retransmission timeout", |r, v| {
         between(v, Duration::ZERO, LONGEST_TIMEOUT).map(|d| r.config.rto.min = d)
     }),
+    parameter!("rto_max", "duration", "upper bound of the retransmission timeout", |r, v| {
+        between(v, SHORTEST_FIRST_TIMEOUT, LONGEST_TIMEOUT).map(|d| r.config.rto.max = d)
+    }),
     parameter!("rto_init", "duration", "retransmission timeout before the first sample", |r, v| {
         between(v, SHORTEST_FIRST_TIMEOUT, LONGEST_TIMEOUT).map(|d| r.config.rto.initial = d)
     }),

@@ -40,6 +40,10 @@ pub(crate) fn appendix() -> Appendix {
                 "headstart check scripts packetdrill/gtests/net/tcp/slow_start --json",
                 "Plays some of them, for a program to read.",
             ),
+            (
+                "headstart check scripts linux/tools/testing/selftests/net/packetdrill",
+                "Plays the kernel's own scripts.",
+            ),
         ],
         notes: NOTES.into(),
         exit: &[
@@ -56,7 +60,7 @@ pub(crate) fn appendix() -> Appendix {
 const NOTES: &str = "\
 The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; docs/scenarios.md lists \
 the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, ioctl, MD5 and TCP_INQ are not of TCP, and \
-counted apart.";
+counted apart. So are scripts of mechanisms that no scheme here has: Accurate ECN, and windows that are taken back.";
 
 fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())
@@ -79,6 +83,11 @@ enum ScriptVerdict {
         reason: Option<&'static str>,
     },
     NotOfTcp {
+        line: u32,
+        message: String,
+    },
+    /// About a mechanism of TCP that no scheme here has.
+    NotModelled {
         line: u32,
         message: String,
     },
@@ -135,6 +144,9 @@ fn play(file: &Path, args: &CheckScriptsArgs) -> Result<PlayedScript, Failure> {
         Err(error) if error.not_of_tcp => {
             ScriptVerdict::NotOfTcp { line: error.line, message: error.message }
         }
+        Err(error) if error.not_modelled => {
+            ScriptVerdict::NotModelled { line: error.line, message: error.message }
+        }
         Err(error) => ScriptVerdict::Unreadable { line: error.line, message: error.message },
         Ok(script) => {
             let own = script.settings.scheme.is_some();
@@ -179,6 +191,7 @@ struct FolderCount {
     passes: usize,
     differs: usize,
     not_of_tcp: usize,
+    not_modelled: usize,
     unreadable: usize,
 }
 
@@ -189,6 +202,7 @@ impl FolderCount {
             ScriptVerdict::Passes { .. } => &mut self.passes,
             ScriptVerdict::Differs { .. } => &mut self.differs,
             ScriptVerdict::NotOfTcp { .. } => &mut self.not_of_tcp,
+            ScriptVerdict::NotModelled { .. } => &mut self.not_modelled,
             ScriptVerdict::Unreadable { .. } => &mut self.unreadable,
         } += 1;
     }
@@ -212,10 +226,11 @@ fn print(played: &[PlayedScript]) -> Result<(), Failure> {
     let of_tcp = all.passes + all.differs;
     let share = if of_tcp > 0 { all.passes as f64 / of_tcp as f64 * 100.0 } else { 0.0 };
     stdout::print(&format!(
-        "\n{} of {} hold ({share:.1} %), {} not of TCP\n",
+        "\n{} of {} hold ({share:.1} %), {} not of TCP, {} of mechanisms that are not modelled\n",
         all.passes,
         counted(of_tcp, "script"),
-        all.not_of_tcp
+        all.not_of_tcp,
+        all.not_modelled
     ))
 }
 
@@ -226,6 +241,7 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
         Column::new("passes", Quantity::Count, "Every event is as the script says"),
         Column::new("differs", Quantity::Count, "An event is not"),
         Column::new("not of TCP", Quantity::Count, "About the socket layer"),
+        Column::new("not modelled", Quantity::Count, "About a mechanism that no scheme here has"),
         Column::new("unreadable", Quantity::Count, "Something in it is not known"),
     ];
     let number = |n: usize| Cell::Number((n as f64).into());
@@ -236,6 +252,7 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
             number(count.passes),
             number(count.differs),
             number(count.not_of_tcp),
+            number(count.not_modelled),
             number(count.unreadable),
         ],
         is_reference,
@@ -257,7 +274,9 @@ fn explained(played: &PlayedScript) -> String {
                 "\n{script}:{line}: {message}\n  expected: {expected}\n    actual: {actual}\n    reason: {reason}\n"
             )
         }
-        ScriptVerdict::NotOfTcp { line, message } | ScriptVerdict::Unreadable { line, message } => {
+        ScriptVerdict::NotOfTcp { line, message }
+        | ScriptVerdict::NotModelled { line, message }
+        | ScriptVerdict::Unreadable { line, message } => {
             format!("\n{script}:{line}: {message}\n")
         }
     }

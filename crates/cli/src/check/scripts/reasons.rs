@@ -1,8 +1,11 @@
 //! Why packetdrill's scripts differ that are known to: what the kernel does there and the model does not.
 
-/// The kernel's reason for the difference in the script at `path`, if it is known.
+/// The kernel's reason for the difference in the script at `path`, if it is known. The kernel's selftests have
+/// packetdrill's scripts too, with underscores for slashes.
 pub(super) fn of(path: &str) -> Option<&'static str> {
-    REASONS.iter().find(|(script, _)| path.ends_with(script)).map(|(_, reason)| *reason)
+    let flat = |path: &str| path.replace('/', "_");
+    let path = flat(path);
+    REASONS.iter().find(|(script, _)| path.ends_with(&flat(script))).map(|(_, reason)| *reason)
 }
 
 const SEND_BUFFER: &str = "the kernel's send buffer counts memory (`truesize` of each `sk_buff`), which decides how much a \
@@ -16,8 +19,21 @@ const LOCAL_DROPS: &str = "the queue refuses what the kernel sends, which it lea
 const ONE_BUFFER: &str = "the kernel sends the segments of one `sk_buff` again as one, which ends with PSH; the model sends \
                           each on its own";
 
-/// Scripts by the end of their paths, compared with Linux 6.18 under packetdrill.
+const RECEIVE_MEMORY: &str = "the kernel's receive buffer counts memory (`truesize` of each `sk_buff`), which decides the window \
+                              it offers; it also takes a segment whole that begins within the window; the model counts \
+                              bytes";
+
+/// Scripts by the end of their paths, compared with Linux 6.18 under packetdrill; those of the kernel's selftests by their text.
 const REASONS: &[(&str, &str)] = &[
+    (
+        "packetdrill/tcp_fastopen_server_trigger-rst-reconnect.pkt",
+        "the kernel's reset of `connect(AF_UNSPEC)` offers a window, which nobody can use; the model's has none",
+    ),
+    ("packetdrill/tcp_ooo_rcv_mss.pkt", RECEIVE_MEMORY),
+    ("packetdrill/tcp_rcv_big_endseq.pkt", RECEIVE_MEMORY),
+    ("packetdrill/tcp_rcv_neg_window.pkt", RECEIVE_MEMORY),
+    ("packetdrill/tcp_rcv_wnd_shrink_nomem.pkt", RECEIVE_MEMORY),
+    ("packetdrill/tcp_rcv_zero_wnd_fin.pkt", RECEIVE_MEMORY),
     ("blocking/blocking-write.pkt", SEND_BUFFER),
     ("cubic/cubic-bulk-166k.pkt", SCRIPT_IS_OLDER),
     ("cubic/cubic-bulk-166k-idle-restart.pkt", SCRIPT_IS_OLDER),
@@ -62,6 +78,10 @@ mod tests {
     #[test]
     fn a_script_is_known_by_the_end_of_its_path() {
         assert_eq!(of("/x/gtests/net/tcp/mtu_probe/basic-v6.pkt"), Some(PROBING));
+        assert_eq!(
+            of("selftests/net/packetdrill/tcp_blocking_blocking-write.pkt"),
+            Some(SEND_BUFFER)
+        );
         assert_eq!(of("basic-v6.pkt"), None);
     }
 }

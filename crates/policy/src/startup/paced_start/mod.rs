@@ -3,7 +3,7 @@
 //!
 //! A pair (or a longer first train) sent back to back measures the capacity. Then one train at a time, twice as long as the
 //! last: it leaves when every ACK of the last is in, at the gap that [`arith::paced_start`] searches
-//! for. The search ends at a gap `g`, which gives `cwnd` = `srtt` / `g`; a train of that length and
+//! for. The search ends at a gap `g`, which gives `cwnd` = `srtt` / `g` (`past_rtt`: or another round trip); a train of that length and
 //! gap fills the path, and congestion avoidance follows. Loss ends it as it ends slow start; another start-up
 //! makes slow starts after that.
 //!
@@ -30,12 +30,15 @@ pub static PACED_START: StartUpDescriptor = StartUpDescriptor::new(
     "paced trains search the rate available, then the window jumps there",
     "Hu & Steenkiste 2003 §3",
     Make::Around(|setup, inner| {
-        let options =
-            PacedStartOptions { tolerance: setup.get(&TOLERANCE), first: setup.get(&FIRST) };
+        let options = PacedStartOptions {
+            tolerance: setup.get(&TOLERANCE),
+            first: setup.get(&FIRST),
+            exit_rtt: setup.get(&EXIT_RTT),
+        };
         Box::new(Wrapping::new(PacedStart::new(options), inner))
     }),
 )
-.with(&[&TOLERANCE, &FIRST]);
+.with(&[&TOLERANCE, &FIRST, &EXIT_RTT]);
 
 static TOLERANCE: Parameter<u32> = Parameter::text(
     "past_tolerance",
@@ -53,6 +56,35 @@ static FIRST: Parameter<u32> = Parameter::text(
     "past: the first train, back to back; the paper's pair, or an initial window of today",
 );
 
+static EXIT_RTT: Parameter<ExitRtt> = Parameter::choice(
+    "past_rtt",
+    &[("smoothed", ExitRtt::Smoothed), ("latest", ExitRtt::Latest), ("least", ExitRtt::Least)],
+    "smoothed",
+    "past: the round trip over which the gap found is spread: smoothed, the last train's, or the least",
+);
+
+/// The round trip in `cwnd` = RTT / gap at the exit. The paper does not say which (§3.2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitRtt {
+    /// The smoothed one.
+    Smoothed,
+    /// That of the last segment of the last train, which has the train's own queue in it. The smoothed one if that segment
+    /// was sent again.
+    Latest,
+    /// The least that was seen, which is without a queue.
+    Least,
+}
+
+impl ExitRtt {
+    const fn of(self, sample: &AckSample) -> Duration {
+        match (self, sample.rtt) {
+            (Self::Latest, Some(rtt)) => rtt,
+            (Self::Least, _) if sample.min_rtt.as_nanos() < Duration::MAX.as_nanos() => sample.min_rtt,
+            _ => sample.srtt,
+        }
+    }
+}
+
 /// Options of [`PacedStart`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacedStartOptions {
@@ -61,6 +93,8 @@ pub struct PacedStartOptions {
     pub tolerance: u32,
     /// Segments of the first train.
     pub first: u32,
+    /// What the window to exit with is computed by.
+    pub exit_rtt: ExitRtt,
 }
 
 /// Searches for the rate available, then fills the path at it.
@@ -174,7 +208,7 @@ impl PacedStart {
 
     /// Exit by rate (§3.2.2).
     fn fill(&mut self, window: &mut Window, sample: &AckSample, gap: u64) {
-        self.length = segments_per(sample.srtt.as_nanos(), gap).max(SHORTEST);
+        self.length = segments_per(self.options.exit_rtt.of(sample).as_nanos(), gap).max(SHORTEST);
         let cwnd = self.length.saturating_mul(window.mss());
         window.set_ssthresh(cwnd, Cause::Seed);
         window.set_cwnd(cwnd, Cause::Seed);

@@ -32,8 +32,12 @@ struct Sender {
 
 impl Sender {
     fn new(tolerance: u32, available: u64) -> Self {
+        Self::with(tolerance, available, ExitRtt::Smoothed)
+    }
+
+    fn with(tolerance: u32, available: u64, exit_rtt: ExitRtt) -> Self {
         let window = Window::new(MSS, 3 * MSS, u64::MAX, false);
-        let start = PacedStart::new(PacedStartOptions { tolerance, first: 2 });
+        let start = PacedStart::new(PacedStartOptions { tolerance, first: 2, exit_rtt });
         let start = Wrapping::new(start, Box::new(SlowStart));
         let mut sender = Self { window, start, available, now: 0, acked: 0 };
         let rtt = crate::ack::RttEstimator::new(crate::config::ConnectionConfig::default().rto);
@@ -59,6 +63,7 @@ impl Sender {
             let sample = AckSample {
                 rtt: Some(rtt),
                 srtt: Duration::from_nanos(RTT),
+                min_rtt: Duration::from_nanos(RTT - 10 * GB),
                 sent_total,
                 acked_total: self.acked,
                 ..AckSample::of(Instant::from_nanos(self.now), per_ack * MSS)
@@ -98,6 +103,18 @@ fn the_five_cases_of_table_2() {
         assert_eq!(sender.run(1), Trains { lengths, gap, cwnd }, "{available}");
         assert_eq!(sender.window.ssthresh(), sender.window.cwnd());
     }
+}
+
+/// Case 3 exits at 2.2 ms after eight segments 4.4 ms apart, which meet no queue. 100 ms over 2.2 ms are 45 segments, and the
+/// least round trip, 90 ms here, makes 40. Case 2 exits after eight segments 4/3 ms apart, whose ACKs come 23/15 ms apart. The
+/// last waits 7 x 0.2 ms, and 101.4 ms over 1.533 ms are 66 segments, not 65.
+#[test]
+fn the_round_trip_of_the_exit() {
+    for (exit_rtt, cwnd) in [(ExitRtt::Smoothed, 45), (ExitRtt::Latest, 45), (ExitRtt::Least, 40)] {
+        assert_eq!(Sender::with(0, 400_000, exit_rtt).run(1).cwnd, cwnd, "{exit_rtt:?}");
+    }
+    let exits = |exit_rtt| Sender::with(0, 600_000, exit_rtt).run(1).cwnd;
+    assert_eq!([exits(ExitRtt::Smoothed), exits(ExitRtt::Latest)], [65, 66]);
 }
 
 #[test]
