@@ -138,6 +138,12 @@ impl ProvenPath {
         self.fallbacks_in_row > 1
     }
 
+    /// True if what is remembered is a window alone: nothing has ended slow start, nor cost a warm start its window. Then a
+    /// small window says that transfers were short (`has_shown_no_width`).
+    pub const fn has_shown_no_width(&self) -> bool {
+        self.ssthresh == 0 && self.fallbacks_in_row == 0
+    }
+
     /// The smoothed round trip when the window was learnt.
     pub const fn srtt(&self) -> Duration {
         Duration::from_micros(self.srtt_us as u64)

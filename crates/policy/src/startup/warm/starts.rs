@@ -44,7 +44,13 @@ impl Warm {
         let may_widen = |lender: &mut Lender, remote| {
             let opens = (at.srtt_us(), self.cold);
             let why = lender.recall((at.now, remote), opens, &self.options.terms);
-            let is_unknown = matches!(why, Err(ColdReason::Unknown | ColdReason::Old));
+            let is_unknown = match why {
+                Err(ColdReason::Unknown | ColdReason::Old) => true,
+                Err(ColdReason::Small) => {
+                    lender.path(remote).is_some_and(|path| path.has_shown_no_width())
+                }
+                _ => false,
+            };
             is_unknown && lender.begin_wide((at.now, remote), at.srtt_us())
         };
         if self.in_first_flight() || widest <= window.cwnd() || self.pacing.is_on() {

@@ -265,6 +265,36 @@ fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
 }
 
 #[test]
+fn a_small_window_bars_a_wide_start_only_where_a_loss_has_shown_it() {
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+    let after = |teach: &dyn Fn(&SharedAttendant)| {
+        let host = host(7, 0);
+        teach(&host);
+        let (mut line, mut warm) = (Line::new(1), Warm::new(wide, (false, false)));
+        line.open(&mut warm, &host);
+        line.segments()
+    };
+    // Three segments and an ACK have proven seven.
+    assert_eq!(after(&|_| ()), 32);
+    // Slow start has ended at five.
+    let loss = PathSample {
+        at: at(0),
+        window: 5,
+        ssthresh: 5,
+        srtt_us: RTT_US,
+        min_rtt_us: RTT_US,
+        rate: 0,
+    };
+    let learn = |host: &SharedAttendant| {
+        let to = (at(0), IpAddr::from(PEER));
+        host.borrow_mut().lender.learn(to, &loss, true, &options().terms);
+    };
+    assert_eq!(after(&learn), 10);
+    // A warm start has lost something of its first flight.
+    assert_eq!(after(&|host| host.borrow_mut().lender.halve(PEER.into())), 10);
+}
+
+#[test]
 fn a_loss_ends_a_wide_start() {
     let host = SharedAttendant::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
