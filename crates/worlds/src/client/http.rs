@@ -4,6 +4,7 @@
 //! request whose answer is as long as the server's part of it, so nothing is enciphered and no time
 //! goes into that. A server of this kind does not think: the client waits that long before it asks.
 
+use super::together::Together;
 use crate::exchange::{Exchange, NewConnection, Order};
 use crate::here::Here;
 use crate::site::{self, FLIGHT};
@@ -17,7 +18,7 @@ use hyper_util::rt::TokioIo;
 use std::io;
 use tokio::net::TcpStream;
 use tokio::task::spawn_local;
-use workload::{Http, LoadConnId, Protocol, Span, SpanContent};
+use workload::{HTTP2_CLIENT_OPENING, Http, LoadConnId, Protocol, Span, SpanContent};
 
 /// Bytes of a request without padding: request line or pseudo header, host.
 const BARE: u64 = 50;
@@ -89,8 +90,8 @@ impl Ask<'_> {
 
 impl Sender {
     async fn open(stream: TcpStream, protocol: Protocol) -> io::Result<Self> {
-        let stream = TokioIo::new(stream);
         if protocol.http == Http::Http2 {
+            let stream = TokioIo::new(Together::new(stream, HTTP2_CLIENT_OPENING));
             let mut builder = http2::Builder::new(Here);
             builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
             let (sender, connection) = builder.handshake(stream).await.map_err(io::Error::other)?;
@@ -98,7 +99,7 @@ impl Sender {
             spawn_local(async move { drop(connection.await) });
             return Ok(Self::Interleaved(sender));
         }
-        let (sender, connection) = http1::handshake(stream).await.map_err(io::Error::other)?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
         spawn_local(async move { drop(connection.await) });
         Ok(Self::InTurn(sender))
     }
@@ -165,11 +166,12 @@ impl Line {
         let (mut told, mut got) = (0, 0);
         loop {
             let arrived = u128::from(payload) * u128::from(head + got) / u128::from(head + size);
-            // A server's part of TLS says nothing before it is whole.
-            let is_use = content != SpanContent::ServerFlight || got == size;
-            let arrived = if is_use { (arrived as u64).min(payload) } else { 0 };
-            self.exchange.on_told(self.conn, (content, arrived.saturating_sub(told)));
-            told = told.max(arrived);
+            // A server's part of TLS says nothing before it is whole, not even that it has begun: a span of no bytes is whole.
+            if content != SpanContent::ServerFlight || got == size {
+                let arrived = (arrived as u64).min(payload);
+                self.exchange.on_told(self.conn, (content, arrived.saturating_sub(told)));
+                told = told.max(arrived);
+            }
             let Some(frame) = body.frame().await else { break };
             let frame = frame.map_err(io::Error::other)?;
             got += frame.data_ref().map_or(0, |data| data.len() as u64);

@@ -6,6 +6,7 @@
 mod browser;
 mod curl;
 mod http;
+mod together;
 
 pub use browser::Browser;
 pub(crate) use browser::{BrowserVantage, Visitor};
