@@ -4,6 +4,7 @@
 //! request whose answer is as long as the server's part of it, so nothing is enciphered and no time
 //! goes into that. A server of this kind does not think: the client waits that long before it asks.
 
+use super::frames::{Arrivals, Frames};
 use super::together::Together;
 use crate::exchange::{Exchange, NewConnection, Order};
 use crate::here::Here;
@@ -36,8 +37,14 @@ pub(super) async fn converse(
     stream: TcpStream,
 ) -> io::Result<()> {
     let protocol = exchange.protocol(opening.host);
-    let line = Line { exchange: exchange.clone(), conn: opening.conn, protocol };
-    let mut sender = Sender::open(stream, protocol).await?;
+    let arrivals = Arrivals::default();
+    let line = Line {
+        exchange: exchange.clone(),
+        conn: opening.conn,
+        protocol,
+        arrivals: arrivals.clone(),
+    };
+    let mut sender = Sender::open(stream, protocol, &arrivals).await?;
     exchange.on_connected(opening.conn);
     let mut ahead = 0;
     while let Some(Order::Write(span)) = opening.orders.recv().await {
@@ -74,24 +81,40 @@ enum Ask<'a> {
 }
 
 impl Ask<'_> {
-    async fn send(self, request: Request<NoBody>) -> hyper::Result<Response<Incoming>> {
+    /// The answer, and its stream where answers have one.
+    async fn send(
+        self,
+        request: Request<NoBody>,
+        arrivals: &Arrivals,
+    ) -> hyper::Result<(Response<Incoming>, Option<u32>)> {
         match self {
             Self::InTurn(sender) => {
                 sender.ready().await?;
-                sender.send_request(request).await
+                Ok((sender.send_request(request).await?, None))
             }
             Self::Interleaved(sender) => {
                 sender.ready().await?;
-                sender.send_request(request).await
+                // Requests are sent in the order of these calls.
+                let answer = sender.send_request(request);
+                let stream = arrivals.open();
+                Ok((answer.await?, Some(stream)))
             }
         }
     }
 }
 
 impl Sender {
-    async fn open(stream: TcpStream, protocol: Protocol) -> io::Result<Self> {
+    async fn open(
+        stream: TcpStream,
+        protocol: Protocol,
+        arrivals: &Arrivals,
+    ) -> io::Result<Self> {
         if protocol.http == Http::Http2 {
-            let stream = TokioIo::new(Together::new(stream, HTTP2_CLIENT_OPENING));
+            let stream = TokioIo::new(Together::new(
+                stream,
+                HTTP2_CLIENT_OPENING,
+                Frames::new(arrivals.clone()),
+            ));
             let mut builder = http2::Builder::new(Here);
             builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
             let (sender, connection) = builder.handshake(stream).await.map_err(io::Error::other)?;
@@ -111,6 +134,7 @@ struct Line {
     exchange: Exchange,
     conn: LoadConnId,
     protocol: Protocol,
+    arrivals: Arrivals,
 }
 
 impl Line {
@@ -127,11 +151,12 @@ impl Line {
             _ => (FLIGHT.to_owned(), (SpanContent::ServerFlight, self.protocol.tls_server_flight)),
         };
         let request = self.request(&path, span.bytes)?;
-        let answer = by.send(request).await.map_err(io::Error::other)?;
+        let sent = by.send(request, &self.arrivals).await;
+        let (answer, stream) = sent.map_err(io::Error::other)?;
         if !answer.status().is_success() {
             return Err(io::Error::other(format!("{path}: {}", answer.status())));
         }
-        self.receive(answer.into_body(), payload).await
+        self.receive((answer.into_body(), stream), payload).await
     }
 
     fn request(&self, path: &str, bytes: u64) -> io::Result<Request<NoBody>> {
@@ -158,12 +183,12 @@ impl Line {
     /// The answer's bytes stand for as many of the modelled ones as the same share of all.
     async fn receive(
         &self,
-        mut body: Incoming,
+        (mut body, stream): (Incoming, Option<u32>),
         (content, payload): (SpanContent, u64),
     ) -> io::Result<()> {
         let size = Body::size_hint(&body).exact().unwrap_or(0);
         let head = site::head_bytes(self.protocol);
-        let (mut told, mut got) = (0, 0);
+        let (mut told, mut whole, mut got) = (0, 0, 0);
         loop {
             let arrived = u128::from(payload) * u128::from(head + got) / u128::from(head + size);
             // A server's part of TLS says nothing before it is whole, not even that it has begun: a span of no bytes is whole.
@@ -172,9 +197,15 @@ impl Line {
                 self.exchange.on_told(self.conn, (content, arrived.saturating_sub(told)));
                 told = told.max(arrived);
             }
-            let Some(frame) = body.frame().await else { break };
-            let frame = frame.map_err(io::Error::other)?;
-            got += frame.data_ref().map_or(0, |data| data.len() as u64);
+            tokio::select! {
+                frame = body.frame() => {
+                    let Some(frame) = frame else { break };
+                    let frame = frame.map_err(io::Error::other)?;
+                    whole += frame.data_ref().map_or(0, |data| data.len() as u64);
+                }
+                () = self.arrivals.moved() => {}
+            }
+            got = stream.map_or(whole, |stream| whole.max(self.arrivals.of(stream)));
         }
         match got == size {
             true => Ok(()),

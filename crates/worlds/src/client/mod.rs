@@ -5,6 +5,7 @@
 
 mod browser;
 mod curl;
+mod frames;
 mod http;
 mod together;
 

@@ -1,8 +1,9 @@
-//! A stream that keeps the first bytes it is given until more follow.
+//! A stream that keeps the first bytes it is given until more follow, and shows what it reads.
 //!
 //! Browsers send the opening of HTTP/2 with their first request, in one segment, as the simulated one does. A library writes it by
 //! itself as soon as there is a connection.
 
+use super::frames::Frames;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,12 +16,13 @@ pub(super) struct Together<S> {
     /// So many bytes are kept.
     most: usize,
     released: bool,
+    frames: Frames,
 }
 
 impl<S> Together<S> {
-    /// Keeps `most` bytes back until one more is written.
-    pub(super) fn new(stream: S, most: u64) -> Self {
-        Self { stream, kept: Vec::new(), most: most as usize, released: false }
+    /// Keeps `most` bytes back until one more is written; shows `frames` what is read.
+    pub(super) fn new(stream: S, most: u64, frames: Frames) -> Self {
+        Self { stream, kept: Vec::new(), most: most as usize, released: false, frames }
     }
 }
 
@@ -78,7 +80,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Together<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        self.frames.read(&buffer.filled()[before..]);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -91,7 +96,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_first_waits_for_what_follows() {
         let (near, mut far) = tokio::io::duplex(64);
-        let mut near = Together::new(near, 3);
+        let mut near = Together::new(near, 3, Frames::default());
         let mut buffer = [0; 64];
         near.write_all(b"ab").await.unwrap();
         near.write_all(b"c").await.unwrap();
