@@ -170,7 +170,12 @@ fn later_by_nginx(http: Http) -> Duration {
     let scheme = Scheme::parse("linux+nagle=off").unwrap();
     let [builtin, nginx] = [ServerModel::Builtin, ServerModel::Nginx].map(|server| {
         let access = access(1, QueueLimit::Unlimited, 0.0);
-        let config = LoaderConfig { http: Some(http), server, ..LoaderConfig::default() };
+        let config = LoaderConfig {
+            http: Some(http),
+            tls: Some(Tls::None),
+            server,
+            ..LoaderConfig::default()
+        };
         let spec = PageSpec {
             page: Arc::clone(&page),
             config,
@@ -189,11 +194,12 @@ fn later_by_nginx(http: Http) -> Duration {
 }
 
 /// Behind a header of 89 bytes, 2,929 of the body are two full segments and 33 bytes. Nagle's algorithm holds these until the
-/// header has been acknowledged: a round trip of 40 ms.
+/// header has been acknowledged: a round trip of 40 ms, and 0.4 ms for the ACK at 1 Mbit/s. The built-in server's last byte comes
+/// 3 ms behind its first, at 8 Mbit/s: 37.4 ms before that, and a little for opening frames.
 #[test]
 fn nginx_sends_the_last_part_of_an_http2_response_a_round_trip_later() {
     let later = later_by_nginx(Http::Http2);
-    assert!(later > Duration::from_millis(38) && later < Duration::from_millis(45), "{later}");
+    assert!(later > Duration::from_millis(37) && later < Duration::from_millis(39), "{later}");
 }
 
 /// In HTTP/1.1 nothing waits: the header costs a packet more, 52 bytes at a byte a microsecond.

@@ -7,8 +7,8 @@ use race::{Hosts, REAL_PROCESSING, Race, RaceMetric, RaceResult, VisitKind, Visi
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
-use workload::{Http, LoaderConfig, Page, ServerModel};
-use worlds::{Browser, ClientTcp, Contender, ContestOptions, ServerChoice, ServerProgram};
+use workload::{LoaderConfig, Page};
+use worlds::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
 
 fn race(page: &str, schemes: &[&str]) -> Race {
     Race {
@@ -28,18 +28,13 @@ fn race(page: &str, schemes: &[&str]) -> Race {
 
 /// `None` where the machine has no namespaces, TUN devices or congestion control for it.
 fn run(race: &Race, worlds: &[World]) -> Option<RaceResult> {
-    run_by(race, worlds, &ServerProgram::Builtin)
-}
-
-/// The same with a server.
-fn run_by(race: &Race, worlds: &[World], server: &ServerProgram) -> Option<RaceResult> {
     let contenders: Vec<_> = race.schemes.iter().cloned().map(Contender::new).collect();
     let how = ContestOptions {
         worlds,
         contenders: &contenders,
         client: ClientTcp::default(),
         browser: &Browser::Loader,
-        server,
+        server: &ServerProgram::Builtin,
         agent: None,
         captures: None,
         record: true,
@@ -72,28 +67,6 @@ fn limit_s(result: &RaceResult) -> f64 {
 /// acknowledgements that Linux sends earlier.
 fn assert_near(real: f64, sim: f64) {
     assert!((0.75..=1.25).contains(&(real / sim)), "{real} s, simulated {sim} s");
-}
-
-/// nginx corks a file in HTTP/2, and the last part of 3 kB waits for the header's acknowledgement: three round trips of 40 ms
-/// where the built-in server takes two. The model of it takes as long.
-#[test]
-fn nginx_takes_as_long_as_its_model() {
-    calmly_throughout(|| {
-        let loader = LoaderConfig {
-            http: Some(Http::Http2),
-            server: ServerModel::Nginx,
-            ..LoaderConfig::default()
-        };
-        let race = Race { page: Arc::new(Page::single(3_000)), loader, ..race("text", &["linux"]) };
-        let server = match ServerChoice::Nginx.serve(&race.page, &race.loader) {
-            Ok((server, _)) => server,
-            Err(why) => return calm::skipped(why),
-        };
-        let Some(result) = run_by(&race, &[World::Sim, World::Kernel], &server) else { return };
-        let sim = page_s(&result, "linux", World::Sim, VisitKind::First);
-        assert!(sim >= 0.120, "{sim}");
-        assert_near(page_s(&result, "linux", World::Kernel, VisitKind::First), sim);
-    });
 }
 
 #[test]

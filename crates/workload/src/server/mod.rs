@@ -88,18 +88,20 @@ impl ServerSession {
     /// The next call of the socket, as its server makes them: see [`poll_write`](Self::poll_write). If
     /// [`calls_singly`](Self::calls_singly), TCP has sent what it may before the next.
     pub fn poll_call(&mut self, now: Instant, unsent: u64) -> Option<SocketCall> {
-        let Some(mut nginx) = self.nginx.take() else {
+        if self.nginx.is_none() {
             return self.poll_write(now, unsent).map(SocketCall::Write);
-        };
-        let call = nginx.poll().or_else(|| {
-            match self.next(now, unsent) {
-                Some(next) => nginx.write(&next),
-                None => nginx.pause(self.responses.has_ready()),
-            }
-            nginx.poll()
-        });
-        self.nginx = Some(nginx);
-        call
+        }
+        if let Some(call) = self.nginx.as_mut().and_then(NginxCalls::poll) {
+            return Some(call);
+        }
+        let next = self.next(now, unsent);
+        let is_owed = self.responses.has_ready();
+        let nginx = self.nginx.as_mut()?;
+        match next {
+            Some(next) => nginx.write(&next),
+            None => nginx.pause(is_owed),
+        }
+        nginx.poll()
     }
 
     /// Each call is one of its own: TCP may send between two. Otherwise all that may be called at a moment is one.
