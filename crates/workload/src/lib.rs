@@ -76,8 +76,8 @@ pub use distribution::{Distribution, DistributionError};
 pub use har::{HarError, parse_har, parse_har_page};
 pub use http::{
     HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
-    HTTP11_CONNECTIONS, LoaderConfig, NGINX_HTTP1_HEADER, NGINX_HTTP2_HEADER, Protocol, RECORD_BYTES, TLS_CLIENT_FINISHED,
-    TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
+    HTTP11_CONNECTIONS, LoaderConfig, NGINX_HTTP1_HEADER, NGINX_HTTP2_HEADER, Protocol,
+    RECORD_BYTES, TLS_CLIENT_FINISHED, TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
 };
 pub use loader::{ConnectionRecord, LoadConnId, LoadError, LoaderAction, Milestones, PageLoader};
 pub use page::{

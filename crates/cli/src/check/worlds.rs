@@ -8,11 +8,11 @@ use cmdline::Appendix;
 use report::{Cell, Column, Quantity, Row, Table};
 use tcp::Scheme;
 use units::counted;
+use workload::ServerModel;
 use worlds::agreement::{
     self, AGENT_SCHEMES, Agreement, AgreementLoad, AgreementVerdict, Grid, LINUX_SCHEMES,
     SchemeCount,
 };
-use workload::ServerModel;
 use worlds::{ServerChoice, ServerProgram};
 
 #[derive(Debug, clap::Args)]

@@ -21,7 +21,9 @@ use std::sync::Arc;
 use tcp::{Connection, Event, EventKind, Scheme};
 use transfer::Alarm;
 use units::Instant;
-use workload::{LoadConnId, LoaderAction, LoaderConfig, Page, PageLoader, ServerModel, ServerSession, Tls};
+use workload::{
+    LoadConnId, LoaderAction, LoaderConfig, Page, PageLoader, ServerModel, ServerSession, Tls,
+};
 
 /// What page to load, from where to where, with what.
 #[derive(Clone, Debug)]

@@ -50,8 +50,7 @@ impl ServerSession {
             opening: VecDeque::new(),
             responses: Responses::new(protocol),
             answered: 0,
-            nginx: (protocol.server == ServerModel::Nginx)
-                .then(|| NginxCalls::new(protocol.http)),
+            nginx: (protocol.server == ServerModel::Nginx).then(|| NginxCalls::new(protocol.http)),
         }
     }
 

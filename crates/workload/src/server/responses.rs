@@ -1,8 +1,8 @@
 //! The responses a connection owes, and whose frame is next.
 
-use crate::{Protocol, ServerModel};
 use crate::page::{Object, ObjectId};
 use crate::stream::{Span, SpanContent};
+use crate::{Protocol, ServerModel};
 use std::collections::VecDeque;
 use units::Instant;
 

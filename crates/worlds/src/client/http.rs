@@ -104,11 +104,7 @@ impl Ask<'_> {
 }
 
 impl Sender {
-    async fn open(
-        stream: TcpStream,
-        protocol: Protocol,
-        arrivals: &Arrivals,
-    ) -> io::Result<Self> {
+    async fn open(stream: TcpStream, protocol: Protocol, arrivals: &Arrivals) -> io::Result<Self> {
         if protocol.http == Http::Http2 {
             let stream = TokioIo::new(Together::new(
                 stream,
@@ -122,7 +118,8 @@ impl Sender {
             spawn_local(async move { drop(connection.await) });
             return Ok(Self::Interleaved(sender));
         }
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+        let (sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
         spawn_local(async move { drop(connection.await) });
         Ok(Self::InTurn(sender))
     }

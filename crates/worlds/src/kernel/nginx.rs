@@ -101,7 +101,10 @@ impl Nginx {
             let conf = folder.join("nginx.conf");
             fs::write(&conf, text(folder))?;
             // The process inherits this thread's view of the file systems.
-            Sandbox::start(namespace, self.command(folder, &conf, listeners.iter().chain([&ready]))?)
+            Sandbox::start(
+                namespace,
+                self.command(folder, &conf, listeners.iter().chain([&ready]))?,
+            )
         };
         let mut serving = Serving { sandbox: private::in_a_folder(start)? };
         match namespace.run(|| answers(ready_at))? {
