@@ -6,7 +6,7 @@
 //! give the same.
 
 /// What one ACK found, and what had been sent until then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrrAck {
     /// Bytes in flight after the ACK.
     pub pipe: u64,
@@ -19,6 +19,8 @@ pub struct PrrAck {
     /// The cumulative acknowledgement moved and nothing more was found lost.
     pub clean: bool,
 }
+
+fold::state!(PrrAck { pipe, newly, total, sent, clean });
 
 /// Bytes that may be sent in answer to an ACK: above the threshold the share
 /// `ssthresh / prior_cwnd` of what was delivered; at or below it what was delivered (conservative

@@ -25,6 +25,8 @@ pub struct Credit {
     segments: u64,
 }
 
+fold::state!(Credit { segments });
+
 impl Credit {
     /// No credit.
     pub const fn new() -> Self {

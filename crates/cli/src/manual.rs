@@ -70,6 +70,7 @@ fn told(command: &str) -> Told {
         "gateway replay" => gateway::replay_appendix(),
         "gateway load" => gateway::load_appendix(),
         "gateway revoke" => gateway::revoke_appendix(),
+        "gateway status" => gateway::status_appendix(),
         "merge" => merge::appendix(),
         "pages" => pages::appendix(),
         "papers" => papers::appendix(),

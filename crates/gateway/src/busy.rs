@@ -4,6 +4,7 @@
 use ipnet::IpNet;
 use lru::LruCache;
 use memory::site::SiteEstimate;
+use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -18,7 +19,7 @@ const EVERY: Duration = Duration::from_secs(5);
 
 /// The busiest networks of a tenant.
 #[derive(Debug)]
-pub struct BusyNetworks(LruCache<IpNet, BusyNetwork>);
+pub struct BusyNetworks(LruCache<IpNet, BusyNetwork, FxBuildHasher>);
 
 /// One of them.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +47,8 @@ pub struct HistoryPoint {
 
 impl Default for BusyNetworks {
     fn default() -> Self {
-        Self(LruCache::new(MOST))
+        // Only who holds a certificate chooses networks, and there are few: a quick hash will do.
+        Self(LruCache::with_hasher(MOST, FxBuildHasher))
     }
 }
 

@@ -1,5 +1,5 @@
 //! What is known of networks as bytes, for the snapshot and for a shared store. All numbers are little-endian: family (4 or 6) and length of the
-//! prefix, a byte each; its address, 4 or 16 bytes; origin, time and sequence, 4 bytes each; samples, a byte that counts them and 6 bytes each.
+//! prefix, a byte each; its address, 4 or 16 bytes; origin, time and sequence, 4 bytes each; samples, a byte that counts them and 7 bytes each.
 
 use ipnet::IpNet;
 use memory::site::SiteRecord;
@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Formatter};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Bytes of a sample.
-const SAMPLE: usize = 6;
+const SAMPLE: usize = SiteRecord::SAMPLE_BYTES;
 
 /// Why bytes are no records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,14 +132,14 @@ mod tests {
             origin: 1,
             heard: 2,
             sequence: 3,
-            samples: vec![9; 6],
+            samples: vec![9; 7],
         };
         let mut bytes = Vec::new();
         encode(&record, &mut bytes);
         let expected =
-            [4, 24, 192, 0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9];
+            [4, 24, 192, 0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9];
         assert_eq!(bytes, expected);
-        assert_eq!(decode(&mut &bytes[..24]), Err(CodecError::Cut));
+        assert_eq!(decode(&mut &bytes[..25]), Err(CodecError::Cut));
         bytes[5] = 1;
         assert_eq!(decode(&mut &bytes[..]), Err(CodecError::Prefix));
     }

@@ -1,7 +1,7 @@
 //! What several gateways of a site share: a Redis or Valkey server. Each gateway writes records of its own number alone, and takes in those
 //! of others, so merges commute: there are no locks and no leader. Without the server each goes on by itself.
 //!
-//! Of tenant T, all keys begin with `headstart:1:T:`. `records:ORIGIN` is a hash of networks to records (module `codec`), `changes` a stream
+//! Of tenant T, all keys begin with `headstart:2:T:`. `records:ORIGIN` is a hash of networks to records (module `codec`), `changes` a stream
 //! of what was written lately and of what is to be forgotten, `claims:REPORTER:EPOCH` a sorted set whose only member has the highest sequence
 //! that any gateway has claimed for a score. A batch is claimed before it is counted, by one command: of two gateways one counts it.
 
@@ -345,11 +345,11 @@ fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
 
 fn key(tenant: &Tenant, what: &str) -> String {
     // In braces: a cluster keeps all keys of a tenant on one server, so that transactions are whole.
-    format!("headstart:1:{{{}}}:{what}", tenant.name)
+    format!("headstart:2:{{{}}}:{what}", tenant.name)
 }
 
 fn claims_key(tenant: &str, reporter: &str, epoch: u64) -> String {
-    format!("headstart:1:{{{tenant}}}:claims:{reporter}:{epoch}")
+    format!("headstart:2:{{{tenant}}}:claims:{reporter}:{epoch}")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::codec::{decode, encode};
 use crate::log::{LogPriority, say};
 use crate::site::GatewaySite;
 use crate::tenant::Tenant;
+use memory::site::SiteMemory;
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, TableDefinition,
 };
@@ -15,7 +16,7 @@ use std::sync::Mutex;
 use units::Instant;
 
 /// Tenant and number of a block to its records (module `codec`).
-const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-1");
+const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-2");
 /// Numbers of the gateway itself.
 const FACTS: TableDefinition<'_, &str, u64> = TableDefinition::new("facts-1");
 /// Of these, by which number its records are told apart from other gateways'.
@@ -110,25 +111,42 @@ impl SnapshotFile {
         let mut kept = 0;
         for row in table.range::<(&str, u32)>(..)? {
             let (key, block) = row?;
-            let (tenant, number) = key.value();
-            let Some(tenant) = site.tenant(tenant) else { continue };
+            let (name, number) = key.value();
+            let Some(tenant) = site.tenant(name) else { continue };
             let mut memory = tenant.memory_mut();
-            let mut bytes = block.value();
-            while !bytes.is_empty() {
-                match decode(&mut bytes) {
-                    Ok(record) if u64::from(record.heard) <= newest => {
-                        kept += usize::from(memory.merge(&record));
-                    }
-                    Ok(_) => {}
-                    Err(why) => {
-                        let what = format!("{}: block {number}: {why}", self.file.display());
-                        say(LogPriority::Error, &what);
-                        break;
-                    }
+            let taken = self.take_block(&mut memory, (number, block.value()), newest);
+            if number == 0 {
+                // The others have about as many records: room for all is made once.
+                let last = table.range((name, 0)..=(name, u32::MAX))?.next_back().transpose()?;
+                memory.expect(taken * last.map_or(0, |(key, _)| key.value().1 as usize));
+            }
+            kept += taken;
+        }
+        Ok(kept)
+    }
+
+    /// Tells `memory` the records of a block; how many of them are news.
+    fn take_block(
+        &self,
+        memory: &mut SiteMemory,
+        (number, mut bytes): (u32, &[u8]),
+        newest: u64,
+    ) -> usize {
+        let mut kept = 0;
+        while !bytes.is_empty() {
+            match decode(&mut bytes) {
+                Ok(record) if u64::from(record.heard) <= newest => {
+                    kept += usize::from(memory.merge(&record));
+                }
+                Ok(_) => {}
+                Err(why) => {
+                    let what = format!("{}: block {number}: {why}", self.file.display());
+                    say(LogPriority::Error, &what);
+                    break;
                 }
             }
         }
-        Ok(kept)
+        kept
     }
 
     /// Writes what the tenants of `site` know; false if nothing has changed since it was last written.

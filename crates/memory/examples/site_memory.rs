@@ -1,8 +1,8 @@
 //! How much memory a site's memory takes and how many reports it takes in a second, on one core.
 //!
-//! `site_memory [NETWORKS] [REPORTS]`: fills a memory with so many networks of IPv4 /24 (10 million), then gives it so many
+//! `site_memory [NETWORKS] [REPORTS] [QUESTIONS]`: fills a memory with so many networks of IPv4 /24 (10 million), then gives it so many
 //! reports (10 million): of networks by a Zipf distribution as of a busy site, and of any network alike. Then asks a million
-//! times.
+//! times. The sum of all windows that were answered tells whether a change has changed answers.
 
 #![allow(clippy::disallowed_methods)]
 
@@ -55,6 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let mut number = |otherwise: u64| arguments.next().map_or(Ok(otherwise), |text| text.parse());
     let (networks, reports) = (number(10_000_000)?, number(10_000_000)?);
+    let questions = number(1_000_000)?;
     let config = SiteConfig { max_networks: 2 * networks as usize, ..SiteConfig::default() };
     let (mut site, mut numbers) = (SiteMemory::new(config), Numbers(7));
     let begun = Instant::ZERO + Duration::from_secs(1_000_000);
@@ -92,13 +93,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
 
-    let asked: Vec<_> = (0..1_000_000).map(|_| address(numbers.zipf(networks))).collect();
-    let (started, mut answered) = (WallInstant::now(), 0_u64);
+    let asked: Vec<_> = (0..questions).map(|_| address(numbers.zipf(networks))).collect();
+    let (started, mut answered, mut windows) = (WallInstant::now(), 0_u64, 0_u128);
     for address in &asked {
         let later = begun + Duration::from_secs(60);
-        answered += u64::from(site.estimate(later, IpAddr::V4(*address), None).is_some());
+        let estimate = site.estimate(later, IpAddr::V4(*address), None);
+        answered += u64::from(estimate.is_some());
+        windows += estimate.map_or(0, |found| u128::from(found.window));
     }
     let each = started.elapsed().as_secs_f64() * 1e6 / asked.len() as f64;
-    println!("{answered} of {} questions answered, {each:.2} microseconds each", asked.len());
+    println!(
+        "{answered} of {} questions answered, {each:.2} microseconds each; windows {windows} bytes",
+        asked.len()
+    );
     Ok(())
 }

@@ -86,6 +86,9 @@ pub enum OpeningTimer {
     /// connection of this host's that has just opened. Answers to what left later, or together with
     /// it, tell of a loss sooner.
     Known,
+    /// SYNs as with [`OpeningTimer::Known`], SYN-ACKs as with [`OpeningTimer::Initial`]: a client that lacks one asks again,
+    /// and is answered at once.
+    KnownToClients,
 }
 
 /// When round trips are measured.

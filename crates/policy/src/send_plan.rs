@@ -22,14 +22,18 @@ pub struct SendPlan {
     pub lead: Option<Lead>,
 }
 
+fold::state!(SendPlan { burst, gap, shape, stop_after, mark, lead });
+
 /// Segments of new data that leave at once; what follows them is spaced, and waits until then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lead {
     /// How many, counted from the order on.
     pub segments: u32,
     /// When the first spaced segment may leave.
     pub until: Instant,
 }
+
+fold::state!(Lead { segments, until });
 
 /// What a gap of a [`SendPlan`] bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +46,11 @@ pub enum GapShape {
     Bucket,
 }
 
+fold::choices!(GapShape { Interval, Bucket });
+
 /// New data that is sent with low priority: a queue that heeds it drops such segments first.
 /// A segment is marked if it contains a byte of the range; one that is sent again never is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriorityMark {
     /// Bytes of new data before the range.
     pub after: u64,
@@ -52,7 +58,14 @@ pub struct PriorityMark {
     pub len: u64,
 }
 
+fold::state!(PriorityMark { after, len });
+
 impl SendPlan {
+    /// Orders that keep nothing back.
+    pub const fn none() -> Self {
+        Self::spaced(1, Duration::ZERO)
+    }
+
     /// At most `burst` segments in any interval of `gap`, and nothing else.
     pub const fn spaced(burst: u32, gap: Duration) -> Self {
         let (stop_after, mark, lead) = (None, None, None);

@@ -2,12 +2,17 @@
 
 use netsim::{HostId, PageTransfer, Simulation};
 use tcp::ConnId;
+use units::Duration;
 
 /// Counts of both ends' connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EndCounts {
     /// Expiries of retransmission timers.
     pub(crate) timeouts: u64,
+    /// Those of them of SYNs and SYN-ACKs.
+    pub(crate) openings: u64,
+    /// How long was waited for all of them.
+    pub(crate) waited: Duration,
     /// Tail-loss probes sent.
     pub(crate) probes: u64,
 }
@@ -35,6 +40,8 @@ impl EndCounts {
     pub(crate) const fn since(self, before: Self) -> Self {
         Self {
             timeouts: self.timeouts.saturating_sub(before.timeouts),
+            openings: self.openings.saturating_sub(before.openings),
+            waited: self.waited.saturating_sub(before.waited),
             probes: self.probes.saturating_sub(before.probes),
         }
     }
@@ -42,7 +49,12 @@ impl EndCounts {
 
 impl From<&tcp::Stats> for EndCounts {
     fn from(stats: &tcp::Stats) -> Self {
-        Self { timeouts: stats.timeouts, probes: stats.probes }
+        Self {
+            timeouts: stats.timeouts,
+            openings: stats.opening_timeouts,
+            waited: stats.timeout_wait,
+            probes: stats.probes,
+        }
     }
 }
 
@@ -50,7 +62,12 @@ impl std::ops::Add for EndCounts {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { timeouts: self.timeouts + other.timeouts, probes: self.probes + other.probes }
+        Self {
+            timeouts: self.timeouts + other.timeouts,
+            openings: self.openings + other.openings,
+            waited: self.waited + other.waited,
+            probes: self.probes + other.probes,
+        }
     }
 }
 

@@ -238,3 +238,59 @@ fn who_repeats_sooner_gives_up_no_sooner() {
     // Nothing known: as long as `linux`, and the further repeats.
     assert!(gives_up("linux+opening_timer=known", false) >= at(20) + Duration::from_secs(127));
 }
+
+/// When a server's SYN-ACK goes again that nobody acknowledges, while that of 0 ms was acknowledged after 10 ms; and how many
+/// leave as the SYN comes again at 60 ms.
+fn syn_ack_again(scheme: &str) -> (Instant, usize) {
+    let mut host = Host::new(HostConfig { seed: 7 });
+    host.listen(80, Scheme::parse(scheme).unwrap());
+    let tuple = |remote_port| FourTuple { local_port: 80, remote: REMOTE, remote_port };
+    let syn = Segment {
+        seq: SeqNum(0),
+        flags: Flags::SYN,
+        window: 65_535,
+        options: TcpOptions { mss: Some(1460), ..TcpOptions::default() },
+        ..Segment::default()
+    };
+    let sent = |host: &mut Host, now| {
+        host.handle_timeout(now);
+        std::iter::from_fn(|| host.poll_transmit(now)).collect::<Vec<Transmit>>()
+    };
+    host.handle_segment(at(0), &tuple(5000), &syn);
+    let first = sent(&mut host, at(0)).remove(0);
+    let seq = first.segment.seq + 1;
+    let ack = Segment { seq: SeqNum(1), ack: seq, flags: Flags::ACK, window: 65_535, ..syn };
+    host.handle_segment(at(10), &tuple(5000), &ack);
+    sent(&mut host, at(10));
+    host.handle_segment(at(20), &tuple(5001), &syn);
+    assert_eq!(sent(&mut host, at(20)).len(), 1);
+    let due = host.poll_timeout().unwrap();
+    host.handle_segment(at(60), &tuple(5001), &syn);
+    (due, sent(&mut host, at(60)).len())
+}
+
+/// A round trip of 10 ms: max(2 * 10, 10 + 4 * 5, 20) ms and an eighth at most. With the clients' timers alone it is a second,
+/// and a SYN that comes again is answered at once.
+#[test]
+fn servers_repeat_syn_acks_by_what_they_know_or_wait_for_their_clients() {
+    let (due, again) = syn_ack_again("linux+opening_timer=known");
+    assert_due(due, at(20), Duration::from_millis(30));
+    assert_eq!(again, 1, "the timer has run out");
+    assert_eq!(syn_ack_again("linux+opening_timer=clients"), (at(1020), 1));
+    assert_eq!(syn_ack_again("linux"), (at(1020), 1));
+}
+
+#[test]
+fn clients_alone_repeat_syns_by_what_they_know() {
+    let mut client = Client::new("linux+opening_timer=clients");
+    for _ in 0..3 {
+        client.connect(at(0));
+    }
+    let syns = client.sent(at(0));
+    client.answer(at(100), &syns[1]);
+    client.answer(at(100), &syns[2]);
+    client.sent(at(100));
+    let (due, again) = client.next_again();
+    assert_due(due, at(100), Duration::from_millis(25));
+    assert_eq!(again, [5000]);
+}

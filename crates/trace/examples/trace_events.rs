@@ -1,6 +1,6 @@
 //! Everything that the engine tells of captures, line by line: two builds that shall tell the same are compared by it.
 //!
-//! `trace_events PROFILE FILE… | sha256sum`
+//! `trace_events PROFILE [--unfolded N] FILE… | sha256sum`; with N = 0 every connection is folded after each of its packets.
 
 use capture::{CaptureFiles, SegmentSource};
 use std::io::{self, BufWriter, Write};
@@ -63,11 +63,14 @@ impl<W: Write> TraceSink for Lines<W> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut args = std::env::args().skip(1);
+    let mut args = std::env::args().skip(1).peekable();
     let profile =
         args.next().and_then(|name| SenderProfile::named(&name)).ok_or("which profile?")?;
     let models = SenderModels::all(SenderModel::of(profile));
-    let config = EngineConfig { models, ..EngineConfig::default() };
+    let mut config = EngineConfig { models, ..EngineConfig::default() };
+    if args.next_if(|arg| arg == "--unfolded").is_some() {
+        config.max_unfolded = args.next().ok_or("how many stay unfolded?")?.parse()?;
+    }
     let (mut source, mut batch) = (CaptureFiles::new(args), Vec::new());
     let mut engine = TraceEngine::new(config, Lines(BufWriter::new(io::stdout().lock())));
     while source.next_batch(&mut batch)? {

@@ -26,6 +26,8 @@ pub struct EngineTally {
     pub connections: u64,
     /// Connections whose place others needed.
     pub evicted: u64,
+    /// Times that a connection was to be folded and had a policy that cannot be: it keeps all of its memory.
+    pub unfoldable: u64,
     /// Segments whose time is before that of the one before, by a minute at most; they count as simultaneous with it.
     pub backwards: u64,
     /// How often the time went back by more than a minute: all connections ended there.
@@ -35,11 +37,13 @@ pub struct EngineTally {
 impl EngineTally {
     /// Adds the counts of another part of the capture.
     pub(crate) const fn add(&mut self, other: &Self) {
-        let Self { segments, of_others, connections, evicted, backwards, clock_set } = *other;
+        let Self { segments, of_others, connections, evicted, unfoldable, backwards, clock_set } =
+            *other;
         self.segments += segments;
         self.of_others += of_others;
         self.connections += connections;
         self.evicted += evicted;
+        self.unfoldable += unfoldable;
         self.backwards += backwards;
         // Each part sees it by itself.
         if clock_set > self.clock_set {
@@ -137,13 +141,18 @@ impl EnginePart {
             return;
         }
         let FoundPlace { place, side } = match self.table.find(segment) {
-            Some(found) => match self.ends_before(found, segment) {
-                Some(end) => {
-                    self.finish(found.place, end, told.sink);
-                    self.begin(segment, told)
+            Some(found) => {
+                if self.table.is_folded(found.place) {
+                    self.table.unfold(found.place, &self.config.models);
                 }
-                None => found,
-            },
+                match self.ends_before(found, segment) {
+                    Some(end) => {
+                        self.finish(found.place, end, told.sink);
+                        self.begin(segment, told)
+                    }
+                    None => found,
+                }
+            }
             None => self.begin(segment, told),
         };
         if let Some(connection) = self.table.touch(place, segment.at) {
@@ -156,6 +165,10 @@ impl EnginePart {
         }
         if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
             self.sweep(told.sink);
+        }
+        while self.table.unfolded() > self.config.max_unfolded {
+            let folded = self.table.fold_oldest(&self.config.models);
+            self.tally.unfoldable += u64::from(!folded);
         }
     }
 
@@ -209,7 +222,7 @@ impl EnginePart {
     }
 
     fn finish<S: TraceSink>(&mut self, place: u32, end: TraceEnd, sink: &mut S) {
-        if let Some(mut connection) = self.table.remove(place) {
+        if let Some(mut connection) = self.table.remove(place, &self.config.models) {
             let mut with = Digesting { config: &self.config, sink };
             connection.finish(&mut with);
             let end = connection.end().unwrap_or(end);

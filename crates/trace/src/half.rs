@@ -1,12 +1,15 @@
 //! One direction of a connection: how its sequence numbers are counted, what its SYN offered, what was
 //! captured twice, and the sender behind it.
 
+mod folded;
+
 use crate::misfit::Misfit;
 use crate::profile::SenderModel;
 use crate::sender::{
     ParkedSender, Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms,
 };
 use capture::Observed;
+use fold::{Foldable, Folding};
 use segment::Flags;
 use std::collections::VecDeque;
 use units::{Duration, Instant, SeqNum};
@@ -34,6 +37,8 @@ pub(crate) struct Offer {
     pub(crate) again: u8,
 }
 
+fold::state!(Offer { at, mss, scale, sack, timestamps, again });
+
 /// What tells the latest packets from their copies.
 #[derive(Clone, Copy, Debug, Default)]
 struct Prints {
@@ -43,6 +48,8 @@ struct Prints {
     /// The place of the next one.
     next: u8,
 }
+
+fold::state!(Prints { hashes, nanos, next });
 
 impl Prints {
     #[inline]
@@ -72,11 +79,13 @@ impl Prints {
 }
 
 /// What a segment acknowledges and offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Said {
     ack: SeqNum,
     window: u16,
 }
+
+fold::state!(Said { ack, window });
 
 impl Said {
     const fn of(segment: &Observed) -> Self {
@@ -85,7 +94,7 @@ impl Said {
 }
 
 /// What is on its way to the host of a direction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Late {
     /// When it reaches the host, by the times at which its data passes the capture.
     pub(crate) at: Instant,
@@ -95,9 +104,17 @@ pub(crate) struct Late {
     pub(crate) request: u64,
 }
 
+fold::state!(Late { at, ack, request });
+
 /// In the order of arriving; boxed, because next to the capture there is none.
 #[derive(Debug, Default)]
 struct LateQueue(VecDeque<Late>);
+
+impl Foldable for LateQueue {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        folding.each(&mut self.0);
+    }
+}
 
 /// One direction.
 pub(crate) struct Half {
@@ -119,6 +136,8 @@ pub(crate) struct Half {
     /// The last timestamp sent and when, to read the sender's clock by; never before the first.
     stamp: u32,
     stamped: Instant,
+    /// The side whose host's model the sender runs: the server's, as far as that was known then.
+    pub(crate) host: u8,
     pub(crate) sender: Option<Box<RebuiltSender>>,
     /// The sender, idle.
     parked: Option<Box<ParkedSender>>,
@@ -142,6 +161,7 @@ impl Default for Half {
             said: None,
             stamp: 0,
             stamped: Instant::ZERO,
+            host: 0,
             sender: None,
             parked: None,
             predictor: None,

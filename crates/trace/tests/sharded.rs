@@ -4,61 +4,13 @@ mod common;
 
 use capture::Observed;
 use common::collect::Collected;
+use common::told::Told;
 use common::{Exchange, Pipe, run};
 use proptest::prelude::*;
 use tcp::Scheme;
 use trace::testing::wire::CapturedWire;
-use trace::{
-    ConnectionTrace, EngineConfig, EngineTally, Retransmission, SenderSnapshot, SentData,
-    ShardedTraceEngine, TraceEngine, TraceSink, TracedSender, TransferReport,
-};
+use trace::{EngineConfig, EngineTally, ShardedTraceEngine, TraceEngine};
 use units::{Duration, Instant};
-
-/// Everything that a sink is told, in order, as text.
-#[derive(Default)]
-struct Told(Vec<String>);
-
-impl TraceSink for Told {
-    fn on_connection(&mut self, summary: &ConnectionTrace) {
-        self.0.push(format!("{summary:?}"));
-    }
-
-    fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
-        self.0.push(format!("{sender:?} {at:?}"));
-    }
-
-    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
-        self.0.push(format!("{sender:?} over {at:?}"));
-    }
-
-    fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
-        self.0.push(format!("{sender:?} {at:?} {bytes}"));
-    }
-
-    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
-        self.0.push(format!("{sender:?} {sent:?}"));
-    }
-
-    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        self.0.push(format!("{sender:?} {again:?}"));
-    }
-
-    fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
-        self.0.push(format!("{sender:?} {at:?} {rtt:?}"));
-    }
-
-    fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
-        self.0.push(format!("{sender:?} {report:?}"));
-    }
-
-    fn wants_windows(&self) -> bool {
-        true
-    }
-
-    fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
-        self.0.push(format!("{sender:?} {point:?}"));
-    }
-}
 
 fn on_threads(
     config: &EngineConfig,

@@ -79,8 +79,15 @@ impl SummarySink {
 
     /// What was read, and what of it is not usual.
     pub(super) fn counts(&self, tally: &EngineTally, left_out: u64) -> String {
-        let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } =
-            *tally;
+        let EngineTally {
+            segments,
+            of_others,
+            connections,
+            evicted,
+            unfoldable,
+            backwards,
+            clock_set,
+        } = *tally;
         let mut text = format!(
             "{} of {}",
             counted(segments - of_others, "segment"),
@@ -102,6 +109,10 @@ impl SummarySink {
             (backwards, "with a time before that of the packet before"),
             (clock_set, "times that all connections ended because the clock was set back"),
             (evicted, "connections evicted"),
+            (
+                unfoldable,
+                "connections that waited and took all of their memory, as their senders do not fold",
+            ),
         ];
         for (count, what) in unusual.into_iter().filter(|(count, _)| *count > 0) {
             let _ = write!(text, "; {count} {what}");

@@ -38,9 +38,8 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             ".pcapng.gz",
             ".pcapng.zst",
         ])),
-        ("gateway" | "report" | "revoke" | "ask" | "forget", "config") | ("replay", "to") => {
-            Completion::files(FilesOffered::Ending(&[".toml"]))
-        }
+        ("gateway" | "report" | "revoke" | "status" | "ask" | "forget", "config")
+        | ("replay", "to") => Completion::files(FilesOffered::Ending(&[".toml"])),
         ("init" | "certificate", "folder") => Completion::files(FilesOffered::Folders),
         ("revoke" | "forget", "certificate") => Completion::files(FilesOffered::Ending(&[".pem"])),
         ("forget", "key") => Completion::files(FilesOffered::Ending(&[".key", ".pem"])),

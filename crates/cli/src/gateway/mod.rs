@@ -3,6 +3,7 @@
 mod calls;
 mod certificates;
 mod replay;
+mod status;
 
 use crate::failure::{Failure, remark};
 use crate::stdout;
@@ -38,6 +39,9 @@ enum GatewayCommand {
     /// Refuse a certificate from now on, without a restart
     #[command(after_help = certificates::revoke_appendix().help())]
     Revoke(certificates::RevokeArgs),
+    /// Show how a gateway that runs is doing
+    #[command(after_help = status::status_appendix().help())]
+    Status(status::StatusArgs),
     /// Ask a gateway what it knows of a visitor's network
     #[command(after_help = calls::ask_appendix().help())]
     Ask(calls::AskArgs),
@@ -114,6 +118,7 @@ pub(crate) fn init_appendix() -> Appendix {
 pub(crate) use calls::{ask_appendix, forget_appendix};
 pub(crate) use certificates::{certificate_appendix, revoke_appendix};
 pub(crate) use replay::{load_appendix, replay_appendix};
+pub(crate) use status::status_appendix;
 
 pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
     match &args.command {
@@ -122,6 +127,7 @@ pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
         Some(GatewayCommand::Init(args)) => init(args),
         Some(GatewayCommand::Certificate(args)) => certificates::make(args),
         Some(GatewayCommand::Revoke(args)) => certificates::revoke(args),
+        Some(GatewayCommand::Status(args)) => status::status(args),
         Some(GatewayCommand::Ask(args)) => calls::ask(args),
         Some(GatewayCommand::Forget(args)) => calls::forget(args),
         Some(GatewayCommand::Replay(args)) => replay::run(args),

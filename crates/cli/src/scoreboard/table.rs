@@ -90,6 +90,12 @@ pub(super) fn causes(board: &Board) -> Table {
         Column::new("scheme", Quantity::Text, "How the servers send"),
         Column::new("lost SYNs", Quantity::Count, "SYNs and SYN-ACKs sent again"),
         Column::new("timeouts", Quantity::Count, "Expiries of retransmission timers"),
+        Column::new("of data", Quantity::Count, "Those of them that were not for SYNs"),
+        Column::new(
+            "waited [s]",
+            Quantity::Count,
+            "Seconds that these timers ran, of all connections",
+        ),
         Column::new("probes", Quantity::Count, "Tail-loss probes sent"),
         Column::new("retransmitted", Quantity::Count, "Segments sent again, SYNs among them"),
         Column::new(
@@ -107,6 +113,8 @@ pub(super) fn causes(board: &Board) -> Table {
         let counts = [
             of.lost_syns,
             of.timeouts,
+            of.data_timeouts,
+            of.timeout_seconds.round() as u64,
             of.probes,
             of.retransmitted,
             cells_with(|causes| causes.lost_syns),

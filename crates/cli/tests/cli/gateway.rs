@@ -82,6 +82,9 @@ fn two_commands_run_a_gateway_and_a_third_tells_it() {
     assert_eq!(stdout(&arguments), "1 report acknowledged\n");
     let told = gateway.get("/api/v1/network?prefix=192.0.2.0/24");
     assert!(told.contains("\"reports\":1"), "{told}");
+    let status = stdout(&["gateway", "status", "--http", &gateway.http]);
+    assert!(status.contains(": ready\nreports that count      1: 1 application\n"), "{status}");
+    assert!(status.contains("  agent: alive, heard "), "{status}");
     let asked = stdout(&["gateway", "ask", "--config", &agent, "192.0.2.77"]);
     assert!(asked.starts_with("192.0.2.0/24 (network): window "), "{asked}");
     assert!(asked.ends_with(" old, 1 sample of 1 host\n"), "{asked}");
@@ -103,7 +106,11 @@ fn two_commands_run_a_gateway_and_a_third_tells_it() {
     kill(pid, Signal::SIGTERM).unwrap();
     assert!(gateway.child.wait().unwrap().success());
     assert!(gateway.folder.join("gateway.redb").exists());
-    // Nobody is there now: who reports says so within its patience.
+    // Nobody is there now: who asks or reports says so, within its patience.
+    let output = headstart(&["gateway", "status", "--http", &gateway.http]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("/api/v1/status: ") && said.contains("refused"), "{said}");
     let output = headstart(&arguments);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();

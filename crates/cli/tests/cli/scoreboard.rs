@@ -124,13 +124,16 @@ fn a_half_has_its_own_cells_and_sums_and_several_seeds() {
     assert_eq!(cells.len(), tune["cells"].as_array().unwrap().len());
     let listed = stdout(&["scoreboard", "--real", "--cells", "--half", "check"]);
     assert_eq!(cells.len() + listed.lines().count() - 1, 336);
-    for key in ["lost_syns", "timeouts", "probes", "retransmitted"] {
+    for key in ["lost_syns", "timeouts", "data_timeouts", "probes", "retransmitted"] {
         let sum: u64 = cells.iter().map(|cell| cell["causes"][key].as_u64().unwrap()).sum();
         assert_eq!(linux["causes"][key].as_u64(), Some(sum), "{key}");
     }
     // On a path that loses one packet in a hundred of some megabytes, something was sent again.
     let causes = |key: &str| linux["causes"][key].as_u64().unwrap();
     assert!(causes("retransmitted") > causes("lost_syns"), "{}", linux["causes"]);
+    // No timer of `linux` runs for less than 200 ms.
+    let waited = linux["causes"]["timeout_seconds"].as_f64().unwrap();
+    assert!(waited >= 0.2 * causes("timeouts") as f64, "{}", linux["causes"]);
     assert_eq!(linux["harm"], 0.0);
     assert!(linux["harm_over_fair"].as_f64().unwrap() > -1.0 / 3.0);
 }

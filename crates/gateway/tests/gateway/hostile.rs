@@ -32,7 +32,7 @@ fn record() -> SiteRecord {
         origin: 1,
         heard: 1_676_380_634,
         sequence: 3,
-        samples: vec![1, 2, 100, 100, 100, 0x85, 2, 2, 90, 0, 0, 6],
+        samples: vec![1, 2, 100, 100, 100, 0x85, 9, 2, 2, 90, 0, 0, 6, 9],
     }
 }
 

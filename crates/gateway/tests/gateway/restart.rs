@@ -1,8 +1,11 @@
 //! What outlives a gateway: all that was known, with its age, and nothing of a damaged file.
 
 use crate::bed::{Bed, batch, query, report, send};
+use gateway::codec::{decode, encode};
 use gateway_proto::v1::{Source, answer};
+use memory::site::{Bound, Reporter, SiteConfig, SiteMemory, SiteReport};
 use std::fs;
+use units::{Duration, Instant, Rate};
 
 async fn learn(bed: &Bed) -> u64 {
     let running = bed.run().await;
@@ -49,4 +52,37 @@ async fn two_gateways_do_not_share_a_snapshot() {
     let second = gateway::daemon::Daemon::open(&bed.file("gateway.toml")).await.unwrap_err();
     assert!(second.contains("another gateway has"), "{second}");
     running.handle.end().await.unwrap();
+}
+
+/// One sample of a network is the least that can be known of it, and must not be lost on the way.
+#[test]
+fn what_a_memory_knows_is_known_to_the_one_that_reads_it() {
+    let config = SiteConfig::default();
+    let (mut told, mut read) = (SiteMemory::new(config), SiteMemory::new(config));
+    let now = Instant::from_nanos(1_800_000_000_000_000_000);
+    for (network, times) in [("192.0.2.0/24", 1), ("198.51.100.0/24", 3), ("2001:db8::/48", 30)] {
+        let report = SiteReport {
+            network: network.parse().unwrap(),
+            reporter: Reporter(1),
+            window: 200_000,
+            rate: Some(Rate::from_bps(20_000_000)),
+            min_rtt: Some(Duration::from_millis(80)),
+            sent: 100,
+            lost: 1,
+            bound: Bound::Loss,
+        };
+        (0..times).for_each(|_| told.report(now, &report));
+    }
+    let mut bytes = Vec::new();
+    told.records().for_each(|record| encode(&record, &mut bytes));
+    let mut rest = &bytes[..];
+    while !rest.is_empty() {
+        read.merge(&decode(&mut rest).unwrap());
+    }
+    for address in ["192.0.2.1", "198.51.100.1", "2001:db8::1", "203.0.113.1"] {
+        let address = address.parse().unwrap();
+        let estimates = [&told, &read].map(|memory| memory.estimate(now, address, None));
+        assert!(estimates[0].is_some());
+        assert_eq!(estimates[0], estimates[1], "{address}");
+    }
 }

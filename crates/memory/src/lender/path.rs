@@ -138,10 +138,10 @@ impl ProvenPath {
         self.fallbacks_in_row > 1
     }
 
-    /// True if what is remembered is a window alone: nothing has ended slow start, nor cost a warm start its window. Then a
-    /// small window says that transfers were short (`has_shown_no_width`).
-    pub const fn has_shown_no_width(&self) -> bool {
-        self.ssthresh == 0 && self.fallbacks_in_row == 0
+    /// Something is known of how much the path takes: slow start has ended there, or a warm start has lost something. A window
+    /// without is what was needed, and no bound.
+    pub const fn has_lost(&self) -> bool {
+        self.ssthresh > 0 || self.fallbacks_in_row > 0
     }
 
     /// The smoothed round trip when the window was learnt.

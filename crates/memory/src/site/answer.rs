@@ -3,10 +3,10 @@
 use super::change::discount_before_change;
 use super::codes::{rate_of, rtt_of};
 use super::estimate::{EstimateSource, SiteEstimate};
-use super::kept::{AHEAD, TICK_SECONDS, Tick};
+use super::kept::{AHEAD, Tick};
 use super::prefix::Prefix;
 use super::store::EntryKey;
-use super::survival::{Counted, Hazards, Weighted};
+use super::survival::{Counted, Hazards, SampleOrder, Weighted};
 use super::{SiteConfig, SiteMemory};
 use std::net::IpAddr;
 use units::{Duration, Rate};
@@ -132,7 +132,7 @@ impl<'a> Question<'a> {
     /// that count as its own.
     fn heard(&self, prefix: Prefix, without: Option<&Heard>) -> Heard {
         let without = without.map(|own| own.prefix.label());
-        let mut samples = Vec::new();
+        let mut orders = Vec::new();
         for origin in self.memory.origins.places() {
             let Some((heard, places)) = self.memory.places(EntryKey { prefix, origin }) else {
                 continue;
@@ -141,26 +141,17 @@ impl<'a> Question<'a> {
                 continue;
             }
             let since = self.now.0.saturating_sub(heard.0);
-            for place in places.iter().filter(|place| !place.is_free()) {
-                if without == Some(place.network) {
-                    continue;
-                }
-                let age = f64::from(since + place.age_at(heard)) * TICK_SECONDS;
-                if age <= self.config.max_age.as_secs_f64() {
-                    samples.push(Weighted {
-                        window: place.window,
-                        rate: place.rate,
-                        rtt: place.rtt,
-                        loss: place.is_loss(),
-                        reporter: place.reporter(),
-                        weight: (-age / self.config.half_life.as_secs_f64()).exp2(),
-                        age,
-                    });
-                }
-            }
+            orders.reserve(places.len());
+            let counting =
+                places.iter().filter(|place| !place.is_free() && without != Some(place.network));
+            orders
+                .extend(counting.map(|place| SampleOrder::of(place, since + place.age_at(heard))));
         }
         // Sums of floats depend on the order, and answers shall not.
-        samples.sort_unstable_by_key(Weighted::order);
+        orders.sort_unstable();
+        let ageing = &self.memory.ageing;
+        let mut samples: Vec<_> =
+            orders.into_iter().map_while(|order| order.weighted(ageing)).collect();
         if prefix.is_network() {
             discount_before_change(&mut samples);
         }
@@ -170,11 +161,15 @@ impl<'a> Question<'a> {
 
     /// Lowers the weight of each reporter that has more than its part.
     fn cap_reporters(&self, samples: &mut [Weighted]) {
-        let mut weights = [0.0; 128];
+        let (mut weights, mut reporters) = ([0.0; 128], 0_u128);
         for sample in samples.iter() {
             weights[usize::from(sample.reporter)] += sample.weight;
+            reporters |= 1 << sample.reporter;
         }
-        let all: f64 = weights.iter().sum();
+        if reporters.is_power_of_two() || samples.is_empty() {
+            return;
+        }
+        let all: f64 = members(reporters).map(|reporter| weights[reporter]).sum();
         for sample in samples {
             let own = weights[usize::from(sample.reporter)];
             let others = all - own;
@@ -184,6 +179,15 @@ impl<'a> Question<'a> {
             }
         }
     }
+}
+
+/// The numbers whose bits are set, in their order.
+fn members(mut bits: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let next = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (next < u128::BITS).then_some(next as usize)
+    })
 }
 
 /// What samples say of rate and round trip.

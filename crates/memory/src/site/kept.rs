@@ -141,20 +141,25 @@ impl Samples<'_> {
         }
     }
 
-    /// The place that a sample of `reporter` gets when none is free, and the age of what is there.
+    /// The place that a sample of `reporter` gets when none is free, and the age of what is there. Every report of a busy
+    /// network asks, so both passes are plain loops.
     fn surplus(&self, reporter: u8) -> (usize, Option<u32>) {
-        let mut held = [0_u8; 128];
+        let (mut held, mut most) = ([0_u8; 128], 0);
         for place in self.places.iter() {
-            held[usize::from(place.reporter())] += 1;
+            let count = &mut held[usize::from(place.reporter())];
+            *count += 1;
+            most = most.max(*count);
         }
-        let most = held.iter().copied().max().unwrap_or(0);
-        let own = held[usize::from(reporter)];
-        let may_go = |place: &KeptSample| match own == most {
-            true => place.reporter() == reporter,
-            false => held[usize::from(place.reporter())] == most,
-        };
-        let of_these = self.places.iter().enumerate().filter(|(_, place)| may_go(place));
-        let oldest = of_these.max_by_key(|(_, place)| place.age_at(*self.heard));
-        oldest.map_or((0, None), |(i, place)| (i, Some(place.age_at(*self.heard))))
+        let has_most = held[usize::from(reporter)] == most;
+        let mut oldest = (0, None);
+        for (i, place) in self.places.iter().enumerate() {
+            let who = place.reporter();
+            let may_go = if has_most { who == reporter } else { held[usize::from(who)] == most };
+            let age = Some(place.age_at(*self.heard));
+            if may_go && age >= oldest.1 {
+                oldest = (i, age);
+            }
+        }
+        oldest
     }
 }

@@ -9,6 +9,7 @@
 //! Bounded, without I/O, clock or randomness. What of it outlives a restart, or goes to other
 //! gateways of the site, are [`SiteRecord`]s.
 
+mod ageing;
 mod answer;
 mod change;
 mod codes;
@@ -28,13 +29,14 @@ pub use estimate::{EstimateSource, SiteEstimate};
 pub use record::{SiteNetwork, SiteRecord};
 pub use report::{Reporter, SiteReport};
 
+use ageing::Ageing;
 use answer::Question;
 use ipnet::IpNet;
 use kept::{KeptSample, Tick};
 use origins::Origins;
 use prefix::Prefix;
 use std::net::IpAddr;
-use store::{Entry, EntryKey, Store};
+use store::{Entry, EntryKey, HashedKey, Store};
 use units::Instant;
 
 /// Samples kept of a network.
@@ -53,6 +55,7 @@ pub struct SiteMemory {
     few: Store<FEW>,
     many: Store<MANY>,
     origins: Origins,
+    ageing: Ageing,
 }
 
 impl SiteMemory {
@@ -62,6 +65,7 @@ impl SiteMemory {
             few: Store::new(config.max_networks, config.seed),
             many: Store::new(config.max_busy, config.seed),
             origins: Origins::new(config.origin),
+            ageing: Ageing::new(&config),
             config,
         }
     }
@@ -139,7 +143,7 @@ impl SiteMemory {
         let Some(network) = Prefix::of_report(network) else { return Vec::new() };
         let prefixes = [network].into_iter().chain(network.halves()).chain([Prefix::SITE]);
         let record = |prefix| {
-            let key = EntryKey { prefix, origin: Origins::OWN };
+            let key = self.sought(EntryKey { prefix, origin: Origins::OWN });
             let few = self.few.get(key).map(|entry| SiteRecord::of(entry, &self.origins));
             few.or_else(|| self.many.get(key).map(|entry| SiteRecord::of(entry, &self.origins)))
         };
@@ -166,10 +170,20 @@ impl SiteMemory {
         true
     }
 
+    /// Makes room for so many prefixes, of which [`Self::merge`] is about to be told.
+    pub fn expect(&mut self, prefixes: usize) {
+        self.few.reserve(prefixes);
+    }
+
+    fn sought(&self, key: EntryKey) -> HashedKey {
+        HashedKey::new(self.config.seed, key)
+    }
+
     /// Takes a sample of a prefix in. Answers how many that makes, from 1.
     fn insert(&mut self, prefix: Prefix, at: Tick, sample: KeptSample) -> u32 {
         let key = EntryKey { prefix, origin: Origins::OWN };
-        if let Some(entry) = self.few.get_mut(key) {
+        let sought = self.sought(key);
+        if let Some(entry) = self.few.get_mut(sought) {
             let before = *entry;
             let replaced = entry.insert(at, sample);
             let count = entry.sequence;
@@ -181,7 +195,7 @@ impl SiteMemory {
             }
             return count;
         }
-        if let Some(entry) = self.many.get_mut(key) {
+        if let Some(entry) = self.many.get_mut(sought) {
             entry.insert(at, sample);
             return entry.sequence;
         }
@@ -208,12 +222,14 @@ impl SiteMemory {
     }
 
     fn version(&self, key: EntryKey) -> Option<(u32, u32)> {
+        let key = self.sought(key);
         let few = self.few.get(key).map(|entry| (entry.heard.0, entry.sequence));
         few.or_else(|| self.many.get(key).map(|entry| (entry.heard.0, entry.sequence)))
     }
 
     /// What one gateway has heard of a prefix.
     fn places(&self, key: EntryKey) -> Option<(Tick, &[KeptSample])> {
+        let key = self.sought(key);
         let few = self.few.get(key).map(|entry| (entry.heard, &entry.places[..]));
         few.or_else(|| self.many.get(key).map(|entry| (entry.heard, &entry.places[..])))
     }

@@ -50,6 +50,9 @@ impl SiteNetwork {
 }
 
 impl SiteRecord {
+    /// Bytes of a sample.
+    pub const SAMPLE_BYTES: usize = KeptSample::BYTES;
+
     pub(super) fn of<const N: usize>(entry: &Entry<N>, origins: &Origins) -> Self {
         let key = entry.key();
         let kept = entry.places.iter().filter(|place| !place.is_free());
@@ -81,9 +84,11 @@ impl SiteRecord {
         let mut entry = Entry::new(key);
         (entry.heard, entry.sequence) = (Tick(self.heard), self.sequence);
         let (samples, _) = self.samples.as_chunks::<{ KeptSample::BYTES }>();
-        let samples: Vec<_> =
-            samples.iter().take(MOST).map(|bytes| KeptSample::from_bytes(*bytes)).collect();
-        entry.fill(&samples);
+        let mut kept = [KeptSample::default(); MOST];
+        for (place, bytes) in kept.iter_mut().zip(samples) {
+            *place = KeptSample::from_bytes(*bytes);
+        }
+        entry.fill(&kept);
         entry
     }
 }

@@ -5,6 +5,7 @@
 //! goes round (as in the CLOCK of page replacement): of the next few entries the one that was not
 //! heard of for longest goes.
 
+use super::MANY;
 use super::kept::{KeptSample, Samples, Tick};
 use super::prefix::Prefix;
 use hashbrown::HashTable;
@@ -22,6 +23,20 @@ pub(super) struct EntryKey {
     pub(super) prefix: Prefix,
     /// Place of the gateway in the list of those known.
     pub(super) origin: u8,
+}
+
+/// A key with its hash, which all tables of a site share: a search in a second one takes no other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HashedKey {
+    key: EntryKey,
+    hash: u64,
+}
+
+impl HashedKey {
+    /// What tables with this seed are searched for.
+    pub(super) fn new(seed: u64, key: EntryKey) -> Self {
+        Self { key, hash: hash(seed, key) }
+    }
 }
 
 /// What is kept of a prefix.
@@ -66,13 +81,19 @@ impl<const N: usize> Entry<N> {
         resized
     }
 
-    /// Keeps the newest of `samples`, which are as old as `heard` says.
+    /// Keeps the newest of `samples`, which are as old as `heard` says. Of more than [`MANY`] it sees the first ones.
     pub(super) fn fill(&mut self, samples: &[KeptSample]) {
-        let mut kept: Vec<_> = samples.iter().filter(|place| !place.is_free()).copied().collect();
+        let (mut all, mut count) = ([KeptSample::default(); MANY], 0);
+        let taken = samples.iter().filter(|place| !place.is_free());
+        for (place, sample) in all.iter_mut().zip(taken) {
+            *place = *sample;
+            count += 1;
+        }
+        let kept = &mut all[..count];
         kept.sort_by_key(|place| place.age_at(self.heard));
         self.places = [KeptSample::default(); N];
         for (place, sample) in self.places.iter_mut().zip(kept) {
-            *place = sample;
+            *place = *sample;
         }
     }
 }
@@ -100,18 +121,26 @@ impl<const N: usize> Store<N> {
         self.len
     }
 
-    pub(super) fn get(&self, key: EntryKey) -> Option<&Entry<N>> {
+    /// Makes room for so many more, so that what finds them is not made anew again and again.
+    pub(super) fn reserve(&mut self, more: usize) {
+        let (pages, seed) = (&self.pages, self.seed);
+        let more = more.min(self.limit.saturating_sub(self.len));
+        self.index.reserve(more, |place| hash_at(pages, seed, *place));
+    }
+
+    pub(super) fn get(&self, key: HashedKey) -> Option<&Entry<N>> {
         Some(self.at(self.find(key)?))
     }
 
-    pub(super) fn get_mut(&mut self, key: EntryKey) -> Option<&mut Entry<N>> {
+    pub(super) fn get_mut(&mut self, key: HashedKey) -> Option<&mut Entry<N>> {
         let place = self.find(key)?;
         Some(self.at_mut(place))
     }
 
     /// Puts a new entry in. Answers the one that had to go for it.
     pub(super) fn put(&mut self, entry: Entry<N>) -> Option<Entry<N>> {
-        if let Some(place) = self.find(entry.key()) {
+        let sought = HashedKey::new(self.seed, entry.key());
+        if let Some(place) = self.find(sought) {
             *self.at_mut(place) = entry;
             return None;
         }
@@ -122,10 +151,9 @@ impl<const N: usize> Store<N> {
         }
         self.pages[place / PAGE].push(entry);
         self.len += 1;
-        let hash = hash(self.seed, entry.key());
         let (pages, seed) = (&self.pages, self.seed);
         let rehash = |place: &u32| hash_at(pages, seed, *place);
-        self.index.insert_unique(hash, place as u32, rehash);
+        self.index.insert_unique(sought.hash, place as u32, rehash);
         gone
     }
 
@@ -171,8 +199,8 @@ impl<const N: usize> Store<N> {
         self.at(oldest).key()
     }
 
-    fn find(&self, key: EntryKey) -> Option<usize> {
-        let found = self.index.find(hash(self.seed, key), |place| self.key_at(*place) == key);
+    fn find(&self, sought: HashedKey) -> Option<usize> {
+        let found = self.index.find(sought.hash, |place| self.key_at(*place) == sought.key);
         found.map(|place| *place as usize)
     }
 

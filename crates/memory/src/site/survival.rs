@@ -7,7 +7,9 @@
 //! few samples reached a step, what is known of the covering prefix or of the site counts as so many
 //! samples more (the beta process of Hjort 1990), so an answer never hangs on one sample.
 
+use super::ageing::{Ageing, seconds};
 use super::codes::{rate_of, rtt_of, window_code, window_of};
+use super::kept::KeptSample;
 
 /// Steps of the survival function: two codes each, eight to an octave.
 pub(super) const STEPS: usize = 128;
@@ -41,11 +43,28 @@ impl Weighted {
         let (Some(rate), Some(rtt)) = (rate_of(self.rate), rtt_of(self.rtt)) else { return false };
         (rate.bytes_in(rtt) as f64) < QUEUED * window_of(self.window) as f64
     }
+}
 
-    /// An order of samples.
-    pub(super) fn order(&self) -> (u64, [u8; 5]) {
-        let Self { window, rate, rtt, loss, reporter, .. } = *self;
-        (self.age.to_bits(), [window, rate, rtt, loss.into(), reporter])
+/// A sample, as a number by which samples are put in order: the newest first, and what else it says behind its age. Sorting
+/// numbers takes a fifth of what sorting samples takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SampleOrder(u64);
+
+impl SampleOrder {
+    /// Of a sample that is so old, in steps of time.
+    pub(super) fn of(place: &KeptSample, age: u32) -> Self {
+        let [low, high] = (age.min(u16::MAX.into()) as u16).to_le_bytes();
+        let KeptSample { window, rate, rtt, .. } = *place;
+        let loss = place.is_loss().into();
+        Self(u64::from_le_bytes([place.reporter(), loss, rtt, rate, window, low, high, 0]))
+    }
+
+    /// What it weighs; `None` if it is too old.
+    pub(super) fn weighted(self, ageing: &Ageing) -> Option<Weighted> {
+        let [reporter, loss, rtt, rate, window, low, high, _] = self.0.to_le_bytes();
+        let age = u16::from_le_bytes([low, high]).into();
+        let weight = ageing.weight(age)?;
+        Some(Weighted { window, rate, rtt, loss: loss > 0, reporter, weight, age: seconds(age) })
     }
 }
 

@@ -8,6 +8,7 @@ mod attended;
 mod bucket;
 mod control;
 mod epochs;
+mod folded;
 mod learning;
 mod observed;
 mod pacer;
@@ -103,6 +104,8 @@ struct WindowUsage {
     /// `sent_total` when the current round began.
     round_end: u64,
 }
+
+fold::state!(WindowUsage { max_in_flight, limited, round_end; validate });
 
 impl Path {
     /// A path that begins with the initial window of `config`.

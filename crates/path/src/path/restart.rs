@@ -8,12 +8,14 @@ use policy::window::Cause;
 use units::{Duration, Instant};
 
 /// A path with nothing in flight, as a few numbers: of one that is rebuilt from a capture.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ParkedPath {
     cwnd: u64,
     ssthresh: u64,
     last_sent: Option<Instant>,
 }
+
+fold::state!(ParkedPath { cwnd, ssthresh, last_sent });
 
 impl Path {
     /// As a few numbers.

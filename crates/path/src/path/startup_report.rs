@@ -1,5 +1,6 @@
 //! How a path's first start-up went, for whoever compares start-ups.
 
+use fold::{Foldable, Folding};
 use units::Instant;
 
 /// What ended a start-up.
@@ -17,6 +18,8 @@ pub enum StartUpExit {
     /// It took back what it had sent.
     Retreat,
 }
+
+fold::choices!(StartUpExit { Completed, Loss, Timeout, Ecn, Retreat });
 
 impl StartUpExit {
     /// A short name for tables.
@@ -48,12 +51,22 @@ pub struct StartUpReport {
     pub acked: u64,
 }
 
+impl Foldable for StartUpReport {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        let Self { ended_at, exit, segments, retransmitted, acked } = self;
+        folding.each(ended_at).option(exit, || StartUpExit::Completed);
+        folding.each(segments).each(retransmitted).each(acked);
+    }
+}
+
 /// Writes the report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StartUpMeter {
     report: StartUpReport,
     stage: Stage,
 }
+
+fold::state!(StartUpMeter { report, stage });
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
@@ -65,6 +78,22 @@ enum Stage {
         until: u64,
     },
     Closed,
+}
+
+impl Foldable for Stage {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        let (mut number, mut until) = match *self {
+            Self::UnderWay => (0_u8, 0),
+            Self::Draining { until } => (1, until),
+            Self::Closed => (2, 0),
+        };
+        folding.each(&mut number).each(&mut until);
+        *self = match number {
+            0 => Self::UnderWay,
+            1 => Self::Draining { until },
+            _ => Self::Closed,
+        };
+    }
 }
 
 impl StartUpMeter {

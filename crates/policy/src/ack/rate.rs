@@ -21,6 +21,8 @@ pub enum Episode {
     Timeout,
 }
 
+fold::choices!(Episode { None, FastRecovery, Timeout });
+
 /// One sample of the delivery rate (§3.3, `rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
@@ -60,13 +62,15 @@ pub struct Delivery {
 }
 
 /// What a segment takes along (§3.2, `P.*`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryMark {
     first_sent: Instant,
     delivered_at: Instant,
     delivered: u64,
     app_limited: bool,
 }
+
+fold::state!(DeliveryMark { first_sent, delivered_at, delivered, app_limited });
 
 /// What an ACK says to the meter.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +98,16 @@ pub struct DeliveryMeter {
     /// The repairing under way began with a timeout.
     timed_out: bool,
 }
+
+fold::state!(DeliveryMeter {
+    total,
+    delivered_at,
+    first_sent,
+    limited_until,
+    total_lost,
+    resumed,
+    timed_out
+});
 
 impl Default for DeliveryMeter {
     /// The SYN counts as delivered.
@@ -219,6 +233,8 @@ pub struct DeliveryMarks {
     /// Losses on the connection's scoreboard that the path was told of.
     pub lost_told: u64,
 }
+
+fold::state!(DeliveryMarks { marks, lost_told });
 
 impl DeliveryMarks {
     /// A segment leaves in place `order`.

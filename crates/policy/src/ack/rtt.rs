@@ -5,6 +5,7 @@
 
 use crate::config::{RtoConfig, RtoFloor, TickCount};
 use arith::rtt::{Estimator, LinuxEstimator};
+use fold::{Foldable, Folding};
 use segment::receiver::SenderTiming;
 use units::{Duration, Instant};
 
@@ -24,10 +25,22 @@ pub struct RttEstimator {
     min_rtt: Duration,
 }
 
+fold::state!(RttEstimator { smoothing, base_rto, bounded_rto, srtt, min_rtt; config });
+
 #[derive(Clone, Copy, Debug)]
 enum Smoothing {
     Jacobson(Estimator),
     Linux(LinuxEstimator),
+}
+
+/// Which of the two it is, the configuration says.
+impl Foldable for Smoothing {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        match self {
+            Self::Jacobson(estimator) => estimator.fold(folding),
+            Self::Linux(estimator) => estimator.fold(folding),
+        }
+    }
 }
 
 impl RttEstimator {

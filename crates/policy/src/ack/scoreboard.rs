@@ -5,11 +5,12 @@
 //! Four running sums answer how much is in flight (`pipe` of RFC 6675 §3) without a walk; a list of
 //! merged SACK ranges makes a repeated SACK block cost nothing.
 
+use fold::{Foldable, Folding};
 use std::collections::VecDeque;
 use units::Instant;
 
 /// One segment that was sent and is not yet cumulatively acknowledged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SentSegment {
     /// Offset of its first byte.
     pub start: u64,
@@ -66,6 +67,17 @@ impl SentSegment {
     /// Sent more than once, so an ACK for it is ambiguous (Karn & Partridge 1987).
     pub const fn was_retransmitted(&self) -> bool {
         self.retransmissions > 0
+    }
+
+    /// Mostly it is as long as the one before it, and left next.
+    fn fold_behind(&mut self, before: &Self, folding: &mut Folding<'_>) {
+        let Self { start, len, marks, retransmissions, sent_at, order } = self;
+        let mut length = u64::from(*len);
+        folding.near(start, before.end());
+        folding.near(&mut length, before.len.into());
+        folding.near(order, before.order.wrapping_add(1));
+        folding.each(sent_at).each(marks).each(retransmissions);
+        *len = length as u32;
     }
 }
 
@@ -125,6 +137,32 @@ pub struct Scoreboard {
     /// No segment before this offset is lost and waiting to be sent again.
     lost_hint: u64,
     losses: u64,
+}
+
+impl Foldable for Scoreboard {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        let Self {
+            segments,
+            sacked_ranges,
+            outstanding,
+            sacked,
+            lost,
+            again,
+            lost_beneath_sacks,
+            lost_hint,
+            losses,
+        } = self;
+        let mut count = segments.len();
+        folding.each(&mut count);
+        segments.resize(count, SentSegment::default());
+        let mut before = SentSegment::default();
+        for segment in segments {
+            segment.fold_behind(&before, folding);
+            before = *segment;
+        }
+        folding.each(sacked_ranges).each(outstanding).each(sacked).each(lost).each(again);
+        folding.each(lost_beneath_sacks).each(lost_hint).each(losses);
+    }
 }
 
 impl Scoreboard {

@@ -86,6 +86,28 @@ pub struct Model {
     probing_up: bool,
 }
 
+fold::state!(Model {
+    max_bw,
+    policer,
+    rounds,
+    round_ends,
+    round_begun,
+    trips,
+    aggregation,
+    repair,
+    resumed,
+    rtt_known,
+    full,
+    probing_up
+});
+
+impl Default for Model {
+    /// Nothing is known.
+    fn default() -> Self {
+        Self::unknown()
+    }
+}
+
 impl Model {
     /// Begins at `now` with what the handshake has told; the path is paced from now on.
     pub(crate) fn new(window: &mut Window, rtt: &RttEstimator, now: Instant) -> Self {

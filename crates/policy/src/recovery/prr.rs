@@ -7,13 +7,15 @@
 use arith::prr::{PrrAck, quota};
 
 /// The glide of one fast recovery.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Prr {
     prior_cwnd: u64,
     delivered: u64,
     sent: u64,
     last: Option<PrrAck>,
 }
+
+fold::state!(Prr { prior_cwnd, delivered, sent, last });
 
 impl Prr {
     /// Recovery begins at a window of `prior_cwnd` bytes.

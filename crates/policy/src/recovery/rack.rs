@@ -25,6 +25,8 @@ mod states;
 mod tail_probe;
 mod undo;
 
+pub use tail_probe::ProbeWait;
+
 use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
@@ -33,6 +35,7 @@ use super::{
 };
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make, Parameter};
+use fold::{Foldable, Folding};
 use detect::{Detector, Verdict};
 use frto::FRto;
 use reordering::Reordering;
@@ -48,13 +51,22 @@ pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
     Make::Alone(|setup| {
         let right_edge = setup.get(&LIMITED_TRANSMIT) == LimitedTransmit::RightEdge;
         let rack = RackTlp::new(setup.config.rto.min).with_right_edge(right_edge);
-        Box::new(RackTlp { probes: setup.get(&TAIL_PROBES), ..rack })
+        let (probes, probe_wait) = (setup.get(&TAIL_PROBES), setup.get(&PROBE_WAIT));
+        Box::new(RackTlp { probes, probe_wait, ..rack })
     }),
 )
-.with(&[&LIMITED_TRANSMIT, &TAIL_PROBES])
+.with(&[&LIMITED_TRANSMIT, &TAIL_PROBES, &PROBE_WAIT])
 .implying(Implied::SACK);
 
 static TAIL_PROBES: Parameter<bool> = Parameter::switch("tlp", "on", "rack: tail-loss probes");
+
+/// How long nothing is heard before a tail-loss probe is sent.
+pub static PROBE_WAIT: Parameter<ProbeWait> = Parameter::choice(
+    "tlp_wait",
+    &[("2rtt", ProbeWait::TwoRoundTrips), ("1.5rtt", ProbeWait::OneAndHalf)],
+    "2rtt",
+    "rack: round trips without an answer before a tail-loss probe",
+);
 
 /// Waited beyond the reordering window, for the sender's own timers.
 const TIMER_SLACK: Duration = Duration::from_millis(2);
@@ -72,12 +84,17 @@ enum State {
     Loss,
 }
 
+fold::choices!(State { Open, Disorder, Recovery, Loss });
+
 /// What the policy's timer is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Timer {
+    #[default]
     Reordering,
     Probe,
 }
+
+fold::choices!(Timer { Reordering, Probe });
 
 /// RACK-TLP with PRR, F-RTO and undo; one value per connection.
 #[derive(Clone, Debug)]
@@ -85,6 +102,7 @@ pub struct RackTlp {
     delayed_ack: Duration,
     /// Tail-loss probes are sent.
     probes: bool,
+    probe_wait: ProbeWait,
     state: State,
     /// `snd_nxt` when the state was entered.
     high: u64,
@@ -108,6 +126,8 @@ pub struct RackTlp {
     overtaken: u32,
 }
 
+fold::state!(RackTlp { state, high, highest_sacked, detector, reordering, undo, probe, frto, prr, timeouts, hold, timer, segments_out, head_sent_at, duplicates, overtaken; delayed_ack, probes });
+
 impl RackTlp {
     /// A new connection's recovery. `delayed_ack` is allowed for the peer's ACK of a single
     /// segment before a probe is sent; Linux takes its minimum retransmission timeout, 200 ms.
@@ -115,6 +135,7 @@ impl RackTlp {
         Self {
             delayed_ack,
             probes: true,
+            probe_wait: ProbeWait::TwoRoundTrips,
             state: State::Open,
             high: 0,
             highest_sacked: 0,
@@ -255,7 +276,8 @@ impl RackTlp {
     fn arm_probe(&mut self, now: Instant, srtt: Duration, bound: Duration) {
         if self.state == State::Open && !srtt.is_zero() && self.probes {
             let single = self.segments_out == 1;
-            let timeout = TailProbe::timeout(srtt, single, self.delayed_ack, bound);
+            let wait = self.probe_wait.of(srtt);
+            let timeout = TailProbe::timeout(wait, single, self.delayed_ack, bound);
             self.timer = Some((now + timeout, Timer::Probe));
         }
     }
@@ -430,6 +452,10 @@ impl LossRecovery for RackTlp {
 
     fn recovery_point(&self) -> Option<u64> {
         matches!(self.state, State::Recovery | State::Loss).then_some(self.high)
+    }
+
+    fn fold_state(&mut self, folding: &mut Folding<'_>) {
+        self.fold(folding);
     }
 }
 

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::ack::AckInfo;
 use crate::registry::Make;
+use fold::{Foldable, Folding};
 use units::Instant;
 
 /// Fast recovery until the first new ACK.
@@ -34,6 +35,8 @@ pub struct RenoRecovery {
     timed_out: u64,
 }
 
+fold::state!(RenoRecovery { dup, overtaken, fast, timed_out });
+
 /// State of fast recovery without SACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FastRecovery {
@@ -42,6 +45,8 @@ pub(super) struct FastRecovery {
     /// The retransmission that may go whatever the window says is still to be sent.
     pub(super) forced: bool,
 }
+
+fold::state!(FastRecovery { left_network, forced });
 
 impl FastRecovery {
     /// Enters on the third duplicate: three segments have left, the first one goes again.
@@ -178,5 +183,9 @@ impl LossRecovery for RenoRecovery {
 
     fn recovery_point(&self) -> Option<u64> {
         self.fast.as_ref().map(|_| self.dup.recover)
+    }
+
+    fn fold_state(&mut self, folding: &mut Folding<'_>) {
+        self.fold(folding);
     }
 }

@@ -8,6 +8,7 @@ use super::{Phase, SlowStart, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
+use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// Slow start with a threshold from a packet pair.
@@ -44,6 +45,8 @@ pub struct Hoe {
     rtt: Option<Duration>,
     second_at: Instant,
 }
+
+fold::state!(Hoe { acks, rtt, second_at; pair });
 
 impl Hoe {
     /// Counts what the pair brought as `pair` says.
@@ -87,4 +90,8 @@ impl StartUp for Hoe {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
+
+    fn fold_state(&mut self, folding: &mut Folding<'_>) {
+        self.fold(folding);
+    }
 }

@@ -10,6 +10,7 @@ use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
+use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// HyStart.
@@ -49,6 +50,8 @@ pub struct HyStart {
     ignores_trains: bool,
 }
 
+fold::state!(HyStart { found, min_delay, round, last_now, last_sent, ignores_trains });
+
 /// One round trip under observation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
@@ -59,6 +62,8 @@ struct Round {
     min_delay: Option<Duration>,
     samples: u32,
 }
+
+fold::state!(Round { begin, end, last_in_train, min_delay, samples });
 
 impl StartUp for HyStart {
     /// A timeout begins afresh; after idling what was found still holds.
@@ -87,6 +92,10 @@ impl StartUp for HyStart {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
+
+    fn fold_state(&mut self, folding: &mut Folding<'_>) {
+        self.fold(folding);
+    }
 }
 
 impl HyStart {

@@ -5,6 +5,7 @@ use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
 use arith::window::slow_start;
+use fold::Folding;
 
 /// Slow start.
 pub static SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
@@ -41,6 +42,9 @@ impl StartUp for SlowStart {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
+
+    /// It has no state.
+    fn fold_state(&mut self, _: &mut Folding<'_>) {}
 }
 
 /// Slow start as Linux counts (`tcp_slow_start`): an ACK adds every segment it touches (RFC 3465 without
@@ -63,6 +67,9 @@ impl StartUp for LinuxSlowStart {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
+
+    /// It has no state.
+    fn fold_state(&mut self, _: &mut Folding<'_>) {}
 }
 
 /// Grows by the segments the ACK touches, whatever their number, up to `ssthresh`.

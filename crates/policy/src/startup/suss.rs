@@ -15,6 +15,7 @@ use crate::registry::values::positive;
 use crate::registry::{Make, Parameter};
 use crate::send_plan::{Lead, SendPlan};
 use crate::window::{Cause, Window};
+use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// SUSS.
@@ -53,6 +54,13 @@ pub struct Suss {
     red_until: Option<u64>,
 }
 
+impl Foldable for Suss {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        let Self { most: _, hystart, state, sent, red_until } = self;
+        folding.each(hystart).option(state, || State::new(0)).each(sent).each(red_until);
+    }
+}
+
 /// What is known of the flights so far. Offsets count what the path sends, bytes.
 #[derive(Clone, Copy, Debug)]
 struct State {
@@ -80,6 +88,8 @@ struct State {
     cap: Option<u64>,
 }
 
+fold::state!(State { initial_window, round, head, tail, begun, last_in_train, blue, blue_acked, last_train, fills, filled, min_rtt, min_in_round, round_min, cap });
+
 /// Which part of a flight ACKs are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blue {
@@ -88,6 +98,8 @@ enum Blue {
     Last,
     No,
 }
+
+fold::choices!(Blue { Yes, Last, No });
 
 impl State {
     fn new(initial_window: u64) -> Self {
@@ -324,5 +336,9 @@ impl StartUp for Suss {
             window.set_ssthresh(u64::try_from(ssthresh).unwrap_or(u64::MAX), window.last_cause());
         }
         self.end(window);
+    }
+
+    fn fold_state(&mut self, folding: &mut Folding<'_>) {
+        self.fold(folding);
     }
 }

@@ -8,12 +8,16 @@ use tcp::Flags;
 use units::Instant;
 
 /// Counts of one measured transfer, over all of its connections and both ends; or sums of these.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct CauseCounts {
     /// SYNs and SYN-ACKs sent again: a handshake that lost a packet.
     pub lost_syns: u64,
     /// Expiries of retransmission timers, those for SYNs among them.
     pub timeouts: u64,
+    /// Those of them that were not for SYNs: data or a FIN had waited too long.
+    pub data_timeouts: u64,
+    /// Seconds that timers ran before they expired, over all connections; what waits at the same time counts each time.
+    pub timeout_seconds: f64,
     /// Tail-loss probes sent.
     pub probes: u64,
     /// Segments sent again for whatever reason, SYNs and probes that repeat data among them.
@@ -27,6 +31,8 @@ impl std::ops::Add for CauseCounts {
         Self {
             lost_syns: self.lost_syns + other.lost_syns,
             timeouts: self.timeouts + other.timeouts,
+            data_timeouts: self.data_timeouts + other.data_timeouts,
+            timeout_seconds: self.timeout_seconds + other.timeout_seconds,
             probes: self.probes + other.probes,
             retransmitted: self.retransmitted + other.retransmitted,
         }
@@ -55,9 +61,16 @@ impl Resends {
     }
 
     /// With what the ends have counted.
-    pub(super) const fn with(&self, ends: EndCounts) -> CauseCounts {
-        let EndCounts { timeouts, probes } = ends;
-        CauseCounts { lost_syns: self.syns, timeouts, probes, retransmitted: self.segments }
+    pub(super) fn with(&self, ends: EndCounts) -> CauseCounts {
+        let EndCounts { timeouts, openings, waited, probes } = ends;
+        CauseCounts {
+            lost_syns: self.syns,
+            timeouts,
+            data_timeouts: timeouts - openings,
+            timeout_seconds: waited.as_secs_f64(),
+            probes,
+            retransmitted: self.segments,
+        }
     }
 }
 

@@ -132,7 +132,14 @@ mod tests {
             background: background.map(|(ms, _)| Duration::from_millis(ms)),
             background_packets: background.map_or(0, |_| 100),
             background_drops: background.map_or(0, |(_, drops)| drops),
-            causes: CauseCounts { lost_syns: 1, timeouts: 2, probes: 3, retransmitted: 4 },
+            causes: CauseCounts {
+                lost_syns: 1,
+                timeouts: 2,
+                data_timeouts: 1,
+                timeout_seconds: 0.25,
+                probes: 3,
+                retransmitted: 4,
+            },
         }
     }
 
@@ -202,7 +209,8 @@ mod tests {
         near(cell.harm_loss, 0.01);
         // 1.2 and 0.9 over 1 of a fair one.
         near(cell.harm_over_fair, 1.08f64.sqrt() - 1.0);
-        let CauseCounts { lost_syns, timeouts, probes, retransmitted } = cell.causes;
-        assert_eq!([lost_syns, timeouts, probes, retransmitted], [2, 4, 6, 8]);
+        let CauseCounts { lost_syns, timeouts, data_timeouts, timeout_seconds, .. } = cell.causes;
+        assert_eq!((lost_syns, timeouts, data_timeouts, timeout_seconds), (2, 4, 2, 0.5));
+        assert_eq!((cell.causes.probes, cell.causes.retransmitted), (6, 8));
     }
 }

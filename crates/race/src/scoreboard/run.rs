@@ -21,7 +21,7 @@ use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 
 /// What came of it. Durations count from the start of the transfer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TransferOutcome {
     /// Until its last byte had arrived; `None` if it had not within [`TIME_LIMIT`].
     pub completion: Option<Duration>,

@@ -1,5 +1,5 @@
 //! When a SYN or SYN-ACK goes again, where the scheme asks what is known of the path
-//! (`opening_timer=known`). The host knows: it sees other connections to the same destination open
+//! (`opening_timer=known`, `clients`). The host knows: it sees other connections to the same destination open
 //! (`host/openings.rs`), and a memory may have told the path.
 
 use super::timers::Deadline;
@@ -33,7 +33,11 @@ impl Connection {
 
     /// It hears, and tells others, how long answers take.
     pub(crate) fn asks_siblings(&self) -> bool {
-        self.config.opening_timer == OpeningTimer::Known
+        match self.config.opening_timer {
+            OpeningTimer::Initial => false,
+            OpeningTimer::Known => true,
+            OpeningTimer::KnownToClients => self.state != State::SynReceived,
+        }
     }
 
     /// SYNs that leave at once for its destination, of those that this host opens.

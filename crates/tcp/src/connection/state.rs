@@ -1,5 +1,7 @@
 //! Where a connection is, what it has counted, and how it ended.
 
+use units::Duration;
+
 /// States of RFC 9293 §3.3.2; LISTEN is the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -69,6 +71,10 @@ pub struct Stats {
     pub retransmitted_bytes: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Those of them that sent a SYN or SYN-ACK again.
+    pub opening_timeouts: u64,
+    /// How long they were waited for: from the last transmission of what was due to the timeout, summed.
+    pub timeout_wait: Duration,
     /// Entries into fast recovery (or, without one, fast retransmits).
     pub fast_retransmits: u64,
     /// Reductions undone because they were spurious.

@@ -169,8 +169,10 @@ impl Connection {
         if path.on_setback(Setback::Timeout { marked }) {
             return self.retreat(now, path);
         }
-        self.stats.timeouts += 1;
         let opening = self.snd_una == 0 && self.config.opening != Opening::OneWay;
+        self.stats.timeouts += 1;
+        self.stats.opening_timeouts += u64::from(opening);
+        self.stats.timeout_wait += now.saturating_since(sent_at);
         if self.timers.retries >= self.patience(opening, guard) {
             guard.counters.timed_out += 1;
             self.give_up();

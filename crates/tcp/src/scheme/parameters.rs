@@ -263,10 +263,14 @@ const GENERAL: &[SchemeParameter] = &[
     ),
     parameter!(
         "opening_timer",
-        "initial|known",
-        "when a SYN goes again: after rto_init; by what is known of round trips to the host, and by answers to other SYNs",
+        "initial|known|clients",
+        "when a SYN or SYN-ACK goes again: after rto_init; by what is known of round trips to the host, and by answers to others; SYNs alone by that",
         |r, v| {
-            let timers = [("initial", OpeningTimer::Initial), ("known", OpeningTimer::Known)];
+            let timers = [
+                ("initial", OpeningTimer::Initial),
+                ("known", OpeningTimer::Known),
+                ("clients", OpeningTimer::KnownToClients),
+            ];
             choose(v, &timers).map(|t| r.config.opening_timer = t)
         }
     ),

@@ -7,7 +7,7 @@ use crate::config::{
     RtoFloor,
 };
 use crate::congestion::{bbr::BBR, cubic::CUBIC, reno};
-use crate::recovery::rack::RACK_TLP;
+use crate::recovery::rack::{PROBE_WAIT, RACK_TLP};
 use crate::recovery::{Overtaken, RecoveryDescriptor};
 use crate::registry::ParameterValues;
 use crate::sharing::{Scheduling, Sharing, Tickets};
@@ -133,5 +133,6 @@ pub(super) fn headstart() -> Recipe {
     config.lost_initial_window = 4;
     config.rto.min = Duration::from_millis(20);
     config.receive.initial_window = 1_000_000;
+    recipe.set(&PROBE_WAIT, "1.5rtt");
     recipe
 }

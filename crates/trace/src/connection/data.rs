@@ -133,6 +133,7 @@ impl TracedConnection {
             let opened = self.opened.map(|opened| opened + lag);
             let model = with.config.models.of(self.ends[self.server].ip);
             self.halves[side].make_sender(model, terms, opened);
+            self.halves[side].host = self.server as u8;
         }
         let Some(sender) = &mut self.halves[side].sender else { return DataDigest::default() };
         sender.on_data(&SeenData {

@@ -3,6 +3,7 @@
 //! Here are its life and its ACKs; `data` has what data does, `predicted` the sender whose data is not captured.
 
 mod data;
+mod folded;
 mod predicted;
 
 use crate::config::EngineConfig;
@@ -16,6 +17,7 @@ use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
 use crate::vantage::{Place, Vantage};
 use capture::{Observed, TcpEnd};
+pub(crate) use folded::FoldedConnection;
 use segment::Flags;
 use units::{Duration, Instant};
 

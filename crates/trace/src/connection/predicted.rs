@@ -49,6 +49,7 @@ impl TracedConnection {
         let una = self.halves[1 - side].offset(segment.ack);
         self.halves[1 - side].reach(una);
         self.halves[1 - side].predict(model, terms, syn.as_ref(), opened);
+        self.halves[1 - side].host = self.server as u8;
     }
 
     /// An ACK for a sender that is predicted; a request with it.

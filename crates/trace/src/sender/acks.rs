@@ -3,6 +3,7 @@
 
 use super::{RebuiltSender, without_sack};
 use crate::kinds::SenderPhase;
+use fold::{Foldable, Folding};
 use path::MemberDelivery;
 use policy::ack::{AckInfo, AckProgress, AckSample};
 use policy::config::RttSampling;
@@ -16,6 +17,16 @@ use units::{Duration, Instant};
 pub(crate) struct SackOffsets {
     blocks: [(u64, u64); SackBlocks::MAX],
     count: u8,
+}
+
+impl Foldable for SackOffsets {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        folding.each(&mut self.count);
+        let count = usize::from(self.count).min(self.blocks.len());
+        for block in &mut self.blocks[..count] {
+            folding.each(block);
+        }
+    }
 }
 
 impl SackOffsets {
@@ -32,7 +43,7 @@ impl SackOffsets {
 }
 
 /// What an ACK says to a sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SenderAck {
     /// When it reaches the sender.
     pub(crate) at: Instant,
@@ -50,12 +61,16 @@ pub(crate) struct SenderAck {
     pub(crate) clock: Option<StampClock>,
 }
 
+fold::state!(SenderAck { at, una, window, bare, sack, echo, clock });
+
 /// How a sender's clock of timestamps is read: it showed a value at an instant, and counts milliseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StampClock {
     pub(crate) value: u32,
     pub(crate) at: Instant,
 }
+
+fold::state!(StampClock { value, at });
 
 impl StampClock {
     /// What it shows.
@@ -116,6 +131,7 @@ impl RebuiltSender {
             self.terms.sack = false;
             if self.recovery.needs_sack() {
                 self.recovery = without_sack();
+                self.lacks_sack = true;
             }
         }
     }

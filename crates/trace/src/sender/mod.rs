@@ -8,6 +8,7 @@
 mod acks;
 mod evidence;
 mod fit;
+mod folded;
 mod observed;
 mod parked;
 mod predicted;
@@ -35,7 +36,7 @@ use policy::recovery::{LossRecovery, RecoveryContext};
 use units::{Duration, Instant};
 
 /// What the SYNs agreed on, as far as it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Terms {
     /// Payload of a full segment.
     pub(crate) mss: u64,
@@ -44,6 +45,8 @@ pub(crate) struct Terms {
     pub(crate) sack_is_guess: bool,
     pub(crate) timestamps: bool,
 }
+
+fold::state!(Terms { mss, sack, sack_is_guess, timestamps });
 
 /// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
 const MOST_SYNS: u32 = 8;
@@ -55,6 +58,8 @@ const FINE_TICK: Duration = Duration::from_millis(10);
 pub(crate) struct RebuiltSender {
     path: Path,
     recovery: Box<dyn LossRecovery>,
+    /// It is [`without_sack`], in the place of the model's.
+    lacks_sack: bool,
     /// [`LossRecovery::recovering`], which is asked for several times a packet.
     is_recovering: bool,
     board: Scoreboard,
@@ -136,13 +141,15 @@ impl RebuiltSender {
         let mut path = model.scheme().path();
         path.set_mss(terms.mss);
         let mut recovery = model.scheme().recovery();
-        if !terms.sack && recovery.needs_sack() {
+        let lacks_sack = !terms.sack && recovery.needs_sack();
+        if lacks_sack {
             recovery = without_sack();
         }
         Self {
             path,
             is_recovering: recovery.recovering(),
             recovery,
+            lacks_sack,
             board: Scoreboard::default(),
             marks: None,
             terms,

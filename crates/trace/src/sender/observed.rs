@@ -181,6 +181,8 @@ impl RebuiltSender {
     /// More is missing than any window holds: the sender goes on behind it, as if all was acknowledged.
     fn jump_to(&mut self, offset: u64) {
         self.board = Scoreboard::default();
+        // They are of segments that are gone, and count their losses.
+        self.marks = None;
         self.una = offset;
         self.nxt = offset;
         self.rto_at = Instant::FAR_FUTURE;

@@ -10,7 +10,7 @@ use path::ParkedPath;
 use units::Duration;
 
 /// A parked sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ParkedSender {
     path: ParkedPath,
     terms: Terms,
@@ -22,6 +22,8 @@ pub(crate) struct ParkedSender {
     srtt: Duration,
     rttvar: Duration,
 }
+
+fold::state!(ParkedSender { path, terms, at, written, fin, window, max_window, srtt, rttvar });
 
 impl RebuiltSender {
     /// As a few numbers, if nothing is outstanding.

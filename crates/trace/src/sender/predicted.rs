@@ -11,6 +11,7 @@ use crate::kinds::Retransmission;
 use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
 use crate::transfer::{Passage, TransferMeter, TransferReport};
+use fold::{Foldable, Folding};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -50,6 +51,27 @@ enum Waiting {
     },
 }
 
+impl Default for Waiting {
+    /// None that waits.
+    fn default() -> Self {
+        Self::Request { at: Instant::ZERO, before: 0, bytes: 0 }
+    }
+}
+
+impl Foldable for Waiting {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        let mut is_ack = matches!(self, Self::Ack(_));
+        folding.each(&mut is_ack);
+        if folding.reads() && is_ack {
+            *self = Self::Ack(SenderAck::default());
+        }
+        match self {
+            Self::Ack(ack) => folding.each(ack),
+            Self::Request { at, before, bytes } => folding.each(at).each(before).each(bytes),
+        };
+    }
+}
+
 /// A sender that is predicted, and what it waits for.
 pub(crate) struct Predictor {
     waiting: VecDeque<Waiting>,
@@ -67,6 +89,8 @@ pub(crate) struct Predictor {
     /// The pacer lets the next segment go then.
     release: Option<Instant>,
 }
+
+fold::state!(Predictor { waiting, edges, requests, high, fin, clock, origin, release });
 
 impl Predictor {
     /// Of a stream whose number of offset 0 is `origin`.

@@ -27,7 +27,7 @@ const FINISHED_AT_ONCE: usize = 1024;
 /// [`TraceEngine`] on several threads. Its results are the same on any number of them.
 ///
 /// They differ from those of one [`TraceEngine`] where that looks at all connections at once: each shard has its part
-/// of [`EngineConfig::max_connections`], looks by itself for idle connections, and orders times by its own segments.
+/// of [`EngineConfig::max_connections`] and [`EngineConfig::max_unfolded`], looks by itself for idle connections, and orders times by its own segments.
 pub struct ShardedTraceEngine<S>(Runs<S>);
 
 /// Who runs the shards.
@@ -56,8 +56,10 @@ impl<S: TraceSink> ShardedTraceEngine<S> {
     /// # Errors
     /// If there are no more threads.
     pub fn new(config: &EngineConfig, sink: S, threads: usize) -> io::Result<Self> {
-        let most = config.max_connections.div_ceil(SHARDS);
-        let config = EngineConfig { max_connections: most, ..config.clone() };
+        let part = |limit: usize| limit.div_ceil(SHARDS);
+        let (max_connections, max_unfolded) =
+            (part(config.max_connections), part(config.max_unfolded));
+        let config = EngineConfig { max_connections, max_unfolded, ..config.clone() };
         if threads <= 1 {
             let shards = std::array::from_fn(|_| EnginePart::new(config.clone()));
             return Ok(Self(Runs::Here(Box::new(Here { shards, sink, numbers: 0 }))));

@@ -8,6 +8,7 @@ use super::shares::{TimeShare, TimeShares};
 use super::trail::WaitTrail;
 use super::train::AckTrains;
 use crate::kinds::{Retransmission, RetransmissionKind};
+use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// What passed: what ends a piece of time.
@@ -89,6 +90,18 @@ enum Wait {
     Done,
 }
 
+fold::choices!(Wait {
+    Opening,
+    Request,
+    Answer,
+    SlowStart,
+    Avoidance,
+    Repair,
+    ReceiverWindow,
+    Room,
+    Done
+});
+
 impl Wait {
     /// With an answer under way.
     const fn of(wait: SenderWait) -> Self {
@@ -132,6 +145,15 @@ struct OpenTransfer {
     has_pacing: bool,
     /// What the path carried meanwhile.
     trail: WaitTrail,
+}
+
+impl Foldable for OpenTransfer {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        let Self { report, room, done, answering, acked, paced, pacing, has_pacing, trail } = self;
+        folding.each(report).each(room).each(done).each(answering).each(acked);
+        folding.option(paced, || (Instant::ZERO, TimeShare::Path));
+        folding.each(pacing).each(has_pacing).each(trail);
+    }
 }
 
 impl OpenTransfer {
@@ -236,6 +258,14 @@ pub(crate) struct TransferMeter {
     trains: AckTrains,
     /// Lowest round trip of the server's sender.
     min_rtt: Duration,
+}
+
+impl Foldable for TransferMeter {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        let Self { open, wait, mark, next_index, trains, min_rtt } = self;
+        folding.each(mark).each(wait).option(open, || Box::new(OpenTransfer::new(Instant::ZERO)));
+        folding.each(next_index).each(trains).each(min_rtt);
+    }
 }
 
 impl TransferMeter {

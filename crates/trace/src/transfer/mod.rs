@@ -56,6 +56,27 @@ pub struct TransferReport {
     pub shares: TimeShares,
 }
 
+fold::state!(TransferReport {
+    began,
+    asked,
+    asked_whole,
+    answered,
+    sent,
+    ended,
+    index,
+    complete,
+    request_bytes,
+    bytes,
+    retransmissions,
+    timeouts,
+    mss,
+    first_window,
+    last_window,
+    srtt,
+    min_rtt,
+    shares
+});
+
 impl TransferReport {
     /// The first window had room for all of the response: no larger one could have made it faster.
     pub const fn fits_first_window(&self) -> bool {

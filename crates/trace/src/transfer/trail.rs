@@ -2,6 +2,7 @@
 //! propagation time before, when the transfer may have waited for something else.
 
 use super::shares::TimeShare;
+use fold::{Foldable, Folding};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -14,11 +15,18 @@ const WINDOWS: [TimeShare; 3] =
     [TimeShare::SlowStart, TimeShare::Avoidance, TimeShare::ReceiverWindow];
 
 /// From `began` on it waited for this; `None`: the window had room.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Wait {
     began: Instant,
     ended: Instant,
     share: Option<TimeShare>,
+}
+
+impl Foldable for Wait {
+    fn fold(&mut self, folding: &mut Folding<'_>) {
+        let Self { began, ended, share } = self;
+        folding.each(began).each(ended).option(share, || TimeShare::Path);
+    }
 }
 
 /// Bytes that arrived, by what the transfer waited for when the path carried them.
@@ -35,6 +43,8 @@ pub(super) struct WaitTrail {
     arrived: [u64; TimeShare::COUNT],
     in_room: u64,
 }
+
+fold::state!(WaitTrail { last, before, forgotten, rooms, arrived, in_room });
 
 /// So long before an instant.
 fn before(now: Instant, time: Duration) -> Instant {

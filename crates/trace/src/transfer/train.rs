@@ -16,6 +16,8 @@ pub(super) struct AckTrains {
     best: (u64, Duration),
 }
 
+fold::state!(AckTrains { last, bytes, lasted, best });
+
 impl AckTrains {
     /// An ACK tells that so many bytes have newly arrived, on a path with this round trip. While losses are
     /// repaired none tells when what it acknowledges arrived (`None`).

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
 
 pub mod collect;
+pub mod told;
 
 use capture::{Observed, TcpEnd};
 use rand_core::{RngCore, SeedableRng};

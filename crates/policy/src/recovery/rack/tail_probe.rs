@@ -8,6 +8,25 @@ use units::Duration;
 /// Added to the probe's timeout for the sender's own timers.
 const SLACK: Duration = Duration::from_millis(2);
 
+/// How long nothing is heard before a probe is sent, allowances apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeWait {
+    /// RFC 8985 §7.2.
+    TwoRoundTrips,
+    /// Half a round trip less: what Google's QUIC waits for its first probe.
+    OneAndHalf,
+}
+
+impl ProbeWait {
+    /// On a path of this smoothed round trip.
+    pub(super) fn of(self, srtt: Duration) -> Duration {
+        match self {
+            Self::TwoRoundTrips => srtt * 2,
+            Self::OneAndHalf => srtt + srtt / 2,
+        }
+    }
+}
+
 /// The probe of the current flight, if one is out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TailProbe {
@@ -17,21 +36,23 @@ pub(super) struct TailProbe {
     out: Option<(u64, bool)>,
 }
 
+fold::state!(TailProbe { requested, out });
+
 impl TailProbe {
     pub(super) const fn new() -> Self {
         Self { requested: None, out: None }
     }
 
-    /// `PTO` of RFC 8985 §7.2: two round trips, and the longest delay of an ACK if a single
+    /// `PTO` of RFC 8985 §7.2: the round trips to wait for, and the longest delay of an ACK if a single
     /// segment is out, but not after the retransmission timeout `bound`.
     pub(super) fn timeout(
-        srtt: Duration,
+        wait: Duration,
         single: bool,
         delayed_ack: Duration,
         bound: Duration,
     ) -> Duration {
         let allowance = if single { delayed_ack } else { SLACK };
-        (srtt * 2 + allowance).min(bound)
+        (wait + allowance).min(bound)
     }
 
     /// Asks for a probe unless one is out.
@@ -89,5 +110,23 @@ impl TailProbe {
     /// Loss recovery begins; the probe's fate no longer matters.
     pub(super) fn forget(&mut self) {
         *self = Self::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A round trip of 100 ms: two of them or one and a half, and 2 ms; 20 ms for the ACK of a single segment; never beyond the
+    /// retransmission timeout.
+    #[test]
+    fn a_probe_waits_for_round_trips_and_an_allowance() {
+        let ms = Duration::from_millis;
+        let timeout =
+            |wait: ProbeWait, single, bound| TailProbe::timeout(wait.of(ms(100)), single, ms(20), bound);
+        assert_eq!(timeout(ProbeWait::TwoRoundTrips, false, ms(300)), ms(202));
+        assert_eq!(timeout(ProbeWait::OneAndHalf, false, ms(300)), ms(152));
+        assert_eq!(timeout(ProbeWait::OneAndHalf, true, ms(300)), ms(170));
+        assert_eq!(timeout(ProbeWait::OneAndHalf, false, ms(120)), ms(120));
     }
 }

@@ -221,6 +221,7 @@ impl Warm {
     fn on_special_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
         let mss = window.mss();
         let arrived = Arrived { at_us: clock_us(at.now), delivered: self.delivered };
+        let arrived = (arrived, segments(at.outstanding() + mss - 1, mss));
         self.wide.on_ack(window, (at.min_rtt_us(), self.cold), arrived, &mut self.pacing);
         self.stock.grow(at.max_in_flight.div_ceil(mss), acked.into());
         self.on_progress(window, at);

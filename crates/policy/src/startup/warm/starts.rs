@@ -43,13 +43,11 @@ impl Warm {
         let Some(attendance) = &self.attendance else { return };
         let may_widen = |lender: &mut Lender, remote| {
             let opens = (at.srtt_us(), self.cold);
-            let why = lender.recall((at.now, remote), opens, &self.options.terms);
-            let is_unknown = match why {
+            let is_unknown = match lender.recall((at.now, remote), opens, &self.options.terms) {
                 Err(ColdReason::Unknown | ColdReason::Old) => true,
-                Err(ColdReason::Small) => {
-                    lender.path(remote).is_some_and(|path| path.has_shown_no_width())
-                }
-                _ => false,
+                // A tiny transfer has shown nothing of the path's width.
+                Err(ColdReason::Small) => !lender.path(remote).is_some_and(|p| p.has_lost()),
+                Err(ColdReason::RoundTrip) | Ok(_) => false,
             };
             is_unknown && lender.begin_wide((at.now, remote), at.srtt_us())
         };

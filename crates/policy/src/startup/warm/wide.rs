@@ -50,21 +50,26 @@ impl WideStart {
         }
     }
 
-    /// Segments have arrived; it would have begun with `cold`.
+    /// Segments have arrived, `outstanding` are under way; it would have begun with `cold`.
     pub(super) fn on_ack(
         &mut self,
         window: &mut Window,
         (min_rtt_us, cold): (u32, u32),
-        now: Arrived,
+        (now, outstanding): (Arrived, u32),
         pacing: &mut SocketPacing,
     ) {
         let first = match *self {
             Self::Not => return,
+            // A short flight, as a server's of TLS, is none to look at: the round trip behind it is no gap.
+            Self::Sent if outstanding < LOOKS_AT => return,
             Self::Sent => return *self = Self::ComesIn(now),
             Self::ComesIn(first) => first,
         };
         let count = now.delivered.wrapping_sub(first.delivered);
         if count < LOOKS_AT {
+            if count + outstanding < LOOKS_AT {
+                *self = Self::Sent;
+            }
             return;
         }
         self.end(pacing);

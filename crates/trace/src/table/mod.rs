@@ -3,53 +3,19 @@
 //! A connection has one key for both directions. The least recently used one is the first to be idle and
 //! the first to be evicted, so neither needs a search.
 
+mod ends;
+mod folding;
+mod place;
+
 use crate::connection::{Digesting, Side, TracedConnection};
+use crate::profile::SenderModels;
 use crate::sink::TraceSink;
-use capture::{Observed, TcpEnd};
+use capture::Observed;
+use ends::{EndsKey, EndsV4, EndsV6, word_of};
+use place::{Kept, Link, List, ListEnds, NONE, Place};
 use rustc_hash::FxHashMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use units::{Duration, Instant};
-
-const NONE: u32 = u32::MAX;
-
-/// The two ends of a connection, the lower one first: two words for IPv4, since every segment is looked up.
-type EndsV4 = (u64, u64);
-type EndsV6 = (TcpEnd, TcpEnd);
-
-/// What a segment is looked up by; `swapped`: its sender is the higher end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EndsKey {
-    V4 { ends: EndsV4, swapped: bool },
-    V6 { ends: EndsV6, swapped: bool },
-}
-
-impl EndsKey {
-    fn between(source: &TcpEnd, destination: &TcpEnd) -> Self {
-        if let (IpAddr::V4(from), IpAddr::V4(to)) = (source.ip, destination.ip) {
-            let (from, to) = (word_of(from, source.port), word_of(to, destination.port));
-            return Self::V4 { ends: (from.min(to), from.max(to)), swapped: from > to };
-        }
-        let swapped = source > destination;
-        let ends = if swapped { (*destination, *source) } else { (*source, *destination) };
-        Self::V6 { ends, swapped }
-    }
-
-    fn of(segment: &Observed) -> Self {
-        Self::between(&segment.source, &segment.destination)
-    }
-
-    const fn is_swapped(&self) -> bool {
-        match self {
-            Self::V4 { swapped, .. } | Self::V6 { swapped, .. } => *swapped,
-        }
-    }
-}
-
-/// An end of IPv4.
-#[inline]
-fn word_of(ip: Ipv4Addr, port: u16) -> u64 {
-    u64::from(u32::from(ip)) << 16 | u64::from(port)
-}
 
 /// Where a segment's connection is, and which side of it has sent the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,39 +24,17 @@ pub(crate) struct FoundPlace {
     pub(crate) side: Side,
 }
 
-/// A list of places, from the one used longest ago to the latest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum List {
-    Active,
-    Parked,
-}
-
-/// A place of the table.
-struct Place {
-    connection: Option<Box<TracedConnection>>,
-    older: u32,
-    newer: u32,
-    list: List,
-    /// The side of the first packet is the higher end.
-    swapped: bool,
-    /// When it became the latest of its list.
-    touched: Instant,
-}
-
-/// The ends of a list.
-#[derive(Clone, Copy, Debug)]
-struct ListEnds {
-    oldest: u32,
-    newest: u32,
-}
-
 /// The connections under way.
 pub(crate) struct ConnectionTable {
     by_v4: FxHashMap<EndsV4, u32>,
     by_v6: FxHashMap<EndsV6, u32>,
     places: Vec<Place>,
     free: Vec<u32>,
-    lists: [ListEnds; 2],
+    lists: [ListEnds; List::COUNT],
+    /// Connections in the list of those that are not folded.
+    unfolded: usize,
+    /// Where connections are folded.
+    room: Vec<u8>,
     /// Whose segment was looked up last: the next is often of the same connection.
     last: (EndsV4, u32),
 }
@@ -109,7 +53,9 @@ impl ConnectionTable {
             by_v6: FxHashMap::default(),
             places: Vec::new(),
             free: Vec::new(),
-            lists: [none; 2],
+            lists: [none; List::COUNT],
+            unfolded: 0,
+            room: Vec::new(),
             last: NOBODY,
         }
     }
@@ -141,13 +87,13 @@ impl ConnectionTable {
         Some(FoundPlace { place, side })
     }
 
-    /// The connection at a place.
+    /// The connection at a place, if it is not folded.
     #[inline]
     pub(crate) fn at(&mut self, place: u32) -> Option<&mut TracedConnection> {
-        self.places[place as usize].connection.as_deref_mut()
+        self.places[place as usize].kept.unfolded()
     }
 
-    /// The connection at a place, which becomes the latest of the active ones.
+    /// The connection at a place, which becomes the latest of the active ones, and is not folded.
     #[inline]
     pub(crate) fn touch(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
         let known = self.places.get(place as usize)?;
@@ -166,20 +112,17 @@ impl ConnectionTable {
     ) -> Option<u32> {
         loop {
             let place = self.lists[List::Active as usize].oldest;
-            let found = self.places.get_mut(place as usize)?;
-            let connection = found.connection.as_mut()?;
-            let last = connection.last;
-            if last >= then && found.touched >= then {
-                return None;
-            }
-            if last < then && connection.is_over {
-                return Some(place);
-            }
-            if last < then {
-                connection.park(with);
-                self.move_to(place, List::Parked, last);
-            } else {
+            let found = self.places.get(place as usize)?;
+            let last = found.kept.last()?;
+            if last >= then {
+                if found.touched >= then {
+                    return None;
+                }
                 self.move_to(place, List::Active, last);
+            } else if self.park(place, with) {
+                return Some(place);
+            } else {
+                self.move_to(place, List::Parked, last);
             }
         }
     }
@@ -188,10 +131,10 @@ impl ConnectionTable {
     pub(crate) fn insert(&mut self, segment: &Observed, connection: TracedConnection) -> u32 {
         let key = EndsKey::of(segment);
         let fresh = Place {
-            connection: Some(Box::new(connection)),
-            older: NONE,
-            newer: NONE,
+            kept: Kept::Unfolded(Box::new(connection)),
+            links: [Link::ALONE; 2],
             list: List::Active,
+            may_fold: false,
             swapped: key.is_swapped(),
             touched: segment.at,
         };
@@ -209,16 +152,23 @@ impl ConnectionTable {
             EndsKey::V4 { ends, .. } => self.by_v4.insert(ends, place),
             EndsKey::V6 { ends, .. } => self.by_v6.insert(ends, place),
         };
-        self.link_newest(place);
+        self.link_newest(place, List::Active);
+        self.may_fold(place);
         place
     }
 
     /// Takes the connection at a place out.
-    pub(crate) fn remove(&mut self, place: u32) -> Option<Box<TracedConnection>> {
-        self.unlink(place);
+    pub(crate) fn remove(
+        &mut self,
+        place: u32,
+        models: &SenderModels,
+    ) -> Option<Box<TracedConnection>> {
+        self.unlink(place, self.places[place as usize].list);
+        self.may_not_fold(place);
         self.last = NOBODY;
         self.free.push(place);
-        let connection = self.places[place as usize].connection.take()?;
+        let kept = std::mem::replace(&mut self.places[place as usize].kept, Kept::Nothing);
+        let connection = kept.into_unfolded(models)?;
         match EndsKey::between(&connection.ends[0], &connection.ends[1]) {
             EndsKey::V4 { ends, .. } => self.by_v4.remove(&ends),
             EndsKey::V6 { ends, .. } => self.by_v6.remove(&ends),
@@ -230,40 +180,43 @@ impl ConnectionTable {
     pub(crate) fn oldest(&self) -> Option<(u32, Instant)> {
         [List::Parked, List::Active].into_iter().find_map(|list| {
             let oldest = self.lists[list as usize].oldest;
-            let place = self.places.get(oldest as usize)?;
-            place.connection.as_ref().map(|connection| (oldest, connection.last))
+            let last = self.places.get(oldest as usize)?.kept.last()?;
+            Some((oldest, last))
         })
     }
 
     fn move_to(&mut self, place: u32, list: List, touched: Instant) {
-        self.unlink(place);
+        self.unlink(place, self.places[place as usize].list);
         let known = &mut self.places[place as usize];
         known.list = list;
         known.touched = touched;
-        self.link_newest(place);
+        let may_fold = known.may_fold;
+        self.link_newest(place, list);
+        if may_fold && list == List::Active {
+            self.unlink(place, List::Unfolded);
+            self.link_newest(place, List::Unfolded);
+        }
     }
 
-    fn link_newest(&mut self, place: u32) {
-        let list = &mut self.lists[self.places[place as usize].list as usize];
-        let before = std::mem::replace(&mut list.newest, place);
+    fn link_newest(&mut self, place: u32, list: List) {
+        let before = std::mem::replace(&mut self.lists[list as usize].newest, place);
         if before == NONE {
-            list.oldest = place;
+            self.lists[list as usize].oldest = place;
         }
-        self.places[place as usize].older = before;
-        self.places[place as usize].newer = NONE;
+        self.places[place as usize].links[list.link()] = Link { older: before, newer: NONE };
         if let Some(before) = self.places.get_mut(before as usize) {
-            before.newer = place;
+            before.links[list.link()].newer = place;
         }
     }
 
-    fn unlink(&mut self, place: u32) {
-        let Place { older, newer, list, .. } = self.places[place as usize];
+    fn unlink(&mut self, place: u32, list: List) {
+        let Link { older, newer } = self.places[place as usize].links[list.link()];
         match self.places.get_mut(older as usize) {
-            Some(older) => older.newer = newer,
+            Some(older) => older.links[list.link()].newer = newer,
             None => self.lists[list as usize].oldest = newer,
         }
         match self.places.get_mut(newer as usize) {
-            Some(newer) => newer.older = older,
+            Some(newer) => newer.links[list.link()].older = older,
             None => self.lists[list as usize].newest = older,
         }
     }
