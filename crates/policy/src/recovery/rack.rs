@@ -126,7 +126,7 @@ pub struct RackTlp {
     overtaken: u32,
 }
 
-fold::state!(RackTlp { state, high, highest_sacked, detector, reordering, undo, probe, frto, prr, timeouts, hold, timer, segments_out, head_sent_at, duplicates, overtaken; delayed_ack, probes });
+fold::state!(RackTlp { state, high, highest_sacked, detector, reordering, undo, probe, frto, prr, timeouts, hold, timer, segments_out, head_sent_at, duplicates, overtaken; delayed_ack, probes, probe_wait });
 
 impl RackTlp {
     /// A new connection's recovery. `delayed_ack` is allowed for the peer's ACK of a single
