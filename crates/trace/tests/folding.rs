@@ -113,7 +113,7 @@ fn a_sender_keeps_the_model_that_it_was_made_with() {
     let mut segments = wire.segments.clone();
     for ms in 1..40_u64 {
         let mut next = segments[0];
-        next.at = next.at + Duration::from_millis(ms * 10);
+        next.at += Duration::from_millis(ms * 10);
         next.ip_id += ms as u32;
         match ms % 3 {
             0 => {

@@ -69,7 +69,7 @@ impl Crowd {
             let mut wire = CapturedWire { port: 1_000 + n, ..CapturedWire::new() };
             (self.scene)(&mut wire);
             let later = Duration::from_millis(self.apart * u64::from(n));
-            wire.segments.iter_mut().for_each(|segment| segment.at = segment.at + later);
+            wire.segments.iter_mut().for_each(|segment| segment.at += later);
             wires.extend(wire.segments);
         }
         wires.sort_by_key(|segment| segment.at);
