@@ -18,11 +18,25 @@ struct {
 /* Where a connection is with it. */
 enum wide { WIDE_NOT, WIDE_SENT, WIDE_COMES_IN, WIDE_ENDS } __attribute__((packed));
 
+/* Transfers were too short to show how much the path carries: the window that is remembered is
+ * small, and nothing has ended slow start or cost a warm start its window. */
+static inline bool has_shown_no_width(const struct path_key *of)
+{
+	struct path_key key = *of;
+	struct path *path = bpf_map_lookup_elem(&paths, &key);
+
+	return path && !path->ssthresh && !path->fallbacks_in_row;
+}
+
 /* Nothing speaks against the path: no round trip that does not fit it, no loss in the handshake,
- * no window that is known to be small. */
+ * no window that is known to be as small as a stock one. */
 static inline bool is_of_unknown_path(const struct connection *c)
 {
-	return !c->first && (c->start == START_UNKNOWN || c->start == START_OLD);
+	if (c->first)
+		return false;
+	if (c->start == START_SMALL)
+		return has_shown_no_width(&c->path);
+	return c->start == START_UNKNOWN || c->start == START_OLD;
 }
 
 /* The first within a round trip. Two that ask at the same instant may both be. */

@@ -111,6 +111,24 @@ impl AppContext<'_> {
         self.world.touch(host).write(now, conn, bytes);
     }
 
+    /// `TCP_NODELAY`: see [`Host::set_nodelay`].
+    pub fn set_nodelay(&mut self, host: HostId, conn: ConnId, on: bool) {
+        let now = self.world.now();
+        self.world.touch(host).set_nodelay(now, conn, on);
+    }
+
+    /// `TCP_CORK`: see [`Host::set_cork`].
+    pub fn set_cork(&mut self, host: HostId, conn: ConnId, on: bool) {
+        let now = self.world.now();
+        self.world.touch(host).set_cork(now, conn, on);
+    }
+
+    /// The host sends what it may by now, and not only when the call returns: so the next call finds it as a system call
+    /// finds a kernel's.
+    pub fn flush(&mut self, host: HostId) {
+        self.world.flush(host);
+    }
+
     /// Sends FIN behind what was written.
     pub fn shutdown(&mut self, host: HostId, conn: ConnId) {
         let now = self.world.now();

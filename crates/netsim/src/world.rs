@@ -174,16 +174,10 @@ impl World {
     // Always: it is part of every delivery, and those are what a run consists of.
     #[inline(always)]
     fn serve(&mut self, host: HostId) -> Option<Notice> {
-        let endpoint = &mut self.endpoints[host.index()];
-        if std::mem::take(&mut endpoint.touched) {
-            let (now, transmit) = (self.network.now(), &mut self.transmit);
-            while endpoint.tcp.poll_transmit_into(now, transmit) {
-                if let Some(to) = host_at(transmit.tuple.remote) {
-                    let bytes = self.sizes.bytes_of(&transmit.segment);
-                    self.network.send((host, to), bytes, || packet_of((host, to), bytes, transmit));
-                }
-            }
+        if std::mem::take(&mut self.endpoints[host.index()].touched) {
+            self.transmit(host);
         }
+        let endpoint = &mut self.endpoints[host.index()];
         if let Some((app, event)) = endpoint.poll_event() {
             return Some(Notice::Event { app, host, event });
         }
@@ -195,6 +189,24 @@ impl World {
         }
         endpoint.listed = false;
         None
+    }
+
+    /// A host sends what it has to send.
+    #[inline(always)]
+    fn transmit(&mut self, host: HostId) {
+        let endpoint = &mut self.endpoints[host.index()];
+        let (now, transmit) = (self.network.now(), &mut self.transmit);
+        while endpoint.tcp.poll_transmit_into(now, transmit) {
+            if let Some(to) = host_at(transmit.tuple.remote) {
+                let bytes = self.sizes.bytes_of(&transmit.segment);
+                self.network.send((host, to), bytes, || packet_of((host, to), bytes, transmit));
+            }
+        }
+    }
+
+    /// The same amid what an application does.
+    pub(crate) fn flush(&mut self, host: HostId) {
+        self.transmit(host);
     }
 
     /// Runs time forward to `limit` or the next thing an application has to be told at once, when all

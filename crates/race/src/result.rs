@@ -37,11 +37,14 @@ pub struct SchemeResult {
     spreads: [Option<Spread>; RaceMetric::ALL.len()],
 }
 
-/// What real worlds were made of. The default is that there were none.
+/// What real worlds were made of, and as what simulated servers wrote. The default is that there were no real worlds, and that
+/// servers wrote as the built-in one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Setting {
     /// What served in the kernel's world, like `nginx/1.22.1`; `None` if it was not among them.
     pub kernel_server: Option<String>,
+    /// The server that simulated ones were a model of; `None` for the built-in one.
+    pub sim_server: Option<String>,
     /// Who loaded there: `loader`, as in simulation, or curl; `None` if nobody did.
     pub client: Option<String>,
     /// Bytes that the client offered from the beginning; `None`: as Linux comes.

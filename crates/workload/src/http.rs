@@ -2,7 +2,7 @@
 //! round trips and bytes. Every constant of the wire is here, with its source.
 
 use crate::page::{Object, PageHost};
-use crate::versions::{Http, Tls};
+use crate::versions::{Http, ServerModel, Tls};
 
 /// Kept-alive connections per host: what Chromium and Firefox open to an HTTP/1.1 server.
 pub const HTTP11_CONNECTIONS: u32 = 6;
@@ -33,6 +33,12 @@ pub const TLS_SERVER_FLIGHT: u64 = 3_500;
 /// `TCP_NOTSENT_LOWAT` so that urgent responses do not queue behind others.
 pub const HTTP2_LOW_WATER: u64 = RECORD_BYTES;
 
+/// Header of a response of nginx 1.22 without its version and entity tags: status, Server, Date, Content-Type, Content-Length of
+/// five or six digits, Last-Modified and Connection.
+pub const NGINX_HTTP1_HEADER: u64 = 205;
+/// The same in HTTP/2, by HPACK (RFC 7541): 88 to 90 bytes with the frame's header were seen.
+pub const NGINX_HTTP2_HEADER: u64 = 80;
+
 /// What of a page's own protocols to override, and the parameters that a page does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoaderConfig {
@@ -50,6 +56,8 @@ pub struct LoaderConfig {
     /// Connections that the protocol keeps alive stay open when the page is done, for the next
     /// visit ([`PageLoader::start_again`](crate::PageLoader::start_again)).
     pub keep_open: bool,
+    /// As which server simulated ones write.
+    pub server: ServerModel,
 }
 
 impl Default for LoaderConfig {
@@ -61,6 +69,7 @@ impl Default for LoaderConfig {
             tls_server_flight: TLS_SERVER_FLIGHT,
             low_water: HTTP2_LOW_WATER,
             keep_open: false,
+            server: ServerModel::Builtin,
         }
     }
 }
@@ -81,6 +90,7 @@ impl LoaderConfig {
             tls_server_flight: self.tls_server_flight,
             // At zero nothing could ever be written.
             low_water: self.low_water.max(1),
+            server: self.server,
         }
     }
 }
@@ -99,6 +109,8 @@ pub struct Protocol {
     pub tls_server_flight: u64,
     /// Unsent bytes below which an HTTP/2 server writes on.
     pub low_water: u64,
+    /// As which server the host writes.
+    pub server: ServerModel,
 }
 
 impl Protocol {
@@ -160,11 +172,24 @@ impl Protocol {
         header.saturating_add(body_bytes).saturating_add(frames.saturating_mul(self.framing()))
     }
 
+    /// Header and body of a response as the server writes them: nginx has a header of its own length, and as many bytes in all.
+    pub(crate) fn parts(&self, object: &Object) -> (u64, u64) {
+        let (header, body) = (object.response_header_bytes, object.body_bytes);
+        let own = match (self.server, self.http) {
+            (ServerModel::Builtin, _) => header,
+            (ServerModel::Nginx, Http::Http2) => NGINX_HTTP2_HEADER,
+            (ServerModel::Nginx, _) => NGINX_HTTP1_HEADER,
+        };
+        let all = header.saturating_add(body);
+        let header = own.min(all);
+        (header, all - header)
+    }
+
     /// The next frame of a response of which so much is left: payload bytes. HTTP/2 puts header
-    /// and body into frames of their own (RFC 9113 §8.1).
+    /// and body into frames of their own (RFC 9113 §8.1), and nginx has writes of their own for them.
     pub(crate) fn next_frame(&self, header_left: u64, body_left: u64) -> u64 {
-        let left = match self.http {
-            Http::Http2 if header_left > 0 => header_left,
+        let left = match (self.http, self.server) {
+            (Http::Http2, _) | (_, ServerModel::Nginx) if header_left > 0 => header_left,
             _ => header_left.saturating_add(body_left),
         };
         left.min(self.frame_payload())

@@ -14,8 +14,8 @@
 //! | [`LoaderAction::Open`] | – | connect; make a [`ServerSession`] when the server accepts |
 //! | established at the client | [`PageLoader::handle_connected`] | actions |
 //! | [`LoaderAction::Send`] | [`ServerSession::expect`] | write `span.bytes` |
-//! | bytes in order at the server | [`ServerSession::handle_received`] | write what [`ServerSession::poll_write`] says, [`PageLoader::expect`] each span |
-//! | unsent bytes went out at the server | – | `poll_write` again |
+//! | bytes in order at the server | [`ServerSession::handle_received`] | make the calls that [`ServerSession::poll_call`] says, [`PageLoader::expect`] each span |
+//! | unsent bytes went out at the server | – | `poll_call` again |
 //! | bytes in order at the client | [`PageLoader::handle_received`] | actions |
 //! | [`ServerSession::wants_close`] after a write | – | send FIN behind what is unsent |
 //! | connection ended by the server | [`PageLoader::handle_closed`] | actions |
@@ -76,14 +76,14 @@ pub use distribution::{Distribution, DistributionError};
 pub use har::{HarError, parse_har, parse_har_page};
 pub use http::{
     HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
-    HTTP11_CONNECTIONS, LoaderConfig, Protocol, RECORD_BYTES, TLS_CLIENT_FINISHED,
-    TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
+    HTTP11_CONNECTIONS, LoaderConfig, NGINX_HTTP1_HEADER, NGINX_HTTP2_HEADER, Protocol,
+    RECORD_BYTES, TLS_CLIENT_FINISHED, TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
 };
 pub use loader::{ConnectionRecord, LoadConnId, LoadError, LoaderAction, Milestones, PageLoader};
 pub use page::{
     BUILTINS, Builtin, Discovery, HostId, Object, ObjectId, ObjectKind, Page, PageError, PageHost,
     RequestModel, RequestTiming,
 };
-pub use server::ServerSession;
+pub use server::{ServerSession, SocketCall};
 pub use stream::{Span, SpanContent};
-pub use versions::{Http, ParseProtocolError, Tls};
+pub use versions::{Http, ParseProtocolError, ServerModel, Tls};

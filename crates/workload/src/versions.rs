@@ -1,5 +1,5 @@
-//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none. [`crate::http`] says what
-//! each costs.
+//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none; and as which server they write.
+//! [`crate::http`] says what each costs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,6 +47,26 @@ impl fmt::Display for Tls {
     }
 }
 
+/// Which web server a simulated one writes as. It decides what a connection's TCP is handed at a time, and in which order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ServerModel {
+    /// The project's own: all that may be written at a moment is one write, the urgent first, without Nagle's algorithm.
+    #[default]
+    Builtin,
+    /// nginx 1.22 as it comes, in the clear with `sendfile`: headers are writes of their own, responses follow one another, and
+    /// `TCP_NODELAY` and `TCP_CORK` change as it writes.
+    Nginx,
+}
+
+impl fmt::Display for ServerModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Builtin => "builtin",
+            Self::Nginx => "nginx",
+        })
+    }
+}
+
 /// A word that names no protocol; says which do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseProtocolError {
@@ -71,6 +91,17 @@ impl FromStr for Http {
             "2" => Ok(Self::Http2),
             "phttp" => Ok(Self::Persistent),
             _ => Err(ParseProtocolError { input: s.to_owned(), expected: "1.0, 1.1, 2 or phttp" }),
+        }
+    }
+}
+
+impl FromStr for ServerModel {
+    type Err = ParseProtocolError;
+    fn from_str(s: &str) -> Result<Self, ParseProtocolError> {
+        match s {
+            "builtin" => Ok(Self::Builtin),
+            "nginx" => Ok(Self::Nginx),
+            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "builtin or nginx" }),
         }
     }
 }

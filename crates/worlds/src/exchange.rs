@@ -19,7 +19,7 @@ use tokio::sync::{Notify, mpsc};
 use units::{Duration, Instant};
 use workload::{
     Announcements, HostId, LoadConnId, LoaderAction, LoaderConfig, Object, ObjectId, ObjectKind,
-    Page, PageLoader, Protocol, ServerSession, Span, SpanContent,
+    Page, PageLoader, Protocol, ServerModel, ServerSession, Span, SpanContent,
 };
 
 /// What the client's end of a connection is to do.
@@ -127,7 +127,8 @@ impl Exchange {
         let (openings, to_open) = mpsc::unbounded_channel();
         let inner = Inner {
             page: Arc::clone(page),
-            config: config.clone(),
+            // Whoever writes here is no model.
+            config: LoaderConfig { server: ServerModel::Builtin, ..config.clone() },
             loader: PageLoader::new(page, config),
             calls: Vec::new(),
             callers: BTreeMap::new(),

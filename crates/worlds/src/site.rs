@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use workload::{Http, LoaderConfig, Object, ObjectId, Page, Protocol};
+use workload::{Http, LoaderConfig, NGINX_HTTP1_HEADER, Object, ObjectId, Page, Protocol};
 
 /// What is asked for in the place of TLS's handshake.
 pub(crate) const FLIGHT: &str = "/flight";
@@ -28,7 +28,7 @@ pub(crate) fn object_at<'a>(page: &'a Page, at: &str) -> Option<&'a Object> {
 pub(crate) const fn head_bytes(protocol: Protocol) -> u64 {
     match protocol.http {
         Http::Http2 => 110,
-        _ => 205,
+        _ => NGINX_HTTP1_HEADER,
     }
 }
 
@@ -59,12 +59,16 @@ pub(super) fn write_objects(folder: &Path, page: &Page, config: &LoaderConfig) -
     of_zeros(FLIGHT, flight.saturating_sub(shortest.unwrap_or(0)))
 }
 
-/// nginx's configuration for a folder of such files, served at the addresses of the page's hosts.
-/// `has` tells whether a module is built in.
+/// What stands for a server's part of TLS leaves as that would: from memory, and its last part at once. nginx would hold the last
+/// part of a file back until its header has been acknowledged.
+const WHOLE: &str = "location = /flight { sendfile off; }";
+
+/// nginx's configuration for a folder of such files, served at the addresses of the page's hosts. `ready`: where it is asked
+/// whether it serves. `has` tells whether a module is built in.
 pub(super) fn configuration(
     folder: &Path,
     (page, config): (&Page, &LoaderConfig),
-    (addresses, has): (&[SocketAddr], impl Fn(&str) -> bool),
+    (addresses, ready, has): (&[SocketAddr], SocketAddr, impl Fn(&str) -> bool),
 ) -> String {
     let at = folder.display();
     let mut text = format!(
@@ -85,7 +89,8 @@ pub(super) fn configuration(
     }
     for (address, host) in addresses.iter().zip(page.hosts()) {
         let http2 = if config.protocol(host).http == Http::Http2 { " http2" } else { "" };
-        let _ = writeln!(text, "  server {{ listen {address}{http2}; }}");
+        let _ = writeln!(text, "  server {{ listen {address}{http2}; {WHOLE} }}");
     }
+    let _ = writeln!(text, "  server {{ listen {ready}; }}");
     text + "}\n"
 }

@@ -88,3 +88,41 @@ fn a_timeout_falls_to_the_round_trip_and_what_is_said() {
         assert!(group >= Duration::from_millis(280), "{group:?}");
     });
 }
+
+/// A cgroup that is left alone, below one whose connections have both: its SYN waits for the kernel's second, not for what is
+/// known of the path, and goes again as often as the kernel has it; a timeout stays at the kernel's 200 ms and a round trip.
+#[test]
+fn a_cgroup_that_is_left_alone_keeps_the_kernels_timers() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let below = bed.below().to_str().unwrap().to_owned();
+        let arguments =
+            ["--handshake-timer", "known", "--rto-min", "20", "--except-cgroup", &below];
+        let agent = bed.agent(&arguments);
+        bed.client.namespace().set_sysctl("net.ipv4.tcp_syn_retries", "6").unwrap();
+        let server = bed.serve(Domain::IPV4, None);
+        // Both hosts know the path from now on.
+        bed.visit_attended(&server, 3000);
+        agent.wait_for_closed(2);
+        let timers_of = |is_below| {
+            let socket = bed.begin_to_open(&server, is_below);
+            let first = timeout_of(&socket);
+            let count = nix::sys::socket::getsockopt(&socket, SynCount).unwrap();
+            socket.set_nonblocking(false).unwrap();
+            let mut stream = socket.into();
+            for _ in 0..17 {
+                Bed::again(&mut stream, 1000);
+            }
+            (first, count, timeout_of(&stream))
+        };
+        let (first, count, later) = timers_of(false);
+        eprintln!("attended: {first:?}, {count} SYNs, then {later:?}");
+        assert!(
+            first < Duration::from_millis(250) && count > 6 && later < Duration::from_millis(150)
+        );
+        let (first, count, later) = timers_of(true);
+        eprintln!("left alone: {first:?}, {count} SYNs, then {later:?}");
+        assert_eq!((first, count), (Duration::from_secs(1), 6));
+        assert!(later >= Duration::from_millis(280));
+    });
+}

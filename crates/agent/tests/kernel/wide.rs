@@ -3,9 +3,11 @@
 
 use crate::bed::{Agent, Bed, Server, link_of, request};
 use calm::calmly;
+use nix::sys::signal::Signal;
 use socket2::Domain;
-use std::thread;
+use std::path::Path;
 use std::time::Duration;
+use std::{fs, thread};
 
 /// What was asked for, of the time that stock takes.
 const AT_MOST: f64 = 0.85;
@@ -114,6 +116,55 @@ fn of_connections_that_open_together_one_is_wide() {
     agent.wait_for_closed(8);
     // At each end 32 of one and 10 of each other.
     assert_eq!(agent.status().connections.cold.first_windows, 2 * 62);
+}
+
+/// First windows that the agent counts of one visit more, at the server's end.
+fn first_window(bed: &Bed, (agent, server): (&Agent, &Server), bytes: u64) -> u64 {
+    let before = agent.status().connections;
+    bed.visit(server, bytes);
+    agent.wait_for_closed(before.closed() + 1);
+    let after = agent.status().connections;
+    assert_eq!(after.warm.closed, 0);
+    after.cold.first_windows - before.cold.first_windows
+}
+
+/// Three segments that arrive prove seven (twice that, and the ACK's own): less than a stock window, and nothing of the path's
+/// width. What opens then is wide, on an idle path of 20 Mbit/s and 80 ms with 32 segments.
+#[test]
+fn after_a_tiny_transfer_it_is_wide() {
+    let Some(bed) = Bed::new() else { return };
+    let agent = bed.agent(&["--cold", "wide"]);
+    let server = bed.serve(Domain::IPV4, None);
+    assert_eq!(first_window(&bed, (&agent, &server), 3000), 32);
+    let known = agent.paths();
+    assert_eq!((known[0].window, known[0].ssthresh), (7, None), "{known:?}");
+    // Wide starts on one path are at least a round trip apart.
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(first_window(&bed, (&agent, &server), 200_000), 32);
+    // It has proven more than that.
+    assert!(agent.paths()[0].window > 32);
+}
+
+/// Ten segments at once find six places in the queue and one on the link. The loss leaves five segments or so, and the
+/// threshold with them: a small window that a loss has shown, so what opens then has ten.
+#[test]
+fn after_a_small_window_with_a_loss_it_is_not_wide() {
+    let Some(bed) = Bed::over(link_of(20, 80, 6)) else { return };
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lossy.redb");
+    let _ = fs::remove_file(&file);
+    let state = ["--state", file.to_str().unwrap()];
+    let server = bed.serve(Domain::IPV4, None);
+    let mut stock = bed.agent(&state);
+    assert_eq!(first_window(&bed, (&stock, &server), 20_000), 10);
+    stock.signal(Signal::SIGTERM);
+    stock.wait();
+    let agent = bed.agent(&[&state[..], &["--cold", "wide"]].concat());
+    let known = agent.paths();
+    assert!(known[0].window <= 10 && known[0].ssthresh.is_some(), "{known:?}");
+    assert_eq!(first_window(&bed, (&agent, &server), 20_000), 10);
+    // Without what it knows it is wide: nothing else has held it back.
+    agent.forget(None);
+    assert_eq!(first_window(&bed, (&agent, &server), 1000), 32);
 }
 
 /// Who is to stay stock does.

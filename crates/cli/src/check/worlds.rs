@@ -8,6 +8,7 @@ use cmdline::Appendix;
 use report::{Cell, Column, Quantity, Row, Table};
 use tcp::Scheme;
 use units::counted;
+use workload::ServerModel;
 use worlds::agreement::{
     self, AGENT_SCHEMES, Agreement, AgreementLoad, AgreementVerdict, Grid, LINUX_SCHEMES,
     SchemeCount,
@@ -43,6 +44,9 @@ pub(super) struct CheckWorldsArgs {
     /// Web server in the world `kernel`: builtin, nginx, auto, or the path of an nginx
     #[arg(long, value_name = "SERVER", default_value = "builtin")]
     server: ServerChoice,
+    /// Web server that simulated servers write as: builtin or nginx [default: builtin]
+    #[arg(long, value_name = "MODEL", default_value_t = ServerModel::Builtin, hide_default_value = true)]
+    server_model: ServerModel,
     /// Print JSON with every sample instead of a table
     #[arg(long)]
     json: bool,
@@ -133,7 +137,8 @@ fn grid(args: &CheckWorldsArgs) -> Result<Grid, Failure> {
     let server = server(&args.server, &grid)?;
     // The kernel has one congestion control of a name, so agents run one at a time.
     let jobs = if args.agent { 1 } else { args.jobs.into() };
-    Ok(Grid { repeats, jobs, server, ..grid })
+    let grid = Grid { repeats, jobs, server, ..grid };
+    Ok(grid.with_server_model(args.server_model))
 }
 
 /// One that serves all that is loaded.

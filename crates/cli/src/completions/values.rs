@@ -62,6 +62,7 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             Completion { files: Some(FilesOffered::Ending(&[])), ..named }
         }
         (_, "browser") => named([("loader", "as in simulation"), ("curl", "as it is installed")]),
+        (_, "server_model") => named([("builtin", ""), ("nginx", "")]),
         (_, "http") => named([("1.0", ""), ("1.1", ""), ("2", "")]),
         (_, "tls") => named([("none", ""), ("1.3", "")]),
         ("sim", "plan") => Completion::files(FilesOffered::Ending(&[".toml"])),

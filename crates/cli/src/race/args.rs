@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
-use workload::{BUILTINS, Http, LoaderConfig, Tls};
+use workload::{BUILTINS, Http, LoaderConfig, ServerModel, Tls};
 use worlds::{Browser, ClientTcp, Contender, ServerChoice};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
@@ -108,6 +108,13 @@ pub(crate) struct RaceArgs {
     /// `auto` is nginx if it is installed and can serve the page, else `builtin`.
     #[arg(long, value_name = "SERVER", default_value = "auto")]
     pub(super) server: ServerChoice,
+
+    /// Web server that simulated servers write as: builtin or nginx
+    ///
+    /// nginx writes headers by themselves, answers in the order of the requests, and changes `TCP_NODELAY` and `TCP_CORK` as it writes.
+    /// With `--server nginx` it is what simulation is compared with; nothing else chooses it.
+    #[arg(long, value_name = "MODEL", default_value_t = ServerModel::Builtin)]
+    pub(super) server_model: ServerModel,
 
     /// Client in the worlds `wire` and `kernel`: loader (as in simulation), or the installed curl
     ///
@@ -300,6 +307,7 @@ impl RaceArgs {
                 http: self.http,
                 tls: self.tls,
                 connections: self.connections,
+                server: self.server_model,
                 ..LoaderConfig::default()
             },
             schemes: self.schemes.0.iter().map(|one| one.scheme().clone()).collect(),

@@ -4,8 +4,9 @@ use super::RaceArgs;
 use super::field::RaceField;
 use crate::failure::{Failure, remark};
 use crate::progress::CountBar;
-use race::{Race, RaceOutcome, RaceResult, World};
+use race::{Race, RaceOutcome, RaceResult, Setting, World};
 use std::io;
+use workload::ServerModel;
 use worlds::{AgentScheme, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
 
 /// What was run, and what came of it.
@@ -51,7 +52,10 @@ fn raced(
     let outcome = worlds::run(race, how);
     progress.end();
     let outcome = outcome?;
-    let result = RaceResult { setting: how.setting(), ..RaceResult::new(race, &outcome) };
+    let model = args.server_model;
+    let sim_server = (model != ServerModel::default()).then(|| model.to_string());
+    let setting = Setting { sim_server, ..how.setting() };
+    let result = RaceResult { setting, ..RaceResult::new(race, &outcome) };
     Ok(Raced { race: race.clone(), outcome, result })
 }
 

@@ -31,6 +31,9 @@ pub(super) fn after(args: &RaceArgs, raced: &Raced) {
     if let Some(server) = &setting.kernel_server {
         remark(&format!("served on kernel by {server}"));
     }
+    if let Some(server) = &setting.sim_server {
+        remark(&format!("simulated servers write as {server}"));
+    }
     if let Some(client) = setting.client.as_ref().filter(|_| !args.browser.is_loader()) {
         remark(&format!("loaded in real time by {client}"));
     }

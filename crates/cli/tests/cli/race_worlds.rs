@@ -62,6 +62,39 @@ fn nginx_serves_a_page_as_the_simulated_server_does() {
     }
 }
 
+/// nginx corks a file in HTTP/2, and the last part of 3 kB waits until the header has been acknowledged: three round trips of 40 ms.
+/// The built-in server takes two, and so does a simulated one that is no model of nginx.
+#[test]
+fn nginx_takes_a_round_trip_more_for_a_small_response_and_so_does_its_model() {
+    let time_as = |model| {
+        let arguments = [
+            "3kB",
+            "--http",
+            "2",
+            "--on",
+            "sim,kernel",
+            "--server",
+            "nginx",
+            "--server-model",
+            model,
+            "--schemes",
+            "linux",
+            "--repeat",
+            "3",
+        ];
+        let (race, _) = race(&arguments)?;
+        let times = ["sim", "kernel"].map(|on| row(&race, "linux", on)["page_s"].as_f64());
+        Some((race["worlds"]["sim_server"].clone(), times.map(|time| time.expect("a time"))))
+    };
+    let Some((model, [sim, kernel])) = time_as("nginx") else { return };
+    assert_eq!(model, "nginx");
+    assert!((0.12..0.125).contains(&sim), "{sim}");
+    assert!(kernel >= 0.12 && kernel < 1.5 * sim, "{kernel}");
+    let Some((model, [sim, _])) = time_as("builtin") else { return };
+    assert_eq!(model, Value::Null);
+    assert!((0.08..0.085).contains(&sim), "{sim}");
+}
+
 /// 30 kB are 21 segments: a window of 10 needs two round trips of 40 ms for them, one of 40 needs one.
 #[test]
 fn a_route_gives_the_kernel_another_initial_window() {

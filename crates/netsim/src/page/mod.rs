@@ -21,7 +21,9 @@ use std::sync::Arc;
 use tcp::{Connection, Event, EventKind, Scheme};
 use transfer::Alarm;
 use units::Instant;
-use workload::{LoadConnId, LoaderAction, LoaderConfig, Page, PageLoader, ServerSession, Tls};
+use workload::{
+    LoadConnId, LoaderAction, LoaderConfig, Page, PageLoader, ServerModel, ServerSession, Tls,
+};
 
 /// What page to load, from where to where, with what.
 #[derive(Clone, Debug)]
@@ -215,8 +217,8 @@ impl PageLoad {
         let index = self.transfers.len();
         let protocol = self.loader.protocol(host);
         let token = self.first_token + 1 + index as u32;
-        let mut transfer = PageTransfer::new(server, session, protocol, token);
-        if server_scheme.hears_sizes() {
+        let mut transfer = PageTransfer::new(server, session, token);
+        if server_scheme.hears_sizes() && protocol.server == ServerModel::Builtin {
             transfer.announce_sizes(protocol);
         }
         if let Some(peer) = context.peer(from, id) {

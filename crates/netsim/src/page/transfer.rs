@@ -4,7 +4,9 @@ use crate::application::AppContext;
 use crate::{HostId, Losses};
 use tcp::{ConnId, Stats, WindowChange};
 use units::Instant;
-use workload::{Announcements, Page, PageLoader, Protocol, ServerSession, Span, SpanContent};
+use workload::{
+    Announcements, Page, PageLoader, Protocol, ServerSession, SocketCall, Span, SpanContent,
+};
 
 /// A timer of an application that is set again and again.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,8 +40,6 @@ pub struct PageTransfer {
     is_recorded: bool,
     client_stats: Option<Stats>,
     session: ServerSession,
-    /// The session holds back while this much or more is unsent.
-    low_water: Option<u64>,
     /// The server does not close behind its response, even if its protocol says so.
     stays_open: bool,
     /// Where responses begin, if the server says how long they are.
@@ -52,17 +52,11 @@ pub struct PageTransfer {
 }
 
 impl PageTransfer {
-    pub(super) fn new(
-        server: HostId,
-        session: ServerSession,
-        protocol: Protocol,
-        token: u32,
-    ) -> Self {
+    pub(super) fn new(server: HostId, session: ServerSession, token: u32) -> Self {
         Self {
             server,
             port: 0,
             client_conn: None,
-            low_water: protocol.interleaves().then_some(protocol.low_water),
             server_conn: None,
             is_recorded: false,
             client_stats: None,
@@ -181,25 +175,38 @@ impl PageTransfer {
     ) {
         let Some(id) = self.server_conn else { return };
         while let Some(unsent) = self.unsent(context)
-            && let Some(span) = self.session.poll_write(context.now(), unsent)
+            && let Some(call) = self.session.poll_call(context.now(), unsent)
         {
-            if let SpanContent::Response(object) = span.content {
-                let content = loader.page().object(object).kind.ticket_content();
-                context.set_content(self.server, id, content);
+            match call {
+                SocketCall::Write(span) => {
+                    self.write(context, id, (loader.page(), &span));
+                    loader.expect(conn, span);
+                }
+                SocketCall::NoDelay(on) => context.set_nodelay(self.server, id, on),
+                SocketCall::Cork(on) => context.set_cork(self.server, id, on),
             }
-            self.announce(context, id, (loader.page(), &span));
-            context.write(self.server, id, span.bytes);
-            loader.expect(conn, span);
+            if self.session.calls_singly() {
+                context.flush(self.server);
+            }
         }
         if self.session.wants_close() && !self.stays_open {
             context.shutdown(self.server, id);
         }
         self.alarm.set(context, self.session.poll_timeout(), self.token);
-        if let Some(low) = self.low_water
+        if let Some(low) = self.session.low_water()
             && self.unsent(context).is_some_and(|unsent| unsent >= low)
         {
             context.notify_unsent_below(self.server, id, low);
         }
+    }
+
+    fn write(&mut self, context: &mut AppContext<'_>, id: ConnId, (page, span): (&Page, &Span)) {
+        if let SpanContent::Response(object) = span.content {
+            let content = page.object(object).kind.ticket_content();
+            context.set_content(self.server, id, content);
+        }
+        self.announce(context, id, (page, span));
+        context.write(self.server, id, span.bytes);
     }
 
     /// The server says how long the response is that begins with `span`, if one does.

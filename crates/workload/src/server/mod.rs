@@ -4,14 +4,19 @@
 //! ([`expect`](ServerSession::expect)) and how much of that has arrived, and asks what to write
 //! and when to ask again. HTTP/1.x answers in the order of the requests. HTTP/2 answers urgent
 //! kinds first, taking turns frame by frame among equals, and writes only while little is unsent,
-//! so that an urgent response need not queue behind what was ready earlier.
+//! so that an urgent response need not queue behind what was ready earlier. As nginx
+//! ([`ServerModel::Nginx`]) it has other turns, and options of the socket change between its writes ([`SocketCall`]).
 
+mod calls;
 mod responses;
+
+pub use calls::SocketCall;
 
 use crate::page::{HostId, ObjectId, Page};
 use crate::stream::{Inbox, Span, SpanContent};
-use crate::{Http, LoaderConfig, Protocol, Tls};
-use responses::Responses;
+use crate::{Http, LoaderConfig, Protocol, ServerModel, Tls};
+use calls::NginxCalls;
+use responses::{NextSpan, Responses};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::Instant;
@@ -27,6 +32,8 @@ pub struct ServerSession {
     responses: Responses,
     /// Responses written in full.
     answered: u32,
+    /// What nginx calls, if it writes as nginx does.
+    nginx: Option<NginxCalls>,
 }
 
 impl ServerSession {
@@ -43,6 +50,7 @@ impl ServerSession {
             opening: VecDeque::new(),
             responses: Responses::new(protocol),
             answered: 0,
+            nginx: (protocol.server == ServerModel::Nginx).then(|| NginxCalls::new(protocol.http)),
         }
     }
 
@@ -73,16 +81,52 @@ impl ServerSession {
     /// Ask until `None`; then again after each call of another method, and whenever unsent bytes
     /// have gone out.
     pub fn poll_write(&mut self, now: Instant, unsent: u64) -> Option<Span> {
-        if let Some(span) = self.opening.pop_front() {
-            return Some(span);
+        self.next(now, unsent).map(|next| next.span)
+    }
+
+    /// The next call of the socket, as its server makes them: see [`poll_write`](Self::poll_write). If
+    /// [`calls_singly`](Self::calls_singly), TCP has sent what it may before the next.
+    pub fn poll_call(&mut self, now: Instant, unsent: u64) -> Option<SocketCall> {
+        if self.nginx.is_none() {
+            return self.poll_write(now, unsent).map(SocketCall::Write);
         }
-        if self.protocol.interleaves() && unsent >= self.protocol.low_water {
+        if let Some(call) = self.nginx.as_mut().and_then(NginxCalls::poll) {
+            return Some(call);
+        }
+        let next = self.next(now, unsent);
+        let is_owed = self.responses.has_ready();
+        let nginx = self.nginx.as_mut()?;
+        match next {
+            Some(next) => nginx.write(&next),
+            None => nginx.pause(is_owed),
+        }
+        nginx.poll()
+    }
+
+    /// Each call is one of its own: TCP may send between two. Otherwise all that may be called at a moment is one.
+    pub const fn calls_singly(&self) -> bool {
+        self.nginx.is_some()
+    }
+
+    /// Bytes unsent below which there may be more to write; `None` if that does not matter.
+    pub fn low_water(&self) -> Option<u64> {
+        let low = self.protocol.interleaves().then_some(self.protocol.low_water)?;
+        // Linux wakes a writer that found no room at half of `TCP_NOTSENT_LOWAT`; the built-in server asks for twice as much.
+        let is_woken = self.nginx.as_ref().is_some_and(NginxCalls::is_behind);
+        Some(if is_woken { (low / 2).max(1) } else { low })
+    }
+
+    fn next(&mut self, now: Instant, unsent: u64) -> Option<NextSpan> {
+        if let Some(span) = self.opening.pop_front() {
+            return Some(NextSpan { span, begins: true, ends: true });
+        }
+        if self.low_water().is_some_and(|low| unsent >= low) {
             return None;
         }
         self.responses.release(now);
-        let (span, last) = self.responses.next_span()?;
-        self.answered += u32::from(last);
-        Some(span)
+        let next = self.responses.next_span()?;
+        self.answered += u32::from(next.ends);
+        Some(next)
     }
 
     /// True once nothing more will be written: HTTP/1.0 closes after its response.

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::catalogue;
 use units::{Duration, Rate};
+use workload::ServerModel;
 
 /// What is compared if nothing else is asked for: the models of what the kernel has.
 pub const LINUX_SCHEMES: [&str; 3] = ["linux", "linux-bbr", "linux-reno"];
@@ -97,6 +98,14 @@ impl Grid {
         let paths = vec![path(5, 80, 1000), path(20, 20, 500), path(100, 200, 1000)];
         let worlds = vec![World::Wire];
         Self { paths, worlds, repeats: 3, ..Self::full(schemes.collect()) }
+    }
+
+    /// The same with simulated servers that write as another does.
+    pub fn with_server_model(mut self, model: ServerModel) -> Self {
+        for load in &mut self.loads {
+            load.loader.server = model;
+        }
+        self
     }
 
     /// What is to be loaded, and how often: what simulation shows to take one of several courses more often

@@ -4,6 +4,8 @@
 //! request whose answer is as long as the server's part of it, so nothing is enciphered and no time
 //! goes into that. A server of this kind does not think: the client waits that long before it asks.
 
+use super::frames::{Arrivals, Frames};
+use super::together::Together;
 use crate::exchange::{Exchange, NewConnection, Order};
 use crate::here::Here;
 use crate::site::{self, FLIGHT};
@@ -17,7 +19,7 @@ use hyper_util::rt::TokioIo;
 use std::io;
 use tokio::net::TcpStream;
 use tokio::task::spawn_local;
-use workload::{Http, LoadConnId, Protocol, Span, SpanContent};
+use workload::{HTTP2_CLIENT_OPENING, Http, LoadConnId, Protocol, Span, SpanContent};
 
 /// Bytes of a request without padding: request line or pseudo header, host.
 const BARE: u64 = 50;
@@ -35,8 +37,14 @@ pub(super) async fn converse(
     stream: TcpStream,
 ) -> io::Result<()> {
     let protocol = exchange.protocol(opening.host);
-    let line = Line { exchange: exchange.clone(), conn: opening.conn, protocol };
-    let mut sender = Sender::open(stream, protocol).await?;
+    let arrivals = Arrivals::default();
+    let line = Line {
+        exchange: exchange.clone(),
+        conn: opening.conn,
+        protocol,
+        arrivals: arrivals.clone(),
+    };
+    let mut sender = Sender::open(stream, protocol, &arrivals).await?;
     exchange.on_connected(opening.conn);
     let mut ahead = 0;
     while let Some(Order::Write(span)) = opening.orders.recv().await {
@@ -73,24 +81,36 @@ enum Ask<'a> {
 }
 
 impl Ask<'_> {
-    async fn send(self, request: Request<NoBody>) -> hyper::Result<Response<Incoming>> {
+    /// The answer, and its stream where answers have one.
+    async fn send(
+        self,
+        request: Request<NoBody>,
+        arrivals: &Arrivals,
+    ) -> hyper::Result<(Response<Incoming>, Option<u32>)> {
         match self {
             Self::InTurn(sender) => {
                 sender.ready().await?;
-                sender.send_request(request).await
+                Ok((sender.send_request(request).await?, None))
             }
             Self::Interleaved(sender) => {
                 sender.ready().await?;
-                sender.send_request(request).await
+                // Requests are sent in the order of these calls.
+                let answer = sender.send_request(request);
+                let stream = arrivals.open();
+                Ok((answer.await?, Some(stream)))
             }
         }
     }
 }
 
 impl Sender {
-    async fn open(stream: TcpStream, protocol: Protocol) -> io::Result<Self> {
-        let stream = TokioIo::new(stream);
+    async fn open(stream: TcpStream, protocol: Protocol, arrivals: &Arrivals) -> io::Result<Self> {
         if protocol.http == Http::Http2 {
+            let stream = TokioIo::new(Together::new(
+                stream,
+                HTTP2_CLIENT_OPENING,
+                Frames::new(arrivals.clone()),
+            ));
             let mut builder = http2::Builder::new(Here);
             builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
             let (sender, connection) = builder.handshake(stream).await.map_err(io::Error::other)?;
@@ -98,7 +118,8 @@ impl Sender {
             spawn_local(async move { drop(connection.await) });
             return Ok(Self::Interleaved(sender));
         }
-        let (sender, connection) = http1::handshake(stream).await.map_err(io::Error::other)?;
+        let (sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
         spawn_local(async move { drop(connection.await) });
         Ok(Self::InTurn(sender))
     }
@@ -110,6 +131,7 @@ struct Line {
     exchange: Exchange,
     conn: LoadConnId,
     protocol: Protocol,
+    arrivals: Arrivals,
 }
 
 impl Line {
@@ -126,11 +148,12 @@ impl Line {
             _ => (FLIGHT.to_owned(), (SpanContent::ServerFlight, self.protocol.tls_server_flight)),
         };
         let request = self.request(&path, span.bytes)?;
-        let answer = by.send(request).await.map_err(io::Error::other)?;
+        let sent = by.send(request, &self.arrivals).await;
+        let (answer, stream) = sent.map_err(io::Error::other)?;
         if !answer.status().is_success() {
             return Err(io::Error::other(format!("{path}: {}", answer.status())));
         }
-        self.receive(answer.into_body(), payload).await
+        self.receive((answer.into_body(), stream), payload).await
     }
 
     fn request(&self, path: &str, bytes: u64) -> io::Result<Request<NoBody>> {
@@ -157,22 +180,29 @@ impl Line {
     /// The answer's bytes stand for as many of the modelled ones as the same share of all.
     async fn receive(
         &self,
-        mut body: Incoming,
+        (mut body, stream): (Incoming, Option<u32>),
         (content, payload): (SpanContent, u64),
     ) -> io::Result<()> {
         let size = Body::size_hint(&body).exact().unwrap_or(0);
         let head = site::head_bytes(self.protocol);
-        let (mut told, mut got) = (0, 0);
+        let (mut told, mut whole, mut got) = (0, 0, 0);
         loop {
             let arrived = u128::from(payload) * u128::from(head + got) / u128::from(head + size);
-            // A server's part of TLS says nothing before it is whole.
-            let is_use = content != SpanContent::ServerFlight || got == size;
-            let arrived = if is_use { (arrived as u64).min(payload) } else { 0 };
-            self.exchange.on_told(self.conn, (content, arrived.saturating_sub(told)));
-            told = told.max(arrived);
-            let Some(frame) = body.frame().await else { break };
-            let frame = frame.map_err(io::Error::other)?;
-            got += frame.data_ref().map_or(0, |data| data.len() as u64);
+            // A server's part of TLS says nothing before it is whole, not even that it has begun: a span of no bytes is whole.
+            if content != SpanContent::ServerFlight || got == size {
+                let arrived = (arrived as u64).min(payload);
+                self.exchange.on_told(self.conn, (content, arrived.saturating_sub(told)));
+                told = told.max(arrived);
+            }
+            tokio::select! {
+                frame = body.frame() => {
+                    let Some(frame) = frame else { break };
+                    let frame = frame.map_err(io::Error::other)?;
+                    whole += frame.data_ref().map_or(0, |data| data.len() as u64);
+                }
+                () = self.arrivals.moved() => {}
+            }
+            got = stream.map_or(whole, |stream| whole.max(self.arrivals.of(stream)));
         }
         match got == size {
             true => Ok(()),

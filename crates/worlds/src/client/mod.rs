@@ -5,7 +5,9 @@
 
 mod browser;
 mod curl;
+mod frames;
 mod http;
+mod together;
 
 pub use browser::Browser;
 pub(crate) use browser::{BrowserVantage, Visitor};

@@ -13,7 +13,7 @@ use emulator::sandbox::{self, Sandbox};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -86,9 +86,13 @@ impl Nginx {
     ) -> io::Result<Serving> {
         let addresses: Vec<SocketAddr> =
             listeners.iter().map(TcpListener::local_addr).collect::<io::Result<_>>()?;
+        // An agent that attends to the page's sockets is to learn nothing from this.
+        let ready = namespace.run(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))??;
+        let ready_at = ready.local_addr()?;
+        ready.set_nonblocking(true)?;
         let text = |folder: &Path| {
             let has = |module: &str| self.has(module);
-            site::configuration(folder, (page, config), (&addresses, has))
+            site::configuration(folder, (page, config), (&addresses, ready_at, has))
         };
         let start = |folder: &Path| {
             let objects = folder.join("objects");
@@ -97,20 +101,23 @@ impl Nginx {
             let conf = folder.join("nginx.conf");
             fs::write(&conf, text(folder))?;
             // The process inherits this thread's view of the file systems.
-            Sandbox::start(namespace, self.command(folder, &conf, listeners)?)
+            Sandbox::start(
+                namespace,
+                self.command(folder, &conf, listeners.iter().chain([&ready]))?,
+            )
         };
         let mut serving = Serving { sandbox: private::in_a_folder(start)? };
-        match namespace.run(|| addresses.iter().try_for_each(|address| answers(*address)))? {
+        match namespace.run(|| answers(ready_at))? {
             Ok(()) => Ok(serving),
             Err(error) => Err(serving.complaint(&error)),
         }
     }
 
-    fn command(
+    fn command<'a>(
         &self,
         folder: &Path,
         conf: &Path,
-        listeners: &[TcpListener],
+        listeners: impl Iterator<Item = &'a TcpListener>,
     ) -> io::Result<Command> {
         let mut inherited = String::new();
         for listener in listeners {

@@ -2,6 +2,7 @@
 
 use nix::{getsockopt_impl, libc, sockopt_impl};
 use std::net::TcpStream;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// What every kernel tells of a connection: the first 104 bytes of `struct tcp_info` (include/uapi/linux/tcp.h).
@@ -31,7 +32,7 @@ pub(crate) fn window_of(stream: &TcpStream) -> u32 {
 }
 
 /// How long this end waits for an answer before it sends again.
-pub(crate) fn timeout_of(stream: &TcpStream) -> Duration {
+pub(crate) fn timeout_of(stream: &impl AsFd) -> Duration {
     let info = nix::sys::socket::getsockopt(stream, TcpInfo).unwrap();
     Duration::from_micros(info.rto_us.into())
 }

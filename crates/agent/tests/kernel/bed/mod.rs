@@ -242,16 +242,8 @@ impl Bed {
         server: &Server,
         count: usize,
     ) -> (Duration, Vec<TcpStream>) {
-        let address = server.address().into();
-        let connect = || {
-            let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
-            socket.set_nonblocking(true)?;
-            match socket.connect(&address) {
-                Err(error) if error.raw_os_error() != Some(nix::libc::EINPROGRESS) => Err(error),
-                _ => Ok(socket),
-            }
-        };
-        let all = || (0..count).map(|_| connect()).collect::<io::Result<Vec<_>>>();
+        let address = server.address();
+        let all = || (0..count).map(|_| begin_to_open(address)).collect::<io::Result<Vec<_>>>();
         let all = || self.cgroup.run(all).flatten();
         timed(|| {
             let sockets = self.client.namespace().run(all).unwrap().unwrap();
@@ -262,6 +254,13 @@ impl Bed {
             }
             sockets.into_iter().map(TcpStream::from).collect()
         })
+    }
+
+    /// A connection to it that an application opens in the agent's cgroup, or in that below it: its SYN is on the way.
+    pub(crate) fn begin_to_open(&self, server: &Server, is_below: bool) -> Socket {
+        let cgroup = if is_below { &self.below } else { &self.cgroup };
+        let connect = || cgroup.run(|| begin_to_open(server.address())).flatten();
+        self.client.namespace().run(connect).unwrap().unwrap()
     }
 
     fn ask(&self, connect: impl FnOnce() -> io::Result<TcpStream> + Send, bytes: u64) -> TcpStream {
@@ -372,6 +371,16 @@ impl Bed {
     pub(crate) fn widen_receive_window(&self) {
         let namespace = self.client.namespace();
         namespace.set_sysctl("net.ipv4.tcp_rmem", "4096 2097152 6291456").unwrap();
+    }
+}
+
+/// A connection whose SYN is on the way.
+fn begin_to_open(address: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    match socket.connect(&address.into()) {
+        Err(error) if error.raw_os_error() != Some(nix::libc::EINPROGRESS) => Err(error),
+        _ => Ok(socket),
     }
 }
 
