@@ -82,12 +82,15 @@ static inline enum wide wide_ack(struct tcp_sock *tp, struct arrived *first, enu
 	u64 gap, window;
 
 	if (at == WIDE_SENT) {
+		/* A short flight, as a server's of TLS, is none to look at: the round trip behind it is no gap. */
+		if (tp->packets_out < WIDE_LOOKS_AT)
+			return WIDE_SENT;
 		first->us = tp->tcp_mstamp;
 		first->delivered = tp->delivered;
 		return WIDE_COMES_IN;
 	}
 	if (count < WIDE_LOOKS_AT)
-		return WIDE_COMES_IN;
+		return count + tp->packets_out < WIDE_LOOKS_AT ? WIDE_SENT : WIDE_COMES_IN;
 	gap = train_gap(elapsed_us, count);
 	if (train_carried(tp->mss_cache, gap) >= WIDE_COLD_RATE || !gap)
 		return WIDE_ENDS;
