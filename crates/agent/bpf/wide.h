@@ -82,7 +82,8 @@ static inline enum wide wide_ack(struct tcp_sock *tp, struct arrived *first, enu
 	u64 gap, window;
 
 	if (at == WIDE_SENT) {
-		/* A short flight, as a server's of TLS, is none to look at: the round trip behind it is no gap. */
+		/* A short flight, as a server's of TLS, tells nothing: the round trip behind it is
+		 * no gap. */
 		if (tp->packets_out < WIDE_LOOKS_AT)
 			return WIDE_SENT;
 		first->us = tp->tcp_mstamp;

@@ -35,8 +35,8 @@ use super::{
 };
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make, Parameter};
-use fold::{Foldable, Folding};
 use detect::{Detector, Verdict};
+use fold::{Foldable, Folding};
 use frto::FRto;
 use reordering::Reordering;
 use tail_probe::TailProbe;

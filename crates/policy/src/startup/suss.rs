@@ -88,7 +88,23 @@ struct State {
     cap: Option<u64>,
 }
 
-fold::state!(State { initial_window, round, head, tail, begun, last_in_train, blue, blue_acked, last_train, fills, filled, min_rtt, min_in_round, round_min, cap });
+fold::state!(State {
+    initial_window,
+    round,
+    head,
+    tail,
+    begun,
+    last_in_train,
+    blue,
+    blue_acked,
+    last_train,
+    fills,
+    filled,
+    min_rtt,
+    min_in_round,
+    round_min,
+    cap
+});
 
 /// Which part of a flight ACKs are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -122,8 +122,9 @@ mod tests {
     #[test]
     fn a_probe_waits_for_round_trips_and_an_allowance() {
         let ms = Duration::from_millis;
-        let timeout =
-            |wait: ProbeWait, single, bound| TailProbe::timeout(wait.of(ms(100)), single, ms(20), bound);
+        let timeout = |wait: ProbeWait, single, bound| {
+            TailProbe::timeout(wait.of(ms(100)), single, ms(20), bound)
+        };
         assert_eq!(timeout(ProbeWait::TwoRoundTrips, false, ms(300)), ms(202));
         assert_eq!(timeout(ProbeWait::OneAndHalf, false, ms(300)), ms(152));
         assert_eq!(timeout(ProbeWait::OneAndHalf, true, ms(300)), ms(170));

@@ -79,7 +79,9 @@ impl ExitRtt {
     const fn of(self, sample: &AckSample) -> Duration {
         match (self, sample.rtt) {
             (Self::Latest, Some(rtt)) => rtt,
-            (Self::Least, _) if sample.min_rtt.as_nanos() < Duration::MAX.as_nanos() => sample.min_rtt,
+            (Self::Least, _) if sample.min_rtt.as_nanos() < Duration::MAX.as_nanos() => {
+                sample.min_rtt
+            }
             _ => sample.srtt,
         }
     }

@@ -291,8 +291,14 @@ fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
 fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
     let windows = [(4, 0, false), (4, 3, false), (16, 0, true)].map(|(window, ssthresh, fails)| {
         let host = SharedAttendant::default();
-        let known =
-            PathSample { at: at(0), window, ssthresh, srtt_us: RTT_US, min_rtt_us: RTT_US, rate: 0 };
+        let known = PathSample {
+            at: at(0),
+            window,
+            ssthresh,
+            srtt_us: RTT_US,
+            min_rtt_us: RTT_US,
+            rate: 0,
+        };
         let lends = |lender: &mut memory::Lender| {
             lender.learn((at(0), PEER.into()), &known, false, &options().terms);
             if fails {
