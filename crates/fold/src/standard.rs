@@ -72,24 +72,19 @@ impl<T: Foldable, const N: usize> Foldable for [T; N] {
     }
 }
 
-impl<T: Foldable + Default> Foldable for Vec<T> {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let mut len = self.len();
-        len.fold(folding);
-        self.resize_with(len, T::default);
-        for item in self {
-            item.fold(folding);
-        }
-    }
+macro_rules! lists {
+    ($($list:ident),+) => {
+        $(impl<T: Foldable + Default> Foldable for $list<T> {
+            fn fold(&mut self, folding: &mut Folding<'_>) {
+                let mut len = self.len();
+                len.fold(folding);
+                self.resize_with(len, T::default);
+                for item in self {
+                    item.fold(folding);
+                }
+            }
+        })+
+    };
 }
 
-impl<T: Foldable + Default> Foldable for VecDeque<T> {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let mut len = self.len();
-        len.fold(folding);
-        self.resize_with(len, T::default);
-        for item in self {
-            item.fold(folding);
-        }
-    }
-}
+lists!(Vec, VecDeque);

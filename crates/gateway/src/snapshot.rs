@@ -118,7 +118,7 @@ impl SnapshotFile {
             if number == 0 {
                 // The others have about as many records: room for all is made once.
                 let last = table.range((name, 0)..=(name, u32::MAX))?.next_back().transpose()?;
-                memory.expect(taken * last.map_or(0, |(key, _)| key.value().1 as usize));
+                memory.reserve(taken * last.map_or(0, |(key, _)| key.value().1 as usize));
             }
             kept += taken;
         }

@@ -126,7 +126,7 @@ impl AppContext<'_> {
     /// The host sends what it may by now, and not only when the call returns: so the next call finds it as a system call
     /// finds a kernel's.
     pub fn flush(&mut self, host: HostId) {
-        self.world.flush(host);
+        self.world.transmit(host);
     }
 
     /// Sends FIN behind what was written.

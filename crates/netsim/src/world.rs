@@ -191,9 +191,9 @@ impl World {
         None
     }
 
-    /// A host sends what it has to send.
+    /// A host sends what it has to send: once it was served, or amid what an application does.
     #[inline(always)]
-    fn transmit(&mut self, host: HostId) {
+    pub(crate) fn transmit(&mut self, host: HostId) {
         let endpoint = &mut self.endpoints[host.index()];
         let (now, transmit) = (self.network.now(), &mut self.transmit);
         while endpoint.tcp.poll_transmit_into(now, transmit) {
@@ -202,11 +202,6 @@ impl World {
                 self.network.send((host, to), bytes, || packet_of((host, to), bytes, transmit));
             }
         }
-    }
-
-    /// The same amid what an application does.
-    pub(crate) fn flush(&mut self, host: HostId) {
-        self.transmit(host);
     }
 
     /// Runs time forward to `limit` or the next thing an application has to be told at once, when all

@@ -103,6 +103,11 @@ async fn get(address: SocketAddr) -> Result<Bytes, Box<dyn Error>> {
     }
 }
 
+/// A count; zero where an older gateway does not tell it.
+fn count(of: &Value) -> u64 {
+    of.as_u64().unwrap_or(0)
+}
+
 /// The sum of counts.
 fn total(counts: &Value) -> u64 {
     counts.as_object().map_or(0, |counts| counts.values().filter_map(Value::as_u64).sum())
@@ -120,11 +125,10 @@ fn parts(counts: &Value) -> String {
 }
 
 fn words(status: &Value) -> String {
-    let (number, count) = (|of: &Value| of.as_f64().unwrap_or(0.0), |of: &Value| of.as_u64());
     let mut text = format!(
         "headstart gateway {}, up for {}: {}\n",
         status["version"].as_str().unwrap_or("of no known version"),
-        span(number(&status["uptime_s"])),
+        span(status["uptime_s"].as_f64().unwrap_or(0.0)),
         if status["ready"] == true { "ready" } else { "not ready" },
     );
     let mut line = |what: &str, counts: &Value| {
@@ -135,8 +139,7 @@ fn words(status: &Value) -> String {
     line("questions answered     ", &status["answered"]);
     line("questions unanswered   ", &status["unanswered"]);
     line("connections refused    ", &status["refused_connections"]);
-    let open = count(&status["connections"]).unwrap_or(0);
-    let revoked = count(&status["revoked_certificates"]).unwrap_or(0);
+    let (open, revoked) = (count(&status["connections"]), count(&status["revoked_certificates"]));
     let _ = writeln!(text, "connections open        {open}\ncertificates revoked    {revoked}");
     for tenant in status["tenants"].as_array().into_iter().flatten() {
         text += &of_tenant(tenant);
@@ -145,7 +148,6 @@ fn words(status: &Value) -> String {
 }
 
 fn of_tenant(tenant: &Value) -> String {
-    let count = |of: &Value| of.as_u64().unwrap_or(0);
     let questions = &tenant["questions"];
     let mut text = format!(
         "\ntenant {}: {} alive, prefixes in memory {}\n  questions of agents: {} in time for the handshake, {} late, {} without an answer\n",

@@ -138,10 +138,10 @@ impl ProvenPath {
         self.fallbacks_in_row > 1
     }
 
-    /// Something is known of how much the path takes: slow start has ended there, or a warm start has lost something. A window
-    /// without is what was needed, and no bound.
-    pub const fn has_lost(&self) -> bool {
-        self.ssthresh > 0 || self.fallbacks_in_row > 0
+    /// Nothing is known of how much the path takes: no slow start has ended there, and no warm start has lost something. The
+    /// window is what was needed, and no bound (`has_shown_no_width` of the agent's programs).
+    pub const fn has_shown_no_width(&self) -> bool {
+        self.ssthresh == 0 && self.fallbacks_in_row == 0
     }
 
     /// The smoothed round trip when the window was learnt.

@@ -171,7 +171,7 @@ impl SiteMemory {
     }
 
     /// Makes room for so many prefixes, of which [`Self::merge`] is about to be told.
-    pub fn expect(&mut self, prefixes: usize) {
+    pub fn reserve(&mut self, prefixes: usize) {
         self.few.reserve(prefixes);
     }
 

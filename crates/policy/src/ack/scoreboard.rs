@@ -5,81 +5,17 @@
 //! Four running sums answer how much is in flight (`pipe` of RFC 6675 §3) without a walk; a list of
 //! merged SACK ranges makes a repeated SACK block cost nothing.
 
+mod segment;
+
+pub use segment::SentSegment;
+
 use fold::{Foldable, Folding};
+use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, SACKED};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// One segment that was sent and is not yet cumulatively acknowledged.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SentSegment {
-    /// Offset of its first byte.
-    pub start: u64,
-    /// Sequence space it takes, SYN and FIN included.
-    pub len: u32,
-    marks: u8,
-    /// Times it was sent again; saturates.
-    pub retransmissions: u8,
-    /// When it was last sent.
-    pub sent_at: Instant,
-    /// Its place, when it was last sent, among all that was sent on the path, other connections'
-    /// segments included.
-    pub order: u64,
-}
-
 /// So many ranges are looked through faster than searched.
 const FEW: usize = 8;
-
-const SACKED: u8 = 1;
-const LOST: u8 = 2;
-/// Kept, like [`LOST`], beneath a SACK in case that is forgotten.
-const IN_FLIGHT_AGAIN: u8 = 4;
-const LOW_PRIORITY: u8 = 8;
-
-impl SentSegment {
-    /// Offset one past its last byte.
-    pub const fn end(&self) -> u64 {
-        self.start + self.len as u64
-    }
-    /// Selectively acknowledged.
-    pub const fn is_sacked(&self) -> bool {
-        self.marks & SACKED != 0
-    }
-    /// Presumed lost, whether or not sent again since.
-    pub const fn is_lost(&self) -> bool {
-        self.marks & (LOST | SACKED) == LOST
-    }
-    /// Sent again, and that transmission is not yet presumed lost.
-    pub const fn is_retransmission_in_flight(&self) -> bool {
-        self.marks & (IN_FLIGHT_AGAIN | SACKED) == IN_FLIGHT_AGAIN
-    }
-    /// Sent with low priority, whether or not sent again, without it, since.
-    pub const fn is_low_priority(&self) -> bool {
-        self.marks & LOW_PRIORITY != 0
-    }
-    /// Sent once, and nothing was heard of it.
-    const fn is_plain(&self) -> bool {
-        self.marks & !LOW_PRIORITY == 0 && self.retransmissions == 0
-    }
-    /// Of `bytes` of it: how many were lost and waiting when they were SACKed.
-    const fn waiting_beneath_sack(&self, bytes: u64) -> u64 {
-        if self.marks & (LOST | IN_FLIGHT_AGAIN) == LOST { bytes } else { 0 }
-    }
-    /// Sent more than once, so an ACK for it is ambiguous (Karn & Partridge 1987).
-    pub const fn was_retransmitted(&self) -> bool {
-        self.retransmissions > 0
-    }
-
-    /// Mostly it is as long as the one before it, and left next.
-    fn fold_behind(&mut self, before: &Self, folding: &mut Folding<'_>) {
-        let Self { start, len, marks, retransmissions, sent_at, order } = self;
-        let mut length = u64::from(*len);
-        folding.near(start, before.end());
-        folding.near(&mut length, before.len.into());
-        folding.near(order, before.order.wrapping_add(1));
-        folding.each(sent_at).each(marks).each(retransmissions);
-        *len = length as u32;
-    }
-}
 
 /// The segment whose delivery was learnt last and that was sent last (RFC 8985 §6.2 step 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

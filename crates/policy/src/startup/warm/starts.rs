@@ -46,7 +46,9 @@ impl Warm {
             let is_unknown = match lender.recall((at.now, remote), opens, &self.options.terms) {
                 Err(ColdReason::Unknown | ColdReason::Old) => true,
                 // A tiny transfer has shown nothing of the path's width.
-                Err(ColdReason::Small) => !lender.path(remote).is_some_and(|p| p.has_lost()),
+                Err(ColdReason::Small) => {
+                    lender.path(remote).is_none_or(|path| path.has_shown_no_width())
+                }
                 Err(ColdReason::RoundTrip) | Ok(_) => false,
             };
             is_unknown && lender.begin_wide((at.now, remote), at.srtt_us())
