@@ -2,11 +2,56 @@
 
 use std::fmt;
 
-/// What the message of an error begins with that is none of the script's: it is about what TCP has no part in.
-pub(crate) const BEYOND: &str = "not of TCP: ";
+/// What kind of a script it is that is not played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// It has a mistake, or says what this player does not know.
+    Wrong,
+    /// A good one, about what TCP has no part in: epoll, zero copy, control messages.
+    NotOfTcp,
+    /// A good one, about a mechanism of TCP which no scheme here has, like Accurate ECN (RFC 9768).
+    NotModelled,
+}
 
-/// What the message of an error begins with that is about a mechanism of TCP which no scheme here has.
-pub(crate) const UNMODELLED: &str = "not modelled: ";
+impl RefusalKind {
+    /// What is printed before the message.
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Wrong => "",
+            Self::NotOfTcp => "not of TCP: ",
+            Self::NotModelled => "not modelled: ",
+        }
+    }
+}
+
+/// Why a part of a script is refused, without its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) kind: RefusalKind,
+    pub(crate) message: String,
+}
+
+impl Refusal {
+    pub(crate) fn not_of_tcp(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::NotOfTcp, message: message.into() }
+    }
+
+    pub(crate) fn not_modelled(mechanism: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::NotModelled, message: mechanism.into() }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Self {
+        Self { kind: RefusalKind::Wrong, message }
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
 
 /// Why a script cannot be read: exit code 2 on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,17 +62,16 @@ pub struct ScriptError {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// The script is a good one, and about what TCP has no part in: epoll, zero copy, control messages.
-    pub not_of_tcp: bool,
-    /// The script is a good one, and about a mechanism of TCP which no scheme here has, like Accurate ECN (RFC 9768).
-    pub not_modelled: bool,
+    /// Whether the script is wrong, or beyond what is played here.
+    pub kind: RefusalKind,
     /// What is wrong and what would be right.
     pub message: String,
 }
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}: {}", self.name, self.line, self.column, self.message)
+        let Self { name, line, column, kind, message } = self;
+        write!(f, "{name}:{line}:{column}: {}{message}", kind.prefix())
     }
 }
 

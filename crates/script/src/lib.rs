@@ -17,7 +17,7 @@ mod notation;
 mod parse;
 mod run;
 
-pub use error::{Mismatch, ScriptError};
+pub use error::{Mismatch, RefusalKind, ScriptError};
 pub use model::Script;
 pub use parse::parse;
 pub use run::{

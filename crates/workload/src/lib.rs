@@ -81,8 +81,8 @@ pub use http::{
 };
 pub use loader::{ConnectionRecord, LoadConnId, LoadError, LoaderAction, Milestones, PageLoader};
 pub use page::{
-    BUILTINS, Builtin, Discovery, HostId, Object, ObjectId, ObjectKind, Page, PageError, PageHost,
-    RequestModel, RequestTiming,
+    BUILTINS, Builtin, Discovery, HostId, Kilobyte, NamingPart, Object, ObjectId, ObjectKind,
+    ObjectSizes, Page, PageError, PageHost, RequestModel, RequestOrder, RequestTiming,
 };
 pub use server::{ServerSession, SocketCall};
 pub use stream::{Span, SpanContent};

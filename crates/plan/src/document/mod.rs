@@ -8,7 +8,8 @@ mod topology;
 mod workload;
 
 pub(crate) use self::workload::{
-    PageTraffic, Pairing, Requests, RoundsTraffic, StartSpec, Times, Traffic, UserTraffic, Workload,
+    AskingOrder, Naming, PageSizes, PageTraffic, Pairing, Requests, RoundsTraffic, StartSpec,
+    Times, Traffic, UserTraffic, Workload,
 };
 pub(crate) use distribution::SpreadSpec;
 pub(crate) use link::{CoDel, FqCoDel, OneWay, QueueSpec, Red, ReorderingSpec, WireSpec};

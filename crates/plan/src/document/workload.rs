@@ -189,6 +189,14 @@ pub(crate) struct PageTraffic {
     pub(crate) requests: Option<At<Requests>>,
     /// How long after that; of the papers' pages too. 0s unless given.
     pub(crate) request_delay: Option<At<Written<Duration>>>,
+    /// Sizes of the objects of the papers' pages within the papers' ranges; spread over them unless given.
+    pub(crate) sizes: Option<At<PageSizes>>,
+    /// Order of asking, of the papers' pages too; small ones first unless given.
+    pub(crate) order: Option<At<AskingOrder>>,
+    /// Which HTML part of the papers' frame set names its images; those of 7 and 83 KB unless given.
+    pub(crate) naming: Option<At<Naming>>,
+    /// Bytes of a kilobyte of the papers' pages: 1024 or 1000. 1024 unless given.
+    pub(crate) kilobyte: Option<At<u64>>,
     /// Load as simulations do whose agents only send: requests take no trip, the server connects to
     /// the browser, and connections go, without a packet, when the next visit begins. Its schemes
     /// should `open=one-way`. False unless given.
@@ -218,6 +226,42 @@ pub(crate) enum Requests {
     AtEnd,
     /// Everything, HTML included, at the start.
     AllAtOnce,
+}
+
+/// Sizes within the ranges that a paper gives of its pages' objects.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PageSizes {
+    /// From one end of the range to the other.
+    Spread,
+    /// All the smallest.
+    Smallest,
+    /// All the middle.
+    Middle,
+    /// All the largest.
+    Largest,
+}
+
+/// In which order the objects of an HTML part of the papers' pages are asked for.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AskingOrder {
+    /// As the paper lists them: small ones first.
+    AsListed,
+    /// Large ones first.
+    Reversed,
+}
+
+/// Which HTML part of the papers' frame set names its images.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Naming {
+    /// Those of 7 and 83 KB.
+    Frames,
+    /// That of 83 KB.
+    Largest,
+    /// The frame set itself.
+    Root,
 }
 
 /// Small messages over one connection.

@@ -1,13 +1,17 @@
 //! What members do, in numbers.
 
 use crate::document::{
-    self, Amount, At, Bytes, PageTraffic, Requests, SpreadSpec, TextOr, Times, Traffic, Written,
+    self, Amount, AskingOrder, At, Bytes, Naming, PageSizes, PageTraffic, Requests, SpreadSpec,
+    TextOr, Times, Traffic, Written,
 };
 use crate::error::Fault;
 use crate::files::Files;
 use std::sync::Arc;
 use units::{Duration, Rate};
-use workload::{Distribution, Http, LoaderConfig, RequestModel, RequestTiming, Tls};
+use workload::{
+    Distribution, Http, Kilobyte, LoaderConfig, NamingPart, ObjectSizes, RequestModel,
+    RequestOrder, RequestTiming, Tls,
+};
 
 /// Rounds of transfers; sizes in bytes, jitter in seconds.
 #[derive(Clone, Debug)]
@@ -182,25 +186,59 @@ fn some_time(plan: &Times) -> Result<Distribution, Fault> {
 
 /// A page that is built in, or the one in a file.
 fn page(plan: &PageTraffic, files: &Files) -> Result<Arc<workload::Page>, Fault> {
+    let model = request_model(plan)?;
+    if let Some(page) = workload::Page::builtin_with(&plan.page, model) {
+        return Ok(Arc::new(page));
+    }
+    let spans = [
+        plan.requests.as_ref().map(At::span),
+        plan.request_delay.as_ref().map(At::span),
+        plan.sizes.as_ref().map(At::span),
+        plan.order.as_ref().map(At::span),
+        plan.naming.as_ref().map(At::span),
+        plan.kilobyte.as_ref().map(At::span),
+    ];
+    if let Some(span) = spans.into_iter().flatten().next() {
+        let why = "a HAR file says itself what is asked for and when: leave requests, request_delay, sizes, \
+                   order, naming and kilobyte out";
+        return Err(Fault::new(span, why));
+    }
+    let page = workload::parse_har(files.bytes(&plan.page), &plan.page);
+    page.map(Arc::new).map_err(|error| Fault::new(plan.page.span(), error))
+}
+
+/// How the papers' pages are asked for, and what is in them.
+fn request_model(plan: &PageTraffic) -> Result<RequestModel, Fault> {
     let timing = plan.requests.as_ref().map_or(RequestTiming::default(), |asked| match **asked {
         Requests::FirstSegment => RequestTiming::FirstSegment,
         Requests::EvenlySpread => RequestTiming::EvenlySpread,
         Requests::AtEnd => RequestTiming::AtEnd,
         Requests::AllAtOnce => RequestTiming::AllAtOnce,
     });
+    let sizes = plan.sizes.as_ref().map_or(ObjectSizes::default(), |sizes| match **sizes {
+        PageSizes::Spread => ObjectSizes::Spread,
+        PageSizes::Smallest => ObjectSizes::Smallest,
+        PageSizes::Middle => ObjectSizes::Middle,
+        PageSizes::Largest => ObjectSizes::Largest,
+    });
+    let order = plan.order.as_ref().map_or(RequestOrder::default(), |order| match **order {
+        AskingOrder::AsListed => RequestOrder::AsListed,
+        AskingOrder::Reversed => RequestOrder::Reversed,
+    });
+    let naming = plan.naming.as_ref().map_or(NamingPart::default(), |naming| match **naming {
+        Naming::Frames => NamingPart::Frames,
+        Naming::Largest => NamingPart::Largest,
+        Naming::Root => NamingPart::Root,
+    });
+    let kilobyte = match plan.kilobyte.as_ref().map(|bytes| (**bytes, bytes.span())) {
+        None | Some((1024, _)) => Kilobyte::Binary,
+        Some((1000, _)) => Kilobyte::Decimal,
+        Some((bytes, span)) => {
+            return Err(Fault::new(span, format!("a kilobyte of {bytes} bytes: use 1024 or 1000")));
+        }
+    };
     let delay = plan.request_delay.as_ref().map_or(Duration::ZERO, |delay| (**delay).0);
-    let model = RequestModel { timing, delay, ..RequestModel::default() };
-    if let Some(page) = workload::Page::builtin_with(&plan.page, model) {
-        return Ok(Arc::new(page));
-    }
-    let asked = plan.requests.as_ref().map(At::span);
-    if let Some(span) = asked.or(plan.request_delay.as_ref().map(At::span)) {
-        let why =
-            "a HAR file says itself when what is asked for: leave requests and their delay out";
-        return Err(Fault::new(span, why));
-    }
-    let page = workload::parse_har(files.bytes(&plan.page), &plan.page);
-    page.map(Arc::new).map_err(|error| Fault::new(plan.page.span(), error))
+    Ok(RequestModel { timing, delay, sizes, order, naming, kilobyte, ..RequestModel::default() })
 }
 
 fn loader(plan: &PageTraffic) -> Result<LoaderConfig, Fault> {

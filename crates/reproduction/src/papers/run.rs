@@ -23,6 +23,8 @@ struct Job<'t> {
     plan: Plan<'t>,
     /// The plan under a reading, which is run in its place.
     edited: Option<Plan<'t>>,
+    /// Which figures of its runs stand for others under the reading.
+    variants: &'t [String],
     /// Made beside the plan as it stands, for the chosen reading.
     chosen: bool,
     /// Cells that remain, and repeats of each.
@@ -170,7 +172,7 @@ impl<'t> Job<'t> {
                 (all.filter(remain).collect(), plan.repeats().min(experiment.quick.repeats))
             }
         };
-        Ok(Self { experiment, plan, edited: None, chosen: false, cells, repeats })
+        Ok(Self { experiment, plan, edited: None, variants: &[], chosen: false, cells, repeats })
     }
 
     /// A plan under a reading, of which only what verdicts are read from is run.
@@ -180,6 +182,7 @@ impl<'t> Job<'t> {
         job.cells.retain(|cell| edited.is_judged(&plan.coordinates(*cell)));
         if edited.changed {
             job.edited = Some(read(edited.experiment, &edited.text)?);
+            job.variants = &edited.variants;
         }
         Ok(job)
     }
@@ -207,7 +210,9 @@ impl<'t> Job<'t> {
 
     fn made(&self, run: &Run) -> Result<Readings, String> {
         let plan = self.edited.as_ref().unwrap_or(&self.plan);
-        readings_of(plan, run, self.experiment.read)
+        let mut readings = readings_of(plan, run, self.experiment.read)?;
+        self.variants.iter().for_each(|variant| readings.stand_in(variant));
+        Ok(readings)
     }
 
     /// Its record, whose readings come next.

@@ -7,7 +7,7 @@ use super::claim::{Experiment, How, PaperClaim, Quick};
 use super::curve::Plot;
 use super::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use super::ns2::Ns2;
-use super::reading::{Readings, RunRecords};
+use super::reading::{Flow, Readings, RunRecords};
 use super::sample::{Measured, Samples};
 use super::unit::{PERCENT, PLAIN, SECONDS};
 
@@ -34,14 +34,17 @@ const SES_2: Experiment = Experiment {
     quick: Quick { repeats: 2, keep: &[(BULK_PAIRS, &["1", "4", "12"])] },
 };
 
-/// Mean time of a page: from its start to the last acknowledgement of its last transfer.
+/// Mean time of a page: from its start to the last acknowledgement of its last transfer; its variant to the last
+/// byte.
 fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     let members = run.of("page").map(|flow| flow.member + 1).max().unwrap_or(0);
-    let page = |member: usize| {
+    let page = |member: usize, time: fn(&Flow) -> Option<f64>| {
         let own = run.of("page").filter(move |flow| flow.member == member);
-        own.map(super::Flow::time_to_ack).try_fold(0.0, |last: f64, time| Some(last.max(time?)))
+        own.map(time).try_fold(0.0, |last: f64, time| Some(last.max(time?)))
     };
-    readings.set_mean("page", (0..members).map(page));
+    readings.set_mean("page", (0..members).map(|member| page(member, Flow::time_to_ack)));
+    let received = (0..members).map(|member| page(member, Flow::time_to_receive));
+    readings.set_mean("page.received", received);
     losses(run, readings);
 }
 

@@ -1,14 +1,14 @@
 //! The shell commands of scripts, read and never run.
 
 use super::{CounterWish, MachineSetting, Route, SYSCTLS, ScriptDefaults};
-use crate::error::{BEYOND, UNMODELLED};
+use crate::error::{Refusal, RefusalKind};
 
 /// What is wrong with a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandError {
     /// Line within the backquotes, from 0.
     pub(crate) line: u32,
-    pub(crate) message: String,
+    pub(crate) refusal: Refusal,
 }
 
 const KNOWN: &str = "defaults.sh, set_sysctls.py, sysctl, sysctl_restore_….sh, ip tcp_metrics flush, ip route change, \
@@ -18,7 +18,7 @@ const KNOWN: &str = "defaults.sh, set_sysctls.py, sysctl, sysctl_restore_….sh,
 pub(crate) fn read(text: &str) -> Result<Vec<MachineSetting>, CommandError> {
     let mut settings = Vec::new();
     for (line, words) in commands(text) {
-        command(&words, &mut settings).map_err(|message| CommandError { line, message })?;
+        command(&words, &mut settings).map_err(|refusal| CommandError { line, refusal })?;
     }
     Ok(settings)
 }
@@ -101,9 +101,9 @@ fn without_redirections<'a>(words: &'a [String]) -> Vec<&'a str> {
     kept
 }
 
-fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), String> {
+fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), Refusal> {
     if words.first().is_some_and(|word| word == "echo") {
-        return module_parameter(words);
+        return Ok(module_parameter(words)?);
     }
     let words = without_redirections(words);
     let program = words.first().map_or("", |path| path.rsplit('/').next().unwrap_or(path));
@@ -120,7 +120,7 @@ fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), S
         ("ip", ["route", "change", rest @ ..] | ["-6", "route", "change", rest @ ..]) => {
             settings.push(MachineSetting::Route(route(rest)?));
         }
-        ("tc", ["qdisc", rest @ ..]) => return qdisc(rest, settings),
+        ("tc", ["qdisc", rest @ ..]) => return Ok(qdisc(rest, settings)?),
         ("ethtool", ["-K", _, rest @ ..]) => {
             offload(rest).map(|()| settings.push(MachineSetting::Offload))?
         }
@@ -130,32 +130,44 @@ fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), S
             settings.push(MachineSetting::Counted(counter(rest)?));
         }
         ("rm" | "dd", _) => {
-            return Err(format!("{BEYOND}{:?} prepares a file for sendfile", words.join(" ")));
+            return Err(Refusal::not_of_tcp(format!(
+                "{:?} prepares a file for sendfile",
+                words.join(" ")
+            )));
         }
         ("", _) => {}
-        _ => return Err(format!("unknown command {:?}; known are {KNOWN}", words.join(" "))),
+        _ => {
+            let words = words.join(" ");
+            return Err(format!("unknown command {words:?}; known are {KNOWN}").into());
+        }
     }
     Ok(())
 }
 
 /// `net.ipv4.NAME=VALUE` or `/proc/sys/net/ipv4/NAME=VALUE`, several of them, after options.
-fn sysctls(arguments: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(), String> {
+fn sysctls(arguments: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(), Refusal> {
     for argument in arguments.iter().filter(|argument| !argument.starts_with('-')) {
         let Some((path, value)) = argument.split_once('=') else {
-            return Err(format!("expected NAME=VALUE, found {argument:?}"));
+            return Err(format!("expected NAME=VALUE, found {argument:?}").into());
         };
         let path = path.replace('/', ".");
         let path = path.strip_prefix(".proc.sys.").unwrap_or(&path);
         let name = path.strip_prefix("net.ipv4.").unwrap_or(path);
         let Some(index) = SYSCTLS.iter().position(|known| known.name == name) else {
-            return Err(format!("unknown sysctl {path}; docs/scenarios.md lists the known ones"));
+            let why = format!("unknown sysctl {path}; docs/scenarios.md lists the known ones");
+            return Err(why.into());
         };
         let value = value.trim();
         let value = &computed(value)?;
         (SYSCTLS[index].set)(&mut super::ScriptMachine::default(), value).map_err(
-            |why| match why.strip_prefix(UNMODELLED) {
-                Some(what) => format!("{UNMODELLED}{what}: sysctl {path}={value}"),
-                None => format!("sysctl {path}={value}: {why}"),
+            |Refusal { kind, message }| {
+                let message = match kind {
+                    RefusalKind::Wrong => format!("sysctl {path}={value}: {message}"),
+                    RefusalKind::NotOfTcp | RefusalKind::NotModelled => {
+                        format!("{message}: sysctl {path}={value}")
+                    }
+                };
+                Refusal { kind, message }
             },
         )?;
         if name == "tcp_fastopen_cookies" && value == "0" {
@@ -287,16 +299,19 @@ mod tests {
             ])
         );
         let error = read("sysctl -q net.ipv4.tcp_ecn=3").unwrap_err();
-        assert!(error.message.starts_with("not modelled: Accurate ECN"), "{error:?}");
+        assert_eq!(error.refusal.kind, RefusalKind::NotModelled);
+        assert!(error.refusal.message.starts_with("Accurate ECN"), "{error:?}");
         assert!(read("sysctl -q net.ipv4.tcp_rmem=\"1 2 $((3+4))\"").is_err());
     }
 
     #[test]
     fn unknown_names_and_values_are_refused_by_name() {
         let wrong = |text: &str| read(text).unwrap_err();
-        assert!(wrong("sysctl -q net.ipv4.tcp_magic=1").message.contains("net.ipv4.tcp_magic"));
-        assert!(wrong("sysctl -q net.ipv4.tcp_recovery=0").message.contains("only 1"));
+        assert!(
+            wrong("sysctl -q net.ipv4.tcp_magic=1").refusal.message.contains("net.ipv4.tcp_magic")
+        );
+        assert!(wrong("sysctl -q net.ipv4.tcp_recovery=0").refusal.message.contains("only 1"));
         let error = wrong("../common/defaults.sh\nrm -rf x");
-        assert!(error.message.contains("rm -rf x") && error.line == 1, "{error:?}");
+        assert!(error.refusal.message.contains("rm -rf x") && error.line == 1, "{error:?}");
     }
 }

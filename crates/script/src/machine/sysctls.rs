@@ -4,7 +4,10 @@
 //! Meanings are those of `Documentation/networking/ip-sysctl.rst`.
 
 use super::ScriptMachine;
-use crate::error::UNMODELLED;
+use crate::error::Refusal;
+
+/// Takes a sysctl's value, or refuses it.
+type SetsMachine = fn(&mut ScriptMachine, &str) -> Result<(), Refusal>;
 
 /// A sysctl that is known.
 #[derive(Clone, Copy)]
@@ -13,7 +16,7 @@ pub struct Sysctl {
     pub name: &'static str,
     /// What it changes here.
     pub about: &'static str,
-    pub(crate) set: fn(&mut ScriptMachine, &str) -> Result<(), String>,
+    pub(crate) set: SetsMachine,
 }
 
 impl std::fmt::Debug for Sysctl {
@@ -22,11 +25,7 @@ impl std::fmt::Debug for Sysctl {
     }
 }
 
-const fn sysctl(
-    name: &'static str,
-    about: &'static str,
-    set: fn(&mut ScriptMachine, &str) -> Result<(), String>,
-) -> Sysctl {
+const fn sysctl(name: &'static str, about: &'static str, set: SetsMachine) -> Sysctl {
     Sysctl { name, about, set }
 }
 
@@ -52,7 +51,7 @@ pub const SYSCTLS: &[Sysctl] = &[
     }),
     sysctl("tcp_ecn", "`ecn=`: 0 off, 1 on, 2 on for listeners", |m, v| {
         if matches!(v, "3" | "4" | "5") {
-            return Err(format!("{UNMODELLED}Accurate ECN (RFC 9768)"));
+            return Err(Refusal::not_modelled("Accurate ECN (RFC 9768)"));
         }
         only(v, &["0", "1", "2"])?;
         m.ecn = Some(number(v)? as u8);
@@ -135,7 +134,7 @@ pub const SYSCTLS: &[Sysctl] = &[
     }),
     sysctl("tcp_shrink_window", "0 alone: an offered window is never taken back", |_, v| match v {
         "0" => Ok(()),
-        _ => Err(format!("{UNMODELLED}windows that are taken back")),
+        _ => Err(Refusal::not_modelled("windows that are taken back")),
     }),
     sysctl("tcp_slow_start_after_idle", "`idle=`: 1 `decay`, 0 `keep`", |m, v| {
         m.slow_start_after_idle = Some(flag(v)?);
@@ -215,45 +214,45 @@ pub(super) fn set_defaults(machine: &mut ScriptMachine, whose: ScriptDefaults) {
 const LEAST_BUFFER: u64 = 1024;
 const MOST_BUFFER: u64 = 1 << 30;
 
-fn only(value: &str, values: &[&str]) -> Result<(), String> {
+fn only(value: &str, values: &[&str]) -> Result<(), Refusal> {
     match values.contains(&value) {
         true => Ok(()),
-        false => Err(format!("only {} is possible here", values.join(", "))),
+        false => Err(format!("only {} is possible here", values.join(", ")).into()),
     }
 }
 
-fn flag(value: &str) -> Result<bool, String> {
+fn flag(value: &str) -> Result<bool, Refusal> {
     only(value, &["0", "1"]).map(|()| value == "1")
 }
 
-fn number(value: &str) -> Result<u64, String> {
+fn number(value: &str) -> Result<u64, Refusal> {
     let parsed = match value.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => value.parse(),
     };
-    parsed.map_err(|_| "expected a number".to_owned())
+    parsed.map_err(|_| "expected a number".into())
 }
 
-fn between(value: &str, least: u64, most: u64) -> Result<u64, String> {
+fn between(value: &str, least: u64, most: u64) -> Result<u64, Refusal> {
     let number = number(value)?;
     match (least..=most).contains(&number) {
         true => Ok(number),
-        false => Err(format!("expected a number from {least} to {most}")),
+        false => Err(format!("expected a number from {least} to {most}").into()),
     }
 }
 
-fn three(value: &str) -> Result<[u64; 3], String> {
+fn three(value: &str) -> Result<[u64; 3], Refusal> {
     let one = |word| between(word, LEAST_BUFFER, MOST_BUFFER);
     let numbers: Vec<_> = value.split_whitespace().map(one).collect::<Result<_, _>>()?;
-    numbers.try_into().map_err(|_| "expected three numbers: least, first, most".to_owned())
+    numbers.try_into().map_err(|_| "expected three numbers: least, first, most".into())
 }
 
 /// Four words of eight hexadecimal digits, each the lowest byte first in the key (`proc_tcp_fastopen_key`).
-fn key(value: &str) -> Result<[u8; 16], String> {
+fn key(value: &str) -> Result<[u8; 16], Refusal> {
     let words: Option<Vec<u32>> =
         value.split('-').map(|word| u32::from_str_radix(word, 16).ok()).collect();
     let words = words.filter(|words| words.len() == 4);
-    let words = words.ok_or_else(|| "expected a key like 01234567-…, four words".to_owned())?;
+    let words = words.ok_or("expected a key like 01234567-…, four words")?;
     let mut bytes = [0; 16];
     for (chunk, word) in bytes.chunks_mut(4).zip(words) {
         chunk.copy_from_slice(&word.to_le_bytes());

@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
     fn argument(&mut self, depth: u32) -> Parsed<Argument<'a>> {
         let position = self.position;
         if depth > DEEPEST {
-            return Err((position, "these arguments nest too deeply".to_owned()));
+            return Err((position, "these arguments nest too deeply".into()));
         }
         let value = match self.token {
             Token::Ellipsis => self.advance().map(|_| Value::Any)?,

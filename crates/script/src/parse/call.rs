@@ -5,7 +5,7 @@ use super::super::model::{
 };
 use super::argument::{Argument, Value};
 use super::lexer::Token;
-use super::{BEYOND, Parsed, Parser};
+use super::{Parsed, Parser, Refusal};
 use units::Duration;
 
 const KNOWN: &str = "socket, setsockopt, getsockopt, fcntl, bind, listen, accept, connect, read, recv, \
@@ -49,7 +49,8 @@ impl<'a> Parser<'a> {
         };
         let position = self.position;
         if let Some((_, about)) = BEYOND_CALLS.iter().find(|(known, _)| *known == name) {
-            return Err((position, format!("{BEYOND}{name} is of the socket layer ({about})")));
+            let why = format!("{name} is of the socket layer ({about})");
+            return Err((position, Refusal::not_of_tcp(why)));
         }
         self.advance()?;
         let arguments = self.arguments()?;
@@ -73,7 +74,7 @@ impl<'a> Parser<'a> {
         let end = self.time()?;
         match when {
             When::At(start) | When::After(start) if end < start => {
-                Err((position, "this call returns before it is made".to_owned()))
+                Err((position, "this call returns before it is made".into()))
             }
             _ => Ok(Some(end)),
         }
@@ -173,14 +174,14 @@ impl RawCall<'_> {
     }
 
     pub(super) fn refuse<T>(&self, message: &str) -> Parsed<T> {
-        Err((self.position, message.to_owned()))
+        Err((self.position, message.into()))
     }
 
     /// The argument at `index`.
     pub(super) fn argument(&self, index: usize, what: &str) -> Parsed<&Argument<'_>> {
         self.arguments.get(index).ok_or_else(|| {
             let message = format!("expected {what} as argument {} of {}", index + 1, self.name);
-            (self.position, message)
+            (self.position, message.into())
         })
     }
 
@@ -188,7 +189,7 @@ impl RawCall<'_> {
         let argument = self.argument(index, what)?;
         match argument.value {
             Value::Number(n) if n <= max => Ok(n),
-            _ => Err((argument.position, format!("expected {what} of at most {max}"))),
+            _ => Err((argument.position, format!("expected {what} of at most {max}").into())),
         }
     }
 
@@ -196,7 +197,7 @@ impl RawCall<'_> {
         let argument = self.argument(index, what)?;
         match &argument.value {
             Value::Words(words) => Ok(words),
-            _ => Err((argument.position, format!("expected {what}"))),
+            _ => Err((argument.position, format!("expected {what}").into())),
         }
     }
 
@@ -230,21 +231,21 @@ impl RawCall<'_> {
         let Value::Members(members) = &argument.value else {
             return Err((
                 argument.position,
-                "expected a message, like {msg_iov(1)=[{..., 40}]}".to_owned(),
+                "expected a message, like {msg_iov(1)=[{..., 40}]}".into(),
             ));
         };
         let parts = members.iter().find(|(name, _)| *name == "msg_iov");
         let Some((_, Argument { value: Value::List(parts), .. })) = parts else {
-            return Err((argument.position, "expected msg_iov(1)=[{..., 40}] within".to_owned()));
+            return Err((argument.position, "expected msg_iov(1)=[{..., 40}] within".into()));
         };
         let mut bytes = 0;
         for part in parts {
             match &part.value {
                 Value::List(pair) if pair.len() == 2 => match pair[1].value {
                     Value::Number(n) if n <= MOST_BYTES => bytes += n,
-                    _ => return Err((part.position, "expected a number of bytes".to_owned())),
+                    _ => return Err((part.position, "expected a number of bytes".into())),
                 },
-                _ => return Err((part.position, "expected a part like {..., 40}".to_owned())),
+                _ => return Err((part.position, "expected a part like {..., 40}".into())),
             }
         }
         self.writing(bytes, Some(2))
@@ -260,7 +261,8 @@ impl RawCall<'_> {
             _ => &[],
         };
         if words.contains(&"MSG_ZEROCOPY") {
-            return self.refuse(&format!("{BEYOND}MSG_ZEROCOPY is of the socket layer"));
+            let why = Refusal::not_of_tcp("MSG_ZEROCOPY is of the socket layer");
+            return Err((self.position, why));
         }
         const FLAGS: [&str; 5] =
             ["MSG_FASTOPEN", "MSG_DONTWAIT", "MSG_MORE", "MSG_EOR", "MSG_NOSIGNAL"];
@@ -316,13 +318,13 @@ impl RawCall<'_> {
         let members = match &argument.value {
             Value::List(list) => match list.as_slice() {
                 [Argument { value: Value::Members(members), .. }] => members,
-                _ => return Err((argument.position, ONE.to_owned())),
+                _ => return Err((argument.position, ONE.into())),
             },
-            _ => return Err((argument.position, ONE.to_owned())),
+            _ => return Err((argument.position, ONE.into())),
         };
         let member = members.iter().find(|(known, _)| *known == name);
         let Some((_, value)) = member else {
-            return Err((argument.position, ONE.to_owned()));
+            return Err((argument.position, ONE.into()));
         };
         match &value.value {
             Value::Number(n) => Ok((*n, *n as u16)),
@@ -331,12 +333,14 @@ impl RawCall<'_> {
                 for word in words {
                     match BITS.iter().find(|(known, _)| known == word) {
                         Some((_, bit)) => all |= bit,
-                        None => return Err((value.position, format!("unknown event {word}"))),
+                        None => {
+                            return Err((value.position, format!("unknown event {word}").into()));
+                        }
                     }
                 }
                 Ok((u64::from(all), all))
             }
-            _ => Err((value.position, ONE.to_owned())),
+            _ => Err((value.position, ONE.into())),
         }
     }
 

@@ -24,14 +24,14 @@ type Sockets = BTreeMap<u32, Socket>;
 /// Checks `script`, whose text ends at `end`.
 pub(super) fn check(script: &Script, end: Position) -> Parsed<()> {
     if script.events.is_empty() {
-        return Err((end, "expected at least one event after the options".to_owned()));
+        return Err((end, "expected at least one event after the options".into()));
     }
     let mut sockets = Sockets::new();
     let mut clock = Some(Duration::ZERO);
     for event in &script.events {
         clock = check_time(event, clock)?;
         if let ScriptAction::Call(call) = &event.action {
-            check_call(&mut sockets, call).map_err(|message| (event.position, message))?;
+            check_call(&mut sockets, call).map_err(|message| (event.position, message.into()))?;
         }
     }
     Ok(())
@@ -46,7 +46,7 @@ fn check_time(event: &ScriptEvent, clock: Option<Duration>) -> Parsed<Option<Dur
                 time.as_secs_f64(),
                 clock.as_secs_f64()
             );
-            Err((event.position, message))
+            Err((event.position, message.into()))
         }
         (When::At(time), _) => Ok(Some(time)),
         (When::After(delay), Some(clock)) => Ok(Some(clock + delay)),

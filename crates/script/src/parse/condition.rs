@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
         if !is_condition(&condition) {
             return Err((
                 condition_at,
-                "expected a comparison: == != < <= > >=; a number alone is no condition".to_owned(),
+                "expected a comparison: == != < <= > >=; a number alone is no condition".into(),
             ));
         }
         let text = self.text[start..self.last_end].to_owned();
@@ -76,7 +76,8 @@ impl<'a> Parser<'a> {
                 position,
                 format!(
                     "expected assert or an assignment, found {name:?}: nothing else of Python runs here"
-                ),
+                )
+                .into(),
             ));
         };
         self.advance()?;
@@ -128,7 +129,7 @@ impl<'a> Parser<'a> {
 
     fn negation(&mut self, depth: u32) -> Parsed<Expression> {
         if depth > DEEPEST {
-            return Err((self.position, "these conditions nest too deeply".to_owned()));
+            return Err((self.position, "these conditions nest too deeply".into()));
         }
         if self.accept_word("not")? {
             return self.negation(depth + 1).map(|inner| Expression::Not(Box::new(inner)));

@@ -26,7 +26,7 @@ impl<'a> Parser<'a> {
         let action = self.action(when)?;
         if !matches!(action, ScriptAction::Outbound(_)) && !is_exact(when) {
             let message = "a range or * can only time a segment that leaves (\">\")";
-            return Err((position, message.to_owned()));
+            return Err((position, message.into()));
         }
         Ok(ScriptEvent { position, when, action })
     }
@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
         }
         let to = self.time()?;
         if to < from {
-            return Err((position, "this range of times ends before it begins".to_owned()));
+            return Err((position, "this range of times ends before it begins".into()));
         }
         Ok(if relative { When::AfterRange(from, to) } else { When::AtRange(from, to) })
     }
@@ -61,7 +61,7 @@ impl<'a> Parser<'a> {
             Token::Int(seconds) => Duration::from_secs(seconds),
             Token::Setting(flag, _) => {
                 let message = format!("--{flag} stands too late: options go before all events");
-                return Err((self.position, message));
+                return Err((self.position, message.into()));
             }
             _ => return self.unexpected("a time in seconds, like 0.1, +0.1 or *"),
         };
@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
         };
         let settings = machine::read(text).map_err(|error| {
             let column = if error.line == 0 { inside.column } else { 1 };
-            (Position { line: inside.line + error.line, column }, error.message)
+            (Position { line: inside.line + error.line, column }, error.refusal)
         })?;
         self.advance()?;
         Ok(ScriptAction::Shell(settings))

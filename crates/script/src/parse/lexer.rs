@@ -1,5 +1,6 @@
 //! Text to tokens, each with its position; comments and white space fall away.
 
+use super::super::error::Refusal;
 use super::super::model::Position;
 use units::Duration;
 
@@ -47,7 +48,7 @@ impl Token<'_> {
 }
 
 /// What is wrong, and where.
-pub(super) type LexError = (Position, String);
+pub(super) type LexError = (Position, Refusal);
 
 /// Cuts text into tokens.
 #[derive(Clone, Debug)]
@@ -141,7 +142,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn unclosed(&self, what: &str, end: &str) -> LexError {
-        (self.position, format!("this {what} has no end: expected {end} after it"))
+        (self.position, format!("this {what} has no end: expected {end} after it").into())
     }
 
     fn setting(&mut self) -> Token<'a> {
@@ -195,16 +196,16 @@ impl<'a> Lexer<'a> {
             self.take(2);
             let digits = self.take_while(|c| c.is_ascii_hexdigit());
             let value = u64::from_str_radix(digits, 16).ok();
-            return value.map(Token::Int).ok_or_else(|| (start, bad_number()));
+            return value.map(Token::Int).ok_or_else(|| (start, bad_number().into()));
         }
         let whole = self.take_while(|c| c.is_ascii_digit());
         if !self.begins_with_fraction() {
-            return whole.parse().map(Token::Int).map_err(|_| (start, bad_number()));
+            return whole.parse().map(Token::Int).map_err(|_| (start, bad_number().into()));
         }
         self.take(1);
         let fraction = self.take_while(|c| c.is_ascii_digit());
         seconds(whole, fraction).map(Token::Seconds).ok_or_else(|| {
-            (start, "expected at most nine digits on either side of the point".to_owned())
+            (start, "expected at most nine digits on either side of the point".into())
         })
     }
 
@@ -218,7 +219,7 @@ impl<'a> Lexer<'a> {
             Some(c) if SINGLES.contains(c) => Ok(Token::Mark(self.take(1))),
             other => {
                 let c = other.unwrap_or_default();
-                Err((self.position, format!("the character {c:?} means nothing here")))
+                Err((self.position, format!("the character {c:?} means nothing here").into()))
             }
         }
     }
@@ -287,9 +288,9 @@ mod tests {
     fn what_never_ends_is_an_error_at_its_beginning() {
         for text in ["  /* a", "  %{ a", "  \"a\\\"", "  `a"] {
             let mut lexer = Lexer::new(text, Position { line: 1, column: 1 });
-            let (position, message) = lexer.next().unwrap_err();
+            let (position, why) = lexer.next().unwrap_err();
             assert_eq!(position, Position { line: 1, column: 3 }, "{text}");
-            assert!(message.contains("has no end"), "{message}");
+            assert!(why.message.contains("has no end"), "{why:?}");
         }
     }
 }

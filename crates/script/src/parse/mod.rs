@@ -14,7 +14,7 @@ mod packet;
 mod settings;
 mod socket_option;
 
-use super::error::{BEYOND, ScriptError, UNMODELLED};
+use super::error::{Refusal, ScriptError};
 use super::model::{Position, Script};
 use lexer::{LexError, Lexer, Token};
 pub(crate) use packet::FLAG_LETTERS;
@@ -25,12 +25,11 @@ pub(crate) use packet::FLAG_LETTERS;
 /// At the first thing that is not of the grammar, or that makes no sense: its line, its column
 /// and what was expected.
 pub fn parse(name: &str, text: impl AsRef<[u8]>) -> Result<Script, ScriptError> {
-    read(name, text.as_ref()).map_err(|(position, message)| ScriptError {
+    read(name, text.as_ref()).map_err(|(position, Refusal { kind, message })| ScriptError {
         name: name.to_owned(),
         line: position.line,
         column: position.column,
-        not_of_tcp: message.starts_with(BEYOND),
-        not_modelled: message.starts_with(UNMODELLED),
+        kind,
         message,
     })
 }
@@ -59,7 +58,7 @@ fn utf8(text: &[u8]) -> Parsed<&str> {
         let good = &text[..error.valid_up_to()];
         let line = 1 + good.iter().filter(|byte| **byte == b'\n').count() as u32;
         let column = 1 + good.iter().rev().take_while(|byte| **byte != b'\n').count() as u32;
-        (Position { line, column }, "expected UTF-8 text".to_owned())
+        (Position { line, column }, "expected UTF-8 text".into())
     })
 }
 
@@ -102,7 +101,7 @@ impl<'a> Parser<'a> {
     /// The error that something else than `expected` is here.
     fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
         let found = self.token.describe();
-        Err((self.position, format!("expected {expected}, found {found}")))
+        Err((self.position, format!("expected {expected}, found {found}").into()))
     }
 
     fn is_mark(&self, mark: &str) -> bool {

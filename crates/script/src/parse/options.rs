@@ -5,7 +5,7 @@
 
 use super::lexer::Token;
 use super::packet::ACCURATE_ECN;
-use super::{BEYOND, Parsed, Parser};
+use super::{Parsed, Parser, Refusal};
 use tcp::{FastOpenCookie, SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;
 
@@ -34,7 +34,7 @@ impl<'a> Parser<'a> {
         }
         if options.wire_bytes() > OPTION_SPACE {
             let message = format!("these options take more than {OPTION_SPACE} bytes");
-            return Err((position, message));
+            return Err((position, message.into()));
         }
         Ok(options)
     }
@@ -63,10 +63,12 @@ impl<'a> Parser<'a> {
             "TS" => self.timestamps().map(|ts| options.timestamps = Some(ts)),
             "FO" => self.fast_open(false).map(|cookie| options.fast_open = cookie),
             "FOEXP" => self.fast_open(true).map(|cookie| options.fast_open = cookie),
-            "md5" => Err((self.position, format!("{BEYOND}MD5 signatures are no part of it here"))),
+            "md5" => {
+                Err((self.position, Refusal::not_of_tcp("MD5 signatures are no part of it here")))
+            }
             "sack" => self.sack_blocks().map(|blocks| options.sack = blocks),
             "ECN" | "exp" | "exp-accecn" | "accecn" => {
-                Err((self.position, ACCURATE_ECN.to_owned()))
+                Err((self.position, Refusal::not_modelled(ACCURATE_ECN)))
             }
             _ => self.unexpected(KNOWN),
         }
@@ -90,7 +92,7 @@ impl<'a> Parser<'a> {
             .collect();
         let Some(bytes) = bytes else {
             let message = "expected a cookie in hexadecimal, two digits a byte";
-            return Err((position, message.to_owned()));
+            return Err((position, message.into()));
         };
         let cookie = FastOpenCookie::new(&bytes);
         Ok(cookie.map(|cookie| if experimental { cookie.as_experiment() } else { cookie }))

@@ -2,7 +2,7 @@
 
 use super::super::model::{Expected, IcmpMessage, IcmpTrouble, ScriptAction};
 use super::lexer::Token;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, Refusal};
 use tcp::{Ecn, Flags, Segment, TcpOptions, Unreachable};
 use units::SeqNum;
 
@@ -17,7 +17,7 @@ pub(crate) const FLAG_LETTERS: [(char, Flags); 6] = [
 ];
 
 /// The third flag of Accurate ECN, `A`, or its option.
-pub(super) const ACCURATE_ECN: &str = "not modelled: Accurate ECN (RFC 9768)";
+pub(super) const ACCURATE_ECN: &str = "Accurate ECN (RFC 9768)";
 
 const FLAGS: &str = "flags: letters of S F R P E W, \".\" for ACK, \"-\" for none";
 
@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
         if !packet.check_options {
             let message = "<...> stands for any options of a segment that leaves (\">\"); \
                            an arriving one needs them written out";
-            return Err((position, message.to_owned()));
+            return Err((position, message.into()));
         }
         if !packet.check_window {
             return self.unexpected("win N: a segment that arrives says its window");
@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
             ack = self.number32("the acknowledgement number")?;
             if !flags.contains(Flags::ACK) {
                 let message = "ack N needs the flag \".\", as in \"S.\"".to_owned();
-                return Err((ack_position, message));
+                return Err((ack_position, message.into()));
             }
         }
         let window = self.window()?;
@@ -187,7 +187,7 @@ impl<'a> Parser<'a> {
     }
 
     fn refuse_accurate_ecn<T>(&self) -> Parsed<T> {
-        Err((self.position, ACCURATE_ECN.to_owned()))
+        Err((self.position, Refusal::not_modelled(ACCURATE_ECN)))
     }
 
     /// `seq:end(len)`; `end` wraps at 2^32 as sequence numbers do.
@@ -202,7 +202,7 @@ impl<'a> Parser<'a> {
         if seq.wrapping_add(len) != end {
             let right = seq.wrapping_add(len);
             let message = format!("{seq} + {len} bytes end at {right}, not at {end}");
-            return Err((position, message));
+            return Err((position, message.into()));
         }
         Ok((seq, len))
     }

@@ -94,11 +94,11 @@ impl<'a> Parser<'a> {
 
     fn address(&self, value: Option<&str>) -> Parsed<IpAddr> {
         let parsed = value.and_then(|text| text.parse().ok());
-        parsed.ok_or_else(|| (self.position, "expected an address, like 192.0.2.1".to_owned()))
+        parsed.ok_or_else(|| (self.position, "expected an address, like 192.0.2.1".into()))
     }
 
     fn refuse<T>(&self, message: &str) -> Parsed<T> {
-        Err((self.position, message.to_owned()))
+        Err((self.position, message.into()))
     }
 
     fn scheme(&self, value: Option<&str>) -> Parsed<Scheme> {

@@ -4,7 +4,7 @@ use super::super::model::{CallKind, SocketOption};
 use super::argument::{Argument, Value};
 use super::call::RawCall;
 use super::settings::MSS;
-use super::{BEYOND, Parsed};
+use super::{Parsed, Refusal};
 use units::Duration;
 
 /// Options without effect here.
@@ -39,7 +39,8 @@ impl RawCall<'_> {
     fn option_name(&self) -> Parsed<&str> {
         match self.words(2, "an option")? {
             [name] if BEYOND_OPTIONS.contains(name) => {
-                self.refuse(&format!("{BEYOND}{name} is of the socket layer"))
+                let why = format!("{name} is of the socket layer");
+                Err((self.position, Refusal::not_of_tcp(why)))
             }
             [name] => Ok(name),
             _ => self.refuse("expected one socket option"),
@@ -90,7 +91,7 @@ impl RawCall<'_> {
     fn key(&self) -> Parsed<Option<[u8; 16]>> {
         let argument = self.argument(3, "a key like \"\\x01…\"")?;
         let Value::Text(text) = argument.value else {
-            return Err((argument.position, "expected a key as a string".to_owned()));
+            return Err((argument.position, "expected a key as a string".into()));
         };
         let bytes: Option<Vec<u8>> = text
             .split("\\x")
@@ -106,16 +107,18 @@ impl RawCall<'_> {
         match &argument.value {
             Value::List(list) => match list.as_slice() {
                 [Argument { value: Value::Number(n), .. }] if *n <= max => Ok(*n),
-                _ => Err((argument.position, format!("expected one number of at most {max}"))),
+                _ => {
+                    Err((argument.position, format!("expected one number of at most {max}").into()))
+                }
             },
-            _ => Err((argument.position, "expected a value in brackets, like [1]".to_owned())),
+            _ => Err((argument.position, "expected a value in brackets, like [1]".into())),
         }
     }
 
     fn linger(&self) -> Parsed<CallKind> {
         let argument = self.argument(3, "{onoff=1, linger=0}")?;
         let Value::Members(members) = &argument.value else {
-            return Err((argument.position, "expected {onoff=1, linger=0}".to_owned()));
+            return Err((argument.position, "expected {onoff=1, linger=0}".into()));
         };
         let member = |name| {
             let found = members.iter().find(|(known, _)| *known == name);
@@ -130,7 +133,7 @@ impl RawCall<'_> {
             _ => {
                 let message = "expected {onoff=1, linger=0} or {onoff=0, linger=0}: close never \
                                waits here";
-                Err((argument.position, message.to_owned()))
+                Err((argument.position, message.into()))
             }
         }
     }

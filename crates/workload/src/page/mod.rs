@@ -7,7 +7,9 @@
 mod builtin;
 mod object;
 
-pub use builtin::{BUILTINS, Builtin, RequestModel, RequestTiming};
+pub use builtin::{
+    BUILTINS, Builtin, Kilobyte, NamingPart, ObjectSizes, RequestModel, RequestOrder, RequestTiming,
+};
 pub use object::{Discovery, Object, ObjectId, ObjectKind};
 
 use crate::Http;

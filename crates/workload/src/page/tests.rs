@@ -33,6 +33,48 @@ fn the_papers_pages_have_the_sizes_added_up_by_hand() {
     }
 }
 
+/// Bodies of the graphics page: 7 KB, nine images of 1 to 3 and four of 9 to 12.
+#[test]
+fn sizes_order_and_kilobytes_of_the_papers_pages_by_hand() {
+    let model = RequestModel {
+        sizes: ObjectSizes::Middle,
+        order: RequestOrder::Reversed,
+        kilobyte: Kilobyte::Decimal,
+        ..RequestModel::default()
+    };
+    let bodies = |name, model| -> Vec<u64> {
+        let page = Page::builtin_with(name, model).unwrap();
+        page.objects().iter().map(|object| object.body_bytes).collect()
+    };
+    // The middle of 9 and 12 is 10.5, that of 1 and 3 is 2; large ones come first.
+    let expected = [[7_000].as_slice(), &[10_500; 4], &[2_000; 9]].concat();
+    assert_eq!(bodies("graphics", model), expected);
+    // A frame set of 1 to 2 KB keeps its parts in place: three of 1 to 2, one of 7, one of 83; then the images
+    // that the part of 83 names, last of all the five that the part of 7 names.
+    let largest = RequestModel { sizes: ObjectSizes::Largest, ..model };
+    let kilobytes = |images: &[u64]| -> Vec<u64> {
+        [&[2, 2, 2, 2, 7, 83], images].concat().iter().map(|kb| kb * 1_000).collect()
+    };
+    let images = [[19; 7].as_slice(), &[3; 9], &[3; 5]].concat();
+    assert_eq!(bodies("frames", largest), kilobytes(&images));
+}
+
+#[test]
+fn a_frame_sets_images_are_named_where_the_model_says() {
+    // Parents of the frame set's five parts, then of its 21 images.
+    let parents = |naming| -> Vec<u32> {
+        let page = Page::builtin_with("frames", RequestModel { naming, ..RequestModel::default() });
+        let parent = |object: &Object| match object.discovery {
+            Discovery::InBody { parent, .. } => parent.0,
+            Discovery::AtStart => panic!("the root alone is asked for at the start"),
+        };
+        page.unwrap().objects()[1..].iter().map(parent).collect()
+    };
+    assert_eq!(parents(NamingPart::Frames), [[0; 5].as_slice(), &[4; 5], &[5; 16]].concat());
+    assert_eq!(parents(NamingPart::Largest), [[0; 5].as_slice(), &[5; 21]].concat());
+    assert_eq!(parents(NamingPart::Root), [0; 26]);
+}
+
 #[test]
 fn the_papers_pages_are_of_their_time() {
     for name in ["text", "map", "graphics", "frames", "java"] {

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::{input, stdout};
 use cmdline::Appendix;
 use report::{Cell, Column, Quantity, Row, Table};
+use script::{RefusalKind, ScriptError};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -141,13 +142,11 @@ fn play(file: &Path, args: &CheckScriptsArgs) -> Result<PlayedScript, Failure> {
     let below = file.strip_prefix(&args.folder).unwrap_or(file);
     let name = below.display().to_string();
     let verdict = match script::parse(&name, input::read(file)?) {
-        Err(error) if error.not_of_tcp => {
-            ScriptVerdict::NotOfTcp { line: error.line, message: error.message }
-        }
-        Err(error) if error.not_modelled => {
-            ScriptVerdict::NotModelled { line: error.line, message: error.message }
-        }
-        Err(error) => ScriptVerdict::Unreadable { line: error.line, message: error.message },
+        Err(ScriptError { line, kind, message, .. }) => match kind {
+            RefusalKind::NotOfTcp => ScriptVerdict::NotOfTcp { line, message },
+            RefusalKind::NotModelled => ScriptVerdict::NotModelled { line, message },
+            RefusalKind::Wrong => ScriptVerdict::Unreadable { line, message },
+        },
         Ok(script) => {
             let own = script.settings.scheme.is_some();
             let scheme = (!own).then_some(&args.scheme);
@@ -274,9 +273,13 @@ fn explained(played: &PlayedScript) -> String {
                 "\n{script}:{line}: {message}\n  expected: {expected}\n    actual: {actual}\n    reason: {reason}\n"
             )
         }
-        ScriptVerdict::NotOfTcp { line, message }
-        | ScriptVerdict::NotModelled { line, message }
-        | ScriptVerdict::Unreadable { line, message } => {
+        ScriptVerdict::NotOfTcp { line, message } => {
+            format!("\n{script}:{line}: not of TCP: {message}\n")
+        }
+        ScriptVerdict::NotModelled { line, message } => {
+            format!("\n{script}:{line}: not modelled: {message}\n")
+        }
+        ScriptVerdict::Unreadable { line, message } => {
             format!("\n{script}:{line}: {message}\n")
         }
     }

@@ -19,8 +19,10 @@ pub struct EditedPlan {
     pub(crate) plain: String,
     /// The plan under the reading.
     pub(crate) text: String,
-    /// Whether the reading changes it.
+    /// Whether the reading changes it, or what is read off its runs.
     pub(crate) changed: bool,
+    /// Which figures of its runs stand for others ([`Readings::stand_in`](super::super::reading::Readings)).
+    pub(crate) variants: Vec<String>,
     judged: BTreeMap<String, Vec<String>>,
 }
 
@@ -37,6 +39,7 @@ impl EditedPlan {
         let name = experiment.name;
         let Some(judged) = table.judged.get(name) else { return Ok(None) };
         let edits = table.edits(reading, name);
+        let variants = table.variants(reading, name);
         let [plain, text] = match edits.is_empty() {
             true => [(); 2].map(|()| experiment.plan.to_owned()),
             false => edited(experiment.plan, judged, &edits).map_err(|why| {
@@ -47,7 +50,8 @@ impl EditedPlan {
             experiment,
             plain,
             text,
-            changed: !edits.is_empty(),
+            changed: !edits.is_empty() || !variants.is_empty(),
+            variants,
             judged: judged.clone(),
         }))
     }

@@ -61,6 +61,35 @@ pub struct ChoiceLevel {
     /// What it changes in plans; nothing for the default.
     #[serde(default, rename = "edit")]
     pub(in crate::papers) edits: Vec<PlanEdit>,
+    /// Which figures claims are answered from; nothing for the default.
+    #[serde(default, rename = "figure")]
+    pub(in crate::papers) figures: Vec<FigureEdit>,
+}
+
+/// Other figures of the same runs: a time to the last byte in place of that to the last acknowledgement, say.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::papers) struct FigureEdit {
+    /// Plans by name, or families of plans.
+    pub(in crate::papers) plans: Vec<String>,
+    /// What the names of these figures end with, behind those of the figures that they stand for: `received`.
+    pub(in crate::papers) variant: String,
+}
+
+impl FigureEdit {
+    /// Whether it changes what is read off the runs of this plan.
+    pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
+        names(&self.plans, plan)
+    }
+}
+
+/// Whether one of these names is a plan's, or its family's.
+fn names(these: &[String], plan: &str) -> bool {
+    let is_one = |name: &String| {
+        let rest = plan.strip_prefix(name.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    these.iter().any(is_one)
 }
 
 /// A change of a key in plans: exactly one of `set`, `add`, `replace`.
@@ -84,11 +113,7 @@ pub(in crate::papers) struct PlanEdit {
 impl PlanEdit {
     /// Whether it changes this plan.
     pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
-        let named = |name: &String| {
-            plan.strip_prefix(name.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
-        self.plans.iter().any(named)
+        names(&self.plans, plan)
     }
 }
 
@@ -120,7 +145,7 @@ impl PaperTable {
             let Some((default, others)) = choice.levels.split_first() else {
                 return Err(format!("choice {:?} has no level", choice.name));
             };
-            if !default.edits.is_empty() {
+            if !default.edits.is_empty() || !default.figures.is_empty() {
                 return Err(format!(
                     "choice {:?}: the default, its first level, edits",
                     choice.name
@@ -199,6 +224,13 @@ impl PaperTable {
         let levels = self.choices.iter().zip(&reading.0).map(|(choice, n)| &choice.levels[*n]);
         let edits = levels.flat_map(|level| &level.edits);
         edits.filter(|edit| edit.is_for(plan)).collect()
+    }
+
+    /// Which figures of a plan's runs stand for others under a reading.
+    pub(super) fn variants(&self, reading: &PaperReading, plan: &str) -> Vec<String> {
+        let levels = self.choices.iter().zip(&reading.0).map(|(choice, n)| &choice.levels[*n]);
+        let figures = levels.flat_map(|level| &level.figures);
+        figures.filter(|edit| edit.is_for(plan)).map(|edit| edit.variant.clone()).collect()
     }
 }
 

@@ -29,13 +29,18 @@ pub(super) const CONNECTION: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[] },
 };
 
-/// Times of HTML and page of both visits.
+/// Times of HTML and page of both visits; the variant of the second without the round trip that it saves at its
+/// opening.
 fn visits(run: &RunRecords<'_>, readings: &mut Readings) {
     for (visit, number) in [("first", 0), ("again", 1)] {
         let of = || run.of("page").filter(move |flow| flow.flow == number);
         let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS);
         readings.set_mean(format!("{visit}.html"), of().map(|v| since(v.html, v.start)));
         readings.set_mean(format!("{visit}.total"), of().map(|v| since(v.received, v.start)));
+    }
+    for what in ["html", "total"].map(|what| format!("again.{what}")) {
+        let opened = readings.value(&what) - ROUND_TRIP;
+        readings.set(format!("{what}.opening"), opened);
     }
 }
 

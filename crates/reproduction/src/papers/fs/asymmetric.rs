@@ -25,7 +25,7 @@ pub(super) const FS_9: Experiment = Experiment {
 fn second_burst(run: &RunRecords<'_>, readings: &mut Readings) {
     let second = || run.of("bursty").filter(|flow| flow.flow == 1);
     readings.set_mean("second", second().map(Flow::time_to_ack));
-    readings.set_mean("received", second().map(Flow::time_to_receive));
+    readings.set_mean("second.received", second().map(Flow::time_to_receive));
 }
 
 /// A cell of the paper's table.

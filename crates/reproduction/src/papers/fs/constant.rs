@@ -22,7 +22,7 @@ pub(super) fn fs_1(book: &Book) -> Findings {
         let line = FigureLine::new(format!("gain with {}", bulk_transfers(load)), PERCENT);
         let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
-        let received = |scheme| bursts.figure(scheme, load, "second_received");
+        let received = |scheme| bursts.figure(scheme, load, "second.received");
         let gain = received("fs-pdrop").gain_over(&received("newreno"));
         let label = format!("gain with {}, to the receiver's last byte", bulk_transfers(load));
         findings.line(FigureLine::new(label, PERCENT).ours(gain));

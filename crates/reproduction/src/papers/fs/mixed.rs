@@ -18,8 +18,10 @@ pub(super) const FS_8: Experiment = Experiment {
 
 fn second_bursts(run: &RunRecords<'_>, readings: &mut Readings) {
     for group in ["group1", "group2"] {
-        let second = run.of(group).filter(|flow| flow.flow == 1);
-        readings.set_mean(format!("{group}.second"), second.map(Flow::time_to_ack));
+        let second = || run.of(group).filter(|flow| flow.flow == 1);
+        readings.set_mean(format!("{group}.second"), second().map(Flow::time_to_ack));
+        let received = second().map(Flow::time_to_receive);
+        readings.set_mean(format!("{group}.second.received"), received);
     }
 }
 

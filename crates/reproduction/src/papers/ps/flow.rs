@@ -28,7 +28,10 @@ pub(super) const PS_2: Experiment = Experiment {
     name: "PS-2",
     plan: include_str!("../../../../../plans/papers/PS-2.toml"),
     read: start_up,
-    quick: Quick { repeats: 1, keep: &[(RATE, &["1kbit", "40mbit", "80mbit"])] },
+    quick: Quick {
+        repeats: 1,
+        keep: &[(RATE, &["1kbit", "40mbit", "50mbit", "70mbit", "80mbit"])],
+    },
 };
 
 /// How the flow's start-up went.

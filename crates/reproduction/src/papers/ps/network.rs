@@ -65,9 +65,13 @@ fn flows(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set("all.active", seconds / span.unwrap_or(f64::NAN));
 }
 
-/// Mbit/s of a flow, from handing it to TCP to its last acknowledgement.
-fn throughput(flow: &Flow) -> f64 {
-    flow.time_to_ack().map_or(f64::NAN, |time| flow.bytes as f64 * 8e-6 / time)
+/// When a flow is over: with its last acknowledgement, or, in a variant of the figures, with its last byte.
+type FlowTime = fn(&Flow) -> Option<f64>;
+const ENDS: [(&str, FlowTime); 2] = [("", Flow::time_to_ack), (".received", Flow::time_to_receive)];
+
+/// Mbit/s of a flow, from handing it to TCP to its end.
+fn throughput(flow: &Flow, time: FlowTime) -> f64 {
+    time(flow).map_or(f64::NAN, |time| flow.bytes as f64 * 8e-6 / time)
 }
 
 /// A percentile of ascending values: between the two around it in proportion.
@@ -79,26 +83,36 @@ fn percentile(sorted: &[f64], percent: u32) -> f64 {
 }
 
 /// Ascending throughputs.
-fn sorted<'f>(flows: impl IntoIterator<Item = &'f Flow>) -> Vec<f64> {
-    let mut values: Vec<f64> = flows.into_iter().map(throughput).collect();
+fn sorted<'f>(flows: impl IntoIterator<Item = &'f Flow>, time: FlowTime) -> Vec<f64> {
+    let mut values: Vec<f64> = flows.into_iter().map(|flow| throughput(flow, time)).collect();
     values.sort_by(f64::total_cmp);
     values
 }
 
 fn throughputs(kind: &str, flows: &[&Flow], readings: &mut Readings) {
-    let all = sorted(flows.iter().copied());
+    ENDS.iter().for_each(|end| throughputs_until(*end, (kind, flows), readings));
+}
+
+fn throughputs_until(
+    (variant, time): (&str, FlowTime),
+    (kind, flows): (&str, &[&Flow]),
+    readings: &mut Readings,
+) {
+    let all = sorted(flows.iter().copied(), time);
     for percent in PERCENTILES.into_iter().chain([90]) {
-        readings.set(format!("{kind}.p{percent}"), percentile(&all, percent));
+        readings.set(format!("{kind}.p{percent}{variant}"), percentile(&all, percent));
     }
     for (number, class) in (0..=CLASSES.len()).map(|number| (number, class_of(number))) {
         let of_class = flows.iter().copied().filter(|flow| class.contains(&flow.bytes));
-        readings.set(format!("{kind}.class{number}"), percentile(&sorted(of_class), 50));
+        let median = percentile(&sorted(of_class, time), 50);
+        readings.set(format!("{kind}.class{number}{variant}"), median);
     }
     let mut by_size: Vec<&Flow> = flows.to_vec();
     by_size.sort_by_key(|flow| flow.bytes);
     let quarter = by_size.len() / 4;
     let middle = &by_size[quarter..by_size.len() - quarter];
-    readings.set_mean(format!("{kind}.middle"), middle.iter().map(|flow| Some(throughput(flow))));
+    let values = middle.iter().map(|flow| Some(throughput(flow, time)));
+    readings.set_mean(format!("{kind}.middle{variant}"), values);
 }
 
 /// Bytes of the flows of a class.

@@ -52,6 +52,8 @@ fn medians(run: &RunRecords<'_>, readings: &mut Readings) {
         for (name, _, figure, _) in TABLE {
             readings.set(format!("{scheme}.{name}"), median(run.of(scheme).map(figure)));
         }
+        let received = run.of(scheme).map(|f| Some(f.bytes as f64 * 8e-6 / f.time_to_receive()?));
+        readings.set(format!("{scheme}.{THROUGHPUT}.received"), median(received));
     }
 }
 
@@ -98,11 +100,12 @@ const DROPS: &str = "drops";
 
 /// Median throughput of the server's pages, what it lost, and what both queues dropped.
 fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
-    let over = run.of("server").filter(|page| page.acked.is_some());
-    readings.set(
-        PER_PAGE,
-        median(over.map(|page| Some(page.bytes as f64 * 8e-6 / page.time_to_ack()?))),
-    );
+    let over = || run.of("server").filter(|page| page.acked.is_some());
+    let throughput = |time: fn(&Flow) -> Option<f64>| {
+        median(over().map(|page| Some(page.bytes as f64 * 8e-6 / time(page)?)))
+    };
+    readings.set(PER_PAGE, throughput(Flow::time_to_ack));
+    readings.set(format!("{PER_PAGE}.received"), throughput(Flow::time_to_receive));
     readings.set(REQUESTS, run.flows.len() as f64);
     readings.set(SERVER_LOST, run.of("server").map(|page| page.lost).sum::<u64>() as f64);
     let both = ["bottleneck", "bottleneck-back"];

@@ -225,7 +225,9 @@ impl<'t> ReadingSearch<'t> {
         let own = claim.experiments().iter().filter_map(|experiment| of(&experiment));
         let hashes = own.map(|own| {
             let plan = Plan::outline(own.experiment.name, &own.text);
-            plan.map(|p| p.hash()[..12].to_owned()).map_err(|error| PapersError(error.to_string()))
+            let plan = plan.map_err(|error| PapersError(error.to_string()))?;
+            let read = own.variants.iter().map(|variant| format!(".{variant}"));
+            Ok(plan.hash()[..12].to_owned() + &read.collect::<String>())
         });
         let hashes: Vec<String> = hashes.collect::<Result<_, _>>()?;
         let extent = if self.quick { "quick" } else { "full" };

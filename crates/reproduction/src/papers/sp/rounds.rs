@@ -59,9 +59,10 @@ pub(super) const SP_6: Experiment = experiment!("SP-6", FEW_UNTOLD);
 pub(super) const SP_6_SIZES: Experiment = experiment!("SP-6-sizes", FEW_SIZES);
 pub(super) const SP_7: Experiment = experiment!("SP-7", FEW_UNTOLD);
 
-/// The mean time of all transfers, to the last acknowledgement.
+/// The mean time of all transfers, to the last acknowledgement; its variant to the last byte.
 fn completion(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set_mean(TIME, run.of("web").map(Flow::time_to_ack));
+    readings.set_mean(format!("{TIME}.received"), run.of("web").map(Flow::time_to_receive));
 }
 
 /// The key of the delay in a record.

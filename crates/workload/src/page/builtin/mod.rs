@@ -5,7 +5,7 @@ mod news;
 mod papers;
 mod single;
 
-pub use papers::{RequestModel, RequestTiming};
+pub use papers::{Kilobyte, NamingPart, ObjectSizes, RequestModel, RequestOrder, RequestTiming};
 
 use super::Page;
 

@@ -1,14 +1,12 @@
-//! The five pages of Ensemble-TCP §4, with fixed sizes inside the paper's ranges.
+//! The five pages of Ensemble-TCP §4, with sizes inside the paper's ranges.
 //!
-//! KB is 1024 bytes; sizes are whole responses, so headers count nothing. One host serves all of
-//! them by HTTP/1.0 without thinking. The paper says only that a client cannot ask for embedded
-//! objects before "at least part of" the HTML has arrived, so when it asks is a [`RequestModel`].
+//! Sizes are whole responses, so headers count nothing. One host serves all of them by HTTP/1.0 without
+//! thinking. The paper gives ranges of sizes, and says only that a client cannot ask for embedded objects before
+//! "at least part of" the HTML has arrived. So sizes, order and time of asking are a [`RequestModel`].
 
 use crate::Http;
 use crate::page::{Discovery, Object, ObjectId, ObjectKind, Page, PageHost};
 use units::Duration;
-
-const KB: u64 = 1024;
 
 /// Size of a request where one is sent: fits one segment, as the paper assumes of requests (§4).
 const REQUEST_BYTES: u64 = 300;
@@ -27,6 +25,61 @@ pub enum RequestTiming {
     AllAtOnce,
 }
 
+/// Which sizes the objects have within the paper's ranges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ObjectSizes {
+    /// Whole kilobytes from one end of the range to the other.
+    #[default]
+    Spread,
+    /// All the smallest of the range.
+    Smallest,
+    /// All the middle of the range.
+    Middle,
+    /// All the largest of the range.
+    Largest,
+}
+
+/// In which order the objects of an HTML part are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RequestOrder {
+    /// As the paper lists them: small ones first.
+    #[default]
+    AsListed,
+    /// The other way round: large ones first.
+    Reversed,
+}
+
+/// Which HTML part of a frame set names its images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NamingPart {
+    /// The parts of 7 and 83 KB, which are shown beside one another.
+    #[default]
+    Frames,
+    /// The part of 83 KB.
+    Largest,
+    /// The frame set itself, so that all of a page is named by its root.
+    Root,
+}
+
+/// Bytes of a kilobyte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kilobyte {
+    /// 1024.
+    #[default]
+    Binary,
+    /// 1000.
+    Decimal,
+}
+
+impl Kilobyte {
+    const fn bytes(self) -> u64 {
+        match self {
+            Self::Binary => 1024,
+            Self::Decimal => 1000,
+        }
+    }
+}
+
 /// How the papers' pages are asked for. The default agrees best with the paper's sentences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestModel {
@@ -38,67 +91,99 @@ pub struct RequestModel {
     /// Time between knowing of an embedded object and the request: what a request costs where it
     /// is not sent.
     pub delay: Duration,
+    /// Sizes of objects.
+    pub sizes: ObjectSizes,
+    /// Order of asking.
+    pub order: RequestOrder,
+    /// Bytes of a kilobyte.
+    pub kilobyte: Kilobyte,
+    /// Which part of a frame set names its images.
+    pub naming: NamingPart,
 }
 
-/// An HTML part, or what is found in one.
+/// Objects of a kind whose sizes the paper gives as one range, and the HTML part that they are found in.
 struct Found {
     kind: ObjectKind,
-    /// Index of the part it is found in.
     part: usize,
-    kilobytes: &'static [u64],
+    range: KilobyteRange,
 }
 
-const fn html(part: usize, kilobytes: &'static [u64]) -> Found {
-    Found { kind: ObjectKind::Html, part, kilobytes }
+/// The paper's range of sizes, and the sizes that spread over it, in the order of asking.
+struct KilobyteRange {
+    least: u64,
+    most: u64,
+    spread: &'static [u64],
 }
 
-const fn images(part: usize, kilobytes: &'static [u64]) -> Found {
-    Found { kind: ObjectKind::Image, part, kilobytes }
+impl KilobyteRange {
+    /// Bytes of each object under a model.
+    fn bytes(&self, model: RequestModel) -> Vec<u64> {
+        let (kilobyte, count) = (model.kilobyte.bytes(), self.spread.len());
+        match model.sizes {
+            ObjectSizes::Spread => self.spread.iter().map(|kb| kb * kilobyte).collect(),
+            ObjectSizes::Smallest => vec![self.least * kilobyte; count],
+            ObjectSizes::Middle => vec![(self.least + self.most) * kilobyte / 2; count],
+            ObjectSizes::Largest => vec![self.most * kilobyte; count],
+        }
+    }
 }
 
-const fn classes(part: usize, kilobytes: &'static [u64]) -> Found {
-    Found { kind: ObjectKind::Script, part, kilobytes }
+type Ends = (u64, u64);
+
+const fn range((least, most): Ends, spread: &'static [u64]) -> KilobyteRange {
+    KilobyteRange { least, most, spread }
 }
 
-/// Kilobytes of the root, then what is found in which part, in the order of asking.
-fn contents(name: &str) -> Option<(u64, &'static [Found])> {
-    const TEXT: &[Found] = &[images(0, &[7, 10, 13])];
-    const MAP: &[Found] = &[images(0, &[1, 2, 3, 67])];
-    const GRAPHICS: &[Found] = &[images(0, &[1, 1, 1, 2, 2, 2, 3, 3, 3, 9, 10, 11, 12])];
+const fn html(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
+    Found { kind: ObjectKind::Html, part, range: range(ends, spread) }
+}
+
+const fn images(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
+    Found { kind: ObjectKind::Image, part, range: range(ends, spread) }
+}
+
+const fn classes(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
+    Found { kind: ObjectKind::Script, part, range: range(ends, spread) }
+}
+
+/// Sizes of the root, then what is found in which part, in the order of the paper's lists.
+fn contents(name: &str) -> Option<(KilobyteRange, &'static [Found])> {
+    const TEXT: &[Found] = &[images(0, (7, 13), &[7, 10, 13])];
+    const MAP: &[Found] = &[images(0, (1, 3), &[1, 2, 3]), images(0, (67, 67), &[67])];
+    const GRAPHICS: &[Found] =
+        &[images(0, (1, 3), &[1, 1, 1, 2, 2, 2, 3, 3, 3]), images(0, (9, 12), &[9, 10, 11, 12])];
     // The frame set is object 0 and its parts 1 to 5: part 4 has 7 KB, part 5 has 83 KB.
     const FRAMES: &[Found] = &[
-        html(0, &[1, 2, 2, 7, 83]),
-        images(4, &[1, 1, 1, 2, 2]),
-        images(5, &[1, 1, 2, 2, 2, 3, 3, 3, 3, 5, 7, 9, 12, 14, 17, 19]),
+        html(0, (1, 2), &[1, 2, 2]),
+        html(0, (7, 7), &[7]),
+        html(0, (83, 83), &[83]),
+        images(4, (1, 3), &[1, 1, 1, 2, 2]),
+        images(5, (1, 3), &[1, 1, 2, 2, 2, 3, 3, 3, 3]),
+        images(5, (5, 19), &[5, 7, 9, 12, 14, 17, 19]),
     ];
     const JAVA: &[Found] = &[
-        images(0, &[1, 1, 1, 1, 2, 2, 2, 4, 7, 11]),
-        classes(
-            0,
-            &[1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 5, 6, 7, 9, 10, 12, 13, 15, 17, 18],
-        ),
+        images(0, (1, 2), &[1, 1, 1, 1, 2, 2, 2]),
+        images(0, (4, 11), &[4, 7, 11]),
+        classes(0, (1, 3), &[1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3]),
+        classes(0, (4, 18), &[4, 5, 6, 7, 9, 10, 12, 13, 15, 17, 18]),
     ];
     match name {
-        "text" => Some((29, TEXT)),
-        "map" => Some((5, MAP)),
-        "graphics" => Some((7, GRAPHICS)),
-        "frames" => Some((1, FRAMES)),
-        "java" => Some((8, JAVA)),
+        "text" => Some((range((29, 29), &[29]), TEXT)),
+        "map" => Some((range((5, 5), &[5]), MAP)),
+        "graphics" => Some((range((7, 7), &[7]), GRAPHICS)),
+        "frames" => Some((range((1, 2), &[1]), FRAMES)),
+        "java" => Some((range((8, 8), &[8]), JAVA)),
         _ => None,
     }
 }
 
 pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
-    let (root_kilobytes, found) = contents(name)?;
-    let embedded: Vec<(usize, ObjectKind, u64)> = found
-        .iter()
-        .flat_map(|group| group.kilobytes.iter().map(|kb| (group.part, group.kind, *kb)))
-        .collect();
-    let mut objects =
-        vec![object(format!("{name}/html-0"), ObjectKind::Html, root_kilobytes, model)];
-    for (index, (part, kind, kilobytes)) in embedded.iter().enumerate() {
-        let in_part =
-            |range: &[(usize, ObjectKind, u64)]| range.iter().filter(|e| e.0 == *part).count();
+    let (root, found) = contents(name)?;
+    let embedded = in_order(found, model);
+    let root_bytes = root.bytes(model).into_iter().sum();
+    let mut objects = vec![object(format!("{name}/html-0"), (ObjectKind::Html, root_bytes), model)];
+    for (index, Embedded { part, kind, bytes }) in embedded.iter().enumerate() {
+        let in_part = |range: &[Embedded]| range.iter().filter(|e| e.part == *part).count();
         let place = Place {
             part: ObjectId(*part as u32),
             part_bytes: objects[*part].body_bytes,
@@ -107,17 +192,50 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
         };
         let label = format!("{name}/{kind}-{}", index + 1);
         let discovery = place.discovery(model);
-        objects.push(Object { discovery, ..object(label, *kind, *kilobytes, model) });
+        objects.push(Object { discovery, ..object(label, (*kind, *bytes), model) });
     }
     let host = PageHost::plain(format!("{name}.example"), Http::Http10);
     Page::new(name, vec![host], objects).ok()
 }
 
-fn object(label: String, kind: ObjectKind, kilobytes: u64, model: RequestModel) -> Object {
+/// An object that an HTML part names.
+struct Embedded {
+    part: usize,
+    kind: ObjectKind,
+    bytes: u64,
+}
+
+/// The part that names the objects of a group; only parts of a frame set are not the root.
+fn naming_part(group: &Found, model: RequestModel) -> usize {
+    const LARGEST: usize = 5;
+    match (group.part, model.naming) {
+        (0, _) | (_, NamingPart::Root) => 0,
+        (part, NamingPart::Frames) => part,
+        (_, NamingPart::Largest) => LARGEST,
+    }
+}
+
+/// All of them in the order of asking. Parts of a frame set keep their places, for others are found in them.
+fn in_order(found: &[Found], model: RequestModel) -> Vec<Embedded> {
+    let of_group = |group: &Found| {
+        let (part, kind) = (naming_part(group, model), group.kind);
+        let all = group.range.bytes(model).into_iter();
+        all.map(move |bytes| Embedded { part, kind, bytes }).collect::<Vec<_>>()
+    };
+    let (mut all, mut others): (Vec<_>, Vec<_>) =
+        found.iter().flat_map(of_group).partition(|e| e.kind == ObjectKind::Html);
+    if model.order == RequestOrder::Reversed {
+        others.reverse();
+    }
+    all.append(&mut others);
+    all
+}
+
+fn object(label: String, (kind, bytes): (ObjectKind, u64), model: RequestModel) -> Object {
     Object {
         request_bytes: if model.round_trip { REQUEST_BYTES } else { 0 },
         response_header_bytes: 0,
-        ..Object::plain(label, kind, kilobytes * KB)
+        ..Object::plain(label, kind, bytes)
     }
 }
 
