@@ -14,7 +14,7 @@ use policy::ack::{AckSample, SentSegment};
 use policy::congestion::CongestionEvent;
 use policy::recovery::prr::Prr;
 use policy::recovery::{Reduction, Report};
-use policy::sharing::{Sharing, TimerScope};
+use policy::sharing::{JoinPacing, Sharing, TimerScope};
 use policy::window::Cause;
 use units::{Duration, Instant};
 
@@ -276,9 +276,20 @@ impl Path {
         if self.window.is_used_up(sample.prior_in_flight) {
             shared.paced_since = None;
             self.window.end_plan();
-        } else {
-            self.window.spread_over(self.rtt.srtt());
+        } else if let Some(rtt) = self.join_round_trip() {
+            self.window.spread_over(rtt);
         }
+    }
+
+    /// Over what the first window of a member that joins is spread; none if it is not.
+    fn join_round_trip(&self) -> Option<Duration> {
+        let rtt = match self.shared.as_ref()?.sharing.joins {
+            JoinPacing::Off => return None,
+            JoinPacing::Smoothed => self.rtt.srtt(),
+            // Before the first sample what is remembered stands.
+            JoinPacing::Lowest => self.rtt.min_rtt().min(self.rtt.srtt()),
+        };
+        Some(rtt).filter(|rtt| *rtt != Duration::ZERO)
     }
 
     fn glide(&mut self, sample: &AckSample, over: bool, clean: bool) {
@@ -356,13 +367,11 @@ impl Path {
     /// trip until ACKs of it come (Eggert, Heidemann & Touch 2000 §3.1).
     pub fn pace_first_window(&mut self) {
         let next = self.next_order();
-        let srtt = self.rtt.srtt();
-        let Some(shared) = &mut self.shared else { return };
-        if !shared.sharing.paced_joins || srtt == Duration::ZERO || !self.begun {
-            return;
+        let Some(rtt) = self.join_round_trip().filter(|_| self.begun) else { return };
+        if let Some(shared) = &mut self.shared {
+            shared.paced_since = Some(next);
+            self.window.spread_over(rtt);
         }
-        shared.paced_since = Some(next);
-        self.window.spread_over(srtt);
     }
 }
 

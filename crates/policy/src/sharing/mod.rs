@@ -23,16 +23,28 @@ pub struct Sharing {
     pub acked_together: u32,
     /// What a retransmission timer belongs to.
     pub timer: TimerScope,
-    /// A member that finds the path without an ACK clock spreads its first window over a round trip
+    /// Whether a member that finds the path without an ACK clock spreads its first window over a round trip
     /// (Eggert, Heidemann & Touch 2000 §3.1).
-    pub paced_joins: bool,
+    pub joins: JoinPacing,
+}
+
+/// Over which round trip a member spreads its first window on a path without an ACK clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JoinPacing {
+    /// Over none: it leaves at once.
+    #[default]
+    Off,
+    /// Over the smoothed one, in ticks of the retransmission clock.
+    Smoothed,
+    /// Over the lowest that was measured, however coarse the clock.
+    Lowest,
 }
 
 impl Default for Sharing {
     /// Plain turns, a timer for each connection.
     fn default() -> Self {
         let (scheduling, timer) = (Scheduling::RoundRobin, TimerScope::Connection);
-        Self { scheduling, turn: 1, acked_together: 1, timer, paced_joins: false }
+        Self { scheduling, turn: 1, acked_together: 1, timer, joins: JoinPacing::Off }
     }
 }
 

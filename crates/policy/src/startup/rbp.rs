@@ -148,8 +148,13 @@ impl Rbp {
         u64::try_from(segments).unwrap_or(u64::MAX).max(LEAST)
     }
 
+    /// What the window is spread over.
+    const fn round_trip(&self) -> Duration {
+        if self.options.smoothed { self.srtt } else { self.latest }
+    }
+
     fn start(&mut self, window: &mut Window) {
-        let rtt = if self.options.smoothed { self.srtt } else { self.latest };
+        let rtt = self.round_trip();
         if rtt.is_zero() {
             return;
         }
@@ -165,13 +170,13 @@ impl Rbp {
             window.set_ssthresh(ssthresh, Cause::Seed);
         }
         window.set_cwnd(seed.cwnd, Cause::Seed);
-        (self.srtt, self.latest) = (seed.srtt, seed.srtt);
+        (self.srtt, self.latest) = (seed.srtt, seed.min_rtt.unwrap_or(seed.srtt));
         self.start(window);
     }
 
     fn on_paced_ack(&mut self, window: &mut Window, sample: &AckSample) {
         if self.options.end == RbpEnd::UsedUp && !window.is_used_up(sample.prior_in_flight) {
-            return window.spread_over(self.srtt);
+            return window.spread_over(self.round_trip());
         }
         self.stop(window);
         if self.options.end == RbpEnd::Cut && sample.acked > 0 {

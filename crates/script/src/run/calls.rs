@@ -1,98 +1,17 @@
 //! The application's side: calls on sockets, and calls that wait.
 
-use super::super::machine::{self, ScriptMachine};
+use super::super::machine;
 use super::super::model::{
-    Call, CallKind, CallOutcome, Errno, ScriptSettings, Shutdown, SocketOption, TcpInfoField,
-    Writing,
+    Call, CallKind, CallOutcome, Errno, Shutdown, SocketOption, TcpInfoField, Writing,
 };
+use super::application::Waiting;
 use super::socket::{Phase, Socket, failed, tells_error};
 use super::subject::{ConnectRequest, ConnectionWish, SocketProgress, Subject};
 use super::{Failure, Held, Run, seconds};
-use std::collections::{BTreeMap, BTreeSet};
-use tcp::Scheme;
 use units::Instant;
-
-/// The application, its sockets and the machine that they are on.
-pub(super) struct Application {
-    base: Scheme,
-    pub(super) machine: ScriptMachine,
-    /// Before the script's own changes, for commands that restore it.
-    pub(super) machine_before: ScriptMachine,
-    sockets: BTreeMap<u32, Socket>,
-    /// Connections that sockets have had, or a backlog has.
-    claimed: BTreeSet<usize>,
-    /// Sockets and connections so far.
-    connections: usize,
-    /// The connection that segments are of, and whether it is the place of a listener.
-    under_test: Option<(usize, bool)>,
-    waiting: Option<Waiting>,
-}
 
 /// `SOCK_MIN_RCVBUF`, about: a smaller buffer is this, bytes.
 const LEAST_RECEIVE_BUFFER: u32 = 2304;
-
-/// A call that has not returned yet.
-struct Waiting {
-    call: Call,
-    line: u32,
-    returns: Instant,
-}
-
-impl Application {
-    pub(super) fn new(scheme: Scheme, settings: &ScriptSettings) -> Self {
-        // Ethernet less the headers of IPv6 and TCP.
-        let from_mtu = settings.remote.is_ipv6().then_some(1440);
-        let mss = settings.mss;
-        let mut machine = ScriptMachine::default();
-        machine.route.advmss = mss.or(from_mtu);
-        machine.over_ipv6 = settings.remote.is_ipv6();
-        Self {
-            base: scheme,
-            machine_before: machine.clone(),
-            machine,
-            sockets: BTreeMap::new(),
-            claimed: BTreeSet::new(),
-            connections: 0,
-            under_test: None,
-            waiting: None,
-        }
-    }
-
-    /// The connection that segments are of, and conditions ask.
-    pub(super) fn under_test(&self) -> Option<usize> {
-        self.under_test.map(|(connection, _)| connection)
-    }
-
-    /// A SYN arrives: if a listener is under test it begins a connection.
-    pub(super) fn note_syn(&mut self) {
-        let Some((place, true)) = self.under_test else { return };
-        let listener = self.sockets.values().find(|socket| socket.connection == place);
-        if listener.is_some_and(|listener| listener.phase == Phase::Listening) {
-            self.under_test = Some((self.connections, false));
-            self.connections += 1;
-        }
-    }
-
-    /// What a socket opens with.
-    fn scheme(&self, socket: &Socket, listens: bool, fast_open: bool) -> Scheme {
-        let mut parameters = self.machine.parameters(listens);
-        if fast_open && self.machine.fast_open.is_some() {
-            parameters.push("tfo=on".to_owned());
-        }
-        socket.scheme(&self.base, parameters)
-    }
-
-    /// A listener takes data in SYNs.
-    fn listener_scheme(&self, socket: &Socket) -> Scheme {
-        let bits = self.machine.fast_open();
-        let asked = socket.fast_open_queue > 0 || bits & machine::TFO_SERVER_ALL != 0;
-        self.scheme(socket, true, bits & machine::TFO_SERVER != 0 && asked)
-    }
-
-    fn socket(&mut self, fd: u32) -> Option<&mut Socket> {
-        self.sockets.get_mut(&fd)
-    }
-}
 
 impl<S: Subject> Run<'_, S> {
     /// Makes a call, which returns at `returns` if it waits.
@@ -401,7 +320,7 @@ impl<S: Subject> Run<'_, S> {
             }
             CallKind::Disconnect => {
                 self.subject.abort(connection);
-                socket_again(&mut self.application, fd);
+                self.application.renew(fd);
             }
             _ => {}
         }
@@ -470,27 +389,6 @@ impl<S: Subject> Run<'_, S> {
                     self.subject.close(connection);
                 }
             }
-        }
-    }
-}
-
-/// The socket is as a new one, and so will its connection be.
-fn socket_again(application: &mut Application, fd: u32) {
-    let connection = application.connections;
-    application.connections += 1;
-    if let Some(socket) = application.socket(fd) {
-        let fresh = Socket::new(connection);
-        let parameters = std::mem::take(&mut socket.parameters);
-        *socket = Socket { parameters, non_blocking: socket.non_blocking, ..fresh };
-    }
-}
-
-impl Waiting {
-    fn fails(&self, actual: &str) -> Failure {
-        let expected = format!("{} ... {}", self.call.text, seconds(self.returns));
-        Failure {
-            line: Some(self.line),
-            ..Failure::new("the call returns at another time", expected, actual.to_owned())
         }
     }
 }

@@ -5,9 +5,10 @@
 //! packetdrill: a segment that no `>` asked for differs from the next one that is asked for, and
 //! what is left at the end is only counted. Nothing happens after the last event.
 //!
-//! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time), `calls.rs` (the application), `outbound.rs`
+//! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time), `application.rs` (sockets), `calls.rs` (calls on them), `outbound.rs`
 //! (expected against sent), `socket.rs` (one socket), `numbering.rs` (the script's numbers and the host's).
 
+mod application;
 mod assertion;
 mod calls;
 mod driver;
@@ -21,7 +22,7 @@ use super::code::Variables;
 use super::error::Mismatch;
 use super::machine::{CounterWish, MachineSetting};
 use super::model::{DEFAULT_SCHEME, Script, ScriptAction, ScriptEvent, When};
-use calls::Application;
+use application::Application;
 use driver::Driver;
 use numbering::Numbering;
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@ use crate::recovery::reno::RENO;
 use crate::recovery::sack::SACK;
 use crate::recovery::tahoe::TAHOE;
 use crate::recovery::vegas as vegas_recovery;
-use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
+use crate::sharing::{JoinPacing, Scheduling, Sharing, Tickets, TimerScope};
 use crate::startup::StartUpDescriptor;
 use crate::startup::bbr::BBR3_START;
 use crate::startup::careful_resume::CAREFUL_RESUME;
@@ -415,7 +415,8 @@ fn session_fast_start() -> Recipe {
 fn ensemble_tcp(tickets: Tickets) -> Recipe {
     let mut recipe = started(classic(&RENO), &RBP);
     let scheduling = Scheduling::Stride(tickets);
-    recipe.sharing = Some(Sharing { scheduling, paced_joins: true, ..Sharing::default() });
+    recipe.sharing =
+        Some(Sharing { scheduling, joins: JoinPacing::Smoothed, ..Sharing::default() });
     recipe.later_acks = Some(Overtaken::Each);
     // "Only works well with immediate ACKs" (§3.3).
     recipe.config.receive.ack = AckPolicy::Immediate;

@@ -10,7 +10,7 @@ use crate::congestion::{bbr::BBR, cubic::CUBIC, reno};
 use crate::recovery::rack::{PROBE_WAIT, RACK_TLP};
 use crate::recovery::{Overtaken, RecoveryDescriptor};
 use crate::registry::ParameterValues;
-use crate::sharing::{Scheduling, Sharing, Tickets};
+use crate::sharing::{JoinPacing, Scheduling, Sharing, Tickets};
 use crate::startup::StartUpDescriptor;
 use crate::startup::bbr::BBR_START;
 use crate::startup::hystart::HYSTART;
@@ -99,7 +99,11 @@ pub(super) fn linux_session() -> Recipe {
 pub(super) fn linux_etcp() -> Recipe {
     let mut recipe = started(linux(), &RBP);
     let scheduling = Scheduling::Stride(Tickets::HtmlFirst);
-    recipe.set_sharing(Some(Sharing { scheduling, paced_joins: true, ..Sharing::default() }));
+    recipe.set_sharing(Some(Sharing {
+        scheduling,
+        joins: JoinPacing::Smoothed,
+        ..Sharing::default()
+    }));
     recipe.later_acks = Some(Overtaken::Each);
     recipe.config.memory = MemoryKind::Temporal;
     recipe.config.opening = Opening::Remembered;

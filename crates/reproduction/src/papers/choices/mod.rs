@@ -8,9 +8,9 @@ mod edit;
 mod table;
 
 pub use edit::EditedPlan;
-#[cfg(test)]
-pub(super) use table::PlanEdit;
 pub use table::{ChoiceLevel, ClaimStanding, OpenChoice, PaperReading, PaperTable};
+#[cfg(test)]
+pub(super) use table::{FigureEdit, PlanEdit};
 
 use super::claim::PaperClaim;
 use super::error::PapersError;

@@ -1,7 +1,7 @@
 //! That the tables can be run, and that a search depends on its seed and its results alone.
 
 use super::*;
-use crate::papers::choices::PlanEdit;
+use crate::papers::choices::{FigureEdit, PlanEdit};
 use crate::papers::{EditedPlan, PaperClaim, PaperTable, PreparedRuns, claims, tables};
 
 /// Every level of every choice, alone, makes plans that can be read.
@@ -38,8 +38,14 @@ fn what_tables_name_is_there() {
                 assert!(found, "{name}: no {key} = {value}");
             }
         }
-        let levels = table.choices.iter().flat_map(|choice| &choice.levels);
-        for edit in levels.flat_map(|level| &level.edits) {
+        let levels = || table.choices.iter().flat_map(|choice| &choice.levels);
+        for edit in levels().flat_map(|level| &level.figures) {
+            for named in &edit.plans {
+                let one = FigureEdit { plans: vec![named.clone()], ..edit.clone() };
+                assert!(table.judged.keys().any(|plan| one.is_for(plan)), "{named}: no such plan");
+            }
+        }
+        for edit in levels().flat_map(|level| &level.edits) {
             for named in &edit.plans {
                 let one = PlanEdit { plans: vec![named.clone()], ..edit.clone() };
                 assert!(table.judged.keys().any(|plan| one.is_for(plan)), "{named}: no such plan");

@@ -5,7 +5,7 @@ use super::{SchemeParameter, parameter};
 use crate::recovery::Overtaken;
 use crate::registry::values::{choose, on_off, positive, whole};
 use crate::scheme::Recipe;
-use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
+use crate::sharing::{JoinPacing, Scheduling, Sharing, Tickets, TimerScope};
 
 /// So many places are kept in order for each path.
 const MOST_LATER_ACKS: u32 = 100;
@@ -50,11 +50,19 @@ pub(super) const SHARING: &[SchemeParameter] = &[
     ),
     parameter!(
         "share_pacing",
-        "on|off",
-        "share: a connection that finds the path without an ACK clock is paced at first",
+        "on|off|exact",
+        "share: a connection that finds the path without an ACK clock is paced at first, over the smoothed round trip or \
+                the lowest, which no coarse clock rounds",
         |r, v| {
-            let on = on_off(v)?;
-            change_sharing(r, |sharing| sharing.paced_joins = on)
+            let joins = choose(
+                v,
+                &[
+                    ("on", JoinPacing::Smoothed),
+                    ("off", JoinPacing::Off),
+                    ("exact", JoinPacing::Lowest),
+                ],
+            )?;
+            change_sharing(r, |sharing| sharing.joins = joins)
         }
     ),
     parameter!(

@@ -1,0 +1,110 @@
+//! The application and its sockets, between calls.
+
+use super::super::machine::{self, ScriptMachine};
+use super::super::model::{Call, ScriptSettings};
+use super::socket::{Phase, Socket};
+use super::{Failure, seconds};
+use std::collections::{BTreeMap, BTreeSet};
+use tcp::Scheme;
+use units::Instant;
+
+/// The application, its sockets and the machine that they are on.
+pub(super) struct Application {
+    base: Scheme,
+    pub(super) machine: ScriptMachine,
+    /// Before the script's own changes, for commands that restore it.
+    pub(super) machine_before: ScriptMachine,
+    pub(super) sockets: BTreeMap<u32, Socket>,
+    /// Connections that sockets have had, or a backlog has.
+    pub(super) claimed: BTreeSet<usize>,
+    /// Sockets and connections so far.
+    pub(super) connections: usize,
+    /// The connection that segments are of, and whether it is the place of a listener.
+    pub(super) under_test: Option<(usize, bool)>,
+    pub(super) waiting: Option<Waiting>,
+}
+
+/// A call that has not returned yet.
+pub(super) struct Waiting {
+    pub(super) call: Call,
+    pub(super) line: u32,
+    pub(super) returns: Instant,
+}
+
+impl Application {
+    pub(super) fn new(scheme: Scheme, settings: &ScriptSettings) -> Self {
+        // Ethernet less the headers of IPv6 and TCP.
+        let from_mtu = settings.remote.is_ipv6().then_some(1440);
+        let mss = settings.mss;
+        let mut machine = ScriptMachine::default();
+        machine.route.advmss = mss.or(from_mtu);
+        machine.over_ipv6 = settings.remote.is_ipv6();
+        Self {
+            base: scheme,
+            machine_before: machine.clone(),
+            machine,
+            sockets: BTreeMap::new(),
+            claimed: BTreeSet::new(),
+            connections: 0,
+            under_test: None,
+            waiting: None,
+        }
+    }
+
+    /// The connection that segments are of, and conditions ask.
+    pub(super) fn under_test(&self) -> Option<usize> {
+        self.under_test.map(|(connection, _)| connection)
+    }
+
+    /// A SYN arrives: if a listener is under test it begins a connection.
+    pub(super) fn note_syn(&mut self) {
+        let Some((place, true)) = self.under_test else { return };
+        let listener = self.sockets.values().find(|socket| socket.connection == place);
+        if listener.is_some_and(|listener| listener.phase == Phase::Listening) {
+            self.under_test = Some((self.connections, false));
+            self.connections += 1;
+        }
+    }
+
+    /// What a socket opens with.
+    pub(super) fn scheme(&self, socket: &Socket, listens: bool, fast_open: bool) -> Scheme {
+        let mut parameters = self.machine.parameters(listens);
+        if fast_open && self.machine.fast_open.is_some() {
+            parameters.push("tfo=on".to_owned());
+        }
+        socket.scheme(&self.base, parameters)
+    }
+
+    /// A listener takes data in SYNs.
+    pub(super) fn listener_scheme(&self, socket: &Socket) -> Scheme {
+        let bits = self.machine.fast_open();
+        let asked = socket.fast_open_queue > 0 || bits & machine::TFO_SERVER_ALL != 0;
+        self.scheme(socket, true, bits & machine::TFO_SERVER != 0 && asked)
+    }
+
+    pub(super) fn socket(&mut self, fd: u32) -> Option<&mut Socket> {
+        self.sockets.get_mut(&fd)
+    }
+
+    /// The socket is as a new one, and so will its connection be.
+    pub(super) fn renew(&mut self, fd: u32) {
+        let connection = self.connections;
+        self.connections += 1;
+        if let Some(socket) = self.socket(fd) {
+            let fresh = Socket::new(connection);
+            let parameters = std::mem::take(&mut socket.parameters);
+            *socket = Socket { parameters, non_blocking: socket.non_blocking, ..fresh };
+        }
+    }
+}
+
+impl Waiting {
+    /// That it returns at another time than the script says.
+    pub(super) fn fails(&self, actual: &str) -> Failure {
+        let expected = format!("{} ... {}", self.call.text, seconds(self.returns));
+        Failure {
+            line: Some(self.line),
+            ..Failure::new("the call returns at another time", expected, actual.to_owned())
+        }
+    }
+}
