@@ -185,13 +185,17 @@ fn outside(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
     findings.lines.iter().filter(failed)
 }
 
-fn said(table: &PaperTable, ClaimStanding { holds_under, breaks }: &ClaimStanding) -> String {
-    let Some(reading) = holds_under else {
+fn said(table: &PaperTable, standing: &ClaimStanding) -> String {
+    let Some(reading) = &standing.holds_under else {
         return format!("Differs under every one of {} readings.", table.tried);
     };
-    match breaks.is_empty() {
-        true => format!("It would hold with {reading}."),
-        false => format!("It would hold with {reading}, which breaks {}.", breaks.join(", ")),
+    let would = match standing.quick_alone {
+        true => "In quick runs alone it holds",
+        false => "It would hold",
+    };
+    match standing.breaks.is_empty() {
+        true => format!("{would} with {reading}."),
+        false => format!("{would} with {reading}, which breaks {}.", standing.breaks.join(", ")),
     }
 }
 

@@ -126,6 +126,9 @@ pub struct ClaimStanding {
     /// Claims that hold under the chosen reading and would not under that one.
     #[serde(default)]
     pub breaks: Vec<String>,
+    /// It holds there in quick runs, and not with all repeats and points.
+    #[serde(default)]
+    pub quick_alone: bool,
 }
 
 impl PaperTable {
