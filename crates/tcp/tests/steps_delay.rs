@@ -199,10 +199,20 @@ fn rbp_paces_the_old_window_until_an_ack_comes() {
 
 #[test]
 fn a_window_that_the_application_was_late_for_is_paced_until_acks_clock_it() {
+    late_for_its_window("");
+}
+
+/// Ticks of 500 ms round the smoothed round trip up to one; the latest stays what it is, also as ACKs come.
+#[test]
+fn the_latest_round_trip_paces_alike_whatever_the_clock() {
+    late_for_its_window("+tick=500ms+rbp_rtt=latest");
+}
+
+fn late_for_its_window(clock: &str) {
     // A window of 10 over 100 ms, one each 10 ms. Two are written, and the rest after 70 ms, so the
     // first ACK finds 5 of 10 outstanding: were it to end the pacing, 6 would go at once.
     let options = "ssthresh=10+window=10+rbp_scale=1+rbp_end=used-up";
-    let mut s = Sender::new(&format!("rbp+{options}"));
+    let mut s = Sender::new(&format!("rbp+{options}{clock}"));
     finish(&mut s);
     s.wait(5000);
     s.host.write(s.now, s.conn, u64::from(2 * MSS));

@@ -189,8 +189,11 @@ pub(crate) struct PageTraffic {
     pub(crate) requests: Option<At<Requests>>,
     /// How long after that; of the papers' pages too. 0s unless given.
     pub(crate) request_delay: Option<At<Written<Duration>>>,
-    /// Sizes of the objects of the papers' pages within the papers' ranges; spread over them unless given.
-    pub(crate) sizes: Option<At<PageSizes>>,
+    /// Sizes of the objects of the papers' pages that the paper calls small, within its ranges; spread over them
+    /// unless given.
+    pub(crate) small_sizes: Option<At<PageSizes>>,
+    /// The same of those that it calls medium.
+    pub(crate) medium_sizes: Option<At<PageSizes>>,
     /// Order of asking, of the papers' pages too; small ones first unless given.
     pub(crate) order: Option<At<AskingOrder>>,
     /// Which HTML part of the papers' frame set names its images; those of 7 and 83 KB unless given.

@@ -193,14 +193,15 @@ fn page(plan: &PageTraffic, files: &Files) -> Result<Arc<workload::Page>, Fault>
     let spans = [
         plan.requests.as_ref().map(At::span),
         plan.request_delay.as_ref().map(At::span),
-        plan.sizes.as_ref().map(At::span),
+        plan.small_sizes.as_ref().map(At::span),
+        plan.medium_sizes.as_ref().map(At::span),
         plan.order.as_ref().map(At::span),
         plan.naming.as_ref().map(At::span),
         plan.kilobyte.as_ref().map(At::span),
     ];
     if let Some(span) = spans.into_iter().flatten().next() {
-        let why = "a HAR file says itself what is asked for and when: leave requests, request_delay, sizes, \
-                   order, naming and kilobyte out";
+        let why = "a HAR file says itself what is asked for and when: leave requests, request_delay, \
+                   small_sizes, medium_sizes, order, naming and kilobyte out";
         return Err(Fault::new(span, why));
     }
     let page = workload::parse_har(files.bytes(&plan.page), &plan.page);
@@ -215,12 +216,14 @@ fn request_model(plan: &PageTraffic) -> Result<RequestModel, Fault> {
         Requests::AtEnd => RequestTiming::AtEnd,
         Requests::AllAtOnce => RequestTiming::AllAtOnce,
     });
-    let sizes = plan.sizes.as_ref().map_or(ObjectSizes::default(), |sizes| match **sizes {
-        PageSizes::Spread => ObjectSizes::Spread,
-        PageSizes::Smallest => ObjectSizes::Smallest,
-        PageSizes::Middle => ObjectSizes::Middle,
-        PageSizes::Largest => ObjectSizes::Largest,
-    });
+    let sizes = |plan: &Option<At<PageSizes>>| match plan.as_ref().map(|sizes| **sizes) {
+        None => ObjectSizes::default(),
+        Some(PageSizes::Spread) => ObjectSizes::Spread,
+        Some(PageSizes::Smallest) => ObjectSizes::Smallest,
+        Some(PageSizes::Middle) => ObjectSizes::Middle,
+        Some(PageSizes::Largest) => ObjectSizes::Largest,
+    };
+    let (small, medium) = (sizes(&plan.small_sizes), sizes(&plan.medium_sizes));
     let order = plan.order.as_ref().map_or(RequestOrder::default(), |order| match **order {
         AskingOrder::AsListed => RequestOrder::AsListed,
         AskingOrder::Reversed => RequestOrder::Reversed,
@@ -238,7 +241,16 @@ fn request_model(plan: &PageTraffic) -> Result<RequestModel, Fault> {
         }
     };
     let delay = plan.request_delay.as_ref().map_or(Duration::ZERO, |delay| (**delay).0);
-    Ok(RequestModel { timing, delay, sizes, order, naming, kilobyte, ..RequestModel::default() })
+    Ok(RequestModel {
+        timing,
+        delay,
+        small,
+        medium,
+        order,
+        naming,
+        kilobyte,
+        ..RequestModel::default()
+    })
 }
 
 fn loader(plan: &PageTraffic) -> Result<LoaderConfig, Fault> {

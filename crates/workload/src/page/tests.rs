@@ -37,7 +37,8 @@ fn the_papers_pages_have_the_sizes_added_up_by_hand() {
 #[test]
 fn sizes_order_and_kilobytes_of_the_papers_pages_by_hand() {
     let model = RequestModel {
-        sizes: ObjectSizes::Middle,
+        small: ObjectSizes::Middle,
+        medium: ObjectSizes::Middle,
         order: RequestOrder::Reversed,
         kilobyte: Kilobyte::Decimal,
         ..RequestModel::default()
@@ -51,11 +52,12 @@ fn sizes_order_and_kilobytes_of_the_papers_pages_by_hand() {
     assert_eq!(bodies("graphics", model), expected);
     // A frame set of 1 to 2 KB keeps its parts in place: three of 1 to 2, one of 7, one of 83; then the images
     // that the part of 83 names, last of all the five that the part of 7 names.
-    let largest = RequestModel { sizes: ObjectSizes::Largest, ..model };
+    let largest = RequestModel { small: ObjectSizes::Largest, ..model };
     let kilobytes = |images: &[u64]| -> Vec<u64> {
         [&[2, 2, 2, 2, 7, 83], images].concat().iter().map(|kb| kb * 1_000).collect()
     };
-    let images = [[19; 7].as_slice(), &[3; 9], &[3; 5]].concat();
+    // Medium ones stay at the middle of 5 and 19.
+    let images = [[12; 7].as_slice(), &[3; 9], &[3; 5]].concat();
     assert_eq!(bodies("frames", largest), kilobytes(&images));
 }
 

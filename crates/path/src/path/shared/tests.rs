@@ -1,9 +1,11 @@
 //! The example of Balakrishnan et al. 1998 §5.5, two clients and a window of 8 KB, worked out by hand.
 
 use super::*;
-use policy::config::ConnectionConfig;
+use policy::config::{ConnectionConfig, RtoConfig};
 use policy::congestion::{Halve, Proxy};
+use policy::send_plan::SendPlan;
 use policy::startup::SlowStart;
+use policy::window::PlanOrder;
 
 const A: ProxyClient = ProxyClient::Own(1, 9);
 const B: ProxyClient = ProxyClient::Named(7);
@@ -84,4 +86,31 @@ fn a_client_that_is_gone_is_forgotten() {
     lose(&mut path, A, 92, Reduction::ToSsthresh);
     path.forget_client(A);
     assert!(!path.is_before_reduction(A, 92));
+}
+
+/// Eight segments on a path of 100 ms whose clock ticks each 500 ms. What is measured is a tick at least, so the
+/// smoothed round trip is 500 ms: a segment each 62.5 ms. The lowest is exact: one each 12.5 ms.
+#[test]
+fn a_coarse_clock_need_not_make_pacing_coarse() {
+    let order = |joins| {
+        let tick = Duration::from_millis(500);
+        let config = ConnectionConfig {
+            mss: 1024,
+            initial_window: 8,
+            rto: RtoConfig { tick, ..ConnectionConfig::default().rto },
+            ..ConnectionConfig::default()
+        };
+        let halve = Box::new(Proxy::new(Halve::Window, false, None));
+        let mut path = Path::new(&config, Box::new(SlowStart), halve);
+        path.share(Sharing { joins, ..Sharing::default() });
+        path.begun = true;
+        path.rtt.on_sample(Instant::ZERO, Instant::from_nanos(100_000_000), 1024, 1024);
+        path.pace_first_window();
+        path.window.take_order()
+    };
+    let spaced =
+        |micros| Some(PlanOrder::Follow(SendPlan::spaced(1, Duration::from_micros(micros))));
+    assert_eq!(order(JoinPacing::Off), None);
+    assert_eq!(order(JoinPacing::Smoothed), spaced(62_500));
+    assert_eq!(order(JoinPacing::Lowest), spaced(12_500));
 }

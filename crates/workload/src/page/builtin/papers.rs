@@ -91,8 +91,10 @@ pub struct RequestModel {
     /// Time between knowing of an embedded object and the request: what a request costs where it
     /// is not sent.
     pub delay: Duration,
-    /// Sizes of objects.
-    pub sizes: ObjectSizes,
+    /// Sizes of the objects that the paper calls small.
+    pub small: ObjectSizes,
+    /// Sizes of those that it calls medium.
+    pub medium: ObjectSizes,
     /// Order of asking.
     pub order: RequestOrder,
     /// Bytes of a kilobyte.
@@ -115,11 +117,15 @@ struct KilobyteRange {
     spread: &'static [u64],
 }
 
+/// The largest of what the paper calls small, kilobytes.
+const MOST_OF_SMALL: u64 = 3;
+
 impl KilobyteRange {
     /// Bytes of each object under a model.
     fn bytes(&self, model: RequestModel) -> Vec<u64> {
         let (kilobyte, count) = (model.kilobyte.bytes(), self.spread.len());
-        match model.sizes {
+        let sizes = if self.most <= MOST_OF_SMALL { model.small } else { model.medium };
+        match sizes {
             ObjectSizes::Spread => self.spread.iter().map(|kb| kb * kilobyte).collect(),
             ObjectSizes::Smallest => vec![self.least * kilobyte; count],
             ObjectSizes::Middle => vec![(self.least + self.most) * kilobyte / 2; count],
