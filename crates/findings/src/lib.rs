@@ -30,6 +30,6 @@ pub use parallel::{
     EpochFindings, EpochRow, LineFit, LossEpoch, ParallelFindings, ShareStep, ThroughputFindings,
 };
 pub use result::TraceFindings;
-pub use sink::{Findings, FindingsPart, FindingsSink};
+pub use sink::{FindingsPart, FindingsSink, NotedFindings};
 pub use time::{SIZE_CLASSES, SizeClass, TimeCause, TimeFindings, TimeRow, TimeSums};
 pub use warm::{GapRow, WarmFindings};

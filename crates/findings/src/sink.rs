@@ -15,17 +15,17 @@ use units::Instant;
 /// Finds and sums up. `T` takes what concerns more than one connection: at once ([`FindingsSink`]), or to be handed to
 /// another thread ([`FindingsPart`]).
 #[derive(Default)]
-pub struct Findings<T> {
+pub struct NotedFindings<T> {
     alone: Alone,
     notes: T,
 }
 
 /// Finds and sums up everything. Its memory is bounded: by the connections that the engine follows, and by limits of
 /// its own for hosts, networks and requests of the last minutes.
-pub type FindingsSink = Findings<Together>;
+pub type FindingsSink = NotedFindings<Together>;
 
 /// The part of a [`FindingsSink`] beside one shard of the engine.
-pub type FindingsPart = Findings<Notes<FindingsNote>>;
+pub type FindingsPart = NotedFindings<Notes<FindingsNote>>;
 
 impl FindingsSink {
     /// One that keeps each loss epoch until [`FindingsSink::take_epochs`].
@@ -52,7 +52,7 @@ impl FindingsSink {
     }
 }
 
-impl<T: TakesNotes> TraceSink for Findings<T> {
+impl<T: TakesNotes> TraceSink for NotedFindings<T> {
     fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
         self.alone.begin(sender, at, &mut self.notes);
     }

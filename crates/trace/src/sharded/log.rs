@@ -1,7 +1,6 @@
 //! Sinks that are told everything on the calling thread: their parts keep what is told until it is its turn.
 
-use super::notes::{Notes, ShardedSink, SinkPart};
-use super::numbers::NotedConnection;
+use super::notes::{NotedConnection, Notes, ShardedSink, SinkPart};
 use crate::kinds::Retransmission;
 use crate::sink::{SentData, TraceSink, TracedSender};
 use crate::snapshot::SenderSnapshot;

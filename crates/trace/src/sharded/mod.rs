@@ -13,8 +13,7 @@ mod notes;
 mod numbers;
 
 pub use log::{EventLog, TraceEvent, Undivided};
-pub use notes::{Notes, ShardedSink, SinkPart};
-pub use numbers::NotedConnection;
+pub use notes::{NotedConnection, Notes, ShardedSink, SinkPart};
 
 use crate::config::EngineConfig;
 use crate::engine::{EnginePart, EngineTally, Telling, TraceEngine};

@@ -3,13 +3,14 @@
 //! What concerns one connection alone is best found by the part. What several have in common the part notes, and the
 //! rest is told in the order of the segments that showed it.
 
-use super::numbers::NotedConnection;
+use super::SHARDS;
 use crate::kinds::Retransmission;
 use crate::servers::OnlyServers;
 use crate::sink::{SentData, TraceSink, TracedSender};
 use crate::snapshot::SenderSnapshot;
 use crate::summary::ConnectionTrace;
 use crate::transfer::TransferReport;
+use rustc_hash::FxHashMap;
 use units::{Duration, Instant};
 
 /// A sink that can have a part of its work done beside each shard of a [`ShardedTraceEngine`](crate::ShardedTraceEngine).
@@ -42,6 +43,32 @@ pub trait SinkPart: TraceSink + Send + 'static {
 
     /// What it has noted since this was emptied last. The engine empties it.
     fn notes(&mut self) -> &mut Notes<Self::Note>;
+}
+
+/// Which connection a note is about.
+#[derive(Clone, Copy, Debug)]
+pub struct NotedConnection<'a> {
+    numbers: &'a FxHashMap<u64, u64>,
+    shard: usize,
+    of_shard: u64,
+}
+
+impl<'a> NotedConnection<'a> {
+    pub(super) const fn new(numbers: &'a FxHashMap<u64, u64>, shard: usize, of_shard: u64) -> Self {
+        Self { numbers, shard, of_shard }
+    }
+
+    /// A number that no other connection has. It says nothing else, and costs nothing.
+    #[inline]
+    pub const fn key(&self) -> u64 {
+        self.of_shard * SHARDS as u64 + self.shard as u64
+    }
+
+    /// Its number among all, in the order of first packets: what [`TracedSender::connection`](crate::TracedSender) is
+    /// where one thread does everything.
+    pub fn number(&self) -> u64 {
+        self.numbers.get(&self.of_shard).copied().unwrap_or(self.of_shard)
+    }
 }
 
 /// Notes of a part, in their order, each about a connection.

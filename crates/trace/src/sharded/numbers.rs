@@ -1,33 +1,11 @@
 //! The numbers that connections have among all: shards number those that they have by themselves.
 
 use super::SHARDS;
-use super::notes::{Entry, Noted, ShardedSink, SinkPart};
+use super::notes::{Entry, Noted, NotedConnection, ShardedSink, SinkPart};
 use rustc_hash::FxHashMap;
 
 /// What parts of a sink note.
 pub(super) type NoteOf<S> = <<S as ShardedSink>::Part as SinkPart>::Note;
-
-/// Which connection a note is about.
-#[derive(Clone, Copy, Debug)]
-pub struct NotedConnection<'a> {
-    numbers: &'a FxHashMap<u64, u64>,
-    shard: usize,
-    of_shard: u64,
-}
-
-impl NotedConnection<'_> {
-    /// A number that no other connection has. It says nothing else, and costs nothing.
-    #[inline]
-    pub const fn key(&self) -> u64 {
-        self.of_shard * SHARDS as u64 + self.shard as u64
-    }
-
-    /// Its number among all, in the order of first packets: what [`TracedSender::connection`](crate::TracedSender) is
-    /// where one thread does everything.
-    pub fn number(&self) -> u64 {
-        self.numbers.get(&self.of_shard).copied().unwrap_or(self.of_shard)
-    }
-}
 
 /// A sink that is told what its parts have noted.
 pub(super) struct Renumbered<S> {
@@ -67,7 +45,7 @@ impl<S: ShardedSink> Renumbered<S> {
         let numbers = &mut self.numbers[shard];
         match entry {
             Entry::Note(note) => {
-                self.sink.on_note(&NotedConnection { numbers, shard, of_shard }, note);
+                self.sink.on_note(&NotedConnection::new(numbers, shard, of_shard), note);
             }
             Entry::Begin => {
                 numbers.insert(of_shard, self.next);
