@@ -187,7 +187,8 @@ fn outside(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
 
 fn said(table: &PaperTable, standing: &ClaimStanding) -> String {
     let Some(reading) = &standing.holds_under else {
-        return format!("Differs under every one of {} readings.", table.tried);
+        let tried = standing.run_under.unwrap_or(table.tried);
+        return format!("Differs under every one of {tried} readings.");
     };
     let would = match standing.quick_alone {
         true => "In quick runs alone it holds",

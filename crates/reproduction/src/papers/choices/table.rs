@@ -126,6 +126,8 @@ pub struct ClaimStanding {
     /// Claims that hold under the chosen reading and would not under that one.
     #[serde(default)]
     pub breaks: Vec<String>,
+    /// Under how many readings it was run, if under fewer than the paper's.
+    pub run_under: Option<u32>,
     /// It holds there in quick runs, and not with all repeats and points.
     #[serde(default)]
     pub quick_alone: bool,
