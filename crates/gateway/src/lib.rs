@@ -3,7 +3,7 @@
 //!
 //! Agents and applications report by gRPC ([`service`], protocol in crate `gateway-proto`) over TLS that both sides
 //! certify ([`pki`], [`listen`]). [`site`] and [`tenant`] hold what is known; [`judge`] decides what counts. [`http`]
-//! shows it to people and monitoring, [`snapshot`] keeps it over restarts. [`daemon`] runs all of it.
+//! shows it to people and monitoring, [`seen`] looks at packets, [`snapshot`] keeps it over restarts. [`daemon`] runs all of it.
 //!
 //! Nothing here is waited for by a connection or by the kernel: whoever asks goes on without an answer.
 
@@ -27,6 +27,7 @@ pub mod permission;
 pub mod pki;
 pub mod replay;
 pub mod reporters;
+pub mod seen;
 pub mod service;
 pub mod shared;
 pub mod site;

@@ -10,6 +10,7 @@ use crate::options::CollectorName;
 use crate::permission::Allowed;
 use crate::pki::Identity;
 use crate::reporters::Reporters;
+use crate::seen::Arrivals;
 use crate::told;
 use crate::unshared::Unshared;
 use gateway_proto::v1::{
@@ -48,6 +49,8 @@ pub struct Tenant {
     is_read_whole: AtomicBool,
     known: Mutex<Known>,
     updates: broadcast::Sender<Update>,
+    /// Visitors that the gateway has seen coming.
+    pub arrivals: Arrivals,
 }
 
 /// What is known beside the estimator.
@@ -138,6 +141,7 @@ impl Tenant {
             is_read_whole: AtomicBool::new(false),
             known: Mutex::new(known),
             updates,
+            arrivals: Arrivals::default(),
         }
     }
 

@@ -89,6 +89,36 @@ fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
     assert!(html_min(&race, "linux", "repeated") > 0.240);
 }
 
+/// Three servers of a site, visited in turn, each for the first time.
+#[test]
+fn servers_of_a_site_begin_warm_with_what_one_of_them_has_learnt() {
+    let Some(_alone) = agent() else { return };
+    let arguments = ["race", "30kB", "--repeat", "1", "--json", "--schemes", "hs-cubic"];
+    let visits = ["--visits", "3", "--site", "3", "--idle", "0.6", "--reconnect"];
+    let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    if is_skipped(&said) {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    // 21 segments: a handshake, the request, and with a window of 10 another round trip of 80 ms. The first server learns that; the
+    // others have never seen the visitor, and a window of 20 or more sends all in the second round trip.
+    assert!(html_min(&race, "hs-cubic", "first") > 0.240, "{race}");
+    assert!(html(&race, ("hs-cubic", "repeated"), "html_s_max") < 0.240, "{race}");
+    // Without an agent they tell each other nothing.
+    assert!(html_min(&race, "linux", "repeated") > 0.240, "{race}");
+}
+
+#[test]
+fn our_endpoint_has_no_sites() {
+    let arguments = ["race", "30kB", "--visits", "2", "--site", "2", "--on", "wire,kernel"];
+    let output = headstart(&arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--site is for --on sim and kernel: leave wire away"), "{said}");
+}
+
 #[test]
 fn without_an_agent_the_others_race() {
     let folder = folder("race-without-agent");

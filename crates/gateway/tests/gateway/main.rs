@@ -5,6 +5,7 @@ mod hostile;
 mod passive;
 mod protocol;
 mod restart;
+mod seen;
 mod security;
 mod share;
 mod shared;
