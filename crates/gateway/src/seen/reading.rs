@@ -1,7 +1,7 @@
 //! The thread that reads packets: it rebuilds senders, and sees visitors come.
 
-use super::CaptureConfig;
-use super::telling::Found;
+use super::telling::{Found, wall};
+use super::{CaptureConfig, CapturePlace};
 use crate::log::{LogPriority, say};
 use crate::passive::PassiveSink;
 use crate::site::GatewaySite;
@@ -10,15 +10,20 @@ use segment::Flags;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc::Sender;
-use trace::{
-    EngineConfig, NamedServers, ServerPattern, TraceEngine, TraceSink, Vantage,
-};
-use units::Duration;
+use trace::{EngineConfig, NamedServers, ServerPattern, TraceEngine, TraceSink, Vantage};
+use units::{Duration, Instant};
 
 /// Connections that are followed at once; the engine says what each takes.
 const MOST_CONNECTIONS: usize = 1 << 18;
 /// A connection without packets for so long is over.
 const IDLE: Duration = Duration::from_secs(60);
+
+/// A transfer of a sender that has been silent for so long is over.
+const PARK_AFTER: Duration = Duration::from_secs(2);
+/// Packets may be so much older than the clock when they are read.
+const LATE: Duration = Duration::from_millis(500);
+/// It is looked so often whether something has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Reads until there is no more, or it is to end.
 pub(super) fn read(
@@ -34,7 +39,8 @@ pub(super) fn read(
     };
     let sink = PassiveSink::new(|report| put(Found::Report(report)));
     let mut engine = TraceEngine::new(engine(config), sink);
-    let (mut batch, mut lost) = (Vec::new(), 0);
+    let is_live = matches!(config.place, CapturePlace::Interfaces(_));
+    let (mut batch, mut lost, mut looked) = (Vec::new(), 0, Instant::ZERO);
     while !stop.load(Ordering::Relaxed) {
         match source.next_batch(&mut batch) {
             Ok(true) => {}
@@ -51,6 +57,11 @@ pub(super) fn read(
                 put(Found::Arrival { server, visitor });
             }
             engine.on_segment(segment);
+        }
+        let now = wall();
+        if is_live && now.saturating_since(looked) > LOOK_EVERY {
+            looked = now;
+            engine.pass_time(Instant::from_nanos(now.as_nanos().saturating_sub(LATE.as_nanos())));
         }
         site.counts.seen_segments.add(batch.len() as u64);
         let now_lost = source.tally().lost;
@@ -71,6 +82,7 @@ fn engine(config: &CaptureConfig) -> EngineConfig {
         servers: config.ports.iter().filter_map(port).collect::<NamedServers>(),
         max_connections: MOST_CONNECTIONS,
         idle_timeout: IDLE,
+        park_after: PARK_AFTER,
         ..EngineConfig::default()
     }
 }

@@ -106,7 +106,8 @@ fn identity(tenant: String) -> Identity {
     }
 }
 
-fn wall() -> Instant {
+/// The wall clock, by which captures have their times.
+pub(super) fn wall() -> Instant {
     let since = system_time().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Instant::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
