@@ -4,9 +4,7 @@
 //! Nothing in the kernel waits for any of this.
 
 use crate::clock::{monotonic_ns, since};
-use crate::contract::{
-    ConnectionSettings, ConnectionSummary, LearntPath, PathInquiry, PrefixKey,
-};
+use crate::contract::{ConnectionSettings, ConnectionSummary, LearntPath, PathInquiry, PrefixKey};
 use crate::lock::lock;
 use crate::log::{Level, say};
 use crate::paths;
@@ -418,7 +416,8 @@ mod tests {
     #[test]
     fn a_visitor_who_arrives_comes_from_a_path_of_this_host_or_from_several() {
         let own = OwnPaths { namespace: 7, bits: (24, 48) };
-        let path = |network: &str| own.to(network.parse().unwrap()).map(|key| key.prefix.to_string());
+        let path =
+            |network: &str| own.to(network.parse().unwrap()).map(|key| key.prefix.to_string());
         assert_eq!(path("192.0.2.0/24").as_deref(), Some("192.0.2.0/24"));
         assert_eq!(path("192.0.2.128/25").as_deref(), Some("192.0.2.0/24"));
         assert_eq!(path("2001:db8:1::/48").as_deref(), Some("2001:db8:1::/48"));

@@ -1,10 +1,10 @@
 //! What a gateway is to do, complete and checked: [`GatewayOptions`] with defaults. A second one is made on a reload, and
 //! [`DaemonConfig::fixed_differences`] says what of it has to wait for a restart.
 
+use crate::capture_config::CaptureConfig;
 use crate::options::{CollectorName, GatewayLogLevel, GatewayOptions};
 use crate::permission::Permissions;
 use crate::pki::TlsFiles;
-use crate::seen::CaptureConfig;
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -7,7 +7,9 @@
 //!
 //! Nothing here is waited for by a connection or by the kernel: whoever asks goes on without an answer.
 
+pub mod arrivals;
 pub mod busy;
+pub mod capture_config;
 pub mod clock;
 pub mod codec;
 pub mod config;

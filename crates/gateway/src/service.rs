@@ -1,9 +1,9 @@
 //! The gateway's side of the protocol. Each call is of the connection's certificate, which is judged anew with each message.
 //! Streams end when the gateway drains.
 
+use crate::arrivals::{VisitorArrival, addresses_of};
 use crate::listen::PeerIdentity;
 use crate::pki::HolderRole;
-use crate::seen::{Arrival, addresses_of};
 use crate::shared::{BatchName, SharedStore};
 use crate::site::{GatewaySite, ReporterSession, Silenced};
 use crate::tenant::sense_of;
@@ -240,7 +240,7 @@ async fn tell(
     mut session: ReporterSession,
     wanted: &Wanted,
     known: u32,
-    (mut changes, mut arrivals): (Receiver<Update>, Receiver<Arrival>),
+    (mut changes, mut arrivals): (Receiver<Update>, Receiver<VisitorArrival>),
     updates: &mpsc::Sender<Result<Update, Status>>,
 ) -> Status {
     for estimate in session.tenant().busiest(session.site().clock.now(), known as usize) {
@@ -281,10 +281,10 @@ async fn tell(
 
 /// What a subscriber is told of a visitor: nothing if it goes to another server, or was too long ago.
 fn arrived(
-    arrival: Result<Arrival, RecvError>,
+    arrival: Result<VisitorArrival, RecvError>,
     wanted: &Wanted,
 ) -> Result<Update, RecvError> {
-    let is_for = |arrival: &Arrival| wanted.addresses.contains(&arrival.server);
+    let is_for = |arrival: &VisitorArrival| wanted.addresses.contains(&arrival.server);
     match arrival {
         Ok(arrival) => {
             let what = is_for(&arrival).then_some(update::What::Arrival(arrival.estimate));

@@ -1,6 +1,7 @@
 //! What one tenant knows, and who has told it: the estimator, its reporters, the busiest networks, and the changes that
 //! subscribers are told of. No other tenant sees any of it.
 
+use crate::arrivals::Arrivals;
 use crate::busy::BusyNetworks;
 use crate::config::Rules;
 use crate::counts::Counts;
@@ -10,7 +11,6 @@ use crate::options::CollectorName;
 use crate::permission::Allowed;
 use crate::pki::Identity;
 use crate::reporters::Reporters;
-use crate::seen::Arrivals;
 use crate::told;
 use crate::unshared::Unshared;
 use gateway_proto::v1::{

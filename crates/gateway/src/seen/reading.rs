@@ -1,7 +1,7 @@
 //! The thread that reads packets: it rebuilds senders, and sees visitors come.
 
 use super::telling::{Found, wall};
-use super::{CaptureConfig, CapturePlace};
+use crate::capture_config::{CaptureConfig, CapturePlace};
 use crate::log::{LogPriority, say};
 use crate::passive::PassiveSink;
 use crate::site::GatewaySite;
@@ -89,7 +89,5 @@ fn engine(config: &CaptureConfig) -> EngineConfig {
 
 /// The first SYN of a connection, or the same once more.
 fn comes_to_a_server(segment: &Observed, ports: &[u16]) -> bool {
-    segment.has(Flags::SYN)
-        && !segment.has(Flags::ACK)
-        && ports.contains(&segment.destination.port)
+    segment.has(Flags::SYN) && !segment.has(Flags::ACK) && ports.contains(&segment.destination.port)
 }

@@ -1,6 +1,6 @@
 //! What the capture has found goes into the tenant's memory as reports of one more reporter, and servers hear of visitors.
 
-use super::arrivals::Arrival;
+use crate::arrivals::VisitorArrival;
 use crate::clock::system_time;
 use crate::passive::{PassiveReport, network};
 use crate::permission::Allowed;
@@ -37,7 +37,8 @@ pub(super) enum Found {
 
 /// Takes in until the capture ends. A tenant that is gone hears nothing.
 pub(super) async fn take_in(site: Arc<GatewaySite>, tenant: String, mut found: Receiver<Found>) {
-    let reporter = SeenReporter { site, identity: identity(tenant), allowed: Allowed::everything() };
+    let reporter =
+        SeenReporter { site, identity: identity(tenant), allowed: Allowed::everything() };
     let epoch = crate::draw::long_number().max(1);
     let mut some = Vec::with_capacity(AT_ONCE);
     let mut sequence = 0;
@@ -53,7 +54,9 @@ pub(super) async fn take_in(site: Arc<GatewaySite>, tenant: String, mut found: R
         for reports in reports.chunks(reporter.site.rules().max_batch) {
             sequence += 1;
             let (collector, reports) = (Collector::Passive.into(), reports.to_vec());
-            reporter.report(&ReportBatch { epoch, sequence, collector, reports, status: None }).await;
+            reporter
+                .report(&ReportBatch { epoch, sequence, collector, reports, status: None })
+                .await;
         }
     }
 }
@@ -90,7 +93,7 @@ impl SeenReporter {
             // Under the name that the server knows it by.
             let estimate = gateway_proto::v1::Estimate { network: Some(network), ..estimate };
             let server = server.to_canonical();
-            tenant.arrivals.tell(Arrival { server, estimate });
+            tenant.arrivals.tell(VisitorArrival { server, estimate });
             self.site.counts.arrivals.add(1);
         }
     }

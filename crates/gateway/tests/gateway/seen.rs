@@ -64,7 +64,9 @@ async fn a_server_hears_of_a_visitor_whose_syn_the_gateway_sees() {
     let visitor = TcpStream::connect(server.local_addr().unwrap()).unwrap();
     let told = async {
         loop {
-            if let Some(update::What::Arrival(estimate)) = updates.message().await.unwrap().unwrap().what {
+            if let Some(update::What::Arrival(estimate)) =
+                updates.message().await.unwrap().unwrap().what
+            {
                 return estimate;
             }
         }
@@ -84,7 +86,8 @@ async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
     let bed = Bed::new("");
     let running = bed.run().await;
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
-    let other = SubscribeRequest { addresses: vec![vec![192, 0, 2, 7]], ..SubscribeRequest::default() };
+    let other =
+        SubscribeRequest { addresses: vec![vec![192, 0, 2, 7]], ..SubscribeRequest::default() };
     let mut updates = client.subscribe(other).await.unwrap().into_inner();
     let tenant = running.site.tenant("site").unwrap();
     until("it has subscribed", || tenant.arrivals.has_subscribers()).await;
@@ -95,7 +98,7 @@ async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
             ..Default::default()
         };
         let server = Ipv4Addr::new(192, 0, 2, last as u8).into();
-        tenant.arrivals.tell(gateway::seen::Arrival { server, estimate });
+        tenant.arrivals.tell(gateway::arrivals::VisitorArrival { server, estimate });
     }
     let first = updates.message().await.unwrap().unwrap().what;
     assert!(matches!(first, Some(update::What::Arrival(told)) if told.window == 7), "{first:?}");
@@ -114,10 +117,8 @@ async fn transfers_of_now_count_as_what_the_gateway_has_seen() {
     std::fs::write(bed.file("gateway.toml"), text).unwrap();
     let running = bed.run().await;
     let counts = &running.site.counts;
-    until("all three transfers count", || {
-        counts.taken.get(CollectorName::Passive as usize) == 3
-    })
-    .await;
+    until("all three transfers count", || counts.taken.get(CollectorName::Passive as usize) == 3)
+        .await;
     // Two of them met a loss: the network is known.
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     let asked = client.ask(crate::bed::query("10.1.96.0/24")).await.unwrap().into_inner();

@@ -47,7 +47,12 @@ impl Lender {
     }
 
     /// A connection has learnt something.
-    pub(super) fn tell(&self, (now, remote): (Instant, IpAddr), sample: &PathSample, is_measured: bool) {
+    pub(super) fn tell(
+        &self,
+        (now, remote): (Instant, IpAddr),
+        sample: &PathSample,
+        is_measured: bool,
+    ) {
         let Some(site) = &self.site else { return };
         let transfer = TransferSample {
             window: u64::from(sample.window) * USUAL_MSS,

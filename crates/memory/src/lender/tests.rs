@@ -167,7 +167,10 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
     assert_eq!((path.learnt, path.rate), (at(2000), 1_448_000));
     // A loss at 22 segments: what is learnt here stays for ten seconds, and the site hears of it.
     assert!(lender.learn((at(6000), peer(1)), &sample(6000, 22), true, &TERMS));
-    assert_eq!(told.borrow().iter().map(|one| (one.window, one.lost)).collect::<Vec<_>>(), [(31_856, 1)]);
+    assert_eq!(
+        told.borrow().iter().map(|one| (one.window, one.lost)).collect::<Vec<_>>(),
+        [(31_856, 1)]
+    );
     lender.begin_handshake(at(15_999), peer(1));
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
     lender.begin_handshake(at(16_000), peer(1));

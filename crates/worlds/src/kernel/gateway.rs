@@ -35,7 +35,8 @@ impl SiteGateway {
     ) -> io::Result<Self> {
         let files = folder.join("gateway");
         let config = files.join("gateway.toml");
-        let made = Command::new(headstart).args(["gateway", "init", "--force"]).arg(&files).output()?;
+        let made =
+            Command::new(headstart).args(["gateway", "init", "--force"]).arg(&files).output()?;
         if !made.status.success() {
             let said = String::from_utf8_lossy(&made.stderr);
             return Err(io::Error::other(said.trim_end().to_owned()));
@@ -75,7 +76,8 @@ fn options(files: &Path) -> Vec<OsString> {
 pub(super) fn wait_until_asked(agent: &Path, socket: &Path) -> io::Result<()> {
     let mut why = String::new();
     for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {
-        let status = Command::new(agent).args(["status", "--json", "--socket"]).arg(socket).output()?;
+        let status =
+            Command::new(agent).args(["status", "--json", "--socket"]).arg(socket).output()?;
         let of_gateway = serde_json::from_slice::<Value>(&status.stdout).unwrap_or_default();
         if of_gateway["gateway"]["gateway"].is_string() {
             return Ok(());

@@ -199,8 +199,7 @@ fn a_gateway_in_trouble_slows_no_connection_down() {
         let server = bed.serve(Domain::IPV4, None);
         let visits = |trouble| fastest(first_visits(&bed, &server, trouble, 30_000, 3).into_iter());
         let alone = visits(Trouble::Alone);
-        for trouble in
-            [Trouble::Stopped, Trouble::LateAnswers, Trouble::CutOff, Trouble::Killed(2)]
+        for trouble in [Trouble::Stopped, Trouble::LateAnswers, Trouble::CutOff, Trouble::Killed(2)]
         {
             let time = visits(trouble);
             let over = time.as_secs_f64() / alone.as_secs_f64();

@@ -133,9 +133,8 @@ fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as
         bed.visit(&server, 200_000);
         let seen = || gateway.site.counts.taken.get(CollectorName::Passive as usize);
         until("the gateway has seen the transfer", || seen() >= 1);
-        let agent = bed.agent_at_server(
-            &gateway.options().iter().map(String::as_str).collect::<Vec<_>>(),
-        );
+        let agent =
+            bed.agent_at_server(&gateway.options().iter().map(String::as_str).collect::<Vec<_>>());
         until("a gateway answers", || of_gateways(&agent).gateway.is_some());
         let took = bed.visit(&server, 30_000);
         agent.wait_for_closed(1);

@@ -10,7 +10,7 @@ const WAITING: usize = 1024;
 
 /// A visitor opens a connection to a server.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Arrival {
+pub struct VisitorArrival {
     /// Where the SYN goes to.
     pub server: IpAddr,
     /// What is known of the visitor's network.
@@ -19,7 +19,7 @@ pub struct Arrival {
 
 /// Those of a tenant, to all of its subscribers.
 #[derive(Debug)]
-pub struct Arrivals(broadcast::Sender<Arrival>);
+pub struct Arrivals(broadcast::Sender<VisitorArrival>);
 
 impl Default for Arrivals {
     fn default() -> Self {
@@ -29,7 +29,7 @@ impl Default for Arrivals {
 
 impl Arrivals {
     /// From now on.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arrival> {
+    pub fn subscribe(&self) -> broadcast::Receiver<VisitorArrival> {
         self.0.subscribe()
     }
 
@@ -39,7 +39,7 @@ impl Arrivals {
     }
 
     /// Tells all; nobody waits for one that is slow.
-    pub fn tell(&self, arrival: Arrival) {
+    pub fn tell(&self, arrival: VisitorArrival) {
         // It fails where nobody listens.
         let _ = self.0.send(arrival);
     }
@@ -52,7 +52,10 @@ const MOST_ADDRESSES: usize = 256;
 ///
 /// # Errors
 /// If there are too many, or one is none.
-pub fn addresses_of(named: &[Vec<u8>], own: Option<IpAddr>) -> Result<BTreeSet<IpAddr>, &'static str> {
+pub fn addresses_of(
+    named: &[Vec<u8>],
+    own: Option<IpAddr>,
+) -> Result<BTreeSet<IpAddr>, &'static str> {
     if named.len() > MOST_ADDRESSES {
         return Err("more than 256 addresses; leave some out");
     }
