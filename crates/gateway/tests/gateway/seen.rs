@@ -128,10 +128,9 @@ async fn transfers_of_now_count_as_what_the_gateway_has_seen() {
             if estimate.network == Some(Network::of("10.1.96.0/24".parse().unwrap()))
     ));
     let tenant = running.site.tenant("site").unwrap();
-    let known = tenant.known();
-    let reporters: Vec<&str> = known.reporters.iter().map(|(name, _)| name).collect();
+    let reporters: Vec<String> =
+        tenant.known().reporters.iter().map(|(name, _)| name.to_owned()).collect();
     assert_eq!(reporters, [gateway::seen::CAPTURE]);
-    drop(known);
     running.handle.end().await.unwrap();
 }
 

@@ -81,7 +81,7 @@ pub(super) struct Gateway {
 
 impl Gateway {
     pub(super) fn start() -> Self {
-        Self::start_by(SiteFolder::new(any_port()), |job| thread::spawn(job))
+        Self::start_by(SiteFolder::new(any_port()), thread::spawn)
     }
 
     /// On the host of a namespace, of which it sees the packets of this port.
