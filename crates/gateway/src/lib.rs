@@ -23,6 +23,7 @@ pub mod load;
 pub mod log;
 pub mod options;
 pub mod passive;
+pub mod peer;
 pub mod permission;
 pub mod pki;
 pub mod replay;
@@ -31,6 +32,7 @@ pub mod service;
 pub mod shared;
 pub mod site;
 pub mod snapshot;
+mod store;
 pub mod tenant;
 #[doc(hidden)]
 pub mod testing;

@@ -2,6 +2,7 @@
 //! the certificate names.
 
 use crate::counts::RefusedConnection;
+use crate::peer::PeerIdentity;
 use crate::pki::Identity;
 use crate::site::GatewaySite;
 use arc_swap::ArcSwap;
@@ -25,15 +26,11 @@ const HANDSHAKES: usize = 64;
 /// Where accepting failed, as without file descriptors: not again at once.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Whom the certificate of a connection names; an extension of each request.
-#[derive(Clone, Debug)]
-pub struct PeerIdentity(pub Arc<Identity>);
-
 /// A connection whose handshake is over.
 #[derive(Debug)]
 pub struct ReporterStream {
     inner: TlsStream<TcpStream>,
-    identity: Arc<Identity>,
+    peer: PeerIdentity,
     place: Place,
 }
 
@@ -104,7 +101,7 @@ async fn shake(
     let certificate = certificate.ok_or(RefusedConnection::NoCertificate)?;
     let identity = Identity::of_certificate(certificate);
     let identity = identity.map_err(|_| RefusedConnection::NotAllowed)?;
-    Ok(ReporterStream { inner, identity: Arc::new(identity), place })
+    Ok(ReporterStream { inner, peer: PeerIdentity::new(identity), place })
 }
 
 /// Why a handshake failed.
@@ -134,7 +131,7 @@ impl Connected for ReporterStream {
 
     fn connect_info(&self) -> PeerIdentity {
         let _ = &self.place;
-        PeerIdentity(Arc::clone(&self.identity))
+        self.peer.clone()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The gateway's side of the protocol. Each call is of the connection's certificate, which is judged anew with each message.
 //! Streams end when the gateway drains.
 
-use crate::listen::PeerIdentity;
+use crate::peer::PeerIdentity;
 use crate::pki::HolderRole;
 use crate::shared::{BatchName, SharedStore};
 use crate::site::{GatewaySite, ReporterSession, Silenced};
@@ -52,10 +52,10 @@ impl GatewayService {
         Self { site, shared, drain }
     }
 
-    fn session<T>(&self, request: &Request<T>) -> Result<ReporterSession, Status> {
-        let identity = request.extensions().get::<PeerIdentity>();
-        let identity = identity.ok_or_else(|| Status::unauthenticated("no certificate"))?;
-        ReporterSession::begin(Arc::clone(&self.site), Arc::clone(&identity.0)).map_err(refusal)
+    fn session<T>(&self, request: &Request<T>) -> Result<Arc<ReporterSession>, Status> {
+        let peer = request.extensions().get::<PeerIdentity>();
+        let peer = peer.ok_or_else(|| Status::unauthenticated("no certificate"))?;
+        peer.session(&self.site).map_err(refusal)
     }
 
     async fn drained(self) {
@@ -75,7 +75,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<Streaming<ReportBatch>>,
     ) -> Result<Response<Self::ReportStream>, Status> {
-        let session = self.session(&request)?;
+        let session = self.session(&request)?.as_ref().clone();
         let (acks, replies) = mpsc::channel(WAITING);
         let (service, batches) = (self.clone(), request.into_inner());
         tokio::spawn(async move {
@@ -98,7 +98,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<Streaming<Query>>,
     ) -> Result<Response<Self::AskStreamStream>, Status> {
-        let mut session = self.session(&request)?;
+        let mut session = self.session(&request)?.as_ref().clone();
         // Answered as they are read, without a queue: a peer that does not read its answers is not read either.
         let answers = request.into_inner().map(move |query| {
             let query = query?;
@@ -116,7 +116,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<SubscribeRequest>,
     ) -> Result<Response<Self::SubscribeStream>, Status> {
-        let session = self.session(&request)?;
+        let session = self.session(&request)?.as_ref().clone();
         let wanted = Wanted::new(request.get_ref())?;
         let (updates, replies) = mpsc::channel(WAITING);
         let (service, known) = (self.clone(), request.get_ref().known.min(MOST_KNOWN));

@@ -119,6 +119,7 @@ function one(row) {
 
 function show(told) {
   const status = told.status;
+  document.querySelector("main").hidden = false;
   const tenant = status.tenants.find((each) => each.name === told.tenant);
   at("state").textContent = status.ready ? "ready" : "not ready";
   at("state").className = status.ready ? "good" : "bad";
@@ -156,6 +157,17 @@ at("tenant").addEventListener("change", (event) => {
 const asked = new URLSearchParams();
 if (wanted.get("tenant")) asked.set("tenant", wanted.get("tenant"));
 if (prefix) asked.set("prefix", prefix);
+
+// What is so now, before the first event: the page is shown once it has something to show.
+async function first() {
+  const json = async (path) => (await fetch(`/api/v1/${path}${asked}`)).json();
+  const [status, networks, network] = await Promise.all([json("status?"), json("networks?limit=25&"), prefix ? json("network?") : null]);
+  if (isHeard) return;
+  show({ status, tenant: wanted.get("tenant") || status.tenants[0].name, networks, network });
+}
+
+let isHeard = false;
+first().catch(() => {});
 const events = new EventSource(`/api/v1/events?${asked}`);
-events.onmessage = (event) => show(JSON.parse(event.data));
+events.onmessage = (event) => { isHeard = true; show(JSON.parse(event.data)); };
 events.onerror = () => { at("state").textContent = "the gateway does not answer; trying again"; at("state").className = "bad"; };
