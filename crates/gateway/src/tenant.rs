@@ -412,8 +412,12 @@ impl Tenant {
         for some in changed.chunks(AT_A_TIME) {
             let estimates: Vec<_> = {
                 let memory = self.memory();
-                let of =
-                    |network: &IpNet| Some((*network, memory.estimate(now, network.addr(), None)?));
+                let of = |network: &IpNet| {
+                    let estimate = memory.estimate(now, network.addr(), None)?;
+                    // Whoever is told asks about it, too, when the next visitor comes.
+                    self.answers().put(&memory, now, network.addr(), estimate);
+                    Some((*network, estimate))
+                };
                 some.iter().filter_map(of).collect()
             };
             let mut known = self.known();
