@@ -68,6 +68,9 @@ function interval(ratio) {
 
 function plot(id, points, value) {
   const svg = at(id);
+  const caption = svg.previousElementSibling;
+  caption.dataset.name ||= caption.textContent;
+  caption.textContent = caption.dataset.name;
   const known = points.map((point) => [point.at_s, value(point)]).filter((pair) => pair[1] !== null);
   svg.setAttribute("viewBox", "0 0 400 120");
   svg.setAttribute("preserveAspectRatio", "none");
@@ -75,11 +78,11 @@ function plot(id, points, value) {
   const begin = known[0][0], end = Math.max(known[known.length - 1][0], begin + 1);
   const most = Math.max(...known.map((pair) => pair[1])) * 1.1 || 1;
   const place = ([time, height]) => `${(8 + 384 * (time - begin) / (end - begin)).toFixed(1)},${(112 - 100 * height / most).toFixed(1)}`;
-  const label = shape("text", { x: 8, y: 14 });
-  label.textContent = `${text(known[known.length - 1][1], 1)} now, ${text(most / 1.1, 1)} at most, over ${text(known[known.length - 1][0] - begin)} s`;
+  const latest = text(known[known.length - 1][1], 1);
+  caption.textContent += `: ${latest} last, ${text(most / 1.1, 1)} at most, over ${text(known[known.length - 1][0] - begin)} s`;
   const [x, y] = place(known[known.length - 1]).split(",");
   const last = shape("circle", { class: "dot", cx: x, cy: y, r: 2.5 });
-  svg.replaceChildren(last, shape("polyline", { class: "line", points: known.map(place).join(" ") }), label);
+  svg.replaceChildren(last, shape("polyline", { class: "line", points: known.map(place).join(" ") }));
 }
 
 const size = (bytes) => bytes === null ? "more" : bytes >= 1048576 ? `${bytes / 1048576} MiB` : `${bytes / 1024} KiB`;

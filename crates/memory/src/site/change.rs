@@ -4,12 +4,12 @@
 //! by the test that also tells two networks apart, their round trips, and their rates where the slower of the two were the
 //! network's. One host cannot bring a change about: without its samples the others' have to say the same.
 //!
-//! Rates and round trips are held against each other at every place: a change is found again, at the same place, until
-//! nothing from before it is kept. Six samples are enough, beside those of the host that has reported most of them.
+//! A path that became slower is looked for at every place, so it is found again, at the same place, until nothing from before is
+//! kept. Six samples are enough, beside those of the host that has reported most of them.
 
 use super::survival::{Counted, Weighted};
 
-/// Numbers of newest samples whose windows are held against the rest.
+/// Numbers of newest samples that are held against the rest, for all but a slower path.
 const LOOKS: [usize; 5] = [4, 6, 9, 13, 20];
 /// Standard deviations from which on that is a change. Transfers of one moment meet the same crowd, so they differ from
 /// others more than the test allows for; with four, half of the papers' cases took a seventh longer.
@@ -18,12 +18,14 @@ const CHANGED: f64 = 6.0;
 const ALIKE: usize = 6;
 /// Steps of rates or round trips, a fifth, by which they have to differ.
 const BEYOND: i16 = 3;
+/// Steps of rates, an octave, by which a path has to be slower: whoever shares it with one other has half of it.
+const SLOWER: i16 = 8;
 /// What is left of the weight of samples from before.
 const LEFT: f64 = 0.05;
 
 /// Lowers the weight of samples from before a change; they are in the order of their age, newest first.
 pub(super) fn discount_before_change(samples: &mut [Weighted]) {
-    if let Some(newest) = measures_changed(samples).or_else(|| windows_changed(samples)) {
+    if let Some(newest) = became_slower(samples).or_else(|| became_other(samples)) {
         samples.iter_mut().skip(newest).for_each(|sample| sample.weight *= LEFT);
     }
 }
@@ -54,26 +56,24 @@ impl<'a> Split<'a> {
         Counted::of(&new).differs(&Counted::of(&old)).abs() >= CHANGED
     }
 
-    /// A rate that the sender's own window made is a lower bound: one that is higher or lower says nothing against it.
-    fn measures_differ(self) -> bool {
-        let rate = |sample: &Weighted| (sample.rate > 0).then_some(i16::from(sample.rate));
-        let of_network = |sample: &Weighted| rate(sample).filter(|_| sample.is_of_network());
-        let rtt = |sample: &Weighted| (sample.rtt > 0).then_some(i16::from(sample.rtt));
-        self.is_beyond(rate, of_network)
-            || self.is_beyond(
-                |sample| of_network(sample).map(|code| -code),
-                |sample| rate(sample).map(|code| -code),
-            )
-            || self.is_beyond(rtt, rtt)
-            || self.is_beyond(
-                |sample| rtt(sample).map(|code| -code),
-                |sample| rtt(sample).map(|code| -code),
-            )
+    /// A rate that the sender's own window made is a lower bound: one that is higher says nothing against it.
+    fn is_faster_or_other_way(self) -> bool {
+        let shorter = |sample: &Weighted| rtt(sample).map(|code| -code);
+        self.is_beyond(BEYOND, rate, network_rate)
+            || self.is_beyond(BEYOND, rtt, rtt)
+            || self.is_beyond(BEYOND, shorter, shorter)
     }
 
-    /// All new ones that are known, at least [`ALIKE`] of them, lie clearly above nine tenths of the old ones.
+    /// Whatever made the older rates, the network carried them then.
+    fn is_slower(self) -> bool {
+        let slower = |sample: &Weighted| network_rate(sample).map(|code| -code);
+        self.is_beyond(SLOWER, slower, |sample| rate(sample).map(|code| -code))
+    }
+
+    /// All new ones that are known, at least [`ALIKE`] of them, lie so many steps above nine tenths of the old ones.
     fn is_beyond(
         self,
+        steps: i16,
         new: impl Fn(&Weighted) -> Option<i16>,
         old: impl Fn(&Weighted) -> Option<i16>,
     ) -> bool {
@@ -87,14 +87,26 @@ impl<'a> Split<'a> {
         let (mut before, mut near) = (0, 0);
         for code in self.heard(self.old).filter_map(old) {
             before += 1;
-            near += usize::from(code + BEYOND > least);
+            near += usize::from(code + steps > least);
         }
         before >= ALIKE && near < before - before * 9 / 10
     }
 }
 
-/// How many samples are newer than a change of rate or round trip, if there was one.
-fn measures_changed(samples: &[Weighted]) -> Option<usize> {
+fn rate(sample: &Weighted) -> Option<i16> {
+    (sample.rate > 0).then_some(i16::from(sample.rate))
+}
+
+fn network_rate(sample: &Weighted) -> Option<i16> {
+    rate(sample).filter(|_| sample.is_of_network())
+}
+
+fn rtt(sample: &Weighted) -> Option<i16> {
+    (sample.rtt > 0).then_some(i16::from(sample.rtt))
+}
+
+/// How many samples are newer than the moment at which the path became slower, if it did.
+fn became_slower(samples: &[Weighted]) -> Option<usize> {
     let alone = is_of_one(samples);
     let (mut heard, mut most) = ([0_u8; 128], 0);
     for newest in 1..=samples.len().saturating_sub(ALIKE) {
@@ -104,20 +116,21 @@ fn measures_changed(samples: &[Weighted]) -> Option<usize> {
             most = who;
         }
         let split = Split::new(samples, newest, (!alone).then_some(most));
-        if newest >= ALIKE && split.measures_differ() {
+        if newest >= ALIKE && split.is_slower() {
             return Some(newest);
         }
     }
     None
 }
 
-/// The same of the windows that came through.
-fn windows_changed(samples: &[Weighted]) -> Option<usize> {
+/// The same of other changes.
+fn became_other(samples: &[Weighted]) -> Option<usize> {
     let alone = is_of_one(samples);
     let mut looks = LOOKS.into_iter().take_while(|newest| 2 * newest <= samples.len());
     looks.find(|newest| {
         let most = if alone { None } else { most_heard(&samples[..*newest]) };
-        Split::new(samples, *newest, most).windows_differ()
+        let split = Split::new(samples, *newest, most);
+        split.windows_differ() || split.is_faster_or_other_way()
     })
 }
 
@@ -181,8 +194,9 @@ mod tests {
         assert_eq!(old_weight(&of(6, 100, 97), &old), LEFT);
         assert_eq!(old_weight(&of(6, 103, 100), &old), LEFT);
         assert_eq!(old_weight(&of(6, 102, 102), &old), 1.0);
-        // A rate of 100 over 100 is 3.5 kB, far less than 200 kB: it was the network's. Three steps less is a slower one.
-        assert_eq!(old_weight(&of(6, 97, 100), &old), LEFT);
+        // A rate of 100 over 100 is 3.5 kB, far less than 200 kB: it was the network's. Eight steps less are half of it.
+        assert_eq!(old_weight(&of(6, 92, 100), &old), LEFT);
+        assert_eq!(old_weight(&of(6, 93, 100), &old), 1.0);
     }
 
     /// Of 64 samples that are kept, those before a change are told apart from its sixth sample on until five are left, which is fewer than
