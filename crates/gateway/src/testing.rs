@@ -16,7 +16,9 @@ use units::{Duration, Instant};
 const SMALL: usize = 64;
 
 fn tenant() -> Tenant {
-    let config = SiteConfig { max_networks: SMALL, max_busy: 4, ..SiteConfig::default() };
+    // Weights of twelve hours take longer to make than most inputs take to be heard.
+    let max_age = Duration::from_secs(600);
+    let config = SiteConfig { max_networks: SMALL, max_busy: 4, max_age, ..SiteConfig::default() };
     Tenant::new("site", config)
 }
 
