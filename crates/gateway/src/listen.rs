@@ -96,12 +96,13 @@ async fn shake(
 ) -> Result<ReporterStream, RefusedConnection> {
     // Answers are small and in a hurry.
     let _ = stream.set_nodelay(true);
+    let address = stream.peer_addr().ok().map(|peer| peer.ip());
     let inner = acceptor.accept(stream).await.map_err(|error| cause(&error))?;
     let certificate = inner.get_ref().1.peer_certificates().and_then(<[_]>::first);
     let certificate = certificate.ok_or(RefusedConnection::NoCertificate)?;
     let identity = Identity::of_certificate(certificate);
     let identity = identity.map_err(|_| RefusedConnection::NotAllowed)?;
-    Ok(ReporterStream { inner, peer: PeerIdentity::new(identity), place })
+    Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), place })
 }
 
 /// Why a handshake failed.

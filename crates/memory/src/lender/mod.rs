@@ -6,13 +6,14 @@
 //! ([`Lender::reserve`]), and tells it what it has proven or lost ([`Lender::learn`], [`Lender::halve`]). Connections whose
 //! handshakes are under way count as they come ([`Lender::begin_handshake`]), so a page's connections share what one has proven.
 
+mod asking;
 mod loan;
 mod path;
 
 pub use loan::LoanRequest;
 pub use path::{ColdReason, PathSample, ProvenPath};
 
-use crate::{DestinationTable, PathKey, Scope};
+use crate::{DestinationTable, PathKey, Scope, Shared};
 use loan::Account;
 use std::net::IpAddr;
 use units::{Duration, Instant};
@@ -42,6 +43,8 @@ pub struct Lender {
     accounts: DestinationTable<Account>,
     /// When paths last had a cold start wider than stock.
     widened: DestinationTable<Instant>,
+    /// Whom it asks of paths that it does not know, if its host is one of a site.
+    site: Option<Shared>,
 }
 
 impl Default for Lender {
@@ -50,6 +53,7 @@ impl Default for Lender {
             paths: DestinationTable::new(MAX_PATHS),
             accounts: DestinationTable::new(MAX_ACCOUNTS),
             widened: DestinationTable::new(MAX_ACCOUNTS),
+            site: None,
         }
     }
 }
@@ -90,8 +94,10 @@ impl Lender {
         path.recall(now, (rtt_us, cold), terms)
     }
 
-    /// A handshake to `remote` begins; it counts only if the path is known, since nobody else has anything to share.
+    /// A handshake to `remote` begins; it counts only if the path is known, here or by then to the site, since nobody else has
+    /// anything to share.
     pub fn begin_handshake(&mut self, now: Instant, remote: IpAddr) {
+        self.ask(now, remote);
         if let Some((path, account)) = self.known(remote, true) {
             account.begin_handshake(now, &path);
         }
@@ -160,6 +166,7 @@ impl Lender {
         if !sample.is_whole() {
             return false;
         }
+        self.tell((now, remote), sample, is_measured);
         match self.paths.entry(key(remote)) {
             Some(path) => path.learn(now, sample, is_measured, terms),
             None => {
