@@ -1,12 +1,14 @@
-//! Tables as Parquet, written row by row: no table is ever in memory as a whole.
+//! Tables as Parquet, written and read row by row: no table is ever in memory as a whole.
 //!
 //! A [`TableColumn`] says what a column holds, in which unit, and what it means; the file repeats that in its
 //! metadata, so that nobody needs these sources to read it. A [`TableWriter`] takes rows of [`TableValue`]s. Every
 //! value may be missing. DuckDB, pandas and Spark read the files: types are those that all of them know.
 
 mod buffer;
+mod read;
 
 pub use buffer::TableValue;
+pub use read::{TableReader, WantedColumn};
 
 use buffer::ColumnBuffer;
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};

@@ -110,3 +110,31 @@ fn rows_that_do_not_fit_are_refused() {
         assert_eq!(table.row(wrong).unwrap_err().kind(), io::ErrorKind::InvalidInput);
     }
 }
+
+/// Columns come in the order in which they are wanted. 1,500 ns were written as 1 µs.
+#[test]
+fn chosen_columns_are_read_back() {
+    let path = place("chosen");
+    let mut table = TableWriter::begin(File::create(&path).unwrap(), &columns()).unwrap();
+    let full: [TableValue; 5] =
+        ["a".into(), 7_u64.into(), 0.5.into(), true.into(), Instant::from_nanos(1_500).into()];
+    table.row(full).unwrap();
+    table.row([const { TableValue::Missing }; 5]).unwrap();
+    table.end().unwrap();
+    let open = |wanted: &[WantedColumn]| TableReader::open(File::open(&path).unwrap(), wanted);
+    let wanted = [("began", ColumnKind::Time), ("name", ColumnKind::Text)];
+    let rows: Vec<_> = open(&wanted).unwrap().map(Result::unwrap).collect();
+    let first = [Instant::from_nanos(1_000).into(), TableValue::from("a".to_owned())];
+    assert_eq!(rows, [first.to_vec(), vec![TableValue::Missing, TableValue::Missing]]);
+    let lacking = open(&[("size", ColumnKind::Integer)]).err().unwrap();
+    assert_eq!(lacking.to_string(), "it has no column size");
+    let other = open(&[("bytes", ColumnKind::Text)]).unwrap().next().unwrap().unwrap_err();
+    assert_eq!(other.to_string(), "column bytes holds something else");
+    // Cut anywhere, it is told and no more.
+    let whole = fs::read(&path).unwrap();
+    for length in (0..whole.len()).step_by(7) {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert!(open(&wanted).is_err(), "{length}");
+    }
+    fs::remove_file(path).unwrap();
+}

@@ -1,10 +1,13 @@
-//! What a gateway takes and answers: reports a second in batches, and how long single questions take at a steady rate, over mutual TLS
-//! on loopback; beside Redis doing the nearest it can in the same run, where `redis-server` is installed. Then a restart with very
-//! many networks. The gateway and Redis are processes of their own, so what they do in a second of processor time is told, whatever
-//! else the machine does.
+//! What a gateway takes and answers: reports a second in batches, and how long questions take at steady rates, by a call each and
+//! on kept streams, over mutual TLS on loopback; beside Redis doing the nearest it can in the same run, where `redis-server` is
+//! installed. Then a restart with very many networks. The gateway and Redis are processes of their own, so what they do in a second
+//! of processor time is told, whatever else the machine does.
 //!
-//! `cargo run --release -p headstart-gateway --example gateway_load -- [SECONDS] [QUESTIONS A SECOND] [NETWORKS]`
+//! `cargo run --release -p headstart-gateway --example gateway_load -- [SECONDS] [QUESTIONS A SECOND,...] [NETWORKS]`; with 0
+//! networks no restart is measured.
 
+#[path = "gateway_load/ask.rs"]
+mod ask;
 #[path = "gateway_load/process.rs"]
 mod process;
 #[path = "gateway_load/redis.rs"]
@@ -12,13 +15,13 @@ mod redis_beside;
 #[path = "gateway_load/restart.rs"]
 mod restart;
 
+use ask::{Load, Way};
 use gateway::clock::system_time;
 use gateway::init::FirstGateway;
 use gateway::load::SiteLoad;
 use gateway::passive::network;
 use gateway_proto::v1::gateway_client::GatewayClient;
-use gateway_proto::v1::{Bound, Collector, Network, Query, Report, ReportBatch};
-use hdrhistogram::Histogram;
+use gateway_proto::v1::{Bound, Collector, Network, Report, ReportBatch};
 use process::Measured;
 use std::error::Error;
 use std::net::SocketAddr;
@@ -32,8 +35,6 @@ use units::Instant as Moment;
 const BATCH: usize = 4096;
 /// Streams that report at once.
 const STREAMS: u64 = 2;
-/// Questions are asked over so many connections, as so many agents do.
-const ASKERS: u64 = 8;
 
 /// Where a gateway has its files, and listens.
 struct Place {
@@ -48,8 +49,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if arguments.next_if_eq("serve").is_some() {
         return process::serve(arguments.next().ok_or("which configuration?")?.as_ref()).await;
     }
-    let mut number = |otherwise: u64| arguments.next().map_or(Ok(otherwise), |text| text.parse());
-    let (seconds, rate, many) = (number(5)?, number(50_000)?, number(10_000_000)?);
+    let seconds = arguments.next().map_or(Ok(5), |text| text.parse())?;
+    let rates = arguments.next().unwrap_or_else(|| "1000,5000,10000,20000,40000".to_owned());
+    let rates: Vec<u64> = rates.split(',').map(str::parse).collect::<Result<_, _>>()?;
+    let many = arguments.next().map_or(Ok(10_000_000), |text| text.parse())?;
     let place = Place::new()?;
     let span = Duration::from_secs(seconds);
     let requests: Vec<_> = SiteLoad::new(1, Moment::ZERO, 10.0).take(BATCH * 64).collect();
@@ -64,11 +67,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
         taken as f64 / span.as_secs_f64(),
         taken as f64 / used,
     );
-    let times = ask(&place.folder, place.grpc, &networks, span, rate).await?;
-    tell("questions, one call each, mutual TLS", &times, span, gateway.processor_s() - used);
+    let load = Load { folder: &place.folder, address: place.grpc, networks: &networks, span };
+    ask::head();
+    for way in [Way::Calls, Way::Stream] {
+        for rate in &rates {
+            load.ask(&gateway, way, *rate).await?;
+        }
+    }
     gateway.end()?;
-    redis_beside::run(&networks, span, rate).await?;
-    restart::run(&place, u32::try_from(many)?)?;
+    redis_beside::run(&place.folder, &networks, span).await?;
+    if many > 0 {
+        restart::run(&place, many)?;
+    }
     Ok(fs::remove_dir_all(&place.folder)?)
 }
 
@@ -161,83 +171,6 @@ fn reported(network: &Network) -> Report {
         bound: Bound::Loss.into(),
         ..Report::default()
     }
-}
-
-/// Times of questions in microseconds, each from when it was due: one that waits for another counts its wait.
-async fn ask(
-    folder: &Path,
-    address: SocketAddr,
-    networks: &[Network],
-    span: Duration,
-    rate: u64,
-) -> Result<Histogram<u64>, Box<dyn Error>> {
-    let mut tasks = Vec::new();
-    for asker in 0..ASKERS {
-        let client = client(folder, address).await?;
-        let networks: Vec<Network> =
-            networks.iter().skip(asker as usize * 97).step_by(13).copied().collect();
-        tasks.push(tokio::spawn(async move {
-            paced(span, rate / ASKERS, |number| {
-                let mut client = client.clone();
-                let query = Query {
-                    id: number,
-                    network: Some(networks[number as usize % networks.len()]),
-                    size: 0,
-                };
-                async move { client.ask(query).await.is_ok() }
-            })
-            .await
-        }));
-    }
-    let mut times = Histogram::new(3)?;
-    for task in tasks {
-        times.add(task.await?)?;
-    }
-    Ok(times)
-}
-
-/// Calls `ask` at a steady rate, whether or not the calls before are over.
-pub(crate) async fn paced<F: Future<Output = bool> + Send + 'static>(
-    span: Duration,
-    rate: u64,
-    mut ask: impl FnMut(u64) -> F,
-) -> Histogram<u64> {
-    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    let begin = now();
-    let gap = span / u32::try_from(rate * span.as_secs()).unwrap_or(u32::MAX).max(1);
-    let mut number = 0;
-    while begin.elapsed() < span {
-        // The timer is exact to a millisecond: all that is due goes.
-        while begin + gap * number <= now() {
-            let (due, call, sender) = (begin + gap * number, ask(number.into()), sender.clone());
-            tokio::spawn(async move {
-                if call.await {
-                    let _ = sender.send(due.elapsed());
-                }
-            });
-            number += 1;
-        }
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    drop(sender);
-    let mut times = Histogram::new(3).expect("three digits are possible");
-    while let Some(time) = receiver.recv().await {
-        times.record(time.as_micros() as u64).unwrap_or_default();
-    }
-    times
-}
-
-/// `used`: processor time of whoever has answered, seconds.
-pub(crate) fn tell(what: &str, times: &Histogram<u64>, span: Duration, used: f64) {
-    println!(
-        "{what}: {:.0} a second, {:.0} a second of processor; median {} us, 99 % {} us, 99.9 % {} us, most {} us",
-        times.len() as f64 / span.as_secs_f64(),
-        times.len() as f64 / used,
-        times.value_at_quantile(0.5),
-        times.value_at_quantile(0.99),
-        times.value_at_quantile(0.999),
-        times.max(),
-    );
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]

@@ -45,11 +45,20 @@ pub struct DaemonConfig {
     pub rules: Rules,
 }
 
-/// A server of Redis's protocol, and by what it is known.
+/// Where servers of Redis's protocol are: `redis://` or, with TLS, `rediss://`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StorePlace {
+    /// One server.
+    Server(String),
+    /// Some nodes of a cluster.
+    Cluster(Vec<String>),
+}
+
+/// A store of Redis's protocol, and by what it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreConfig {
-    /// `redis://` or, with TLS, `rediss://`.
-    pub url: String,
+    /// Where it is.
+    pub place: StorePlace,
     /// The authority of its certificate; `None`: those that the system trusts.
     pub ca: Option<PathBuf>,
     /// What the gateway shows it: a certificate and its key.
@@ -170,12 +179,21 @@ impl StoreConfig {
             (None, None) => None,
             _ => return Err("redis-certificate and redis-key go together".to_owned()),
         };
-        let is_encrypted = options.redis.as_ref().is_some_and(|url| url.starts_with("rediss://"));
+        let is_tls = |url: &String| url.starts_with("rediss://");
+        let is_encrypted = options.redis.iter().chain(&options.redis_cluster).any(is_tls);
         if (ca.is_some() || shown.is_some()) && !is_encrypted {
             return Err("redis-ca and redis-certificate: only with redis = \"rediss://HOST:PORT\""
                 .to_owned());
         }
-        Ok(options.redis.clone().map(|url| Self { url, ca, shown }))
+        let place = match (options.redis.clone(), options.redis_cluster.clone()) {
+            (Some(_), nodes) if !nodes.is_empty() => {
+                return Err("redis and redis-cluster: name one of them".to_owned());
+            }
+            (Some(url), _) => StorePlace::Server(url),
+            (None, nodes) if nodes.is_empty() => return Ok(None),
+            (None, nodes) => StorePlace::Cluster(nodes),
+        };
+        Ok(Some(Self { place, ca, shown }))
     }
 }
 
@@ -280,6 +298,11 @@ mod tests {
         let tls = "redis = \"rediss://store:6379\"\nredis-ca = \"r.pem\"";
         let store = config(tls).unwrap().redis.unwrap();
         assert_eq!(store.ca.as_deref(), Some(Path::new("/etc/g/r.pem")));
+        let nodes = "redis-cluster = [\"rediss://a:1\", \"rediss://b:1\"]\nredis-ca = \"r.pem\"";
+        let place = config(nodes).unwrap().redis.unwrap().place;
+        assert_eq!(place, StorePlace::Cluster(vec!["rediss://a:1".into(), "rediss://b:1".into()]));
+        let both = "redis = \"redis://a:1\"\nredis-cluster = [\"redis://b:1\"]";
+        assert!(config(both).unwrap_err().contains("name one of them"));
         let why = config(&tls.replace("rediss", "redis")).unwrap_err();
         assert!(why.contains("rediss://"), "{why}");
         let why = config(&format!("{tls}\nredis-certificate = \"c.pem\"")).unwrap_err();

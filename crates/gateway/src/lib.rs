@@ -25,6 +25,7 @@ pub mod load;
 pub mod log;
 pub mod options;
 pub mod passive;
+pub mod peer;
 pub mod permission;
 pub mod pki;
 pub mod replay;
@@ -34,6 +35,7 @@ pub mod service;
 pub mod shared;
 pub mod site;
 pub mod snapshot;
+mod store;
 pub mod tenant;
 #[doc(hidden)]
 pub mod testing;

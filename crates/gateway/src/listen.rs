@@ -2,12 +2,12 @@
 //! the certificate names.
 
 use crate::counts::RefusedConnection;
+use crate::peer::PeerIdentity;
 use crate::pki::Identity;
 use crate::site::GatewaySite;
 use arc_swap::ArcSwap;
 use rustls::{CertificateError, ServerConfig};
 use std::io;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -26,20 +26,11 @@ const HANDSHAKES: usize = 64;
 /// Where accepting failed, as without file descriptors: not again at once.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Whom the certificate of a connection names, and from where it comes; an extension of each request.
-#[derive(Clone, Debug)]
-pub struct PeerIdentity {
-    /// By its certificate.
-    pub identity: Arc<Identity>,
-    /// Its end's; `None` if that end was gone before it could be asked.
-    pub address: Option<IpAddr>,
-}
-
 /// A connection whose handshake is over.
 #[derive(Debug)]
 pub struct ReporterStream {
     inner: TlsStream<TcpStream>,
-    identity: Arc<Identity>,
+    peer: PeerIdentity,
     place: Place,
 }
 
@@ -105,12 +96,13 @@ async fn shake(
 ) -> Result<ReporterStream, RefusedConnection> {
     // Answers are small and in a hurry.
     let _ = stream.set_nodelay(true);
+    let address = stream.peer_addr().ok().map(|peer| peer.ip());
     let inner = acceptor.accept(stream).await.map_err(|error| cause(&error))?;
     let certificate = inner.get_ref().1.peer_certificates().and_then(<[_]>::first);
     let certificate = certificate.ok_or(RefusedConnection::NoCertificate)?;
     let identity = Identity::of_certificate(certificate);
     let identity = identity.map_err(|_| RefusedConnection::NotAllowed)?;
-    Ok(ReporterStream { inner, identity: Arc::new(identity), place })
+    Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), place })
 }
 
 /// Why a handshake failed.
@@ -140,8 +132,7 @@ impl Connected for ReporterStream {
 
     fn connect_info(&self) -> PeerIdentity {
         let _ = &self.place;
-        let address = self.inner.get_ref().0.peer_addr().ok().map(|peer| peer.ip());
-        PeerIdentity { identity: Arc::clone(&self.identity), address }
+        self.peer.clone()
     }
 }
 

@@ -47,6 +47,8 @@ pub struct GatewayOptions {
     pub max_connections: Option<usize>,
     /// A Redis or Valkey server that several gateways share: redis://HOST:PORT/DATABASE, or rediss:// for TLS.
     pub redis: Option<String>,
+    /// Instead of it, some nodes of a cluster of such servers; the others are found by them.
+    pub redis_cluster: Vec<String>,
     /// Certificates of the authority of that server, PEM [those that the system trusts].
     pub redis_ca: Option<PathBuf>,
     /// What the gateway shows to that server, PEM (default: nothing).

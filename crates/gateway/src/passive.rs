@@ -9,7 +9,7 @@ use trace::{
     ConnectionTrace, Retransmission, RetransmissionKind, TimeShare, TraceSink, TracedSender,
     TransferReport,
 };
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Connections of which a loss is remembered until the transfer ends; the engine bounds those that it follows.
 const MOST: usize = 1 << 20;
@@ -57,44 +57,75 @@ impl<F: FnMut(PassiveReport)> TraceSink for PassiveSink<F> {
         if !sender.is_server || transfer.bytes == 0 || transfer.mss == 0 {
             return;
         }
-        let report = report(network(sender.client.ip), transfer, lost_at);
+        let report = SeenTransfer::of(transfer, lost_at).report(network(sender.client.ip));
         (self.take)(PassiveReport { at: transfer.ended, client: sender.client.ip, report });
     }
 }
 
-/// What a transfer says of `network`.
-fn report(network: IpNet, transfer: &TransferReport, lost_at: Option<u64>) -> Report {
-    let (window, bound) = match lost_at {
-        Some(outstanding) => (outstanding, Bound::Loss),
-        // What was in flight is no more than either.
-        None => (transfer.last_window.min(transfer.bytes), bound(transfer)),
-    };
-    let segments = transfer.bytes.div_ceil(transfer.mss) + u64::from(transfer.retransmissions);
-    let sent = u32::try_from(segments).unwrap_or(u32::MAX);
-    Report {
-        network: Some(Network::of(network)),
-        window: window.max(1),
-        min_rtt_us: transfer.min_rtt.as_micros(),
-        sent,
-        lost: transfer.retransmissions.min(sent),
-        bound: bound.into(),
-        transfer_bytes: transfer.bytes,
-        transfer_us: transfer.ended.saturating_since(transfer.answered).as_micros(),
-        ..Report::default()
-    }
+/// What was seen of a transfer, by the engine or in the tables of an analysis.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenTransfer {
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// Of a full segment, bytes; above 0.
+    pub mss: u64,
+    /// Segments sent again.
+    pub retransmissions: u32,
+    /// Congestion window at the end, bytes.
+    pub last_window: u64,
+    /// Bytes outstanding when it met its first loss.
+    pub lost_at: Option<u64>,
+    /// Lowest round trip; zero if it was not measured.
+    pub min_rtt: Duration,
+    /// How long it waited for the receiver's window, for the application, and for a window in slow start.
+    pub waited: [Duration; 3],
+    /// From the first byte sent to the last acknowledged.
+    pub took: Duration,
 }
 
-/// What kept the window of a transfer without loss: where it waited longest.
-fn bound(transfer: &TransferReport) -> Bound {
-    let waited = [
-        (TimeShare::ReceiverWindow, Bound::ReceiveWindow),
-        (TimeShare::Application, Bound::Application),
-        (TimeShare::SlowStart, Bound::OwnStart),
-    ];
-    let longest = waited.into_iter().max_by_key(|(share, _)| transfer.shares.of(*share));
-    longest
-        .filter(|(share, _)| !transfer.shares.of(*share).is_zero())
-        .map_or(Bound::Over, |(_, bound)| bound)
+impl SeenTransfer {
+    fn of(transfer: &TransferReport, lost_at: Option<u64>) -> Self {
+        let shares = [TimeShare::ReceiverWindow, TimeShare::Application, TimeShare::SlowStart];
+        Self {
+            bytes: transfer.bytes,
+            mss: transfer.mss,
+            retransmissions: transfer.retransmissions,
+            last_window: transfer.last_window,
+            lost_at,
+            min_rtt: transfer.min_rtt,
+            waited: shares.map(|share| transfer.shares.of(share)),
+            took: transfer.ended.saturating_since(transfer.answered),
+        }
+    }
+
+    /// What it says of `network`.
+    pub fn report(&self, network: IpNet) -> Report {
+        let (window, bound) = match self.lost_at {
+            Some(outstanding) => (outstanding, Bound::Loss),
+            // What was in flight is no more than either.
+            None => (self.last_window.min(self.bytes), self.bound()),
+        };
+        let segments = self.bytes.div_ceil(self.mss.max(1)) + u64::from(self.retransmissions);
+        let sent = u32::try_from(segments).unwrap_or(u32::MAX);
+        Report {
+            network: Some(Network::of(network)),
+            window: window.max(1),
+            min_rtt_us: self.min_rtt.as_micros(),
+            sent,
+            lost: self.retransmissions.min(sent),
+            bound: bound.into(),
+            transfer_bytes: self.bytes,
+            transfer_us: self.took.as_micros(),
+            ..Report::default()
+        }
+    }
+
+    /// What kept the window of a transfer without loss: where it waited longest.
+    fn bound(&self) -> Bound {
+        let bounds = [Bound::ReceiveWindow, Bound::Application, Bound::OwnStart];
+        let longest = bounds.into_iter().zip(self.waited).max_by_key(|(_, waited)| *waited);
+        longest.filter(|(_, waited)| !waited.is_zero()).map_or(Bound::Over, |(bound, _)| bound)
+    }
 }
 
 /// The network of a visitor, as it is reported: /24, or /48 of IPv6.

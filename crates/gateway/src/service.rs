@@ -2,7 +2,7 @@
 //! Streams end when the gateway drains.
 
 use crate::arrivals::{VisitorArrival, addresses_of};
-use crate::listen::PeerIdentity;
+use crate::peer::PeerIdentity;
 use crate::pki::HolderRole;
 use crate::shared::{BatchName, SharedStore};
 use crate::site::{GatewaySite, ReporterSession, Silenced};
@@ -56,11 +56,10 @@ impl GatewayService {
         Self { site, shared, drain }
     }
 
-    fn session<T>(&self, request: &Request<T>) -> Result<ReporterSession, Status> {
-        let identity = request.extensions().get::<PeerIdentity>();
-        let identity = identity.ok_or_else(|| Status::unauthenticated("no certificate"))?;
-        let identity = Arc::clone(&identity.identity);
-        ReporterSession::begin(Arc::clone(&self.site), identity).map_err(refusal)
+    fn session<T>(&self, request: &Request<T>) -> Result<Arc<ReporterSession>, Status> {
+        let peer = request.extensions().get::<PeerIdentity>();
+        let peer = peer.ok_or_else(|| Status::unauthenticated("no certificate"))?;
+        peer.session(&self.site).map_err(refusal)
     }
 
     async fn drained(self) {
@@ -80,7 +79,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<Streaming<ReportBatch>>,
     ) -> Result<Response<Self::ReportStream>, Status> {
-        let session = self.session(&request)?;
+        let session = self.session(&request)?.as_ref().clone();
         let (acks, replies) = mpsc::channel(WAITING);
         let (service, batches) = (self.clone(), request.into_inner());
         tokio::spawn(async move {
@@ -103,7 +102,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<Streaming<Query>>,
     ) -> Result<Response<Self::AskStreamStream>, Status> {
-        let mut session = self.session(&request)?;
+        let mut session = self.session(&request)?.as_ref().clone();
         // Answered as they are read, without a queue: a peer that does not read its answers is not read either.
         let answers = request.into_inner().map(move |query| {
             let query = query?;
@@ -121,7 +120,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<SubscribeRequest>,
     ) -> Result<Response<Self::SubscribeStream>, Status> {
-        let session = self.session(&request)?;
+        let session = self.session(&request)?.as_ref().clone();
         let from = request.extensions().get::<PeerIdentity>().and_then(|peer| peer.address);
         let wanted = Wanted::new(request.get_ref(), from)?;
         let (updates, replies) = mpsc::channel(WAITING);

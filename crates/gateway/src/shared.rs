@@ -1,4 +1,4 @@
-//! What several gateways of a site share: a Redis or Valkey server. Each gateway writes records of its own number alone, and takes in those
+//! What several gateways of a site share: a Redis or Valkey server, or a cluster of them. Each gateway writes records of its own number alone, and takes in those
 //! of others, so merges commute: there are no locks and no leader. Without the server each goes on by itself.
 //!
 //! Of tenant T, all keys begin with `headstart:2:T:`. `records:ORIGIN` is a hash of networks to records (module `codec`), `changes` a stream
@@ -10,24 +10,18 @@ use crate::config::StoreConfig;
 use crate::counts::Tick;
 use crate::log::{LogPriority, say};
 use crate::site::GatewaySite;
+use crate::store::StoreConnection;
 use crate::tenant::Tenant;
 use ipnet::IpNet;
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadReply};
-use redis::{
-    AsyncCommands, Client, ClientTlsConfig, Pipeline, RedisError, RedisResult, TlsCertificates,
-};
+use redis::{AsyncCommands, Pipeline, RedisError, RedisResult};
 use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Others hear of what one has learnt after so long, about.
 const SHARE_EVERY: Duration = Duration::from_millis(200);
-/// No command takes longer; the gateway goes on alone then.
-const PATIENCE: Duration = Duration::from_millis(500);
 /// Entries of a stream that are kept: who misses more reads all records anew.
 const CHANGES: usize = 4096;
 /// Entries that are read at a time.
@@ -52,7 +46,7 @@ pub struct BatchName<'a> {
 
 /// A store that gateways share.
 pub struct SharedStore {
-    connection: ConnectionManager,
+    connection: StoreConnection,
     origin: u32,
     retention_s: i64,
     /// It did not answer last: nothing is asked of it before it does.
@@ -68,23 +62,15 @@ impl std::fmt::Debug for SharedStore {
 }
 
 impl SharedStore {
-    /// The server that `store` names, whether it answers now or later.
+    /// The store that `config` names, whether it answers now or later.
     ///
     /// # Errors
-    /// If its URL is none, or a certificate cannot be read. The URL may have a password, so it is not said.
-    pub fn open(store: &StoreConfig, origin: u32, retention: Duration) -> Result<Self, String> {
-        let wrong = |error| format!("redis: {error}; like redis://127.0.0.1:6379/0");
-        let client = client(store)?;
-        let config = ConnectionManagerConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE))
-            .set_number_of_retries(0);
-        let connection = ConnectionManager::new_lazy_with_config(client, config).map_err(wrong)?;
-        let retention_s = i64::try_from(retention.as_secs()).unwrap_or(i64::MAX);
+    /// If its URL is none, or a certificate cannot be read.
+    pub fn open(config: &StoreConfig, origin: u32, retention: Duration) -> Result<Self, String> {
         Ok(Self {
-            connection,
+            connection: StoreConnection::open(config)?,
             origin,
-            retention_s,
+            retention_s: i64::try_from(retention.as_secs()).unwrap_or(i64::MAX),
             is_failing: AtomicBool::new(false),
             failures: Tick::default(),
         })
@@ -301,24 +287,6 @@ impl SharedStore {
     fn records_key(&self, tenant: &Tenant, origin: u32) -> String {
         key(tenant, &format!("records:{origin}"))
     }
-}
-
-fn client(store: &StoreConfig) -> Result<Client, String> {
-    let url = store.url.as_str();
-    let wrong = |error| format!("redis: {error}; like rediss://store.example:6379/0");
-    if !url.starts_with("rediss://") {
-        return Client::open(url).map_err(wrong);
-    }
-    let shown = store.shown.as_ref().map(|(certificate, key)| {
-        Ok::<_, String>(ClientTlsConfig { client_cert: read(certificate)?, client_key: read(key)? })
-    });
-    let root_cert = store.ca.as_deref().map(read).transpose()?;
-    let certificates = TlsCertificates { client_tls: shown.transpose()?, root_cert };
-    Client::build_with_tls(url, certificates).map_err(wrong)
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, String> {
-    fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// Whether the entry `id` of a stream, `MILLISECONDS-NUMBER`, is later than `other`.

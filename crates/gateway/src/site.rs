@@ -9,7 +9,7 @@ use crate::permission::Allowed;
 use crate::pki::{Identity, Revocations};
 use crate::tenant::{Speaker, Tenant};
 use arc_swap::ArcSwap;
-use memory::site::{SiteConfig, SiteMemory};
+use memory::site::SiteConfig;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -83,7 +83,7 @@ impl GatewaySite {
         tenants.retain(|name, _| names.contains(&name.as_str()));
         for name in &names {
             let new = || {
-                let tenant = Tenant::new(name, self.new_memory(rules, names.len()));
+                let tenant = Tenant::new(name, self.memory_config(rules, names.len()));
                 if self.is_shared.load(Ordering::Acquire) {
                     tenant.begin_sharing();
                 }
@@ -93,9 +93,9 @@ impl GatewaySite {
         }
     }
 
-    fn new_memory(&self, rules: &Rules, tenants: usize) -> SiteMemory {
+    fn memory_config(&self, rules: &Rules, tenants: usize) -> SiteConfig {
         let max_networks = (self.max_networks / tenants.max(1)).max(1);
-        SiteMemory::new(SiteConfig {
+        SiteConfig {
             max_networks,
             // Of these, so many may be busy and keep more samples.
             max_busy: (max_networks / 16).max(1),
@@ -104,7 +104,7 @@ impl GatewaySite {
             // Visitors choose their addresses: nobody may know which of them meet in a table.
             seed: crate::draw::long_number(),
             ..SiteConfig::default()
-        })
+        }
     }
 
     /// Grows with everything that is taken in or forgotten.
@@ -169,12 +169,7 @@ impl ReporterSession {
     /// # Errors
     /// Why it is heard no longer.
     pub fn renew(&mut self) -> Result<(), Silenced> {
-        if self.site.revocations.contains(self.identity.fingerprint) {
-            return Err(Silenced::Revoked);
-        }
-        if self.identity.not_after < SiteClock::wall_seconds() {
-            return Err(Silenced::Expired);
-        }
+        self.check_certificate()?;
         let current = self.site.rules.load();
         if !Arc::ptr_eq(&current, &self.rules) {
             self.allowed = current.permissions.of(&self.identity).ok_or(Silenced::NotAllowed)?;
@@ -182,6 +177,25 @@ impl ReporterSession {
             self.rules = Arc::clone(&current);
         }
         Ok(())
+    }
+
+    /// Whether its certificate is still good.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn check_certificate(&self) -> Result<(), Silenced> {
+        if self.site.revocations.contains(self.identity.fingerprint) {
+            return Err(Silenced::Revoked);
+        }
+        if self.identity.not_after < SiteClock::wall_seconds() {
+            return Err(Silenced::Expired);
+        }
+        Ok(())
+    }
+
+    /// Whether the rules by which it was judged are in force.
+    pub fn is_current(&self) -> bool {
+        Arc::ptr_eq(&self.site.rules.load(), &self.rules)
     }
 
     /// Who speaks.

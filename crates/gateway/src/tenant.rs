@@ -17,9 +17,10 @@ use gateway_proto::v1::{
     self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Update,
 };
 use ipnet::IpNet;
-use memory::site::{Reporter, SiteMemory};
+use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteMemory};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -45,6 +46,8 @@ pub struct Tenant {
     /// Its name.
     pub name: String,
     memory: RwLock<SiteMemory>,
+    /// What it has answered, for as long as that holds.
+    answers: Mutex<KeptAnswers>,
     /// Reports wait while the whole memory is read; questions do not.
     is_read_whole: AtomicBool,
     known: Mutex<Known>,
@@ -126,7 +129,7 @@ pub struct Speaker<'a> {
 
 impl Tenant {
     /// A tenant that knows nothing yet.
-    pub fn new(name: &str, memory: SiteMemory) -> Self {
+    pub fn new(name: &str, config: SiteConfig) -> Self {
         let known = Known {
             reporters: Reporters::default(),
             busy: BusyNetworks::default(),
@@ -137,7 +140,8 @@ impl Tenant {
         let (updates, _) = broadcast::channel(UPDATES);
         Self {
             name: name.to_owned(),
-            memory: RwLock::new(memory),
+            memory: RwLock::new(SiteMemory::new(config)),
+            answers: Mutex::new(KeptAnswers::new(&config)),
             is_read_whole: AtomicBool::new(false),
             known: Mutex::new(known),
             updates,
@@ -297,13 +301,28 @@ impl Tenant {
             return Err(NoEstimate::NotAllowed);
         }
         let size = (query.size > 0).then_some(query.size);
-        let estimate = self.memory().estimate(now, network.addr(), size);
-        let estimate = estimate.ok_or(NoEstimate::Unknown)?;
+        let mut estimate = self.estimate(now, network.addr()).ok_or(NoEstimate::Unknown)?;
+        estimate.window = size.map_or(estimate.window, |size| estimate.window.min(size));
         // What is answered of is no nearer to a host than what may be asked for.
         match is_short(&estimate.network, speaker.rules.longest) {
             true => Ok(told::estimate(&estimate)),
             false => Ok(told::estimate_of(network, &estimate)),
         }
+    }
+
+    /// The same answer for all that ask within seconds, unless its network was reported meanwhile.
+    fn estimate(&self, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
+        let memory = self.memory();
+        if let Some(kept) = self.answers().get(&memory, now, address) {
+            return Some(kept);
+        }
+        let estimate = memory.estimate(now, address, None)?;
+        self.answers().put(&memory, now, address, estimate);
+        Some(estimate)
+    }
+
+    fn answers(&self) -> MutexGuard<'_, KeptAnswers> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Estimates of the busiest networks, at most `most`.
@@ -397,8 +416,12 @@ impl Tenant {
         for some in changed.chunks(AT_A_TIME) {
             let estimates: Vec<_> = {
                 let memory = self.memory();
-                let of =
-                    |network: &IpNet| Some((*network, memory.estimate(now, network.addr(), None)?));
+                let of = |network: &IpNet| {
+                    let estimate = memory.estimate(now, network.addr(), None)?;
+                    // Whoever is told asks about it, too, when the next visitor comes.
+                    self.answers().put(&memory, now, network.addr(), estimate);
+                    Some((*network, estimate))
+                };
                 some.iter().filter_map(of).collect()
             };
             let mut known = self.known();

@@ -7,7 +7,7 @@ use crate::permission::Allowed;
 use crate::pki::{Fingerprint, HolderRole, Identity};
 use crate::tenant::{Speaker, Tenant};
 use gateway_proto::v1::{Query, ReportBatch};
-use memory::site::{SiteConfig, SiteMemory};
+use memory::site::SiteConfig;
 use prost::Message;
 use std::net::IpAddr;
 use units::{Duration, Instant};
@@ -16,8 +16,10 @@ use units::{Duration, Instant};
 const SMALL: usize = 64;
 
 fn tenant() -> Tenant {
-    let config = SiteConfig { max_networks: SMALL, max_busy: 4, ..SiteConfig::default() };
-    Tenant::new("site", SiteMemory::new(config))
+    // Weights of twelve hours take longer to make than most inputs take to be heard.
+    let max_age = Duration::from_secs(600);
+    let config = SiteConfig { max_networks: SMALL, max_busy: 4, max_age, ..SiteConfig::default() };
+    Tenant::new("site", config)
 }
 
 /// Hears `bytes` as a batch and as a question, twice. Panics if what is acknowledged is not what was sent.

@@ -4,6 +4,7 @@ mod calls;
 mod certificates;
 mod replay;
 mod status;
+mod tables;
 
 use crate::failure::{Failure, remark};
 use crate::stdout;

@@ -1,5 +1,6 @@
-//! `headstart gateway replay`: what a gateway would have answered, by an access log or a capture; and what it is told of them.
+//! `headstart gateway replay`: what a gateway would have answered, by an access log, a capture, or tables of an analysis; and what it is told of them.
 
+use super::tables;
 use crate::analyze::{Feed, access_log};
 use crate::failure::Failure;
 use crate::reporting::{Teller, client_config};
@@ -21,13 +22,13 @@ use trace::EngineConfig;
 use units::{Duration, Instant};
 use weblog::DomainFindings;
 
-/// Endings of captures; everything else is an access log.
+/// Endings of captures; what is neither one of these nor a folder of tables is an access log.
 const CAPTURES: [&str; 6] =
     [".pcap", ".pcapng", ".pcap.gz", ".pcapng.gz", ".pcap.zst", ".pcapng.zst"];
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Access log (common, combined, JSON lines; - is standard input), or a packet capture
+    /// Access log (common, combined, JSON lines; - is standard input), a packet capture, or the folder that analyze --out has written
     #[arg(value_name = "LOG")]
     log: PathBuf,
     /// Also report it to the gateways that this agent's configuration names, as old as it is
@@ -59,9 +60,13 @@ pub(crate) fn replay_appendix() -> Appendix {
                 "headstart gateway replay capture.pcap --to DIR/agent.toml",
                 "Rebuilds the senders of a capture, and reports what they have met.",
             ),
+            (
+                "headstart analyze capture.pcap --out tables && headstart gateway replay tables",
+                "The same from tables, which may be kept longer than captures.",
+            ),
         ],
-        notes: "An access log says who asked when, and nothing of paths: its reports are lower bounds of one initial window. A capture says \
-            what each transfer has met. A gateway takes either only if its key collect has \"replay\"."
+        notes: "An access log says who asked when, and nothing of paths: its reports are lower bounds of one initial window. A capture, or the \
+            tables transfers and retransmissions of its analysis, say what each transfer has met. A gateway takes either only if its key collect has \"replay\"."
             .into(),
         exit: &[("0", "done"), ("1", "a part could not be read, or no gateway took it"), ("2", "the input is wrong")],
         more: &["docs/gateway/reference.md"],
@@ -100,9 +105,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let mut live = args.to.as_deref().map(LiveGateway::new).transpose()?;
     let name = args.log.to_string_lossy();
     let is_capture = CAPTURES.iter().any(|ending| name.ends_with(ending));
-    let (replayed, verdict) = match is_capture {
-        true => (of_capture(&args.log, &mut live)?, Ok(())),
-        false => of_log(&args.log, &mut live)?,
+    let (replayed, verdict) = match tables::folder(&args.log) {
+        Some(folder) => (of_tables(&folder, &mut live)?, Ok(())),
+        None if is_capture => (of_capture(&args.log, &mut live)?, Ok(())),
+        None => of_log(&args.log, &mut live)?,
     };
     match args.json {
         true => stdout::print_json(&replayed)?,
@@ -153,15 +159,30 @@ fn of_capture(file: &Path, live: &mut Option<LiveGateway>) -> Result<Replayed, F
     let mut feed = Feed::open(&[file.to_owned()]).attended()?;
     let config = EngineConfig::default();
     let models = feed.models("auto", &config, jobs::threads(None))?;
-    let sink = PassiveSink::new(|found: PassiveReport| {
-        replay.on_transfer(found.at, found.client, &found.report);
-        if let (Some(live), Ok(())) = (live.as_mut(), &told) {
-            told = live.tell(found.at, found.report);
-        }
-    });
+    let sink = PassiveSink::new(|found| hear(found, &mut replay, live.as_mut(), &mut told));
     feed.run(EngineConfig { models, ..config }, sink)?;
     told?;
     Ok(Replayed { sharing: None, domains: None, answers: replay.findings() })
+}
+
+fn of_tables(folder: &Path, live: &mut Option<LiveGateway>) -> Result<Replayed, Failure> {
+    let (mut replay, mut told) = (Replay::default(), Ok(()));
+    tables::read_each(folder, |found| hear(found, &mut replay, live.as_mut(), &mut told))?;
+    told?;
+    Ok(Replayed { sharing: None, domains: None, answers: replay.findings() })
+}
+
+/// Hears of a transfer; the gateway that runs is told until it cannot be.
+fn hear(
+    found: PassiveReport,
+    replay: &mut Replay,
+    live: Option<&mut LiveGateway>,
+    told: &mut Result<(), Failure>,
+) {
+    replay.on_transfer(found.at, found.client, &found.report);
+    if let (Some(live), Ok(())) = (live, &told) {
+        *told = live.tell(found.at, found.report);
+    }
 }
 
 fn words(replayed: &Replayed) -> String {

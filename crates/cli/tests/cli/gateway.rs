@@ -1,6 +1,6 @@
 //! `headstart gateway` and `headstart report`: two commands run a gateway, a third tells it something, and all end as they should.
 
-use crate::run::{command, folder, headstart, stdout};
+use crate::run::{command, folder, headstart, root, stdout};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -153,4 +153,29 @@ fn a_simulated_log_is_like_the_papers() {
     assert!((97_000..=101_000).contains(&asked), "{asked}");
     assert_eq!(told["answers"]["reported"], told["answers"]["asked"]);
     assert_eq!(told["sharing"]["requests"], told["answers"]["asked"]);
+}
+
+/// Tables keep microseconds and the engine nanoseconds, which moves no answer of these captures.
+#[test]
+fn tables_of_an_analysis_replay_as_the_capture_does() {
+    let folder = folder("gateway-tables");
+    let _ = fs::remove_dir_all(&folder);
+    let mut losses = 0;
+    for name in ["rto003", "fast019"] {
+        let capture = root().join("crates/capture/tests/tcprs").join(name).with_extension("pcap");
+        let (capture, tables) = (capture.to_str().unwrap(), folder.join(name));
+        let out = tables.to_str().unwrap();
+        stdout(&["analyze", capture, "--out", out, "--tables", "transfers,retransmissions"]);
+        let of_capture = stdout(&["gateway", "replay", capture, "--json"]);
+        assert_eq!(stdout(&["gateway", "replay", out, "--json"]), of_capture);
+        let found: serde_json::Value = serde_json::from_str(&of_capture).unwrap();
+        assert!(found["answers"]["reported"].as_u64() > Some(0), "{of_capture}");
+        losses += found["answers"]["with_loss"].as_u64().unwrap();
+        fs::remove_file(tables.join("retransmissions.parquet")).unwrap();
+        let output = headstart(&["gateway", "replay", out]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("retransmissions.parquet is not there"), "{said}");
+        assert_eq!(output.status.code(), Some(2));
+    }
+    assert!(losses > 0, "no capture has met a loss, so nothing was tried");
 }

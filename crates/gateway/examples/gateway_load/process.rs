@@ -36,12 +36,9 @@ impl Measured {
         Self::start(Command::new(env::current_exe()?).arg("serve").arg(config), address)
     }
 
-    /// Processor time so far, seconds: user's and system's of all threads (proc_pid_stat(5), fields 14 and 15, in hundredths).
+    /// Processor time so far, seconds.
     pub(crate) fn processor_s(&self) -> f64 {
-        let stat =
-            fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
-        fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
+        processor_s(&self.child.id().to_string())
     }
 
     /// Memory that is resident, or was at most, MiB.
@@ -58,6 +55,18 @@ impl Measured {
         drop(self.child.stdin.take());
         self.child.wait().map(drop)
     }
+}
+
+/// Processor time of this process so far, seconds.
+pub(crate) fn own_processor_s() -> f64 {
+    processor_s("self")
+}
+
+/// User's and system's of all threads (proc_pid_stat(5), fields 14 and 15, in hundredths).
+fn processor_s(process: &str) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// Is a gateway until nobody holds standard input's other end.

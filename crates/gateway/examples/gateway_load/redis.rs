@@ -1,30 +1,57 @@
-//! The nearest that Redis can do: a hash of each network, of which a report sets three fields and a question reads them. It estimates nothing,
-//! and speaks without TLS.
+//! The nearest that Redis can do: a hash of each network, of which a report sets three fields; and its own benchmark's questions for one
+//! value, by TLS with certificates of both sides. It estimates nothing.
 
+use super::now;
 use super::process::Measured;
-use super::{now, paced, tell};
 use gateway_proto::v1::Network;
-use redis::{AsyncCommands, AsyncConnectionConfig};
+use redis::AsyncConnectionConfig;
 use std::error::Error;
-use std::process::Command;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const BATCH: usize = 4096;
+/// Connections, as many as those of the gateway's askers.
+const CLIENTS: &str = "8";
+/// Questions.
+const QUESTIONS: u64 = 200_000;
 
 pub(super) async fn run(
+    folder: &Path,
     networks: &[Network],
     span: Duration,
-    rate: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-    let port = address.port();
-    let arguments =
-        ["--port", &port.to_string(), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"];
-    let Ok(server) = Measured::start(Command::new("redis-server").args(arguments), address) else {
+    let (plain, tls) = (free()?, free()?);
+    let mut command = Command::new("redis-server");
+    command.args(["--port", &plain.port().to_string(), "--tls-port", &tls.port().to_string()]);
+    command.args(["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"]);
+    for (option, file) in [
+        ("--tls-cert-file", "server.pem"),
+        ("--tls-key-file", "server.key"),
+        ("--tls-ca-cert-file", "ca.pem"),
+    ] {
+        command.arg(option).arg(folder.join(file));
+    }
+    let Ok(server) = Measured::start(&mut command, plain) else {
         println!("redis-server is not installed: nothing to compare with");
         return Ok(());
     };
-    let client = redis::Client::open(format!("redis://127.0.0.1:{port}/0"))?;
+    set(&server, plain, networks, span).await?;
+    get(&server, tls, folder)
+}
+
+fn free() -> std::io::Result<SocketAddr> {
+    std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr())
+}
+
+async fn set(
+    server: &Measured,
+    address: SocketAddr,
+    networks: &[Network],
+    span: Duration,
+) -> Result<(), Box<dyn Error>> {
+    let client = redis::Client::open(format!("redis://{address}/0"))?;
     // A busy machine takes longer than the client's own patience of half a second.
     let patient = AsyncConnectionConfig::new().set_response_timeout(None);
     let mut connection = client.get_multiplexed_async_connection_with_config(&patient).await?;
@@ -44,21 +71,26 @@ pub(super) async fn run(
         }
     }
     println!(
-        "redis, hashes set, pipelines of {BATCH}: {:.0} a second, {:.0} a second of processor",
+        "redis, hashes set, pipelines of {BATCH}, no TLS: {:.0} a second, {:.0} a second of processor",
         taken as f64 / begin.elapsed().as_secs_f64(),
         taken as f64 / server.processor_s(),
     );
+    Ok(())
+}
+
+/// `redis-benchmark` asks for the next value once it has the one before.
+fn get(server: &Measured, address: SocketAddr, folder: &Path) -> Result<(), Box<dyn Error>> {
     let used = server.processor_s();
-    let times = paced(span, rate, |number| {
-        let (mut connection, key) =
-            (connection.clone(), keys[number as usize % keys.len()].clone());
-        async move {
-            let read: redis::RedisResult<Vec<u64>> = connection.hmget(key, &["w", "r", "t"]).await;
-            read.is_ok()
-        }
-    })
-    .await;
-    let used = server.processor_s() - used;
-    tell("redis, hashes read, one call each, no TLS", &times, span, used);
+    let mut command = Command::new("redis-benchmark");
+    command.args(["-h", "127.0.0.1", "-p", &address.port().to_string(), "--tls", "--csv"]);
+    command.args(["-t", "get", "-c", CLIENTS, "-n", &QUESTIONS.to_string()]);
+    for (option, file) in [("--cacert", "ca.pem"), ("--cert", "agent.pem"), ("--key", "agent.key")]
+    {
+        command.arg(option).arg(folder.join(file));
+    }
+    let out = command.stderr(Stdio::inherit()).output()?;
+    let each = (server.processor_s() - used) * 1e6 / QUESTIONS as f64;
+    println!("redis, values read by TLS, {CLIENTS} connections: {each:.1} us of processor each");
+    print!("{}", String::from_utf8_lossy(&out.stdout));
     Ok(())
 }

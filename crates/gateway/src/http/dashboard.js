@@ -68,6 +68,9 @@ function interval(ratio) {
 
 function plot(id, points, value) {
   const svg = at(id);
+  const caption = svg.previousElementSibling;
+  caption.dataset.name ||= caption.textContent;
+  caption.textContent = caption.dataset.name;
   const known = points.map((point) => [point.at_s, value(point)]).filter((pair) => pair[1] !== null);
   svg.setAttribute("viewBox", "0 0 400 120");
   svg.setAttribute("preserveAspectRatio", "none");
@@ -75,11 +78,11 @@ function plot(id, points, value) {
   const begin = known[0][0], end = Math.max(known[known.length - 1][0], begin + 1);
   const most = Math.max(...known.map((pair) => pair[1])) * 1.1 || 1;
   const place = ([time, height]) => `${(8 + 384 * (time - begin) / (end - begin)).toFixed(1)},${(112 - 100 * height / most).toFixed(1)}`;
-  const label = shape("text", { x: 8, y: 14 });
-  label.textContent = `${text(known[known.length - 1][1], 1)} now, ${text(most / 1.1, 1)} at most, over ${text(known[known.length - 1][0] - begin)} s`;
+  const latest = text(known[known.length - 1][1], 1);
+  caption.textContent += `: ${latest} last, ${text(most / 1.1, 1)} at most, over ${text(known[known.length - 1][0] - begin)} s`;
   const [x, y] = place(known[known.length - 1]).split(",");
   const last = shape("circle", { class: "dot", cx: x, cy: y, r: 2.5 });
-  svg.replaceChildren(last, shape("polyline", { class: "line", points: known.map(place).join(" ") }), label);
+  svg.replaceChildren(last, shape("polyline", { class: "line", points: known.map(place).join(" ") }));
 }
 
 const size = (bytes) => bytes === null ? "more" : bytes >= 1048576 ? `${bytes / 1048576} MiB` : `${bytes / 1024} KiB`;
@@ -119,6 +122,7 @@ function one(row) {
 
 function show(told) {
   const status = told.status;
+  document.querySelector("main").hidden = false;
   const tenant = status.tenants.find((each) => each.name === told.tenant);
   at("state").textContent = status.ready ? "ready" : "not ready";
   at("state").className = status.ready ? "good" : "bad";
@@ -156,6 +160,17 @@ at("tenant").addEventListener("change", (event) => {
 const asked = new URLSearchParams();
 if (wanted.get("tenant")) asked.set("tenant", wanted.get("tenant"));
 if (prefix) asked.set("prefix", prefix);
+
+// What is so now, before the first event: the page is shown once it has something to show.
+async function first() {
+  const json = async (path) => (await fetch(`/api/v1/${path}${asked}`)).json();
+  const [status, networks, network] = await Promise.all([json("status?"), json("networks?limit=25&"), prefix ? json("network?") : null]);
+  if (isHeard) return;
+  show({ status, tenant: wanted.get("tenant") || status.tenants[0].name, networks, network });
+}
+
+let isHeard = false;
+first().catch(() => {});
 const events = new EventSource(`/api/v1/events?${asked}`);
-events.onmessage = (event) => show(JSON.parse(event.data));
+events.onmessage = (event) => { isHeard = true; show(JSON.parse(event.data)); };
 events.onerror = () => { at("state").textContent = "the gateway does not answer; trying again"; at("state").className = "bad"; };

@@ -1,14 +1,20 @@
 //! Several gateways over one Redis server, a real one of this machine's package where there is one.
 
 use crate::bed::{Bed, Running, batch, query, report, send};
-use crate::store::Redis;
+use crate::store::{Redis, RedisCluster};
 use gateway::pki::HolderRole;
 use gateway_proto::v1::{ForgetRequest, Source, answer};
 use std::fs;
 use std::time::Duration;
 
-/// A gateway's folder with the certificates of `first`, so that agents may ask either.
+/// A gateway's folder with the certificates of `first`, so that agents may ask either; over the same Redis server.
 pub(crate) fn beside(first: &Bed, redis: u16) -> Bed {
+    let bed = copy_of(first);
+    over(&bed, redis);
+    bed
+}
+
+fn copy_of(first: &Bed) -> Bed {
     let bed = Bed::new("");
     for name in [
         "ca.pem",
@@ -22,15 +28,16 @@ pub(crate) fn beside(first: &Bed, redis: u16) -> Bed {
     ] {
         fs::copy(first.file(name), bed.file(name)).unwrap();
     }
-    over(&bed, redis);
     bed
 }
 
 /// Has the gateway of `bed` share over a Redis server of this machine.
 pub(crate) fn over(bed: &Bed, redis: u16) {
-    let text = bed.text("gateway.toml");
-    let text =
-        text.replace("retention", &format!("redis = \"redis://127.0.0.1:{redis}/0\"\nretention"));
+    add_key(bed, &format!("redis = \"redis://127.0.0.1:{redis}/0\""));
+}
+
+fn add_key(bed: &Bed, line: &str) {
+    let text = bed.text("gateway.toml").replace("retention", &format!("{line}\nretention"));
     fs::write(bed.file("gateway.toml"), text).unwrap();
 }
 
@@ -177,4 +184,27 @@ async fn the_way_to_the_store_is_encrypted_where_the_operator_wants_it() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     running.handle.end().await.unwrap();
+}
+
+/// Two gateways that know one node each of a cluster of three: whichever node has the tenant's keys, both find it.
+#[tokio::test]
+async fn a_cluster_serves_as_one_store() {
+    let Some(cluster) = RedisCluster::start() else { return };
+    let first = Bed::new("");
+    let url = |node: &Redis| format!("redis-cluster = [\"redis://127.0.0.1:{}\"]", node.port);
+    let second = copy_of(&first);
+    add_key(&first, &url(&cluster.nodes[0]));
+    add_key(&second, &url(&cluster.nodes[2]));
+    let (a, b) = (first.run().await, second.run().await);
+    let one = batch(1, vec![report("192.0.2.0/24", 100_000); 10]);
+    let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
+    send(&mut client, vec![one.clone()]).await.unwrap();
+    assert!(learns(&second, &b, "192.0.2.0/24").await);
+    // It was claimed at the first one.
+    let mut client = second.connect(b.grpc, Some(&second.agent())).await.unwrap();
+    let acks = send(&mut client, vec![one]).await.unwrap();
+    assert!(acks[0].repeated && acks[0].taken == 0, "{acks:?}");
+    for running in [a, b] {
+        running.handle.end().await.unwrap();
+    }
 }

@@ -1,6 +1,8 @@
-//! A Redis server of this machine's package, where there is one.
+//! Redis servers of this machine's package, where there is one: one alone, or a cluster.
 
+use std::fs;
 use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -63,4 +65,76 @@ impl Redis {
 
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Three servers that share the keys; they end with the test.
+pub(crate) struct RedisCluster {
+    pub(crate) nodes: Vec<Redis>,
+    _folders: Vec<Folder>,
+}
+
+/// Where a node keeps what it knows of the others.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Parts of the keys (Redis cluster specification, "Key distribution model").
+const SLOTS: u16 = 16_384;
+
+impl RedisCluster {
+    /// `None`, having said so, where Redis is not installed.
+    pub(crate) fn start() -> Option<Self> {
+        let (mut nodes, mut folders, mut buses) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..3 {
+            let (port, bus) = (free_port(), free_port());
+            let folder = std::env::temp_dir().join(format!("headstart-redis-{port}"));
+            fs::create_dir_all(&folder).unwrap();
+            let (bus_text, place) = (bus.to_string(), folder.display().to_string());
+            folders.push(Folder(folder));
+            let options =
+                ["--cluster-enabled", "yes", "--cluster-port", &bus_text, "--dir", &place];
+            nodes.push(Redis::start_at(port, &options)?);
+            buses.push(bus);
+        }
+        let cluster = Self { nodes, _folders: folders };
+        cluster.join(&buses);
+        Some(cluster)
+    }
+
+    /// Each node gets a third of the keys, and the first one is told of the others.
+    fn join(&self, buses: &[u16]) {
+        for (number, node) in (0..).zip(&self.nodes) {
+            let (first, end) =
+                (SLOTS / 3 * number, if number == 2 { SLOTS } else { SLOTS / 3 * (number + 1) });
+            node.command(&["CLUSTER", "ADDSLOTSRANGE", &first.to_string(), &(end - 1).to_string()]);
+        }
+        for (node, bus) in self.nodes.iter().zip(buses).skip(1) {
+            let (port, bus) = (node.port.to_string(), bus.to_string());
+            self.nodes[0].command(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
+        }
+        let agrees = |node: &Redis| {
+            let info = node.command(&["CLUSTER", "INFO"]);
+            info.contains("cluster_state:ok") && info.contains("cluster_size:3")
+        };
+        for _ in 0..500 {
+            if self.nodes.iter().all(agrees) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the nodes do not find each other");
+    }
+}
+
+impl Redis {
+    /// What it answers, as text.
+    fn command(&self, words: &[&str]) -> String {
+        let client = redis::Client::open(format!("redis://127.0.0.1:{}/0", self.port)).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        redis::cmd(words[0]).arg(&words[1..]).query(&mut connection).unwrap()
+    }
 }

@@ -1,13 +1,15 @@
 //! A path that has changed: its newest samples do not fit the older ones, which count little from then on.
 //!
-//! Ageing alone forgets a path within several half-lives. Here the newest few samples are held against all older
-//! ones: their windows by the test that also tells two networks apart, their round trips, and their rates where the
-//! older ones were the network's. One host cannot bring a change about: without its samples
-//! the others' have to say the same.
+//! Ageing alone forgets a path within several half-lives. Here the newest samples are held against all older ones: their windows
+//! by the test that also tells two networks apart, their round trips, and their rates where the slower of the two were the
+//! network's. One host cannot bring a change about: without its samples the others' have to say the same.
+//!
+//! A path that became slower is looked for at every place, so it is found again, at the same place, until nothing from before is
+//! kept. Six samples are enough, beside those of the host that has reported most of them.
 
 use super::survival::{Counted, Weighted};
 
-/// Numbers of newest samples that are held against the rest.
+/// Numbers of newest samples that are held against the rest, for all but a slower path.
 const LOOKS: [usize; 5] = [4, 6, 9, 13, 20];
 /// Standard deviations from which on that is a change. Transfers of one moment meet the same crowd, so they differ from
 /// others more than the test allows for; with four, half of the papers' cases took a seventh longer.
@@ -16,46 +18,124 @@ const CHANGED: f64 = 6.0;
 const ALIKE: usize = 6;
 /// Steps of rates or round trips, a fifth, by which they have to differ.
 const BEYOND: i16 = 3;
+/// Steps of rates, an octave, by which a path has to be slower: whoever shares it with one other has half of it.
+const SLOWER: i16 = 8;
 /// What is left of the weight of samples from before.
 const LEFT: f64 = 0.05;
 
 /// Lowers the weight of samples from before a change; they are in the order of their age, newest first.
 pub(super) fn discount_before_change(samples: &mut [Weighted]) {
-    let looks = LOOKS.into_iter().filter(|newest| 2 * newest <= samples.len());
-    let Some(newest) = looks.into_iter().find(|newest| has_changed(samples, *newest)) else {
-        return;
-    };
-    samples.iter_mut().skip(newest).for_each(|sample| sample.weight *= LEFT);
-}
-
-fn has_changed(samples: &[Weighted], newest: usize) -> bool {
-    let (new, old) = samples.split_at(newest);
-    let alone = samples.iter().all(|sample| sample.reporter == samples[0].reporter);
-    let most = if alone { None } else { most_heard(new) };
-    let others = |samples: &[Weighted]| -> Vec<_> {
-        let kept = samples.iter().filter(|sample| Some(sample.reporter) != most);
-        kept.map(|sample| Weighted { weight: 1.0, ..*sample }).collect()
-    };
-    let (new, old) = (others(new), others(old));
-    if Counted::of(&new).differs(&Counted::of(&old)).abs() >= CHANGED {
-        return true;
+    if let Some(newest) = became_slower(samples).or_else(|| became_other(samples)) {
+        samples.iter_mut().skip(newest).for_each(|sample| sample.weight *= LEFT);
     }
-    let limited: Vec<_> = old.iter().filter(|sample| sample.is_of_network()).copied().collect();
-    let rtt = |sample: &Weighted| (sample.rtt > 0).then_some(i16::from(sample.rtt));
-    is_beyond(&new, &limited, |sample| (sample.rate > 0).then_some(i16::from(sample.rate)))
-        || is_beyond(&new, &old, rtt)
-        || is_beyond(&new, &old, |sample| rtt(sample).map(|code| -code))
 }
 
-/// All of `new` that are known, at least [`ALIKE`] of them, lie clearly above what most of `old` say.
-fn is_beyond(new: &[Weighted], old: &[Weighted], code: impl Fn(&Weighted) -> Option<i16>) -> bool {
-    let mut before: Vec<_> = old.iter().filter_map(&code).collect();
-    before.sort_unstable();
-    let Some(most) = before.get(before.len() * 9 / 10).filter(|_| before.len() >= ALIKE) else {
-        return false;
-    };
-    let now: Vec<_> = new.iter().filter_map(&code).collect();
-    now.len() >= ALIKE && now.iter().all(|code| *code >= most + BEYOND)
+/// Samples up to a place and behind it, without those of one host.
+#[derive(Clone, Copy)]
+struct Split<'a> {
+    new: &'a [Weighted],
+    old: &'a [Weighted],
+    left_out: Option<u8>,
+}
+
+impl<'a> Split<'a> {
+    fn new(samples: &'a [Weighted], newest: usize, left_out: Option<u8>) -> Self {
+        let (new, old) = samples.split_at(newest);
+        Self { new, old, left_out }
+    }
+
+    fn heard(self, samples: &'a [Weighted]) -> impl Iterator<Item = &'a Weighted> {
+        samples.iter().filter(move |sample| Some(sample.reporter) != self.left_out)
+    }
+
+    fn windows_differ(self) -> bool {
+        let alike = |samples| -> Vec<_> {
+            self.heard(samples).map(|sample| Weighted { weight: 1.0, ..*sample }).collect()
+        };
+        let (new, old) = (alike(self.new), alike(self.old));
+        Counted::of(&new).differs(&Counted::of(&old)).abs() >= CHANGED
+    }
+
+    /// A rate that the sender's own window made is a lower bound: one that is higher says nothing against it.
+    fn is_faster_or_other_way(self) -> bool {
+        let shorter = |sample: &Weighted| rtt(sample).map(|code| -code);
+        self.is_beyond(BEYOND, rate, network_rate)
+            || self.is_beyond(BEYOND, rtt, rtt)
+            || self.is_beyond(BEYOND, shorter, shorter)
+    }
+
+    /// Whatever made the older rates, the network carried them then.
+    fn is_slower(self) -> bool {
+        let slower = |sample: &Weighted| network_rate(sample).map(|code| -code);
+        self.is_beyond(SLOWER, slower, |sample| rate(sample).map(|code| -code))
+    }
+
+    /// All new ones that are known, at least [`ALIKE`] of them, lie so many steps above nine tenths of the old ones.
+    fn is_beyond(
+        self,
+        steps: i16,
+        new: impl Fn(&Weighted) -> Option<i16>,
+        old: impl Fn(&Weighted) -> Option<i16>,
+    ) -> bool {
+        let (mut count, mut least) = (0, i16::MAX);
+        for code in self.heard(self.new).filter_map(new) {
+            (count, least) = (count + 1, least.min(code));
+        }
+        if count < ALIKE {
+            return false;
+        }
+        let (mut before, mut near) = (0, 0);
+        for code in self.heard(self.old).filter_map(old) {
+            before += 1;
+            near += usize::from(code + steps > least);
+        }
+        before >= ALIKE && near < before - before * 9 / 10
+    }
+}
+
+fn rate(sample: &Weighted) -> Option<i16> {
+    (sample.rate > 0).then_some(i16::from(sample.rate))
+}
+
+fn network_rate(sample: &Weighted) -> Option<i16> {
+    rate(sample).filter(|_| sample.is_of_network())
+}
+
+fn rtt(sample: &Weighted) -> Option<i16> {
+    (sample.rtt > 0).then_some(i16::from(sample.rtt))
+}
+
+/// How many samples are newer than the moment at which the path became slower, if it did.
+fn became_slower(samples: &[Weighted]) -> Option<usize> {
+    let alone = is_of_one(samples);
+    let (mut heard, mut most) = ([0_u8; 128], 0);
+    for newest in 1..=samples.len().saturating_sub(ALIKE) {
+        let who = samples[newest - 1].reporter;
+        heard[usize::from(who)] += 1;
+        if (heard[usize::from(who)], who) >= (heard[usize::from(most)], most) {
+            most = who;
+        }
+        let split = Split::new(samples, newest, (!alone).then_some(most));
+        if newest >= ALIKE && split.is_slower() {
+            return Some(newest);
+        }
+    }
+    None
+}
+
+/// The same of other changes.
+fn became_other(samples: &[Weighted]) -> Option<usize> {
+    let alone = is_of_one(samples);
+    let mut looks = LOOKS.into_iter().take_while(|newest| 2 * newest <= samples.len());
+    looks.find(|newest| {
+        let most = if alone { None } else { most_heard(&samples[..*newest]) };
+        let split = Split::new(samples, *newest, most);
+        split.windows_differ() || split.is_faster_or_other_way()
+    })
+}
+
+fn is_of_one(samples: &[Weighted]) -> bool {
+    samples.iter().all(|sample| sample.reporter == samples[0].reporter)
 }
 
 /// The reporter of most of these samples.
@@ -114,6 +194,29 @@ mod tests {
         assert_eq!(old_weight(&of(6, 100, 97), &old), LEFT);
         assert_eq!(old_weight(&of(6, 103, 100), &old), LEFT);
         assert_eq!(old_weight(&of(6, 102, 102), &old), 1.0);
+        // A rate of 100 over 100 is 3.5 kB, far less than 200 kB: it was the network's. Eight steps less are half of it.
+        assert_eq!(old_weight(&of(6, 92, 100), &old), LEFT);
+        assert_eq!(old_weight(&of(6, 93, 100), &old), 1.0);
+    }
+
+    /// Of 64 samples that are kept, those before a change are told apart from its sixth sample on until five are left, which is fewer than
+    /// could say anything. Of three hosts in turn a third is left out: at the ninth, six of others.
+    #[test]
+    fn a_change_is_found_again_until_nothing_before_it_is_left() {
+        for (reporters, first) in [(1, 6), (3, 9)] {
+            let found = |newer: usize| {
+                let known = |sample: &mut Weighted, rate| (sample.rate, sample.rtt) = (rate, 100);
+                let mut new = samples(newer, 200, reporters, 0);
+                let mut old = samples(64 - newer, 200, reporters, 0);
+                new.iter_mut().for_each(|sample| known(sample, 80));
+                old.iter_mut().for_each(|sample| known(sample, 100));
+                old_weight(&new, &old) < 1.0
+            };
+            let found: Vec<_> = (1..64).filter(|newer| found(*newer)).collect();
+            // Among the last, the six that are left are of two hosts only where each third is left out.
+            let last = 64 - first;
+            assert_eq!(found, (first..=last).collect::<Vec<_>>(), "{reporters}");
+        }
     }
 
     #[test]

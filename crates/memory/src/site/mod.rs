@@ -11,6 +11,7 @@
 
 mod ageing;
 mod answer;
+mod answers;
 mod change;
 mod codes;
 mod config;
@@ -20,10 +21,12 @@ mod origins;
 mod prefix;
 mod record;
 mod report;
+mod revisions;
 mod store;
 mod survival;
 
 pub use crate::bound::ReportBound as Bound;
+pub use answers::KeptAnswers;
 pub use config::SiteConfig;
 pub use estimate::{EstimateSource, SiteEstimate};
 pub use record::{SiteNetwork, SiteRecord};
@@ -35,6 +38,7 @@ use ipnet::IpNet;
 use kept::{KeptSample, Tick};
 use origins::Origins;
 use prefix::Prefix;
+use revisions::Revisions;
 use std::net::IpAddr;
 use store::{Entry, EntryKey, HashedKey, Store};
 use units::Instant;
@@ -56,6 +60,8 @@ pub struct SiteMemory {
     many: Store<MANY>,
     origins: Origins,
     ageing: Ageing,
+    /// For [`KeptAnswers`].
+    revisions: Revisions,
 }
 
 impl SiteMemory {
@@ -66,6 +72,7 @@ impl SiteMemory {
             many: Store::new(config.max_busy, config.seed),
             origins: Origins::new(config.origin),
             ageing: Ageing::new(&config),
+            revisions: Revisions::new(config.max_networks, config.seed),
             config,
         }
     }
@@ -76,6 +83,7 @@ impl SiteMemory {
         let Some(network) = Prefix::of_report(report.network) else { return };
         let at = Tick::at(now);
         let sample = KeptSample::new(at, network.label(), report);
+        self.revisions.note(network);
         let count = self.insert(network, at, sample);
         if count % TOLD_TO_HALVES == 1 {
             for half in network.halves() {
@@ -106,6 +114,7 @@ impl SiteMemory {
     /// forgotten. What prefixes that cover it were told stays with them until it has aged.
     pub fn forget(&mut self, network: IpNet) -> usize {
         let whole = Prefix::of_any(network);
+        self.revisions.note_all();
         let within = |key: &EntryKey| key.prefix.is_within(whole) && key.prefix != Prefix::SITE;
         let few: Vec<_> = self.few.iter().map(Entry::key).filter(within).collect();
         let many: Vec<_> = self.many.iter().map(Entry::key).filter(within).collect();
@@ -161,6 +170,9 @@ impl SiteMemory {
             Some(version) if version >= record.version() => return false,
             Some(_) => self.take(key),
             None => {}
+        }
+        if prefix.is_network() {
+            self.revisions.note(prefix);
         }
         if record.len() > FEW {
             self.put_many(record.entry(key));

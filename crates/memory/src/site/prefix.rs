@@ -72,6 +72,13 @@ impl Prefix {
         (self.bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8 ^ self.tag
     }
 
+    /// The prefix as a number whose lower bits are spread evenly, by a seed.
+    pub(super) const fn spread(self, seed: u64) -> u64 {
+        let mixed = (self.bits ^ seed).wrapping_add((self.tag as u64) << 20);
+        let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        mixed ^ (mixed >> 32)
+    }
+
     /// Bits.
     pub(super) const fn length(self) -> u8 {
         self.tag & !IPV6

@@ -1,0 +1,39 @@
+//! Whom the certificate of a connection names, from where it comes, and by which rules its calls were judged last: a call of a connection that asks often is
+//! judged by what was found for the call before, as long as the same rules are in force.
+
+use crate::pki::Identity;
+use crate::site::{GatewaySite, ReporterSession, Silenced};
+use arc_swap::ArcSwapOption;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The other end of a connection; an extension of each of its requests.
+#[derive(Clone, Debug)]
+pub struct PeerIdentity {
+    identity: Arc<Identity>,
+    /// Its end's; `None` if that end was gone before it could be asked.
+    pub address: Option<IpAddr>,
+    judged: Arc<ArcSwapOption<ReporterSession>>,
+}
+
+impl PeerIdentity {
+    /// Of a connection from `address` on which nothing has been said.
+    pub fn new(identity: Identity, address: Option<IpAddr>) -> Self {
+        Self { identity: Arc::new(identity), address, judged: Arc::default() }
+    }
+
+    /// Its session under the rules in force.
+    ///
+    /// # Errors
+    /// Why it is not heard, or no longer.
+    pub fn session(&self, site: &Arc<GatewaySite>) -> Result<Arc<ReporterSession>, Silenced> {
+        if let Some(judged) = self.judged.load_full().filter(|judged| judged.is_current()) {
+            judged.check_certificate()?;
+            return Ok(judged);
+        }
+        let judged = ReporterSession::begin(Arc::clone(site), Arc::clone(&self.identity))?;
+        let judged = Arc::new(judged);
+        self.judged.store(Some(Arc::clone(&judged)));
+        Ok(judged)
+    }
+}

@@ -1,0 +1,85 @@
+//! Lines for whoever looks after a service: on standard error, with the journal's priorities where that reads it (sd-daemon(3)),
+//! with the program's name where a person does.
+//!
+//! A program has one [`Journal`], as a static value. Nothing that it says comes in more than one line, whoever has written it.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How much it matters (syslog(3)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogPriority {
+    /// Somebody has to look.
+    Error = 3,
+    /// Not as it should be, and it goes on.
+    Warning = 4,
+    /// Worth knowing.
+    Notice = 5,
+    /// Of every connection.
+    Debug = 7,
+}
+
+/// What a program says.
+#[derive(Debug)]
+pub struct Journal {
+    program: &'static str,
+    debugs: AtomicBool,
+}
+
+impl Journal {
+    /// The journal of `program`; says nothing at [`LogPriority::Debug`] until it is told to.
+    pub const fn new(program: &'static str) -> Self {
+        Self { program, debugs: AtomicBool::new(false) }
+    }
+
+    /// From now on says what is of every connection, or not.
+    pub fn set_debugging(&self, debugs: bool) {
+        self.debugs.store(debugs, Ordering::Relaxed);
+    }
+
+    /// Whether anybody hears what is said at [`LogPriority::Debug`].
+    pub fn is_debugging(&self) -> bool {
+        self.debugs.load(Ordering::Relaxed)
+    }
+
+    /// Says it in one line.
+    pub fn say(&self, priority: LogPriority, what: &str) {
+        if priority == LogPriority::Debug && !self.is_debugging() {
+            return;
+        }
+        let line = self.line(priority, what, std::env::var_os("JOURNAL_STREAM").is_some());
+        // Who closed standard error does not want to know.
+        let _ = io::stderr().write_all(line.as_bytes());
+    }
+
+    /// Lines of `what` become parts of one; other control characters, which could move a cursor, become spaces.
+    fn line(&self, priority: LogPriority, what: &str, for_journal: bool) -> String {
+        let what = what.trim_end().replace('\n', "; ");
+        let what: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        match for_journal {
+            true => format!("<{}>{what}\n", priority as u8),
+            false => format!("{}: {what}\n", self.program),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_journal_is_told_how_much_it_matters_and_a_person_who_says_it() {
+        let journal = Journal::new("headstart agent");
+        assert_eq!(journal.line(LogPriority::Error, "it\nfails\n", true), "<3>it; fails\n");
+        let said = journal.line(LogPriority::Notice, "it\x1b[2J works", false);
+        assert_eq!(said, "headstart agent: it [2J works\n");
+    }
+
+    #[test]
+    fn what_is_of_every_connection_is_said_on_demand() {
+        let journal = Journal::new("headstart agent");
+        assert!(!journal.is_debugging());
+        journal.set_debugging(true);
+        assert!(journal.is_debugging());
+    }
+}

@@ -1,0 +1,89 @@
+//! Whether anything was heard of a network since an answer was given: counters that reports of its prefix move on. Prefixes
+//! share counters, so a counter may move for another's report, and never stands still for the own one.
+
+use super::prefix::Prefix;
+use std::net::IpAddr;
+
+/// Counters at least, and at most: a megabyte.
+const COUNTERS: (usize, usize) = (1 << 10, 1 << 18);
+
+/// The counters of a site's memory.
+#[derive(Debug)]
+pub(super) struct Revisions {
+    counters: Box<[u32]>,
+    /// Visitors choose their addresses: nobody may know which of them share a counter.
+    seed: u64,
+    /// Of everything at once.
+    all: u32,
+}
+
+impl Revisions {
+    /// Counters for so many networks.
+    pub(super) fn new(networks: usize, seed: u64) -> Self {
+        let count = networks.clamp(COUNTERS.0, COUNTERS.1).next_power_of_two();
+        Self { counters: vec![0; count].into(), seed, all: 0 }
+    }
+
+    /// Something was heard of `network`.
+    pub(super) fn note(&mut self, network: Prefix) {
+        let place = self.place(network);
+        self.counters[place] = self.counters[place].wrapping_add(1);
+    }
+
+    /// Something may have become another for any network.
+    pub(super) fn note_all(&mut self) {
+        self.all = self.all.wrapping_add(1);
+    }
+
+    /// Another number than before if anything was noted of a network in which `address` lies. It is the sum of counters that only
+    /// grow, so they would have to grow by 2^32 together to look the same.
+    pub(super) fn of(&self, address: IpAddr) -> u32 {
+        let counters = Prefix::of_address(address).map(|prefix| self.counters[self.place(prefix)]);
+        counters.fold(self.all, u32::wrapping_add)
+    }
+
+    fn place(&self, prefix: Prefix) -> usize {
+        (prefix.spread(self.seed) as usize) & (self.counters.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefix(text: &str) -> Prefix {
+        Prefix::of_report(text.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_report_of_any_length_that_holds_the_address_is_noted() {
+        let asked: [(IpAddr, &[&str]); 2] = [
+            (
+                "192.0.2.9".parse().unwrap(),
+                &["192.0.2.0/28", "192.0.2.0/24", "192.0.0.0/20", "192.0.0.0/16"],
+            ),
+            ("2001:db8::1".parse().unwrap(), &["2001:db8::/64", "2001:db8::/32"]),
+        ];
+        for (address, networks) in asked {
+            let mut revisions = Revisions::new(1, 7);
+            let mut before = revisions.of(address);
+            for network in networks {
+                revisions.note(prefix(network));
+                assert_ne!(revisions.of(address), before, "{network}");
+                before = revisions.of(address);
+            }
+            revisions.note_all();
+            assert_ne!(revisions.of(address), before);
+        }
+    }
+
+    /// Of 1,024 counters the four of an address are met by one of 64 other networks with 64 * 4 / 1,024, a quarter on the average.
+    #[test]
+    fn others_seldom_count() {
+        let mut revisions = Revisions::new(1, 7);
+        let address = "192.0.2.9".parse().unwrap();
+        let before = revisions.of(address);
+        (0..64).for_each(|n| revisions.note(prefix(&format!("10.{n}.1.0/24"))));
+        assert!(revisions.of(address).wrapping_sub(before) <= 4);
+    }
+}
