@@ -16,6 +16,8 @@ pub struct WarmOptions {
     pub hears_size: bool,
     /// Transfers whose size is known begin so that they end with an epoch.
     pub ends_epochs: bool,
+    /// First flights to a network leave one segment after the other, at the rate at which all have arrived.
+    pub paces_together: bool,
 }
 
 /// How a connection starts of whose path nothing is known.
@@ -46,7 +48,8 @@ pub(super) static HALF_LIFE: Parameter<u32> = Parameter::text(
     "warm: half of a remembered window is believed after so many round trips (--half-life of the agent)",
 );
 
-pub(super) static COLD: Parameter<ColdOpening> = Parameter::choice(
+/// How a cold start begins.
+pub static COLD: Parameter<ColdOpening> = Parameter::choice(
     "warm_cold",
     &[("paced", ColdOpening::Paced), ("wide", ColdOpening::Wide), ("stock", ColdOpening::Stock)],
     "paced",
@@ -68,6 +71,14 @@ pub(super) static EPOCHS: Parameter<bool> = Parameter::text(
     "warm: transfers whose size is known begin so that they end with an epoch (--end-epochs of the agent)",
 );
 
+/// Whether first flights to a network share their pace.
+pub static TOGETHER: Parameter<bool> = Parameter::text(
+    "warm_together",
+    ("on|off", on_off),
+    "off",
+    "warm: first flights to a network share the rate at which segments of all its connections have arrived",
+);
+
 impl WarmOptions {
     pub(super) fn of(setup: &PolicySetup<'_>) -> Self {
         let (cap, half_life_rtts) = (setup.get(&CAP), setup.get(&HALF_LIFE));
@@ -76,6 +87,7 @@ impl WarmOptions {
             cold: setup.get(&COLD),
             hears_size: setup.get(&SIZE),
             ends_epochs: setup.get(&EPOCHS),
+            paces_together: setup.get(&TOGETHER),
         }
     }
 }

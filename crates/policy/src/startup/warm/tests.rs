@@ -21,7 +21,13 @@ fn at(ms: u64) -> Instant {
 
 fn options() -> WarmOptions {
     let terms = LendingTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
-    WarmOptions { terms, cold: ColdOpening::Paced, hears_size: false, ends_epochs: false }
+    WarmOptions {
+        terms,
+        cold: ColdOpening::Paced,
+        hears_size: false,
+        ends_epochs: false,
+        paces_together: false,
+    }
 }
 
 /// A host that remembers so many segments of the path, learnt at 0, at which slow start had not ended.
@@ -371,4 +377,42 @@ fn members_of_a_session_share_one_window() {
     second.start(other, 500);
     assert_eq!(second.segments(), 50);
     assert!(one.rules_recovery() && other.rules_recovery());
+}
+
+/// Thirteen segments of 1000 bytes that arrive 1 ms apart, the last of them queued for 9 ms, are 1 MB/s: 80 segments in a round
+/// trip. Two connections that open together begin with half of them each, no more than stock since nobody has proven more,
+/// and their segments leave a millisecond apart by turns. A loss among them costs the estimate, too.
+#[test]
+fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
+    let host = host(5, 0);
+    let to = IpAddr::from(PEER);
+    for ms in 0..13 {
+        let arrived = (MSS, Duration::from_millis(9));
+        host.borrow_mut().lender.note_arrival((at(ms), to), arrived);
+    }
+    for _ in 0..2 {
+        host.borrow_mut().lender.begin_handshake(at(1000), to);
+    }
+    let options = WarmOptions { paces_together: true, ..options() };
+    let begin = || {
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        (line, warm)
+    };
+    let ((mut line, mut one), (_, mut other)) = (begin(), begin());
+    assert_eq!((line.segments(), line.window.ssthresh()), (10, 40 * MSS));
+    assert!(one.shares_pace() && other.shares_pace());
+    // The one asks, asks again, and sends; the other is next, and the one after that.
+    let leave = |warm: &mut Warm| warm.book_departure(at(1000), MSS);
+    assert_eq!([leave(&mut one), leave(&mut one)], [Some(at(1000)); 2]);
+    one.on_departure();
+    assert_eq!([leave(&mut other), leave(&mut one)], [Some(at(1001)), Some(at(1002))]);
+    // Ten have arrived: the flight is over, and nothing is given a time any more.
+    line.start(&mut one, 10);
+    line.arrive(&mut one, 1080, 10);
+    assert!(!one.shares_pace() && leave(&mut one).is_none());
+    let (mut line, mut third) = begin();
+    line.start(&mut third, 10);
+    line.tell(&mut third, |startup, window, at| startup.lose(window, at));
+    assert_eq!(host.borrow_mut().lender.carried(to), 0);
 }
