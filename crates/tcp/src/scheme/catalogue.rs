@@ -291,7 +291,7 @@ const CATALOGUE: &[NamedScheme] = &[
     ),
     named(
         "headstart",
-        "hs-cubic, and timers that know the path from the SYN to the last segment",
+        "hs-cubic with timers that know the path, first flights by turns at its rate, and wide cold starts",
         "docs/adr/0022-headstart.md",
         headstart,
     ),

@@ -28,9 +28,6 @@ impl Warm {
     ) {
         let mss = window.mss();
         self.cold = segments(window.cwnd(), mss);
-        if self.begin_together(window, at, among) {
-            return;
-        }
         let Some(attendance) = &self.attendance else { return };
         let request = LoanRequest {
             cold: self.cold,

@@ -416,3 +416,38 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     line.tell(&mut third, |startup, window, at| startup.lose(window, at));
     assert_eq!(host.borrow_mut().lender.carried(to), 0);
 }
+
+/// Thirteen segments of 1000 bytes that arrive 0.4 ms apart are 2.5 MB/s. One connection that opens by itself has no rate of its
+/// own: 100 segments leave at that, and not at 1.2 windows in a round trip, 1.5 MB/s. It shares the pace with nobody.
+#[test]
+fn alone_it_leaves_at_the_rate_that_all_have_shown() {
+    let host = host(100, 0);
+    for n in 0..13 {
+        let arrived = (MSS, Duration::from_millis(4));
+        let now = Instant::from_nanos(400_000 * n);
+        host.borrow_mut().lender.note_arrival((now, PEER.into()), arrived);
+    }
+    let options = WarmOptions { paces_together: true, ..options() };
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
+    assert!(!warm.shares_pace());
+}
+
+/// A server's three segments of TLS are no flight to look at. Of the answer behind them ten leave at once, as from a stock
+/// connection, and what is beyond ten is paced.
+#[test]
+fn behind_a_handshake_of_tls_a_wide_start_begins_with_a_stock_burst() {
+    let options =
+        WarmOptions { cold: ColdOpening::Wide, paces_together: true, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(options, (false, false)));
+    line.open(&mut warm, &SharedAttendant::default());
+    line.start(&mut warm, 3);
+    line.arrive(&mut warm, 80, 3);
+    let mut is_paced = |sent| {
+        line.sent = line.acked + sent * MSS;
+        line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 30 * MSS));
+        line.window.pacing_order().unwrap().is_on
+    };
+    assert_eq!([is_paced(0), is_paced(9), is_paced(10)], [false, false, true]);
+}
