@@ -75,6 +75,14 @@ impl Ratios {
         step.lost_next += u64::from(lost_next == Some(true));
     }
 
+    fn add_all(&mut self, other: &Self) {
+        for (step, of) in self.0.iter_mut().zip(&other.0) {
+            step.windows += of.windows;
+            step.followed += of.followed;
+            step.lost_next += of.lost_next;
+        }
+    }
+
     fn steps(&self) -> Vec<RatioStep> {
         self.0.iter().copied().filter(|step| step.windows > 0).collect()
     }
@@ -88,6 +96,12 @@ pub(crate) struct CompressionTally {
 }
 
 impl CompressionTally {
+    /// Adds what was found of other connections.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.by_median.add_all(&other.by_median);
+        self.by_flight.add_all(&other.by_flight);
+    }
+
     pub(crate) fn findings(&self) -> CompressionFindings {
         CompressionFindings { by_median: self.by_median.steps(), by_flight: self.by_flight.steps() }
     }

@@ -57,6 +57,12 @@ impl Counts {
         self.0.record(value.min(1 << 62)).unwrap_or_default();
     }
 
+    /// Counts all that others have counted.
+    pub(crate) fn add_all(&mut self, others: &Self) {
+        // It grows as it must.
+        self.0.add(&others.0).unwrap_or_default();
+    }
+
     /// How many values no larger than this were counted, to two digits.
     #[cfg(test)]
     pub(crate) fn up_to(&self, value: u64) -> u64 {

@@ -3,7 +3,7 @@
 //! The engine tells each thing of one connection. What several have in common is put together here: which
 //! are open to a host at the same time, and what was known of a host when another one began.
 
-use crate::compression::{AckWatch, CompressionTally};
+use crate::notes::{Acked, SentTo};
 use crate::parallel::{Epoch, Member, Period};
 use crate::tiered::Tiered;
 use crate::warm::{Foreknown, LastSeen};
@@ -11,7 +11,6 @@ use memory::{PathKey, Scope};
 use rustc_hash::FxHashMap;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
-use trace::{SenderSnapshot, SentData, TracedSender};
 use units::Instant;
 
 /// Hosts and networks without open connections that are remembered.
@@ -31,15 +30,8 @@ pub(crate) struct Followed {
     /// All below was sent.
     nxt: u64,
     mss: u64,
-    /// The largest window that the client offered.
-    pub(crate) window: u64,
-    /// The congestion window grew beyond it.
-    pub(crate) window_limited: bool,
-    /// The client has asked, and nothing was sent since.
-    pub(crate) asked: bool,
     /// Until its first transfer is over.
     pub(crate) foreknown: Option<Box<Foreknown>>,
-    pub(crate) acks: Option<Box<AckWatch>>,
 }
 
 /// A client host.
@@ -96,11 +88,7 @@ impl Following {
             una: 0,
             nxt: 0,
             mss: 0,
-            window: 0,
-            window_limited: false,
-            asked: false,
             foreknown: Some(Box::new(known)),
-            acks: None,
         };
         self.connections.insert(connection, followed);
     }
@@ -111,7 +99,6 @@ impl Following {
         let Some(followed) = self.connections.get_mut(&connection) else { return closing };
         let Some(place) = followed.place.take() else { return closing };
         let (host, network, seat) = (followed.host, followed.network, followed.seat);
-        closing.acks = followed.acks.take();
         if let Some(state) = self.hosts.at(host) {
             state.period.end(now, state.open.len());
             closing.epoch = state.on_ack(seat, connection, u64::MAX);
@@ -127,8 +114,8 @@ impl Following {
     }
 
     /// A connection is told of no more.
-    pub(crate) fn end(&mut self, connection: u64) -> Option<Followed> {
-        self.connections.remove(&connection)
+    pub(crate) fn end(&mut self, connection: u64) {
+        self.connections.remove(&connection);
     }
 
     pub(crate) fn at(&mut self, connection: u64) -> Option<&mut Followed> {
@@ -136,49 +123,32 @@ impl Following {
     }
 
     /// Its server sent new data.
-    pub(crate) fn on_sent(&mut self, connection: u64, sent: &SentData) {
+    pub(crate) fn on_sent(&mut self, connection: u64, sent: &SentTo) {
         if let Some(followed) = self.connections.get_mut(&connection) {
-            followed.asked = false;
             followed.nxt = followed.nxt.max(sent.end);
-            let payload = match sent.segments {
-                0 | 1 => sent.bytes,
-                segments => sent.bytes / segments,
-            };
-            followed.mss = followed.mss.max(payload);
-            followed.acks.get_or_insert_default().on_sent(sent);
+            followed.mss = followed.mss.max(sent.payload);
         }
     }
 
     /// Its server has digested an ACK. Answers the epoch of its host that this ends.
-    pub(crate) fn on_ack(
-        &mut self,
-        connection: u64,
-        point: &SenderSnapshot,
-        compression: &mut CompressionTally,
-    ) -> Option<Box<Epoch>> {
+    pub(crate) fn on_ack(&mut self, connection: u64, ack: &Acked) -> Option<Box<Epoch>> {
         let followed = self.connections.get_mut(&connection)?;
-        if let Some(acks) = followed.acks.as_deref_mut() {
-            acks.on_ack(point, followed.una, compression);
-        }
-        let acked = point.una.saturating_sub(followed.una.max(1));
-        followed.una = followed.una.max(point.una);
-        followed.nxt = followed.nxt.max(point.nxt);
-        followed.window = followed.window.max(point.receive_window);
-        followed.window_limited |= point.cwnd > point.receive_window;
+        let acked = ack.una.saturating_sub(followed.una.max(1));
+        followed.una = followed.una.max(ack.una);
+        followed.nxt = followed.nxt.max(ack.nxt);
         followed.place?;
-        let last = Some(LastSeen::of(point));
+        let last = Some(ack.last);
         if let Some(network) = self.networks.at(followed.network) {
             network.last = last;
         }
         let host = self.hosts.at(followed.host)?;
         host.last = last;
         host.period.add(acked);
-        host.on_ack(followed.seat, connection, point.una)
+        host.on_ack(followed.seat, connection, ack.una)
     }
 
     /// A loss on a connection: it begins an epoch of its host, or belongs to the one under way.
-    pub(crate) fn on_loss(&mut self, sender: &TracedSender, at: Instant, start: u64) {
-        let connection = sender.connection;
+    pub(crate) fn on_loss(&mut self, (connection, client): (u64, IpAddr), at: Instant, start: u64) {
         let Some(followed) = self.connections.get(&connection) else { return };
         let Some(state) = self.hosts.at(followed.host).filter(|_| followed.place.is_some()) else {
             return;
@@ -191,7 +161,7 @@ impl Following {
                     members.push(followed.member(connection));
                 }
             }
-            state.epoch = Some(Box::new(Epoch::new(sender.client.ip, at, members)));
+            state.epoch = Some(Box::new(Epoch::new(client, at, members)));
         }
         let seat = self.connections.get(&connection).map_or(0, |followed| followed.seat);
         if let Some(epoch) = &mut state.epoch {
@@ -224,7 +194,6 @@ impl HostState {
 /// What the end of a connection ends with it.
 #[derive(Debug, Default)]
 pub(crate) struct Closing {
-    pub(crate) acks: Option<Box<AckWatch>>,
     pub(crate) epoch: Option<Box<Epoch>>,
     pub(crate) dropped: Option<HostState>,
 }

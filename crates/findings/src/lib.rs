@@ -3,28 +3,33 @@
 //! [`FindingsSink`] is a [`trace::TraceSink`]; after the last segment it gives [`TraceFindings`]: where the time of
 //! transfers went (`time`), what a warm start could gain (`warm`, `network`), and what Balakrishnan et al.
 //! (1998) asked of a busy server: losses (`losses`), ACK compression (`compression`) and parallel connections
-//! (`parallel`). `follow` knows the open connections and their hosts. No I/O, no clock; memory is bounded.
+//! (`parallel`). `alone` follows each connection by itself, `together` and `follow`
+//! what they have in common. No I/O, no clock; memory is bounded.
 
+mod alone;
 mod compression;
 mod distribution;
 mod follow;
 mod losses;
 mod network;
+mod notes;
 mod parallel;
 mod result;
 mod sink;
 mod tiered;
 mod time;
+mod together;
 mod warm;
 
 pub use compression::{CompressionFindings, RatioStep};
 pub use distribution::{CumulativeDistribution, CumulativeStep};
 pub use losses::{KindRow, LossFindings, PhaseRow, PhaseSums, SparedRow};
 pub use network::{GATEWAY_WINDOW, RequestWatch, SharingFindings};
+pub use notes::FindingsNote;
 pub use parallel::{
     EpochFindings, EpochRow, LineFit, LossEpoch, ParallelFindings, ShareStep, ThroughputFindings,
 };
 pub use result::TraceFindings;
-pub use sink::FindingsSink;
+pub use sink::{FindingsPart, FindingsSink, NotedFindings};
 pub use time::{SIZE_CLASSES, SizeClass, TimeCause, TimeFindings, TimeRow, TimeSums};
 pub use warm::{GapRow, WarmFindings};

@@ -114,6 +114,19 @@ pub(crate) struct LossTally {
 }
 
 impl LossTally {
+    /// Adds what was found of other connections.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self { connections, reordered, window_limited, segments, lost, server, receive_window } =
+            other;
+        self.connections += connections;
+        self.reordered += reordered;
+        self.window_limited += window_limited;
+        self.segments.iter_mut().zip(segments).for_each(|(sum, of)| *sum += of);
+        self.lost.iter_mut().zip(lost).for_each(|(sum, of)| *sum += of);
+        self.server.add(server);
+        self.receive_window.add_all(receive_window);
+    }
+
     pub(crate) fn on_sent(&mut self, sent: &SentData) {
         self.segments[sent.phase as usize] += sent.segments;
     }

@@ -1,137 +1,84 @@
-//! Takes what the engine tells, and hands it to those who add up.
+//! Takes what the engine tells: each connection by itself is followed on whichever thread rebuilds it, and what
+//! connections have in common is put together on one.
 
-use crate::compression::CompressionTally;
-use crate::follow::{Closing, Following};
-use crate::losses::LossTally;
-use crate::network::RequestWatch;
-use crate::parallel::{Epoch, EpochTally, LossEpoch, ParallelFindings, ThroughputTally};
+use crate::alone::Alone;
+use crate::notes::{FindingsNote, TakesNotes};
+use crate::parallel::LossEpoch;
 use crate::result::TraceFindings;
-use crate::time::TimeTally;
-use crate::warm::WarmTally;
+use crate::together::Together;
 use trace::{
-    ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, SentData, TraceSink,
-    TracedSender, TransferReport,
+    ConnectionTrace, NotedConnection, Notes, Retransmission, SenderSnapshot, SentData, ShardedSink,
+    SinkPart, TraceSink, TracedSender, TransferReport,
 };
 use units::Instant;
 
-/// Finds and sums up. Its memory is bounded: by the connections that the engine follows, and by limits of its own for
-/// hosts, networks and requests of the last minutes.
+/// Finds and sums up. `T` takes what concerns more than one connection: at once ([`FindingsSink`]), or to be handed to
+/// another thread ([`FindingsPart`]).
 #[derive(Default)]
-pub struct FindingsSink {
-    following: Following,
-    time: TimeTally,
-    warm: WarmTally,
-    losses: LossTally,
-    compression: CompressionTally,
-    throughput: ThroughputTally,
-    epochs: EpochTally,
-    requests: RequestWatch,
-    now: Option<Instant>,
-    /// Loss epochs that are over, if somebody wants each.
-    ended: Option<Vec<LossEpoch>>,
+pub struct NotedFindings<T> {
+    alone: Alone,
+    notes: T,
 }
+
+/// Finds and sums up everything. Its memory is bounded: by the connections that the engine follows, and by limits of
+/// its own for hosts, networks and requests of the last minutes.
+pub type FindingsSink = NotedFindings<Together>;
+
+/// The part of a [`FindingsSink`] beside one shard of the engine.
+pub type FindingsPart = NotedFindings<Notes<FindingsNote>>;
 
 impl FindingsSink {
     /// One that keeps each loss epoch until [`FindingsSink::take_epochs`].
     pub fn with_epochs() -> Self {
-        Self { ended: Some(Vec::new()), ..Self::default() }
+        Self { notes: Together::with_epochs(), ..Self::default() }
     }
 
     /// Loss epochs that have ended since the last call. Those under way at the end of a capture do not end.
     pub fn take_epochs(&mut self) -> impl Iterator<Item = LossEpoch> + '_ {
-        self.ended.iter_mut().flat_map(|ended| ended.drain(..))
+        self.notes.take_epochs()
     }
 
     /// What was found so far.
     pub fn finish(mut self) -> TraceFindings {
-        for host in self.following.into_hosts() {
-            self.throughput.add(&host.period);
-        }
+        let parallel = self.notes.parallel();
         TraceFindings {
-            time: self.time.findings(),
-            warm: self.warm.findings(),
-            requests: self.requests.findings(),
-            losses: self.losses.findings(),
-            compression: self.compression.findings(),
-            parallel: ParallelFindings {
-                throughput: self.throughput.findings(),
-                epochs: self.epochs.findings(),
-            },
+            time: self.notes.time.findings(),
+            warm: self.notes.warm.findings(),
+            requests: self.notes.requests.findings(),
+            losses: self.alone.losses.findings(),
+            compression: self.alone.compression.findings(),
+            parallel,
         }
-    }
-
-    #[inline]
-    fn end_epoch(&mut self, epoch: Option<Box<Epoch>>, now: Instant) {
-        if let Some(epoch) = epoch {
-            self.epochs.add(&epoch);
-            if let Some(ended) = &mut self.ended {
-                ended.extend(epoch.ended(now));
-            }
-        }
-    }
-
-    fn close(&mut self, connection: u64, now: Instant) {
-        let Closing { acks, epoch, dropped } = self.following.close(connection, now);
-        if let Some(acks) = acks {
-            acks.finish(&mut self.compression);
-        }
-        self.end_epoch(epoch, now);
-        if let Some(host) = dropped {
-            self.throughput.add(&host.period);
-        }
-    }
-
-    fn pass(&mut self, at: Instant) -> Instant {
-        let now = self.now.map_or(at, |now| now.max(at));
-        *self.now.insert(now)
     }
 }
 
-impl TraceSink for FindingsSink {
+impl<T: TakesNotes> TraceSink for NotedFindings<T> {
     fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
-        let now = self.pass(at);
-        self.following.begin(sender.connection, sender.client.ip, now);
+        self.alone.begin(sender, at, &mut self.notes);
     }
 
     fn on_over(&mut self, sender: &TracedSender, at: Instant) {
-        let now = self.pass(at);
-        self.close(sender.connection, now);
+        self.alone.over(sender.connection, at, &mut self.notes);
     }
 
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        let now = self.pass(summary.ended);
-        self.close(summary.connection, now);
-        let ended = self.following.end(summary.connection);
-        let (window, limited) =
-            ended.map_or((0, false), |ended| (ended.window, ended.window_limited));
-        self.losses.on_connection(summary, window, limited);
+        self.alone.end(summary, &mut self.notes);
+    }
+
+    fn wants_round_trips(&self) -> bool {
+        false
     }
 
     fn on_request(&mut self, sender: &TracedSender, at: Instant, _: u64) {
-        let now = self.pass(at);
-        if let Some(followed) = self.following.at(sender.connection)
-            && !std::mem::replace(&mut followed.asked, true)
-        {
-            self.requests.on_request(now, sender.client.ip);
-        }
+        self.alone.on_request(sender, at, &mut self.notes);
     }
 
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
-        self.losses.on_sent(sent);
-        self.following.on_sent(sender.connection, sent);
+        self.alone.on_sent(sender.connection, sent, &mut self.notes);
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        let lost = again.len > 0 && again.kind != RetransmissionKind::TailProbe;
-        if !sender.is_server || !lost {
-            return;
-        }
-        self.losses.on_loss(again);
-        let followed = self.following.at(sender.connection);
-        if let Some(acks) = followed.and_then(|followed| followed.acks.as_deref_mut()) {
-            acks.on_loss(again);
-        }
-        self.following.on_loss(sender, again.at, again.start);
+        self.alone.on_retransmission(sender, again, &mut self.notes);
     }
 
     fn wants_windows(&self) -> bool {
@@ -139,18 +86,44 @@ impl TraceSink for FindingsSink {
     }
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
-        if !sender.is_server {
-            return;
-        }
-        let epoch = self.following.on_ack(sender.connection, point, &mut self.compression);
-        self.end_epoch(epoch, point.at);
+        self.alone.on_window(sender, point, &mut self.notes);
     }
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
-        self.time.add(sender.client.ip, report);
-        let followed = self.following.at(sender.connection);
-        if let Some(known) = followed.and_then(|followed| followed.foreknown.take()) {
-            self.warm.add(&known, report);
+        self.alone.on_transfer(sender, report, &mut self.notes);
+    }
+}
+
+impl ShardedSink for FindingsSink {
+    type Whole = Self;
+    type Part = FindingsPart;
+
+    fn whole(&mut self) -> &mut Self {
+        self
+    }
+
+    fn part(&self) -> FindingsPart {
+        FindingsPart::default()
+    }
+
+    #[inline]
+    fn on_note(&mut self, of: &NotedConnection<'_>, note: FindingsNote) {
+        match note {
+            FindingsNote::Sent(sent) => self.notes.take_sent(of.key(), sent),
+            FindingsNote::Acked(ack) => self.notes.take_acked(of.key(), ack),
+            rare => self.notes.take(of.key(), rare),
         }
+    }
+
+    fn join(&mut self, part: FindingsPart) {
+        self.alone.add(&part.alone);
+    }
+}
+
+impl SinkPart for FindingsPart {
+    type Note = FindingsNote;
+
+    fn notes(&mut self) -> &mut Notes<FindingsNote> {
+        &mut self.notes
     }
 }

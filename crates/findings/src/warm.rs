@@ -54,7 +54,7 @@ pub struct WarmFindings {
 /// What the last ACK of a host or network showed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastSeen {
-    at: Instant,
+    pub(crate) at: Instant,
     cwnd: u64,
     srtt: Duration,
 }

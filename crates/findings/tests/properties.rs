@@ -4,8 +4,8 @@ use capture::Observed;
 use findings::{FindingsSink, TimeRow, TimeSums, TraceFindings};
 use proptest::prelude::*;
 use trace::{
-    ConnectionTrace, EngineConfig, TraceEngine, TraceSink, TracedSender, TransferReport,
-    testing::segments_of,
+    ConnectionTrace, EngineConfig, ShardedTraceEngine, TraceEngine, TraceSink, TracedSender,
+    TransferReport, testing::segments_of,
 };
 
 /// Durations of all transfers, which shares have to add up to.
@@ -26,6 +26,14 @@ fn play(segments: impl Iterator<Item = Observed>, acks_only: bool) -> (TraceFind
     segments.for_each(|segment| engine.on_segment(&segment));
     let ((sink, durations), _) = engine.finish_all();
     (sink.finish(), durations.0)
+}
+
+/// The same on so many threads.
+fn sharded(segments: impl Iterator<Item = Observed>, threads: usize) -> TraceFindings {
+    let config = EngineConfig { max_connections: 24, ..EngineConfig::default() };
+    let mut engine = ShardedTraceEngine::new(&config, FindingsSink::default(), threads).unwrap();
+    segments.for_each(|segment| engine.on_segment(&segment));
+    engine.finish_all().0.finish()
 }
 
 fn sum(rows: &[TimeRow]) -> TimeSums {
@@ -65,5 +73,12 @@ proptest! {
         }
         prop_assert!(found.requests.soon_after_host <= found.requests.soon_after_network);
         serde_json::to_string(&found).expect("JSON");
+    }
+
+    /// What works beside shards finds, with what is told in order, what one thread finds.
+    #[test]
+    fn threads_find_what_one_finds(bytes in prop::collection::vec(any::<u8>(), 0..4_000)) {
+        let alone = sharded(segments_of(&bytes), 1);
+        prop_assert_eq!(sharded(segments_of(&bytes), 3), alone);
     }
 }

@@ -6,7 +6,7 @@
 use capture::{CaptureFiles, Observed, SegmentSource};
 use trace::{
     ConnectionTrace, EngineConfig, EngineTally, SenderModel, SenderModels, SenderProfile,
-    ShardedTraceEngine, TraceEngine, TraceSink,
+    ShardedTraceEngine, TraceEngine, TraceSink, Undivided,
 };
 
 /// Counts.
@@ -50,9 +50,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         read(&files, |segment| engine.on_segment(segment))?;
         engine.finish_all()
     } else {
-        let mut engine = ShardedTraceEngine::new(&config, Counts::default(), threads)?;
+        let mut engine = ShardedTraceEngine::new(&config, Undivided(Counts::default()), threads)?;
         read(&files, |segment| engine.on_segment(segment))?;
-        engine.finish_all()
+        let (Undivided(counts), tally) = engine.finish_all();
+        (counts, tally)
     };
     let Counts { connections, again, bytes } = counts;
     println!(

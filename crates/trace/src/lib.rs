@@ -32,7 +32,10 @@ pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
 pub use misfit::Misfit;
 pub use profile::{SenderModel, SenderModels, SenderProfile};
 pub use servers::{NamedServers, OnlyServers, ServerPattern};
-pub use sharded::ShardedTraceEngine;
+pub use sharded::{
+    EventLog, NotedConnection, Notes, ShardedSink, ShardedTraceEngine, SinkPart, TraceEvent,
+    Undivided,
+};
 pub use sink::{SentData, TraceSink, TracedSender};
 pub use snapshot::SenderSnapshot;
 pub use summary::{ConnectionTrace, SenderTally, TraceEnd};

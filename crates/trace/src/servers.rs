@@ -118,6 +118,11 @@ impl<S> OnlyServers<S> {
         Self { servers, inner, left_out: 0 }
     }
 
+    /// The same of another sink, with nothing left out yet.
+    pub(crate) fn around<T>(&self, inner: T) -> OnlyServers<T> {
+        OnlyServers::new(self.servers.clone(), inner)
+    }
+
     fn passes(&self, sender: &TracedSender) -> bool {
         self.servers.include(sender.server)
     }
@@ -163,6 +168,10 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
 
     fn wants_packets(&self) -> bool {
         self.inner.wants_packets()
+    }
+
+    fn wants_round_trips(&self) -> bool {
+        self.inner.wants_round_trips()
     }
 
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {

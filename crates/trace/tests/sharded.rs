@@ -9,7 +9,7 @@ use common::{Exchange, Pipe, run};
 use proptest::prelude::*;
 use tcp::Scheme;
 use trace::testing::wire::CapturedWire;
-use trace::{EngineConfig, EngineTally, ShardedTraceEngine, TraceEngine};
+use trace::{EngineConfig, EngineTally, ShardedTraceEngine, TraceEngine, Undivided};
 use units::{Duration, Instant};
 
 fn on_threads(
@@ -17,10 +17,11 @@ fn on_threads(
     segments: &[Observed],
     threads: usize,
 ) -> (Vec<String>, EngineTally) {
-    let mut engine = ShardedTraceEngine::new(config, Told::default(), threads).expect("threads");
+    let mut engine =
+        ShardedTraceEngine::new(config, Undivided(Told::default()), threads).expect("threads");
     segments.iter().for_each(|segment| engine.on_segment(segment));
     let (told, tally) = engine.finish_all();
-    (told.0, tally)
+    (told.0.0, tally)
 }
 
 /// 60 simulated connections over a lossy path, begun every 20 ms.
@@ -65,12 +66,14 @@ fn shards_find_what_one_engine_finds() {
     let segments = mixed();
     let config = EngineConfig::default();
     let mut one = TraceEngine::new(config.clone(), Collected::default());
-    let mut sharded = ShardedTraceEngine::new(&config, Collected::default(), 2).expect("threads");
+    let mut sharded =
+        ShardedTraceEngine::new(&config, Undivided(Collected::default()), 2).expect("threads");
     segments.iter().for_each(|segment| {
         one.on_segment(segment);
         sharded.on_segment(segment);
     });
-    let ((mut one, one_tally), (mut sharded, tally)) = (one.finish_all(), sharded.finish_all());
+    let (mut one, one_tally) = one.finish_all();
+    let (Undivided(mut sharded), tally) = sharded.finish_all();
     assert_eq!(tally, one_tally);
     for found in [&mut one, &mut sharded] {
         found.connections.sort_by_key(|summary| summary.connection);

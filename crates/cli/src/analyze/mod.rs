@@ -2,6 +2,7 @@
 
 pub(crate) mod access_log;
 mod args;
+mod beside;
 mod feed;
 mod json;
 mod outputs;
@@ -20,7 +21,7 @@ use crate::failure::Failure;
 use crate::jobs;
 use outputs::Outputs;
 use summary::SummarySink;
-use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine};
+use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine, Undivided};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     if let Some(log) = &args.access_log {
@@ -53,7 +54,7 @@ fn analyse(
     outputs: Outputs,
 ) -> Result<(), Failure> {
     let predicting = EngineConfig { acks_only: true, ..config.clone() };
-    let predicted = OnlyServers::new(servers.clone(), SummarySink::default());
+    let predicted = Undivided(OnlyServers::new(servers.clone(), SummarySink::default()));
     let threads = jobs::threads(args.jobs);
     let predicted = args.error.then(|| ShardedTraceEngine::new(&predicting, predicted, threads));
     let mut predicted = predicted.transpose().map_err(Failure::failed)?;
@@ -73,7 +74,7 @@ fn analyse(
     let beside = packets::unusual(&feed.tally());
     let summary = found.inner.end(&tally, found.left_out, &beside)?;
     match predicted {
-        Some(predicted) => summary.print_error(&predicted.finish_all().0.inner),
+        Some(predicted) => summary.print_error(&predicted.finish_all().0.0.inner),
         None => Ok(()),
     }
 }

@@ -17,12 +17,17 @@ use units::Instant;
 
 /// What is wanted of one run.
 pub(super) struct Outputs {
-    pub(super) summary: SummarySink,
-    json: Option<JsonSink>,
     /// Summed up, where not each connection alone is wanted.
-    findings: Option<FindingsSink>,
+    pub(super) findings: Option<FindingsSink>,
     /// Of which words are printed, or JSON.
     in_words: bool,
+    pub(super) others: Others,
+}
+
+/// What is wanted beside findings.
+pub(super) struct Others {
+    summary: SummarySink,
+    json: Option<JsonSink>,
     tables: Option<TablesSink>,
     report: Option<ReportSink>,
 }
@@ -36,12 +41,14 @@ impl Outputs {
         let wants_epochs = tables.as_ref().is_some_and(TablesSink::wants_epochs);
         let wants_findings = !by_connection || args.report.is_some() || wants_epochs;
         Ok(Self {
-            summary: SummarySink::default(),
-            json: by_connection.then(JsonSink::begin),
             findings: wants_findings.then(FindingsSink::with_epochs),
             in_words: args.json.is_none(),
-            tables,
-            report: args.report.as_deref().map(ReportSink::begin).transpose()?,
+            others: Others {
+                summary: SummarySink::default(),
+                json: by_connection.then(JsonSink::begin),
+                tables,
+                report: args.report.as_deref().map(ReportSink::begin).transpose()?,
+            },
         })
     }
 
@@ -53,45 +60,102 @@ impl Outputs {
         left_out: u64,
         beside: &str,
     ) -> Result<SummarySink, Failure> {
-        self.tables.map_or(Ok(()), TablesSink::end)?;
-        let by_connection = self.json.is_some();
-        self.json.map_or(Ok(()), JsonSink::end)?;
-        let Some(found) = self.findings.map(FindingsSink::finish) else { return Ok(self.summary) };
+        let Others { summary, json, tables, report } = self.others;
+        tables.map_or(Ok(()), TablesSink::end)?;
+        let by_connection = json.is_some();
+        json.map_or(Ok(()), JsonSink::end)?;
+        let Some(found) = self.findings.map(FindingsSink::finish) else { return Ok(summary) };
         let words = words(&found);
-        if let Some(report) = self.report {
-            report.end(&found, &self.summary.counts(tally, left_out), &(words.clone() + beside))?;
+        if let Some(report) = report {
+            report.end(&found, &summary.counts(tally, left_out), &(words.clone() + beside))?;
         }
         if self.in_words {
             stdout::print(&format!("{words}\n"))?;
-            self.summary.print(tally, left_out, beside)?;
+            summary.print(tally, left_out, beside)?;
         } else if !by_connection {
             stdout::print_json(&found)?;
         }
-        Ok(self.summary)
+        Ok(summary)
     }
 }
 
 impl Outputs {
     /// Loss epochs that have just ended become rows.
-    fn write_epochs(&mut self) {
+    pub(super) fn write_epochs(&mut self) {
         let Some(findings) = &mut self.findings else { return };
         for epoch in findings.take_epochs() {
-            if let Some(tables) = &mut self.tables {
+            if let Some(tables) = &mut self.others.tables {
                 tables.on_epoch(&epoch);
             }
         }
     }
 }
 
-/// Calls a method of everything that is wanted.
+/// Calls a method of findings, if they are wanted, and of the others.
+macro_rules! both {
+    ($self:ident, $method:ident($($argument:expr),*)) => {
+        if let Some(findings) = &mut $self.findings {
+            findings.$method($($argument),*);
+        }
+        $self.others.$method($($argument),*);
+    };
+}
+
+impl TraceSink for Outputs {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
+        both!(self, on_connection(summary));
+        self.write_epochs();
+    }
+
+    fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
+        both!(self, on_begin(sender, at));
+    }
+
+    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
+        both!(self, on_over(sender, at));
+        self.write_epochs();
+    }
+
+    fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
+        both!(self, on_request(sender, at, bytes));
+    }
+
+    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
+        both!(self, on_sent(sender, sent));
+    }
+
+    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
+        both!(self, on_retransmission(sender, again));
+    }
+
+    fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
+        both!(self, on_transfer(sender, report));
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.findings.is_some() || self.others.wants_packets()
+    }
+
+    fn wants_round_trips(&self) -> bool {
+        false
+    }
+
+    fn wants_windows(&self) -> bool {
+        self.findings.is_some() || self.others.wants_windows()
+    }
+
+    fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
+        both!(self, on_window(sender, point));
+        self.write_epochs();
+    }
+}
+
+/// Calls a method of the summary, and of all others that are wanted.
 macro_rules! each {
     ($self:ident, $method:ident($($argument:expr),*)) => {
         $self.summary.$method($($argument),*);
         if let Some(json) = &mut $self.json {
             json.$method($($argument),*);
-        }
-        if let Some(findings) = &mut $self.findings {
-            findings.$method($($argument),*);
         }
         if let Some(tables) = &mut $self.tables {
             tables.$method($($argument),*);
@@ -102,10 +166,9 @@ macro_rules! each {
     };
 }
 
-impl TraceSink for Outputs {
+impl TraceSink for Others {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         each!(self, on_connection(summary));
-        self.write_epochs();
     }
 
     fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
@@ -114,7 +177,6 @@ impl TraceSink for Outputs {
 
     fn on_over(&mut self, sender: &TracedSender, at: Instant) {
         each!(self, on_over(sender, at));
-        self.write_epochs();
     }
 
     fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
@@ -134,7 +196,7 @@ impl TraceSink for Outputs {
     }
 
     fn wants_packets(&self) -> bool {
-        self.findings.is_some()
+        self.report.is_some()
     }
 
     /// Windows have round trips, too.
@@ -143,11 +205,10 @@ impl TraceSink for Outputs {
     }
 
     fn wants_windows(&self) -> bool {
-        self.findings.is_some() || self.tables.as_ref().is_some_and(TablesSink::wants_windows)
+        self.report.is_some() || self.tables.as_ref().is_some_and(TablesSink::wants_windows)
     }
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         each!(self, on_window(sender, point));
-        self.write_epochs();
     }
 }

@@ -1,12 +1,12 @@
-//! The threads that run the shards. Rounds of segments go out, what was found comes back, and is told when it is its
+//! The threads that run the shards. Rounds of segments go out, what was noted comes back, and is told when it is its
 //! round's turn.
 
 use super::deal::shard_of;
-use super::log::{Found, Renumbered, Wants};
+use super::notes::{Noted, ShardedSink, SinkPart};
+use super::numbers::{NoteOf, Renumbered};
 use super::{SHARDS, Shard};
 use crate::config::EngineConfig;
 use crate::engine::EngineTally;
-use crate::sink::TraceSink;
 use capture::Observed;
 use std::collections::VecDeque;
 use std::io;
@@ -16,77 +16,84 @@ use std::thread::{self, JoinHandle};
 
 /// Segments of a round: enough that passing it on costs nothing, few enough for a cache.
 const ROUND: usize = 8192;
+/// Segments of a shard in a round, with much to spare for one that has more than others.
+const USUAL: usize = 2 * ROUND / SHARDS;
 /// Rounds on their way.
 const ROUNDS: usize = 4;
 /// Pieces of what a thread still has at the end that are on their way.
 const RESTS: usize = 4;
 
-/// A shard's part of a round: segments with their places in it.
-#[derive(Debug, Default)]
-struct Part {
-    segments: Vec<Observed>,
-    places: Vec<u32>,
-    found: Found,
+/// A shard's hand of a round: segments with their places in it, and on the way back what was noted of them.
+#[derive(Debug)]
+struct Dealt<N> {
+    segments: Vec<(Observed, u32)>,
+    noted: Vec<Noted<N>>,
 }
 
-/// A thread, and the ways to it and back. Parts come back in the order in which they went.
-struct Hand {
-    to: Sender<(usize, Part)>,
-    back: Receiver<Part>,
+impl<N> Default for Dealt<N> {
+    fn default() -> Self {
+        Self { segments: Vec::with_capacity(USUAL), noted: Vec::with_capacity(USUAL) }
+    }
+}
+
+/// A thread, and the ways to it and back. What was dealt comes back in the order in which it went.
+struct Hand<P: SinkPart> {
+    to: Sender<(usize, Dealt<P::Note>)>,
+    back: Receiver<Dealt<P::Note>>,
     /// What its shards still have at the end, shard by shard.
-    rest: Receiver<Rest>,
+    rest: Receiver<Rest<P>>,
     thread: JoinHandle<()>,
 }
 
-/// What is found at the end of a shard, or its counts behind all of that.
-enum Rest {
-    Found(Found),
-    Over(EngineTally),
+/// What is noted at the end of a shard, or its counts and its part of the sink behind all of that.
+enum Rest<P: SinkPart> {
+    Noted(Vec<Noted<P::Note>>),
+    Over(Box<(EngineTally, P)>),
 }
 
 /// The threads, and what is on its way.
-pub(super) struct Crew {
-    hands: Vec<Hand>,
+pub(super) struct Crew<S: ShardedSink> {
+    hands: Vec<Hand<S::Part>>,
     /// Being dealt.
-    parts: [Part; SHARDS],
+    dealing: [Dealt<NoteOf<S>>; SHARDS],
     /// The shards of its segments, in their order.
-    dealt: Vec<u8>,
+    order: Vec<u8>,
     /// The same of rounds that are out.
     out: VecDeque<Vec<u8>>,
-    /// Parts to be filled again.
-    spare: Vec<Part>,
+    /// To be filled again.
+    spare: Vec<Dealt<NoteOf<S>>>,
 }
 
-impl Crew {
-    pub(super) fn new(config: &EngineConfig, wants: Wants, threads: usize) -> io::Result<Self> {
+impl<S: ShardedSink> Crew<S> {
+    pub(super) fn new(config: &EngineConfig, sink: &S, threads: usize) -> io::Result<Self> {
         let hands = (0..threads).map(|first| {
-            let (to, parts) = channel();
+            let (to, dealt) = channel();
             let (to_back, back) = channel();
             let (to_rest, rest) = sync_channel(RESTS);
             let config = config.clone();
+            let shards = (first..SHARDS).step_by(threads);
+            let parts: Vec<_> = shards.map(|number| (number, sink.part())).collect();
             let work = move || {
                 // Senders cannot change threads, so they begin where they are.
-                let shards = (first..SHARDS).step_by(threads);
-                let shards = shards.map(|number| (number, Shard::new(config.clone(), wants)));
-                run(shards.collect(), &parts, (&to_back, &to_rest));
+                let parts = parts.into_iter();
+                let shards = parts.map(|(number, part)| (number, Shard::new(config.clone(), part)));
+                run(shards.collect(), &dealt, (&to_back, &to_rest));
             };
             let thread = thread::Builder::new().name(format!("trace {first}")).spawn(work)?;
             Ok(Hand { to, back, rest, thread })
         });
         let hands = hands.collect::<io::Result<_>>()?;
-        let (parts, dealt, out) = (Default::default(), Vec::new(), VecDeque::new());
-        Ok(Self { hands, parts, dealt, out, spare: Vec::new() })
+        let (dealing, order, out) = (Default::default(), Vec::new(), VecDeque::new());
+        Ok(Self { hands, dealing, order, out, spare: Vec::new() })
     }
 
     /// Deals a segment. Tells `sink` what has come back if a round is full by it.
     #[inline]
-    pub(super) fn deal<S: TraceSink>(&mut self, segment: &Observed, sink: &mut Renumbered<S>) {
+    pub(super) fn deal(&mut self, segment: &Observed, sink: &mut Renumbered<S>) {
         let shard = shard_of(segment);
-        let part = &mut self.parts[shard];
-        part.segments.push(*segment);
-        part.places.push(self.dealt.len() as u32);
-        self.dealt.push(shard as u8);
-        if self.dealt.len() == ROUND {
+        self.dealing[shard].segments.push((*segment, self.order.len() as u32));
+        self.order.push(shard as u8);
+        if self.order.len() == ROUND {
             self.send_out();
             self.tell(sink, ROUNDS);
         }
@@ -94,44 +101,43 @@ impl Crew {
 
     /// Sends the round out that was being dealt.
     fn send_out(&mut self) {
-        self.out.push_back(std::mem::replace(&mut self.dealt, Vec::with_capacity(ROUND)));
-        for (shard, part) in self.parts.iter_mut().enumerate() {
-            let part = std::mem::replace(part, self.spare.pop().unwrap_or_default());
+        self.out.push_back(std::mem::replace(&mut self.order, Vec::with_capacity(ROUND)));
+        for (shard, dealt) in self.dealing.iter_mut().enumerate() {
+            let dealt = std::mem::replace(dealt, self.spare.pop().unwrap_or_default());
             // Nobody takes it if the thread has panicked, which shows when its answer is waited for.
-            let _ = self.hands[shard % self.hands.len()].to.send((shard, part));
+            let _ = self.hands[shard % self.hands.len()].to.send((shard, dealt));
         }
     }
 
     /// Tells of rounds until no more than `most` are out.
-    fn tell<S: TraceSink>(&mut self, sink: &mut Renumbered<S>, most: usize) {
+    fn tell(&mut self, sink: &mut Renumbered<S>, most: usize) {
         while self.out.len() > most
             && let Some(order) = self.out.pop_front()
         {
-            let mut parts = [(); SHARDS].map(|()| Part::default());
-            for (shard, part) in parts.iter_mut().enumerate() {
-                *part = self.answer_of(shard);
+            let mut answers: [Dealt<NoteOf<S>>; SHARDS] = Default::default();
+            for (shard, answer) in answers.iter_mut().enumerate() {
+                *answer = self.answer_of(shard);
             }
-            sink.replay_all(&order, parts.each_mut().map(|part| &mut part.found));
-            self.spare.extend(parts.into_iter().map(|mut part| {
-                part.segments.clear();
-                part.places.clear();
-                part
+            sink.replay_all(&order, answers.each_mut().map(|answer| &mut answer.noted));
+            self.spare.extend(answers.into_iter().map(|mut answer| {
+                answer.segments.clear();
+                answer
             }));
         }
     }
 
-    /// The next part of a shard that comes back. A panic of its thread is everybody's.
-    fn answer_of(&mut self, shard: usize) -> Part {
+    /// The next answer of a shard. A panic of its thread is everybody's.
+    fn answer_of(&mut self, shard: usize) -> Dealt<NoteOf<S>> {
         let hand = shard % self.hands.len();
-        if let Ok(part) = self.hands[hand].back.recv() {
-            return part;
+        if let Ok(answer) = self.hands[hand].back.recv() {
+            return answer;
         }
         let Hand { thread, .. } = self.hands.swap_remove(hand);
         panic::resume_unwind(thread.join().err().unwrap_or_else(|| Box::new("a thread ended")));
     }
 
-    /// Tells of all that is out and under way.
-    pub(super) fn finish<S: TraceSink>(mut self, sink: &mut Renumbered<S>) -> EngineTally {
+    /// Tells of all that is out and under way, and joins the parts of the sink.
+    pub(super) fn finish(mut self, sink: &mut Renumbered<S>) -> EngineTally {
         self.send_out();
         self.tell(sink, 0);
         let mut ends = Vec::with_capacity(self.hands.len());
@@ -145,9 +151,11 @@ impl Crew {
             // It ends with the counts, or with the thread.
             for piece in &ends[shard % ends.len()].0 {
                 match piece {
-                    Rest::Found(mut found) => sink.replay(shard, &mut found),
-                    Rest::Over(of_shard) => {
+                    Rest::Noted(mut noted) => sink.replay(shard, &mut noted),
+                    Rest::Over(over) => {
+                        let (of_shard, part) = *over;
                         tally.add(&of_shard);
+                        sink.sink.join(part);
                         break;
                     }
                 }
@@ -160,30 +168,31 @@ impl Crew {
     }
 }
 
-/// What a thread does: answers each part with what was found in it, and tells at the end what its shards still have.
-fn run(
-    mut shards: Vec<(usize, Shard)>,
-    parts: &Receiver<(usize, Part)>,
-    (back, rest): (&Sender<Part>, &SyncSender<Rest>),
+/// What a thread does: answers what is dealt to a shard with what was noted of it, and tells at the end what its shards
+/// still have.
+fn run<P: SinkPart>(
+    mut shards: Vec<(usize, Shard<P>)>,
+    hands: &Receiver<(usize, Dealt<P::Note>)>,
+    (back, rest): (&Sender<Dealt<P::Note>>, &SyncSender<Rest<P>>),
 ) {
-    while let Ok((number, mut part)) = parts.recv() {
+    while let Ok((number, mut dealt)) = hands.recv() {
         if let Some((_, shard)) = shards.iter_mut().find(|(of, _)| *of == number) {
-            for (segment, place) in part.segments.iter().zip(&part.places) {
+            for (segment, place) in &dealt.segments {
                 shard.on_segment(segment, *place);
             }
-            part.found = shard.exchange(std::mem::take(&mut part.found));
+            dealt.noted = shard.exchange(std::mem::take(&mut dealt.noted));
         }
-        if back.send(part).is_err() {
+        if back.send(dealt).is_err() {
             return;
         }
     }
     for (_, mut shard) in shards {
         while shard.finish_some() {
-            if rest.send(Rest::Found(shard.exchange(Found::new()))).is_err() {
+            if rest.send(Rest::Noted(shard.exchange(Vec::new()))).is_err() {
                 return;
             }
         }
-        if rest.send(Rest::Over(*shard.0.tally())).is_err() {
+        if rest.send(Rest::Over(Box::new(shard.into_part()))).is_err() {
             return;
         }
     }

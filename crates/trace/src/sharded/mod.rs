@@ -2,20 +2,26 @@
 //! the order of the segments that showed it.
 //!
 //! There are always [`SHARDS`] shards, each a [`TraceEngine`] with its part of the table, however many threads run
-//! them. So results do not depend on the number of threads, to the byte. The calling thread deals segments and tells
-//! the sink (`crew` has the other threads, `log` what they send back); alone, it also runs the shards.
+//! them. So results do not depend on the number of threads, to the byte. The calling thread deals segments, and tells
+//! the sink what the parts of it have noted that work beside shards (`notes`); `log` is the part of a sink that leaves
+//! all to the calling thread. `crew` has the other threads. Alone, the calling thread runs the shards, too.
 
 mod crew;
 mod deal;
 mod log;
+mod notes;
+mod numbers;
+
+pub use log::{EventLog, TraceEvent, Undivided};
+pub use notes::{NotedConnection, Notes, ShardedSink, SinkPart};
 
 use crate::config::EngineConfig;
 use crate::engine::{EnginePart, EngineTally, Telling, TraceEngine};
-use crate::sink::TraceSink;
 use capture::Observed;
 use crew::Crew;
 use deal::shard_of;
-use log::{EventLog, Found, Renumbered, Wants};
+use notes::{Marking, Noted};
+use numbers::Renumbered;
 use std::io;
 
 /// Parts of the connections; more than threads, so that these have much the same to do.
@@ -28,17 +34,17 @@ const FINISHED_AT_ONCE: usize = 1024;
 ///
 /// They differ from those of one [`TraceEngine`] where that looks at all connections at once: each shard has its part
 /// of [`EngineConfig::max_connections`] and [`EngineConfig::max_unfolded`], looks by itself for idle connections, and orders times by its own segments.
-pub struct ShardedTraceEngine<S>(Runs<S>);
+pub struct ShardedTraceEngine<S: ShardedSink>(Runs<S>);
 
 /// Who runs the shards.
-enum Runs<S> {
+enum Runs<S: ShardedSink> {
     Here(Box<Here<S>>),
     Crew(Box<Apart<S>>),
 }
 
 /// All shards on other threads, and whom the calling one tells.
-struct Apart<S> {
-    crew: Crew,
+struct Apart<S: ShardedSink> {
+    crew: Crew<S>,
     sink: Renumbered<S>,
 }
 
@@ -49,7 +55,7 @@ struct Here<S> {
     numbers: u64,
 }
 
-impl<S: TraceSink> ShardedTraceEngine<S> {
+impl<S: ShardedSink> ShardedTraceEngine<S> {
     /// An engine that tells `sink` what it finds, on so many threads beside the calling one; with none or one, on the
     /// calling one alone.
     ///
@@ -64,7 +70,7 @@ impl<S: TraceSink> ShardedTraceEngine<S> {
             let shards = std::array::from_fn(|_| EnginePart::new(config.clone()));
             return Ok(Self(Runs::Here(Box::new(Here { shards, sink, numbers: 0 }))));
         }
-        let crew = Crew::new(&config, Wants::of(&sink), threads.min(SHARDS))?;
+        let crew = Crew::new(&config, &sink, threads.min(SHARDS))?;
         Ok(Self(Runs::Crew(Box::new(Apart { crew, sink: Renumbered::new(sink) }))))
     }
 
@@ -74,7 +80,8 @@ impl<S: TraceSink> ShardedTraceEngine<S> {
         match &mut self.0 {
             Runs::Here(here) => {
                 let Here { shards, sink, numbers } = &mut **here;
-                shards[shard_of(segment)].on_segment(segment, &mut Telling { sink, numbers });
+                let told = &mut Telling { sink: sink.whole(), numbers };
+                shards[shard_of(segment)].on_segment(segment, told);
             }
             Runs::Crew(apart) => apart.crew.deal(segment, &mut apart.sink),
         }
@@ -87,7 +94,7 @@ impl<S: TraceSink> ShardedTraceEngine<S> {
                 let Here { shards, mut sink, .. } = *here;
                 let mut tally = EngineTally::default();
                 for mut shard in shards {
-                    while shard.finish_oldest(&mut sink) {}
+                    while shard.finish_oldest(sink.whole()) {}
                     tally.add(shard.tally());
                 }
                 (sink, tally)
@@ -95,34 +102,40 @@ impl<S: TraceSink> ShardedTraceEngine<S> {
             Runs::Crew(apart) => {
                 let Apart { crew, mut sink } = *apart;
                 let tally = crew.finish(&mut sink);
-                (sink.into_inner(), tally)
+                (sink.sink, tally)
             }
         }
     }
 }
 
-/// A part of the connections on another thread.
-struct Shard(TraceEngine<EventLog>);
+/// A part of the connections on another thread, with the part of the sink beside it.
+struct Shard<P>(TraceEngine<Marking<P>>);
 
-impl Shard {
-    fn new(config: EngineConfig, wants: Wants) -> Self {
-        Self(TraceEngine::new(config, EventLog::new(wants)))
+impl<P: SinkPart> Shard<P> {
+    fn new(config: EngineConfig, part: P) -> Self {
+        Self(TraceEngine::new(config, Marking(part)))
     }
 
     /// Takes a segment that has this place among those of its round.
     #[inline]
     fn on_segment(&mut self, segment: &Observed, place: u32) {
-        self.0.sink_mut().set_place(place);
+        self.0.sink_mut().0.notes().set_place(place);
         self.0.on_segment(segment);
     }
 
-    /// Takes what was found; goes on in the room of `instead`.
-    fn exchange(&mut self, instead: Found) -> Found {
-        self.0.sink_mut().exchange(instead)
+    /// Takes what was noted; goes on in the room of `instead`.
+    fn exchange(&mut self, instead: Vec<Noted<P::Note>>) -> Vec<Noted<P::Note>> {
+        self.0.sink_mut().0.notes().exchange(instead)
     }
 
     /// Ends some of the connections under way; false if there are none.
     fn finish_some(&mut self) -> bool {
         (0..FINISHED_AT_ONCE).filter(|_| self.0.finish_oldest()).count() > 0
+    }
+
+    /// Ends it: its counts, and its part of the sink.
+    fn into_part(self) -> (EngineTally, P) {
+        let (Marking(part), tally) = self.0.finish_all();
+        (tally, part)
     }
 }

@@ -1,0 +1,154 @@
+//! What is found of each connection by itself: losses, ACK compression, receive windows.
+//!
+//! It needs no other connection, so each shard of the engine has one of these, on its own thread. What matters to
+//! others goes on as a [`FindingsNote`]. The sums of several are added up at the end.
+
+use crate::compression::{AckWatch, CompressionTally};
+use crate::losses::LossTally;
+use crate::notes::{Acked, FindingsNote, SentTo, TakesNotes};
+use rustc_hash::FxHashMap;
+use trace::{
+    ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, SentData, TracedSender,
+    TransferReport,
+};
+use units::Instant;
+
+/// Connections, each by itself.
+#[derive(Default)]
+pub(crate) struct Alone {
+    connections: FxHashMap<u64, Watched>,
+    pub(crate) losses: LossTally,
+    pub(crate) compression: CompressionTally,
+}
+
+/// A connection.
+#[derive(Debug, Default)]
+struct Watched {
+    /// All below is acknowledged.
+    una: u64,
+    /// The largest window that the client offered.
+    window: u64,
+    /// The congestion window grew beyond it.
+    window_limited: bool,
+    /// The client has asked, and nothing was sent since.
+    asked: bool,
+    over: bool,
+    acks: Option<Box<AckWatch>>,
+}
+
+impl Alone {
+    /// Adds what another one found. Connections that it still follows are left out.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.losses.add(&other.losses);
+        self.compression.add(&other.compression);
+    }
+
+    pub(crate) fn begin(&mut self, of: &TracedSender, at: Instant, notes: &mut impl TakesNotes) {
+        self.connections.insert(of.connection, Watched::default());
+        notes.take(of.connection, FindingsNote::Begin(of.client.ip, at));
+    }
+
+    pub(crate) fn over(&mut self, connection: u64, at: Instant, notes: &mut impl TakesNotes) {
+        self.close(connection);
+        notes.take(connection, FindingsNote::Over(at));
+    }
+
+    pub(crate) fn end(&mut self, summary: &ConnectionTrace, notes: &mut impl TakesNotes) {
+        let connection = summary.connection;
+        self.close(connection);
+        notes.take(connection, FindingsNote::End(summary.ended));
+        let (window, limited) = match self.connections.remove(&connection) {
+            Some(ended) => (ended.window, ended.window_limited),
+            None => (0, false),
+        };
+        self.losses.on_connection(summary, window, limited);
+    }
+
+    fn close(&mut self, connection: u64) {
+        let watched = self.connections.get_mut(&connection).filter(|watched| !watched.over);
+        let Some(watched) = watched else { return };
+        watched.over = true;
+        if let Some(acks) = watched.acks.take() {
+            acks.finish(&mut self.compression);
+        }
+    }
+
+    pub(crate) fn on_request(
+        &mut self,
+        of: &TracedSender,
+        at: Instant,
+        notes: &mut impl TakesNotes,
+    ) {
+        if let Some(watched) = self.connections.get_mut(&of.connection)
+            && !std::mem::replace(&mut watched.asked, true)
+        {
+            notes.take(of.connection, FindingsNote::Request(of.client.ip, at));
+        }
+    }
+
+    pub(crate) fn on_sent(
+        &mut self,
+        connection: u64,
+        sent: &SentData,
+        notes: &mut impl TakesNotes,
+    ) {
+        self.losses.on_sent(sent);
+        let Some(watched) = self.connections.get_mut(&connection) else { return };
+        watched.asked = false;
+        watched.acks.get_or_insert_default().on_sent(sent);
+        let payload = match sent.segments {
+            0 | 1 => sent.bytes,
+            segments => sent.bytes / segments,
+        };
+        notes.take_sent(connection, SentTo { end: sent.end, payload });
+    }
+
+    pub(crate) fn on_retransmission(
+        &mut self,
+        of: &TracedSender,
+        again: &Retransmission,
+        notes: &mut impl TakesNotes,
+    ) {
+        let lost = again.len > 0 && again.kind != RetransmissionKind::TailProbe;
+        if !of.is_server || !lost {
+            return;
+        }
+        self.losses.on_loss(again);
+        let watched = self.connections.get_mut(&of.connection);
+        if let Some(acks) = watched.and_then(|watched| watched.acks.as_deref_mut()) {
+            acks.on_loss(again);
+        }
+        let note = FindingsNote::Loss(of.client.ip, again.at, again.start);
+        notes.take(of.connection, note);
+    }
+
+    pub(crate) fn on_window(
+        &mut self,
+        of: &TracedSender,
+        point: &SenderSnapshot,
+        notes: &mut impl TakesNotes,
+    ) {
+        if !of.is_server {
+            return;
+        }
+        let Some(watched) = self.connections.get_mut(&of.connection) else { return };
+        if let Some(acks) = watched.acks.as_deref_mut() {
+            acks.on_ack(point, watched.una, &mut self.compression);
+        }
+        watched.una = watched.una.max(point.una);
+        watched.window = watched.window.max(point.receive_window);
+        watched.window_limited |= point.cwnd > point.receive_window;
+        if !watched.over {
+            notes.take_acked(of.connection, Acked::of(point));
+        }
+    }
+
+    pub(crate) fn on_transfer(
+        &self,
+        of: &TracedSender,
+        report: &TransferReport,
+        notes: &mut impl TakesNotes,
+    ) {
+        notes.take(of.connection, FindingsNote::Transfer(of.client.ip, Box::new(*report)));
+    }
+}

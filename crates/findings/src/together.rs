@@ -1,0 +1,115 @@
+//! What connections have in common: where the time went by client and time of day, what a warm start could gain,
+//! which connections of a host are open and lose together. It is told in the order of the capture.
+
+use crate::follow::{Closing, Following};
+use crate::network::RequestWatch;
+use crate::notes::{Acked, FindingsNote, SentTo, TakesNotes};
+use crate::parallel::{Epoch, EpochTally, LossEpoch, ParallelFindings, ThroughputTally};
+use crate::time::TimeTally;
+use crate::warm::WarmTally;
+use std::net::IpAddr;
+use trace::TransferReport;
+use units::Instant;
+
+/// Hosts, networks, requests and transfers of all connections. Its memory is bounded: by the connections that the
+/// engine follows, and by limits of its own for hosts, networks and requests of the last minutes.
+#[derive(Default)]
+pub struct Together {
+    following: Following,
+    pub(crate) time: TimeTally,
+    pub(crate) warm: WarmTally,
+    throughput: ThroughputTally,
+    epochs: EpochTally,
+    pub(crate) requests: RequestWatch,
+    now: Option<Instant>,
+    /// Loss epochs that are over, if somebody wants each.
+    ended: Option<Vec<LossEpoch>>,
+}
+
+impl Together {
+    /// Keeps each loss epoch until [`Together::take_epochs`].
+    pub(crate) fn with_epochs() -> Self {
+        Self { ended: Some(Vec::new()), ..Self::default() }
+    }
+
+    pub(crate) fn take_epochs(&mut self) -> impl Iterator<Item = LossEpoch> + '_ {
+        self.ended.iter_mut().flat_map(|ended| ended.drain(..))
+    }
+
+    /// Adds up the hosts that are left.
+    pub(crate) fn parallel(&mut self) -> ParallelFindings {
+        for host in std::mem::take(&mut self.following).into_hosts() {
+            self.throughput.add(&host.period);
+        }
+        ParallelFindings { throughput: self.throughput.findings(), epochs: self.epochs.findings() }
+    }
+
+    #[inline]
+    fn end_epoch(&mut self, epoch: Option<Box<Epoch>>, now: Instant) {
+        if let Some(epoch) = epoch {
+            self.epochs.add(&epoch);
+            if let Some(ended) = &mut self.ended {
+                ended.extend(epoch.ended(now));
+            }
+        }
+    }
+
+    fn close(&mut self, connection: u64, at: Instant) {
+        let now = self.pass(at);
+        let Closing { epoch, dropped } = self.following.close(connection, now);
+        self.end_epoch(epoch, now);
+        if let Some(host) = dropped {
+            self.throughput.add(&host.period);
+        }
+    }
+
+    fn on_transfer(&mut self, connection: u64, client: IpAddr, report: &TransferReport) {
+        self.time.add(client, report);
+        let followed = self.following.at(connection);
+        if let Some(known) = followed.and_then(|followed| followed.foreknown.take()) {
+            self.warm.add(&known, report);
+        }
+    }
+
+    fn pass(&mut self, at: Instant) -> Instant {
+        let now = self.now.map_or(at, |now| now.max(at));
+        *self.now.insert(now)
+    }
+}
+
+impl TakesNotes for Together {
+    #[inline]
+    fn take_sent(&mut self, connection: u64, sent: SentTo) {
+        self.following.on_sent(connection, &sent);
+    }
+
+    #[inline]
+    fn take_acked(&mut self, connection: u64, ack: Acked) {
+        let epoch = self.following.on_ack(connection, &ack);
+        self.end_epoch(epoch, ack.last.at);
+    }
+
+    fn take(&mut self, connection: u64, note: FindingsNote) {
+        match note {
+            FindingsNote::Sent(sent) => self.take_sent(connection, sent),
+            FindingsNote::Acked(ack) => self.take_acked(connection, ack),
+            FindingsNote::Begin(client, at) => {
+                let now = self.pass(at);
+                self.following.begin(connection, client, now);
+            }
+            FindingsNote::Over(at) => self.close(connection, at),
+            FindingsNote::End(at) => {
+                self.close(connection, at);
+                self.following.end(connection);
+            }
+            FindingsNote::Request(client, at) => {
+                let now = self.pass(at);
+                self.requests.on_request(now, client);
+            }
+            FindingsNote::Loss(client, at, start) => {
+                self.following.on_loss((connection, client), at, start);
+            }
+            FindingsNote::Transfer(client, report) => self.on_transfer(connection, client, &report),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Sinks that work in two places: a part of them beside each shard, on its thread, and the rest on the calling one.
+//!
+//! What concerns one connection alone is best found by the part. What several have in common the part notes, and the
+//! rest is told in the order of the segments that showed it.
+
+use super::SHARDS;
+use crate::kinds::Retransmission;
+use crate::servers::OnlyServers;
+use crate::sink::{SentData, TraceSink, TracedSender};
+use crate::snapshot::SenderSnapshot;
+use crate::summary::ConnectionTrace;
+use crate::transfer::TransferReport;
+use rustc_hash::FxHashMap;
+use units::{Duration, Instant};
+
+/// A sink that can have a part of its work done beside each shard of a [`ShardedTraceEngine`](crate::ShardedTraceEngine).
+///
+/// Alone on one thread the engine tells the whole sink. On several threads it tells a part beside each shard, hands
+/// [`ShardedSink::on_note`] what parts note, and gives the parts back at the end. Both have to find the same.
+pub trait ShardedSink {
+    /// Who is told everything if there is one thread.
+    type Whole: TraceSink;
+    /// The part beside a shard.
+    type Part: SinkPart;
+
+    /// Who is told everything if there is one thread.
+    fn whole(&mut self) -> &mut Self::Whole;
+
+    /// A part for one shard, which knows nothing yet.
+    fn part(&self) -> Self::Part;
+
+    /// What a part has noted of a connection.
+    fn on_note(&mut self, of: &NotedConnection<'_>, note: <Self::Part as SinkPart>::Note);
+
+    /// A shard is at its end; parts come in the order of shards.
+    fn join(&mut self, part: Self::Part);
+}
+
+/// The part of a [`ShardedSink`] beside one shard. Connections have the numbers that their shard gives them.
+pub trait SinkPart: TraceSink + Send + 'static {
+    /// What it notes for the rest.
+    type Note: Send + 'static;
+
+    /// What it has noted since this was emptied last. The engine empties it.
+    fn notes(&mut self) -> &mut Notes<Self::Note>;
+}
+
+/// Which connection a note is about.
+#[derive(Clone, Copy, Debug)]
+pub struct NotedConnection<'a> {
+    numbers: &'a FxHashMap<u64, u64>,
+    shard: usize,
+    of_shard: u64,
+}
+
+impl<'a> NotedConnection<'a> {
+    pub(super) const fn new(numbers: &'a FxHashMap<u64, u64>, shard: usize, of_shard: u64) -> Self {
+        Self { numbers, shard, of_shard }
+    }
+
+    /// A number that no other connection has. It says nothing else, and costs nothing.
+    #[inline]
+    pub const fn key(&self) -> u64 {
+        self.of_shard * SHARDS as u64 + self.shard as u64
+    }
+
+    /// Its number among all, in the order of first packets: what [`TracedSender::connection`](crate::TracedSender) is
+    /// where one thread does everything.
+    pub fn number(&self) -> u64 {
+        self.numbers.get(&self.of_shard).copied().unwrap_or(self.of_shard)
+    }
+}
+
+/// Notes of a part, in their order, each about a connection.
+#[derive(Debug)]
+pub struct Notes<N> {
+    at: u32,
+    kept: Vec<Noted<N>>,
+}
+
+impl<N> Default for Notes<N> {
+    fn default() -> Self {
+        Self { at: 0, kept: Vec::new() }
+    }
+}
+
+impl<N> Notes<N> {
+    /// Notes something about a connection.
+    #[inline]
+    pub fn push(&mut self, connection: u64, note: N) {
+        self.kept.push(Noted { place: self.at, connection, entry: Entry::Note(note) });
+    }
+
+    /// Moves all notes behind those of others, which may be of another kind.
+    #[inline]
+    pub fn move_to<M: From<N>>(&mut self, others: &mut Notes<M>) {
+        for Noted { connection, entry, .. } in self.kept.drain(..) {
+            if let Entry::Note(note) = entry {
+                others.push(connection, note.into());
+            }
+        }
+    }
+
+    /// A connection has its first packet, or is told of no more.
+    pub(super) fn mark(&mut self, connection: u64, begins: bool) {
+        let entry = if begins { Entry::Begin } else { Entry::End };
+        self.kept.push(Noted { place: self.at, connection, entry });
+    }
+
+    /// What comes now belongs to the segment at this place.
+    pub(super) const fn set_place(&mut self, place: u32) {
+        self.at = place;
+    }
+
+    /// Takes what was noted; goes on in the room of `instead`.
+    pub(super) const fn exchange(&mut self, instead: Vec<Noted<N>>) -> Vec<Noted<N>> {
+        std::mem::replace(&mut self.kept, instead)
+    }
+}
+
+/// Something about a connection, with the place of the segment that showed it in its round.
+#[derive(Debug)]
+pub(super) struct Noted<N> {
+    pub(super) place: u32,
+    pub(super) connection: u64,
+    pub(super) entry: Entry<N>,
+}
+
+/// What was noted.
+#[derive(Debug)]
+pub(super) enum Entry<N> {
+    Begin,
+    End,
+    Note(N),
+}
+
+/// Tells a part, and marks where connections begin and end, so that they get their numbers among all.
+pub(super) struct Marking<P>(pub(super) P);
+
+impl<P: SinkPart> TraceSink for Marking<P> {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
+        self.0.on_connection(summary);
+        self.0.notes().mark(summary.connection, false);
+    }
+
+    fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
+        self.0.notes().mark(sender.connection, true);
+        self.0.on_begin(sender, at);
+    }
+
+    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
+        self.0.on_over(sender, at);
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.0.wants_packets()
+    }
+
+    fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
+        self.0.on_request(sender, at, bytes);
+    }
+
+    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
+        self.0.on_sent(sender, sent);
+    }
+
+    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
+        self.0.on_retransmission(sender, again);
+    }
+
+    fn wants_round_trips(&self) -> bool {
+        self.0.wants_round_trips()
+    }
+
+    fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
+        self.0.on_round_trip(sender, at, rtt);
+    }
+
+    fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
+        self.0.on_transfer(sender, report);
+    }
+
+    fn wants_windows(&self) -> bool {
+        self.0.wants_windows()
+    }
+
+    fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
+        self.0.on_window(sender, point);
+    }
+}
+
+impl<S: ShardedSink + TraceSink> ShardedSink for OnlyServers<S> {
+    type Whole = Self;
+    type Part = OnlyServers<S::Part>;
+
+    fn whole(&mut self) -> &mut Self {
+        self
+    }
+
+    fn part(&self) -> Self::Part {
+        self.around(self.inner.part())
+    }
+
+    fn on_note(&mut self, of: &NotedConnection<'_>, note: <Self::Part as SinkPart>::Note) {
+        self.inner.on_note(of, note);
+    }
+
+    fn join(&mut self, part: Self::Part) {
+        self.left_out += part.left_out;
+        self.inner.join(part.inner);
+    }
+}
+
+impl<P: SinkPart> SinkPart for OnlyServers<P> {
+    type Note = P::Note;
+
+    fn notes(&mut self) -> &mut Notes<P::Note> {
+        self.inner.notes()
+    }
+}
