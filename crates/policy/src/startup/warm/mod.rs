@@ -20,7 +20,7 @@ mod together;
 mod wide;
 
 pub use member::{MEMBER, MemberStart};
-pub use options::{COLD, ColdOpening, SIZE, TOGETHER, WarmOptions};
+pub use options::{ColdOpening, SIZE, TOGETHER, WarmOptions};
 
 use super::attended::{Attendance, Attended, Situation};
 use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
@@ -34,7 +34,7 @@ use arith::measure::{TrainAck, TrainMeasure};
 use beside_stock::BesideStock;
 use flight::FirstFlight;
 use loss::Fall;
-use options::{CAP, EPOCHS, HALF_LIFE, MAX_AGE};
+use options::{CAP, COLD, EPOCHS, HALF_LIFE, MAX_AGE};
 use pacing::SocketPacing;
 use search::Search;
 use together::SharedPace;

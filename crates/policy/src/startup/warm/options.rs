@@ -48,8 +48,7 @@ pub(super) static HALF_LIFE: Parameter<u32> = Parameter::text(
     "warm: half of a remembered window is believed after so many round trips (--half-life of the agent)",
 );
 
-/// How a cold start begins.
-pub static COLD: Parameter<ColdOpening> = Parameter::choice(
+pub(super) static COLD: Parameter<ColdOpening> = Parameter::choice(
     "warm_cold",
     &[("paced", ColdOpening::Paced), ("wide", ColdOpening::Wide), ("stock", ColdOpening::Stock)],
     "paced",
