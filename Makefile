@@ -193,6 +193,12 @@ measure-gateway:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture gateway::measured
 
+# The same for four servers in namespaces of their own, path by path, beside the simulation of the same race, with the bounds that it has to keep:
+# the table of docs/validation/site-gain.md. Needs root, and half an hour of real time.
+.PHONY: measure-site
+measure-site: build agent
+	tools/site-gain --headstart $(TARGET)/release/headstart
+
 # What gateways cost that fail: killed a hundred times, cut off, far away, late; each beside an agent that has none. Needs root, and
 # ten minutes of real time; the short one is in `make test`.
 .PHONY: test-gateway-harm

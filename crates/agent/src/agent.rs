@@ -286,8 +286,8 @@ fn keeper_of(config: &AgentConfig, follows: bool) -> Option<Result<Keeper, Strin
 
 /// `paths`: the memory, for what others know.
 fn join(config: &AgentConfig, paths: MapHandle) -> Option<Result<Site, String>> {
-    let max_age_ns = config.load.settings.max_age_ns;
-    config.site.clone().map(|gateways| Site::join(gateways, paths, max_age_ns))
+    let settings = &config.load.settings;
+    config.site.clone().map(|gateways| Site::join(gateways, paths, settings))
 }
 
 fn announce(config: &AgentConfig) {

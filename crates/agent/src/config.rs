@@ -1,6 +1,7 @@
 //! What an agent is to do, complete and checked: [`AgentOptions`] with defaults, as the programs take it. On a reload a
 //! second one is made, and [`AgentConfig::fixed_differences`] says what of it has to wait for a restart.
 
+use crate::addresses::own_addresses;
 use crate::canary::HarmLimit;
 use crate::contract::{ConnectionSettings, PortKey, StoppedParts};
 use crate::load::{LoadOptions, Wanted, cgroup_root};
@@ -131,6 +132,7 @@ fn site(options: &AgentOptions) -> Result<Option<ClientConfig>, String> {
         key: file("gateway-key", &options.gateway_key)?,
         collector: Collector::Agent,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        addresses: own_addresses(),
     }))
 }
 

@@ -9,6 +9,7 @@
 //! whether it can be had, by [`facts`] of the kernel, of which [`assumed`] lists what the agent needs; [`contract`] is what both sides share, byte by
 //! byte. Nothing is pinned: what was loaded is gone with the process and the last connection that used it.
 
+mod addresses;
 pub mod agent;
 pub mod assumed;
 mod attached;

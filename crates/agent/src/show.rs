@@ -80,6 +80,9 @@ fn gateway(status: &ClientStatus) -> String {
             line += &format!(", {count} {what}");
         }
     }
+    if status.arrivals > 0 {
+        line += &format!("; told of {} visitors as their SYNs came", status.arrivals);
+    }
     line
 }
 

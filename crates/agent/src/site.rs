@@ -4,7 +4,7 @@
 //! Nothing in the kernel waits for any of this.
 
 use crate::clock::{monotonic_ns, since};
-use crate::contract::{ConnectionSummary, LearntPath, PathInquiry, PrefixKey};
+use crate::contract::{ConnectionSettings, ConnectionSummary, LearntPath, PathInquiry, PrefixKey};
 use crate::lock::lock;
 use crate::log::{Level, say};
 use crate::paths;
@@ -132,22 +132,23 @@ impl Quarantine {
 }
 
 impl Site {
-    /// Begins to ask and to report. `paths`: the memory. `max_age_ns`: how long it believes anything.
+    /// Begins to ask and to report. `paths`: the memory. `settings`: how the programs remember.
     ///
     /// # Errors
     /// If certificates cannot be read.
     pub(crate) fn join(
         config: ClientConfig,
         paths: MapHandle,
-        max_age_ns: u64,
+        settings: &ConnectionSettings,
     ) -> Result<Self, String> {
+        let max_age_ns = settings.max_age_ns;
         let known = Arc::new(Known {
             quarantine: Mutex::new(Quarantine { lasts: max_age_ns, since: HashMap::new() }),
             asked: Mutex::default(),
             segments: Mutex::default(),
             forgets: Mutex::default(),
         });
-        let hearer = Hearer { paths, known: Arc::clone(&known) };
+        let hearer = Hearer { paths, known: Arc::clone(&known), own: OwnPaths::of(settings) };
         let client = SiteClient::start(config, move |event| hearer.hear(event));
         let client = client.map_err(|why| format!("gateway: {why}"))?;
         Ok(Self { client, known })
@@ -187,6 +188,29 @@ struct Hearer {
     /// The memory.
     paths: MapHandle,
     known: Arc<Known>,
+    own: OwnPaths,
+}
+
+/// How the paths of this host's own connections are known to the programs.
+#[derive(Clone, Copy, Debug)]
+struct OwnPaths {
+    namespace: u32,
+    /// Of IPv4 and IPv6.
+    bits: (u8, u8),
+}
+
+impl OwnPaths {
+    fn of(settings: &ConnectionSettings) -> Self {
+        let namespace = if settings.shares_namespaces { 0 } else { paths::own_namespace() };
+        Self { namespace, bits: (settings.v4_bits, settings.v6_bits) }
+    }
+
+    /// The path to a network; `None` if that is more than one path.
+    fn to(self, network: IpNet) -> Option<PrefixKey> {
+        let bits = if network.addr().is_ipv4() { self.bits.0 } else { self.bits.1 };
+        let prefix = IpNet::new(network.addr(), bits).ok()?.trunc();
+        (network.prefix_len() >= bits).then_some(PrefixKey { namespace: self.namespace, prefix })
+    }
 }
 
 impl Hearer {
@@ -207,6 +231,14 @@ impl Hearer {
                 let paths = network.map(|network| lock(&self.known.asked).of(&network));
                 for path in paths.unwrap_or_default() {
                     self.learn(path, &estimate, now);
+                }
+            }
+            // Unlike the above it is of use at once: the visitor's handshake is under way.
+            SiteEvent::Arriving(estimate) => {
+                if let Some(network) = estimate.network.and_then(|network| network.to_net()) {
+                    let mut paths = lock(&self.known.asked).of(&network);
+                    paths.extend(self.own.to(network).filter(|own| !paths.contains(own)));
+                    paths.into_iter().for_each(|path| self.learn(path, &estimate, now));
                 }
             }
             SiteEvent::Forget(network) => {
@@ -276,18 +308,12 @@ fn learnt_from(estimate: &Estimate, mss: u32, now: u64) -> Option<LearntPath> {
 
 /// What a connection says of its network; `None`: nothing.
 fn report_of(summary: &ConnectionSummary) -> Option<Report> {
-    let mss = u64::from(summary.mss);
-    // What was in flight: a paced flight is wider than that, and proves the rate with it.
-    let segments = match summary.flight {
-        flight if flight > 0 && !summary.has_measured => flight,
-        // Members of a session know their common window alone.
-        _ => summary.learnt,
-    };
-    let window = u64::from(segments) * mss;
+    let window = u64::from(segments_of(summary)) * u64::from(summary.mss);
     if window == 0 || summary.sent == 0 {
         return None;
     }
-    let bound = match (summary.has_measured, summary.is_warm) {
+    let has_lost = summary.has_measured || has_failed_as_it_opened(summary);
+    let bound = match (has_lost, summary.is_warm) {
         (true, _) => Bound::Loss,
         (false, true) => Bound::OwnStart,
         (false, false) => Bound::Over,
@@ -310,6 +336,36 @@ fn report_of(summary: &ConnectionSummary) -> Option<Report> {
         transfer_bytes: summary.bytes_acked,
         transfer_us: summary.lasted_ns / 1000,
     })
+}
+
+/// What it had in flight, segments, and at most; 0: it does not say.
+fn segments_of(summary: &ConnectionSummary) -> u32 {
+    match summary.flight {
+        // It has left nothing in this host's memory. The others have to know where it failed: as much of the flight as there was
+        // to send.
+        _ if has_failed_as_it_opened(summary) => {
+            summary.first_window.min(summary.sent.saturating_sub(summary.retransmitted))
+        }
+        // What was in flight; and of what it leaves in this host's memory as much as the path holds at the rate that it was seen to
+        // have. A paced flight is wider than both, and proves the rate with it.
+        flight if flight > 0 && !summary.has_measured => {
+            flight.max(summary.learnt.min(carried_of(summary)))
+        }
+        // Members of a session know their common window alone.
+        _ => summary.learnt,
+    }
+}
+
+/// Segments that its path holds without a queue, at the rate that was measured; 0: none was.
+fn carried_of(summary: &ConnectionSummary) -> u32 {
+    let in_a_round = u128::from(summary.rate) * u128::from(summary.min_rtt_us) / 1_000_000;
+    let segments = in_a_round.checked_div(summary.mss.into()).unwrap_or(0);
+    u32::try_from(segments).unwrap_or(u32::MAX)
+}
+
+/// Its first flight of all has met a loss, and nothing has been measured since. Of a later flight nobody knows how wide it was.
+const fn has_failed_as_it_opened(summary: &ConnectionSummary) -> bool {
+    summary.has_fallen_back && !summary.has_measured && summary.restarts == 0
 }
 
 #[cfg(test)]
@@ -355,6 +411,18 @@ mod tests {
         let path = learnt_from(&estimate, 1448, 5_000_000).unwrap();
         assert_eq!((path.srtt_us, path.min_rtt_us, path.rate), (100_000, 80_000, 1_448_000));
         assert_eq!(path.learnt_ns, 2_000_000);
+    }
+
+    #[test]
+    fn a_visitor_who_arrives_comes_from_a_path_of_this_host_or_from_several() {
+        let own = OwnPaths { namespace: 7, bits: (24, 48) };
+        let path =
+            |network: &str| own.to(network.parse().unwrap()).map(|key| key.prefix.to_string());
+        assert_eq!(path("192.0.2.0/24").as_deref(), Some("192.0.2.0/24"));
+        assert_eq!(path("192.0.2.128/25").as_deref(), Some("192.0.2.0/24"));
+        assert_eq!(path("2001:db8:1::/48").as_deref(), Some("2001:db8:1::/48"));
+        assert_eq!(path("192.0.0.0/16"), None);
+        assert_eq!(own.to("192.0.2.0/24".parse().unwrap()).unwrap().namespace, 7);
     }
 
     #[test]
@@ -410,6 +478,22 @@ mod tests {
         assert_eq!(bound(measured), Some((25_000, Bound::Loss)));
         // Nothing has arrived together since it lost something, and it has left nothing.
         assert_eq!(bound(ConnectionSummary { retransmitted: 1, ..summary() }), None);
+        // 1 MB/s over 80 ms are 80 segments of 1000 bytes; 300 kB/s are 24.
+        let fast = ConnectionSummary { rate: 1_000_000, ..cold };
+        assert_eq!(bound(fast), Some((25_000, Bound::Over)));
+        let slower = ConnectionSummary { rate: 300_000, ..cold };
+        assert_eq!(bound(slower), Some((24_000, Bound::Over)));
+        // A flight of 197 was proposed and there were 139 segments to send, of which 21 went again.
+        let failed = ConnectionSummary {
+            is_warm: true,
+            has_fallen_back: true,
+            first_window: 197,
+            sent: 160,
+            retransmitted: 21,
+            ..summary()
+        };
+        assert_eq!(bound(failed), Some((139_000, Bound::Loss)));
+        assert_eq!(bound(ConnectionSummary { restarts: 1, ..failed }), None);
         let member = ConnectionSummary { learnt: 25, ..summary() };
         assert_eq!(bound(member), Some((25_000, Bound::Over)));
         assert_eq!(bound(ConnectionSummary { sent: 0, bytes_acked: 0, ..summary() }), None);

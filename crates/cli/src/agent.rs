@@ -63,7 +63,12 @@ pub(crate) fn program() -> Result<Agent, String> {
         _ => env::split_paths(&path).map(|folder| folder.join(&program)).collect(),
     };
     let found = candidates().flat_map(of_name).find_map(|program| Agent::at(&program).ok());
-    found.ok_or_else(missing)
+    let agent = found.ok_or_else(missing)?;
+    // Gateways of sites are this program.
+    Ok(match env::current_exe() {
+        Ok(own) => agent.with_gateway(own),
+        Err(_) => agent,
+    })
 }
 
 /// Beside this program, then wherever the shell would look.

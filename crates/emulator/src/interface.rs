@@ -24,11 +24,16 @@ const PREFIX_V6: u8 = 64;
 const PAIRS: u32 = 1 << 15;
 
 impl Addresses {
+    /// Both of them.
+    pub const fn both(&self) -> [IpAddr; 2] {
+        [IpAddr::V4(self.v4), IpAddr::V6(self.v6)]
+    }
+
     /// The addresses of the pair's other end: ends are 1 and 2 of their networks.
-    fn other_end(&self) -> [IpAddr; 2] {
+    const fn other_end(&self) -> Self {
         let v4 = Ipv4Addr::from_bits(self.v4.to_bits() ^ 3);
         let v6 = Ipv6Addr::from_bits(self.v6.to_bits() ^ 3);
-        [IpAddr::V4(v4), IpAddr::V6(v6)]
+        Self { v4, v6 }
     }
 
     /// Both ends of pair `n`, the client's first, from the networks that are set aside for
@@ -50,6 +55,7 @@ pub struct InterfaceConfig {
     /// Without, those of the host's end of the pair with the device's number.
     addresses: Option<Addresses>,
     default_route: bool,
+    peer: Option<Addresses>,
     initial_window: Option<u32>,
     mtu: u16,
     name: Option<String>,
@@ -67,6 +73,7 @@ impl InterfaceConfig {
         Self {
             addresses: Some(addresses),
             default_route: false,
+            peer: None,
             initial_window: None,
             mtu: 1500,
             name: None,
@@ -77,13 +84,26 @@ impl InterfaceConfig {
     /// free, and the device gets the addresses of the pair of that number.
     pub fn numbered(name: &str) -> Self {
         let name = Some(name.to_owned());
-        Self { addresses: None, default_route: false, initial_window: None, mtu: 1500, name }
+        Self {
+            addresses: None,
+            default_route: false,
+            peer: None,
+            initial_window: None,
+            mtu: 1500,
+            name,
+        }
     }
 
     /// The same, and the way for everything that goes nowhere else.
     #[must_use]
     pub fn with_default_route(self) -> Self {
         Self { default_route: true, ..self }
+    }
+
+    /// The same, with a route to the end of another pair, which then is the other end of this one.
+    #[must_use]
+    pub fn towards(self, peer: Addresses) -> Self {
+        Self { peer: Some(peer), ..self }
     }
 
     /// The same, with a route to the other end by which TCP connections begin with a window of so many
@@ -176,8 +196,10 @@ fn open_here(config: &InterfaceConfig, namespace: &Namespace) -> io::Result<Inte
     let chosen = config.addresses.unwrap_or_else(|| Addresses::numbered(number_in(&name))[1]);
     let Addresses { v4, v6 } = chosen;
     let addresses = [(IpAddr::V4(v4), PREFIX_V4), (IpAddr::V6(v6), PREFIX_V6)];
-    let windows = config.initial_window.map(|segments| (chosen.other_end(), segments));
-    let routes = Routes { way_out: config.default_route, windows };
+    let peer = config.peer.unwrap_or_else(|| chosen.other_end());
+    let has_route = config.peer.is_some() || config.initial_window.is_some();
+    let peer = has_route.then(|| (peer.both(), config.initial_window));
+    let routes = Routes { way_out: config.default_route, peer };
     netlink::set_up(if_nametoindex(name.as_str())?, &addresses, &routes)
         .map_err(|error| Privilege::explain(error, "setting up a device"))?;
     let port = Port::new(device)?;

@@ -19,8 +19,8 @@ pub(crate) fn raise_loopback() -> io::Result<()> {
 pub(crate) struct Routes {
     /// Everything that goes nowhere else.
     pub(crate) way_out: bool,
-    /// Destinations, and the window in segments that connections to them begin with.
-    pub(crate) windows: Option<([IpAddr; 2], u32)>,
+    /// Destinations, and the window in segments that connections to them begin with, if not the kernel's.
+    pub(crate) peer: Option<([IpAddr; 2], Option<u32>)>,
 }
 
 /// Gives a device its addresses with their prefix lengths, brings it up, and adds its routes.
@@ -34,9 +34,9 @@ pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], routes: &Routes) ->
             request.execute().await?;
         }
         raise(&handle, index).await?;
-        if let Some((destinations, segments)) = routes.windows {
+        if let Some((destinations, window)) = routes.peer {
             for destination in destinations {
-                begin_with(&handle, (index, destination), segments).await?;
+                lead_to(&handle, (index, destination), window).await?;
             }
         }
         if routes.way_out {
@@ -49,11 +49,11 @@ pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], routes: &Routes) ->
     })
 }
 
-/// Connections to the destination begin with a window of so many segments (`ip route … initcwnd`).
-async fn begin_with(
+/// The way to a destination, on which connections begin with a window of so many segments (`ip route … initcwnd`).
+async fn lead_to(
     handle: &Handle,
     (index, destination): (u32, IpAddr),
-    segments: u32,
+    window: Option<u32>,
 ) -> Result<(), rtnetlink::Error> {
     let mut route = match destination {
         IpAddr::V4(host) => RouteMessageBuilder::<Ipv4Addr>::new()
@@ -65,7 +65,9 @@ async fn begin_with(
             .output_interface(index)
             .build(),
     };
-    route.attributes.push(RouteAttribute::Metrics(vec![RouteMetric::InitCwnd(segments)]));
+    if let Some(segments) = window {
+        route.attributes.push(RouteAttribute::Metrics(vec![RouteMetric::InitCwnd(segments)]));
+    }
     handle.route().add(route).execute().await
 }
 

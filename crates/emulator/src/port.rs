@@ -1,16 +1,34 @@
-//! Where packets enter and leave an emulation.
+//! Where packets enter and leave an emulation: one place, or several hosts behind one end of a path.
 
+use etherparse::{LaxNetSlice, LaxSlicedPacket};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A descriptor that gives one IP packet for each read and takes one for each write: a TUN device
-/// without packet information, or one end of a [`port_pair`]. Cheap to clone.
+/// without packet information, or one end of a [`port_pair`]. Or [several](Self::of_several) of these. Cheap to clone.
 #[derive(Clone)]
-pub struct Port(Arc<dyn AsFd + Send + Sync>);
+pub struct Port(Arc<Kind>);
+
+enum Kind {
+    One(Box<dyn AsFd + Send + Sync>),
+    Several(Several),
+}
+
+/// The ports of several hosts.
+struct Several {
+    hosts: Vec<(Vec<IpAddr>, Port)>,
+    /// Readable while one of them is.
+    readable: Epoll,
+    /// Which of them is read first the next time.
+    turn: AtomicUsize,
+}
 
 impl Port {
     /// Packets of `descriptor`, which becomes non-blocking.
@@ -20,7 +38,20 @@ impl Port {
     pub fn new(descriptor: impl AsFd + Send + Sync + 'static) -> io::Result<Self> {
         let flags = OFlag::from_bits_retain(fcntl(&descriptor, FcntlArg::F_GETFL)?);
         fcntl(&descriptor, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
-        Ok(Self(Arc::new(descriptor)))
+        Ok(Self(Arc::new(Kind::One(Box::new(descriptor)))))
+    }
+
+    /// Hosts behind one end of a path, each with its addresses: their packets come in turn, and each gets those that are for it.
+    ///
+    /// # Errors
+    /// If there are no more descriptors.
+    pub fn of_several(hosts: Vec<(Vec<IpAddr>, Self)>) -> io::Result<Self> {
+        let readable = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        for (_, port) in &hosts {
+            readable.add(port, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
+        }
+        let several = Several { hosts, readable, turn: AtomicUsize::new(0) };
+        Ok(Self(Arc::new(Kind::Several(several))))
     }
 
     /// The next packet, if there is one; its length.
@@ -28,28 +59,71 @@ impl Port {
     /// # Errors
     /// As read(2); `WouldBlock` if there is none.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        Ok(nix::unistd::read(&self.0, buffer)?)
+        match &*self.0 {
+            Kind::One(descriptor) => Ok(nix::unistd::read(descriptor, buffer)?),
+            Kind::Several(several) => several.read(buffer),
+        }
     }
 
     /// Hands over a packet.
     ///
     /// # Errors
-    /// As write(2); `WouldBlock` if there is no room for it.
+    /// As write(2); `WouldBlock` if there is no room for it, `AddrNotAvailable` if it is for no host here.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
-        nix::unistd::write(&self.0, packet)?;
-        Ok(())
+        match &*self.0 {
+            Kind::One(descriptor) => {
+                nix::unistd::write(descriptor, packet)?;
+                Ok(())
+            }
+            Kind::Several(several) => several.write(packet),
+        }
+    }
+}
+
+impl Several {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let first = self.turn.load(Ordering::Relaxed);
+        for n in 0..self.hosts.len() {
+            let host = (first + n) % self.hosts.len();
+            match self.hosts[host].1.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => {
+                    self.turn.store(host + 1, Ordering::Relaxed);
+                    return read;
+                }
+            }
+        }
+        Err(ErrorKind::WouldBlock.into())
+    }
+
+    fn write(&self, packet: &[u8]) -> io::Result<()> {
+        let to = destination(packet);
+        let host = self.hosts.iter().find(|(own, _)| to.is_some_and(|to| own.contains(&to)));
+        host.ok_or(ErrorKind::AddrNotAvailable)?.1.write(packet)
+    }
+}
+
+/// Whom an IP packet is for; `None` if it is none.
+fn destination(packet: &[u8]) -> Option<IpAddr> {
+    match LaxSlicedPacket::from_ip(packet).ok()?.net? {
+        LaxNetSlice::Ipv4(ip) => Some(ip.header().destination_addr().into()),
+        LaxNetSlice::Ipv6(ip) => Some(ip.header().destination_addr().into()),
+        LaxNetSlice::Arp(_) => None,
     }
 }
 
 impl AsFd for Port {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        match &*self.0 {
+            Kind::One(descriptor) => descriptor.as_fd(),
+            Kind::Several(several) => several.readable.0.as_fd(),
+        }
     }
 }
 
 impl fmt::Debug for Port {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Port({:?})", self.0.as_fd())
+        write!(f, "Port({:?})", self.as_fd())
     }
 }
 

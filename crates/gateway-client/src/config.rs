@@ -1,6 +1,7 @@
 //! Which gateways there are, and who we are to them.
 
 use gateway_proto::v1::Collector;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// What a client has to know. Files are read anew at each connection: a renewed certificate counts from the next one on.
@@ -18,6 +19,8 @@ pub struct ClientConfig {
     pub collector: Collector,
     /// Of the program that reports.
     pub version: String,
+    /// Addresses at which this host serves: gateways that see packets tell it of visitors who come there.
+    pub addresses: Vec<IpAddr>,
 }
 
 impl ClientConfig {

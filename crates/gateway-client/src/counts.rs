@@ -19,6 +19,9 @@ pub struct ClientStatus {
     pub late: u64,
     /// Not answered, or answered that nothing is known.
     pub none: u64,
+    /// Visitors of whom a gateway has told unasked, as their SYNs came.
+    #[serde(default)]
+    pub arrivals: u64,
     /// Reports that a gateway has taken.
     pub reports_taken: u64,
     /// Reports that a gateway has refused.
@@ -34,6 +37,7 @@ pub(crate) struct Counts {
     pub(crate) in_time: Count,
     pub(crate) late: Count,
     pub(crate) none: Count,
+    pub(crate) arrivals: Count,
     pub(crate) reports_taken: Count,
     pub(crate) reports_refused: Count,
     pub(crate) reports_dropped: Count,
@@ -80,6 +84,7 @@ impl Counts {
             in_time: self.in_time.get(),
             late: self.late.get(),
             none: self.none.get(),
+            arrivals: self.arrivals.get(),
             reports_taken: self.reports_taken.get(),
             reports_refused: self.reports_refused.get(),
             reports_dropped: self.reports_dropped.get(),

@@ -19,8 +19,10 @@ pub struct SiteQuestion<T> {
 pub enum SiteEvent<T> {
     /// The answer to a question.
     Answered(SiteQuestion<T>, Estimate),
-    /// An estimate has changed, or a visitor is about to come.
+    /// An estimate has changed.
     Told(Estimate),
+    /// A visitor of this network opens a connection to this host.
+    Arriving(Estimate),
     /// Nothing that was learnt of this network may be used any more.
     Forget(Network),
     /// A gateway answers from now on.

@@ -11,6 +11,7 @@ use gateway_proto::v1::update::What;
 use gateway_proto::v1::{
     Answer, HostStatus, Network, Query, ReportAck, ReportBatch, SubscribeRequest, Update, answer,
 };
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{self, Receiver, Sender};
@@ -30,6 +31,9 @@ const SLOW: Duration = Duration::from_millis(750);
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 /// Questions and batches that a gateway has not read yet.
 const UNREAD: usize = 256;
+
+/// Addresses that a gateway lets a subscriber name.
+const MOST_ADDRESSES: usize = 256;
 
 /// Whom answers are told.
 pub(crate) type Hearer<T> = Box<dyn FnMut(SiteEvent<T>) -> bool + Send>;
@@ -127,7 +131,9 @@ impl<T> Speaker<T> {
         let config = self.config.clone();
         let connecting = async {
             let channel = connect(&config, gateway).await?;
-            open(channel).await.map_err(|error| format!("{gateway}: {}", causes(&error)))
+            open(channel, &config.addresses)
+                .await
+                .map_err(|error| format!("{gateway}: {}", causes(&error)))
         };
         tokio::pin!(connecting);
         loop {
@@ -223,6 +229,10 @@ impl<T> Speaker<T> {
     fn updated(&mut self, update: Update) {
         match update.what {
             Some(What::Estimate(estimate)) => _ = (self.hear)(SiteEvent::Told(estimate)),
+            Some(What::Arrival(estimate)) => {
+                self.counts.arrivals.add(1);
+                _ = (self.hear)(SiteEvent::Arriving(estimate));
+            }
             Some(What::Forget(network)) => _ = (self.hear)(SiteEvent::Forget(network)),
             Some(What::KeepAlive(_) | What::Dropped(_)) | None => {}
         }
@@ -288,13 +298,19 @@ fn pause_after(rounds: usize) -> Duration {
     longest.mul_f64(0.5 + f64::from(chance) / f64::from(u32::MAX))
 }
 
-async fn open(channel: Channel) -> Result<Streams, tonic::Status> {
+async fn open(channel: Channel, serves_at: &[IpAddr]) -> Result<Streams, tonic::Status> {
     let mut client = GatewayClient::new(channel);
     let (queries, asked) = mpsc::channel(UNREAD);
     let (batches, sent) = mpsc::channel(UNREAD);
     let answers = client.ask_stream(ReceiverStream::new(asked)).await?.into_inner();
     let acks = client.report(ReceiverStream::new(sent)).await?.into_inner();
-    let updates = client.subscribe(SubscribeRequest::default()).await?.into_inner();
+    let bytes = |address: &IpAddr| match address {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
+    };
+    let addresses = serves_at.iter().take(MOST_ADDRESSES).map(bytes).collect();
+    let wanted = SubscribeRequest { addresses, ..SubscribeRequest::default() };
+    let updates = client.subscribe(wanted).await?.into_inner();
     Ok(Streams { queries, batches, answers, acks, updates })
 }
 

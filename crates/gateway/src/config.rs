@@ -1,6 +1,7 @@
 //! What a gateway is to do, complete and checked: [`GatewayOptions`] with defaults. A second one is made on a reload, and
 //! [`DaemonConfig::fixed_differences`] says what of it has to wait for a restart.
 
+use crate::capture_config::CaptureConfig;
 use crate::options::{CollectorName, GatewayLogLevel, GatewayOptions};
 use crate::permission::Permissions;
 use crate::pki::TlsFiles;
@@ -36,6 +37,8 @@ pub struct DaemonConfig {
     pub max_networks: usize,
     /// Connections at a time.
     pub max_connections: usize,
+    /// What it looks at itself.
+    pub capture: Option<CaptureConfig>,
     /// How much is said.
     pub log: GatewayLogLevel,
     /// What changes without a restart.
@@ -113,6 +116,10 @@ impl DaemonConfig {
             Some(named) => Some(folder.join(named)),
             None => Some(service.unwrap_or(folder).join("gateway.redb")),
         };
+        let rules = Rules::new(options)?;
+        let tenants: Vec<&str> = rules.permissions.tenants().collect();
+        let of_capture = |capture| CaptureConfig::new(capture, folder, &tenants);
+        let capture = options.capture.as_ref().map(of_capture).transpose()?;
         Ok(Self {
             listen: options.listen.unwrap_or((Ipv4Addr::LOCALHOST, GRPC_PORT).into()),
             http: http(options)?,
@@ -132,8 +139,9 @@ impl DaemonConfig {
                 4096,
                 (1, 1 << 20),
             )?,
+            capture,
             log: options.log.unwrap_or_default(),
-            rules: Rules::new(options)?,
+            rules,
         })
     }
 
@@ -147,6 +155,7 @@ impl DaemonConfig {
             ("redis", self.redis != new.redis),
             ("max-networks", self.max_networks != new.max_networks),
             ("max-connections", self.max_connections != new.max_connections),
+            ("capture", self.capture != new.capture),
         ];
         differ.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()
     }

@@ -147,6 +147,14 @@ pub struct Counts {
     pub shared: Tick,
     /// Records of other gateways that said something new.
     pub merged: Tick,
+    /// Segments that the gateway has seen itself.
+    pub seen_segments: Tick,
+    /// Packets that the kernel has dropped before they were seen.
+    pub seen_lost: Tick,
+    /// What was found in them and there was no room for.
+    pub seen_dropped: Tick,
+    /// Visitors whose servers were told of them as their SYNs came.
+    pub arrivals: Tick,
     /// Snapshots written, and those that failed.
     pub snapshots: Tick,
     /// Snapshots that could not be written.

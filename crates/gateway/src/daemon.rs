@@ -5,6 +5,7 @@ use crate::http;
 use crate::listen;
 use crate::log::{LogPriority, say, set_log_level};
 use crate::pki::{Identity, server_config};
+use crate::seen::OpenCapture;
 use crate::service::GatewayService;
 use crate::shared::SharedStore;
 use crate::site::GatewaySite;
@@ -48,6 +49,7 @@ pub struct Daemon {
     tls: Arc<ArcSwap<ServerConfig>>,
     snapshot: Option<Arc<SnapshotFile>>,
     shared: Option<Arc<SharedStore>>,
+    capture: Option<OpenCapture>,
     grpc: TcpListener,
     http: TcpListener,
 }
@@ -90,7 +92,8 @@ impl Daemon {
         }
         let grpc = bind("listen", config.listen).await?;
         let http = bind("http", config.http).await?;
-        Ok(Self { file: file.to_owned(), config, site, tls, snapshot, shared, grpc, http })
+        let capture = config.capture.as_ref().map(OpenCapture::open).transpose()?;
+        Ok(Self { file: file.to_owned(), config, site, tls, snapshot, shared, capture, grpc, http })
     }
 
     /// Where agents are heard.
@@ -165,6 +168,9 @@ impl Daemon {
             self.config.save_every,
         ));
         let sharing = self.shared.map(|store| tokio::spawn(store.run(Arc::clone(&self.site))));
+        let begin = |capture: OpenCapture| capture.run(&self.site);
+        let capture = self.capture.map(begin).transpose();
+        let capture = capture.map_err(|error| format!("capture: no thread for it: {error}"))?;
         notify(&[NotifyState::Ready]);
         let mut ended = ended;
         loop {
@@ -180,6 +186,7 @@ impl Daemon {
             }
         }
         self.site.set_ready(false);
+        drop(capture);
         notify(&[NotifyState::Stopping]);
         say(LogPriority::Notice, "draining");
         accepting.abort();

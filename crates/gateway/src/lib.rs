@@ -3,11 +3,13 @@
 //!
 //! Agents and applications report by gRPC ([`service`], protocol in crate `gateway-proto`) over TLS that both sides
 //! certify ([`pki`], [`listen`]). [`site`] and [`tenant`] hold what is known; [`judge`] decides what counts. [`http`]
-//! shows it to people and monitoring, [`snapshot`] keeps it over restarts. [`daemon`] runs all of it.
+//! shows it to people and monitoring, [`seen`] looks at packets, [`snapshot`] keeps it over restarts. [`daemon`] runs all of it.
 //!
 //! Nothing here is waited for by a connection or by the kernel: whoever asks goes on without an answer.
 
+pub mod arrivals;
 pub mod busy;
+pub mod capture_config;
 pub mod clock;
 pub mod codec;
 pub mod config;
@@ -27,6 +29,7 @@ pub mod permission;
 pub mod pki;
 pub mod replay;
 pub mod reporters;
+pub mod seen;
 pub mod service;
 pub mod shared;
 pub mod site;

@@ -7,6 +7,7 @@ use crate::site::GatewaySite;
 use arc_swap::ArcSwap;
 use rustls::{CertificateError, ServerConfig};
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -25,9 +26,14 @@ const HANDSHAKES: usize = 64;
 /// Where accepting failed, as without file descriptors: not again at once.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Whom the certificate of a connection names; an extension of each request.
+/// Whom the certificate of a connection names, and from where it comes; an extension of each request.
 #[derive(Clone, Debug)]
-pub struct PeerIdentity(pub Arc<Identity>);
+pub struct PeerIdentity {
+    /// By its certificate.
+    pub identity: Arc<Identity>,
+    /// Its end's; `None` if that end was gone before it could be asked.
+    pub address: Option<IpAddr>,
+}
 
 /// A connection whose handshake is over.
 #[derive(Debug)]
@@ -134,7 +140,8 @@ impl Connected for ReporterStream {
 
     fn connect_info(&self) -> PeerIdentity {
         let _ = &self.place;
-        PeerIdentity(Arc::clone(&self.identity))
+        let address = self.inner.get_ref().0.peer_addr().ok().map(|peer| peer.ip());
+        PeerIdentity { identity: Arc::clone(&self.identity), address }
     }
 }
 

@@ -55,8 +55,26 @@ pub struct GatewayOptions {
     pub redis_key: Option<PathBuf>,
     /// How much is said: "notice" or "debug" [default: notice].
     pub log: Option<GatewayLogLevel>,
+    /// Packets that the gateway sees itself.
+    pub capture: Option<CaptureOptions>,
     /// Who shares what with whom; at least one.
     pub tenant: Vec<TenantOptions>,
+}
+
+/// What the gateway looks at itself.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct CaptureOptions {
+    /// Interfaces; "any" is all of them. It takes `CAP_NET_RAW`.
+    pub interfaces: Vec<String>,
+    /// In their place a capture file, or a pipe that somebody writes one into.
+    pub file: Option<PathBuf>,
+    /// Ports of the site's servers [80, 443].
+    pub ports: Option<Vec<u16>>,
+    /// Whose servers they are [the only tenant].
+    pub tenant: Option<String>,
+    /// Tell servers of visitors as their SYNs come [true].
+    pub push: Option<bool>,
 }
 
 /// A tenant: hosts that share a memory, which no other tenant sees.

@@ -1,6 +1,7 @@
 //! The gateway's side of the protocol. Each call is of the connection's certificate, which is judged anew with each message.
 //! Streams end when the gateway drains.
 
+use crate::arrivals::{VisitorArrival, addresses_of};
 use crate::listen::PeerIdentity;
 use crate::pki::HolderRole;
 use crate::shared::{BatchName, SharedStore};
@@ -12,6 +13,8 @@ use gateway_proto::v1::{
     ReportBatch, SubscribeRequest, Update, answer, update,
 };
 use ipnet::IpNet;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,6 +22,7 @@ use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
@@ -55,7 +59,8 @@ impl GatewayService {
     fn session<T>(&self, request: &Request<T>) -> Result<ReporterSession, Status> {
         let identity = request.extensions().get::<PeerIdentity>();
         let identity = identity.ok_or_else(|| Status::unauthenticated("no certificate"))?;
-        ReporterSession::begin(Arc::clone(&self.site), Arc::clone(&identity.0)).map_err(refusal)
+        let identity = Arc::clone(&identity.identity);
+        ReporterSession::begin(Arc::clone(&self.site), identity).map_err(refusal)
     }
 
     async fn drained(self) {
@@ -117,11 +122,12 @@ impl Gateway for GatewayService {
         request: Request<SubscribeRequest>,
     ) -> Result<Response<Self::SubscribeStream>, Status> {
         let session = self.session(&request)?;
-        let wanted = Wanted::new(request.get_ref())?;
+        let from = request.extensions().get::<PeerIdentity>().and_then(|peer| peer.address);
+        let wanted = Wanted::new(request.get_ref(), from)?;
         let (updates, replies) = mpsc::channel(WAITING);
         let (service, known) = (self.clone(), request.get_ref().known.min(MOST_KNOWN));
         // Before what is known is read, so that no change falls between.
-        let changes = session.tenant().updates();
+        let changes = (session.tenant().updates(), session.tenant().arrivals.subscribe());
         tokio::spawn(async move {
             let told = tell(session, &wanted, known, changes, &updates);
             tokio::select! {
@@ -207,19 +213,25 @@ fn answer(session: &ReporterSession, query: &Query) -> Answer {
 }
 
 /// What of a tenant's updates a subscriber wants.
-struct Wanted(Vec<IpNet>);
+struct Wanted {
+    networks: Vec<IpNet>,
+    /// Where it serves.
+    addresses: BTreeSet<IpAddr>,
+}
 
 impl Wanted {
-    fn new(request: &SubscribeRequest) -> Result<Self, Status> {
+    fn new(request: &SubscribeRequest, from: Option<IpAddr>) -> Result<Self, Status> {
         if request.networks.len() > MOST_NETWORKS {
             return Err(Status::invalid_argument("more than 1024 networks; leave some out"));
         }
-        let networks = request.networks.iter().map(Network::to_net).collect();
-        Option::map(networks, Self).ok_or_else(|| Status::invalid_argument("no network"))
+        let networks: Option<Vec<IpNet>> = request.networks.iter().map(Network::to_net).collect();
+        let networks = networks.ok_or_else(|| Status::invalid_argument("no network"))?;
+        let addresses = addresses_of(&request.addresses, from).map_err(Status::invalid_argument)?;
+        Ok(Self { networks, addresses })
     }
 
     fn has(&self, network: &IpNet) -> bool {
-        self.0.is_empty() || self.0.iter().any(|wanted| wanted.contains(network))
+        self.networks.is_empty() || self.networks.iter().any(|wanted| wanted.contains(network))
     }
 }
 
@@ -228,7 +240,7 @@ async fn tell(
     mut session: ReporterSession,
     wanted: &Wanted,
     known: u32,
-    mut changes: Receiver<Update>,
+    (mut changes, mut arrivals): (Receiver<Update>, Receiver<VisitorArrival>),
     updates: &mpsc::Sender<Result<Update, Status>>,
 ) -> Status {
     for estimate in session.tenant().busiest(session.site().clock.now(), known as usize) {
@@ -237,8 +249,14 @@ async fn tell(
             return Status::cancelled("the subscriber is gone");
         }
     }
+    let mut silent_until = Instant::now() + KEEP_ALIVE;
     loop {
-        let change = tokio::time::timeout(KEEP_ALIVE, changes.recv()).await;
+        let change = tokio::select! {
+            // Whoever arrives is in a hurry.
+            biased;
+            arrival = arrivals.recv() => Ok(arrived(arrival, wanted)),
+            change = tokio::time::timeout_at(silent_until, changes.recv()) => change,
+        };
         if let Err(why) = session.renew() {
             return ended(&session, why);
         }
@@ -251,15 +269,36 @@ async fn tell(
             Ok(Err(RecvError::Closed)) => return draining(),
             Err(_) => Update { what: Some(update::What::KeepAlive(KeepAlive {})) },
         };
-        if is_for(&session, wanted, &update) && updates.send(Ok(update)).await.is_err() {
+        if !is_for(&session, wanted, &update) {
+            continue;
+        }
+        silent_until = Instant::now() + KEEP_ALIVE;
+        if updates.send(Ok(update)).await.is_err() {
             return Status::cancelled("the subscriber is gone");
         }
     }
 }
 
+/// What a subscriber is told of a visitor: nothing if it goes to another server, or was too long ago.
+fn arrived(
+    arrival: Result<VisitorArrival, RecvError>,
+    wanted: &Wanted,
+) -> Result<Update, RecvError> {
+    let is_for = |arrival: &VisitorArrival| wanted.addresses.contains(&arrival.server);
+    match arrival {
+        Ok(arrival) => {
+            let what = is_for(&arrival).then_some(update::What::Arrival(arrival.estimate));
+            Ok(Update { what })
+        }
+        Err(RecvError::Lagged(_)) => Ok(Update { what: None }),
+        Err(RecvError::Closed) => Err(RecvError::Closed),
+    }
+}
+
 fn is_for(session: &ReporterSession, wanted: &Wanted, update: &Update) -> bool {
     match &update.what {
-        Some(update::What::Estimate(estimate)) => {
+        None => false,
+        Some(update::What::Estimate(estimate) | update::What::Arrival(estimate)) => {
             let network = estimate.network.as_ref().and_then(Network::to_net);
             let may = |network: &IpNet| session.speaker().allowed.may_ask(network);
             network.is_some_and(|network| wanted.has(&network) && may(&network))

@@ -1,6 +1,7 @@
 //! What one tenant knows, and who has told it: the estimator, its reporters, the busiest networks, and the changes that
 //! subscribers are told of. No other tenant sees any of it.
 
+use crate::arrivals::Arrivals;
 use crate::busy::BusyNetworks;
 use crate::config::Rules;
 use crate::counts::Counts;
@@ -48,6 +49,8 @@ pub struct Tenant {
     is_read_whole: AtomicBool,
     known: Mutex<Known>,
     updates: broadcast::Sender<Update>,
+    /// Visitors that the gateway has seen coming.
+    pub arrivals: Arrivals,
 }
 
 /// What is known beside the estimator.
@@ -138,6 +141,7 @@ impl Tenant {
             is_read_whole: AtomicBool::new(false),
             known: Mutex::new(known),
             updates,
+            arrivals: Arrivals::default(),
         }
     }
 

@@ -71,6 +71,12 @@ impl<S: TraceSink> TraceEngine<S> {
         part.on_segment(segment, &mut Telling { sink, numbers });
     }
 
+    /// No segment has come until `now`, as where a capture is of what happens right now: tells of what has ended meanwhile. A file
+    /// needs no such call, and tells the same without it.
+    pub fn pass_time(&mut self, now: Instant) {
+        self.part.pass_time(now, &mut self.sink);
+    }
+
     /// Ends what is under way, and gives the sink back with the counts.
     pub fn finish_all(mut self) -> (S, EngineTally) {
         while self.finish_oldest() {}
@@ -132,6 +138,11 @@ impl EnginePart {
         }
         self.tally.backwards += 1;
         self.digest(&Observed { at: self.now, ..*segment }, told);
+    }
+
+    fn pass_time<S: TraceSink>(&mut self, now: Instant, sink: &mut S) {
+        self.now = self.now.max(now);
+        self.sweep(sink);
     }
 
     fn digest<S: TraceSink>(&mut self, segment: &Observed, told: &mut Telling<'_, S>) {

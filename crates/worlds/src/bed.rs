@@ -1,17 +1,18 @@
-//! One client, its servers, and the link between them, for the visits of one repeat.
+//! One client, its servers, and the link between them, for the visits of one repeat. The servers of a site are hosts of their
+//! own behind one end of the link; each has an exchange of its own with the client.
 
 use crate::captures::Ends;
 use crate::client::{Browser, BrowserVantage, ClientTcp, Visitor};
 use crate::exchange::Exchange;
-use crate::host::ServerHost;
-use crate::kernel::Service;
+use crate::host::{ServerHost, Serves};
+use crate::kernel::{Attending, Service};
 use crate::real::Real;
 use crate::timer;
 use crate::tongue::Tongue;
 use crate::watch::Crossed;
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, EmulationReport, Interface,
-    InterfaceConfig, Namespace, ThreadScheduling,
+    InterfaceConfig, Namespace, Port, ThreadScheduling,
 };
 use race::{MeasuredLoad, Race};
 use std::io;
@@ -77,7 +78,10 @@ struct Bed {
     /// Lives as long as the device.
     _device: Interface,
     own: SocketAddr,
-    host: ServerHost,
+    /// Of a site, in their order.
+    servers: Vec<ServerHost>,
+    /// Goes when they have.
+    _attending: Option<Attending>,
     emulation: Emulation,
     recording: EmulationRecording,
     crossed: Crossed,
@@ -87,31 +91,72 @@ struct Bed {
 impl Bed {
     fn new(race: &Race, who: Who<'_>, (seed, captures): (u64, &Ends)) -> io::Result<Self> {
         let clock = Clock::start();
-        let [near, far] = Addresses::numbered(0);
+        let [near, _] = Addresses::numbered(0);
         let client = Namespace::new()?;
         who.client.prepare(&client)?;
         let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
-        let host = ServerHost::new((who.place, who.service), far, (&race.page, who.loader))?;
+        let site = race.visits.site.max(1);
+        let attending = match who.place {
+            Real::Wire(_) => None,
+            Real::Kernel(control) => who.service.attend(control, site)?,
+        };
+        let serves = match who.place {
+            Real::Wire(scheme) => Serves::Wire(scheme),
+            Real::Kernel(control) => {
+                Serves::Kernel(control, who.service.server, attending.as_ref())
+            }
+        };
+        let server = |n| {
+            let [_, far] = Addresses::numbered(n);
+            Ok((far, ServerHost::new(serves, [near, far], (&race.page, who.loader))?))
+        };
+        let servers = (0..site).map(server).collect::<io::Result<Vec<_>>>()?;
+        let port = port_of(&servers)?;
         let (sink, crossed) = Crossed::begin();
         let (recording, recorders) = captures.begin(sink)?;
         let recorders = Some(recorders);
         let options =
             EmulationOptions { seed, clock, recorders, ..EmulationOptions::new(race.path.links()) };
-        let emulation = Emulation::start(device.port(), host.port(), options)?;
+        let emulation = Emulation::start(device.port(), port, options)?;
         let own = SocketAddr::new(near.v4.into(), 0);
-        Ok(Self { client, _device: device, own, host, emulation, recording, crossed, clock })
+        let servers = servers.into_iter().map(|(_, server)| server).collect();
+        Ok(Self {
+            client,
+            _device: device,
+            own,
+            servers,
+            _attending: attending,
+            emulation,
+            recording,
+            crossed,
+            clock,
+        })
     }
 
     fn run(self, race: &Race, who: Who<'_>, captures: &Ends) -> io::Result<Vec<MeasuredLoad>> {
-        let Self { client, own, host, emulation, recording, crossed, clock, _device } = self;
+        let Self {
+            client,
+            own,
+            servers,
+            emulation,
+            recording,
+            crossed,
+            clock,
+            _device,
+            _attending,
+        } = self;
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let mut loads = LocalSet::new().block_on(&runtime, async {
-            let (exchange, openings) = Exchange::new((&race.page, who.loader), who.tongue(), clock);
-            let servers = host.serve(&exchange).await?;
-            let vantage = BrowserVantage { namespace: &client, own, servers };
-            let visitor = who.browser.open((&exchange, openings), vantage);
-            visits(race, (&visitor, &clock), &emulation).await
+            let mut visitors = Vec::new();
+            for server in &servers {
+                let (exchange, openings) =
+                    Exchange::new((&race.page, who.loader), who.tongue(), clock);
+                let hosts = server.serve(&exchange).await?;
+                let vantage = BrowserVantage { namespace: &client, own, servers: hosts };
+                visitors.push(who.browser.open((&exchange, openings), vantage));
+            }
+            visits(race, (&visitors, &clock), &emulation).await
         })?;
         let EmulationReport { down, up } = emulation.stop();
         // Who was not told of everything can give no account.
@@ -124,10 +169,21 @@ impl Bed {
     }
 }
 
-/// All visits in order. Behind one that does not end there is none.
+/// Where packets of all servers enter and leave the link.
+fn port_of(servers: &[(Addresses, ServerHost)]) -> io::Result<Port> {
+    match servers {
+        [(_, server)] => Ok(server.port()),
+        several => {
+            let ports = several.iter().map(|(at, server)| (at.both().to_vec(), server.port()));
+            Port::of_several(ports.collect())
+        }
+    }
+}
+
+/// All visits in order, to the servers in turn, each of which has a visitor. Behind one that does not end there is none.
 async fn visits(
     race: &Race,
-    (visitor, clock): (&Visitor, &Clock),
+    (visitors, clock): (&[Visitor], &Clock),
     emulation: &Emulation,
 ) -> io::Result<Vec<MeasuredLoad>> {
     let mut loads: Vec<MeasuredLoad> = Vec::new();
@@ -135,7 +191,9 @@ async fn visits(
         if n > 0 {
             timer::sleep_until(clock, Some(clock.now() + race.visits.idle)).await;
         }
-        let load = one_visit(visitor, emulation, n > 0).await?;
+        let n = n as usize;
+        let visitor = &visitors[n % visitors.len()];
+        let load = one_visit(visitor, emulation, n >= visitors.len()).await?;
         let is_over = load.page.is_none();
         loads.push(load);
         if is_over {

@@ -25,11 +25,16 @@ const REPORTS: [MetricOf<ClientStatus, u64>; 3] = [
     metric("dropped", "", |status| status.reports_dropped),
 ];
 
+const ARRIVALS: &str = "Visitors of whom a gateway has told unasked, as their SYNs came";
+
 pub(super) fn gateway(registry: &mut Registry, status: &AgentStatus) {
     let Some(status) = &status.gateway else { return };
     let connected: Gauge = Gauge::default();
     connected.set(status.gateway.is_some().into());
     registry.register("gateway_connected", "1: a gateway of the site answers", connected);
+    let arrivals: Counter = Counter::default();
+    arrivals.inc_by(status.arrivals);
+    registry.register("gateway_arrivals", ARRIVALS, arrivals);
     let families = [
         (
             "gateway_answers",

@@ -21,17 +21,21 @@ fn refuse_without_a_kernel(args: &RaceArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Real worlds have neither background nor sites, and their hosts take the time they take.
+/// Real worlds have no background, and their hosts take the time they take. Servers of a site share what they learn where
+/// there are agents, and so a gateway: in simulation and in the kernel.
 fn refuse_beyond_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     let asked = [
         ("--background", race.background > 0),
-        ("--site", race.visits.site > 1),
+        ("--site", race.visits.site > 1 && args.on.contains(&World::Wire)),
         ("--exact", args.exact),
     ];
     if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
-        return Err(Failure::input(format!(
-            "{option} is for simulations: leave --on away, or {option}"
-        )));
+        let way_out = match *option {
+            "--site" => "is for --on sim and kernel: leave wire away, or --site",
+            "--background" => "is for simulations: leave --on away, or --background",
+            _ => "is for simulations: leave --on away, or --exact",
+        };
+        return Err(Failure::input(format!("{option} {way_out}")));
     }
     match args.browser.refusal(race, (args.contenders(), &args.on)) {
         Some(why) => Err(Failure::input(format!("--client curl: {why}"))),

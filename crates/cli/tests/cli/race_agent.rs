@@ -89,6 +89,47 @@ fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
     assert!(html_min(&race, "linux", "repeated") > 0.240);
 }
 
+/// Three servers of a site, visited in turn, each for the first time.
+#[test]
+fn servers_of_a_site_begin_warm_with_what_one_of_them_has_learnt() {
+    let Some(_alone) = agent() else { return };
+    let arguments = ["race", "30kB", "--repeat", "1", "--json", "--schemes", "hs-cubic"];
+    let visits = ["--visits", "3", "--site", "3", "--idle", "0.6", "--reconnect"];
+    let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    if is_skipped(&said) {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    // 21 segments: a handshake, the request, and with a window of 10 another round trip of 80 ms. The first server learns that; the
+    // others have never seen the visitor, and a window of 20 or more sends all in the second round trip.
+    let [first, others] = ["first", "repeated"].map(|visit| pages(&race, "hs-cubic", visit));
+    assert!(first.iter().all(|time| *time > 0.240), "{first:?}");
+    assert!(others.len() == 2 && others.iter().all(|time| *time < 0.240), "{others:?}");
+    // Without an agent they tell each other nothing.
+    let stock = pages(&race, "linux", "repeated");
+    assert!(stock.iter().all(|time| *time > 0.240), "{stock:?}");
+}
+
+/// When the page was done in each visit of a kind that counts, seconds.
+fn pages(race: &Value, name: &str, visit: &str) -> Vec<f64> {
+    let mut rows = race["schemes"].as_array().expect("an array").iter();
+    let row = rows.find(|row| row["name"] == name && row["visit"] == visit).expect("a row");
+    let samples = row["samples"].as_array().expect("an array").iter();
+    let counted = samples.filter(|sample| sample["redone"] == false);
+    counted.map(|sample| sample["page_s"].as_f64().expect("it completed")).collect()
+}
+
+#[test]
+fn our_endpoint_has_no_sites() {
+    let arguments = ["race", "30kB", "--visits", "2", "--site", "2", "--on", "wire,kernel"];
+    let output = headstart(&arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--site is for --on sim and kernel: leave wire away"), "{said}");
+}
+
 #[test]
 fn without_an_agent_the_others_race() {
     let folder = folder("race-without-agent");

@@ -102,6 +102,44 @@ fn both_directions_pass_packets_in_order() {
     }
 }
 
+/// Three hosts behind one end: the client hears all of them in turn, and each hears what is for it alone.
+#[test]
+fn several_hosts_share_an_end() {
+    let addresses = [1, 2, 3].map(|last| [10, 0, 1, last]);
+    let ends: Vec<_> = addresses.map(|own| (own, port_pair().unwrap())).into();
+    let (ours, hosts): (Vec<_>, Vec<_>) = ends
+        .into_iter()
+        .map(|(own, (near, far))| ((vec![own.into()], near), Port::new(far).unwrap()))
+        .unzip();
+    let (near, client) = port_pair().unwrap();
+    let client = Port::new(client).unwrap();
+    let options = EmulationOptions::new(Duplex::symmetric(link()));
+    let emulation = Emulation::start(near, Port::of_several(ours).unwrap(), options).unwrap();
+    for (own, host) in addresses.iter().zip(&hosts) {
+        let packet = between([10, 0, 0, 9], *own);
+        client.write(&packet).unwrap();
+        assert_eq!(wait_for(host), packet);
+        let answer = between(*own, [10, 0, 0, 9]);
+        host.write(&answer).unwrap();
+        assert_eq!(wait_for(&client), answer);
+    }
+    // For nobody here: refused, and nobody gets it.
+    client.write(&between([10, 0, 0, 9], [10, 0, 1, 4])).unwrap();
+    client.write(&between([10, 0, 0, 9], addresses[0])).unwrap();
+    assert_eq!(wait_for(&hosts[0]), between([10, 0, 0, 9], addresses[0]));
+    assert!(hosts[1..].iter().all(|host| read(host).is_none()));
+    let report = emulation.stop();
+    assert_eq!((report.up.totals.delivered_packets, report.up.totals.refused_packets), (4, 1));
+}
+
+/// A UDP datagram of ten bytes.
+fn between(source: [u8; 4], destination: [u8; 4]) -> Vec<u8> {
+    let mut packet = Vec::new();
+    let builder = etherparse::PacketBuilder::ipv4(source, destination, 64).udp(1, 2);
+    builder.write(&mut packet, &[0; 10]).unwrap();
+    packet
+}
+
 /// What the queue has no room for never comes out, and every packet has its row; captures hold what
 /// each end sent and was handed.
 #[test]

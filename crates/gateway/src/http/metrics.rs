@@ -118,6 +118,10 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
         ("forgotten", "Networks that operators had forgotten", &counts.forgotten),
         ("shared_records", "Records written for other gateways", &counts.shared),
         ("merged_records", "Records of other gateways that said something new", &counts.merged),
+        ("seen_segments", "Segments that the gateway has seen itself", &counts.seen_segments),
+        ("lost_packets", "Packets lost before the gateway saw them", &counts.seen_lost),
+        ("dropped_findings", "What was found in packets and had no room", &counts.seen_dropped),
+        ("arrivals", "Visitors told to their servers as their SYNs came", &counts.arrivals),
         ("snapshots", "Snapshots written", &counts.snapshots),
         ("failed_snapshots", "Snapshots that could not be written", &counts.failed_snapshots),
     ];

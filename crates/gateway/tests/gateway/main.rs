@@ -6,6 +6,7 @@ mod passive;
 mod protocol;
 mod restart;
 mod security;
+mod seen;
 mod share;
 mod shared;
 mod store;

@@ -154,7 +154,11 @@ async fn subscribers_hear_of_changes_and_of_what_is_forgotten() {
     let running = bed.run().await;
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
-    let request = SubscribeRequest { networks: vec![network("192.0.2.0/24")], known: 10 };
+    let request = SubscribeRequest {
+        networks: vec![network("192.0.2.0/24")],
+        known: 10,
+        addresses: Vec::new(),
+    };
     let mut updates = client.subscribe(request).await.unwrap().into_inner();
     let first = updates.message().await.unwrap().unwrap().what.unwrap();
     assert!(

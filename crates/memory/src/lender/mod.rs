@@ -6,6 +6,7 @@
 //! ([`Lender::reserve`]), and tells it what it has proven or lost ([`Lender::learn`], [`Lender::halve`]). Connections whose
 //! handshakes are under way count as they come ([`Lender::begin_handshake`]), so a page's connections share what one has proven.
 
+mod asking;
 mod loan;
 mod path;
 mod together;
@@ -13,7 +14,7 @@ mod together;
 pub use loan::{LoanRequest, SharedStart};
 pub use path::{ColdReason, PathSample, ProvenPath};
 
-use crate::{DestinationTable, PathKey, Scope};
+use crate::{DestinationTable, PathKey, Scope, Shared};
 use loan::Account;
 use std::net::IpAddr;
 use together::Together;
@@ -46,6 +47,8 @@ pub struct Lender {
     widened: DestinationTable<Instant>,
     /// What connections to a network send and receive together.
     together: DestinationTable<Together>,
+    /// Whom it asks of paths that it does not know, if its host is one of a site.
+    site: Option<Shared>,
 }
 
 impl Default for Lender {
@@ -55,6 +58,7 @@ impl Default for Lender {
             accounts: DestinationTable::new(MAX_ACCOUNTS),
             widened: DestinationTable::new(MAX_ACCOUNTS),
             together: DestinationTable::new(MAX_ACCOUNTS),
+            site: None,
         }
     }
 }
@@ -95,8 +99,10 @@ impl Lender {
         path.recall(now, (rtt_us, cold), terms)
     }
 
-    /// A handshake to `remote` begins; it counts only if the path is known, since nobody else has anything to share.
+    /// A handshake to `remote` begins; it counts only if the path is known, here or by then to the site, since nobody else has
+    /// anything to share.
     pub fn begin_handshake(&mut self, now: Instant, remote: IpAddr) {
+        self.ask(now, remote);
         if let Some((path, account)) = self.known(remote, true) {
             account.begin_handshake(now, &path);
         }
@@ -214,6 +220,7 @@ impl Lender {
         if !sample.is_whole() {
             return false;
         }
+        self.tell((now, remote), sample, is_measured);
         match self.paths.entry(key(remote)) {
             Some(path) => path.learn(now, sample, is_measured, terms),
             None => {

@@ -1,8 +1,11 @@
 //! The agent's rules by hand: docs/agent/design.md, "Sharing" and "What a connection teaches".
 
 use super::{ColdReason, Lender, LendingTerms, LoanRequest, PathSample, SharedStart};
+use crate::{PathMemory, Remembered, Sample, TransferSample, shared};
+use std::cell::RefCell;
 use std::net::IpAddr;
-use units::{Duration, Instant};
+use std::rc::Rc;
+use units::{Duration, Instant, Rate};
 
 const TERMS: LendingTerms =
     LendingTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
@@ -159,4 +162,51 @@ fn a_share_is_four_segments_at_least_and_of_a_known_path() {
     assert_eq!(start.map(|(start, _)| start), Some(SharedStart { window: 4, ssthresh: 4 }));
     let stranger = (at(0), IpAddr::from([198, 51, 100, 1]));
     assert_eq!(lender.share(stranger, (&request(12), 62_500), &TERMS), None);
+}
+
+/// A site that says the same of everybody, and keeps what it is told.
+struct Oracle {
+    says: Option<Remembered>,
+    told: Rc<RefCell<Vec<TransferSample>>>,
+}
+
+impl PathMemory for Oracle {
+    fn recall(&mut self, _: Instant, _: IpAddr) -> Option<Remembered> {
+        self.says
+    }
+
+    fn record(&mut self, _: Instant, _: IpAddr, sample: &Sample) {
+        if let Sample::Transfer(transfer) = sample {
+            self.told.borrow_mut().push(*transfer);
+        }
+    }
+}
+
+/// 144,800 bytes are 100 segments of 1448; at 1,448,000 bytes a second they drain in 100 ms, longer than the path's 80.
+#[test]
+fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is_fresh() {
+    let says = Remembered {
+        cwnd: 144_800,
+        min_rtt: Some(Duration::from_millis(80)),
+        rate: Some(Rate::from_bps(8 * 1_448_000)),
+        age: Duration::from_secs(3),
+        ..Remembered::default()
+    };
+    let told = Rc::new(RefCell::new(Vec::new()));
+    let mut lender = Lender::default();
+    lender.join(shared(Oracle { says: Some(says), told: told.clone() }));
+    lender.begin_handshake(at(5000), peer(1));
+    let path = lender.path(peer(1)).unwrap();
+    assert_eq!((path.window, path.srtt_us, path.min_rtt_us), (100, 100_000, 80_000));
+    assert_eq!((path.learnt, path.rate), (at(2000), 1_448_000));
+    // A loss at 22 segments: what is learnt here stays for ten seconds, and the site hears of it.
+    assert!(lender.learn((at(6000), peer(1)), &sample(6000, 22), true, &TERMS));
+    assert_eq!(
+        told.borrow().iter().map(|one| (one.window, one.lost)).collect::<Vec<_>>(),
+        [(31_856, 1)]
+    );
+    lender.begin_handshake(at(15_999), peer(1));
+    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
+    lender.begin_handshake(at(16_000), peer(1));
+    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(100));
 }

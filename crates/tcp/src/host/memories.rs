@@ -4,7 +4,7 @@
 use crate::config::MemoryKind;
 use crate::path::{Learning, Path, Reporting};
 use crate::scheme::Scheme;
-use crate::startup::{Attendance, SharedAttendant};
+use crate::startup::{Attendance, Attendant, SharedAttendant};
 use memory::site::{Reporter, SiteConfig, SiteMemory};
 use memory::{
     CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, Shared, SiteMember, shared,
@@ -73,7 +73,12 @@ impl Memories {
             path.remember_by(now, learning);
         }
         if kind == MemoryKind::Lent {
-            let attendant = self.attendant.get_or_insert_default();
+            let site = &self.site;
+            let attendant = self.attendant.get_or_insert_with(|| {
+                let mut attendant = Attendant::default();
+                site.iter().for_each(|site| attendant.lender.join(site.clone()));
+                Rc::new(RefCell::new(attendant))
+            });
             // Its SYN has come, or leaves now.
             attendant.borrow_mut().lender.begin_handshake(now, remote);
             path.attend(Attendance::new(attendant.clone(), remote));

@@ -1,11 +1,12 @@
 //! The world `kernel`: servers on sockets of the Linux kernel, under a congestion control of its own, stock or
-//! with an agent (`agent`).
+//! with an agent (`agent`), which asks a gateway where the servers are of a site (`gateway`).
 //!
 //! Who writes to the sockets is nginx or this process (`builtin`); the sockets are the same.
 
 mod agent;
 mod builtin;
 mod choice;
+mod gateway;
 mod nginx;
 mod private;
 
@@ -16,7 +17,7 @@ pub use nginx::Nginx;
 use crate::contender::AgentScheme;
 use crate::exchange::{Exchange, low_water};
 use crate::tongue::Tongue;
-use agent::Attending;
+pub(crate) use agent::Attending;
 use emulator::{Addresses, Interface, InterfaceConfig, Namespace, Port};
 use nginx::Serving;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -66,8 +67,7 @@ impl Stock {
     }
 
     /// What a device is like by whose route connections begin so.
-    fn device(&self, addresses: Addresses) -> InterfaceConfig {
-        let config = InterfaceConfig::new(addresses);
+    fn device(&self, config: InterfaceConfig) -> InterfaceConfig {
         match self.initial_window {
             Some(segments) => config.with_initial_window(segments),
             None => config,
@@ -120,6 +120,37 @@ pub(crate) struct Service<'a> {
     pub(crate) agent: Option<&'a Agent>,
 }
 
+impl Service<'_> {
+    /// Has the agent attend, if the congestion control takes one, for as long as what is returned lives. The servers of a
+    /// site, if there are several, share a gateway.
+    ///
+    /// # Errors
+    /// If the machine does not let it, or there is no agent.
+    pub(crate) fn attend(
+        &self,
+        control: Control<'_>,
+        servers: u32,
+    ) -> io::Result<Option<Attending>> {
+        let Control::Attended(scheme) = control else { return Ok(None) };
+        let agent = self.agent.ok_or_else(|| io::Error::other("no agent was given"))?;
+        match servers {
+            0 | 1 => agent.attend(scheme).map(Some),
+            _ => agent.attend_to_a_site(scheme).map(Some),
+        }
+    }
+}
+
+/// Where a server is.
+#[derive(Clone, Copy)]
+pub(crate) struct ServerPlace<'a> {
+    /// Its own.
+    pub(crate) addresses: Addresses,
+    /// Its visitor's.
+    pub(crate) visitor: Addresses,
+    /// Where it is to listen, by the page's hosts.
+    pub(crate) listens_at: &'a [SocketAddr],
+}
+
 /// A Linux host of its own: a namespace with a device.
 pub(crate) struct Kernel {
     device: Interface,
@@ -128,41 +159,33 @@ pub(crate) struct Kernel {
     says_size: bool,
     /// Lives as long as this; without it this process serves.
     nginx: Option<Serving>,
-    /// Lives longest.
-    _agent: Option<Attending>,
 }
 
 impl Kernel {
-    /// Listens for the page's hosts at each of these addresses, which have to be the device's.
+    /// Listens for the page's hosts. `attending`: what [`Service::attend`] has returned.
     ///
     /// # Errors
-    /// If the machine does not let it, the kernel has no such congestion control, or there is no agent for it.
+    /// If the machine does not let it, or the kernel has no such congestion control.
     pub(crate) fn new(
-        (addresses, listens_at): (Addresses, &[SocketAddr]),
-        (control, Service { server, agent }): (Control<'_>, Service<'_>),
+        ServerPlace { addresses, visitor, listens_at }: ServerPlace<'_>,
+        (control, server, attending): (Control<'_>, &ServerProgram, Option<&Attending>),
         (page, config): (&Page, &LoaderConfig),
     ) -> io::Result<Self> {
         let namespace = Namespace::new()?;
-        let device = match control {
-            Control::Stock(stock) => stock.device(addresses),
-            Control::Attended(_) => InterfaceConfig::new(addresses),
+        let device = InterfaceConfig::new(addresses).towards(visitor);
+        let (device, stock) = match control {
+            Control::Stock(stock) => (stock.device(device), Some(stock.congestion_control)),
+            Control::Attended(_) => (device, None),
         };
         let device = Interface::open(&namespace, &device)?;
-        let (stock, agent) = match control {
-            Control::Stock(stock) => (Some(stock.congestion_control), None),
-            Control::Attended(scheme) => {
-                let agent = agent.ok_or_else(|| io::Error::other("no agent was given"))?;
-                (None, Some(agent.attend(&namespace, scheme)?))
-            }
-        };
         let hosts = listens_at.iter().zip(page.hosts());
         let all = || -> io::Result<Vec<_>> {
             let low_water = |host| low_water(config.protocol(host));
             hosts.map(|(address, host)| listen(*address, (stock, low_water(host)))).collect()
         };
-        let listeners = match &agent {
+        let listeners = match attending {
             None => namespace.run(all)?,
-            Some(agent) => agent.cgroup().run(|| namespace.run(all))??,
+            Some(attending) => attending.cgroup().run(|| namespace.run(all))??,
         }?;
         let nginx = match server {
             ServerProgram::Builtin => None,
@@ -171,7 +194,7 @@ impl Kernel {
             }
         };
         let says_size = matches!(control, Control::Attended(scheme) if scheme.says_size());
-        Ok(Self { device, listeners, says_size, nginx, _agent: agent })
+        Ok(Self { device, listeners, says_size, nginx })
     }
 
     /// Where its packets are read and written.

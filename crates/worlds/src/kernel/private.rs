@@ -1,13 +1,20 @@
-//! A place for the files of a server or an agent of ours: in memory, seen by nobody else, gone with whoever
-//! holds it.
+//! A place for the files of a server, an agent or a gateway of ours: in memory, seen by nobody else, gone with whoever
+//! holds it; and waiting for what runs there to be ready.
 
+use emulator::sandbox::Sandbox;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
-use std::io;
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
+use std::time::Duration;
 
 /// Where it is. No program is there (FHS 3.0 §3.15), so nothing is hidden from those that use it.
 const FOLDER: &str = "/run";
+/// How long it may take to be ready: the kernel checks an agent's programs in some tenths of a second.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+/// How often it is looked whether it has given up.
+pub(super) const GLANCE: Duration = Duration::from_millis(50);
 
 /// Runs `job` on a thread that sees an empty folder of its own, as do the processes that it starts.
 ///
@@ -29,4 +36,57 @@ fn make() -> io::Result<&'static Path> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(Some("tmpfs"), FOLDER, Some("tmpfs"), flags, Some("mode=755"))?;
     Ok(Path::new(FOLDER))
+}
+
+/// Waits until what runs in the sandbox tells this socket that it is ready (sd_notify(3)).
+///
+/// # Errors
+/// Why it has ended, in its own words, or that it takes too long.
+pub(super) fn wait_until_ready(
+    told: &UnixDatagram,
+    (what, sandbox): (&str, &mut Sandbox),
+) -> io::Result<()> {
+    told.set_read_timeout(Some(GLANCE))?;
+    let mut message = [0; 4096];
+    for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {
+        match told.recv(&mut message) {
+            Ok(length) if is_ready(&message[..length]) => return Ok(()),
+            Ok(_) => {}
+            Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                return Err(error);
+            }
+            Err(_) if sandbox.has_ended() => return Err(complaint(sandbox)),
+            Err(_) => {}
+        }
+    }
+    Err(io::Error::other(format!("{what} is not ready within {PATIENCE:?}")))
+}
+
+/// `READY=1` in a line of its own.
+fn is_ready(message: &[u8]) -> bool {
+    message.split(|byte| *byte == b'\n').any(|line| line == b"READY=1")
+}
+
+/// Why it has ended, in its own words.
+fn complaint(sandbox: &mut Sandbox) -> io::Error {
+    let mut said = String::new();
+    if let Some(stderr) = &mut sandbox.streams.stderr {
+        // What cannot be read is not said.
+        let _ = stderr.read_to_string(&mut said);
+    }
+    io::Error::other(said.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_ready_when_it_says_so_and_not_before() {
+        assert!(is_ready(b"READY=1\nSTATUS=attending\n"));
+        assert!(is_ready(b"STATUS=attending\nREADY=1"));
+        for other in [&b""[..], b"STATUS=READY=1", b"READY=10", b"STOPPING=1"] {
+            assert!(!is_ready(other), "{}", String::from_utf8_lossy(other));
+        }
+    }
 }

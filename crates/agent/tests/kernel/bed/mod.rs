@@ -79,6 +79,11 @@ impl Bed {
         self.agent_giving("cubic", arguments)
     }
 
+    /// The same on the server's host, where it reaches what that host's own addresses lead to.
+    pub(crate) fn agent_at_server(&self, arguments: &[&str]) -> Agent {
+        self.server.namespace().run(|| self.agent(arguments)).unwrap()
+    }
+
     /// An agent for the server's cgroup.
     pub(crate) fn agent_giving(&self, control: &str, arguments: &[&str]) -> Agent {
         Agent::start(self.cgroup.path(), control, arguments)

@@ -1,4 +1,4 @@
-//! What gateways cost that fail: killed over and over, cut off, late, or lying. No connection fails. None takes longer than with
+//! What gateways cost that fail: stopped, killed over and over, cut off, late, or lying. No connection fails. None takes longer than with
 //! an agent that has no gateway, beside which each is measured. A lie costs one transfer, as the agent's own stale memory does.
 
 use super::liar::{Liar, Lies};
@@ -26,6 +26,8 @@ const LIVES: Duration = Duration::from_millis(400);
 enum Trouble {
     /// There is no gateway to ask.
     Alone,
+    /// It was there, and has ended in order.
+    Stopped,
     /// It answers a second late, and is alive.
     LateAnswers,
     /// All bytes take a second each way.
@@ -45,6 +47,7 @@ impl Trouble {
                 estimates: vec![right()],
                 ..Lies::default()
             })),
+            Self::Stopped => Troubled::Stopped(Gateway::start()),
             Self::FarAway | Self::CutOff => {
                 let gateway = Gateway::start();
                 let wire = Wire::to(&gateway.address);
@@ -75,6 +78,7 @@ struct InTrouble {
 
 enum Troubled {
     None,
+    Stopped(Gateway),
     Liar(Liar),
     Far(Gateway, Wire),
     Killed(Killer),
@@ -84,6 +88,7 @@ impl InTrouble {
     fn options(&self) -> Vec<String> {
         match &self.gateway {
             Troubled::None => Vec::new(),
+            Troubled::Stopped(gateway) => gateway.options(),
             Troubled::Liar(liar) => liar.options(),
             Troubled::Far(gateway, wire) => gateway.options_at(&wire.address.to_string()),
             Troubled::Killed(killer) => killer.options.clone(),
@@ -97,6 +102,10 @@ impl InTrouble {
             until("a gateway answers", || of_gateways(&agent).gateway.is_some());
         }
         match &mut self.gateway {
+            Troubled::Stopped(gateway) => {
+                gateway.stop();
+                until("it is missed", || of_gateways(&agent).gateway.is_none());
+            }
             Troubled::Far(_, wire) if self.trouble == Trouble::CutOff => wire.cut(true),
             Troubled::Far(_, wire) => wire.delay(LATE),
             Troubled::Killed(killer) => killer.begin(),
@@ -190,7 +199,8 @@ fn a_gateway_in_trouble_slows_no_connection_down() {
         let server = bed.serve(Domain::IPV4, None);
         let visits = |trouble| fastest(first_visits(&bed, &server, trouble, 30_000, 3).into_iter());
         let alone = visits(Trouble::Alone);
-        for trouble in [Trouble::LateAnswers, Trouble::CutOff, Trouble::Killed(2)] {
+        for trouble in [Trouble::Stopped, Trouble::LateAnswers, Trouble::CutOff, Trouble::Killed(2)]
+        {
             let time = visits(trouble);
             let over = time.as_secs_f64() / alone.as_secs_f64();
             // Where a gateway has answered in time between two deaths, a visit is faster.
@@ -211,8 +221,13 @@ fn measured_harm_of_gateways_in_trouble() {
     let mut worst = 0.0_f64;
     for bytes in [30_000, 200_000] {
         let visits = |trouble| first_visits(&bed, &server, trouble, bytes, VISITS);
-        let troubles =
-            [Trouble::LateAnswers, Trouble::FarAway, Trouble::CutOff, Trouble::Killed(50)];
+        let troubles = [
+            Trouble::Stopped,
+            Trouble::LateAnswers,
+            Trouble::FarAway,
+            Trouble::CutOff,
+            Trouble::Killed(100),
+        ];
         for trouble in troubles {
             let (before, mut times) = (visits(Trouble::Alone), visits(trouble));
             let mut alone = [before, visits(Trouble::Alone)].concat();

@@ -8,6 +8,7 @@ mod wire;
 
 use crate::bed::{Agent, Bed, fastest, until};
 use calm::calmly;
+use gateway::options::CollectorName;
 use gateway_client::ClientStatus;
 use ipnet::IpNet;
 use running::Gateway;
@@ -118,6 +119,29 @@ fn what_a_gateway_is_to_forget_its_agents_forget_in_memory_and_on_disk() {
         agent.kill();
         agent.start_again();
         assert_eq!(agent.paths().len(), 0);
+    });
+}
+
+/// On the server's host: a gateway that sees its packets, and the agent. Nobody else has reported anything of the visitor.
+#[test]
+fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as_they_come() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let server = bed.serve(Domain::IPV4, None);
+        let gateway = Gateway::seeing(bed.server.namespace(), server.address().port());
+        // Nobody attends to it: what is learnt of it the gateway has seen by itself.
+        bed.visit(&server, 200_000);
+        let seen = || gateway.site.counts.taken.get(CollectorName::Passive as usize);
+        until("the gateway has seen the transfer", || seen() >= 1);
+        let agent =
+            bed.agent_at_server(&gateway.options().iter().map(String::as_str).collect::<Vec<_>>());
+        until("a gateway answers", || of_gateways(&agent).gateway.is_some());
+        let took = bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        let status = of_gateways(&agent);
+        assert_eq!((status.arrivals, gateway.site.counts.arrivals.get()), (1, 1), "{status:?}");
+        assert_eq!(agent.status().connections.warm.closed, 1, "{took:?}");
+        assert!(took < WARM, "{took:?}");
     });
 }
 

@@ -1,8 +1,10 @@
 //! Real gateways for tests: in this process, whose memory the test sees, and in one of its own, which it can kill.
 
 use crate::bed::until;
+use emulator::Namespace;
 use gateway::daemon::Daemon;
 use gateway::init::{FirstGateway, TENANT, Written};
+use gateway::site::GatewaySite;
 use gateway::tenant::Tenant;
 use gateway_client::{ClientConfig, SiteClient};
 use gateway_proto::v1::{Bound, Collector, Network, Report};
@@ -70,22 +72,39 @@ pub(super) fn any_port() -> SocketAddr {
 pub(super) struct Gateway {
     files: SiteFolder,
     pub(super) address: String,
-    /// What it knows.
+    /// What it knows, and what it counts.
     pub(super) tenant: Arc<Tenant>,
+    pub(super) site: Arc<GatewaySite>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Gateway {
     pub(super) fn start() -> Self {
+        Self::start_by(SiteFolder::new(any_port()), thread::spawn)
+    }
+
+    /// On the host of a namespace, of which it sees the packets of this port.
+    pub(super) fn seeing(namespace: &Namespace, port: u16) -> Self {
         let files = SiteFolder::new(any_port());
+        let text = fs::read_to_string(&files.config).unwrap();
+        let capture = format!("\n[capture]\ninterfaces = [\"any\"]\nports = [{port}]\n");
+        fs::write(&files.config, text + &capture).unwrap();
+        Self::start_by(files, |job| namespace.spawn(job).unwrap())
+    }
+
+    fn start_by(
+        files: SiteFolder,
+        spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> JoinHandle<()>,
+    ) -> Self {
         let ((end, ended), (tell, told)) = (oneshot::channel(), mpsc::channel());
         let config = files.config.clone();
-        let thread = thread::spawn(move || {
-            run(&config, ended, |address, tenant| tell.send((address, tenant)).unwrap());
-        });
-        let (address, tenant) = told.recv().unwrap();
-        Self { files, address, tenant, end: Some(end), thread: Some(thread) }
+        let thread = spawn(Box::new(move || {
+            run(&config, ended, |address, site| tell.send((address, site)).unwrap());
+        }));
+        let (address, site) = told.recv().unwrap();
+        let tenant = site.tenant(TENANT).unwrap();
+        Self { files, address, tenant, site, end: Some(end), thread: Some(thread) }
     }
 
     pub(super) fn file(&self, name: &str) -> String {
@@ -111,6 +130,7 @@ impl Gateway {
             key: Path::new(&self.file("agent.key")).into(),
             collector: Collector::Agent,
             version: "1".to_owned(),
+            addresses: Vec::new(),
         };
         let client = SiteClient::<()>::start(config, |_| false).unwrap();
         for _ in 0..8 {
@@ -147,12 +167,11 @@ impl Drop for Gateway {
 }
 
 /// Runs a gateway until `ended`; tells where it listens.
-fn run(config: &Path, ended: oneshot::Receiver<()>, tell: impl FnOnce(String, Arc<Tenant>)) {
+fn run(config: &Path, ended: oneshot::Receiver<()>, tell: impl FnOnce(String, Arc<GatewaySite>)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let daemon = Daemon::open(config).await.unwrap();
-        let tenant = daemon.site().tenant(TENANT).unwrap();
-        tell(daemon.grpc_address().unwrap().to_string(), tenant);
+        tell(daemon.grpc_address().unwrap().to_string(), Arc::clone(daemon.site()));
         let handle = daemon.spawn(false);
         let _ = ended.await;
         handle.end().await.unwrap();

@@ -1,0 +1,87 @@
+//! Visitors whose SYNs the gateway has seen, told to whoever serves at the address that they go to.
+
+use gateway_proto::v1::Estimate;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use tokio::sync::broadcast;
+
+/// Arrivals that wait for a subscriber; older ones are of no use.
+const WAITING: usize = 1024;
+
+/// A visitor opens a connection to a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VisitorArrival {
+    /// Where the SYN goes to.
+    pub server: IpAddr,
+    /// What is known of the visitor's network.
+    pub estimate: Estimate,
+}
+
+/// Those of a tenant, to all of its subscribers.
+#[derive(Debug)]
+pub struct Arrivals(broadcast::Sender<VisitorArrival>);
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self(broadcast::channel(WAITING).0)
+    }
+}
+
+impl Arrivals {
+    /// From now on.
+    pub fn subscribe(&self) -> broadcast::Receiver<VisitorArrival> {
+        self.0.subscribe()
+    }
+
+    /// True if somebody would hear of one.
+    pub fn has_subscribers(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+
+    /// Tells all; nobody waits for one that is slow.
+    pub fn tell(&self, arrival: VisitorArrival) {
+        // It fails where nobody listens.
+        let _ = self.0.send(arrival);
+    }
+}
+
+/// Addresses that a subscription may name.
+const MOST_ADDRESSES: usize = 256;
+
+/// Addresses at which a subscriber serves: those that it names, and the one from which it is connected.
+///
+/// # Errors
+/// If there are too many, or one is none.
+pub fn addresses_of(
+    named: &[Vec<u8>],
+    own: Option<IpAddr>,
+) -> Result<BTreeSet<IpAddr>, &'static str> {
+    if named.len() > MOST_ADDRESSES {
+        return Err("more than 256 addresses; leave some out");
+    }
+    let of_bytes = |bytes: &Vec<u8>| match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes.as_slice()).ok().map(IpAddr::from),
+        16 => <[u8; 16]>::try_from(bytes.as_slice()).ok().map(IpAddr::from),
+        _ => None,
+    };
+    let named: Option<BTreeSet<IpAddr>> =
+        named.iter().map(|bytes| of_bytes(bytes).map(|address| address.to_canonical())).collect();
+    let mut all = named.ok_or("an address of a server has 4 or 16 bytes")?;
+    all.extend(own.map(|own| own.to_canonical()));
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_of_four_or_sixteen_bytes() {
+        let own: IpAddr = "::ffff:192.0.2.1".parse().unwrap();
+        let all = addresses_of(&[vec![192, 0, 2, 2], vec![0; 16]], Some(own)).unwrap();
+        let expected = ["192.0.2.1", "192.0.2.2", "::"].map(|text| text.parse::<IpAddr>().unwrap());
+        assert_eq!(all, BTreeSet::from(expected));
+        assert!(addresses_of(&[vec![1, 2, 3]], None).is_err());
+        assert!(addresses_of(&vec![vec![0; 4]; 257], None).is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! What the gateway sees by itself: packets of the site's servers, from interfaces, a file or a pipe (Zhang, Qiu & Keshav 2000
+//! §5.2.2, third way). Nobody has to report, and no server has to run anything.
+//!
+//! A thread reads packets and rebuilds their senders by crate `trace` (`reading`). A task takes in what it finds, as reports of one
+//! more reporter, and tells servers of visitors whose SYNs have come (`telling`). Between the two is a bounded queue; what finds it full is
+//! counted. The thread waits for nobody.
+
+mod reading;
+mod telling;
+
+pub use telling::CAPTURE;
+
+use crate::capture_config::{CaptureConfig, CapturePlace};
+use crate::site::GatewaySite;
+use capture::{CaptureError, CaptureFiles, CaptureTrouble, LiveCapture, LiveOptions, PortRange};
+use capture::{ReadAhead, SegmentSource};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use tokio::sync::mpsc;
+
+/// What waits to be taken in, at most.
+const QUEUE: usize = 16_384;
+
+/// A capture that nobody reads yet.
+pub struct OpenCapture {
+    config: CaptureConfig,
+    source: Box<dyn SegmentSource + Send>,
+    stop: Arc<AtomicBool>,
+}
+
+impl std::fmt::Debug for OpenCapture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenCapture").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+/// A capture under way; it ends when this goes.
+#[derive(Debug)]
+pub struct RunningCapture {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl OpenCapture {
+    /// Begins to capture; a file is read from here on.
+    ///
+    /// # Errors
+    /// If an interface is unknown, or the right to capture is missing, with the way out.
+    pub fn open(config: &CaptureConfig) -> Result<Self, String> {
+        let (source, stop): (Box<dyn SegmentSource + Send>, _) = match &config.place {
+            CapturePlace::File(file) => {
+                let ahead = ReadAhead::new(CaptureFiles::new([file]));
+                let ahead = ahead.map_err(|error| format!("capture: no thread for it: {error}"))?;
+                (Box::new(ahead), Arc::default())
+            }
+            CapturePlace::Interfaces(interfaces) => {
+                let ports = config.ports.iter().map(|port| PortRange { first: *port, last: *port });
+                let options = LiveOptions {
+                    interfaces: interfaces.clone(),
+                    ports: ports.collect(),
+                    snap: None,
+                };
+                let live = LiveCapture::open(&options).map_err(|error| refusal(&error))?;
+                let stop = live.stopper();
+                (Box::new(live), stop)
+            }
+        };
+        Ok(Self { config: config.clone(), source, stop })
+    }
+
+    /// Reads on a thread of its own; what it finds goes into `site`, by a task of the runtime in which this is called.
+    ///
+    /// # Errors
+    /// If there is no thread to be had.
+    pub fn run(self, site: &Arc<GatewaySite>) -> io::Result<RunningCapture> {
+        let Self { config, source, stop } = self;
+        let (queue, found) = mpsc::channel(QUEUE);
+        tokio::spawn(telling::take_in(Arc::clone(site), config.tenant.clone(), found));
+        let (of_thread, ended) = (Arc::clone(site), Arc::clone(&stop));
+        let read = move || reading::read(source, &config, (&of_thread, &queue), &ended);
+        let thread = std::thread::Builder::new().name("capture".to_owned()).spawn(read)?;
+        Ok(RunningCapture { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for RunningCapture {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // A pipe that nobody writes into may keep it for ever: it ends with the process, then.
+        if let Some(thread) = self.thread.take().filter(JoinHandle::is_finished) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Why it cannot capture, and the way out.
+fn refusal(error: &CaptureError) -> String {
+    match error.trouble {
+        CaptureTrouble::NotPermitted => {
+            "capture: the gateway may not see packets: it needs CAP_NET_RAW (AmbientCapabilities=CAP_NET_RAW in a drop-in of its \
+             unit, docs/gateway/operate.md); or leave [capture] out"
+                .to_owned()
+        }
+        _ => format!("capture: {error}"),
+    }
+}

@@ -1,0 +1,79 @@
+//! What the agent asks its site of and tells it, where the site has a gateway: `inquiry.h` and `site.rs` of the agent. Asking takes no
+//! time here: an answer that comes before the handshake ends is as good.
+
+use super::{Lender, PathSample, ProvenPath, key};
+use crate::bound::ReportBound;
+use crate::{Sample, Shared, TransferSample};
+use std::net::IpAddr;
+use units::{Duration, Instant, Rate};
+
+/// What a host has learnt itself within so long no gateway knows better (`OWN_IS_FRESH`).
+const OWN_IS_FRESH: Duration = Duration::from_secs(10);
+/// Payload of a full segment on Ethernet with timestamps, bytes: what the agent takes for that of a path it has not seen.
+const USUAL_MSS: u64 = 1448;
+
+impl Lender {
+    /// From now on asks `site` of paths as handshakes begin, and tells it what connections learn.
+    pub fn join(&mut self, site: Shared) {
+        self.site = Some(site);
+    }
+
+    /// A handshake begins: what the site knows is taken up, unless something younger is known here.
+    pub(super) fn ask(&mut self, now: Instant, remote: IpAddr) {
+        let Some(site) = self.site.clone() else { return };
+        let own = self.path(remote).map(|path| path.learnt);
+        if own.is_some_and(|learnt| now.saturating_since(learnt) < OWN_IS_FRESH) {
+            return;
+        }
+        let Some(told) = site.borrow_mut().recall(now, remote) else { return };
+        let learnt = Instant::from_nanos(now.as_nanos().saturating_sub(told.age.as_nanos()));
+        if own.is_some_and(|own| own >= learnt) {
+            return;
+        }
+        let min_rtt = told.min_rtt.unwrap_or(told.srtt);
+        let sample = PathSample {
+            at: learnt,
+            window: u32::try_from(told.cwnd / USUAL_MSS).unwrap_or(u32::MAX),
+            ssthresh: 0,
+            srtt_us: microseconds(with_queue(told.cwnd, told.rate, min_rtt)),
+            min_rtt_us: microseconds(min_rtt),
+            rate: told.rate.map_or(0, |rate| rate.as_bps() / 8),
+        };
+        if sample.is_whole() {
+            let fallbacks_in_row = self.path(remote).map_or(0, |path| path.fallbacks_in_row);
+            let path = ProvenPath { fallbacks_in_row, ..ProvenPath::new(&sample) };
+            *self.paths.entry_or(key(remote), || path) = path;
+        }
+    }
+
+    /// A connection has learnt something.
+    pub(super) fn tell(
+        &self,
+        (now, remote): (Instant, IpAddr),
+        sample: &PathSample,
+        is_measured: bool,
+    ) {
+        let Some(site) = &self.site else { return };
+        let transfer = TransferSample {
+            window: u64::from(sample.window) * USUAL_MSS,
+            rate: (sample.rate > 0).then(|| Rate::from_bps(sample.rate.saturating_mul(8))),
+            rtt: Some(Duration::from_micros(sample.srtt_us.into())),
+            min_rtt: Some(Duration::from_micros(sample.min_rtt_us.into())),
+            sent: sample.window,
+            lost: is_measured.into(),
+            bound: if is_measured { ReportBound::Loss } else { ReportBound::OwnStart },
+        };
+        site.borrow_mut().record(now, remote, &Sample::Transfer(transfer));
+    }
+}
+
+/// The round trip with what the window adds to it as it drains, four times that of the path at most.
+fn with_queue(window: u64, rate: Option<Rate>, min_rtt: Duration) -> Duration {
+    let bytes_per_s = rate.map_or(0, |rate| rate.as_bps() / 8);
+    let drained = (window.saturating_mul(1_000_000)).checked_div(bytes_per_s).unwrap_or(0);
+    Duration::from_micros(drained).max(min_rtt).min(min_rtt * 4)
+}
+
+fn microseconds(time: Duration) -> u32 {
+    u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
+}
