@@ -56,7 +56,7 @@ pub use gate::{Cold, ReuseGate};
 pub use gateway::{Gateway, GatewayConfig};
 pub use key::{PathKey, Scope};
 pub use lender::{
-    ColdReason, Lender, LendingTerms, LoanRequest, MAX_WINDOW, PathSample, ProvenPath,
+    ColdReason, Lender, LendingTerms, LoanRequest, MAX_WINDOW, PathSample, ProvenPath, SharedStart,
 };
 pub use member::SiteMember;
 pub use remembered::Remembered;

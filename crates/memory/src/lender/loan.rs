@@ -21,12 +21,26 @@ pub struct LoanRequest {
     pub takes: bool,
 }
 
+/// What a connection begins with where several begin at the pace of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedStart {
+    /// Its first window, segments.
+    pub window: u32,
+    /// Where slow start is to end, segments: its share of what the path holds.
+    pub ssthresh: u32,
+}
+
+/// The least first window, segments: as after a lost SYN (docs/adr/0022-headstart.md).
+const LEAST_SHARE: u32 = 4;
+
 /// What first flights of a path were given, and who is on the way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     /// Segments, and when they were given.
     given: u32,
     given_ms: u32,
+    /// Connections that have begun with a share since all of it was last back.
+    sharers: u32,
     /// Connections whose handshake has begun, and which have not ([`coming`]).
     coming: u64,
 }
@@ -76,6 +90,35 @@ impl Account {
         self.given = taken.wrapping_add(granted.unwrap_or(request.cold));
         self.given_ms = milliseconds(now);
         granted
+    }
+
+    /// Something of what was given has not come back.
+    pub(super) fn has_given(&self, now: Instant, path: &ProvenPath) -> bool {
+        self.still_given(now, path) > 0
+    }
+
+    /// [`super::Lender::share`].
+    pub(super) fn share(
+        &mut self,
+        now: Instant,
+        (path, request, rate): (&ProvenPath, &LoanRequest, u64),
+        terms: &LendingTerms,
+    ) -> Option<SharedStart> {
+        let believed = path.estimate(now, request.rtt_us, terms);
+        let held = (rate.saturating_mul(path.min_rtt_us.into()) / 1_000_000)
+            .checked_div(request.mss.into())?;
+        let room = (held.min(super::MAX_WINDOW.into()) as u32).max(believed);
+        let taken = self.still_given(now, path);
+        self.sharers = if taken == 0 { 0 } else { self.sharers };
+        let among = request.among.max(1);
+        let left = (room.saturating_sub(taken) / among).max(LEAST_SHARE);
+        // More than a stock window only if one connection has proven it.
+        let window = left.min(believed.max(request.cold)).min(terms.cap);
+        let ssthresh = (room / among.saturating_add(self.sharers)).max(left);
+        self.sharers = self.sharers.saturating_add(1);
+        self.given = taken.saturating_add(window);
+        self.given_ms = milliseconds(now);
+        Some(SharedStart { window, ssthresh })
     }
 
     /// [`super::Lender::release`] (`release_window`).

@@ -9,13 +9,15 @@
 mod asking;
 mod loan;
 mod path;
+mod together;
 
-pub use loan::LoanRequest;
+pub use loan::{LoanRequest, SharedStart};
 pub use path::{ColdReason, PathSample, ProvenPath};
 
 use crate::{DestinationTable, PathKey, Scope, Shared};
 use loan::Account;
 use std::net::IpAddr;
+use together::Together;
 use units::{Duration, Instant};
 
 /// Segments: no window is larger (`MAX_WINDOW` of the agent).
@@ -43,6 +45,8 @@ pub struct Lender {
     accounts: DestinationTable<Account>,
     /// When paths last had a cold start wider than stock.
     widened: DestinationTable<Instant>,
+    /// What connections to a network send and receive together.
+    together: DestinationTable<Together>,
     /// Whom it asks of paths that it does not know, if its host is one of a site.
     site: Option<Shared>,
 }
@@ -53,6 +57,7 @@ impl Default for Lender {
             paths: DestinationTable::new(MAX_PATHS),
             accounts: DestinationTable::new(MAX_ACCOUNTS),
             widened: DestinationTable::new(MAX_ACCOUNTS),
+            together: DestinationTable::new(MAX_ACCOUNTS),
             site: None,
         }
     }
@@ -144,6 +149,55 @@ impl Lender {
                 true
             }
         }
+    }
+
+    /// What a connection of several that begin within a round trip may begin with on a path that carries `rate` bytes a second,
+    /// and where its slow start is to end: segments, its part of what the path holds in a round trip. Of both no more than
+    /// there is, so the first may be below the stock window. `None`: nothing is remembered of the path.
+    pub fn share(
+        &mut self,
+        (now, remote): (Instant, IpAddr),
+        (request, rate): (&LoanRequest, u64),
+        terms: &LendingTerms,
+    ) -> Option<(SharedStart, ProvenPath)> {
+        let (path, account) = self.known(remote, true)?;
+        let start = account.share(now, (&path, request, rate), terms)?;
+        Some((start, path))
+    }
+
+    /// A connection that begins as one of `among` has company: others begin with it, or have begun within a round trip.
+    pub fn has_company(&mut self, (now, remote): (Instant, IpAddr), among: u32) -> bool {
+        let known = self.known(remote, false);
+        among > 1 || known.is_some_and(|(path, account)| account.has_given(now, &path))
+    }
+
+    /// `bytes` have arrived over any connection to the network of `remote`, the last of them `queued` later than on an idle
+    /// path.
+    pub fn note_arrival(
+        &mut self,
+        (now, remote): (Instant, IpAddr),
+        (bytes, queued): (u64, Duration),
+    ) {
+        let together = self.together.entry_or(key(remote), Together::default);
+        together.note_arrival(now, (bytes, queued));
+    }
+
+    /// How fast segments of all connections to the network of `remote` have been seen to arrive, bytes a second; 0: not known.
+    pub fn carried(&mut self, remote: IpAddr) -> u64 {
+        self.together.entry(key(remote)).map_or(0, |together| together.carried())
+    }
+
+    /// That is not true any more.
+    pub fn forget_carried(&mut self, remote: IpAddr) {
+        if let Some(together) = self.together.entry(key(remote)) {
+            together.forget();
+        }
+    }
+
+    /// When the next segment to the network of `remote`, of `bytes`, may leave at `rate` bytes a second, behind those of other
+    /// connections that have asked before.
+    pub fn book(&mut self, (now, remote): (Instant, IpAddr), (bytes, rate): (u64, u64)) -> Instant {
+        self.together.entry_or(key(remote), Together::default).book(now, bytes, rate)
     }
 
     /// So many segments of what was lent `since` are not used.

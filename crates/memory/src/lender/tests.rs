@@ -1,6 +1,6 @@
 //! The agent's rules by hand: docs/agent/design.md, "Sharing" and "What a connection teaches".
 
-use super::{ColdReason, Lender, LendingTerms, LoanRequest, PathSample};
+use super::{ColdReason, Lender, LendingTerms, LoanRequest, PathSample, SharedStart};
 use crate::{PathMemory, Remembered, Sample, TransferSample, shared};
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -128,6 +128,40 @@ fn a_cold_start_has_a_reason() {
     assert_eq!(recall(&mut lender, 600_001, SRTT_US, 10), Err(ColdReason::Old));
     let unknown = lender.recall((at(0), IpAddr::from([198, 51, 100, 1])), (SRTT_US, 10), &TERMS);
     assert_eq!(unknown, Err(ColdReason::Unknown));
+}
+
+/// 625 kB/s over 80 ms are 50 kB: 34 segments of 1448. A page of four lost something there before, so that one connection
+/// alone has proven 5.
+#[test]
+fn connections_that_begin_together_share_what_the_path_holds() {
+    const RATE: u64 = 625_000;
+    let mut lender = knowing(5);
+    for _ in 0..4 {
+        lender.begin_handshake(at(10), peer(1));
+    }
+    let mut begin = |ms| {
+        let among = lender.finish_handshake(at(ms), peer(1));
+        let request = request(among);
+        let start = lender.share((at(ms), peer(1)), (&request, RATE), &TERMS);
+        start.map(|(SharedStart { window, ssthresh }, _)| (window, ssthresh))
+    };
+    // 34 / 4; (34 - 8) / 3; (34 - 16) / 2; 34 - 25. Slow start ends at a quarter of 34 or where it begins.
+    assert_eq!([begin(20), begin(20), begin(20)], [Some((8, 8)), Some((8, 8)), Some((9, 9))]);
+    // Half a round trip later 12 of 25 are back: 34 - 13 are more than a stock window, which nobody has proven.
+    assert_eq!(begin(60), Some((10, 21)));
+    let has_company = |lender: &mut Lender, ms| lender.has_company((at(ms), peer(1)), 1);
+    assert!(has_company(&mut lender, 60) && !has_company(&mut lender, 140));
+}
+
+/// A path that holds less than a share of four segments each is given so much all the same; of one that nobody has proven
+/// anything of nothing is shared.
+#[test]
+fn a_share_is_four_segments_at_least_and_of_a_known_path() {
+    let mut lender = knowing(5);
+    let start = lender.share((at(0), peer(1)), (&request(12), 62_500), &TERMS);
+    assert_eq!(start.map(|(start, _)| start), Some(SharedStart { window: 4, ssthresh: 4 }));
+    let stranger = (at(0), IpAddr::from([198, 51, 100, 1]));
+    assert_eq!(lender.share(stranger, (&request(12), 62_500), &TERMS), None);
 }
 
 /// A site that says the same of everybody, and keeps what it is told.

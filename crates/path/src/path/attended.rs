@@ -17,6 +17,8 @@ pub(super) struct Attention {
     sees_all_acks: bool,
     /// It is to be asked before anything is sent.
     pub(super) watches_sending: bool,
+    /// It gives each segment its time.
+    pub(super) shares_pace: bool,
 }
 
 impl Path {
@@ -120,7 +122,26 @@ impl Path {
         let Some(startup) = self.startup.attended() else { return };
         act(startup, &mut self.window, &at);
         self.attention.watches_sending = startup.watches_sending();
+        self.attention.shares_pace = startup.shares_pace();
         self.obey_pacing();
+    }
+
+    /// When the next segment may leave among those of other connections, if the start-up shares its pace with them.
+    pub(super) fn departure(&mut self, now: Instant) -> Option<Instant> {
+        if !self.attention.shares_pace {
+            return None;
+        }
+        let mss = self.window.mss();
+        self.startup.attended()?.book_departure(now, mss).filter(|&at| at > now)
+    }
+
+    /// A segment has left.
+    pub(super) fn on_departure(&mut self) {
+        if self.attention.shares_pace
+            && let Some(startup) = self.startup.attended()
+        {
+            startup.on_departure();
+        }
     }
 
     /// Switches pacing on or off, as the start-up has ordered it.

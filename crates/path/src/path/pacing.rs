@@ -16,6 +16,7 @@ impl Path {
             || self.planned.is_some()
             || self.window.has_order()
             || self.attention.watches_sending
+            || self.attention.shares_pace
     }
 
     /// When the pacer lets the next segment go; `None`: now.
@@ -27,7 +28,7 @@ impl Path {
     #[inline(never)]
     fn release_paced(&mut self, now: Instant) -> Option<Instant> {
         self.take_order();
-        let at = self.due(now);
+        let at = self.due(now).max(self.departure(now));
         self.wait.on_asked(now, at);
         at
     }
@@ -78,6 +79,7 @@ impl Path {
     #[inline(never)]
     pub(super) fn pace(&mut self, now: Instant, bytes: (u64, u64), fresh: u64) {
         let late = self.wait.end(now);
+        self.on_departure();
         if let Some(pacer) = &mut self.pacer {
             let set = self.window.pacing_rate();
             let rate = set.filter(|_| self.segments_sent > UNPACED_SEGMENTS);

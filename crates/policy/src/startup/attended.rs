@@ -154,6 +154,21 @@ pub trait Attended {
         false
     }
 
+    /// Each segment asks for its time by [`Attended::book_departure`].
+    fn shares_pace(&self) -> bool {
+        false
+    }
+
+    /// When the next segment, of `bytes`, may leave among those of other connections; the same until one has left. Called while
+    /// [`Attended::shares_pace`].
+    fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
+        let _ = (now, bytes);
+        None
+    }
+
+    /// A segment has left, while [`Attended::shares_pace`].
+    fn on_departure(&mut self) {}
+
     /// [`Attended::acked`] is called for every ACK, also in recovery (`cong_control`).
     fn sees_all_acks(&self) -> bool {
         false

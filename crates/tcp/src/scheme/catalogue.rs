@@ -291,7 +291,7 @@ const CATALOGUE: &[NamedScheme] = &[
     ),
     named(
         "headstart",
-        "hs-cubic, and timers that know the path from the SYN to the last segment",
+        "hs-cubic with timers that know the path, and first flights that leave by turns at its rate",
         "docs/adr/0022-headstart.md",
         headstart,
     ),

@@ -17,7 +17,7 @@ use crate::startup::hystart::HYSTART;
 use crate::startup::rapid_start::RAPID_START;
 use crate::startup::rbp::{self, RBP};
 use crate::startup::slow_start::SLOW_START;
-use crate::startup::warm::{MEMBER, WARM};
+use crate::startup::warm::{MEMBER, TOGETHER, WARM};
 use units::Duration;
 
 /// The same with another start-up.
@@ -138,5 +138,6 @@ pub(super) fn headstart() -> Recipe {
     config.rto.min = Duration::from_millis(20);
     config.receive.initial_window = 1_000_000;
     recipe.set(&PROBE_WAIT, "1.5rtt");
+    recipe.set(&TOGETHER, "on");
     recipe
 }

@@ -52,7 +52,8 @@ impl Warm {
         (path, first): (&ProvenPath, u32),
     ) {
         let mss = window.mss();
-        let Some(rate) = self.choose_rate(at, (path, first), mss as u32) else { return };
+        let carried = self.carried_together(path);
+        let Some(rate) = self.choose_rate(at, (&carried, first), mss as u32) else { return };
         self.is_paced |= !self.pacing.is_on();
         self.pacing.limit(rate);
         self.begin_first_flight(at, (first, mss));
@@ -66,7 +67,7 @@ impl Warm {
         }
     }
 
-    fn begin_first_flight(&mut self, at: &Situation<'_>, (first, mss): (u32, u64)) {
+    pub(super) fn begin_first_flight(&mut self, at: &Situation<'_>, (first, mss): (u32, u64)) {
         let end = at.sent_total + u64::from(first) * mss;
         self.flight = FirstFlight { window: first, end, delivered: self.delivered };
         self.phase = WarmPhase::FirstFlight;

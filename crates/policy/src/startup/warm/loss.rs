@@ -61,11 +61,14 @@ impl Warm {
 
     /// The window to go on with, segments (`fall_back`).
     pub(super) fn fall_back(&mut self) -> u32 {
-        self.end_first_flight(WarmPhase::Stock);
-        self.has_fallen_back = true;
         if let Some(attendance) = &self.attendance {
             attendance.lender(memory::Lender::halve);
+            if self.pace.is_on() {
+                attendance.lender(memory::Lender::forget_carried);
+            }
         }
+        self.end_first_flight(WarmPhase::Stock);
+        self.has_fallen_back = true;
         (self.flight.window / 2).max(self.cold)
     }
 }

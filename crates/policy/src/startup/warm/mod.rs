@@ -16,10 +16,11 @@ mod options;
 mod pacing;
 mod search;
 mod starts;
+mod together;
 mod wide;
 
 pub use member::{MEMBER, MemberStart};
-pub use options::{ColdOpening, SIZE, WarmOptions};
+pub use options::{ColdOpening, SIZE, TOGETHER, WarmOptions};
 
 use super::attended::{Attendance, Attended, Situation};
 use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
@@ -36,7 +37,8 @@ use loss::Fall;
 use options::{CAP, COLD, EPOCHS, HALF_LIFE, MAX_AGE};
 use pacing::SocketPacing;
 use search::Search;
-use units::Instant;
+use together::SharedPace;
+use units::{Duration, Instant};
 use wide::{Arrived, WideStart};
 
 /// The agent's warm start.
@@ -51,7 +53,7 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
         Box::new(Wrapping::new(Warm::new(options, (models, is_paced)), inner))
     }),
 )
-.with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS])
+.with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS, &TOGETHER])
 .implying(Implied { memory: MemoryKind::Lent, ..Implied::NOTHING });
 
 /// Where a connection is with its warm start (`enum phase` of the agent).
@@ -89,6 +91,7 @@ pub struct Warm {
     measure: TrainMeasure,
     search: Search,
     wide: WideStart,
+    pace: SharedPace,
     stock: BesideStock,
     pacing: SocketPacing,
     /// Pacing was switched on by this policy, and outlasts the first flight until slow start ends.
@@ -124,6 +127,7 @@ impl Warm {
             measure: TrainMeasure::default(),
             search: Search::default(),
             wide: WideStart::default(),
+            pace: SharedPace::default(),
             stock: BesideStock::default(),
             pacing: SocketPacing::new(is_paced),
             is_paced: false,
@@ -138,6 +142,13 @@ impl Warm {
         self.seen = Seen { at: Some(sample.now), in_slow_start: window.below_ssthresh() };
         let arrived = segments(sample.delivered + window.mss() - 1, window.mss());
         self.delivered = self.delivered.wrapping_add(arrived);
+        if self.options.paces_together
+            && let Some(attendance) = &self.attendance
+        {
+            let queued = sample.rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(sample.min_rtt));
+            let arrived = (sample.delivered, queued);
+            attendance.lender(|lender, to| lender.note_arrival((sample.now, to), arrived));
+        }
     }
 
     fn in_first_flight(&self) -> bool {
@@ -172,6 +183,7 @@ impl Warm {
     /// As fast as the kernel likes again.
     fn end_first_flight(&mut self, next: WarmPhase) {
         self.phase = next;
+        self.pace.end();
         self.pacing.lift_limit();
     }
 
@@ -304,11 +316,28 @@ impl Attended for Warm {
     fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64) {
         let mss = window.mss();
         self.stock.pace(&mut self.pacing, at, (unacked, mss));
+        if self.options.paces_together && at.acked_total > 0 {
+            let outstanding = at.outstanding().div_ceil(mss);
+            self.wide.pace(&mut self.pacing, (outstanding, self.cold));
+        }
         self.pacing.apply(window);
     }
 
+    fn shares_pace(&self) -> bool {
+        self.pace.is_on()
+    }
+
+    fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
+        self.book(now, bytes)
+    }
+
+    fn on_departure(&mut self) {
+        self.pace.on_sent();
+    }
+
     fn watches_sending(&self) -> bool {
-        self.is_starting && self.stock.is_compared()
+        let is_wide = self.options.paces_together && self.wide.is_on();
+        is_wide || (self.is_starting && self.stock.is_compared())
     }
 
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {

@@ -16,6 +16,8 @@ pub struct WarmOptions {
     pub hears_size: bool,
     /// Transfers whose size is known begin so that they end with an epoch.
     pub ends_epochs: bool,
+    /// First flights to a network leave one segment after the other, at the rate at which all have arrived.
+    pub paces_together: bool,
 }
 
 /// How a connection starts of whose path nothing is known.
@@ -68,6 +70,14 @@ pub(super) static EPOCHS: Parameter<bool> = Parameter::text(
     "warm: transfers whose size is known begin so that they end with an epoch (--end-epochs of the agent)",
 );
 
+/// Whether first flights to a network share their pace.
+pub static TOGETHER: Parameter<bool> = Parameter::text(
+    "warm_together",
+    ("on|off", on_off),
+    "off",
+    "warm: first flights to a network share the rate at which segments of all its connections have arrived",
+);
+
 impl WarmOptions {
     pub(super) fn of(setup: &PolicySetup<'_>) -> Self {
         let (cap, half_life_rtts) = (setup.get(&CAP), setup.get(&HALF_LIFE));
@@ -76,6 +86,7 @@ impl WarmOptions {
             cold: setup.get(&COLD),
             hears_size: setup.get(&SIZE),
             ends_epochs: setup.get(&EPOCHS),
+            paces_together: setup.get(&TOGETHER),
         }
     }
 }

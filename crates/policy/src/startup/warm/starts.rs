@@ -21,7 +21,7 @@ impl Warm {
         let Some(attendance) = &self.attendance else { return };
         let among = attendance.lender(|lender, remote| lender.finish_handshake(at.now, remote));
         // A handshake that lost something speaks against the memory.
-        if lossless && at.sent_total == 0 {
+        if lossless && at.sent_total == 0 && !self.begin_together(window, at, among) {
             self.begin_as_remembered(window, at, among);
         }
         if self.models {
@@ -111,15 +111,17 @@ impl Warm {
             self.end_first_flight(WarmPhase::Stock);
         }
         self.phase = WarmPhase::Stock;
+        // Not with a share: who opens with others goes on beside them, and a connection that was kept may have all to send.
         if !self.has_fallen_back {
-            self.begin_beside_others(window, at);
+            let among = self.count_restart(at);
+            self.begin_as_remembered(window, at, among);
         }
     }
 
-    fn begin_beside_others(&mut self, window: &mut Window, at: &Situation<'_>) {
-        let Some(attendance) = &self.attendance else { return };
-        let among = attendance.lender(|lender, remote| lender.count_restart(at.now, remote));
-        self.begin_as_remembered(window, at, among);
+    /// Among how many that begin together it starts anew, itself included.
+    fn count_restart(&self, at: &Situation<'_>) -> u32 {
+        let count = |lender: &mut Lender, remote| lender.count_restart(at.now, remote);
+        self.attendance.as_ref().map_or(1, |attendance| attendance.lender(count))
     }
 
     fn open_for(&self, at: &Situation<'_>) -> Duration {
@@ -156,7 +158,10 @@ impl Warm {
             let rate = pacing_rate(self.cold * 12 / 5, mss as u32, at.srtt_us());
             window.set_pacing_rate(Some(rate_of(rate)));
         }
-        self.begin_beside_others(window, at);
+        let among = self.count_restart(at);
+        if !self.begin_together(window, at, among) {
+            self.begin_as_remembered(window, at, among);
+        }
     }
 
     /// A first flight that has not begun is not wider than what there is to send. It leaves at the path's rate all the same.

@@ -21,7 +21,13 @@ fn at(ms: u64) -> Instant {
 
 fn options() -> WarmOptions {
     let terms = LendingTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
-    WarmOptions { terms, cold: ColdOpening::Paced, hears_size: false, ends_epochs: false }
+    WarmOptions {
+        terms,
+        cold: ColdOpening::Paced,
+        hears_size: false,
+        ends_epochs: false,
+        paces_together: false,
+    }
 }
 
 /// A host that remembers so many segments of the path, learnt at 0, at which slow start had not ended.
@@ -371,4 +377,77 @@ fn members_of_a_session_share_one_window() {
     second.start(other, 500);
     assert_eq!(second.segments(), 50);
     assert!(one.rules_recovery() && other.rules_recovery());
+}
+
+/// Thirteen segments of 1000 bytes that arrive 1 ms apart, the last of them queued for 9 ms, are 1 MB/s: 80 segments in a round
+/// trip. Two connections that open together begin with half of them each, no more than stock since nobody has proven more,
+/// and their segments leave a millisecond apart by turns. A loss among them costs the estimate, too.
+#[test]
+fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
+    let host = host(5, 0);
+    let to = IpAddr::from(PEER);
+    for ms in 0..13 {
+        let arrived = (MSS, Duration::from_millis(9));
+        host.borrow_mut().lender.note_arrival((at(ms), to), arrived);
+    }
+    for _ in 0..2 {
+        host.borrow_mut().lender.begin_handshake(at(1000), to);
+    }
+    let options = WarmOptions { paces_together: true, ..options() };
+    let begin = || {
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        (line, warm)
+    };
+    let ((mut line, mut one), (_, mut other)) = (begin(), begin());
+    assert_eq!((line.segments(), line.window.ssthresh()), (10, 40 * MSS));
+    assert!(one.shares_pace() && other.shares_pace());
+    // The one asks, asks again, and sends; the other is next, and the one after that.
+    let leave = |warm: &mut Warm| warm.book_departure(at(1000), MSS);
+    assert_eq!([leave(&mut one), leave(&mut one)], [Some(at(1000)); 2]);
+    one.on_departure();
+    assert_eq!([leave(&mut other), leave(&mut one)], [Some(at(1001)), Some(at(1002))]);
+    // Ten have arrived: the flight is over, and nothing is given a time any more.
+    line.start(&mut one, 10);
+    line.arrive(&mut one, 1080, 10);
+    assert!(!one.shares_pace() && leave(&mut one).is_none());
+    let (mut line, mut third) = begin();
+    line.start(&mut third, 10);
+    line.tell(&mut third, |startup, window, at| startup.lose(window, at));
+    assert_eq!(host.borrow_mut().lender.carried(to), 0);
+}
+
+/// Thirteen segments of 1000 bytes that arrive 0.4 ms apart are 2.5 MB/s. One connection that opens by itself has no rate of its
+/// own: 100 segments leave at that, and not at 1.2 windows in a round trip, 1.5 MB/s. It shares the pace with nobody.
+#[test]
+fn alone_it_leaves_at_the_rate_that_all_have_shown() {
+    let host = host(100, 0);
+    for n in 0..13 {
+        let arrived = (MSS, Duration::from_millis(4));
+        let now = Instant::from_nanos(400_000 * n);
+        host.borrow_mut().lender.note_arrival((now, PEER.into()), arrived);
+    }
+    let options = WarmOptions { paces_together: true, ..options() };
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
+    assert!(!warm.shares_pace());
+}
+
+/// A server's three segments of TLS are no flight to look at. Of the answer behind them ten leave at once, as from a stock
+/// connection, and what is beyond ten is paced.
+#[test]
+fn behind_a_handshake_of_tls_a_wide_start_begins_with_a_stock_burst() {
+    let options =
+        WarmOptions { cold: ColdOpening::Wide, paces_together: true, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(options, (false, false)));
+    line.open(&mut warm, &SharedAttendant::default());
+    line.start(&mut warm, 3);
+    line.arrive(&mut warm, 80, 3);
+    let mut is_paced = |sent| {
+        line.sent = line.acked + sent * MSS;
+        line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 30 * MSS));
+        line.window.pacing_order().unwrap().is_on
+    };
+    assert_eq!([is_paced(0), is_paced(9), is_paced(10)], [false, false, true]);
 }

@@ -41,6 +41,18 @@ impl WideStart {
         pacing.search_rate = WIDE_COLD_RATE;
     }
 
+    /// Asked before each sending behind a flight that was too short to look at, as of TLS, with `outstanding` segments: a stock
+    /// window of `cold` leaves at once, as if it were the first flight.
+    pub(super) const fn pace(&self, pacing: &mut SocketPacing, (outstanding, cold): (u64, u32)) {
+        if matches!(self, Self::Sent) {
+            if outstanding < cold as u64 {
+                pacing.burst();
+            } else {
+                pacing.keep_paced();
+            }
+        }
+    }
+
     /// It goes on as any other.
     pub(super) const fn end(&mut self, pacing: &mut SocketPacing) {
         if self.is_on() {

@@ -1,0 +1,153 @@
+//! What all connections to a network have in common while they send: how fast segments of all of them arrive, and whose turn
+//! it is to send the next one.
+//!
+//! One connection of a page sends too little to show what the path carries, and what several send at once shows it well: a
+//! queue lets their segments out at the bottleneck's pace. When the next page comes, its first flights leave at that pace,
+//! one segment after the other, whosever they are (docs/adr/0022-headstart.md).
+
+use std::collections::VecDeque;
+use units::{Duration, Instant, Rate};
+
+/// Bytes that a rate is taken over: eight segments of 1448. Of the ten that anybody may send at once (RFC 6928) one or two
+/// come with the first ACK. Fewer tell more of clocks and delayed ACKs than of the path.
+const SPAN: u64 = 8 * 1448;
+
+/// ACKs that are looked back at: more than segments of a span.
+const LOOKS_BACK: usize = 24;
+
+/// Arrivals at a network, and departures to it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Together {
+    /// ACKs: when each came, and the bytes delivered with it and before.
+    arrivals: VecDeque<(Instant, u64)>,
+    delivered: u64,
+    /// Most that a span has arrived at, bytes a second; 0: none was seen.
+    carried: u64,
+    /// When the next segment may leave.
+    next: Instant,
+}
+
+impl Together {
+    /// `bytes` have arrived, of any connection, the last of them `queued` later than on an idle path.
+    pub(super) fn note_arrival(&mut self, now: Instant, (bytes, queued): (u64, Duration)) {
+        if bytes == 0 {
+            return;
+        }
+        self.delivered += bytes;
+        if let Some(rate) = self.rate_of_span(now, queued) {
+            self.carried = self.carried.max(rate);
+        }
+        self.arrivals.push_back((now, self.delivered));
+        if self.arrivals.len() > LOOKS_BACK {
+            self.arrivals.pop_front();
+        }
+    }
+
+    /// Of the span that ends now; `None` if it is not of one piece, or not at the pace of a bottleneck. What came as it left has
+    /// waited nowhere. What a queue let out has waited, as a burst for about as long as it took to come; for a quarter of that at
+    /// least, for a queue may hold fewer packets than a span has.
+    fn rate_of_span(&self, now: Instant, queued: Duration) -> Option<u64> {
+        let (mut later, mut longest) = (now, Duration::ZERO);
+        for &(then, before) in self.arrivals.iter().rev() {
+            longest = longest.max(later.saturating_since(then));
+            later = then;
+            let bytes = self.delivered - before;
+            if bytes < SPAN {
+                continue;
+            }
+            let took = now.saturating_since(then);
+            let is_whole = longest * 2 <= took && queued * 4 >= took;
+            let rate = u128::from(bytes) * 1_000_000_000;
+            let rate = rate.checked_div(took.as_nanos().into()).filter(|_| is_whole)?;
+            return u64::try_from(rate).ok();
+        }
+        None
+    }
+
+    /// Bytes a second; 0: not known.
+    pub(super) const fn carried(&self) -> u64 {
+        self.carried
+    }
+
+    /// The path is not the one that carried so much.
+    pub(super) fn forget(&mut self) {
+        self.carried = 0;
+        self.arrivals.clear();
+    }
+
+    /// When a segment of `bytes` may leave at `rate` bytes a second, behind all that have been given their time.
+    pub(super) fn book(&mut self, now: Instant, bytes: u64, rate: u64) -> Instant {
+        let at = self.next.max(now);
+        let gap = Rate::from_bps(rate.saturating_mul(8)).transmit_time(bytes);
+        self.next = at + if gap == Duration::MAX { Duration::ZERO } else { gap };
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+
+    /// Arrivals of one segment of 1448 bytes each, queued for 9 ms.
+    fn arrive(together: &mut Together, instants: impl IntoIterator<Item = u64>) {
+        for us in instants {
+            together.note_arrival(at(us), (1448, Duration::from_millis(9)));
+        }
+    }
+
+    /// Segments of 1448 bytes a millisecond apart, of whichever connections, are 1.448 MB/s. The first eight tell nothing:
+    /// eight after the first are a span. What comes more slowly later does not lower it.
+    #[test]
+    fn a_span_tells_the_rate() {
+        let mut together = Together::default();
+        arrive(&mut together, (0..8).map(|n| 1000 * n));
+        assert_eq!(together.carried(), 0);
+        arrive(&mut together, [8000]);
+        assert_eq!(together.carried(), 1_448_000);
+        arrive(&mut together, (0..9).map(|n| 20_000 + 1100 * n));
+        assert_eq!(together.carried(), 1_448_000);
+        together.forget();
+        assert_eq!(together.carried(), 0);
+    }
+
+    /// Four segments, a pause of 5 ms, and five: 5 of 12 ms are less than half, and a pause of 80 ms is more.
+    #[test]
+    fn a_pause_is_no_part_of_a_span() {
+        let spread = |pause: u64| {
+            let mut together = Together::default();
+            let arrivals =
+                (0..4).map(|n: u64| 1000 * n).chain((0..5).map(|n: u64| 3000 + pause + 1000 * n));
+            arrive(&mut together, arrivals);
+            together.carried()
+        };
+        // Eight segments in 12 ms. Of 87 ms they would be 133 kB/s.
+        assert_eq!(spread(5000), 965_333);
+        assert_eq!(spread(80_000), 0);
+    }
+
+    /// Eight segments in 8 ms that have waited for 1.9 ms at most, less than two of them take, came about as they left.
+    #[test]
+    fn what_came_as_it_left_tells_no_rate() {
+        let carried = |queued_us| {
+            let mut together = Together::default();
+            for n in 0..9 {
+                together.note_arrival(at(1000 * n), (1448, Duration::from_micros(queued_us)));
+            }
+            together.carried()
+        };
+        assert_eq!((carried(1900), carried(2000)), (0, 1_448_000));
+    }
+
+    /// 1448 bytes at 1.448 MB/s take a millisecond. Who comes second waits behind who came first, and nothing is saved up.
+    #[test]
+    fn segments_leave_one_after_the_other() {
+        let mut together = Together::default();
+        let mut book = |us| together.book(at(us), 1448, 1_448_000);
+        assert_eq!([book(0), book(0), book(100)], [at(0), at(1000), at(2000)]);
+        assert_eq!([book(9000), book(9000)], [at(9000), at(10_000)]);
+    }
+}

@@ -1,0 +1,89 @@
+//! First flights at the pace of the path, whosever they are (`warm_together`): a connection that begins on a path of which is
+//! known how fast segments of all connections arrive asks the memory for a time for each segment, and begins with its share
+//! of what the path holds. So a page's flights meet no queue, where stock ones come as bursts of ten each.
+
+use super::{Warm, segments};
+use crate::startup::attended::Situation;
+use crate::window::{Cause, Window};
+use memory::{ColdReason, Lender, LoanRequest, ProvenPath};
+use units::Instant;
+
+/// A connection's part in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SharedPace {
+    /// Bytes a second; 0: it leaves as ever.
+    rate: u64,
+    /// When its next segment may leave, if it has asked.
+    booked: Option<Instant>,
+}
+
+impl SharedPace {
+    pub(super) const fn is_on(&self) -> bool {
+        self.rate > 0
+    }
+
+    pub(super) const fn end(&mut self) {
+        *self = Self { rate: 0, booked: None };
+    }
+
+    /// A segment has left.
+    pub(super) const fn on_sent(&mut self) {
+        self.booked = None;
+    }
+}
+
+impl Warm {
+    /// Begins with its share, at the shared pace, if the rate is known; says whether it is.
+    pub(super) fn begin_together(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        among: u32,
+    ) -> bool {
+        let Some(attendance) = &self.attendance else { return false };
+        let rate = attendance.lender(Lender::carried);
+        if !self.options.paces_together || rate == 0 {
+            return false;
+        }
+        let mss = window.mss();
+        let cold = segments(window.cwnd(), mss);
+        let request =
+            LoanRequest { cold, among, rtt_us: at.srtt_us(), mss: mss as u32, takes: true };
+        let terms = &self.options.terms;
+        let share = |lender: &mut Lender, to| {
+            // By itself it begins as wide as one connection has proven, or as anybody, unless such a start has met a queue.
+            let recalled = lender.recall((at.now, to), (request.rtt_us, cold), terms);
+            let is_narrow = recalled == Err(ColdReason::Small)
+                && lender.path(to).is_some_and(|path| !path.has_shown_no_width());
+            let begins = is_narrow || lender.has_company((at.now, to), among);
+            if begins { lender.share((at.now, to), (&request, rate), terms) } else { None }
+        };
+        let Some((start, _)) = attendance.lender(share) else { return false };
+        self.cold = cold;
+        self.pace = SharedPace { rate, booked: None };
+        self.begin_first_flight(at, (start.window, mss));
+        window.set_cwnd(u64::from(start.window) * mss, Cause::Seed);
+        window.set_ssthresh(u64::from(start.ssthresh) * mss, Cause::Seed);
+        true
+    }
+
+    /// `path`, with the rate that all connections together have seen where it has none of its own.
+    pub(super) fn carried_together(&self, path: &ProvenPath) -> ProvenPath {
+        let mut path = *path;
+        if self.options.paces_together
+            && path.rate == 0
+            && let Some(attendance) = &self.attendance
+        {
+            path.rate = attendance.lender(Lender::carried);
+        }
+        path
+    }
+
+    /// When the next segment of `bytes` may leave.
+    pub(super) fn book(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
+        let rate = self.pace.rate;
+        let attendance = self.attendance.as_ref().filter(|_| rate > 0)?;
+        let book = |lender: &mut Lender, to| lender.book((now, to), (bytes, rate));
+        Some(*self.pace.booked.get_or_insert_with(|| attendance.lender(book)))
+    }
+}
