@@ -145,7 +145,8 @@ impl Warm {
         if self.options.paces_together
             && let Some(attendance) = &self.attendance
         {
-            let queued = sample.rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(sample.min_rtt));
+            let queued =
+                sample.rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(sample.min_rtt));
             let arrived = (sample.delivered, queued);
             attendance.lender(|lender, to| lender.note_arrival((sample.now, to), arrived));
         }

@@ -438,8 +438,7 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
 /// connection, and what is beyond ten is paced.
 #[test]
 fn behind_a_handshake_of_tls_a_wide_start_begins_with_a_stock_burst() {
-    let options =
-        WarmOptions { cold: ColdOpening::Wide, paces_together: true, ..options() };
+    let options = WarmOptions { cold: ColdOpening::Wide, paces_together: true, ..options() };
     let (mut line, mut warm) = (Line::new(0), Warm::new(options, (false, false)));
     line.open(&mut warm, &SharedAttendant::default());
     line.start(&mut warm, 3);
