@@ -1,12 +1,24 @@
 //! The addresses of this host, for gateways that see packets.
 
+use crate::log::{Level, say};
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::SockaddrStorage;
 use std::net::IpAddr;
 
-/// Where this host serves, as far as its interfaces say: a gateway that sees packets tells it of visitors who come there.
+/// Where this host serves, as far as its interfaces say; none, with a warning, if they cannot be listed. A gateway that sees
+/// packets tells the agent of visitors who come to these addresses.
 pub(crate) fn own_addresses() -> Vec<IpAddr> {
-    let Ok(interfaces) = getifaddrs() else { return Vec::new() };
+    let interfaces = match getifaddrs() {
+        Ok(interfaces) => interfaces,
+        Err(error) => {
+            let what = format!(
+                "cannot list the addresses of this host: {error}; a gateway that sees packets tells this agent only of visitors who \
+                 come to the address from which the agent is connected (a unit's RestrictAddressFamilies needs AF_NETLINK)"
+            );
+            say(Level::Warning, &what);
+            return Vec::new();
+        }
+    };
     let address = |storage: SockaddrStorage| {
         let v4 = storage.as_sockaddr_in().map(|v4| IpAddr::from(v4.ip()));
         v4.or_else(|| storage.as_sockaddr_in6().map(|v6| v6.ip().into()))

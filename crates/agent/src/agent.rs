@@ -353,6 +353,9 @@ fn change(shared: &Shared, work: &mut Work, mut new: AgentConfig) -> Result<(), 
     load.settings = shared.in_force(&new);
     let turned = shared.knobs.turn(&load);
     turned.map_err(|error| format!("the kernel refuses a part: {error}"))?;
+    if let Some(site) = &shared.site {
+        site.follow(&new.load.settings);
+    }
     *config = new;
     Ok(())
 }

@@ -132,7 +132,7 @@ fn site(options: &AgentOptions) -> Result<Option<ClientConfig>, String> {
         key: file("gateway-key", &options.gateway_key)?,
         collector: Collector::Agent,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        addresses: own_addresses(),
+        addresses: own_addresses,
     }))
 }
 

@@ -14,6 +14,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use libbpf_rs::MapHandle;
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Payload of a full segment on Ethernet with timestamps, bytes, of IPv4 and IPv6: what is taken for that of a path until a
@@ -47,6 +48,8 @@ struct Known {
     asked: Mutex<AskedPaths>,
     segments: Mutex<SegmentSizes>,
     forgets: Mutex<Forgets>,
+    /// Whether network namespaces share the memory: a reload may change that.
+    shares_namespaces: AtomicBool,
 }
 
 /// Networks of which nothing may be kept any more.
@@ -147,6 +150,7 @@ impl Site {
             asked: Mutex::default(),
             segments: Mutex::default(),
             forgets: Mutex::default(),
+            shares_namespaces: AtomicBool::new(settings.shares_namespaces),
         });
         let hearer = Hearer { paths, known: Arc::clone(&known), own: OwnPaths::of(settings) };
         let client = SiteClient::start(config, move |event| hearer.hear(event));
@@ -177,6 +181,11 @@ impl Site {
         mem::take(&mut lock(&self.known.forgets).0).into_iter().collect()
     }
 
+    /// The programs remember by other settings from now on.
+    pub(crate) fn follow(&self, settings: &ConnectionSettings) {
+        self.known.shares_namespaces.store(settings.shares_namespaces, Ordering::Relaxed);
+    }
+
     /// How it goes.
     pub(crate) fn status(&self) -> ClientStatus {
         self.client.status()
@@ -194,6 +203,7 @@ struct Hearer {
 /// How the paths of this host's own connections are known to the programs.
 #[derive(Clone, Copy, Debug)]
 struct OwnPaths {
+    /// Of this host, where namespaces remember apart.
     namespace: u32,
     /// Of IPv4 and IPv6.
     bits: (u8, u8),
@@ -201,15 +211,16 @@ struct OwnPaths {
 
 impl OwnPaths {
     fn of(settings: &ConnectionSettings) -> Self {
-        let namespace = if settings.shares_namespaces { 0 } else { paths::own_namespace() };
-        Self { namespace, bits: (settings.v4_bits, settings.v6_bits) }
+        let bits = (settings.v4_bits, settings.v6_bits);
+        Self { namespace: paths::own_namespace(), bits }
     }
 
     /// The path to a network; `None` if that is more than one path.
-    fn to(self, network: IpNet) -> Option<PrefixKey> {
+    fn to(self, network: IpNet, shares_namespaces: bool) -> Option<PrefixKey> {
         let bits = if network.addr().is_ipv4() { self.bits.0 } else { self.bits.1 };
         let prefix = IpNet::new(network.addr(), bits).ok()?.trunc();
-        (network.prefix_len() >= bits).then_some(PrefixKey { namespace: self.namespace, prefix })
+        let namespace = if shares_namespaces { 0 } else { self.namespace };
+        (network.prefix_len() >= bits).then_some(PrefixKey { namespace, prefix })
     }
 }
 
@@ -237,7 +248,9 @@ impl Hearer {
             SiteEvent::Arriving(estimate) => {
                 if let Some(network) = estimate.network.and_then(|network| network.to_net()) {
                     let mut paths = lock(&self.known.asked).of(&network);
-                    paths.extend(self.own.to(network).filter(|own| !paths.contains(own)));
+                    let shares = self.known.shares_namespaces.load(Ordering::Relaxed);
+                    let own = self.own.to(network, shares);
+                    paths.extend(own.filter(|own| !paths.contains(own)));
                     paths.into_iter().for_each(|path| self.learn(path, &estimate, now));
                 }
             }
@@ -416,13 +429,16 @@ mod tests {
     #[test]
     fn a_visitor_who_arrives_comes_from_a_path_of_this_host_or_from_several() {
         let own = OwnPaths { namespace: 7, bits: (24, 48) };
-        let path =
-            |network: &str| own.to(network.parse().unwrap()).map(|key| key.prefix.to_string());
+        let path = |network: &str| {
+            own.to(network.parse().unwrap(), false).map(|key| key.prefix.to_string())
+        };
         assert_eq!(path("192.0.2.0/24").as_deref(), Some("192.0.2.0/24"));
         assert_eq!(path("192.0.2.128/25").as_deref(), Some("192.0.2.0/24"));
         assert_eq!(path("2001:db8:1::/48").as_deref(), Some("2001:db8:1::/48"));
         assert_eq!(path("192.0.0.0/16"), None);
-        assert_eq!(own.to("192.0.2.0/24".parse().unwrap()).unwrap().namespace, 7);
+        let namespace =
+            |shares| own.to("192.0.2.0/24".parse().unwrap(), shares).map(|key| key.namespace);
+        assert_eq!((namespace(false), namespace(true)), (Some(7), Some(0)));
     }
 
     #[test]

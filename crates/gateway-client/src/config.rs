@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// What a client has to know. Files are read anew at each connection: a renewed certificate counts from the next one on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ClientConfig {
     /// `HOST:PORT` of the gateways, the preferred one first. The others are asked when it does not answer.
     pub gateways: Vec<String>,
@@ -19,9 +19,21 @@ pub struct ClientConfig {
     pub collector: Collector,
     /// Of the program that reports.
     pub version: String,
-    /// Addresses at which this host serves: gateways that see packets tell it of visitors who come there.
-    pub addresses: Vec<IpAddr>,
+    /// Lists the addresses at which this host serves; called as each session opens. Gateways that see packets tell the host of
+    /// visitors who come to these addresses.
+    pub addresses: fn() -> Vec<IpAddr>,
 }
+
+/// Two configurations are equal if they say the same. How addresses are listed is no configuration.
+impl PartialEq for ClientConfig {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { gateways, ca, certificate, key, collector, version, addresses: _ } = self;
+        (gateways, ca, certificate) == (&other.gateways, &other.ca, &other.certificate)
+            && (key, collector, version) == (&other.key, &other.collector, &other.version)
+    }
+}
+
+impl Eq for ClientConfig {}
 
 impl ClientConfig {
     /// Whether an entry of [`Self::gateways`] can be one.
@@ -41,6 +53,25 @@ impl ClientConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn config(addresses: fn() -> Vec<IpAddr>) -> ClientConfig {
+        ClientConfig {
+            gateways: vec!["127.0.0.1:9466".to_owned()],
+            ca: "ca".into(),
+            certificate: "certificate".into(),
+            key: "key".into(),
+            collector: Collector::Agent,
+            version: "1".to_owned(),
+            addresses,
+        }
+    }
+
+    #[test]
+    fn a_host_that_moves_has_the_same_configuration() {
+        let here = config(Vec::new);
+        assert_eq!(here, config(|| vec![IpAddr::from([192, 0, 2, 1])]));
+        assert_ne!(here, ClientConfig { key: "other".into(), ..here.clone() });
+    }
 
     #[test]
     fn addresses_have_a_host_and_a_port() {

@@ -131,7 +131,7 @@ impl<T> Speaker<T> {
         let config = self.config.clone();
         let connecting = async {
             let channel = connect(&config, gateway).await?;
-            open(channel, &config.addresses)
+            open(channel, &(config.addresses)())
                 .await
                 .map_err(|error| format!("{gateway}: {}", causes(&error)))
         };

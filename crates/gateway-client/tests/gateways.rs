@@ -142,7 +142,7 @@ impl Site {
             key: file("key"),
             collector: Collector::Agent,
             version: "1".to_owned(),
-            addresses: Vec::new(),
+            addresses: Vec::new,
         }
     }
 

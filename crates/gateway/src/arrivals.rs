@@ -17,7 +17,7 @@ pub struct VisitorArrival {
     pub estimate: Estimate,
 }
 
-/// Those of a tenant, to all of its subscribers.
+/// Tells arrivals at a tenant's servers to all subscribers of that tenant.
 #[derive(Debug)]
 pub struct Arrivals(broadcast::Sender<VisitorArrival>);
 
@@ -28,19 +28,19 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
-    /// From now on.
+    /// Receives the arrivals from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<VisitorArrival> {
         self.0.subscribe()
     }
 
-    /// True if somebody would hear of one.
+    /// True if a subscriber would hear of an arrival.
     pub fn has_subscribers(&self) -> bool {
         self.0.receiver_count() > 0
     }
 
-    /// Tells all; nobody waits for one that is slow.
+    /// Tells all subscribers. Nobody waits for a slow subscriber.
     pub fn tell(&self, arrival: VisitorArrival) {
-        // It fails where nobody listens.
+        // Sending fails if there is no subscriber, and then nobody misses the arrival.
         let _ = self.0.send(arrival);
     }
 }
@@ -48,10 +48,11 @@ impl Arrivals {
 /// Addresses that a subscription may name.
 const MOST_ADDRESSES: usize = 256;
 
-/// Addresses at which a subscriber serves: those that it names, and the one from which it is connected.
+/// Addresses at which a subscriber serves: the addresses that it names, and the address from which it is connected. The gateway
+/// believes a subscriber which addresses are its own, within the subscriber's tenant.
 ///
 /// # Errors
-/// If there are too many, or one is none.
+/// If the subscriber names too many addresses, or bytes that are no address.
 pub fn addresses_of(
     named: &[Vec<u8>],
     own: Option<IpAddr>,

@@ -2,6 +2,7 @@
 
 use crate::options::CaptureOptions;
 use capture::PortRange;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// What to look at, complete and checked.
@@ -24,6 +25,16 @@ pub enum CapturePlace {
     Interfaces(Vec<String>),
     /// A capture file, or a pipe that somebody writes one into.
     File(PathBuf),
+}
+
+/// As the operator named it.
+impl fmt::Display for CapturePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interfaces(interfaces) => f.write_str(&interfaces.join(", ")),
+            Self::File(file) => write!(f, "{}", file.display()),
+        }
+    }
 }
 
 impl CaptureConfig {
@@ -85,6 +96,9 @@ mod tests {
         let file = CaptureOptions { file: Some("p".into()), ..none };
         let place = config(&file, &["a"]).unwrap().place;
         assert_eq!(place, CapturePlace::File("/etc/g/p".into()));
+        assert_eq!(place.to_string(), "/etc/g/p");
+        let two = CapturePlace::Interfaces(vec!["eth0".to_owned(), "eth1".to_owned()]);
+        assert_eq!(two.to_string(), "eth0, eth1");
         let ports = CaptureOptions { ports: Some(vec![0]), ..one };
         assert!(config(&ports, &["a"]).unwrap_err().starts_with("capture.ports"));
     }

@@ -182,8 +182,8 @@ impl StoreConfig {
         let is_tls = |url: &String| url.starts_with("rediss://");
         let is_encrypted = options.redis.iter().chain(&options.redis_cluster).any(is_tls);
         if (ca.is_some() || shown.is_some()) && !is_encrypted {
-            return Err("redis-ca and redis-certificate: only with redis = \"rediss://HOST:PORT\""
-                .to_owned());
+            let why = "redis-ca and redis-certificate: only if redis or redis-cluster names rediss://HOST:PORT";
+            return Err(why.to_owned());
         }
         let place = match (options.redis.clone(), options.redis_cluster.clone()) {
             (Some(_), nodes) if !nodes.is_empty() => {
@@ -304,7 +304,7 @@ mod tests {
         let both = "redis = \"redis://a:1\"\nredis-cluster = [\"redis://b:1\"]";
         assert!(config(both).unwrap_err().contains("name one of them"));
         let why = config(&tls.replace("rediss", "redis")).unwrap_err();
-        assert!(why.contains("rediss://"), "{why}");
+        assert!(why.contains("redis-cluster") && why.contains("rediss://"), "{why}");
         let why = config(&format!("{tls}\nredis-certificate = \"c.pem\"")).unwrap_err();
         assert!(why.contains("redis-key"), "{why}");
     }

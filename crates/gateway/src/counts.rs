@@ -153,7 +153,7 @@ pub struct Counts {
     pub seen_lost: Tick,
     /// What was found in them and there was no room for.
     pub seen_dropped: Tick,
-    /// Visitors whose servers were told of them as their SYNs came.
+    /// Visitors that servers were told of as their SYNs came, once for each subscriber.
     pub arrivals: Tick,
     /// Snapshots written, and those that failed.
     pub snapshots: Tick,

@@ -186,13 +186,19 @@ impl Daemon {
             }
         }
         self.site.set_ready(false);
-        drop(capture);
         notify(&[NotifyState::Stopping]);
         say(LogPriority::Notice, "draining");
         accepting.abort();
         // It fails where nobody listens, and then nothing is under way.
         let _ = end.send(true);
-        if tokio::time::timeout(DRAIN, &mut grpc).await.is_err() {
+        // What interfaces have shown belongs into the snapshot.
+        let seen = async {
+            if let Some(capture) = capture {
+                capture.end(DRAIN).await;
+            }
+        };
+        let (drained, ()) = tokio::join!(tokio::time::timeout(DRAIN, &mut grpc), seen);
+        if drained.is_err() {
             grpc.abort();
         }
         chores.abort();

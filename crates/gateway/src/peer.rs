@@ -1,5 +1,5 @@
-//! Whom the certificate of a connection names, from where it comes, and by which rules its calls were judged last: a call of a connection that asks often is
-//! judged by what was found for the call before, as long as the same rules are in force.
+//! Whom the certificate of a connection names, from which address it comes, and by which rules its calls were judged last. While
+//! these rules are in force, the next call of the connection is judged by what was found for the call before.
 
 use crate::pki::Identity;
 use crate::site::{GatewaySite, ReporterSession, Silenced};

@@ -251,10 +251,10 @@ async fn tell(
     let mut silent_until = Instant::now() + KEEP_ALIVE;
     loop {
         let change = tokio::select! {
-            // Whoever arrives is in a hurry.
+            // Changes first: some tell the subscriber to forget a network, and no number of arrivals may hold these up.
             biased;
-            arrival = arrivals.recv() => Ok(arrived(arrival, wanted)),
             change = tokio::time::timeout_at(silent_until, changes.recv()) => change,
+            arrival = arrivals.recv() => Ok(arrived(arrival, wanted)),
         };
         if let Err(why) = session.renew() {
             return ended(&session, why);
@@ -272,9 +272,13 @@ async fn tell(
             continue;
         }
         silent_until = Instant::now() + KEEP_ALIVE;
-        if updates.send(Ok(update)).await.is_err() {
+        let Ok(room) = updates.reserve().await else {
             return Status::cancelled("the subscriber is gone");
+        };
+        if matches!(update.what, Some(update::What::Arrival(_))) {
+            session.site().counts.arrivals.add(1);
         }
+        room.send(Ok(update));
     }
 }
 

@@ -1,9 +1,10 @@
 //! What several gateways of a site share: a Redis or Valkey server, or a cluster of them. Each gateway writes records of its own number alone, and takes in those
 //! of others, so merges commute: there are no locks and no leader. Without the server each goes on by itself.
 //!
-//! Of tenant T, all keys begin with `headstart:2:T:`. `records:ORIGIN` is a hash of networks to records (module `codec`), `changes` a stream
-//! of what was written lately and of what is to be forgotten, `claims:REPORTER:EPOCH` a sorted set whose only member has the highest sequence
-//! that any gateway has claimed for a score. A batch is claimed before it is counted, by one command: of two gateways one counts it.
+//! All keys of tenant T begin with `headstart:2:{T}:`. The braces keep a tenant on one node of a cluster. `records:ORIGIN` is a hash
+//! of networks to records (module `codec`). `changes` is a stream of the networks that were written lately or are to be forgotten.
+//! `claims:REPORTER:EPOCH` is a sorted set whose only member has the highest sequence that any gateway has claimed for a score. A batch
+//! is claimed before it is counted, by one command: of two gateways one counts it.
 
 use crate::codec::{decode, encode};
 use crate::config::StoreConfig;

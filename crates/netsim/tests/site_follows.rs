@@ -84,7 +84,7 @@ fn answers<M: PathMemory + 'static>(
 struct Followed {
     /// Median of the last answers before, and of the last after the change, bytes.
     settled: [u64; 2],
-    /// Transfers after the change until an answer is within a quarter of where they settle, or below it.
+    /// Transfers after the change until an answer is within a quarter of where they settle.
     samples: Option<usize>,
     /// All answers after the change.
     answers: Vec<u64>,

@@ -135,6 +135,9 @@ fn the_unit_that_is_shipped_is_sound() {
     // Where the program lies on this machine.
     let unit = shipped.replace("/usr/bin/headstart-agent", env!("CARGO_BIN_EXE_headstart-agent"));
     assert_ne!(unit, shipped);
+    // The agent lists the addresses of its host by netlink.
+    let families = shipped.lines().find(|line| line.starts_with("RestrictAddressFamilies="));
+    assert!(families.is_some_and(|families| families.contains("AF_NETLINK")), "{families:?}");
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unit");
     fs::create_dir_all(&directory).unwrap();
     let file = directory.join("headstart-agent.service");

@@ -233,6 +233,6 @@ pub(crate) fn client_config(file: &Path, collector: Collector) -> Result<ClientC
         key: read.gateway_key.ok_or_else(|| missing("gateway-key"))?,
         collector,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        addresses: Vec::new(),
+        addresses: Vec::new,
     })
 }

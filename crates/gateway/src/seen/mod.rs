@@ -18,9 +18,11 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task;
 
-/// What waits to be taken in, at most.
+/// What waits to be taken in, at most; arrivals take no more than half of it.
 const QUEUE: usize = 16_384;
 
 /// A capture that nobody reads yet.
@@ -41,6 +43,10 @@ impl std::fmt::Debug for OpenCapture {
 pub struct RunningCapture {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+    /// Ends when the thread has ended and all that it has found is taken in.
+    taking: task::JoinHandle<()>,
+    /// The thread never waits long: it reads interfaces.
+    is_live: bool,
 }
 
 impl OpenCapture {
@@ -77,11 +83,25 @@ impl OpenCapture {
     pub fn run(self, site: &Arc<GatewaySite>) -> io::Result<RunningCapture> {
         let Self { config, source, stop } = self;
         let (queue, found) = mpsc::channel(QUEUE);
-        tokio::spawn(telling::take_in(Arc::clone(site), config.tenant.clone(), found));
+        let taking = telling::take_in(Arc::clone(site), config.tenant.clone(), found);
+        let taking = tokio::spawn(taking);
+        let is_live = matches!(config.place, CapturePlace::Interfaces(_));
         let (of_thread, ended) = (Arc::clone(site), Arc::clone(&stop));
         let read = move || reading::read(source, &config, (&of_thread, &queue), &ended);
         let thread = std::thread::Builder::new().name("capture".to_owned()).spawn(read)?;
-        Ok(RunningCapture { stop, thread: Some(thread) })
+        Ok(RunningCapture { stop, thread: Some(thread), taking, is_live })
+    }
+}
+
+impl RunningCapture {
+    /// Ends the capture. Of interfaces, waits until the transfers under way count, for `patience` at most. Nobody waits for a file: it
+    /// may be a pipe that nobody writes into.
+    pub async fn end(mut self, patience: Duration) {
+        self.stop.store(true, Ordering::Relaxed);
+        if self.is_live {
+            // Whatever is not in time is lost, as where a gateway is killed.
+            let _ = tokio::time::timeout(patience, &mut self.taking).await;
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::telling::{Found, wall};
 use crate::capture_config::{CaptureConfig, CapturePlace};
 use crate::log::{LogPriority, say};
+use crate::options::CollectorName;
 use crate::passive::PassiveSink;
 use crate::site::GatewaySite;
 use capture::{Observed, SegmentSource};
@@ -25,36 +26,68 @@ const LATE: Duration = Duration::from_millis(500);
 /// It is looked so often whether something has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Reads until there is no more, or it is to end.
+/// Says, however a capture ends by itself, that the gateway does not see its packets any more.
+struct EndWarning<'a> {
+    place: &'a CapturePlace,
+    /// True if the gateway has ended the capture.
+    stop: &'a AtomicBool,
+}
+
+impl Drop for EndWarning<'_> {
+    fn drop(&mut self) {
+        if !self.stop.load(Ordering::Relaxed) {
+            say(LogPriority::Warning, &ending(self.place));
+        }
+    }
+}
+
+fn ending(place: &CapturePlace) -> String {
+    format!(
+        "capture: the capture of {place} has ended; the gateway sees nothing from there until it is started anew"
+    )
+}
+
+/// Puts a finding into the queue; false if there is no room. Anybody can send SYNs, so arrivals take at most half of the queue:
+/// reports always have the rest.
+fn put(queue: &Sender<Found>, found: Found) -> bool {
+    let is_arrival = matches!(found, Found::Arrival { .. });
+    let is_for_reports = queue.capacity() <= queue.max_capacity() / 2;
+    !(is_arrival && is_for_reports) && queue.try_send(found).is_ok()
+}
+
+/// Reads until there are no more packets, or the capture is to end.
 pub(super) fn read(
     mut source: Box<dyn SegmentSource + Send>,
     config: &CaptureConfig,
     (site, queue): (&Arc<GatewaySite>, &Sender<Found>),
     stop: &AtomicBool,
 ) {
-    let put = |found| {
-        if queue.try_send(found).is_err() {
+    let _warning = EndWarning { place: &config.place, stop };
+    let tell = |found| {
+        if !put(queue, found) {
             site.counts.seen_dropped.add(1);
         }
     };
-    let sink = PassiveSink::new(|report| put(Found::Report(report)));
+    let sink = PassiveSink::new(|report| {
+        // Where such reports do not count, the gateway makes none: it would refuse each of them.
+        if site.rules().collect.contains(&CollectorName::Passive) {
+            tell(Found::Report(report));
+        }
+    });
     let mut engine = TraceEngine::new(engine(config), sink);
     let is_live = matches!(config.place, CapturePlace::Interfaces(_));
     let (mut batch, mut lost, mut looked) = (Vec::new(), 0, Instant::ZERO);
     while !stop.load(Ordering::Relaxed) {
         match source.next_batch(&mut batch) {
             Ok(true) => {}
-            Ok(false) => {
-                say(LogPriority::Notice, "capture: there are no more packets");
-                break;
-            }
+            Ok(false) => break,
             // Others of its packets can be read still.
             Err(why) => say(LogPriority::Warning, &format!("capture: {why}")),
         }
         for segment in &batch {
             if config.push && comes_to_a_server(segment, &config.ports) {
                 let (server, visitor) = (segment.destination.ip, segment.source.ip);
-                put(Found::Arrival { server, visitor });
+                tell(Found::Arrival { server, visitor });
             }
             engine.on_segment(segment);
         }
@@ -70,7 +103,8 @@ pub(super) fn read(
     finish(engine);
 }
 
-/// Tells of what was under way.
+/// Reports the transfers under way. Of interfaces they count before the gateway ends; of a file they may not
+/// ([`RunningCapture::end`](super::RunningCapture::end)).
 fn finish(engine: TraceEngine<impl TraceSink>) {
     drop(engine.finish_all());
 }
@@ -90,4 +124,31 @@ fn engine(config: &CaptureConfig) -> EngineConfig {
 /// The first SYN of a connection, or the same once more.
 fn comes_to_a_server(segment: &Observed, ports: &[u16]) -> bool {
     segment.has(Flags::SYN) && !segment.has(Flags::ACK) && ports.contains(&segment.destination.port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passive::PassiveReport;
+    use gateway_proto::v1::Report;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    #[test]
+    fn a_flood_of_syns_leaves_reports_half_of_the_queue() {
+        let (queue, _found) = tokio::sync::mpsc::channel(4);
+        let address = IpAddr::from(Ipv4Addr::LOCALHOST);
+        let arrival = Found::Arrival { server: address, visitor: address };
+        let report =
+            PassiveReport { at: Instant::ZERO, client: address, report: Report::default() };
+        let arrivals = [(); 4].map(|()| put(&queue, arrival));
+        assert_eq!(arrivals, [true, true, false, false]);
+        let reports = [(); 3].map(|()| put(&queue, Found::Report(report)));
+        assert_eq!(reports, [true, true, false]);
+    }
+
+    #[test]
+    fn a_capture_that_ends_is_named() {
+        let said = ending(&CapturePlace::File("/run/packets".into()));
+        assert!(said.contains("/run/packets") && said.contains("started anew"), "{said}");
+    }
 }

@@ -8,7 +8,7 @@ use crate::pki::{Fingerprint, HolderRole, Identity};
 use crate::replay::aged;
 use crate::site::GatewaySite;
 use crate::tenant::Speaker;
-use gateway_proto::v1::{Collector, Network, Query, ReportBatch};
+use gateway_proto::v1::{Collector, Estimate, Network, Query, ReportBatch, Source};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -20,6 +20,8 @@ pub const CAPTURE: &str = "capture";
 
 /// What is taken in at a time.
 const AT_ONCE: usize = 1024;
+/// Arrivals that are told at a time. Other tasks of the gateway run in between.
+const TOLD_AT_ONCE: usize = 128;
 
 /// What the capture has found.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +46,10 @@ pub(super) async fn take_in(site: Arc<GatewaySite>, tenant: String, mut found: R
     let mut sequence = 0;
     while found.recv_many(&mut some, AT_ONCE).await > 0 {
         // Servers are in a hurry: a handshake is under way.
-        some.iter().for_each(|one| reporter.tell(one));
+        for some in some.chunks(TOLD_AT_ONCE) {
+            some.iter().for_each(|one| reporter.tell(one));
+            tokio::task::yield_now().await;
+        }
         let now = wall();
         let reports = some.drain(..).filter_map(|one| match one {
             Found::Report(PassiveReport { at, report, .. }) => Some(aged(report, at, now)),
@@ -89,14 +94,20 @@ impl SeenReporter {
         let speaker = Speaker { identity: &self.identity, allowed: &self.allowed, rules: &rules };
         let network = Network::of(network(*visitor));
         let query = Query { id: 0, network: Some(network), size: 0 };
-        if let Ok(estimate) = tenant.answer(self.site.clock.now(), speaker, &query) {
+        let estimate = tenant.answer(self.site.clock.now(), speaker, &query);
+        if let Some(estimate) = estimate.ok().filter(is_of_visitor) {
             // Under the name that the server knows it by.
-            let estimate = gateway_proto::v1::Estimate { network: Some(network), ..estimate };
+            let estimate = Estimate { network: Some(network), ..estimate };
             let server = server.to_canonical();
             tenant.arrivals.tell(VisitorArrival { server, estimate });
-            self.site.counts.arrivals.add(1);
         }
     }
+}
+
+/// True if the visitor's network is known: it answers itself, or a prefix that covers it and has its samples does. An estimate of
+/// neighbours or of the whole site is not worth a message for each SYN: an agent that wants it asks.
+fn is_of_visitor(estimate: &Estimate) -> bool {
+    matches!(estimate.source(), Source::Network | Source::Covering)
 }
 
 fn identity(tenant: String) -> Identity {
@@ -113,4 +124,18 @@ fn identity(tenant: String) -> Identity {
 pub(super) fn wall() -> Instant {
     let since = system_time().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Instant::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_told_what_the_site_usually_is() {
+        let of = |source: Source| Estimate { source: source.into(), ..Estimate::default() };
+        assert!(is_of_visitor(&of(Source::Network)) && is_of_visitor(&of(Source::Covering)));
+        for other in [Source::Neighbours, Source::Prior, Source::Unspecified] {
+            assert!(!is_of_visitor(&of(other)), "{other:?}");
+        }
+    }
 }

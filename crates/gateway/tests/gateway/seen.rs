@@ -40,6 +40,24 @@ async fn transfers_of_a_file_are_reports_as_old_as_they_are() {
     running.handle.end().await.unwrap();
 }
 
+/// Where transfers that were seen do not count, the gateway makes no reports of them: it refuses none.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_passive_in_collect_nothing_is_reported_and_nothing_refused() {
+    let bed = Bed::new("");
+    std::fs::write(bed.file("fresh.pcap"), of_now(&std::fs::read(CAPTURE).unwrap())).unwrap();
+    let capture = with_capture("file = \"fresh.pcap\"\nports = [80]");
+    let text = format!("collect = [\"agent\"]\n{}{capture}", bed.text("gateway.toml"));
+    std::fs::write(bed.file("gateway.toml"), text).unwrap();
+    let running = bed.run().await;
+    let counts = &running.site.counts;
+    until("it is read", || counts.seen_segments.get() >= 36).await;
+    // Longer than reports would take to be refused.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(counts.taken.get(CollectorName::Passive as usize), 0);
+    assert_eq!(counts.refused.get(Refusal::Collector as usize), 0);
+    running.handle.end().await.unwrap();
+}
+
 /// A server on the loopback device and a visitor there, whose packets the gateway sees. `None`, having said so, without the right.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_hears_of_a_visitor_whose_syn_the_gateway_sees() {
@@ -59,7 +77,7 @@ async fn a_server_hears_of_a_visitor_whose_syn_the_gateway_sees() {
     // What is known of the visitor's network.
     let known = vec![report("127.0.0.0/24", 100_000); 8];
     assert_eq!(send(&mut client, vec![batch(1, known)]).await.unwrap()[0].taken, 8);
-    // Connected from 127.0.0.1, where the server listens; the other one serves elsewhere and says so.
+    // The subscriber names no address: it is connected from 127.0.0.1, where the server listens.
     let mut updates = client.subscribe(SubscribeRequest::default()).await.unwrap().into_inner();
     let visitor = TcpStream::connect(server.local_addr().unwrap()).unwrap();
     let told = async {
@@ -80,7 +98,7 @@ async fn a_server_hears_of_a_visitor_whose_syn_the_gateway_sees() {
     running.handle.end().await.unwrap();
 }
 
-/// Nobody hears of visitors of other servers.
+/// A subscriber hears of visitors of the servers whose addresses it names, and of no others.
 #[tokio::test(flavor = "multi_thread")]
 async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
     let bed = Bed::new("");
@@ -102,6 +120,8 @@ async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
     }
     let first = updates.message().await.unwrap().unwrap().what;
     assert!(matches!(first, Some(update::What::Arrival(told)) if told.window == 7), "{first:?}");
+    // Only arrivals that a subscriber was told of count.
+    assert_eq!(running.site.counts.arrivals.get(), 1);
     let bad = SubscribeRequest { addresses: vec![vec![1, 2, 3]], ..SubscribeRequest::default() };
     assert!(client.subscribe(bad).await.is_err());
     running.handle.end().await.unwrap();
@@ -134,7 +154,7 @@ async fn transfers_of_now_count_as_what_the_gateway_has_seen() {
     running.handle.end().await.unwrap();
 }
 
-/// A classic capture whose last packet was a second ago.
+/// A classic capture whose last packet was two seconds ago.
 fn of_now(capture: &[u8]) -> Vec<u8> {
     let mut all = capture.to_vec();
     let is_swapped = capture[..4] == [0xa1, 0xb2, 0xc3, 0xd4];

@@ -97,7 +97,7 @@ fn agent(
         key: file("key"),
         collector: Collector::Agent,
         version: "1".to_owned(),
-        addresses: Vec::new(),
+        addresses: Vec::new,
     };
     let (tell, told) = mpsc::channel();
     let hear = move |event| {

@@ -153,7 +153,7 @@ impl Lender {
 
     /// What a connection of several that begin within a round trip may begin with on a path that carries `rate` bytes a second,
     /// and where its slow start is to end: segments, its part of what the path holds in a round trip. Of both no more than
-    /// there is, so the first may be below the stock window. `None`: nothing is remembered of the path.
+    /// there is, so the first may be below the stock window. `None`: nothing that is remembered of the path is believed.
     pub fn share(
         &mut self,
         (now, remote): (Instant, IpAddr),
@@ -161,6 +161,9 @@ impl Lender {
         terms: &LendingTerms,
     ) -> Option<(SharedStart, ProvenPath)> {
         let (path, account) = self.known(remote, true)?;
+        if !path.is_believed(now, request.rtt_us, terms) {
+            return None;
+        }
         let start = account.share(now, (&path, request, rate), terms)?;
         Some((start, path))
     }

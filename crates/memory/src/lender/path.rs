@@ -82,8 +82,12 @@ impl ProvenPath {
 
     /// What may be believed by a connection whose first round trip took `rtt_us`, segments; 0: nothing (`estimate_of`).
     pub(super) fn estimate(&self, now: Instant, rtt_us: u32, terms: &LendingTerms) -> u32 {
-        let believed = !self.is_old(now, terms) && same_round_trip(rtt_us, self.min_rtt_us);
-        if believed { self.aged_window(now, terms) } else { 0 }
+        if self.is_believed(now, rtt_us, terms) { self.aged_window(now, terms) } else { 0 }
+    }
+
+    /// What is remembered is young enough, and of the path that the connection's first round trip shows.
+    pub(super) fn is_believed(&self, now: Instant, rtt_us: u32, terms: &LendingTerms) -> bool {
+        !self.is_old(now, terms) && same_round_trip(rtt_us, self.min_rtt_us)
     }
 
     /// [`super::Lender::recall`].

@@ -164,6 +164,20 @@ fn a_share_is_four_segments_at_least_and_of_a_known_path() {
     assert_eq!(lender.share(stranger, (&request(12), 62_500), &TERMS), None);
 }
 
+/// A memory of ten minutes is the oldest that is believed. 640 ms are eight times 80, which may be a queue; 880 are eleven times, which
+/// are another path (RFC 9959).
+#[test]
+fn nothing_is_shared_of_a_memory_that_is_old_or_of_another_path() {
+    let mut lender = knowing(5);
+    let old = at(0) + TERMS.max_age + Duration::from_millis(1);
+    assert_eq!(lender.share((old, peer(1)), (&request(2), 1_000_000), &TERMS), None);
+    let mut share = |times: u32| {
+        let far = LoanRequest { rtt_us: times * SRTT_US, ..request(2) };
+        lender.share((at(0), peer(1)), (&far, 1_000_000), &TERMS).is_some()
+    };
+    assert_eq!([share(11), share(8)], [false, true]);
+}
+
 /// A site that says the same of everybody, and keeps what it is told.
 struct Oracle {
     says: Option<Remembered>,

@@ -5,6 +5,8 @@
 //! answer together for the covering prefix, and if not, each for itself.
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use siphasher::sip::SipHasher13;
+use std::hash::Hasher;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A prefix in nine bytes.
@@ -72,11 +74,12 @@ impl Prefix {
         (self.bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8 ^ self.tag
     }
 
-    /// The prefix as a number whose lower bits are spread evenly, by a seed.
-    pub(super) const fn spread(self, seed: u64) -> u64 {
-        let mixed = (self.bits ^ seed).wrapping_add((self.tag as u64) << 20);
-        let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        mixed ^ (mixed >> 32)
+    /// The prefix as a number, spread by a keyed hash: who does not know the seed cannot choose prefixes that meet in a table.
+    pub(super) fn spread(self, seed: u64) -> u64 {
+        let mut hasher = SipHasher13::new_with_keys(seed, 0);
+        hasher.write_u64(self.bits);
+        hasher.write_u8(self.tag);
+        hasher.finish()
     }
 
     /// Bits.

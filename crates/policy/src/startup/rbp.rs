@@ -57,7 +57,7 @@ pub static ROUND_TRIP: Parameter<bool> = Parameter::choice(
     "rbp_rtt",
     &[("smoothed", true), ("latest", false)],
     "smoothed",
-    "rbp: what the window is spread over",
+    "rbp: what the window is spread over; with latest a remembered window over the lowest that is remembered",
 );
 /// What ends the pacing.
 pub static END: Parameter<RbpEnd> = Parameter::choice(

@@ -152,12 +152,14 @@ impl Readings {
         self.set(name, mean);
     }
 
-    /// Puts each figure `NAME.VARIANT` in the place of `NAME`.
-    pub(super) fn stand_in(&mut self, variant: &str) {
+    /// Puts each figure `NAME.VARIANT` in the place of `NAME`; false if there is none.
+    pub(super) fn stand_in(&mut self, variant: &str) -> bool {
         let of = |name: &str| Some(name.strip_suffix(variant)?.strip_suffix('.')?.to_owned());
         let named = self.0.iter().filter_map(|(name, value)| Some((of(name)?, *value)));
         let others: Vec<(String, f64)> = named.collect();
+        let any = !others.is_empty();
         self.0.extend(others);
+        any
     }
 
     /// A figure; not a number if there is none.
@@ -175,7 +177,7 @@ mod tests {
         let mut readings = Readings::default();
         let figures = [("page", 3.0), ("page.received", 2.0), ("loss", 1.0), ("received", 9.0)];
         figures.into_iter().for_each(|(name, value)| readings.set(name, value));
-        readings.stand_in("received");
+        assert!(readings.stand_in("received") && !readings.stand_in("recieved"));
         // "received" itself is no variant of anything.
         let after = ["page", "page.received", "loss", "received"].map(|name| readings.value(name));
         assert_eq!(after, [2.0, 2.0, 1.0, 9.0]);

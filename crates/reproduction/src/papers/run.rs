@@ -211,8 +211,10 @@ impl<'t> Job<'t> {
     fn made(&self, run: &Run) -> Result<Readings, String> {
         let plan = self.edited.as_ref().unwrap_or(&self.plan);
         let mut readings = readings_of(plan, run, self.experiment.read)?;
-        self.variants.iter().for_each(|variant| readings.stand_in(variant));
-        Ok(readings)
+        match self.variants.iter().find(|variant| !readings.stand_in(variant)) {
+            Some(variant) => Err(format!("the reading asks for figures \"{variant}\", and there are none")),
+            None => Ok(readings),
+        }
     }
 
     /// Its record, whose readings come next.

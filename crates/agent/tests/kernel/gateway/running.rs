@@ -130,7 +130,7 @@ impl Gateway {
             key: Path::new(&self.file("agent.key")).into(),
             collector: Collector::Agent,
             version: "1".to_owned(),
-            addresses: Vec::new(),
+            addresses: Vec::new,
         };
         let client = SiteClient::<()>::start(config, |_| false).unwrap();
         for _ in 0..8 {

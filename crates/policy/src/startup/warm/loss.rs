@@ -63,7 +63,8 @@ impl Warm {
     pub(super) fn fall_back(&mut self) -> u32 {
         if let Some(attendance) = &self.attendance {
             attendance.lender(memory::Lender::halve);
-            if self.pace.is_on() {
+            // By itself, too, it may have left at that rate.
+            if self.options.paces_together {
                 attendance.lender(memory::Lender::forget_carried);
             }
         }

@@ -16,7 +16,8 @@ pub struct WarmOptions {
     pub hears_size: bool,
     /// Transfers whose size is known begin so that they end with an epoch.
     pub ends_epochs: bool,
-    /// First flights to a network leave one segment after the other, at the rate at which all have arrived.
+    /// First flights to a network leave one segment after the other, at the rate at which all have arrived. Behind a short flight, as of
+    /// TLS, a wide cold start sends its stock window at once.
     pub paces_together: bool,
 }
 

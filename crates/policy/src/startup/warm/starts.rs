@@ -177,7 +177,8 @@ impl Warm {
         }
         let first = self.flight.window;
         let wanted = self.window_for(bytes.div_ceil(mss), first);
-        let narrowed = first_window(wanted, self.cold.into(), first.into()) as u32;
+        // A share may be below a stock window.
+        let narrowed = first_window(wanted, self.cold.min(first).into(), first.into()) as u32;
         if let Some(attendance) = &self.attendance {
             attendance.lender(|lender, to| lender.release(to, first - narrowed, lent_for));
         }

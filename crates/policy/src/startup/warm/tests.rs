@@ -432,6 +432,38 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     line.open(&mut warm, &host);
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
     assert!(!warm.shares_pace());
+    // If that loses something the rate was wrong, and the next one must not leave at it.
+    line.start(&mut warm, 100);
+    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    assert_eq!(host.borrow_mut().lender.carried(PEER.into()), 0);
+}
+
+/// 250 kB/s are 20 segments in a round trip of 80 ms. Of five that open together each has four, less than a stock window. The
+/// application announces 30, then three: the share is the first flight all the same, as a stock window would be.
+#[test]
+fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
+    let host = host(5, 0);
+    let to = IpAddr::from(PEER);
+    for n in 0..13 {
+        let arrived = (MSS, Duration::from_millis(9));
+        host.borrow_mut().lender.note_arrival((at(4 * n), to), arrived);
+    }
+    for _ in 0..5 {
+        host.borrow_mut().lender.begin_handshake(at(1000), to);
+    }
+    let options = WarmOptions { paces_together: true, hears_size: true, ..options() };
+    for announced in [30, 3] {
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        assert_eq!(line.segments(), 4);
+        let transfer = PendingData {
+            bytes: announced * MSS,
+            admitted: u64::MAX,
+            announced: announced * MSS,
+        };
+        line.tell(&mut warm, |startup, window, at| startup.start(window, at, transfer));
+        assert_eq!(line.segments(), 4);
+    }
 }
 
 /// A server's three segments of TLS are no flight to look at. Of the answer behind them ten leave at once, as from a stock
