@@ -212,7 +212,9 @@ impl<'t> Job<'t> {
         let plan = self.edited.as_ref().unwrap_or(&self.plan);
         let mut readings = readings_of(plan, run, self.experiment.read)?;
         match self.variants.iter().find(|variant| !readings.stand_in(variant)) {
-            Some(variant) => Err(format!("the reading asks for figures \"{variant}\", and there are none")),
+            Some(variant) => {
+                Err(format!("the reading asks for figures \"{variant}\", and there are none"))
+            }
             None => Ok(readings),
         }
     }

@@ -456,11 +456,8 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
         let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
         line.open(&mut warm, &host);
         assert_eq!(line.segments(), 4);
-        let transfer = PendingData {
-            bytes: announced * MSS,
-            admitted: u64::MAX,
-            announced: announced * MSS,
-        };
+        let transfer =
+            PendingData { bytes: announced * MSS, admitted: u64::MAX, announced: announced * MSS };
         line.tell(&mut warm, |startup, window, at| startup.start(window, at, transfer));
         assert_eq!(line.segments(), 4);
     }
