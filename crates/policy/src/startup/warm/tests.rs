@@ -438,14 +438,15 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     assert_eq!(host.borrow_mut().lender.carried(PEER.into()), 0);
 }
 
-/// 250 kB/s are 20 segments in a round trip of 80 ms. Of five that open together each has four, less than a stock window. The
-/// application announces 30, then three: the share is the first flight all the same, as a stock window would be.
+/// Thirteen segments 4 ms apart, queued for a quarter of the time that they took, are 250 kB/s: 20 segments in a round trip. Of
+/// five that open together each has four, less than a stock window. The application announces 30, then three: the share is the
+/// first flight all the same, as a stock window would be.
 #[test]
 fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
     let host = host(5, 0);
     let to = IpAddr::from(PEER);
     for n in 0..13 {
-        let arrived = (MSS, Duration::from_millis(9));
+        let arrived = (MSS, Duration::from_millis(13));
         host.borrow_mut().lender.note_arrival((at(4 * n), to), arrived);
     }
     for _ in 0..5 {
