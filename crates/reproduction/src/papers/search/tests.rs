@@ -123,7 +123,8 @@ fn a_search_over_one_claim_runs_that_claim_alone() {
     let (all, one): (Vec<&'static PaperClaim>, Vec<&'static PaperClaim>) =
         (claims().collect(), claims().filter(|claim| claim.id == "ET-6").collect());
     let found = |wanted: &[&'static PaperClaim]| {
-        let mut search = ReadingSearch::new((&table, wanted), KnownResults::default(), (7, 0, true));
+        let mut search =
+            ReadingSearch::new((&table, wanted), KnownResults::default(), (7, 0, true));
         let reading = search.next_reading().unwrap();
         search.run(&reading, 1).unwrap()
     };
