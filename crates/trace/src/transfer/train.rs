@@ -1,7 +1,7 @@
 //! How fast the path delivers, by trains of ACKs: what a burst acknowledges over the time that its ACKs
 //! take (Keshav 1991's packet pair, with more than two).
 
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 /// Segments that a train has at least.
 const LEAST: u64 = 4;
@@ -38,6 +38,12 @@ impl AckTrains {
         }
     }
 
+    /// The fastest rate; zero while none is known.
+    pub(super) fn rate(&self) -> Rate {
+        let (bytes, lasted) = self.best;
+        Rate::from_bytes_over(bytes, lasted)
+    }
+
     /// The time that `bytes` take at the fastest rate; zero while none is known.
     pub(super) fn time_of(&self, bytes: u64) -> Duration {
         let (known, lasted) = self.best;
@@ -64,6 +70,7 @@ mod tests {
             trains.on_ack(ms(at), Some(1000), rtt, 1000);
         }
         assert_eq!(trains.time_of(10_000), Duration::from_millis(20));
+        assert_eq!(trains.rate(), Rate::from_mbps(4));
         // A slower train changes nothing; ACKs a round trip apart are none.
         for at in [200, 210, 220, 230, 240, 340, 440] {
             trains.on_ack(ms(at), Some(1000), rtt, 1000);
