@@ -9,6 +9,8 @@ const MOST_LOSSES: usize = 64;
 const MOST_RATES: usize = 256;
 /// Bytes of the headers of a segment: IP and TCP with timestamps.
 const HEADERS: u128 = 52;
+/// A burst that is faster than clients' lines has had its ACKs pressed together.
+const MOST_RATE: Rate = Rate::from_mbps(10_000);
 /// Fewer losses below a full queue are taken for chance.
 const LEAST_RANDOM: usize = 3;
 /// More random loss is none that TCP works over.
@@ -58,7 +60,7 @@ impl PathEvidence {
 
     /// A connection with so many bytes of payload is over: its fastest burst had this rate, or is not known.
     pub(crate) fn on_connection(&mut self, rate: Rate, bytes: u64) {
-        if rate.as_bps() > 0 && self.rates.len() < MOST_RATES {
+        if rate.as_bps() > 0 && rate <= MOST_RATE && self.rates.len() < MOST_RATES {
             self.rates.push((rate, bytes));
         }
     }
@@ -169,6 +171,9 @@ mod tests {
         for (mbps, bytes) in [(90, 100), (8, 300), (1, 100)] {
             evidence.on_connection(Rate::from_mbps(mbps), bytes);
         }
+        assert_eq!(evidence.rate(), Some(Rate::from_mbps(8)));
+        // ACKs that come at once say nothing.
+        evidence.on_connection(Rate::from_mbps(40_000), 10_000);
         assert_eq!(evidence.rate(), Some(Rate::from_mbps(8)));
         // Segments of 1300 bytes have 52 of headers: 4 % more.
         evidence.on_transfer(&TransferReport { mss: 1300, ..TransferReport::default() });

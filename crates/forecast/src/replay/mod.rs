@@ -4,39 +4,20 @@
 //! Within a connection all waits for what comes before it, and so do connections that follow from an answer: a faster one
 //! is followed by an earlier request.
 
-use crate::captured::{CapturedConnection, CapturedTransfer};
+mod connection;
+
+pub(crate) use connection::{ReplaySpec, Replayed};
+
+use crate::captured::CapturedTransfer;
 use crate::opening::OpeningTime;
+use connection::Running;
 use netsim::{AppContext, Application, HostId};
 use rustc_hash::FxHashMap;
 use tcp::{ConnId, Event, EventKind, Scheme};
-use units::{Duration, Instant};
+use units::Duration;
 
 /// The port of all servers.
 const PORT: u16 = 443;
-
-/// A connection, and between whom.
-#[derive(Clone, Debug)]
-pub(crate) struct ReplaySpec {
-    pub(crate) plan: CapturedConnection,
-    /// When it opens: in virtual time, or behind a transfer of another one, by that one's number.
-    pub(crate) opens: OpeningTime,
-    pub(crate) client: HostId,
-    pub(crate) server: HostId,
-    /// The client's TCP.
-    pub(crate) scheme: Scheme,
-    /// Half of the round trip, after which the server hears of it.
-    pub(crate) half_trip: Duration,
-}
-
-/// What became of a connection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Replayed {
-    /// How long each transfer took; `None` for what did not end.
-    pub(crate) took: Vec<Option<Duration>>,
-    /// Segments that the server sent again, and expiries of its retransmission timer.
-    pub(crate) again: u64,
-    pub(crate) timeouts: u64,
-}
 
 /// What a timer is for.
 #[derive(Clone, Copy, Debug)]
@@ -59,63 +40,6 @@ impl Due {
         let token = token as usize;
         (Self::ALL[token % Self::ALL.len()], token / Self::ALL.len())
     }
-}
-
-/// A connection under way.
-struct Running {
-    spec: ReplaySpec,
-    client: Option<ConnId>,
-    server: Option<ConnId>,
-    /// Transfers asked for, answered to their end, arrived at the client, and acknowledged.
-    asked: usize,
-    arrived: usize,
-    answered: usize,
-    acked: usize,
-    /// Payload of the requests and of the answers up to each transfer, from none to all.
-    payload: Vec<(u64, u64)>,
-    /// An answer is on its way to TCP.
-    is_answering: bool,
-    /// When the transfer that is not all acknowledged began.
-    began: Option<Instant>,
-    result: Replayed,
-    is_over: bool,
-}
-
-impl Running {
-    fn new(spec: ReplaySpec) -> Self {
-        let result = Replayed { took: vec![None; spec.plan.transfers.len()], ..Replayed::default() };
-        Self {
-            payload: payload(&spec.plan.transfers),
-            spec,
-            client: None,
-            server: None,
-            asked: 0,
-            arrived: 0,
-            answered: 0,
-            acked: 0,
-            is_answering: false,
-            began: None,
-            result,
-            is_over: false,
-        }
-    }
-
-    fn transfer(&self, index: usize) -> Option<&CapturedTransfer> {
-        self.spec.plan.transfers.get(index)
-    }
-
-}
-
-/// Payload of the requests and of the answers of none of the transfers, the first, the first two, up to all.
-fn payload(transfers: &[CapturedTransfer]) -> Vec<(u64, u64)> {
-    let mut sums = vec![(0, 0)];
-    let (mut requests, mut answers) = (0, 0);
-    for transfer in transfers {
-        requests += transfer.request;
-        answers += transfer.bytes;
-        sums.push((requests, answers));
-    }
-    sums
 }
 
 /// All connections of a network.
