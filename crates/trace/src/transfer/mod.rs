@@ -52,8 +52,7 @@ pub struct TransferReport {
     pub srtt: Duration,
     /// Lowest round trip of the connection so far; zero before the first sample.
     pub min_rtt: Duration,
-    /// The fastest rate at which the client acknowledged a burst, on the connection so far; zero before the first
-    /// burst of four segments.
+    /// Rate of the fastest train of ACKs so far on the connection: of those of 32 segments, else of four; zero before one.
     pub delivery_rate: Rate,
     /// Where the time went.
     pub shares: TimeShares,

@@ -231,7 +231,7 @@ pub(super) const TRANSFERS: &[Transfer] = &[
     ),
     Transfer::rate(
         "delivery_rate",
-        "Fastest rate at which the client acknowledged a burst of the connection so far; missing before one of four segments.",
+        "Rate of the fastest train of ACKs so far on the connection: of those of 32 segments, else of four; missing before one.",
         |t| Some(t.of.delivery_rate.as_bps()).filter(|bps| *bps > 0).into(),
     ),
     Transfer::nanos("handshake_ns", "Opening the connection.", |t| share(t, TimeShare::Handshake)),
