@@ -72,12 +72,12 @@ impl ForecastGroup {
         }
     }
 
-    const fn has(self, subject: &Subject) -> bool {
+    fn has(self, subject: &Subject) -> bool {
         match self {
             Self::All => true,
             Self::First => subject.is_first,
             Self::Repeated => !subject.is_first,
-            Self::Size(class) => class as u8 == SizeClass::of(subject.bytes) as u8,
+            Self::Size(class) => class == SizeClass::of(subject.bytes),
         }
     }
 }
