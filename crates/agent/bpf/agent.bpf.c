@@ -9,8 +9,8 @@
  * against src/layout.rs at build time), paths.h (the memory), reserve.h (who gets how much of it),
  * connection.h (one connection and its phases), opening.h, progress.h and ending.h (how it goes),
  * starts.h and pauses.h (what becomes of it later), and then what is attached: attend.h, receive.h,
- * hints.h, the congestion controls, and, in the place of these, window.h. A dry run loads the
- * program of window.h alone. */
+ * hints.h, the congestion controls, in the place of these window.h, and report.h. A dry run loads
+ * the program of window.h alone. */
 #include "attend.h"
 #include "receive.h"
 #include "hints.h"
@@ -18,3 +18,4 @@
 #include "bbr.h"
 #include "session.h"
 #include "window.h"
+#include "report.h"

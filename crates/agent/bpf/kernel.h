@@ -49,10 +49,13 @@ enum { BPF_SOCK_OPS_TIMEOUT_INIT = 1,
        BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5,
        BPF_SOCK_OPS_RETRANS_CB = 9,
        BPF_SOCK_OPS_STATE_CB = 10,
-       BPF_SOCK_OPS_RTT_CB = 12 };
+       BPF_SOCK_OPS_RTT_CB = 12,
+       BPF_SOCK_OPS_HDR_OPT_LEN_CB = 14,
+       BPF_SOCK_OPS_WRITE_HDR_OPT_CB = 15 };
 enum { BPF_SOCK_OPS_RETRANS_CB_FLAG = 2,
        BPF_SOCK_OPS_STATE_CB_FLAG = 4,
-       BPF_SOCK_OPS_RTT_CB_FLAG = 8 };
+       BPF_SOCK_OPS_RTT_CB_FLAG = 8,
+       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG = 64 };
 enum { TCP_BPF_IW = 1001, TCP_BPF_RTO_MIN = 1004, TCP_SYNCNT = 7, BPF_TCP_CLOSE = 7 };
 
 /* Options of sockets, families, limits: of the kernel's headers for programs. */
@@ -209,6 +212,8 @@ struct bpf_sock_ops {
 		__u32 reply;
 	};
 	struct bpf_sock *sk;
+	__u32 skb_len;	     /* of a segment whose header is made: payload, before it has one */
+	__u32 skb_tcp_flags;
 };
 
 /* The same as the kernel sees it. */

@@ -173,6 +173,7 @@ fn attend(
         ramp: Mutex::new(ramp),
         keeper: keeper_of(&config, attached.is_some()).transpose()?,
         site: join(&config, loaded.paths()?).transpose()?,
+        reported: loaded.reported()?,
     });
     let (of_summaries, of_inquiries) = (Arc::clone(&shared), Arc::clone(&shared));
     let told = loaded.hear(Hearers {

@@ -76,6 +76,9 @@ pub const ASSUMED: &[Assumption] = &[
             "ringbuf_reserve",
             "ringbuf_submit",
             "probe_read_kernel",
+            // Linux 5.10: of `report` alone, which nobody loads who asks for no option.
+            "reserve_hdr_opt",
+            "store_hdr_opt",
         ],
     ),
     // Linux 5.13, as this one. Its types do not show what the programs need of it: atomic instructions that return what was
@@ -134,7 +137,11 @@ pub const ASSUMED: &[Assumption] = &[
             "rtt_min",
         ],
     ),
-    of(Windows, Member("bpf_sock_ops"), &["op", "args", "reply", "bpf_sock_ops_cb_flags", "sk"]),
+    of(
+        Windows,
+        Member("bpf_sock_ops"),
+        &["op", "args", "reply", "bpf_sock_ops_cb_flags", "sk", "skb_len", "skb_tcp_flags"],
+    ),
     of(Windows, Member("bpf_sock_ops_kern"), &["sk"]),
     of(Windows, Operation, &["name"]),
     of(Wrap, Map, &["STRUCT_OPS", "QUEUE"]),

@@ -88,6 +88,7 @@ impl AgentConfig {
             ("mode", self.load.wanted != new.load.wanted),
             ("max-paths", self.load.max_paths != new.load.max_paths),
             ("state", self.state != new.state),
+            ("tcp-option", self.load.writes_option != new.load.writes_option),
             ("gateway", self.site != new.site),
             ("metrics", self.metrics != new.metrics),
             ("socket", self.socket != new.socket),
@@ -194,6 +195,8 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
         overrides: said,
         ports,
         max_paths,
+        // A dry run changes nothing on the wire.
+        writes_option: options.tcp_option && !options.dry_run,
     })
 }
 

@@ -78,6 +78,8 @@ pub enum CgroupHook {
     Leave,
     /// Connections that are opened offer more.
     Widen,
+    /// Connections that close tell of their path on the wire.
+    Report,
     /// Applications say something.
     Hear,
     /// Applications ask something.

@@ -45,6 +45,8 @@ pub struct Loaded {
     /// Congestion controls whose module was loaded later, of the same maps.
     later: Vec<Object>,
     programs: Programs,
+    /// The program that writes TCP options is one of them.
+    writes_option: bool,
 }
 
 /// Maps of another agent that has the same programs, by their names: what is loaded upon them goes on with what is there.
@@ -108,11 +110,13 @@ impl Loaded {
     ) -> libbpf_rs::Result<Self> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
         shape::choose(&mut open, programs.mode, &programs.schemes)?;
+        shape::choose_report(&mut open, load.writes_option);
         shape::fit(&mut open, OBJECT, programs.shape)?;
         configure(&mut open, load)?;
         reuse(&mut open, shared)?;
         let object = open.load()?;
-        let loaded = Self { object, later: Vec::new(), programs };
+        let writes_option = load.writes_option;
+        let loaded = Self { object, later: Vec::new(), programs, writes_option };
         loaded.assert_contract();
         // What is shared is another agent's still.
         if shared.is_empty() {
@@ -348,7 +352,13 @@ impl Loaded {
     ) -> Result<(), String> {
         attached.drop_ended();
         let mut wanted = vec![(CgroupHook::Leave, except)];
-        let others = [CgroupHook::Attend, CgroupHook::Widen, CgroupHook::Hear, CgroupHook::Answer];
+        let others = [
+            CgroupHook::Attend,
+            CgroupHook::Widen,
+            CgroupHook::Report,
+            CgroupHook::Hear,
+            CgroupHook::Answer,
+        ];
         wanted.extend(
             others.into_iter().filter(|hook| self.wants(*hook)).map(|hook| (hook, cgroups)),
         );
@@ -370,6 +380,7 @@ impl Loaded {
             // What applications say is heeded by a congestion control of ours alone.
             (CgroupHook::Hear | CgroupHook::Answer, Mode::Window | Mode::Measure)
             | (CgroupHook::Widen, Mode::Measure) => false,
+            (CgroupHook::Report, _) => self.writes_option,
             _ => true,
         }
     }
@@ -380,6 +391,7 @@ impl Loaded {
             (CgroupHook::Attend, Mode::Wrap) => "attend",
             (CgroupHook::Attend, Mode::Window | Mode::Measure) => "hs_window",
             (CgroupHook::Widen, _) => "widen",
+            (CgroupHook::Report, _) => "report",
             (CgroupHook::Hear, _) => "hs_setsockopt",
             (CgroupHook::Answer, _) => "hs_getsockopt",
         };
@@ -418,6 +430,15 @@ impl Loaded {
     pub fn paths(&self) -> Result<MapHandle, String> {
         let copy = MapHandle::try_from(&self.map("paths"));
         copy.map_err(|error| format!("cannot keep hold of the memory of paths: {error}"))
+    }
+
+    /// What the programs count of TCP options; `None` if they write none.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub(crate) fn reported(&self) -> Result<Option<MapHandle>, String> {
+        let copy = self.writes_option.then(|| MapHandle::try_from(&self.map("reported")));
+        copy.transpose().map_err(|error| format!("cannot keep hold of a map: {error}"))
     }
 
     /// What found its buffer full.

@@ -50,6 +50,7 @@ mod ramp;
 pub mod rejection;
 pub mod renew;
 mod renewal;
+pub mod reported;
 pub mod schema;
 pub mod schemes;
 mod shape;

@@ -22,6 +22,8 @@ pub struct LoadOptions {
     pub ports: BTreeMap<PortKey, u32>,
     /// Paths remembered at most.
     pub max_paths: u32,
+    /// Connections tell of their path by a TCP option as they close.
+    pub writes_option: bool,
 }
 
 /// What is asked for.

@@ -160,6 +160,13 @@ pub struct AgentOptions {
     #[arg(long, value_name = "FILE")]
     pub gateway_key: Option<PathBuf>,
 
+    /// Tell of a connection's path by a TCP option in its FIN, for a gateway that sees the packets
+    ///
+    /// An experiment (RFC 6994): kind 254, 16 bytes. Networks on which it is lost are left alone. The gateway needs
+    /// `option-servers` in its [capture].
+    #[arg(long)]
+    pub tcp_option: bool,
+
     /// Serve /metrics and /health at this address, or at a Unix socket [default: off]
     #[arg(long, value_name = "ADDRESS:PORT|unix:FILE")]
     pub metrics: Option<MetricsAddress>,
@@ -210,6 +217,7 @@ impl AgentOptions {
             gateway_ca,
             gateway_certificate,
             gateway_key,
+            tcp_option,
             metrics,
             log,
             socket,
@@ -246,6 +254,7 @@ impl AgentOptions {
             gateway_ca: gateway_ca.or(file.gateway_ca),
             gateway_certificate: gateway_certificate.or(file.gateway_certificate),
             gateway_key: gateway_key.or(file.gateway_key),
+            tcp_option: tcp_option || file.tcp_option,
             metrics: metrics.or(file.metrics),
             log: log.or(file.log),
             socket: socket.or(file.socket),

@@ -5,6 +5,7 @@ use crate::exchange::{ExchangeDocument, ExchangeEntry};
 use crate::handover::{HandoverOffer, Successor};
 use crate::load::Mode;
 use crate::paths::RememberedPath;
+use crate::reported::OptionCounts;
 use crate::schemes::ControlChoice;
 use crate::totals::ConnectionTotals;
 use gateway_client::ClientStatus;
@@ -111,6 +112,9 @@ pub struct AgentStatus {
     /// How it goes with the gateways of the site; `None`: it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<ClientStatus>,
+    /// TCP options that tell of connections' paths; `None`: none is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp_option: Option<OptionCounts>,
     /// How long the programs have run, where the kernel counts that (`sysctl kernel.bpf_stats_enabled=1`).
     pub programs: Vec<ProgramTime>,
     /// How full the maps are that forget, or refuse, once they are full.
@@ -176,6 +180,7 @@ impl AgentStatus {
             comparison: crate::compare::by_size(&totals, &[]),
             summaries_lost: 0,
             gateway: None,
+            tcp_option: None,
             programs: vec![],
             maps: vec![],
         }

@@ -19,6 +19,7 @@ mod tests {
     use crate::contract::ConnectionSummary;
     use crate::exchange::{ExchangeDocument, tests::GOOD};
     use crate::question::{AgentStatus, MapFill, ProgramTime, StoppedPart};
+    use crate::reported::OptionCounts;
     use crate::totals::ConnectionTotals;
     use gateway_client::ClientStatus;
     use serde_json::{Value, json};
@@ -68,6 +69,7 @@ mod tests {
                 gateway: Some("g:1".to_owned()),
                 ..ClientStatus::default()
             }),
+            tcp_option: Some(OptionCounts::default()),
             programs: vec![ProgramTime { program: "attend".to_owned(), runs: 1, time_s: 1e-6 }],
             maps: vec![MapFill { map: "hosts".to_owned(), entries: 1, most: 2 }],
             ..AgentStatus::empty()

@@ -35,6 +35,15 @@ pub(crate) fn choose(
     Ok(())
 }
 
+/// Loads the program that writes TCP options, or does not.
+pub(crate) fn choose_report(open: &mut OpenObject, writes_option: bool) {
+    for mut program in open.progs_mut() {
+        if program.name() == OsStr::new("report") {
+            program.set_autoload(writes_option);
+        }
+    }
+}
+
 /// Loads one congestion control and nothing else.
 ///
 /// # Errors

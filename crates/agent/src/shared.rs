@@ -18,6 +18,7 @@ use crate::log::{Level, LogLevel, is_debugging, say};
 use crate::paths;
 use crate::question::{AgentAnswer, AgentStatus, Question, StoppedPart};
 use crate::ramp::Ramp;
+use crate::reported::OptionCounts;
 use crate::schemes::HsControl;
 use crate::site::Site;
 use crate::totals::ConnectionTotals;
@@ -52,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) keeper: Option<Keeper>,
     /// Other servers of the site.
     pub(crate) site: Option<Site>,
+    /// What the programs count of TCP options; `None`: they write none.
+    pub(crate) reported: Option<MapHandle>,
 }
 
 /// What `config` says, but for windows that do harm.
@@ -343,6 +346,7 @@ impl Shared {
             comparison: compare::by_size(&totals, &findings),
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
             gateway: self.site.as_ref().map(|site| self.of_gateways(site)),
+            tcp_option: self.reported.as_ref().map(OptionCounts::read),
             programs: self.gauges.programs(),
             maps: self.gauges.maps(),
         }

@@ -5,6 +5,7 @@ use agent::compare::{CanaryVerdict, Compared, ComparedPart, Side};
 use agent::load::Mode;
 use agent::paths::RememberedPath;
 use agent::question::AgentStatus;
+use agent::reported::OptionCounts;
 use agent::totals::Sum;
 use gateway_client::ClientStatus;
 use sequential::interval::ConfidenceInterval;
@@ -81,9 +82,17 @@ fn gateway(status: &ClientStatus) -> String {
         }
     }
     if status.arrivals > 0 {
-        line += &format!("; told of {} visitors as their SYNs came", status.arrivals);
+        line += &format!("; told of {} visitors as they came", status.arrivals);
     }
     line
+}
+
+/// What became of TCP options.
+fn tcp_option(counts: &OptionCounts) -> String {
+    let OptionCounts { written, passed, choked, spared, no_room } = counts;
+    format!(
+        "TCP options: {written} written, {passed} acknowledged, {choked} lost or reset; left out: {spared} to networks that lose them, {no_room} for want of room"
+    )
 }
 
 pub(crate) fn status(status: &AgentStatus) -> String {
@@ -102,6 +111,9 @@ pub(crate) fn status(status: &AgentStatus) -> String {
         status.paths,
         status.max_paths,
     );
+    if let Some(options) = &status.tcp_option {
+        text = format!("{}\n{text}", tcp_option(options));
+    }
     if let Some(gateways) = &status.gateway {
         text = format!("{}\n{text}", gateway(gateways));
     }

@@ -10,10 +10,17 @@ const HAS_SCALE: u8 = 2;
 const SACK_PERMITTED: u8 = 4;
 const HAS_TIMESTAMPS: u8 = 8;
 const CUT: u8 = 16;
+const HAS_EXPERIMENT: u8 = 32;
+
+/// Bytes of an experiment that is told: its identifier and what follows.
+const EXPERIMENT: usize = 14;
+/// In the place of SACK blocks that are none.
+static NO_BLOCKS: SackBlocks = SackBlocks::NONE;
 
 /// The options of one segment. What only a SYN may carry is told wherever it stands.
 #[derive(Clone, Copy, Default)]
 pub struct CapturedOptions {
+    /// Or, with its bit of what is present, an experiment in the words of two blocks: no segment has to be larger for it.
     sack: SackBlocks,
     /// These three mean nothing without their bit of what is present.
     timestamps: Timestamps,
@@ -45,7 +52,21 @@ impl CapturedOptions {
 
     /// Selective acknowledgements in the order of the wire, which has a D-SACK first (RFC 2883 §4).
     pub const fn sack(&self) -> &SackBlocks {
-        &self.sack
+        if self.has(HAS_EXPERIMENT) { &NO_BLOCKS } else { &self.sack }
+    }
+
+    /// An experiment of kind 254 and 16 bytes (RFC 6994): its identifier, and the 12 bytes that follow. SACK blocks in the same
+    /// header are told in its place; of several experiments the first is.
+    pub fn experiment(&self) -> Option<(u16, [u8; 12])> {
+        let &[(a, b), (c, d)] = self.sack.as_slice() else { return None };
+        if !self.has(HAS_EXPERIMENT) {
+            return None;
+        }
+        let mut value = [0; 12];
+        for (to, word) in value.as_chunks_mut::<4>().0.iter_mut().zip([b, c, d]) {
+            *to = word.0.to_be_bytes();
+        }
+        Some((u16::try_from(a.0).ok()?, value))
     }
 
     /// True if not all options are here: the snap length has cut them, or one is not what options have to
@@ -92,8 +113,13 @@ impl CapturedOptions {
                 self.present |= HAS_TIMESTAMPS;
             }
             [kind::SACK, _, ref ranges @ ..] if ranges.len().is_multiple_of(8) => {
+                if self.has(HAS_EXPERIMENT) {
+                    self.present &= !HAS_EXPERIMENT;
+                    self.sack.clear();
+                }
                 self.take_sack(ranges);
             }
+            [kind::EXPERIMENT_2, _, ref value @ ..] => self.take_experiment(value),
             [kind::MSS, _, a, b] => {
                 self.mss = u16::from_be_bytes([a, b]);
                 self.present |= HAS_MSS;
@@ -120,6 +146,20 @@ impl CapturedOptions {
             let left = u32::from_be_bytes([*a, *b, *c, *d]);
             self.sack.push(SeqNum(left), SeqNum(u32::from_be_bytes([*e, *f, *g, *h])));
         }
+    }
+
+    /// What has another length is somebody else's.
+    fn take_experiment(&mut self, value: &[u8]) {
+        if !self.sack.is_empty() || value.len() != EXPERIMENT {
+            return;
+        }
+        let (id, words) = value.split_at(2);
+        let mut words = words.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word));
+        let mut next = || SeqNum(words.next().unwrap_or_default());
+        let id = SeqNum(id.iter().fold(0, |id, byte| id << 8 | u32::from(*byte)));
+        self.sack.push(id, next());
+        self.sack.push(next(), next());
+        self.present |= HAS_EXPERIMENT;
     }
 
     const fn has(&self, bit: u8) -> bool {
@@ -166,12 +206,56 @@ impl fmt::Debug for CapturedOptions {
         if self.sack_permitted() {
             map.entry(&"sack_permitted", &true);
         }
-        if !self.sack.is_empty() {
+        if !self.sack().is_empty() {
             map.entry(&"sack", &self.sack);
         }
+        self.experiment().map(|experiment| map.entry(&"experiment", &experiment));
         if self.cut() {
             map.entry(&"cut", &true);
         }
         map.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Kind 254, 16 bytes: identifier 0x4853, then 1 to 12.
+    const EXPERIMENT: [u8; 16] = [254, 16, 0x48, 0x53, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+    /// Kind 5, 10 bytes: from 100 to 200.
+    const SACK: [u8; 10] = [5, 10, 0, 0, 0, 100, 0, 0, 0, 200];
+
+    fn read(bytes: &[u8]) -> CapturedOptions {
+        let mut options = CapturedOptions::default();
+        options.read(bytes, false);
+        options
+    }
+
+    #[test]
+    fn an_experiment_is_told_and_is_no_sack_block() {
+        let options = read(&EXPERIMENT);
+        assert_eq!(options.experiment(), Some((0x4853, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])));
+        assert!(options.sack().is_empty());
+        assert!(!options.cut());
+        // Of another kind, and a byte shorter.
+        let other = [&[253][..], &EXPERIMENT[1..]].concat();
+        let short = [&[254, 15][..], &EXPERIMENT[2..15]].concat();
+        for none in [other, short, vec![]] {
+            assert_eq!(read(&none).experiment(), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn sack_blocks_win_over_an_experiment_on_either_side_of_them() {
+        let pads = [1, 1];
+        for bytes in [[&EXPERIMENT[..], &pads, &SACK].concat(), [&SACK[..], &EXPERIMENT].concat()] {
+            let options = read(&bytes);
+            assert_eq!(options.sack().as_slice(), [(SeqNum(100), SeqNum(200))]);
+            assert_eq!(options.experiment(), None);
+        }
+        // Two blocks alone are no experiment.
+        let two = [&[5, 18][..], &SACK[2..], &SACK[2..]].concat();
+        assert_eq!(read(&two).experiment(), None);
     }
 }

@@ -19,7 +19,7 @@ pub struct ClientStatus {
     pub late: u64,
     /// Not answered, or answered that nothing is known.
     pub none: u64,
-    /// Visitors of whom a gateway has told unasked, as their SYNs came.
+    /// Visitors of whom a gateway has told unasked, as their SYNs came, or their requests after a silence.
     #[serde(default)]
     pub arrivals: u64,
     /// Reports that a gateway has taken.

@@ -1,4 +1,4 @@
-//! Visitors whose SYNs the gateway has seen, told to whoever serves at the address that they go to.
+//! Visitors whose SYNs or requests the gateway has seen, told to whoever serves at the address that they go to.
 
 use gateway_proto::v1::Estimate;
 use std::collections::BTreeSet;

@@ -2,6 +2,7 @@
 
 use crate::options::CaptureOptions;
 use capture::PortRange;
+use ipnet::IpNet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,10 @@ pub struct CaptureConfig {
     pub ports: Vec<u16>,
     /// Whose servers they are.
     pub tenant: String,
-    /// Whether servers are told of visitors as their SYNs come.
+    /// Whether servers are told of visitors as their SYNs come, and as they ask on connections that were idle.
     pub push: bool,
+    /// Whose TCP options are believed: addresses of the site's servers.
+    pub option_servers: Vec<IpNet>,
 }
 
 /// Where packets come from.
@@ -69,7 +72,8 @@ impl CaptureConfig {
                 return Err("capture.tenant: say whose servers they are".to_owned());
             }
         };
-        Ok(Self { place, ports, tenant, push: options.push.unwrap_or(true) })
+        let push = options.push.unwrap_or(true);
+        Ok(Self { place, ports, tenant, push, option_servers: options.option_servers.clone() })
     }
 }
 

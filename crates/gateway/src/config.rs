@@ -129,6 +129,12 @@ impl DaemonConfig {
         let tenants: Vec<&str> = rules.permissions.tenants().collect();
         let of_capture = |capture| CaptureConfig::new(capture, folder, &tenants);
         let capture = options.capture.as_ref().map(of_capture).transpose()?;
+        let wants_options =
+            capture.as_ref().is_some_and(|capture| !capture.option_servers.is_empty());
+        if wants_options && !rules.collect.contains(&CollectorName::Option) {
+            let why = "capture.option-servers: add \"option\" to collect, or leave it out";
+            return Err(why.to_owned());
+        }
         Ok(Self {
             listen: options.listen.unwrap_or((Ipv4Addr::LOCALHOST, GRPC_PORT).into()),
             http: http(options)?,

@@ -25,6 +25,7 @@ pub mod load;
 pub mod log;
 pub mod options;
 pub mod passive;
+pub mod path_option;
 pub mod peer;
 pub mod permission;
 pub mod pki;

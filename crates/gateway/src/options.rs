@@ -75,8 +75,10 @@ pub struct CaptureOptions {
     pub ports: Option<Vec<u16>>,
     /// Whose servers they are [the only tenant].
     pub tenant: Option<String>,
-    /// Tell servers of visitors as their SYNs come [true].
+    /// Tell servers of visitors as their SYNs come, and as they ask on connections that were idle [true].
     pub push: Option<bool>,
+    /// Believe TCP options of agents (`tcp-option` in `agent.toml`) in packets that leave these addresses [none].
+    pub option_servers: Vec<IpNet>,
 }
 
 /// A tenant: hosts that share a memory, which no other tenant sees.

@@ -23,6 +23,8 @@ pub mod kind {
     pub const TIMESTAMPS: u8 = 8;
     /// Experiments, told apart by the identifier that follows (RFC 6994).
     pub const EXPERIMENT: u8 = 253;
+    /// The same: the second kind for experiments (RFC 4727 §4).
+    pub const EXPERIMENT_2: u8 = 254;
 }
 
 impl<'a> RawOptions<'a> {

@@ -151,6 +151,8 @@ pub struct SackBlocks {
 impl SackBlocks {
     /// Blocks that fit into the option space without timestamps; with them one fewer.
     pub const MAX: usize = 4;
+    /// No block.
+    pub const NONE: Self = Self { count: 0, blocks: [(SeqNum(0), SeqNum(0)); Self::MAX] };
 
     /// Appends a block; a fifth is dropped.
     pub fn push(&mut self, left: SeqNum, right: SeqNum) {

@@ -153,7 +153,7 @@ fn distribution(text: &str) -> String {
 
 /// Whoever lacks CAP_SYS_ADMIN sees none, also not those of an agent.
 fn others() -> Option<Vec<String>> {
-    const OURS: [&str; 4] = ["attend", "leave", "widen", "hs_window"];
+    const OURS: [&str; 5] = ["attend", "leave", "widen", "report", "hs_window"];
     let mut seen = ProgInfoIter::default().peekable();
     seen.peek()?;
     let names = seen.filter(|program| program.ty == ProgramType::SockOps);

@@ -2,6 +2,7 @@
 
 use super::{MetricOf, metric};
 use crate::question::AgentStatus;
+use crate::reported::OptionCounts;
 use gateway_client::ClientStatus;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -25,7 +26,30 @@ const REPORTS: [MetricOf<ClientStatus, u64>; 3] = [
     metric("dropped", "", |status| status.reports_dropped),
 ];
 
-const ARRIVALS: &str = "Visitors of whom a gateway has told unasked, as their SYNs came";
+const ARRIVALS: &str =
+    "Visitors of whom a gateway has told unasked, as their SYNs or requests came";
+
+const OPTIONS: [MetricOf<OptionCounts, u64>; 5] = [
+    metric("written", "", |counts| counts.written),
+    metric("passed", "", |counts| counts.passed),
+    metric("choked", "", |counts| counts.choked),
+    metric("spared", "", |counts| counts.spared),
+    metric("no-room", "", |counts| counts.no_room),
+];
+
+/// What became of TCP options, where the agent writes some.
+pub(super) fn tcp_option(registry: &mut Registry, status: &AgentStatus) {
+    let Some(counts) = &status.tcp_option else { return };
+    let family = Family::<Outcome, Counter>::default();
+    for MetricOf { name, value, .. } in OPTIONS {
+        family.get_or_create(&Outcome { outcome: name }).inc_by(value(counts));
+    }
+    registry.register(
+        "tcp_options",
+        "TCP options that tell of paths, by what became of them",
+        family,
+    );
+}
 
 pub(super) fn gateway(registry: &mut Registry, status: &AgentStatus) {
     let Some(status) = &status.gateway else { return };

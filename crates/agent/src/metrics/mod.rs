@@ -201,6 +201,7 @@ fn metrics(status: &AgentStatus) -> ([(&'static str, &'static str); 1], String) 
     canary::starts(&mut registry, status);
     canary::kernel(&mut registry, status);
     gateway::gateway(&mut registry, status);
+    gateway::tcp_option(&mut registry, status);
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = text::encode(&mut text, &registry);

@@ -1,7 +1,7 @@
 //! Hosts that the test itself plays, segment by segment: they reach the server through a device of their own in its
 //! namespace, from any address that no link of the bed has.
 
-use crate::bed::Bed;
+use crate::bed::{Bed, NAME};
 use emulator::{Addresses, Interface, InterfaceConfig, Port};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::net::SocketAddr;
@@ -75,6 +75,31 @@ impl Peers {
                 return;
             }
         }
+    }
+
+    /// Asks for so many bytes from an address, acknowledges what comes, and closes when all has come. If `loses_fin`, the first FIN of
+    /// the server does not arrive.
+    pub(crate) fn visit_and_close(&self, from: SocketAddr, bytes: u64, loses_fin: bool) {
+        let mut standing = self.open(from, Flags(0), &bytes.to_be_bytes());
+        let end = standing.got + (NAME + bytes) as u32;
+        while standing.got != end {
+            for segment in self.round_trip(from) {
+                if segment.seq == standing.got {
+                    standing.got = segment.seq + segment.sequence_len();
+                }
+            }
+            self.send(from, &standing.agrees(), &[]);
+        }
+        let fin = Segment { flags: Flags::ACK.with(Flags::FIN), ..standing.agrees() };
+        self.send(from, &fin, &[]);
+        standing.next = standing.next + 1;
+        let mut fins = 0;
+        while fins <= u32::from(loses_fin) {
+            fins += self.round_trip(from).iter().filter(|segment| segment.has(Flags::FIN)).count()
+                as u32;
+        }
+        standing.got = standing.got + 1;
+        self.send(from, &standing.agrees(), &[]);
     }
 
     /// Opens a connection and sends `data` with its last segment of the handshake, and `flags`.

@@ -13,6 +13,7 @@ const PREAMBLE: &str = "\
 #include <stdio.h>
 typedef uint64_t u64;
 typedef uint32_t u32;
+typedef uint8_t u8;
 ";
 
 /// Rows that a strategy draws, the same in every run.

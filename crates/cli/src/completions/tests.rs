@@ -50,6 +50,7 @@ const FREE: &[&str] = &[
     "days",
     "span",
     "times",
+    "begin",
     "fd",
     "pid",
     "network",

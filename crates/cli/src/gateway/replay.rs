@@ -47,6 +47,11 @@ pub(crate) struct LoadArgs {
     /// So many times the paper's requests and networks
     #[arg(long, value_name = "TIMES", default_value_t = 1.0)]
     times: f64,
+    /// When it begins, like 1999-08-03T14:00:00Z (default: so long ago that it ends now)
+    ///
+    /// A gateway that runs refuses what is older than its key retention, an hour unless said otherwise.
+    #[arg(long, value_name = "TIME")]
+    begin: Option<Timestamp>,
     /// Another seed, other visitors
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -84,6 +89,10 @@ pub(crate) fn load_appendix() -> Appendix {
             (
                 "headstart gateway load --for 10s --times 400 | headstart gateway replay -",
                 "Replays 400 times as much.",
+            ),
+            (
+                "headstart gateway load | headstart gateway replay - --to DIR/agent.toml",
+                "Reports the last five minutes of such a site to a gateway that runs.",
             ),
         ],
         exit: cmdline::EXIT,
@@ -234,8 +243,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<(), Failure> {
             args.times
         )));
     }
-    // The first of the paper's mornings.
-    let begin = Instant::ZERO + Duration::from_secs(933_688_800);
+    let begin = begin(args)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let (mut second, mut stamp) = (u64::MAX, String::new());
     let until = begin + args.span;
@@ -251,6 +259,16 @@ pub(crate) fn load(args: &LoadArgs) -> Result<(), Failure> {
     }
     out.flush()?;
     Ok(())
+}
+
+/// In whole seconds, as logs have the time.
+fn begin(args: &LoadArgs) -> Result<Instant, Failure> {
+    let ended = SiteClock::wall_seconds().cast_unsigned();
+    let lasted = args.span.as_nanos().div_ceil(1_000_000_000);
+    let begin = args.begin.map_or(ended.checked_sub(lasted), |at| at.as_second().try_into().ok());
+    let begin =
+        begin.ok_or_else(|| Failure::input("--begin: not before 1970, please".to_owned()))?;
+    Ok(Instant::ZERO + Duration::from_secs(begin))
 }
 
 /// As logs have the time.

@@ -121,7 +121,17 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
         ("seen_segments", "Segments that the gateway has seen itself", &counts.seen_segments),
         ("lost_packets", "Packets lost before the gateway saw them", &counts.seen_lost),
         ("dropped_findings", "What was found in packets and had no room", &counts.seen_dropped),
-        ("arrivals", "Visitors told to their servers as their SYNs came", &counts.arrivals),
+        (
+            "foreign_options",
+            "TCP options in packets of none of the servers whose options are believed",
+            &counts.foreign_options,
+        ),
+        ("bad_options", "TCP options that no agent has written", &counts.bad_options),
+        (
+            "arrivals",
+            "Visitors told to their servers as their SYNs or requests came",
+            &counts.arrivals,
+        ),
         ("snapshots", "Snapshots written", &counts.snapshots),
         ("failed_snapshots", "Snapshots that could not be written", &counts.failed_snapshots),
     ];
@@ -130,6 +140,8 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
     }
     let connections = ConstGauge::new(counts.connections.get() as i64);
     registry.register("connections", "Connections of reporters that are open", connections);
+    let gone = ConstGauge::new(counts.seen_gone.get() as i64);
+    registry.register("missing_interfaces", "Interfaces of the capture that are gone", gone);
     let revoked = ConstGauge::new(site.revocations.len() as i64);
     registry.register("revoked_certificates", "Certificates in the list", revoked);
 }

@@ -2,18 +2,24 @@
 //! §5.2.2, third way). Nobody has to report, and no server has to run anything.
 //!
 //! A thread reads packets and rebuilds their senders by crate `trace` (`reading`). A task takes in what it finds, as reports of one
-//! more reporter, and tells servers of visitors whose SYNs have come (`telling`). Between the two is a bounded queue; what finds it full is
+//! more reporter, and tells servers of visitors whose SYNs have come, or who ask again (`telling`). Between the two is a bounded queue; what finds it full is
 //! counted. The thread waits for nobody.
 
+mod idle;
+mod packets;
 mod reading;
+mod spoken;
 mod telling;
 
-pub use telling::CAPTURE;
+pub(crate) use spoken::SpokenOptions;
+pub(crate) use telling::Found;
+pub use telling::{CAPTURE, OPTION};
 
 use crate::capture_config::{CaptureConfig, CapturePlace};
 use crate::site::GatewaySite;
+use capture::ReadAhead;
 use capture::{CaptureError, CaptureFiles, CaptureTrouble, LiveCapture, LiveOptions, PortRange};
-use capture::{ReadAhead, SegmentSource};
+use packets::PacketSource;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +34,7 @@ const QUEUE: usize = 16_384;
 /// A capture that nobody reads yet.
 pub struct OpenCapture {
     config: CaptureConfig,
-    source: Box<dyn SegmentSource + Send>,
+    source: PacketSource,
     stop: Arc<AtomicBool>,
 }
 
@@ -55,11 +61,11 @@ impl OpenCapture {
     /// # Errors
     /// If an interface is unknown, or the right to capture is missing, with the way out.
     pub fn open(config: &CaptureConfig) -> Result<Self, String> {
-        let (source, stop): (Box<dyn SegmentSource + Send>, _) = match &config.place {
+        let (source, stop) = match &config.place {
             CapturePlace::File(file) => {
                 let ahead = ReadAhead::new(CaptureFiles::new([file]));
                 let ahead = ahead.map_err(|error| format!("capture: no thread for it: {error}"))?;
-                (Box::new(ahead), Arc::default())
+                (PacketSource::Other(Box::new(ahead)), Arc::default())
             }
             CapturePlace::Interfaces(interfaces) => {
                 let ports = config.ports.iter().map(|port| PortRange { first: *port, last: *port });
@@ -70,7 +76,7 @@ impl OpenCapture {
                 };
                 let live = LiveCapture::open(&options).map_err(|error| refusal(&error))?;
                 let stop = live.stopper();
-                (Box::new(live), stop)
+                (PacketSource::Live(Box::new(live)), stop)
             }
         };
         Ok(Self { config: config.clone(), source, stop })

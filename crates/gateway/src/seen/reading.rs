@@ -1,12 +1,15 @@
 //! The thread that reads packets: it rebuilds senders, and sees visitors come.
 
+use super::idle::IdleConnections;
+use super::packets::{PacketSource, SourceHealth};
+use super::spoken::SpokenOptions;
 use super::telling::{Found, wall};
 use crate::capture_config::{CaptureConfig, CapturePlace};
 use crate::log::{LogPriority, say};
 use crate::options::CollectorName;
 use crate::passive::PassiveSink;
 use crate::site::GatewaySite;
-use capture::{Observed, SegmentSource};
+use capture::Observed;
 use segment::Flags;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +60,7 @@ fn put(queue: &Sender<Found>, found: Found) -> bool {
 
 /// Reads until there are no more packets, or the capture is to end.
 pub(super) fn read(
-    mut source: Box<dyn SegmentSource + Send>,
+    mut source: PacketSource,
     config: &CaptureConfig,
     (site, queue): (&Arc<GatewaySite>, &Sender<Found>),
     stop: &AtomicBool,
@@ -75,19 +78,25 @@ pub(super) fn read(
         }
     });
     let mut engine = TraceEngine::new(engine(config), sink);
+    let (mut options, mut idle) = (SpokenOptions::new(config), IdleConnections::default());
+    let mut health = SourceHealth::default();
     let is_live = matches!(config.place, CapturePlace::Interfaces(_));
     let (mut batch, mut lost, mut looked) = (Vec::new(), 0, Instant::ZERO);
     while !stop.load(Ordering::Relaxed) {
         match source.next_batch(&mut batch) {
-            Ok(true) => {}
+            Ok(true) => health.note_success(),
             Ok(false) => break,
             // Others of its packets can be read still.
-            Err(why) => say(LogPriority::Warning, &format!("capture: {why}")),
+            Err(why) => rest(health.note_failure(&why, &config.place), stop),
         }
+        site.counts.seen_gone.set(health.look(&mut source) as u64);
         for segment in &batch {
-            if config.push && comes_to_a_server(segment, &config.ports) {
+            if config.push && wants_a_start(segment, &config.ports, &mut idle) {
                 let (server, visitor) = (segment.destination.ip, segment.source.ip);
                 tell(Found::Arrival { server, visitor });
+            }
+            if let Some(spoken) = options.read(segment, &site.counts) {
+                tell(spoken);
             }
             engine.on_segment(segment);
         }
@@ -97,7 +106,7 @@ pub(super) fn read(
             engine.pass_time(Instant::from_nanos(now.as_nanos().saturating_sub(LATE.as_nanos())));
         }
         site.counts.seen_segments.add(batch.len() as u64);
-        let now_lost = source.tally().lost;
+        let now_lost = source.lost();
         site.counts.seen_lost.add(now_lost - std::mem::replace(&mut lost, now_lost));
     }
     finish(engine);
@@ -121,9 +130,24 @@ fn engine(config: &CaptureConfig) -> EngineConfig {
     }
 }
 
-/// The first SYN of a connection, or the same once more.
-fn comes_to_a_server(segment: &Observed, ports: &[u16]) -> bool {
-    segment.has(Flags::SYN) && !segment.has(Flags::ACK) && ports.contains(&segment.destination.port)
+/// Its server is about to start: at the first SYN of a connection, or the same once more, and where a client asks after a silence.
+fn wants_a_start(segment: &Observed, ports: &[u16], idle: &mut IdleConnections) -> bool {
+    if !ports.contains(&segment.destination.port) {
+        return false;
+    }
+    // Also of a SYN it has to hear.
+    let asks = idle.asks_again(segment);
+    asks || segment.has(Flags::SYN) && !segment.has(Flags::ACK)
+}
+
+/// Waits, unless the capture is to end.
+fn rest(wait: std::time::Duration, stop: &AtomicBool) {
+    const STEP: std::time::Duration = std::time::Duration::from_millis(100);
+    let mut left = wait;
+    while !left.is_zero() && !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(left.min(STEP));
+        left = left.saturating_sub(STEP);
+    }
 }
 
 #[cfg(test)]

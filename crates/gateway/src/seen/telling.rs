@@ -8,15 +8,18 @@ use crate::pki::{Fingerprint, HolderRole, Identity};
 use crate::replay::aged;
 use crate::site::GatewaySite;
 use crate::tenant::Speaker;
-use gateway_proto::v1::{Collector, Estimate, Network, Query, ReportBatch, Source};
+use gateway_proto::v1::{Collector, Estimate, Network, Query, Report, ReportBatch, Source};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
 use tokio::sync::mpsc::Receiver;
 use units::Instant;
 
-/// The reporter's name.
+/// The name of the reporter that rebuilds senders.
 pub const CAPTURE: &str = "capture";
+/// The same of the one that reads TCP options: all of them together have the weight of one host, since anybody who can send in the
+/// name of a server can write such an option.
+pub const OPTION: &str = "option";
 
 /// What is taken in at a time.
 const AT_ONCE: usize = 1024;
@@ -25,9 +28,11 @@ const TOLD_AT_ONCE: usize = 128;
 
 /// What the capture has found.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Found {
+pub(crate) enum Found {
     /// A transfer of a server.
     Report(PassiveReport),
+    /// What a server has said of a connection, by a TCP option.
+    Option(PassiveReport),
     /// A SYN.
     Arrival {
         /// To whom.
@@ -39,30 +44,30 @@ pub(super) enum Found {
 
 /// Takes in until the capture ends. A tenant that is gone hears nothing.
 pub(super) async fn take_in(site: Arc<GatewaySite>, tenant: String, mut found: Receiver<Found>) {
-    let reporter =
-        SeenReporter { site, identity: identity(tenant), allowed: Allowed::everything() };
-    let epoch = crate::draw::long_number().max(1);
+    let mut rebuilt = SeenReporter::new(&site, &tenant, (CAPTURE, Collector::Passive));
+    let mut said = SeenReporter::new(&site, &tenant, (OPTION, Collector::Option));
     let mut some = Vec::with_capacity(AT_ONCE);
-    let mut sequence = 0;
     while found.recv_many(&mut some, AT_ONCE).await > 0 {
         // Servers are in a hurry: a handshake is under way.
         for some in some.chunks(TOLD_AT_ONCE) {
-            some.iter().for_each(|one| reporter.tell(one));
+            some.iter().for_each(|one| rebuilt.tell(one));
             tokio::task::yield_now().await;
         }
         let now = wall();
-        let reports = some.drain(..).filter_map(|one| match one {
-            Found::Report(PassiveReport { at, report, .. }) => Some(aged(report, at, now)),
-            Found::Arrival { .. } => None,
-        });
-        let reports: Vec<_> = reports.collect();
-        for reports in reports.chunks(reporter.site.rules().max_batch) {
-            sequence += 1;
-            let (collector, reports) = (Collector::Passive.into(), reports.to_vec());
-            reporter
-                .report(&ReportBatch { epoch, sequence, collector, reports, status: None })
-                .await;
+        let (mut transfers, mut options) = (Vec::new(), Vec::new());
+        for one in some.drain(..) {
+            match one {
+                Found::Report(PassiveReport { at, report, .. }) => {
+                    transfers.push(aged(report, at, now));
+                }
+                Found::Option(PassiveReport { at, report, .. }) => {
+                    options.push(aged(report, at, now));
+                }
+                Found::Arrival { .. } => {}
+            }
         }
+        rebuilt.report(&transfers).await;
+        said.report(&options).await;
     }
 }
 
@@ -71,10 +76,34 @@ struct SeenReporter {
     site: Arc<GatewaySite>,
     identity: Identity,
     allowed: Allowed,
+    collector: Collector,
+    epoch: u64,
+    sequence: u64,
 }
 
 impl SeenReporter {
-    async fn report(&self, batch: &ReportBatch) {
+    fn new(site: &Arc<GatewaySite>, tenant: &str, (name, collector): (&str, Collector)) -> Self {
+        Self {
+            site: Arc::clone(site),
+            identity: identity(tenant.to_owned(), name),
+            allowed: Allowed::everything(),
+            collector,
+            epoch: crate::draw::long_number().max(1),
+            sequence: 0,
+        }
+    }
+
+    async fn report(&mut self, reports: &[Report]) {
+        for reports in reports.chunks(self.site.rules().max_batch) {
+            self.sequence += 1;
+            let (epoch, sequence) = (self.epoch, self.sequence);
+            let (collector, reports) = (self.collector.into(), reports.to_vec());
+            self.report_batch(&ReportBatch { epoch, sequence, collector, reports, status: None })
+                .await;
+        }
+    }
+
+    async fn report_batch(&self, batch: &ReportBatch) {
         let Some(tenant) = self.site.tenant(&self.identity.tenant) else { return };
         let rules = self.site.rules();
         let speaker = Speaker { identity: &self.identity, allowed: &self.allowed, rules: &rules };
@@ -110,12 +139,12 @@ fn is_of_visitor(estimate: &Estimate) -> bool {
     matches!(estimate.source(), Source::Network | Source::Covering)
 }
 
-fn identity(tenant: String) -> Identity {
+fn identity(tenant: String, name: &str) -> Identity {
     Identity {
         tenant,
-        name: CAPTURE.to_owned(),
+        name: name.to_owned(),
         role: HolderRole::Agent,
-        fingerprint: Fingerprint::of_certificate(CAPTURE.as_bytes()),
+        fingerprint: Fingerprint::of_certificate(name.as_bytes()),
         not_after: i64::MAX,
     }
 }

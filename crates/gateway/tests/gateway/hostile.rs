@@ -2,7 +2,7 @@
 
 use crate::bed::{batch, query, report};
 use gateway::codec::encode;
-use gateway::testing::{hear, restore};
+use gateway::testing::{hear, restore, see_option};
 use memory::site::SiteRecord;
 use proptest::prelude::*;
 use prost::Message;
@@ -24,6 +24,7 @@ fn replay(what: &str, take: fn(&[u8])) {
 fn the_corpus_upsets_nothing() {
     replay("messages", hear);
     replay("records", restore);
+    replay("option", see_option);
 }
 
 fn record() -> SiteRecord {
@@ -36,11 +37,26 @@ fn record() -> SiteRecord {
     }
 }
 
+/// A loss at 144,768 bytes (`gateway::path_option`).
+const OPTION: [u8; 16] =
+    [254, 16, 0x48, 0x53, 0x11, 0, 0x20, 0x6b, 0x30, 0xc4, 0x1c, 0xe2, 0, 139, 0, 2];
+
+/// A FIN of 192.0.2.1:443 to 198.51.100.7 whose header has these options, behind its length.
+fn packet(options: &[u8]) -> Vec<u8> {
+    let length = 40 + options.len() as u8;
+    let mut packet = vec![length, 0x45, 0, 0, length, 0, 0, 0x40, 0, 64, 6, 0, 0];
+    packet.extend([192, 0, 2, 1, 198, 51, 100, 7, 1, 187, 0xc3, 0x50, 0, 0, 0, 1, 0, 0, 0, 2]);
+    packet.extend([(5 + options.len() as u8 / 4) << 4, 0x11, 0, 0, 0, 0, 0, 0]);
+    packet.extend(options);
+    packet
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_heard_without_harm(bytes: Vec<u8>) {
         hear(&bytes);
         restore(&bytes);
+        see_option(&bytes);
     }
 
     /// Near to what is right: a good message with one byte changed, or cut.
@@ -53,6 +69,10 @@ proptest! {
             query("192.0.2.0/24").encode_to_vec(),
             records,
         ];
+        let mut packet = packet(&OPTION);
+        let place = at.index(packet.len());
+        packet[place] = byte;
+        see_option(&packet);
         for mut bytes in messages {
             let place = at.index(bytes.len());
             bytes[place] = byte;
@@ -81,6 +101,13 @@ fn write_corpus() {
         "messages/bad-figures",
         &batch(u64::MAX, vec![report("192.0.2.1/32", u64::MAX)]).encode_to_vec(),
     );
+    put("option/ok-loss", &packet(&OPTION));
+    put("option/ok-twice", &[packet(&OPTION), packet(&OPTION)].concat());
+    put("option/bad-version", &packet(&[&OPTION[..4], &[0x2f], &OPTION[5..]].concat()));
+    put("option/bad-figures", &packet(&[&OPTION[..6], &[0xff; 10]].concat()));
+    put("option/bad-length", &packet(&[&[254, 8][..], &OPTION[2..8]].concat()));
+    put("option/bad-cut", &packet(&OPTION)[..50]);
+    put("option/bad-empty", b"");
     let mut one = Vec::new();
     encode(&record(), &mut one);
     put("records/ok-one", &one);

@@ -12,7 +12,7 @@ mod time;
 pub(crate) use info::{timeout_of, window_of};
 pub(crate) use log::Delivered;
 pub(crate) use program::{Agent, binary};
-pub(crate) use server::{Server, control_of, finish, is_upon_cubic, read, request};
+pub(crate) use server::{NAME, Server, control_of, finish, is_upon_cubic, read, request};
 pub(crate) use time::{PATIENCE, fastest, median, timed, until};
 
 use agent::schemes::ControlChoice;

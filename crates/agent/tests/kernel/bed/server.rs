@@ -20,7 +20,7 @@ pub(crate) fn finish(stream: &mut TcpStream, bytes: u64) -> String {
 
 /// The first thing that the server says: the name of its congestion control.
 pub(crate) fn control_of(stream: &mut TcpStream) -> String {
-    let mut name = [0; NAME];
+    let mut name = [0; NAME as usize];
     stream.read_exact(&mut name).unwrap();
     String::from_utf8(name.to_vec()).unwrap().trim_end_matches('\0').to_owned()
 }
@@ -69,7 +69,7 @@ pub(super) fn connects_fast(socket: &Socket) -> io::Result<()> {
 }
 
 /// Bytes of a congestion control's name (`TCP_CA_NAME_MAX`).
-const NAME: usize = 16;
+pub(crate) const NAME: u64 = 16;
 
 pub(crate) struct Server {
     address: SocketAddr,
@@ -119,8 +119,8 @@ fn answer(mut stream: TcpStream, head: usize) {
     let mut request = [0; 8];
     while stream.read_exact(&mut request).is_ok() {
         let mut answer = socket2::SockRef::from(&stream).tcp_congestion().unwrap();
-        answer.resize(NAME, 0);
-        answer.resize(NAME + u64::from_be_bytes(request) as usize, b'x');
+        answer.resize(NAME as usize, 0);
+        answer.resize((NAME + u64::from_be_bytes(request)) as usize, b'x');
         let (head, body) = answer.split_at(head.min(answer.len()));
         if stream.write_all(head).and_then(|()| stream.write_all(body)).is_err() {
             // A client that has gone is one that the test has done with.

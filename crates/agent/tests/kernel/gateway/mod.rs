@@ -3,6 +3,7 @@
 
 mod harm;
 mod liar;
+mod option;
 mod running;
 mod wire;
 
@@ -142,6 +143,56 @@ fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as
         assert_eq!((status.arrivals, gateway.site.counts.arrivals.get()), (1, 1), "{status:?}");
         assert_eq!(agent.status().connections.warm.closed, 1, "{took:?}");
         assert!(took < WARM, "{took:?}");
+    });
+}
+
+/// Also on a connection that is open already, where a server takes its window back after a silence.
+#[test]
+fn a_gateway_that_sees_packets_tells_of_visitors_who_ask_again_after_a_silence() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let server = bed.serve(Domain::IPV4, None);
+        let gateway = Gateway::seeing(bed.server.namespace(), server.address().port());
+        bed.visit(&server, 200_000);
+        let seen = || gateway.site.counts.taken.get(CollectorName::Passive as usize);
+        until("the gateway has seen the transfer", || seen() >= 1);
+        let agent =
+            bed.agent_at_server(&gateway.options().iter().map(String::as_str).collect::<Vec<_>>());
+        until("a gateway answers", || of_gateways(&agent).gateway.is_some());
+        let mut stream = bed.open(&server, 1000);
+        crate::bed::finish(&mut stream, 1000);
+        until("the SYN is told of", || of_gateways(&agent).arrivals == 1);
+        // At once again: nothing is told.
+        Bed::again(&mut stream, 1000);
+        agent.forget(None);
+        std::thread::sleep(Duration::from_millis(800));
+        assert_eq!((of_gateways(&agent).arrivals, agent.paths().len()), (1, 0));
+        Bed::again(&mut stream, 1000);
+        until("the request is told of", || of_gateways(&agent).arrivals == 2);
+        // The connection is open and has taught nobody: what is known is the gateway's.
+        assert_eq!(agent.paths().len(), 1);
+        let warm = Bed::again(&mut stream, 30_000);
+        eprintln!("{warm:?}");
+    });
+}
+
+#[test]
+fn an_interface_that_goes_away_is_counted_until_it_is_back() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let host = bed.server.namespace();
+        let ip = |arguments: &str| {
+            let mut command = std::process::Command::new("ip");
+            host.command(command.arg("link").args(arguments.split(' '))).unwrap().wait().unwrap();
+        };
+        ip("add seen type veth peer name other");
+        let gateway = Gateway::seeing_interface(host, "seen");
+        let gone = || gateway.site.counts.seen_gone.get();
+        assert_eq!(gone(), 0);
+        ip("delete seen");
+        until("it is missed", || gone() == 1);
+        ip("add seen type veth peer name other");
+        until("it is captured again", || gone() == 0);
     });
 }
 

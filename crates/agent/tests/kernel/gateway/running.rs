@@ -86,10 +86,32 @@ impl Gateway {
 
     /// On the host of a namespace, of which it sees the packets of this port.
     pub(super) fn seeing(namespace: &Namespace, port: u16) -> Self {
+        Self::seeing_by(namespace, "any", port, ("", ""))
+    }
+
+    /// The same of one interface.
+    pub(super) fn seeing_interface(namespace: &Namespace, interface: &str) -> Self {
+        Self::seeing_by(namespace, interface, 80, ("", ""))
+    }
+
+    /// The same that believes the TCP options of this address, and nothing else.
+    pub(super) fn believing(namespace: &Namespace, server: SocketAddr) -> Self {
+        let servers = format!("option-servers = [\"{}/32\"]\n", server.ip());
+        Self::seeing_by(namespace, "any", server.port(), ("collect = [\"option\"]\n", &servers))
+    }
+
+    /// With more in its configuration: at the beginning, and of its capture.
+    fn seeing_by(
+        namespace: &Namespace,
+        interface: &str,
+        port: u16,
+        (first, more): (&str, &str),
+    ) -> Self {
         let files = SiteFolder::new(any_port());
         let text = fs::read_to_string(&files.config).unwrap();
-        let capture = format!("\n[capture]\ninterfaces = [\"any\"]\nports = [{port}]\n");
-        fs::write(&files.config, text + &capture).unwrap();
+        let interfaces = format!("interfaces = [{interface:?}]\n");
+        let capture = format!("\n[capture]\n{interfaces}ports = [{port}]\n{more}");
+        fs::write(&files.config, format!("{first}{text}{capture}")).unwrap();
         Self::start_by(files, |job| namespace.spawn(job).unwrap())
     }
 
