@@ -5,6 +5,8 @@
 //! the connections it opened or accepted. What it does takes effect when the call returns: the
 //! hosts it touched then send what they may.
 
+#[cfg(doc)]
+use crate::ProcessingDelay;
 use crate::world::World;
 use crate::{AppId, Datagram, HostId, Losses, Peer};
 use link::stream;
@@ -12,7 +14,7 @@ use rand_pcg::Pcg32;
 use std::any::Any;
 use tcp::sharing::Content;
 use tcp::{ConnId, Event, Host, Scheme, Stats};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Something that uses the network.
 pub trait Application: Any {
@@ -70,6 +72,11 @@ impl AppContext<'_> {
     /// A host's TCP, to look at.
     pub fn host(&self, host: HostId) -> &Host {
         self.world.host(host)
+    }
+
+    /// How long data waits at a host before a server reads it ([`ProcessingDelay::reading`]).
+    pub(crate) fn reading(&self, host: HostId) -> Duration {
+        self.world.network.topology().processing(host).reading
     }
 
     /// A connection's counters, also when told of its end.

@@ -24,12 +24,19 @@ pub struct ProcessingDelay {
     pub most: Duration,
     /// More for what it sends after nothing for a while: a processor that has rested is slower at first.
     pub rested: Duration,
+    /// How long data waits in its TCP before a server of it has woken and reads: TCP acknowledges meanwhile, and what arrives
+    /// meanwhile is read with it. Packets of the answer take their own time beyond that.
+    pub reading: Duration,
 }
 
 impl ProcessingDelay {
     /// Packets are on their way at once.
-    pub const NONE: Self =
-        Self { least: Duration::ZERO, most: Duration::ZERO, rested: Duration::ZERO };
+    pub const NONE: Self = Self {
+        least: Duration::ZERO,
+        most: Duration::ZERO,
+        rested: Duration::ZERO,
+        reading: Duration::ZERO,
+    };
 
     /// The next packet's.
     pub(crate) fn draw(self, stream: &mut Pcg32) -> Duration {

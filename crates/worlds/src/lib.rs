@@ -30,6 +30,7 @@ mod tongue;
 mod watch;
 mod wire;
 
+pub use captures::of_simulations as simulated_captures;
 pub use client::{Browser, ClientTcp, Curl};
 pub use contender::{AgentScheme, Contender};
 pub use contest::{ContestOptions, TOO_LATE, cannot_be_had, load_count, run};

@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::progress::CountBar;
 use crate::stdout;
 use cmdline::Appendix;
+use race::path::PathSpec;
 use report::{Cell, Column, Quantity, Row, Table};
+use std::path::PathBuf;
 use tcp::Scheme;
 use units::counted;
 use workload::ServerModel;
@@ -35,6 +37,18 @@ pub(super) struct CheckWorldsArgs {
     /// loaded three times over new connections, single objects also over connections that were idle for two seconds.
     #[arg(long, conflicts_with_all = ["every_scheme", "quick"])]
     agent: bool,
+    /// Measure this load alone, as it is named in the table; may be repeated
+    #[arg(long, value_name = "LOAD")]
+    load: Vec<String>,
+    /// Measure this path alone, as it is written in the table; may be repeated
+    #[arg(long, value_name = "PATH")]
+    path: Vec<PathSpec>,
+    /// Keep captures of the first load of each cell in each world, by load and path
+    ///
+    /// A folder for each load and path has the captures of `race --pcap`: at the client and at the host in real worlds,
+    /// before and behind each link in simulation.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pcap: Option<PathBuf>,
     /// Loads of each cell in each real world [default: 7; 3 with --quick or --every-scheme]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
@@ -66,6 +80,10 @@ pub(crate) fn appendix() -> Appendix {
             (
                 "sudo headstart check worlds --agent",
                 "Compares what the agent does in the kernel with what its schemes do elsewhere.",
+            ),
+            (
+                "sudo headstart check worlds --agent --load '30 KB after idle' --repeat 21 --pcap captures",
+                "Looks closer at one load, over all paths.",
             ),
             (
                 "sudo headstart check worlds --every-scheme",
@@ -133,11 +151,13 @@ fn grid(args: &CheckWorldsArgs) -> Result<Grid, Failure> {
         CheckWorldsArgs { quick: true, .. } => Grid::quick(schemes),
         _ => Grid::full(schemes),
     };
+    let grid = grid.only(&args.load, &args.path).map_err(Failure::input)?;
     let repeats = args.repeat.unwrap_or(grid.repeats);
     let server = server(&args.server, &grid)?;
     // The kernel has one congestion control of a name, so agents run one at a time.
     let jobs = if args.agent { 1 } else { args.jobs.into() };
-    let grid = Grid { repeats, jobs, server, ..grid };
+    let captures = args.pcap.clone();
+    let grid = Grid { repeats, jobs, server, captures, ..grid };
     Ok(grid.with_server_model(args.server_model))
 }
 

@@ -11,7 +11,7 @@ use reproduction::papers::claims;
 use tcp::Scheme;
 use trace::{SenderProfile, Vantage};
 use workload::BUILTINS;
-use worlds::Contender;
+use worlds::{Contender, agreement};
 
 /// The values of an option or argument; `None` where clap knows them, or where any number or text will do.
 pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
@@ -54,6 +54,9 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         (_, "path") => path(asked.typed, &[("up=", "rate away from the client"), LOSS]),
         (_, "down" | "up") => {
             path(asked.typed, &[LOSS, ("jitter=", "delays each packet by up to so much more")])
+        }
+        ("worlds", "load") => {
+            Completion::of(agreement::load_names().map(|name| Candidate::whole(name, "")))
         }
         (_, "path_preset") => named(PRESETS.iter().map(|preset| (preset.name, preset.rationale))),
         (_, "on") => Completion::of(World::ALL.map(|world| Candidate::open(world.name(), ""))),

@@ -7,7 +7,9 @@ use crate::failure::Failure;
 use crate::{input, names};
 use cmdline::Appendix;
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
-use race::{BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, World};
+use race::{
+    BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, WAKING_PROCESSING, World,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
@@ -313,7 +315,11 @@ impl RaceArgs {
             schemes: self.schemes.0.iter().map(|one| one.scheme().clone()).collect(),
             client: self.client_model(),
             hosts: if is_real { Hosts::Together } else { Hosts::Apart },
-            processing: if self.exact { ProcessingDelay::NONE } else { REAL_PROCESSING },
+            processing: match (self.exact, is_real) {
+                (true, _) => ProcessingDelay::NONE,
+                (false, true) => WAKING_PROCESSING,
+                (false, false) => REAL_PROCESSING,
+            },
             visits: Visits {
                 count: self.visits,
                 idle: self.idle,

@@ -29,6 +29,15 @@ impl Alarm {
     }
 }
 
+/// Requests that have arrived and are not read.
+#[derive(Clone, Copy, Debug)]
+struct Unread {
+    /// When the server has woken.
+    at: Instant,
+    /// Bytes that have arrived since the connection began.
+    total: u64,
+}
+
 /// One connection of a page load.
 #[derive(Debug)]
 pub struct PageTransfer {
@@ -40,6 +49,8 @@ pub struct PageTransfer {
     is_recorded: bool,
     client_stats: Option<Stats>,
     session: ServerSession,
+    /// What waits for the server to read it.
+    unread: Option<Unread>,
     /// The server does not close behind its response, even if its protocol says so.
     stays_open: bool,
     /// Where responses begin, if the server says how long they are.
@@ -61,6 +72,7 @@ impl PageTransfer {
             is_recorded: false,
             client_stats: None,
             session,
+            unread: None,
             stays_open: false,
             announcements: None,
             alarm: Alarm::default(),
@@ -144,12 +156,27 @@ impl PageTransfer {
         self.server_conn = Some(conn);
     }
 
-    pub(super) fn on_received(&mut self, now: Instant, total: u64) {
-        self.session.handle_received(now, total);
+    /// `total` bytes have arrived at the server, which reads them when it has woken.
+    pub(super) fn on_arrival(&mut self, context: &AppContext<'_>, total: u64) {
+        let now = context.now();
+        let at = match self.unread {
+            Some(waiting) => waiting.at,
+            None => now + context.reading(self.server),
+        };
+        self.unread = Some(Unread { at, total });
+        self.read(now);
+    }
+
+    /// The server reads what has waited long enough.
+    fn read(&mut self, now: Instant) {
+        if let Some(Unread { total, .. }) = self.unread.take_if(|unread| unread.at <= now) {
+            self.session.handle_received(now, total);
+        }
     }
 
     pub(super) fn on_alarm(&mut self, now: Instant) {
         self.alarm.rung();
+        self.read(now);
         self.session.handle_timeout(now);
     }
 
@@ -192,7 +219,9 @@ impl PageTransfer {
         if self.session.wants_close() && !self.stays_open {
             context.shutdown(self.server, id);
         }
-        self.alarm.set(context, self.session.poll_timeout(), self.token);
+        let reading = self.unread.map(|unread| unread.at);
+        let next = [self.session.poll_timeout(), reading].into_iter().flatten().min();
+        self.alarm.set(context, next, self.token);
         if let Some(low) = self.session.low_water()
             && self.unsent(context).is_some_and(|unsent| unsent >= low)
         {

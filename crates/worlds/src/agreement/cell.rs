@@ -66,16 +66,17 @@ pub enum AgreementVerdict {
 }
 
 impl AgreementCell {
-    pub(super) fn of(result: &RaceResult) -> Vec<Self> {
+    /// The cells of `load`, one for each scheme, visit and real world.
+    pub(super) fn of(load: &str, result: &RaceResult) -> Vec<Self> {
         let sim = result.measured().filter(|row| row.world == Some(World::Sim));
         let of = |row: &SchemeResult| {
-            BOUNDS.map(|bounds| Self::new(result, (&row.name, row.visit), bounds))
+            BOUNDS.map(|bounds| Self::new((load, result), (&row.name, row.visit), bounds))
         };
         sim.flat_map(of).flatten().collect()
     }
 
     fn new(
-        result: &RaceResult,
+        (load, result): (&str, &RaceResult),
         (scheme, visit): (&str, VisitKind),
         AgreementBounds { world, inner, outer }: AgreementBounds,
     ) -> Option<Self> {
@@ -95,7 +96,7 @@ impl AgreementCell {
             _ => AgreementVerdict::Outside,
         };
         Some(Self {
-            load: result.page.clone(),
+            load: load.to_owned(),
             over: if result.visits.reconnects { "new" } else { "kept" },
             visit: visit.name(),
             path: result.path.to_string(),

@@ -11,13 +11,14 @@ use crate::contender::Contender;
 use crate::kernel::{Agent, ServerProgram};
 use cell::BOUNDS;
 pub use cell::{AgreementCell, AgreementVerdict};
-pub use loads::AgreementLoad;
+pub use loads::{AgreementLoad, load_names};
 pub use plan::AgreementPlan;
 use race::World;
 use race::path::{PathSpec, QueueSize};
-use race::{Hosts, REAL_PROCESSING, Race};
+use race::{Hosts, Race, WAKING_PROCESSING};
 use serde::Serialize;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::catalogue;
@@ -51,6 +52,8 @@ pub struct Grid {
     pub server: ServerProgram,
     /// The agent there, of schemes that take one.
     pub agent: Option<Agent>,
+    /// A folder for captures of each cell's first load in each world ([`Grid::folder_of`]).
+    pub captures: Option<PathBuf>,
 }
 
 impl Grid {
@@ -73,6 +76,7 @@ impl Grid {
             jobs: 1,
             server: ServerProgram::Builtin,
             agent: None,
+            captures: None,
         }
     }
 
@@ -100,6 +104,31 @@ impl Grid {
         Self { paths, worlds, repeats: 3, ..Self::full(schemes.collect()) }
     }
 
+    /// The part of it that has these loads, by their names, and these paths; none stand for all.
+    ///
+    /// # Errors
+    /// If it has no such load or path; the error lists those that there are.
+    pub fn only(mut self, loads: &[String], paths: &[PathSpec]) -> Result<Self, String> {
+        let listed = |all: Vec<String>| all.join("; ");
+        let names = || self.loads.iter().map(|load| load.name.clone()).collect::<Vec<_>>();
+        if let Some(unknown) = loads.iter().find(|name| !names().contains(name)) {
+            return Err(format!("no load {unknown:?} among: {}", listed(names())));
+        }
+        if let Some(unknown) = paths.iter().find(|path| !self.paths.contains(path)) {
+            let all = self.paths.iter().map(ToString::to_string).collect();
+            return Err(format!("no path {unknown} among: {}", listed(all)));
+        }
+        self.loads.retain(|load| loads.is_empty() || loads.contains(&load.name));
+        self.paths.retain(|path| paths.is_empty() || paths.contains(path));
+        Ok(self)
+    }
+
+    /// Where captures of a load over a path go, if they are kept.
+    fn folder_of(&self, load: &AgreementLoad, path: PathSpec) -> Option<PathBuf> {
+        let name = format!("{}-{path}", load.name).replace([' ', '/'], "-");
+        self.captures.as_ref().map(|folder| folder.join(name))
+    }
+
     /// The same with simulated servers that write as another does.
     pub fn with_server_model(mut self, model: ServerModel) -> Self {
         for load in &mut self.loads {
@@ -120,11 +149,15 @@ impl Grid {
     }
 
     /// One for each path, load and scheme.
-    fn races(&self) -> Vec<Race> {
+    fn races(&self) -> Vec<CellRace> {
         let mut races = Vec::new();
         for path in &self.paths {
             for load in &self.loads {
-                let of = |scheme| self.race(load, *path, scheme);
+                let of = |scheme| CellRace {
+                    load: load.name.clone(),
+                    captures: self.folder_of(load, *path),
+                    race: self.race(load, *path, scheme),
+                };
                 races.extend(self.schemes.iter().map(of));
             }
         }
@@ -139,13 +172,23 @@ impl Grid {
             schemes: vec![scheme.clone()],
             client: Some(ClientTcp::default().model()),
             hosts: Hosts::Together,
-            processing: REAL_PROCESSING,
+            processing: WAKING_PROCESSING,
             visits: load.visits,
             background: 0,
             repeats: self.repeats,
             seed: 1,
         }
     }
+}
+
+/// What one cell of each world takes.
+#[derive(Clone, Debug)]
+struct CellRace {
+    /// The load's name.
+    load: String,
+    /// A folder for captures.
+    captures: Option<PathBuf>,
+    race: Race,
 }
 
 fn contenders(race: &Race) -> Vec<Contender> {
