@@ -172,6 +172,22 @@ pub struct RaceOutcome {
     pub contestants: Vec<Contestant>,
 }
 
+impl RaceOutcome {
+    /// Adds the turns of a later run of the same race, which had `before` repeats until then.
+    pub fn add(&mut self, later: Self, before: u32) {
+        let orders = self.contestants.iter().flat_map(|one| &one.turns).filter_map(|t| t.order);
+        let first = orders.max().map_or(0, |last| last + 1);
+        for (one, more) in self.contestants.iter_mut().zip(later.contestants) {
+            one.turns.extend(more.turns.into_iter().map(|turn| ClientTurn {
+                order: turn.order.map(|order| order + first),
+                repeat: turn.repeat + before,
+                ..turn
+            }));
+            one.left_out = one.left_out.take().or(more.left_out);
+        }
+    }
+}
+
 /// The schemes named in a comma-separated list, each once, `linux` first if it was not named.
 /// [`LIMIT`] may be named and adds nothing: it is always there.
 ///

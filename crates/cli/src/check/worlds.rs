@@ -49,9 +49,14 @@ pub(super) struct CheckWorldsArgs {
     /// before and behind each link in simulation.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pcap: Option<PathBuf>,
-    /// Loads of each cell in each real world [default: 7; 3 with --quick or --every-scheme]
+    /// Loads of each cell in each real world [default: 7; 3 with --quick or --every-scheme; 1 with --agent]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
+    /// Loads more, in all worlds, of a cell that is not inside by the first ones [default: 0; 6 with --agent]
+    ///
+    /// A load that takes another course in one case of six is told by several loads, and not by one. All loads count.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    more: Option<u32>,
     /// Cells measured at a time; if the machine is too slow for them, the lateness grows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
@@ -107,7 +112,8 @@ const NOTES: &str = "\
 cells are within 5 %, or between the kernel's own fastest and slowest load, and all cells are within 15 %. Cells of all schemes \
 count together. The sums by scheme show where the differences are, and decide nothing.\n\n\
 A load is repeated, and counted, if more than one in a hundred of its packets were handed over more than 1 ms late. A cell whose \
-longest of 21 simulated loads is more than 1.05 times the shortest is loaded three times as often.\n\n\
+longest of 21 simulated loads is more than 1.05 times the shortest is loaded three times as often. With --agent each load is three \
+visits of a client, and a cell that is not inside after the first client is measured with six more; all of them count.\n\n\
 It needs root and TUN devices.";
 
 fn parse_scheme(name: &str) -> Result<Scheme, String> {
@@ -157,7 +163,8 @@ fn grid(args: &CheckWorldsArgs) -> Result<Grid, Failure> {
     // The kernel has one congestion control of a name, so agents run one at a time.
     let jobs = if args.agent { 1 } else { args.jobs.into() };
     let captures = args.pcap.clone();
-    let grid = Grid { repeats, jobs, server, captures, ..grid };
+    let more = args.more.unwrap_or(grid.more);
+    let grid = Grid { repeats, more, jobs, server, captures, ..grid };
     Ok(grid.with_server_model(args.server_model))
 }
 

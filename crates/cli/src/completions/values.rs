@@ -64,7 +64,11 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             let named = named([("auto", ""), ("nginx", ""), ("builtin", "")]);
             Completion { files: Some(FilesOffered::Ending(&[])), ..named }
         }
-        (_, "browser") => named([("loader", "as in simulation"), ("curl", "as it is installed")]),
+        (_, "browser") => named([
+            ("loader", "as in simulation"),
+            ("curl", "as it is installed"),
+            ("chromium", "the same"),
+        ]),
         (_, "server_model") => named([("builtin", ""), ("nginx", "")]),
         (_, "http") => named([("1.0", ""), ("1.1", ""), ("2", "")]),
         (_, "tls") => named([("none", ""), ("1.3", "")]),

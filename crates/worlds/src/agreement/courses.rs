@@ -7,7 +7,7 @@ use super::CellRace;
 use super::plan::{loaded, longest_first, of_each};
 use crate::kernel::ServerProgram;
 use race::World;
-use race::{Race, RaceMetric};
+use race::{Race, RaceMetric, RaceResult};
 use std::io;
 
 /// So many simulated loads show it.
@@ -30,7 +30,8 @@ pub(super) fn load_more_often(races: &mut [CellRace], jobs: usize) -> io::Result
 fn has_several(cell: &CellRace) -> io::Result<bool> {
     let race = Race { repeats: SEEDS, ..cell.race.clone() };
     let simulated = CellRace { load: cell.load.clone(), captures: None, race };
-    let result = loaded(&simulated, (&[World::Sim], (&ServerProgram::Builtin, None)), &|| ())?;
+    let outcome = loaded(&simulated, (&[World::Sim], (&ServerProgram::Builtin, None)), &|| ())?;
+    let result = RaceResult::new(&simulated.race, &outcome);
     let mut spreads = result.measured().filter_map(|row| row.spread(RaceMetric::PageSeconds));
     Ok(spreads.any(|spread| spread.max > APART * spread.min))
 }

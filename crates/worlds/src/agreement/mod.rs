@@ -46,6 +46,8 @@ pub struct Grid {
     pub worlds: Vec<World>,
     /// Visits of each cell in each real world.
     pub repeats: u32,
+    /// Visits more of a cell that is not inside by these; all of them count.
+    pub more: u32,
     /// Cells measured at a time.
     pub jobs: usize,
     /// What serves in the kernel's world.
@@ -73,6 +75,7 @@ impl Grid {
             schemes,
             worlds,
             repeats: 7,
+            more: 0,
             jobs: 1,
             server: ServerProgram::Builtin,
             agent: None,
@@ -85,7 +88,7 @@ impl Grid {
     pub fn of_agent(schemes: Vec<Scheme>, agent: Agent) -> Self {
         let paths = crate::gain::paths();
         let (loads, agent) = (loads::of_agent(), Some(agent));
-        Self { paths, loads, agent, ..Self::full(schemes) }
+        Self { paths, loads, agent, repeats: 1, more: 6, ..Self::full(schemes) }
     }
 
     /// A part of it that takes a minute.
@@ -189,6 +192,15 @@ struct CellRace {
     /// A folder for captures.
     captures: Option<PathBuf>,
     race: Race,
+}
+
+impl CellRace {
+    /// So many repeats more, which draw otherwise and leave no captures.
+    fn again(&self, repeats: u32) -> Self {
+        let seed = self.race.seed.wrapping_add(u64::from(self.race.repeats));
+        let race = Race { seed, repeats, ..self.race.clone() };
+        Self { load: self.load.clone(), captures: None, race }
+    }
 }
 
 fn contenders(race: &Race) -> Vec<Contender> {

@@ -1,12 +1,12 @@
 //! What is loaded, how often, and by whom: cells are measured in several threads, their worlds by turns.
 
-use super::{Agreement, AgreementCell, CellRace, Grid, contenders};
+use super::{Agreement, AgreementCell, AgreementVerdict, CellRace, Grid, contenders};
 use crate::captures;
 use crate::client::{Browser, ClientTcp};
 use crate::contest::{self, ContestOptions};
 use crate::kernel::{Agent, ServerProgram};
-use race::RaceResult;
 use race::World;
+use race::{RaceOutcome, RaceResult};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::fs;
@@ -44,7 +44,18 @@ impl AgreementPlan<'_> {
         let measure = |cell: &CellRace| {
             let grid = self.grid;
             let by = (&grid.server, grid.agent.as_ref());
-            Ok(AgreementCell::of(&cell.load, &loaded(cell, (&worlds, by), on_run)?))
+            let cells_of = |outcome: &RaceOutcome| {
+                AgreementCell::of(&cell.load, &RaceResult::new(&cell.race, outcome))
+            };
+            let mut outcome = loaded(cell, (&worlds, by), on_run)?;
+            let mut cells = cells_of(&outcome);
+            let is_inside = |cell: &AgreementCell| cell.verdict == AgreementVerdict::Inside;
+            if grid.more > 0 && !cells.iter().all(is_inside) {
+                let again = cell.again(grid.more);
+                outcome.add(loaded(&again, (&worlds, by), &|| ())?, cell.race.repeats);
+                cells = cells_of(&outcome);
+            }
+            Ok(cells)
         };
         let order = longest_first(&self.races);
         let cells = of_each(&self.races, order, self.grid.jobs, &measure)?;
@@ -57,7 +68,7 @@ pub(super) fn loaded(
     CellRace { captures: folder, race, .. }: &CellRace,
     (worlds, (server, agent)): (&[World], (&ServerProgram, Option<&Agent>)),
     on_run: &(dyn Fn() + Sync),
-) -> io::Result<RaceResult> {
+) -> io::Result<RaceOutcome> {
     let how = ContestOptions {
         worlds,
         contenders: &contenders(race),
@@ -76,7 +87,7 @@ pub(super) fn loaded(
             fs::write(folder.join(name), bytes)?;
         }
     }
-    Ok(RaceResult::new(race, &outcome))
+    Ok(outcome)
 }
 
 /// What `answer` says of each race, in their order, found in `order` by `jobs` threads.
