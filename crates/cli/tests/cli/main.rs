@@ -21,6 +21,7 @@ mod papers_given;
 mod privileges;
 mod race;
 mod race_agent;
+mod race_chromium;
 mod race_curl;
 mod race_worlds;
 mod readme;

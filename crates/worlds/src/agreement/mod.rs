@@ -301,3 +301,41 @@ impl Agreement {
         self.worlds.iter().all(|count| count.agrees)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_grid_is_named_as_in_its_table() {
+        let grid = || Grid::full(vec![Scheme::parse("linux").unwrap()]);
+        let path: PathSpec = "20mbit,80ms,1bdp".parse().unwrap();
+        let part = grid().only(&["30 KB".to_owned()], &[path]).unwrap();
+        assert_eq!(part.races().len(), 1);
+        assert_eq!(grid().only(&[], &[]).unwrap().races().len(), grid().races().len());
+        let why = grid().only(&["30 kB".to_owned()], &[]).unwrap_err();
+        assert_eq!(why, "no load \"30 kB\" among: 30 KB; 200 KB; 2000 KB; news");
+        let other: PathSpec = "7mbit,80ms,1bdp".parse().unwrap();
+        let why = grid().only(&[], &[other]).unwrap_err();
+        assert!(why.starts_with("no path 7mbit,80ms,1bdp among: 5mbit,20ms"), "{why}");
+    }
+
+    /// One client, and six more that draw otherwise: seven turns of seven repeats, simulated and real ones numbered on.
+    #[test]
+    fn what_is_measured_again_goes_on_where_it_was() {
+        let cell = Grid { repeats: 1, ..Grid::quick(vec![Scheme::parse("linux").unwrap()]) };
+        let cell = cell.races().swap_remove(0);
+        let run = |cell: &CellRace| {
+            let program = (&ServerProgram::Builtin, None);
+            plan::loaded(cell, (&[World::Sim], program), &|| ()).unwrap()
+        };
+        let mut outcome = run(&cell);
+        outcome.add(run(&cell.again(6)), 1);
+        let repeats: Vec<u32> = outcome.contestants[0].turns.iter().map(|t| t.repeat).collect();
+        assert_eq!(repeats, [0, 1, 2, 3, 4, 5, 6]);
+        let times = |outcome: &race::RaceOutcome| {
+            outcome.contestants[0].loads().map(|load| load.page).collect::<Vec<_>>()
+        };
+        assert_ne!(times(&outcome)[0], times(&outcome)[1], "another seed wakes otherwise");
+    }
+}

@@ -8,7 +8,7 @@ use crate::exchange::Exchange;
 use crate::private;
 use crate::programs;
 use crate::site;
-use emulator::Namespace;
+use emulator::{Namespace, ThreadScheduling};
 use emulator::sandbox::{self, Sandbox};
 use race::{MeasuredLoad, Race};
 use std::io::{self, ErrorKind};
@@ -149,6 +149,8 @@ impl ChromiumVisitor {
     }
 
     fn start(&self, profile: &Path, limit: Duration) -> io::Result<Sandbox> {
+        // It computes for longer than the link may wait.
+        ThreadScheduling::behind_emulations();
         let mut command = sandbox::command(&self.chromium.program);
         command.args(OPTIONS);
         command.arg(format!("--user-data-dir={}", profile.display()));
