@@ -10,10 +10,11 @@ use workload::{Discovery, Object, ObjectId, ObjectKind, Page};
 pub(crate) const TOLD_IN: &str = "<pre id=\"headstart\">";
 
 /// Milliseconds: when the load began, when the document had arrived, when all had; how many resources there were beside the
-/// document. The load event comes after all of them.
+/// document, and how many bytes their bodies had. The load event comes after all of them.
 const SCRIPT: &str = "<script>addEventListener(\"load\",()=>{const n=performance.getEntriesByType(\"navigation\")[0],\
     r=performance.getEntriesByType(\"resource\");document.getElementById(\"headstart\").textContent=\
-    [n.redirectStart||n.fetchStart,n.responseEnd,Math.max(n.responseEnd,...r.map(e=>e.responseEnd)),r.length].join(\" \")})\
+    [n.redirectStart||n.fetchStart,n.responseEnd,Math.max(n.responseEnd,...r.map(e=>e.responseEnd)),r.length,\
+    r.reduce((n,e)=>n+e.encodedBodySize,0)].join(\" \")})\
     </script>";
 
 /// What a document of ours begins with. The script is before all that could hold it up, and the icon is none.
@@ -28,10 +29,24 @@ pub(crate) fn main_document(page: &Page) -> Option<ObjectId> {
     page.ids().find(|id| page.object(*id).kind == ObjectKind::Html)
 }
 
-/// Objects of the page that are no redirects on the way to its document, and not that itself.
-pub(crate) fn resource_count(page: &Page) -> usize {
-    let is_one = |object: &&Object| object.kind != ObjectKind::Redirect;
-    page.objects().iter().filter(is_one).count().saturating_sub(1)
+/// What a document brings with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resources {
+    pub(crate) count: u64,
+    /// Of their bodies.
+    pub(crate) bytes: u64,
+}
+
+/// Objects of the page that are no redirects, and not its document. `bytes` tells how long bodies are.
+pub(crate) fn resources(page: &Page, bytes: impl Fn(&Object) -> u64) -> Resources {
+    let main = main_document(page);
+    let ids = page.ids().filter(|id| main != Some(*id));
+    let objects = ids.map(|id| page.object(id));
+    let objects = objects.filter(|object| object.kind != ObjectKind::Redirect);
+    objects.fold(Resources { count: 0, bytes: 0 }, |sum, object| Resources {
+        count: sum.count + 1,
+        bytes: sum.bytes + bytes(object),
+    })
 }
 
 /// Why a browser cannot load a page; `None` if it can. `bytes` tells how long bodies are.
@@ -172,9 +187,17 @@ pub(crate) fn body(
         body.extend_from_slice(text.as_bytes());
         left -= own;
     }
+    if bytes >= PICTURE.len() as u64 && media_type(kind) == PICTURE_TYPE {
+        body.extend_from_slice(&PICTURE);
+    }
     fill(&mut body, bytes, kind);
     body
 }
+
+/// A picture of one pixel. What follows it means nothing. A browser ends the load of one that it cannot understand.
+const PICTURE: [u8; 35] =
+    *b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+const PICTURE_TYPE: &str = "image/gif";
 
 /// Makes a body `to` bytes long by what means nothing in its language, if it is shorter.
 fn fill(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
@@ -194,13 +217,13 @@ fn fill(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
 }
 
 /// The media type that a browser is told.
-pub(crate) const fn media_type(kind: ObjectKind) -> &'static str {
+pub(crate) fn media_type(kind: ObjectKind) -> &'static str {
     match kind {
         ObjectKind::Html | ObjectKind::Redirect => "text/html",
         ObjectKind::Style => "text/css",
         ObjectKind::Script => "text/javascript",
         ObjectKind::Font => "font/woff2",
-        _ => "image/png",
+        _ => PICTURE_TYPE,
     }
 }
 
@@ -247,10 +270,13 @@ mod tests {
         assert!(html.contains("<pre id=headstart></pre>"));
         let style = text(&page, 1, 400);
         assert!(style.len() == 400 && style.contains(".s1{background:url(http://h/3)}"), "{style}");
-        for (id, bytes) in [(2, 50), (3, 60)] {
-            assert_eq!(text(&page, id, bytes).len() as u64, bytes);
+        let address = |_: ObjectId| String::new();
+        for (id, bytes) in [(2, 50), (3, 60), (2, 7)] {
+            assert_eq!(body((&page, ObjectId(id)), bytes, &address).len() as u64, bytes);
         }
-        assert_eq!(resource_count(&page), 3);
+        // 400, 50 and 60 bytes.
+        let resources = resources(&page, |object| object.body_bytes);
+        assert_eq!(resources, Resources { count: 3, bytes: 510 });
     }
 
     /// What follows has room: a document of just the bytes that it takes has everything at once.

@@ -307,6 +307,11 @@ impl Exchange {
         format!("{host}{}", site::path(id))
     }
 
+    /// Bytes of an object's body, as servers that speak HTTP have it.
+    pub(crate) fn body_bytes(&self, object: &Object) -> u64 {
+        site::body_bytes(self.protocol(object.host), object)
+    }
+
     /// What is loaded.
     pub(crate) fn page(&self) -> Arc<Page> {
         Arc::clone(&self.inner.borrow().page)

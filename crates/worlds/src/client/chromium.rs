@@ -3,13 +3,13 @@
 //! It loads the page's documents ([`crate::documents`]), finds the other objects in them by itself, opens what connections it
 //! likes, and tells the times of its own clock. Each visit has a profile of its own in memory, so nothing is cached.
 
-use crate::documents;
+use crate::documents::{self, Resources};
 use crate::exchange::Exchange;
 use crate::private;
 use crate::programs;
 use crate::site;
-use emulator::{Namespace, ThreadScheduling};
 use emulator::sandbox::{self, Sandbox};
+use emulator::{Namespace, ThreadScheduling};
 use race::{MeasuredLoad, Race};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -74,7 +74,7 @@ pub(crate) struct ChromiumVisitor {
     chromium: Chromium,
     namespace: Namespace,
     url: String,
-    resources: usize,
+    resources: Resources,
 }
 
 impl ChromiumVisitor {
@@ -98,8 +98,7 @@ impl ChromiumVisitor {
         let reason = reasons.iter().find(|(is_so, _)| *is_so).map(|(_, why)| (*why).to_owned());
         reason.or_else(|| {
             documents::refusal(&race.page, |object| {
-                let protocol = race.loader.protocol(race.page.host(object.host));
-                protocol.response_bytes(object).saturating_sub(site::head_bytes(protocol))
+                site::body_bytes(race.loader.protocol(race.page.host(object.host)), object)
             })
         })
     }
@@ -115,7 +114,7 @@ impl ChromiumVisitor {
             chromium: chromium.clone(),
             namespace: namespace.clone(),
             url: exchange.address(ObjectId::ROOT),
-            resources: documents::resource_count(&exchange.page()),
+            resources: documents::resources(&exchange.page(), |object| exchange.body_bytes(object)),
         }
     }
 
@@ -169,16 +168,19 @@ struct Told {
 }
 
 /// Reads it, if all of the page's `resources` beside the document have arrived.
-fn told(document: &str, resources: usize) -> Result<Told, String> {
+fn told(document: &str, resources: Resources) -> Result<Told, String> {
     let line = document.split_once(documents::TOLD_IN).and_then(|(_, after)| after.split_once('<'));
     let line = line.map(|(line, _)| line).filter(|line| !line.is_empty());
     let line = line.ok_or("its document tells no times")?;
     let numbers: Vec<f64> = line.split(' ').filter_map(|number| number.parse().ok()).collect();
-    let [began, html, page, count] = numbers[..] else {
+    let [began, html, page, count, bytes] = numbers[..] else {
         return Err(format!("its document tells {line:?}"));
     };
-    if count != resources as f64 {
-        return Err(format!("it has loaded {count} of {resources} objects beside the document"));
+    if (count, bytes) != (resources.count as f64, resources.bytes as f64) {
+        return Err(format!(
+            "it has loaded {count} of {} objects beside the document, and {bytes} of {} bytes",
+            resources.count, resources.bytes
+        ));
     }
     let since = |at: f64| Duration::from_nanos(((at - began).max(0.0) * 1e6) as u64);
     Ok(Told { html: since(html), page: since(page) })
@@ -193,12 +195,16 @@ mod tests {
         let document = |line: &str| format!("<html><pre id=\"headstart\">{line}</pre></html>");
         // From 12.5 ms on: 240.1 and 560.2 ms.
         let ms = |tenths: u64| Duration::from_micros(100 * tenths);
-        let all = told(&document("12.5 252.6 572.7 30"), 30);
+        let resources = Resources { count: 30, bytes: 900 };
+        let all = told(&document("12.5 252.6 572.7 30 900"), resources);
         assert_eq!(all, Ok(Told { html: ms(2401), page: ms(5602) }));
-        let few = told(&document("12.5 252.6 572.7 29"), 30).unwrap_err();
-        assert_eq!(few, "it has loaded 29 of 30 objects beside the document");
-        assert_eq!(told("<html></html>", 0).unwrap_err(), "its document tells no times");
-        assert_eq!(told(&document(""), 0).unwrap_err(), "its document tells no times");
-        assert!(told(&document("12 13"), 0).unwrap_err().contains("\"12 13\""));
+        let few = told(&document("12.5 252.6 572.7 29 880"), resources).unwrap_err();
+        assert_eq!(few, "it has loaded 29 of 30 objects beside the document, and 880 of 900 bytes");
+        assert!(told(&document("12.5 252.6 572.7 30 899"), resources).is_err());
+        for nothing in ["<html></html>".to_owned(), document("")] {
+            let why = told(&nothing, resources).unwrap_err();
+            assert_eq!(why, "its document tells no times");
+        }
+        assert!(told(&document("12 13"), resources).unwrap_err().contains("\"12 13\""));
     }
 }

@@ -85,7 +85,7 @@ fn answer(
     };
     let bytes = protocol.response_bytes(&object);
     knobs.announce(&Part { bytes, kind: Some(object.kind), begins: Some(bytes) });
-    let body = bytes.saturating_sub(head);
+    let body = site::body_bytes(protocol, &object);
     let mut answer = match exchange.tongue() {
         Tongue::Documents => document(exchange, path, body),
         _ => Response::new(Filling::of(body)),
@@ -112,8 +112,9 @@ fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
     let mut answer = Response::new(Filling { says: body.into(), filler: 0 });
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(documents::media_type(kind)));
-    // Fonts of another port are of another origin.
+    // Another port is another origin, of which it would use no fonts and tell no sizes.
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert("timing-allow-origin", HeaderValue::from_static("*"));
     let next = page.children(id).first().filter(|_| kind == ObjectKind::Redirect);
     if let Some(next) = next
         && let Ok(address) = HeaderValue::from_str(&exchange.address(*next))
