@@ -8,13 +8,13 @@
 #[cfg(doc)]
 use crate::ProcessingDelay;
 use crate::world::World;
-use crate::{AppId, Datagram, HostId, Losses, Peer};
+use crate::{AppId, Datagram, HostId, Losses, Peer, ReadingDelay};
 use link::stream;
 use rand_pcg::Pcg32;
 use std::any::Any;
 use tcp::sharing::Content;
 use tcp::{ConnId, Event, Host, Scheme, Stats};
-use units::{Duration, Instant};
+use units::Instant;
 
 /// Something that uses the network.
 pub trait Application: Any {
@@ -75,7 +75,7 @@ impl AppContext<'_> {
     }
 
     /// How long data waits at a host before a server reads it ([`ProcessingDelay::reading`]).
-    pub(crate) fn reading(&self, host: HostId) -> Duration {
+    pub(crate) fn reading(&self, host: HostId) -> ReadingDelay {
         self.world.network.topology().processing(host).reading
     }
 

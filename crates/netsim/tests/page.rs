@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Access, AppId, Duplex, PageLoad, PageSpec, PageTransfer, ProcessingDelay, Simulation,
-    SimulationConfig,
+    Access, AppId, Duplex, PageLoad, PageSpec, PageTransfer, ProcessingDelay, ReadingDelay,
+    Simulation, SimulationConfig,
 };
 use std::sync::Arc;
 use tcp::Scheme;
@@ -213,6 +213,7 @@ fn nginx_sends_an_http1_response_at_once() {
 fn done_by_reader(reading: Duration) -> Instant {
     let page = Arc::new(one_object(2_800));
     let mut access = access(1, QueueLimit::Unlimited, 0.0);
+    let reading = ReadingDelay { least: reading, most: reading };
     let delay = ProcessingDelay { reading, ..ProcessingDelay::NONE };
     access.topology.set_processing_delay(access.servers[0], delay);
     let scheme = Scheme::parse("linux").unwrap();

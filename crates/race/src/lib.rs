@@ -83,7 +83,7 @@ mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
 pub use contestant::{ClientTurn, Contestant, MeasuredLoad};
-pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, WAKING_PROCESSING};
+pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
 pub use metric::RaceMetric;
 pub use record::{
     LinkStep, LinkWatch, LoadRecording, Offer, Queue, QueueLevel, SeenAtLink, SequenceEvent,

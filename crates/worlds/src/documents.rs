@@ -1,6 +1,7 @@
 //! Bodies that a browser can read: as long as the page's objects, and revealing what these reveal, about where they do.
 //!
-//! A document names what it reveals by tags, a style sheet by imports and backgrounds, a script by asking for it. All that is left is a
+//! A document names what it reveals by tags, a style sheet by imports and backgrounds, a script by asking for it. Data are scripts
+//! as well, for a browser waits for these before it says that a page is loaded. All that is left is a
 //! comment. The page's document has a script that writes into it what the browser's clock says of the load (W3C Navigation
 //! Timing and Resource Timing).
 
@@ -63,10 +64,16 @@ pub(crate) fn refusal(page: &Page, bytes: impl Fn(&Object) -> u64) -> Option<Str
         let label = &object.label;
         let names = matches!(
             object.kind,
-            ObjectKind::Html | ObjectKind::Style | ObjectKind::Script | ObjectKind::Redirect
+            ObjectKind::Html
+                | ObjectKind::Style
+                | ObjectKind::Script
+                | ObjectKind::Data
+                | ObjectKind::Redirect
         );
         if !children.is_empty() && !names {
-            return Some(format!("{label:?} reveals others, and is no document, style or script"));
+            return Some(format!(
+                "{label:?} reveals others, and is no document, style sheet, script or data"
+            ));
         }
         let least = least(page, id);
         let room = bytes(object);
@@ -152,7 +159,12 @@ fn offset(object: &Object) -> u64 {
 /// How an object of kind `by` names one of another kind.
 fn reference(by: ObjectKind, named: ObjectKind, address: &str) -> String {
     match (by, named) {
-        (ObjectKind::Script, _) => format!("(new Image).src=\"{address}\";"),
+        (ObjectKind::Script | ObjectKind::Data, ObjectKind::Script | ObjectKind::Data) => {
+            let element = "document.body.append(Object.assign(document.createElement(\"script\")";
+            format!("{element},{{src:\"{address}\"}}));")
+        }
+        (ObjectKind::Script | ObjectKind::Data, _) => format!("(new Image).src=\"{address}\";"),
+        (_, ObjectKind::Data) => format!("<script async src={address}></script>"),
         (_, ObjectKind::Style) => {
             let number = address_number(address);
             format!("<link rel=stylesheet href={address}><i class=s{number}></i>")
@@ -204,7 +216,7 @@ fn fill(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
     let room = (to as usize).saturating_sub(body.len());
     let (opens, closes) = match kind {
         ObjectKind::Html => ("<!--", "-->"),
-        ObjectKind::Style | ObjectKind::Script => ("/*", "*/"),
+        ObjectKind::Style | ObjectKind::Script | ObjectKind::Data => ("/*", "*/"),
         _ => ("", ""),
     };
     let Some(inside) = room.checked_sub(opens.len() + closes.len()) else {
@@ -221,7 +233,7 @@ pub(crate) fn media_type(kind: ObjectKind) -> &'static str {
     match kind {
         ObjectKind::Html | ObjectKind::Redirect => "text/html",
         ObjectKind::Style => "text/css",
-        ObjectKind::Script => "text/javascript",
+        ObjectKind::Script | ObjectKind::Data => "text/javascript",
         ObjectKind::Font => "font/woff2",
         _ => PICTURE_TYPE,
     }

@@ -1,9 +1,10 @@
 //! One connection of a page load: the client's connection, the server's, and what the server says.
 
 use crate::application::AppContext;
-use crate::{HostId, Losses};
+use crate::{HostId, Losses, ReadingDelay};
+use rand_pcg::Pcg32;
 use tcp::{ConnId, Stats, WindowChange};
-use units::Instant;
+use units::{Duration, Instant};
 use workload::{
     Announcements, Page, PageLoader, Protocol, ServerSession, SocketCall, Span, SpanContent,
 };
@@ -51,6 +52,8 @@ pub struct PageTransfer {
     session: ServerSession,
     /// What waits for the server to read it.
     unread: Option<Unread>,
+    /// Draws how long it waits; from the first time on.
+    waking: Option<Pcg32>,
     /// The server does not close behind its response, even if its protocol says so.
     stays_open: bool,
     /// Where responses begin, if the server says how long they are.
@@ -73,6 +76,7 @@ impl PageTransfer {
             client_stats: None,
             session,
             unread: None,
+            waking: None,
             stays_open: false,
             announcements: None,
             alarm: Alarm::default(),
@@ -161,10 +165,19 @@ impl PageTransfer {
         let now = context.now();
         let at = match self.unread {
             Some(waiting) => waiting.at,
-            None => now + context.reading(self.server),
+            None => now + self.draw_reading(context),
         };
         self.unread = Some(Unread { at, total });
         self.read(now);
+    }
+
+    fn draw_reading(&mut self, context: &AppContext<'_>) -> Duration {
+        let delay = context.reading(self.server);
+        if delay == ReadingDelay::NONE {
+            return Duration::ZERO;
+        }
+        let stream = || context.stream(&format!("reading/{}/{}", self.server.0, self.port));
+        delay.draw(self.waking.get_or_insert_with(stream))
     }
 
     /// The server reads what has waited long enough.

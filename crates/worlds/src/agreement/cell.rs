@@ -1,5 +1,6 @@
 //! A cell of the grid: one scheme's times for one load over one path, simulated and in one real world, and how near they are.
 
+use super::shares::same_courses;
 use race::World;
 use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitKind, VisitSample};
 use serde::Serialize;
@@ -57,7 +58,8 @@ pub struct AgreementCell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgreementVerdict {
-    /// Within the first bound, or, beside the kernel, between its fastest and its slowest load.
+    /// Within the first bound, or both worlds take the same courses, or, beside the kernel, between its fastest and its slowest
+    /// load.
     Inside,
     /// Within the second bound.
     Near,
@@ -91,6 +93,7 @@ impl AgreementCell {
         };
         let verdict = match difference {
             Some(_) if real_s.is_some_and(is_among) => AgreementVerdict::Inside,
+            Some(_) if same_courses((sim, real), inner) => AgreementVerdict::Inside,
             Some(by) if by.abs() <= inner => AgreementVerdict::Inside,
             Some(by) if by.abs() <= outer => AgreementVerdict::Near,
             _ => AgreementVerdict::Outside,

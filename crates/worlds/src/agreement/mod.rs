@@ -5,6 +5,7 @@ mod cell;
 mod courses;
 mod loads;
 mod plan;
+mod shares;
 
 use crate::client::ClientTcp;
 use crate::contender::Contender;
