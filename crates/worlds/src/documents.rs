@@ -1,7 +1,8 @@
 //! Bodies that a browser can read: as long as the page's objects, and revealing what these reveal, about where they do.
 //!
 //! A document names what it reveals by tags, a style sheet by imports and backgrounds, a script by asking for it. Data are scripts
-//! as well, for a browser waits for these before it says that a page is loaded. All that is left is a
+//! as well, for a browser waits for these before it says that a page is loaded. Fonts are pictures: it ends the load of a font
+//! that it cannot understand. All that is left is a
 //! comment. The page's document has a script that writes into it what the browser's clock says of the load (W3C Navigation
 //! Timing and Resource Timing).
 
@@ -171,9 +172,6 @@ fn reference(by: ObjectKind, named: ObjectKind, address: &str) -> String {
         }
         (_, ObjectKind::Script) => format!("<script src={address}></script>"),
         (_, ObjectKind::Html) => format!("<iframe src={address}></iframe>"),
-        (_, ObjectKind::Font) => {
-            format!("<link rel=preload as=font crossorigin href={address}>")
-        }
         _ => format!("<img src={address}>"),
     }
 }
@@ -234,7 +232,6 @@ pub(crate) fn media_type(kind: ObjectKind) -> &'static str {
         ObjectKind::Html | ObjectKind::Redirect => "text/html",
         ObjectKind::Style => "text/css",
         ObjectKind::Script | ObjectKind::Data => "text/javascript",
-        ObjectKind::Font => "font/woff2",
         _ => PICTURE_TYPE,
     }
 }

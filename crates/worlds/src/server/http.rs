@@ -11,7 +11,7 @@ use crate::here::Here;
 use crate::site;
 use crate::tongue::Tongue;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -112,8 +112,7 @@ fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
     let mut answer = Response::new(Filling { says: body.into(), filler: 0 });
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(documents::media_type(kind)));
-    // Another port is another origin, of which it would use no fonts and tell no sizes.
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    // Another port is another origin, of whose objects it would tell no sizes.
     headers.insert("timing-allow-origin", HeaderValue::from_static("*"));
     let next = page.children(id).first().filter(|_| kind == ObjectKind::Redirect);
     if let Some(next) = next
