@@ -31,10 +31,10 @@ pub const REAL_PROCESSING: ProcessingDelay = ProcessingDelay {
 /// The same where the servers beside it are real programs, which have to wake to read a request.
 ///
 /// In captures at the servers of both real worlds, TCP acknowledged a request after 0.03 to 0.17 ms, and the first segment
-/// of the response left after 0.22 to 0.31 ms (twelve connections, 2026-11-26, beside compilers). A host's own delay is 0.13 ms of
-/// that where it has rested. So requests that fill two segments mostly have an ACK of their own before the response, which tells the
+/// of the response left after 0.22 to 0.31 ms (twelve connections, 2026-11-26, beside compilers). A host that has rested takes 0.08 to
+/// 0.16 ms of that itself. So requests that fill two segments mostly have an ACK of their own before the response, which tells the
 /// client nothing of its round trip.
 pub const WAKING_PROCESSING: ProcessingDelay = ProcessingDelay {
-    reading: ReadingDelay { least: Duration::from_micros(90), most: Duration::from_micros(180) },
+    reading: ReadingDelay { least: Duration::from_micros(140), most: Duration::from_micros(150) },
     ..REAL_PROCESSING
 };
