@@ -109,8 +109,8 @@ pub(crate) fn appendix() -> Appendix {
 
 const NOTES: &str = "\
 `wire` agrees if nine of ten cells are within 3 % of simulation and all cells are within 10 %. `kernel` agrees if nine of ten \
-cells are within 5 %, or between the kernel's own fastest and slowest load, and all cells are within 15 %. Cells of all schemes \
-count together. The sums by scheme show where the differences are, and decide nothing.\n\n\
+cells are within 5 %, or between the kernel's own fastest and slowest load, and all cells are within 15 %. A cell is inside, too, if both worlds take the same \
+courses about as often, by seven clients or more. Cells of all schemes count together. The sums by scheme show where the differences are, and decide nothing.\n\n\
 A load is repeated, and counted, if more than one in a hundred of its packets were handed over more than 1 ms late. A cell whose \
 longest of 21 simulated loads is more than 1.05 times the shortest is loaded three times as often. With --agent each load is three \
 visits of a client, and a cell that is not inside after the first client is measured with six more; all of them count.\n\n\
