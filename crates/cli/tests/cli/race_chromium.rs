@@ -46,7 +46,6 @@ fn what_chromium_cannot_is_refused_with_what_it_can() {
         (vec![page, "--on", "wire", "--http", "2", "--tls", "none"], "--http 1.1"),
         (vec![page, "--on", "wire", "--tls", "1.3"], "--tls none"),
         (vec![page, "--on", "kernel"], "--on sim,wire"),
-        (vec!["30kB", "--on", "wire"], "none"),
         (vec![page, "--on", "wire", "--visits", "2"], "--reconnect"),
         (vec![page], "--client curl and chromium are for --on wire or kernel"),
     ] {
