@@ -199,6 +199,11 @@ measure-gateway:
 measure-site: build agent
 	tools/site-gain --headstart $(TARGET)/release/headstart
 
+# Whether forecasts from captures come true in the kernel: the table of docs/predict.md. Needs root, and ten minutes of real time.
+.PHONY: measure-forecast
+measure-forecast: build agent
+	tools/foretold --headstart $(TARGET)/release/headstart
+
 # What gateways cost that fail: killed a hundred times, cut off, far away, late; each beside an agent that has none. Needs root, and
 # ten minutes of real time; the short one is in `make test`.
 .PHONY: test-gateway-harm

@@ -22,6 +22,7 @@ mod names;
 mod pages;
 mod papers;
 mod paths;
+mod predict;
 mod progress;
 mod race;
 mod reporting;
@@ -63,6 +64,12 @@ enum Command {
     /// transfer went.
     #[command(after_help = analyze::appendix().help())]
     Analyze(Box<analyze::AnalyzeArgs>),
+    /// Predict what the transfers in packet captures would take under other schemes
+    ///
+    /// Takes from a server's captures who asked when, for how much, over which paths. Simulated hosts do the same once more
+    /// under each scheme. `linux` beside the capture shows how good the simulation is.
+    #[command(after_help = predict::appendix().help())]
+    Predict(Box<predict::PredictArgs>),
     /// Run a command behind a link, in real time
     ///
     /// Runs a command in a network of its own. Its only way out is a link of the rate, delay and queue that you
@@ -169,6 +176,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Race(args) => race::run(*args),
         Command::Analyze(args) => analyze::run(&args),
+        Command::Predict(args) => predict::run(&args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
         Command::Gateway(args) => gateway::run(&args),

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::{
-    Cli, analyze, capture, check, completions, emulate, gateway, merge, pages, papers, paths, race,
+    Cli, analyze, capture, check, completions, emulate, gateway, merge, pages, papers, paths, predict, race,
     reporting, schemes, scoreboard, script, serve, sim, theory,
 };
 use clap::CommandFactory;
@@ -75,6 +75,7 @@ fn told(command: &str) -> Told {
         "pages" => pages::appendix(),
         "papers" => papers::appendix(),
         "paths" => paths::appendix(),
+        "predict" => predict::appendix(),
         "race" => race::appendix(),
         "report" => reporting::appendix(),
         "schemes" => schemes::appendix(),

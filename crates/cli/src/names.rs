@@ -1,6 +1,17 @@
 //! Names on the command line that stand for something with a list of its own, and what is said of unknown ones.
 
 use race::path::{PRESETS, PathSpec, preset};
+use tcp::Scheme;
+
+/// Schemes that are simulated, the baseline among them.
+#[derive(Clone, Debug)]
+pub(crate) struct SchemeList(pub(crate) Vec<Scheme>);
+
+/// A list of schemes, separated by commas.
+pub(crate) fn schemes(list: &str) -> Result<SchemeList, String> {
+    let meant = |error: tcp::SchemeError| scheme_meant(list).unwrap_or_else(|| error.to_string());
+    race::contestants(list).map(SchemeList).map_err(meant)
+}
 
 /// The path of this name.
 pub(crate) fn path_preset(name: &str) -> Result<PathSpec, String> {

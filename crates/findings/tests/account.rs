@@ -5,11 +5,12 @@
 //! was busy; an analysis knows its rate only by ACKs. The account ends with the last byte at the client; a transfer
 //! ends with the last ACK at the server.
 
-use capture::{CaptureFiles, Observed, SegmentSource};
+use capture::Observed;
 use race::path::PathSpec;
 use race::{Bound, BoundShares, Hosts, MeasuredLoad, ProcessingDelay, Race, RunOptions, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
+use trace::testing::merged::seen_by_server;
 use trace::{
     ConnectionTrace, EngineConfig, SenderModel, SenderModels, TimeShare, TraceEngine, TraceSink,
     TracedSender, TransferReport, Vantage,
@@ -110,29 +111,14 @@ impl Case {
     }
 }
 
-/// The capture that a server would make: what it hands to the access link, and what arrives from there, half a round trip
-/// after it has left the client's end.
+/// The capture that the server would make.
 fn at_server(load: &MeasuredLoad, path: PathSpec) -> Vec<Observed> {
     let of = |direction: &str| {
         let named = load.captures.iter().find(|(name, _)| name.contains(direction));
-        let (name, bytes) = named.expect("a capture of each direction");
-        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let at = std::thread::current().id();
-        let file = folder.join(format!("account-{name}-{at:?}.pcap"));
-        std::fs::write(&file, bytes).unwrap();
-        let (mut source, mut batch, mut all) = (CaptureFiles::new([&file]), Vec::new(), Vec::new());
-        while source.next_batch(&mut batch).unwrap() {
-            all.extend_from_slice(&batch);
-        }
-        all
+        &named.expect("a capture of each direction").1[..]
     };
-    let delay = path.delays().reverse;
-    let arrived =
-        of("up").into_iter().map(|segment| Observed { at: segment.at + delay, ..segment });
-    // At the same instant what arrives is first: it may be what lets the other go.
-    let mut all: Vec<Observed> = arrived.chain(of("down-sent")).collect();
-    all.sort_by_key(|segment| segment.at);
-    all
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    seen_by_server(folder, of("down-sent"), of("up"), path.delays().reverse)
 }
 
 /// Shares of each cause, in the order of [`CAUSES`].

@@ -148,13 +148,19 @@ impl Endpoint {
 
     /// A segment that a connection had sent to a host was lost on its way.
     pub(crate) fn note_loss(&mut self, to: HostId, transit: &Transit) {
-        let Transit { source_port, destination_port, .. } = *transit;
+        let Transit { source_port, destination_port, payload_offset, .. } = *transit;
         let peer = Peer { host: to, port: destination_port, local_port: source_port };
         let Some(conn) = self.by_peer.get(&peer) else { return };
-        let starts = |path: &tcp::Path| path.startup_report().ended_at.is_none();
-        let in_startup = self.tcp.path_of(*conn).is_some_and(starts);
+        let report = self.tcp.path_of(*conn).map(tcp::Path::startup_report);
+        let in_startup = report.is_some_and(|report| report.ended_at.is_none());
+        let window_end = report.and_then(tcp::StartUpReport::window_end);
+        let in_first_window = window_end.is_some_and(|end| payload_offset < end);
         if let Some(owner) = self.owners.get_mut(conn.0 as usize) {
-            owner.losses += Losses { segments: 1, in_startup: u64::from(in_startup) };
+            owner.losses += Losses {
+                segments: 1,
+                in_startup: u64::from(in_startup),
+                in_first_window: u64::from(in_first_window),
+            };
         }
     }
 

@@ -13,6 +13,8 @@ pub struct Losses {
     pub segments: u64,
     /// Those lost while the sender's path was in its first start-up ([`StartUpReport`]).
     pub in_startup: u64,
+    /// Those of the window that a start-up that found its own end left ([`StartUpReport::window_end`]).
+    pub in_first_window: u64,
 }
 
 impl Losses {
@@ -21,6 +23,7 @@ impl Losses {
         Self {
             segments: self.segments - before.segments,
             in_startup: self.in_startup - before.in_startup,
+            in_first_window: self.in_first_window - before.in_first_window,
         }
     }
 }
@@ -29,6 +32,7 @@ impl AddAssign for Losses {
     fn add_assign(&mut self, other: Self) {
         self.segments += other.segments;
         self.in_startup += other.in_startup;
+        self.in_first_window += other.in_first_window;
     }
 }
 
@@ -81,7 +85,7 @@ impl FlowRecord {
             bytes,
             segments_sent: 0,
             segments_retransmitted: 0,
-            losses: Losses { segments: 0, in_startup: 0 },
+            losses: Losses { segments: 0, in_startup: 0, in_first_window: 0 },
             timeouts: 0,
             startup: None,
             reset: false,

@@ -5,7 +5,7 @@ use netsim::{
     Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, Losses, Simulation, SimulationConfig, Step,
     StepRecorder,
 };
-use tcp::Scheme;
+use tcp::{Scheme, StartUpExit};
 use units::{Duration, Instant, Rate};
 
 const BYTES: u64 = 4_000_000;
@@ -15,13 +15,13 @@ fn wire(mbit: u64, queue: QueueLimit) -> LinkConfig {
 }
 
 /// Two transfers over a bottleneck: the records of both, and what an observer saw happen to the
-/// data, SYN and FIN of each until it was acknowledged, in all and in its start-up.
-fn watched(bottleneck: LinkConfig) -> Vec<(Losses, Losses)> {
+/// data, SYN and FIN of each until it was acknowledged: in all, in its start-up, and to the window that this left.
+fn watched(scheme: &str, bottleneck: LinkConfig) -> Vec<(Losses, Losses)> {
     let bell = Dumbbell::new(2, wire(100, QueueLimit::Unlimited), Duplex::symmetric(bottleneck));
     let config = SimulationConfig { seed: 4, ..SimulationConfig::default() };
     let mut sim = Simulation::new(bell.topology.clone(), config);
     sim.observe(StepRecorder::of([bell.bottleneck.forward]));
-    let scheme = Scheme::parse("sack").unwrap();
+    let scheme = Scheme::parse(scheme).unwrap();
     let apps: Vec<_> = (0..2)
         .map(|pair| {
             let (from, to) = (bell.sources[pair], bell.sinks[pair]);
@@ -32,21 +32,32 @@ fn watched(bottleneck: LinkConfig) -> Vec<(Losses, Losses)> {
         .collect();
     sim.run(Instant::from_nanos(100_000_000_000)).unwrap();
     let records = sim.observer::<StepRecorder>().unwrap().records();
-    let seen = |from, until| {
+    let seen = |from, (since, until), below| {
         let lost = records.iter().filter(|record| {
             let is_loss =
                 matches!(record.step, Step::Drop { .. } | Step::Discard { .. } | Step::Lose);
             let Body::Segment(transit) = &record.packet.body else { return false };
-            is_loss && record.at < until && record.packet.from == from && !transit.is_pure_ack()
+            let is_meant =
+                record.at >= since && record.at < until && transit.payload_offset < below;
+            is_loss && is_meant && record.packet.from == from && !transit.is_pure_ack()
         });
         lost.count() as u64
     };
     let both = apps.iter().map(|app| {
         let flow = sim.application::<BulkTransfer>(*app).unwrap().flows()[0];
-        let end = flow.startup.unwrap().ended_at.unwrap();
-        let (segments, in_startup) =
-            (seen(flow.from, flow.acked_at.unwrap()), seen(flow.from, end));
-        (flow.losses, Losses { segments, in_startup })
+        let startup = flow.startup.unwrap();
+        let (end, acked) = (startup.ended_at.unwrap(), flow.acked_at.unwrap());
+        // As much after the start-up as was outstanding at its end, if it found that itself.
+        let window = match startup.exit {
+            Some(StartUpExit::Completed) => 2 * startup.sent - startup.acked,
+            _ => 0,
+        };
+        let seen = Losses {
+            segments: seen(flow.from, (Instant::ZERO, acked), u64::MAX),
+            in_startup: seen(flow.from, (Instant::ZERO, end), u64::MAX),
+            in_first_window: seen(flow.from, (end, acked), window),
+        };
+        (flow.losses, seen)
     });
     both.collect()
 }
@@ -56,15 +67,29 @@ fn a_record_counts_what_queues_drop_and_wires_lose() {
     let tail = wire(10, QueueLimit::Packets(20));
     let served = tail.clone().with_discipline(Discipline::PriorityDrop).unwrap();
     for bottleneck in [tail.clone(), served] {
-        for (recorded, seen) in watched(bottleneck.clone()) {
+        for (recorded, seen) in watched("sack", bottleneck.clone()) {
             assert_eq!(recorded, seen, "{bottleneck:?}");
             // Slow start overflows 20 packets of buffer: 10 Mbit/s and 20 ms hold 25 more.
             assert!(seen.in_startup > 0 && seen.segments > seen.in_startup, "{seen:?}");
+            // A loss ended it.
+            assert_eq!(seen.in_first_window, 0);
         }
     }
     // A packet that a wire will lose is counted when it enters and seen lost when it leaves: by
     // then a start-up may be over.
-    for (recorded, seen) in watched(tail.with_loss(0.01).unwrap()) {
+    for (recorded, seen) in watched("sack", tail.with_loss(0.01).unwrap()) {
         assert_eq!(recorded.segments, seen.segments);
     }
+}
+
+/// Two start-ups that end at 30 segments ask for 60 places where pipe and buffer have 45. Slow start adds the last
+/// seven of each within 17 ms, and no sender hears of a drop before a round trip of 50 ms. So each start-up finds its
+/// own end, and packets that left in the 5 ms before are dropped after it.
+#[test]
+fn a_record_counts_what_the_window_of_a_start_up_that_found_its_end_loses() {
+    let both = watched("sack+ssthresh=30", wire(10, QueueLimit::Packets(20)));
+    for (recorded, seen) in &both {
+        assert_eq!(recorded, seen);
+    }
+    assert!(both.iter().any(|(recorded, _)| recorded.in_first_window > 0), "{both:?}");
 }

@@ -35,6 +35,7 @@ fn kind(name: &str) -> ColumnKind {
         | "startup_segments"
         | "startup_retransmissions"
         | "startup_lost"
+        | "startup_window_lost"
         | "startup_acked" => ColumnKind::Integer,
         "reset" => ColumnKind::Truth,
         _ => ColumnKind::Number,

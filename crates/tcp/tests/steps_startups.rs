@@ -62,6 +62,7 @@ fn paced_start_exits_by_rate() {
         // The SYN, 2 + 4 + 8, and 16.
         segments: 31,
         retransmitted: 0,
+        sent: 30_000,
         acked: 15_000,
     };
     assert_eq!(report(&s), expected);

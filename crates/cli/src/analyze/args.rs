@@ -105,7 +105,8 @@ impl AnalyzeArgs {
     }
 }
 
-fn vantage_named(name: &str) -> Result<Vantage, Failure> {
+/// A vantage point by its name.
+pub(crate) fn vantage_named(name: &str) -> Result<Vantage, Failure> {
     let all = [Vantage::Server, Vantage::Client, Vantage::Middle];
     let found = all.into_iter().find(|vantage| vantage.name() == name);
     found.ok_or_else(|| Failure::Input(format!("--vantage {name}: server, client or middle")))

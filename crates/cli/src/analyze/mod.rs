@@ -13,7 +13,7 @@ mod summary;
 mod tables;
 mod words;
 
-pub(crate) use args::{AnalyzeArgs, appendix};
+pub(crate) use args::{AnalyzeArgs, appendix, vantage_named};
 pub(crate) use feed::Feed;
 
 use crate::anonymity::anonymizer;

@@ -21,16 +21,16 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         (_, "schemes") => schemes::list(asked.typed, is_scheme),
         (_, "scheme") => schemes::one(asked.typed, is_scheme),
         ("race", "page") => pages(),
-        ("analyze" | "traces", "sender") => senders(),
-        ("analyze", "vantage") => {
+        ("analyze" | "predict" | "traces", "sender") => senders(),
+        ("analyze" | "predict", "vantage") => {
             named([Vantage::Server, Vantage::Client, Vantage::Middle].map(|at| (at.name(), "")))
         }
         // Addresses and ports.
-        ("analyze", "server") => Completion::default(),
+        ("analyze" | "predict", "server") => Completion::default(),
         ("analyze" | "papers", "access_log") => {
             Completion::files(FilesOffered::Ending(&[".log", ".log.gz", ".json"]))
         }
-        ("analyze", "files") | ("papers", "capture") => Completion::files(FilesOffered::Ending(&[
+        ("analyze" | "predict", "files") | ("papers", "capture") => Completion::files(FilesOffered::Ending(&[
             ".pcap",
             ".pcapng",
             ".pcap.gz",

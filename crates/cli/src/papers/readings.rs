@@ -31,7 +31,7 @@ pub(super) fn run(args: &PapersArgs, claims: &[&'static PaperClaim]) -> Result<(
     let mut log = Log::open(args.resume.as_deref())?;
     let mut reports = Vec::new();
     for table in tables {
-        reports.push(search(table, args, &mut log)?);
+        reports.push(search((table, claims), args, &mut log)?);
     }
     match args.json {
         true => stdout::print_json(&reports),
@@ -47,12 +47,13 @@ fn own_table(path: &Path) -> Result<PaperTable, Failure> {
 }
 
 fn search(
-    table: &PaperTable,
+    (table, claims): (&PaperTable, &[&'static PaperClaim]),
     args: &PapersArgs,
     log: &mut Log<'_>,
 ) -> Result<ReadingsReport, Failure> {
     let threads = jobs::threads(args.jobs);
-    let mut search = ReadingSearch::new(table, log.known.clone(), (args.seed, args.budget, true));
+    let course = (args.seed, args.budget, true);
+    let mut search = ReadingSearch::new((table, claims), log.known.clone(), course);
     while let Some(reading) = search.next_reading() {
         let new = search.run(&reading, threads).map_err(Failure::failed)?;
         log.add(&new)?;

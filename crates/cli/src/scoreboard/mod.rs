@@ -6,19 +6,19 @@ mod plot;
 mod table;
 
 use crate::failure::{Failure, remark};
+use crate::names::{self, SchemeList};
 use crate::progress::CountBar;
 use crate::stdout;
 use cmdline::Appendix;
 use race::scoreboard::{Board, DEFAULT_SCHEMES, Half, ScoreboardPlan, Set};
-use race::{ProcessingDelay, contestants};
+use race::ProcessingDelay;
 use report::write_atomically;
 use std::path::PathBuf;
-use tcp::Scheme;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScoreboardArgs {
     /// Schemes, separated by commas (`headstart schemes`); `linux` is always shown
-    #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
+    #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = names::schemes)]
     schemes: SchemeList,
 
     /// Run 387 cells, most of them cheap, weighed by what they stand for: two fifths of the sample's time
@@ -152,13 +152,6 @@ impl ScoreboardArgs {
             _ => Set::Sample,
         }
     }
-}
-
-#[derive(Clone, Debug)]
-struct SchemeList(Vec<Scheme>);
-
-fn parse_schemes(list: &str) -> Result<SchemeList, String> {
-    contestants(list).map(SchemeList).map_err(|error| error.to_string())
 }
 
 pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {

@@ -18,6 +18,7 @@ mod install;
 mod man;
 mod papers;
 mod papers_given;
+mod predict;
 mod privileges;
 mod race;
 mod race_agent;

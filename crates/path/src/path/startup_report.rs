@@ -47,15 +47,26 @@ pub struct StartUpReport {
     pub segments: u64,
     /// Segments sent again before all that was sent in it was acknowledged.
     pub retransmitted: u64,
+    /// Bytes sent in it, each counted once.
+    pub sent: u64,
     /// Bytes acknowledged in it.
     pub acked: u64,
 }
 
+impl StartUpReport {
+    /// Where the window ends that a start-up that found its own end leaves: what was sent in it, and as much again
+    /// as was outstanding then. An offset in the path's bytes; none before the end, or if a loss or mark brought it.
+    pub fn window_end(&self) -> Option<u64> {
+        let found = self.ended_at.is_some() && self.exit == Some(StartUpExit::Completed);
+        found.then(|| self.sent + self.sent.saturating_sub(self.acked))
+    }
+}
+
 impl Foldable for StartUpReport {
     fn fold(&mut self, folding: &mut Folding<'_>) {
-        let Self { ended_at, exit, segments, retransmitted, acked } = self;
+        let Self { ended_at, exit, segments, retransmitted, sent, acked } = self;
         folding.each(ended_at).option(exit, || StartUpExit::Completed);
-        folding.each(segments).each(retransmitted).each(acked);
+        folding.each(segments).each(retransmitted).each(sent).each(acked);
     }
 }
 
@@ -73,28 +84,11 @@ enum Stage {
     #[default]
     UnderWay,
     /// Over; what it sent is not all acknowledged.
-    Draining {
-        /// Offset of what the path had sent then.
-        until: u64,
-    },
+    Draining,
     Closed,
 }
 
-impl Foldable for Stage {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let (mut number, mut until) = match *self {
-            Self::UnderWay => (0_u8, 0),
-            Self::Draining { until } => (1, until),
-            Self::Closed => (2, 0),
-        };
-        folding.each(&mut number).each(&mut until);
-        *self = match number {
-            0 => Self::UnderWay,
-            1 => Self::Draining { until },
-            _ => Self::Closed,
-        };
-    }
-}
+fold::choices!(Stage { UnderWay, Draining, Closed });
 
 impl StartUpMeter {
     pub(super) const fn report(&self) -> &StartUpReport {
@@ -112,8 +106,8 @@ impl StartUpMeter {
     pub(super) fn on_sent(&mut self, retransmission: bool, acked_total: u64) {
         match self.stage {
             Stage::UnderWay => self.report.segments += 1,
-            Stage::Draining { until } if acked_total >= until => self.stage = Stage::Closed,
-            Stage::Draining { .. } | Stage::Closed => {}
+            Stage::Draining if acked_total >= self.report.sent => self.stage = Stage::Closed,
+            Stage::Draining | Stage::Closed => {}
         }
         if self.stage != Stage::Closed {
             self.report.retransmitted += u64::from(retransmission);
@@ -137,8 +131,8 @@ impl StartUpMeter {
     pub(super) fn on_avoidance(&mut self, now: Instant, (sent_total, acked_total): (u64, u64)) {
         self.report.ended_at = Some(now);
         self.report.exit.get_or_insert(StartUpExit::Completed);
-        self.report.acked = acked_total;
-        self.stage = Stage::Draining { until: sent_total };
+        (self.report.sent, self.report.acked) = (sent_total, acked_total);
+        self.stage = Stage::Draining;
     }
 }
 
@@ -166,9 +160,20 @@ mod tests {
             exit: Some(StartUpExit::Loss),
             segments: 4,
             retransmitted: 2,
+            sent: 3000,
             acked: 2000,
         };
         assert_eq!(*meter.report(), expected);
+        assert_eq!(meter.report().window_end(), None);
         assert!(!meter.watches_segments());
+    }
+
+    /// 3000 bytes sent and 1000 acknowledged are a window of 2000, which is sent again by 5000.
+    #[test]
+    fn the_window_that_it_leaves_is_what_was_outstanding_at_its_own_end() {
+        let mut meter = StartUpMeter::default();
+        assert_eq!(meter.report().window_end(), None);
+        meter.on_avoidance(Instant::from_nanos(5), (3000, 1000));
+        assert_eq!(meter.report().window_end(), Some(5000));
     }
 }

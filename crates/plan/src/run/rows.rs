@@ -46,7 +46,7 @@ pub(super) struct FlowRow<'a> {
     reset: bool,
     /// Of a visit to a page: when its HTML had arrived.
     html: Option<f64>,
-    /// When congestion avoidance first answered an ACK on its path. These six are of the path's
+    /// When congestion avoidance first answered an ACK on its path. These seven are of the path's
     /// first start-up, also where the connection carried transfers before.
     startup_end: Option<f64>,
     /// What ended the start-up.
@@ -57,6 +57,8 @@ pub(super) struct FlowRow<'a> {
     startup_retransmissions: Option<u64>,
     /// Segments lost in it.
     startup_lost: Option<u64>,
+    /// Segments lost of the window that it left, if it found its own end.
+    startup_window_lost: Option<u64>,
     /// Bytes acknowledged in it.
     startup_acked: Option<u64>,
 }
@@ -94,6 +96,7 @@ impl<'a> FlowRow<'a> {
             startup_segments: startup.map(|s| s.segments),
             startup_retransmissions: startup.map(|s| s.retransmitted),
             startup_lost: startup.map(|_| record.losses.in_startup),
+            startup_window_lost: startup.map(|_| record.losses.in_first_window),
             startup_acked: startup.filter(|s| s.ended_at.is_some()).map(|s| s.acked),
         }
     }

@@ -48,6 +48,8 @@ pub struct Flow {
     pub startup_retransmissions: Option<u64>,
     /// Segments lost in it.
     pub startup_lost: Option<u64>,
+    /// Segments lost of the window that it left, if it found its own end.
+    pub startup_window_lost: Option<u64>,
     /// Bytes acknowledged in it.
     pub startup_acked: Option<u64>,
 }
@@ -61,6 +63,16 @@ impl Flow {
     /// The share of its start-up's segments that was lost.
     pub fn startup_loss(&self) -> Option<f64> {
         Some(self.startup_lost? as f64 / self.startup_segments? as f64)
+    }
+
+    /// Segments lost in its start-up and of the window that this left.
+    pub fn startup_lost_with_window(&self) -> Option<u64> {
+        Some(self.startup_lost? + self.startup_window_lost?)
+    }
+
+    /// The same as a share of its start-up's segments.
+    pub fn startup_loss_with_window(&self) -> Option<f64> {
+        Some(self.startup_lost_with_window()? as f64 / self.startup_segments? as f64)
     }
 
     /// From handing it to TCP to its last byte at the receiver.

@@ -3,6 +3,7 @@
 //! packet ([`wire`]).
 
 mod busy;
+pub mod merged;
 pub mod wire;
 
 pub use busy::BusyServer;

@@ -481,6 +481,7 @@ impl TransferMeter {
         self.next_index += 1;
         report.complete = complete;
         report.ended = self.mark - open.done;
+        report.delivery_rate = self.trains.rate();
         let room = open.room + open.paced_for();
         report.shares.add(TimeShare::Path, room);
         self.take_path(&mut report, room, &open.trail);

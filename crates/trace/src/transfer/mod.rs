@@ -12,7 +12,7 @@ mod train;
 pub(crate) use meter::{Passage, SenderState, SenderWait, TransferMeter};
 pub use shares::{TimeShare, TimeShares};
 
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 /// One transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub struct TransferReport {
     pub srtt: Duration,
     /// Lowest round trip of the connection so far; zero before the first sample.
     pub min_rtt: Duration,
+    /// Rate of the fastest train of ACKs so far on the connection: of those of 32 segments, else of four; zero before one.
+    pub delivery_rate: Rate,
     /// Where the time went.
     pub shares: TimeShares,
 }
@@ -74,6 +76,7 @@ fold::state!(TransferReport {
     last_window,
     srtt,
     min_rtt,
+    delivery_rate,
     shares
 });
 

@@ -229,6 +229,11 @@ pub(super) const TRANSFERS: &[Transfer] = &[
         "Lowest round trip of the connection so far; missing before the first sample.",
         |t| sample(t.of.min_rtt),
     ),
+    Transfer::rate(
+        "delivery_rate",
+        "Rate of the fastest train of ACKs so far on the connection: of those of 32 segments, else of four; missing before one.",
+        |t| Some(t.of.delivery_rate.as_bps()).filter(|bps| *bps > 0).into(),
+    ),
     Transfer::nanos("handshake_ns", "Opening the connection.", |t| share(t, TimeShare::Handshake)),
     Transfer::nanos("request_ns", "The client sent its request.", |t| share(t, TimeShare::Request)),
     Transfer::nanos("think_ns", "The server had the request and sent nothing.", |t| {

@@ -50,6 +50,15 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Integer, (name, "bytes"), about, value)
     }
 
+    /// Bits per second.
+    pub(super) const fn rate(
+        name: &'static str,
+        about: &'static str,
+        value: fn(&R) -> TableValue,
+    ) -> Self {
+        Self::of(ColumnKind::Integer, (name, "bit/s"), about, value)
+    }
+
     /// A duration; its name ends with its unit.
     pub(super) const fn nanos(
         name: &'static str,

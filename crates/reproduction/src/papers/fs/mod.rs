@@ -51,7 +51,7 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         source: "Padmanabhan & Katz 1998 §4.1",
         conditions: "50 and 200 ms; tick 500 ms, 100 ms beside it; 0 to 12 bulk transfers; \
                      noticeable: more than 10 % of the time",
-        why: "From 8 bulk transfers on, whose windows (64 packets) fill pipe and buffer (64), the \
+        why: "From 9 bulk transfers on, whose windows (72 packets) are more than pipe and buffer hold (71), the \
               buffer overflows all the time, and the packets that Fast Start marked make the room: \
               with 12 a burst sends 4.8 segments again under fs-pdrop, 3.0 under fs. ns-2 has it too \
               (9 bulk transfers: 3.6 s against 3.0 s). Up to 7 the two are alike.",

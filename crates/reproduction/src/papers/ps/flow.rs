@@ -44,6 +44,7 @@ fn start_up(run: &RunRecords<'_>, readings: &mut Readings) {
     let later = |flow: &Flow| Some(flow.lost as f64 / flow.startup_segments? as f64);
     readings.set_mean(LATER, run.of("flow").map(later));
     readings.set_mean(LOSS, run.of("flow").map(Flow::startup_loss));
+    readings.set_mean(format!("{LOSS}.window"), run.of("flow").map(Flow::startup_loss_with_window));
 }
 
 /// Cross traffic, Mbit/s.

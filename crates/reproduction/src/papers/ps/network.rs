@@ -130,6 +130,8 @@ fn losses(kind: &str, flows: &[&Flow], readings: &mut Readings) {
     readings.set(format!("{kind}.loss"), 100.0 * total(|flow| flow.lost) / sent);
     let in_start_up = total(|flow| flow.startup_lost.unwrap_or(0));
     readings.set(format!("{kind}.startup_loss"), 100.0 * in_start_up / sent);
+    let with_window = total(|flow| flow.startup_lost_with_window().unwrap_or(0));
+    readings.set(format!("{kind}.startup_loss.window"), 100.0 * with_window / sent);
 }
 
 /// A network with its cells, under one choice of what the paper leaves open.

@@ -34,7 +34,7 @@ type Figure = fn(&Flow) -> Option<f64>;
 /// Table 4's rows: name, unit, figure, and the paper's medians of Sack and Paced Start.
 const TABLE: [(&str, &str, Figure, [f64; 2]); 5] = [
     ("start-up", SECONDS, |f| Some(f.startup_end? - f.start), [0.4062, 0.1607]),
-    ("loss in start-up", PERCENT, |f| Some(100.0 * f.startup_loss()?), [5.75, 0.55]),
+    (LOSS, PERCENT, |f| Some(100.0 * f.startup_loss()?), [5.75, 0.55]),
     (
         "throughput in start-up",
         "Mbit/s",
@@ -45,6 +45,7 @@ const TABLE: [(&str, &str, Figure, [f64; 2]); 5] = [
     ("loss", PERCENT, |f| Some(100.0 * f.lost as f64 / f.segments as f64), [0.90, 0.11]),
 ];
 const THROUGHPUT: &str = "throughput";
+const LOSS: &str = "loss in start-up";
 
 /// Medians over the transfers of either kind.
 fn medians(run: &RunRecords<'_>, readings: &mut Readings) {
@@ -54,6 +55,8 @@ fn medians(run: &RunRecords<'_>, readings: &mut Readings) {
         }
         let received = run.of(scheme).map(|f| Some(f.bytes as f64 * 8e-6 / f.time_to_receive()?));
         readings.set(format!("{scheme}.{THROUGHPUT}.received"), median(received));
+        let lost = run.of(scheme).map(|f| Some(100.0 * f.startup_loss_with_window()?));
+        readings.set(format!("{scheme}.{LOSS}.window"), median(lost));
     }
 }
 

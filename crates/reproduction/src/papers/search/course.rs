@@ -10,7 +10,7 @@ use super::super::choices::{PaperReading, PaperTable};
 use super::super::claim::{Experiment, PaperClaim};
 use super::super::error::PapersError;
 use super::super::run::PreparedRuns;
-use super::super::{ClaimAnswer, answer, claims};
+use super::super::{ClaimAnswer, answer};
 use super::known::{ClaimUnder, KnownResults};
 use netsim::derive_seed;
 use plan::Plan;
@@ -24,7 +24,7 @@ const MOST_DRAWS: u32 = 1000;
 pub struct TriedReading {
     /// The reading.
     pub reading: PaperReading,
-    /// The claims of the paper, in their order.
+    /// The claims that were run, in their order.
     pub results: Vec<ClaimUnder>,
 }
 
@@ -58,13 +58,14 @@ pub struct ReadingSearch<'t> {
 
 impl<'t> ReadingSearch<'t> {
     /// A search with a seed and a budget of combinations beyond the levels alone. Results in `known` are not run
-    /// again. Quick runs make a part of each experiment.
+    /// again. Quick runs make a part of each experiment. Of `wanted` claims those of the paper are run: what is found
+    /// for one does not depend on the others, but the course of the search does.
     pub fn new(
-        table: &'t PaperTable,
+        (table, wanted): (&'t PaperTable, &[&'static PaperClaim]),
         known: KnownResults,
         (seed, budget, quick): (u64, usize, bool),
     ) -> Self {
-        let claims = claims().filter(|claim| table.is_of(claim)).collect();
+        let claims = wanted.iter().copied().filter(|claim| table.is_of(claim)).collect();
         Self { table, claims, quick, seed, budget, known, tried: Vec::new() }
     }
 

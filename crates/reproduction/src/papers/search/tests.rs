@@ -8,8 +8,8 @@ use crate::papers::{EditedPlan, PaperClaim, PaperTable, PreparedRuns, claims, ta
 #[test]
 fn every_level_makes_plans_that_can_be_run() {
     for table in tables().unwrap() {
-        let own: Vec<&PaperClaim> = claims().filter(|claim| table.is_of(claim)).collect();
-        let search = ReadingSearch::new(table, KnownResults::default(), (1, 0, true));
+        let own: Vec<&'static PaperClaim> = claims().filter(|claim| table.is_of(claim)).collect();
+        let search = ReadingSearch::new((table, &own), KnownResults::default(), (1, 0, true));
         for reading in search.alone() {
             let mut plans: Vec<EditedPlan> = Vec::new();
             for experiment in own.iter().flat_map(|claim| claim.experiments()) {
@@ -83,7 +83,8 @@ level = [
 
 /// The readings tried, in their order, and all that was found, as lines.
 fn searched(table: &PaperTable, known: KnownResults) -> (Vec<String>, String) {
-    let mut search = ReadingSearch::new(table, known, (7, 2, true));
+    let all: Vec<&'static PaperClaim> = claims().collect();
+    let mut search = ReadingSearch::new((table, &all), known, (7, 2, true));
     let (mut tried, mut lines) = (Vec::new(), String::new());
     while let Some(reading) = search.next_reading() {
         for new in search.run(&reading, 1).unwrap() {
@@ -113,6 +114,24 @@ fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
     assert_eq!((again, lines[..kept].to_owned() + &rest), (tried, lines.clone()));
     let error = KnownResults::read("{\n").unwrap_err().to_string();
     assert!(error.starts_with("line 1:"), "{error}");
+}
+
+/// A search over one claim runs nothing for the paper's others, and finds for it what a search over all finds.
+#[test]
+fn a_search_over_one_claim_runs_that_claim_alone() {
+    let table = PaperTable::read("small", SMALL).unwrap();
+    let (all, one): (Vec<&'static PaperClaim>, Vec<&'static PaperClaim>) =
+        (claims().collect(), claims().filter(|claim| claim.id == "ET-6").collect());
+    let found = |wanted: &[&'static PaperClaim]| {
+        let mut search =
+            ReadingSearch::new((&table, wanted), KnownResults::default(), (7, 0, true));
+        let reading = search.next_reading().unwrap();
+        search.run(&reading, 1).unwrap()
+    };
+    let [of_all, of_one] = [found(&all), found(&one)];
+    // Of the table's plans, ET-6 alone is answered from ET-6 and ET-6-one; the others have no plan in it.
+    assert_eq!(of_one.len(), 1);
+    assert!(of_all.contains(&of_one[0]));
 }
 
 /// A table that names what there is not is refused with the nearest that is.

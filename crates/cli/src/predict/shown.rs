@@ -1,0 +1,198 @@
+//! What a forecast says, as words, tables and JSON.
+
+use crate::failure::Failure;
+use crate::stdout;
+use forecast::{Forecast, ForecastGroup, ForecastResult, ForecastRow, ModelFit};
+use report::{Cell, Column, Median, Quantity, Row, Table};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use units::counted;
+
+/// What is replayed, and what its paths are known from.
+#[derive(Debug, Serialize)]
+pub(super) struct PathsTold {
+    clients: u64,
+    networks: u64,
+    connections: u64,
+    transfers: u64,
+    servers: u64,
+    /// Clients that have shown how fast their path is.
+    rate_known: u64,
+    /// Clients whose losses have shown how much the queue holds.
+    queue_known: u64,
+    /// The rate that others have.
+    usual_rate_bps: u64,
+    /// Quartiles over clients.
+    rate_bps: [u64; 3],
+    rtt_s: [f64; 3],
+    /// Longest wait in the queue, as it is taken.
+    queue_s: [f64; 3],
+}
+
+impl PathsTold {
+    pub(super) fn of(forecast: &Forecast) -> Self {
+        let count = |of: fn(&forecast::AccessEstimate) -> bool| {
+            forecast.paths().filter(|(_, path)| of(path)).count() as u64
+        };
+        let connections = || forecast.paths().flat_map(|(client, _)| &client.connections);
+        let servers: BTreeSet<_> = connections().map(|connection| connection.server).collect();
+        let transfers = connections().map(|connection| connection.transfers.len() as u64);
+        let known = forecast.paths().filter(|(_, path)| path.is_rate_known);
+        Self {
+            clients: forecast.paths().count() as u64,
+            networks: forecast.networks() as u64,
+            connections: connections().count() as u64,
+            transfers: transfers.sum(),
+            servers: servers.len() as u64,
+            rate_known: count(|path| path.is_rate_known),
+            queue_known: count(|path| path.is_queue_known),
+            usual_rate_bps: forecast.usual_rate().as_bps(),
+            rate_bps: quartiles(known.map(|(_, path)| path.rate.as_bps()).collect()),
+            rtt_s: quartiles(forecast.paths().map(|(_, path)| path.rtt).collect())
+                .map(units::Duration::as_secs_f64),
+            queue_s: quartiles(forecast.paths().map(|(_, path)| path.rate.transmit_time(path.queue)).collect())
+                .map(units::Duration::as_secs_f64),
+        }
+    }
+
+    /// In words.
+    fn sentence(&self) -> String {
+        let [_, rtt, _] = self.rtt_s;
+        let mut text = format!(
+            "{} over {} of {} in {} to {}. Round trips: {:.0} ms in the median.",
+            counted(self.transfers, "transfer"),
+            counted(self.connections, "connection"),
+            counted(self.clients, "client"),
+            counted(self.networks, "network"),
+            counted(self.servers, "server"),
+            rtt * 1e3,
+        );
+        let known = self.rate_known;
+        text += &match known {
+            0 => format!(
+                "\nNo client has shown how fast its path is, since no answer was long enough: {} is taken.",
+                report::written((self.usual_rate_bps as f64).into(), Quantity::Rate),
+            ),
+            _ => format!(
+                "\n{} of {} have shown how fast their paths are: {} in the median, which is taken for the others. {} have shown how much \
+                 the queue holds.",
+                known,
+                counted(self.clients, "client"),
+                report::written((self.rate_bps[1] as f64).into(), Quantity::Rate),
+                self.queue_known,
+            ),
+        };
+        text
+    }
+}
+
+/// Of no values, those of a default.
+fn quartiles<T: Ord + Copy + Default>(mut values: Vec<T>) -> [T; 3] {
+    values.sort_unstable();
+    [1, 2, 3].map(|quarter| {
+        let rank = (values.len() * quarter).div_ceil(4).saturating_sub(1);
+        values.get(rank).copied().unwrap_or_default()
+    })
+}
+
+/// The form of the JSON; a change that a reader has to know of raises it.
+const FORMAT: u32 = 1;
+
+/// A forecast for programs.
+pub(super) struct ForecastJson<'a> {
+    pub(super) paths: &'a PathsTold,
+    pub(super) result: &'a ForecastResult,
+}
+
+impl Serialize for ForecastJson<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let ForecastResult { fit, captured, rows } = self.result;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
+        map.serialize_entry("format", &FORMAT)?;
+        map.serialize_entry("paths", self.paths)?;
+        map.serialize_entry("fit", fit)?;
+        map.serialize_entry("captured", captured)?;
+        map.serialize_entry("schemes", rows)?;
+        map.end()
+    }
+}
+
+/// Prints words and tables.
+pub(super) fn print(told: &PathsTold, result: &ForecastResult) -> Result<(), Failure> {
+    stdout::print(&format!("{}\n\n", told.sentence()))?;
+    stdout::print_table(&times(result))?;
+    stdout::print(&format!("\n{}\n\nTime over that of linux:\n\n", fit(&result.fit)))?;
+    stdout::print_table(&by_group(result))
+}
+
+/// How good the model is, in words.
+fn fit(fit: &ModelFit) -> String {
+    let [low, middle, high] = fit.quartiles;
+    format!(
+        "The model itself: under linux, a simulated transfer takes {middle:.2} times as long as the captured one in the median, {low:.2} to \
+         {high:.2} for the middle half. {:.0} % of transfers are within a quarter of their time.",
+        fit.within_quarter * 100.0,
+    )
+}
+
+fn number(value: f64) -> Cell {
+    Cell::Number(value.into())
+}
+
+fn count(value: Option<u64>) -> Cell {
+    value.map_or(Cell::Undefined, |count| number(count as f64))
+}
+
+/// Times of transfers, a row for the capture and for each scheme.
+fn times(result: &ForecastResult) -> Table {
+    let column = Column::new;
+    let columns = vec![
+        column("scheme", Quantity::Text, "The scheme, or the capture itself"),
+        column("median", Quantity::Time, "Median of the transfers' times"),
+        column("mean", Quantity::Time, "Mean of the transfers' times"),
+        column("95 %", Quantity::Time, "95 of 100 transfers took no longer"),
+        column("retrans.", Quantity::Count, "Segments that servers sent again"),
+        column("timeouts", Quantity::Count, "Expiries of servers' retransmission timers"),
+        column("unfinished", Quantity::Count, "Transfers that did not end"),
+    ];
+    let row = |of: &ForecastRow, is_reference| {
+        let cells = vec![
+            Cell::Text(of.scheme.clone()),
+            number(of.median_s),
+            number(of.mean_s),
+            number(of.p95_s),
+            count(of.retransmissions),
+            count(of.timeouts),
+            count(Some(of.unfinished)),
+        ];
+        Row { cells, is_reference }
+    };
+    let captured = std::iter::once(row(&result.captured, true));
+    Table { columns, rows: captured.chain(result.rows.iter().map(|of| row(of, false))).collect() }
+}
+
+/// Gains, a row for each group of transfers and a column for each scheme but the first.
+fn by_group(result: &ForecastResult) -> Table {
+    let mut columns = vec![
+        Column::new("transfers", Quantity::Text, "Which transfers"),
+        Column::new("count", Quantity::Count, "How many"),
+    ];
+    let others = result.rows.iter().skip(1);
+    columns.extend(others.clone().map(|of| {
+        let help = "Geometric mean of time over that of linux, with the 95 % interval over networks";
+        Column::new(of.scheme.clone(), Quantity::Ratio, help)
+    }));
+    let Some(first) = result.rows.first() else { return Table::default() };
+    let row = |group: ForecastGroup| {
+        let of = first.gain(group)?;
+        let ratios = others.clone().map(|of| match of.gain(group) {
+            Some(gain) => Cell::Median(Median { value: gain.ratio, interval: gain.interval }),
+            None => Cell::Undefined,
+        });
+        let head = [Cell::Text(group.name().to_owned()), number(of.transfers as f64)];
+        Some(Row { cells: head.into_iter().chain(ratios).collect(), is_reference: false })
+    };
+    Table { columns, rows: ForecastGroup::all().filter_map(row).collect() }
+}

@@ -1,0 +1,51 @@
+//! `headstart predict`.
+
+use crate::run::{folder, headstart, root, stdout};
+use serde_json::Value;
+
+fn capture(name: &str) -> String {
+    let path = root().join("crates/capture/tests/tcprs").join(name).with_extension("pcap");
+    path.to_str().unwrap().to_owned()
+}
+
+/// Two captures of a server, and two schemes: rows for the capture and both, the first held against itself.
+#[test]
+fn a_capture_is_replayed_under_each_scheme() {
+    let files = [capture("rto003"), capture("fast019")];
+    let command = ["predict", &files[0], &files[1], "--schemes", "linux+iw=32", "--json"];
+    let json: Value = serde_json::from_str(&stdout(&command)).unwrap();
+    let transfers = json["paths"]["transfers"].as_u64().unwrap();
+    assert!(transfers >= 2, "{json}");
+    assert_eq!(json["fit"]["transfers"], json["paths"]["transfers"]);
+    assert_eq!(json["captured"]["retransmissions"], Value::Null);
+    let names: Vec<&str> = json["schemes"].as_array().unwrap().iter().map(|row| row["scheme"].as_str().unwrap()).collect();
+    assert_eq!(names, ["linux", "linux+iw=32"]);
+    assert_eq!(json["schemes"][0]["gains"][0]["ratio"], 1.0);
+    // Results do not depend on the number of threads.
+    let twice = ["1", "2"].map(|jobs| stdout(&[&command[..], &["--jobs", jobs]].concat()));
+    assert_eq!(twice[0], twice[1]);
+    let text = stdout(&["predict", &files[0], "--schemes", "linux,linux-bbr"]);
+    for part in ["captured", "The model itself", "Time over that of linux", "linux-bbr"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+/// What cannot be predicted is refused with what to do: no such file, no such scheme, nothing captured of the server.
+#[test]
+fn what_has_no_transfer_is_refused() {
+    let file = capture("rto003");
+    let empty = folder("predict-empty").join("empty.pcap");
+    std::fs::write(&empty, "no capture").unwrap();
+    for (arguments, says) in [
+        (vec!["predict", "/nonexistent.pcap"], "no such file"),
+        (vec!["predict", &file, "--schemes", "cubic"], "\"cubic\" is called linux here"),
+        (vec!["predict", &file, "--server", "1"], "`headstart analyze` says what they hold"),
+    ] {
+        let output = headstart(&arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(says), "{arguments:?}: {errors}");
+    }
+    let damaged = headstart(&["predict", empty.to_str().unwrap()]);
+    assert_eq!(damaged.status.code(), Some(1), "{}", String::from_utf8_lossy(&damaged.stderr));
+}

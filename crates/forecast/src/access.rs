@@ -1,0 +1,91 @@
+//! A client's path, as its evidence tells: the link that stands for it in simulation.
+
+use crate::captured::PathEvidence;
+use link::{LinkConfig, LinkError, QueueLimit};
+use netsim::Duplex;
+use units::{Duration, Rate};
+
+/// The rate of paths where no client of the capture has shown one.
+pub const DEFAULT_RATE: Rate = Rate::from_mbps(100);
+
+/// The least that a queue holds: an initial window of ten full segments.
+const LEAST_QUEUE: u64 = 15_000;
+
+/// The round trip of paths that have shown none.
+const DEFAULT_RTT: Duration = Duration::from_millis(50);
+
+/// What is taken for a client's path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AccessEstimate {
+    /// Rate towards the client, and away from it.
+    pub rate: Rate,
+    /// The client's own bursts have shown the rate.
+    pub is_rate_known: bool,
+    /// Round trip of small packets through an empty queue.
+    pub rtt: Duration,
+    /// Bytes that the queue towards the client holds.
+    pub queue: u64,
+    /// Losses have shown how much the queue holds.
+    pub is_queue_known: bool,
+    /// Share of packets towards the client that are lost whatever the queue.
+    pub loss: f64,
+}
+
+impl AccessEstimate {
+    /// What the evidence tells; `usual`: the rate of paths that have shown none.
+    pub(crate) fn of(evidence: &PathEvidence, usual: Rate) -> Self {
+        let known = evidence.rate();
+        let rate = known.unwrap_or(usual);
+        let rtt = evidence.least().unwrap_or(DEFAULT_RTT);
+        let full = evidence.full_wait().filter(|_| known.is_some());
+        // Without losses the queue has held what was seen. How much more it would hold nothing tells: one bandwidth-delay
+        // product is what queues are built for (RFC 7567 §2).
+        let queue = match full {
+            Some(wait) => rate.bytes_in(wait),
+            None => rate.bytes_in(evidence.longest_wait().max(rtt)),
+        };
+        Self {
+            rate,
+            is_rate_known: known.is_some(),
+            rtt,
+            queue: queue.max(LEAST_QUEUE),
+            is_queue_known: full.is_some(),
+            loss: evidence.random_loss(),
+        }
+    }
+
+    /// The links towards the client and away from it. The way back loses nothing: what carries ACKs seldom decides.
+    pub(crate) fn links(&self) -> Result<Duplex<LinkConfig>, LinkError> {
+        let forward = self.rtt / 2;
+        let down = LinkConfig::new(self.rate, forward, QueueLimit::Bytes(self.queue))?;
+        let up = LinkConfig::new(self.rate, self.rtt - forward, QueueLimit::Unlimited)?;
+        Ok(Duplex { forward: down.with_loss(self.loss)?, reverse: up })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing known: the usual rate, 50 ms, a queue of their product: 20 Mbit/s · 50 ms = 125,000 bytes.
+    #[test]
+    fn without_evidence_the_usual_is_taken() {
+        let access = AccessEstimate::of(&PathEvidence::default(), Rate::from_mbps(20));
+        assert_eq!((access.rate, access.queue, access.loss), (Rate::from_mbps(20), 125_000, 0.0));
+        assert!(!access.is_rate_known && !access.is_queue_known);
+    }
+
+    /// 8 Mbit/s, 20 ms, at most 60 ms waited: the queue has held 60,000 bytes. A loss at 50 ms of waiting says 50,000.
+    #[test]
+    fn the_queue_holds_what_was_seen_or_what_losses_say() {
+        let mut evidence = PathEvidence::default();
+        evidence.on_connection(Rate::from_mbps(8), 1);
+        for ms in [20, 80] {
+            evidence.on_round_trip(Duration::from_millis(ms));
+        }
+        assert_eq!(AccessEstimate::of(&evidence, DEFAULT_RATE).queue, 60_000);
+        evidence.on_loss(Some(Duration::from_millis(70)));
+        let access = AccessEstimate::of(&evidence, DEFAULT_RATE);
+        assert_eq!((access.queue, access.is_queue_known), (50_000, true));
+    }
+}

@@ -1,0 +1,182 @@
+//! Evidence of a client's path: round trips, the rate of bursts, and how full the queue was where something was lost.
+
+use trace::TransferReport;
+use units::{Duration, Rate};
+
+/// Losses whose round trips are kept, at most.
+const MOST_LOSSES: usize = 64;
+/// Connections whose rates are kept, at most.
+const MOST_RATES: usize = 256;
+/// Bytes of the headers of a segment: IP and TCP with timestamps.
+const HEADERS: u128 = 52;
+/// A burst that is faster than clients' lines has had its ACKs pressed together.
+const MOST_RATE: Rate = Rate::from_mbps(10_000);
+/// Fewer losses below a full queue are taken for chance.
+const LEAST_RANDOM: usize = 3;
+/// More random loss is none that TCP works over.
+const MOST_RANDOM: f64 = 0.2;
+
+/// What a client's connections have shown of its path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PathEvidence {
+    /// Lowest round trip; zero before the first.
+    least: Duration,
+    /// Longest round trip.
+    most: Duration,
+    /// Rates of bursts, and payload of the connections that showed them.
+    rates: Vec<(Rate, u64)>,
+    /// The round trip before each loss, of the first ones.
+    at_loss: Vec<Duration>,
+    /// Losses, and segments sent.
+    losses: u64,
+    segments: u64,
+    /// Payload of a full segment.
+    mss: u64,
+}
+
+impl PathEvidence {
+    pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
+        self.least = if self.least.is_zero() { rtt } else { self.least.min(rtt) };
+        self.most = self.most.max(rtt);
+    }
+
+    /// Something was lost when the last round trip was `rtt`, if there was one.
+    pub(crate) fn on_loss(&mut self, rtt: Option<Duration>) {
+        self.losses += 1;
+        if let Some(rtt) = rtt
+            && self.at_loss.len() < MOST_LOSSES
+        {
+            self.at_loss.push(rtt);
+        }
+    }
+
+    pub(crate) fn on_transfer(&mut self, report: &TransferReport) {
+        self.mss = self.mss.max(report.mss);
+        self.segments += report.bytes.div_ceil(report.mss.max(1));
+        if !report.min_rtt.is_zero() {
+            self.on_round_trip(report.min_rtt);
+        }
+    }
+
+    /// A connection with so many bytes of payload is over: its fastest burst had this rate, or is not known.
+    pub(crate) fn on_connection(&mut self, rate: Rate, bytes: u64) {
+        if rate.as_bps() > 0 && rate <= MOST_RATE && self.rates.len() < MOST_RATES {
+            self.rates.push((rate, bytes));
+        }
+    }
+
+    /// Lowest round trip; `None` before the first.
+    pub(crate) fn least(&self) -> Option<Duration> {
+        Some(self.least).filter(|rtt| !rtt.is_zero())
+    }
+
+    /// The rate of bursts with headers: the median over connections, each with the weight of its payload. A single burst may be too fast,
+    /// where a queue on the way back has pressed its ACKs together.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        let mut rates = self.rates.clone();
+        rates.sort_unstable();
+        let all: u64 = rates.iter().map(|(_, bytes)| bytes).sum();
+        let mut below = 0;
+        let median = rates.into_iter().find(|(_, bytes)| {
+            below += bytes;
+            2 * below >= all
+        });
+        let mss = u128::from(self.mss.max(1));
+        let with_headers = |payload: Rate| {
+            let bps = u128::from(payload.as_bps()) * (mss + HEADERS) / mss;
+            Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
+        };
+        // Without a transfer nothing tells how long segments are.
+        median.map(|(rate, _)| if self.mss == 0 { rate } else { with_headers(rate) })
+    }
+
+    /// Longest wait in the queue that was seen.
+    pub(crate) fn longest_wait(&self) -> Duration {
+        self.most - self.least.min(self.most)
+    }
+
+    /// How long the queue made packets wait where losses showed that it was full, the median. Losses with a wait of less than half
+    /// of the longest were of another kind.
+    pub(crate) fn full_wait(&self) -> Option<Duration> {
+        let mut waits: Vec<Duration> = self.at_loss.iter().map(|rtt| *rtt - self.least.min(*rtt)).collect();
+        waits.retain(|wait| *wait * 2 >= self.longest_wait() && !wait.is_zero());
+        waits.sort_unstable();
+        waits.get(waits.len() / 2).copied()
+    }
+
+    /// Share of segments that were lost while the queue was less than half full.
+    pub(crate) fn random_loss(&self) -> f64 {
+        let is_random = |rtt: &&Duration| (**rtt - self.least.min(**rtt)) * 2 < self.longest_wait();
+        let random = self.at_loss.iter().filter(is_random).count();
+        if random < LEAST_RANDOM || self.segments == 0 {
+            return 0.0;
+        }
+        // Of the losses whose round trip is known, as many of all.
+        let share = random as f64 / self.at_loss.len() as f64;
+        (share * self.losses as f64 / self.segments as f64).min(MOST_RANDOM)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    /// Round trips from 40 to 140 ms: the longest wait is 100 ms. Losses at 130, 140 and 120 ms show a full queue of 90 ms in
+    /// the median; those at 45 ms are of another kind.
+    #[test]
+    fn losses_tell_the_queue_and_what_is_lost_besides() {
+        let mut evidence = PathEvidence::default();
+        for rtt in [40, 60, 140] {
+            evidence.on_round_trip(ms(rtt));
+        }
+        assert_eq!((evidence.least(), evidence.longest_wait()), (Some(ms(40)), ms(100)));
+        for rtt in [130, 140, 120] {
+            evidence.on_loss(Some(ms(rtt)));
+        }
+        assert_eq!(evidence.full_wait(), Some(ms(90)));
+        for rtt in [45; 3] {
+            evidence.on_loss(Some(ms(rtt)));
+        }
+        assert_eq!(evidence.full_wait(), Some(ms(90)));
+        let report = TransferReport { bytes: 100_000, mss: 1000, ..TransferReport::default() };
+        evidence.on_transfer(&report);
+        // Three of six losses, of 100 segments.
+        assert_eq!(evidence.random_loss(), 0.03);
+    }
+
+    /// Two losses beside a full queue are chance.
+    #[test]
+    fn chance_is_no_random_loss() {
+        let mut evidence = PathEvidence::default();
+        for rtt in [40, 140] {
+            evidence.on_round_trip(ms(rtt));
+        }
+        for rtt in [45; 2] {
+            evidence.on_loss(Some(ms(rtt)));
+        }
+        let report = TransferReport { bytes: 10_000, mss: 1000, ..TransferReport::default() };
+        evidence.on_transfer(&report);
+        assert_eq!((evidence.losses, evidence.random_loss()), (2, 0.0));
+    }
+
+    /// 300 bytes at 8 Mbit/s, 100 at 1 and 100 at 90: half of 500 is reached at 8.
+    #[test]
+    fn the_rate_is_a_weighted_median() {
+        let mut evidence = PathEvidence::default();
+        assert_eq!(evidence.rate(), None);
+        for (mbps, bytes) in [(90, 100), (8, 300), (1, 100)] {
+            evidence.on_connection(Rate::from_mbps(mbps), bytes);
+        }
+        assert_eq!(evidence.rate(), Some(Rate::from_mbps(8)));
+        // ACKs that come at once say nothing.
+        evidence.on_connection(Rate::from_mbps(40_000), 10_000);
+        assert_eq!(evidence.rate(), Some(Rate::from_mbps(8)));
+        // Segments of 1300 bytes have 52 of headers: 4 % more.
+        evidence.on_transfer(&TransferReport { mss: 1300, ..TransferReport::default() });
+        assert_eq!(evidence.rate(), Some(Rate::from_bps(8_320_000)));
+    }
+}

@@ -1,0 +1,168 @@
+//! Takes a trace: the visitors of a server, each with connections and evidence.
+
+use super::{CapturedClient, CapturedConnection, CapturedTransfer, PathEvidence};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use trace::{
+    ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, TimeShare, TraceSink, TracedSender,
+    TransferReport,
+};
+use units::{Duration, Instant, Rate};
+
+/// A connection under way.
+#[derive(Debug, Default)]
+struct Begun {
+    window: u64,
+    last_rtt: Option<Duration>,
+    /// When the transfer before ended.
+    ended: Option<Instant>,
+    rate: Rate,
+    transfers: Vec<CapturedTransfer>,
+}
+
+/// Collects visitors from a trace. Its memory grows with the transfers, of which it keeps the first ones up to a limit.
+#[derive(Debug)]
+pub struct Visitors {
+    begun: FxHashMap<u64, Begun>,
+    clients: BTreeMap<IpAddr, CapturedClient>,
+    kept: u64,
+    most: u64,
+    left_out: u64,
+    incomplete: u64,
+}
+
+/// The visitors of a capture.
+#[derive(Clone, Debug, Default)]
+pub struct CapturedVisitors {
+    /// Clients with a transfer, by address.
+    pub clients: Vec<CapturedClient>,
+    /// Transfers that did not fit in.
+    pub left_out: u64,
+    /// Transfers that were not acknowledged to their end, which are not replayed.
+    pub incomplete: u64,
+}
+
+impl Visitors {
+    /// Takes `most` transfers at most.
+    pub fn up_to(most: u64) -> Self {
+        Self {
+            begun: FxHashMap::default(),
+            clients: BTreeMap::new(),
+            kept: 0,
+            most,
+            left_out: 0,
+            incomplete: 0,
+        }
+    }
+
+    /// What was collected.
+    pub fn finish(self) -> CapturedVisitors {
+        let mut clients: Vec<CapturedClient> = self.clients.into_values().collect();
+        clients.retain(|client| !client.connections.is_empty());
+        for client in &mut clients {
+            client.connections.sort_by_key(|connection| connection.began);
+        }
+        CapturedVisitors { clients, left_out: self.left_out, incomplete: self.incomplete }
+    }
+
+    fn evidence(&mut self, client: IpAddr) -> &mut PathEvidence {
+        &mut self.client(client).evidence
+    }
+
+    fn client(&mut self, address: IpAddr) -> &mut CapturedClient {
+        self.clients.entry(address).or_insert_with(|| CapturedClient {
+            address,
+            connections: Vec::new(),
+            evidence: PathEvidence::default(),
+        })
+    }
+}
+
+impl TraceSink for Visitors {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
+        let Some(begun) = self.begun.remove(&summary.connection) else { return };
+        let client = self.client(summary.client.ip);
+        let bytes = begun.transfers.iter().map(|transfer| transfer.bytes).sum();
+        client.evidence.on_connection(begun.rate, bytes);
+        if begun.transfers.is_empty() {
+            return;
+        }
+        let ended = begun.ended.unwrap_or(summary.ended);
+        client.connections.push(CapturedConnection {
+            server: summary.server.ip,
+            began: summary.began,
+            window: begun.window,
+            transfers: begun.transfers,
+            rest: summary.ended.saturating_since(ended),
+        });
+    }
+
+    fn wants_packets(&self) -> bool {
+        false
+    }
+
+    fn wants_round_trips(&self) -> bool {
+        true
+    }
+
+    fn on_round_trip(&mut self, sender: &TracedSender, _: Instant, rtt: Duration) {
+        if sender.is_server {
+            self.begun.entry(sender.connection).or_default().last_rtt = Some(rtt);
+            self.evidence(sender.client.ip).on_round_trip(rtt);
+        }
+    }
+
+    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
+        if sender.is_server && again.len > 0 && again.kind != RetransmissionKind::TailProbe {
+            let last = self.begun.get(&sender.connection).and_then(|begun| begun.last_rtt);
+            self.evidence(sender.client.ip).on_loss(last);
+        }
+    }
+
+    fn wants_windows(&self) -> bool {
+        true
+    }
+
+    fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
+        if sender.is_server {
+            let begun = self.begun.entry(sender.connection).or_default();
+            if begun.window == 0 {
+                begun.window = point.receive_window;
+            }
+        }
+    }
+
+    fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
+        self.evidence(sender.client.ip).on_transfer(report);
+        if !report.complete {
+            self.incomplete += 1;
+            return;
+        }
+        if self.kept >= self.most {
+            self.left_out += 1;
+            return;
+        }
+        self.kept += 1;
+        let begun = self.begun.entry(sender.connection).or_default();
+        begun.transfers.push(taken(report, begun.ended));
+        begun.ended = Some(report.ended);
+        begun.rate = report.delivery_rate;
+    }
+}
+
+/// A transfer behind one that ended at `before`, or behind the handshake.
+fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
+    let ready = before.unwrap_or(report.began + report.shares.of(TimeShare::Handshake));
+    let asked = report.asked.unwrap_or(report.answered);
+    let whole = report.asked_whole.unwrap_or(asked);
+    CapturedTransfer {
+        gap: asked.saturating_since(ready),
+        request: report.request_bytes,
+        think: report.answered.saturating_since(whole.max(ready)),
+        bytes: report.bytes,
+        pause: report.shares.of(TimeShare::Application),
+        took: report.duration(),
+        ended: report.ended,
+    }
+}

@@ -1,0 +1,21 @@
+//! Forecasts: the transfers of a capture once more, in simulation, under any scheme.
+//!
+//! `captured` takes from a trace what does not depend on the server's TCP: who asked when, how much was answered, how long
+//! the server thought, and how fast, far and lossy each client's path is (`access`). `replay` has simulated hosts
+//! do the same, network by network (`network`), in the same order (`opening`), and `outcome` holds the times of each scheme against those of `linux`. The
+//! same replay under `linux` beside the capture says how good the model is.
+//!
+//! Read `captured/mod.rs`, then `replay.rs`. What is assumed stands in ADR 31.
+
+mod access;
+mod captured;
+mod network;
+mod opening;
+mod outcome;
+mod replay;
+mod run;
+
+pub use access::{AccessEstimate, DEFAULT_RATE};
+pub use captured::{CapturedClient, CapturedConnection, CapturedTransfer, CapturedVisitors, Visitors};
+pub use outcome::{ForecastGroup, ForecastResult, ForecastRow, GroupGain, ModelFit};
+pub use run::{Forecast, ForecastOptions};

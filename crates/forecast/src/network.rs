@@ -1,0 +1,146 @@
+//! A network of clients and the servers that they visit, as a topology: each client behind a link of its own.
+//!
+//! Clients of a network get addresses of one network, so a memory by networks takes them together as it would in the field.
+
+use crate::access::AccessEstimate;
+use crate::captured::{CapturedClient, CapturedConnection};
+use crate::opening::OpeningTime;
+use crate::replay::{Replay, ReplaySpec, Replayed};
+use memory::{PathKey, Scope};
+use netsim::{HostId, Simulation, SimulationConfig, Topology};
+use race::REAL_PROCESSING;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use tcp::Scheme;
+use units::{Duration, Instant, Rate};
+
+/// Clients of one simulation. The addresses of so many, and of their servers behind them, have their first 24 bits in common.
+const MOST_CLIENTS: usize = 250;
+
+/// A window that began with 64 kB may have grown so far by the first ACK.
+const GROWN: u32 = 131_072;
+
+/// A connection may take so long beyond its network's last one.
+const PATIENCE: Duration = Duration::from_secs(3600);
+
+/// Clients that share a network, or as many of them as one simulation takes.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientNetwork {
+    pub(crate) clients: Vec<(CapturedClient, AccessEstimate)>,
+}
+
+impl ClientNetwork {
+    /// Clients by network; `usual`: the rate of paths that have shown none.
+    pub(crate) fn all(clients: Vec<CapturedClient>, usual: Rate) -> Vec<Self> {
+        let mut networks: BTreeMap<PathKey, Vec<(CapturedClient, AccessEstimate)>> = BTreeMap::new();
+        for client in clients {
+            let access = AccessEstimate::of(&client.evidence, usual);
+            let key = PathKey::new(client.address, Scope::Network);
+            networks.entry(key).or_default().push((client, access));
+        }
+        let parts = networks.into_values().flat_map(|clients| {
+            clients.chunks(MOST_CLIENTS).map(<[_]>::to_vec).collect::<Vec<_>>()
+        });
+        parts.map(|clients| Self { clients }).collect()
+    }
+
+    /// Its connections in the order of clients, then of time.
+    pub(crate) fn connections(
+        &self,
+    ) -> impl Iterator<Item = (usize, &CapturedConnection)> {
+        self.clients.iter().enumerate().flat_map(|(index, (client, _))| {
+            client.connections.iter().map(move |connection| (index, connection))
+        })
+    }
+
+    /// When each connection opens, in the order of [`ClientNetwork::connections`], on a clock that begins at `first`, and by
+    /// numbers of the whole network.
+    fn openings(&self, first: Instant) -> Vec<OpeningTime> {
+        let mut openings = Vec::new();
+        for (client, _) in &self.clients {
+            let before = openings.len();
+            let of_client = OpeningTime::of_client(&client.connections);
+            openings.extend(of_client.into_iter().map(|opening| match opening {
+                OpeningTime::At(at) => {
+                    OpeningTime::At(Instant::ZERO + at.saturating_since(first))
+                }
+                OpeningTime::After { connection, transfer, gap } => {
+                    OpeningTime::After { connection: before + connection, transfer, gap }
+                }
+            }));
+        }
+        openings
+    }
+
+    /// Replays it under a scheme of its servers: what became of each connection, in the order of
+    /// [`ClientNetwork::connections`].
+    pub(crate) fn replay(&self, scheme: &Scheme, seed: u64) -> Vec<Replayed> {
+        let Some(first) = self.connections().map(|(_, connection)| connection.began).min() else {
+            return Vec::new();
+        };
+        let last = self.connections().map(|(_, connection)| connection.began).max();
+        let seated = Seated::of(self);
+        let opens = self.openings(first);
+        let specs = self.connections().zip(opens).map(|((client, connection), opens)| ReplaySpec {
+            plan: connection.clone(),
+            opens,
+            client: seated.clients[client],
+            server: seated.servers[&connection.server],
+            scheme: client_scheme(connection.window),
+            half_trip: self.clients[client].1.rtt / 2,
+        });
+        let servers = seated.servers.values().copied().collect();
+        let replay = Replay::new(specs.collect(), servers, race::as_browsers_use_it(scheme));
+        let config = SimulationConfig { seed, ..SimulationConfig::default() };
+        let mut simulation = Simulation::new(seated.topology, config);
+        let app = simulation.add(Instant::ZERO, replay);
+        let span = last.map_or(Duration::ZERO, |last| last.saturating_since(first));
+        // What does not end in this time has no time.
+        let _ = simulation.run(Instant::ZERO + span + PATIENCE);
+        let replay = simulation.application::<Replay>(app);
+        replay.map_or_else(Vec::new, |replay| replay.results().cloned().collect())
+    }
+}
+
+/// The hosts of a network.
+struct Seated {
+    topology: Topology,
+    clients: Vec<HostId>,
+    servers: BTreeMap<IpAddr, HostId>,
+}
+
+impl Seated {
+    fn of(network: &ClientNetwork) -> Self {
+        let mut topology = Topology::new();
+        let router = topology.add_router();
+        let mut clients = Vec::new();
+        for (n, (_, access)) in network.clients.iter().enumerate() {
+            let host = topology.add_host(&format!("client{n}"));
+            let node = topology.node(host);
+            let links = access.links().expect("an estimate is of a link that can be");
+            topology.add_link(&format!("down{n}"), router, node, links.forward);
+            topology.add_link(&format!("up{n}"), node, router, links.reverse);
+            clients.push(host);
+        }
+        let mut servers = BTreeMap::new();
+        for (_, connection) in network.connections() {
+            servers.entry(connection.server).or_insert_with(|| {
+                topology.add_host_at(&format!("server-{}", connection.server), router)
+            });
+        }
+        for host in clients.iter().chain(servers.values()) {
+            topology.set_processing_delay(*host, REAL_PROCESSING);
+        }
+        Self { topology, clients, servers }
+    }
+}
+
+/// A client whose first ACK of an answer offered such a window: fixed, or as Linux comes, which begins with 64 kB and offers
+/// more as it is used.
+fn client_scheme(window: u64) -> Scheme {
+    let text = match u32::try_from(window) {
+        Ok(window) if window > GROWN => format!("linux+nagle=off+rwnd={window}B"),
+        _ => "linux+nagle=off".to_owned(),
+    };
+    Scheme::parse(&text).expect("linux takes a window of any size")
+}

@@ -1,0 +1,302 @@
+//! What a forecast says: the times of each scheme against those of the first one, by groups of transfers, and how well the
+//! first one explains what was captured.
+
+use crate::network::ClientNetwork;
+use crate::replay::Replayed;
+use findings::{SIZE_CLASSES, SizeClass};
+use serde::{Serialize, Serializer};
+use units::Duration;
+
+/// Half the width of a 95 % interval in standard errors.
+const TWO_SIDED_95: f64 = 1.96;
+
+/// A transfer of the capture, as groups need it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject {
+    network: usize,
+    bytes: u64,
+    /// Its connection began before its network had ended a transfer.
+    is_first: bool,
+    captured: Duration,
+}
+
+impl Subject {
+    /// Of all transfers, in the order of networks, connections and transfers.
+    pub(crate) fn all(networks: &[ClientNetwork]) -> Vec<Self> {
+        let mut subjects = Vec::new();
+        for (number, network) in networks.iter().enumerate() {
+            let ends = network.connections().filter_map(|(_, connection)| {
+                connection.transfers.first().map(|first| first.ended)
+            });
+            let known = ends.min();
+            for (_, connection) in network.connections() {
+                let is_first = known.is_none_or(|known| connection.began <= known);
+                subjects.extend(connection.transfers.iter().map(|transfer| Self {
+                    network: number,
+                    bytes: transfer.bytes,
+                    is_first,
+                    captured: transfer.took,
+                }));
+            }
+        }
+        subjects
+    }
+}
+
+/// Which transfers a gain is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForecastGroup {
+    /// All.
+    All,
+    /// Over connections that began before their network had ended a transfer: nothing can be remembered.
+    First,
+    /// Over later ones.
+    Repeated,
+    /// By size of the answer.
+    Size(SizeClass),
+}
+
+impl ForecastGroup {
+    /// All groups: all, first and repeated visits, sizes from small to large.
+    pub fn all() -> impl Iterator<Item = Self> {
+        [Self::All, Self::First, Self::Repeated].into_iter().chain(SIZE_CLASSES.map(Self::Size))
+    }
+
+    /// A short name for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::First => "first visits",
+            Self::Repeated => "repeated visits",
+            Self::Size(class) => class.name(),
+        }
+    }
+
+    fn has(self, subject: &Subject) -> bool {
+        match self {
+            Self::All => true,
+            Self::First => subject.is_first,
+            Self::Repeated => !subject.is_first,
+            Self::Size(class) => class == SizeClass::of(subject.bytes),
+        }
+    }
+}
+
+impl Serialize for ForecastGroup {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// The time of a group of transfers over their time under the first scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct GroupGain {
+    /// Which.
+    pub group: ForecastGroup,
+    /// Transfers that ended under both.
+    pub transfers: u64,
+    /// Geometric mean of time over time.
+    pub ratio: f64,
+    /// 95 % interval of it, as far as networks differ; `None` with fewer than two networks.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Times under a scheme, or in the capture.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ForecastRow {
+    /// The scheme's text.
+    pub scheme: String,
+    /// Median, mean and 95th percentile of transfers' times, seconds; of those that ended.
+    pub median_s: f64,
+    /// Mean.
+    pub mean_s: f64,
+    /// 95th percentile by nearest rank.
+    pub p95_s: f64,
+    /// Transfers that did not end.
+    pub unfinished: u64,
+    /// Segments that servers sent again; `None` of the capture.
+    pub retransmissions: Option<u64>,
+    /// Expiries of servers' retransmission timers; `None` of the capture.
+    pub timeouts: Option<u64>,
+    /// Gains by groups that have transfers.
+    pub gains: Vec<GroupGain>,
+}
+
+/// How well the first scheme, simulated, explains what was captured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ModelFit {
+    /// Transfers.
+    pub transfers: u64,
+    /// Quartiles of simulated over captured time.
+    pub quartiles: [f64; 3],
+    /// Share of transfers whose simulated time is within a quarter of the captured one.
+    pub within_quarter: f64,
+}
+
+/// What a forecast says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ForecastResult {
+    /// How well the first scheme explains the capture.
+    pub fit: ModelFit,
+    /// The capture's own times.
+    pub captured: ForecastRow,
+    /// A row for each scheme.
+    pub rows: Vec<ForecastRow>,
+}
+
+/// Times of transfers; `None` of those that did not end.
+type Times = [Option<Duration>];
+
+impl ForecastRow {
+    pub(crate) fn of(
+        scheme: &str,
+        (subjects, baseline, taken): (&[Subject], &Times, &Times),
+        replayed: &[Replayed],
+    ) -> Self {
+        Self {
+            retransmissions: Some(replayed.iter().map(|of| of.again).sum()),
+            timeouts: Some(replayed.iter().map(|of| of.timeouts).sum()),
+            ..Self::timed(scheme, (subjects, baseline, taken))
+        }
+    }
+
+    pub(crate) fn captured(subjects: &[Subject], baseline: &Times) -> Self {
+        let taken: Vec<_> = subjects.iter().map(|subject| Some(subject.captured)).collect();
+        Self::timed("captured", (subjects, baseline, &taken))
+    }
+
+    fn timed(scheme: &str, (subjects, baseline, taken): (&[Subject], &Times, &Times)) -> Self {
+        let mut seconds: Vec<f64> = taken.iter().flatten().map(|time| time.as_secs_f64()).collect();
+        seconds.sort_by(f64::total_cmp);
+        let gain = |group| GroupGain::of(group, (subjects, baseline, taken));
+        Self {
+            scheme: scheme.to_owned(),
+            median_s: quantile(&seconds, 0.5),
+            mean_s: seconds.iter().sum::<f64>() / (seconds.len() as f64).max(1.0),
+            p95_s: quantile(&seconds, 0.95),
+            unfinished: (taken.len() - seconds.len()) as u64,
+            retransmissions: None,
+            timeouts: None,
+            gains: ForecastGroup::all().filter_map(gain).collect(),
+        }
+    }
+
+    /// The gain of a group, if it has transfers.
+    pub fn gain(&self, group: ForecastGroup) -> Option<&GroupGain> {
+        self.gains.iter().find(|gain| gain.group == group)
+    }
+}
+
+impl GroupGain {
+    fn of(
+        group: ForecastGroup,
+        (subjects, baseline, taken): (&[Subject], &Times, &Times),
+    ) -> Option<Self> {
+        let mut networks: Vec<(f64, f64)> = Vec::new();
+        let mut last = None;
+        for ((subject, baseline), taken) in subjects.iter().zip(baseline).zip(taken) {
+            let (Some(baseline), Some(taken)) = (baseline, taken) else { continue };
+            if !group.has(subject) || baseline.is_zero() || taken.is_zero() {
+                continue;
+            }
+            if last.replace(subject.network) != Some(subject.network) {
+                networks.push((0.0, 0.0));
+            }
+            if let Some((sum, count)) = networks.last_mut() {
+                *sum += (taken.as_secs_f64() / baseline.as_secs_f64()).ln();
+                *count += 1.0;
+            }
+        }
+        let count: f64 = networks.iter().map(|(_, count)| count).sum();
+        if count == 0.0 {
+            return None;
+        }
+        let mean = networks.iter().map(|(sum, _)| sum).sum::<f64>() / count;
+        let interval = standard_error(&networks, mean).map(|error| {
+            let bound = |side: f64| (mean + side * TWO_SIDED_95 * error).exp();
+            (bound(-1.0), bound(1.0))
+        });
+        Some(Self { group, transfers: count as u64, ratio: mean.exp(), interval })
+    }
+}
+
+/// Standard error of a mean over groups with these sums and counts, whose members are alike: a ratio estimator (Cochran 1977
+/// §6.4). `None` of fewer than two groups.
+fn standard_error(groups: &[(f64, f64)], mean: f64) -> Option<f64> {
+    let n = groups.len() as f64;
+    if groups.len() < 2 {
+        return None;
+    }
+    let count: f64 = groups.iter().map(|(_, count)| count).sum();
+    let squares: f64 = groups.iter().map(|(sum, count)| (sum - count * mean).powi(2)).sum();
+    Some((squares * n / (n - 1.0)).sqrt() / count)
+}
+
+impl ModelFit {
+    pub(crate) fn of(subjects: &[Subject], simulated: &Times) -> Self {
+        let both = subjects.iter().zip(simulated).filter_map(|(subject, time)| {
+            let captured = subject.captured.as_secs_f64();
+            time.filter(|_| captured > 0.0).map(|time| time.as_secs_f64() / captured)
+        });
+        let mut ratios: Vec<f64> = both.collect();
+        ratios.sort_by(f64::total_cmp);
+        let near = ratios.iter().filter(|ratio| (0.75..=1.25).contains(*ratio)).count();
+        Self {
+            transfers: ratios.len() as u64,
+            quartiles: [0.25, 0.5, 0.75].map(|part| quantile(&ratios, part)),
+            within_quarter: near as f64 / (ratios.len() as f64).max(1.0),
+        }
+    }
+}
+
+/// By nearest rank; zero of none.
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let rank = (part * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(times: &[f64]) -> Vec<Option<Duration>> {
+        times.iter().map(|time| Some(Duration::from_secs_f64(*time))).collect()
+    }
+
+    fn subject(network: usize, bytes: u64, is_first: bool) -> Subject {
+        Subject { network, bytes, is_first, captured: Duration::from_secs(2) }
+    }
+
+    /// Half the time, a quarter, and as long: the geometric mean of 1/2, 1/4 and 1 is 1/2. The first visit alone has 1/2.
+    #[test]
+    fn gains_are_geometric_means_of_each_group() {
+        let subjects = [subject(0, 1_000, true), subject(0, 20_000, false), subject(1, 20_000, false)];
+        let (baseline, taken) = (seconds(&[2.0, 4.0, 1.0]), seconds(&[1.0, 1.0, 1.0]));
+        let row = ForecastRow::timed("x", (&subjects, &baseline, &taken));
+        let ratio = |group| row.gain(group).map(|gain| (gain.ratio * 1e9).round() / 1e9);
+        assert_eq!(ratio(ForecastGroup::All), Some(0.5));
+        assert_eq!(ratio(ForecastGroup::First), Some(0.5));
+        assert_eq!(ratio(ForecastGroup::Repeated), Some(0.5));
+        assert_eq!(ratio(ForecastGroup::Size(SizeClass::Medium)), Some(0.5));
+        assert_eq!(ratio(ForecastGroup::Size(SizeClass::Huge)), None);
+    }
+
+    /// Two networks of one transfer each, ln ratios −1 and −3: mean −2, squares 1 + 1, so the error is √(2 · 2) / 2 = 1.
+    #[test]
+    fn the_interval_is_of_networks() {
+        assert_eq!(standard_error(&[(-1.0, 1.0), (-3.0, 1.0)], -2.0), Some(1.0));
+        // Ten transfers of one network tell no more of others than one does.
+        assert_eq!(standard_error(&[(-10.0, 10.0)], -1.0), None);
+    }
+
+    /// What did not end counts as unfinished, and in no mean. Captured 2 s each: ratios 1/2 and 1.
+    #[test]
+    fn what_does_not_end_has_no_time() {
+        let subjects = [subject(0, 1, true), subject(0, 1, true), subject(0, 1, true)];
+        let taken = [seconds(&[1.0, 2.0]), vec![None]].concat();
+        let row = ForecastRow::timed("x", (&subjects, &taken, &taken));
+        assert_eq!((row.unfinished, row.mean_s, row.median_s), (1, 1.5, 1.0));
+        let fit = ModelFit::of(&subjects, &taken);
+        assert_eq!((fit.transfers, fit.quartiles, fit.within_quarter), (2, [0.5, 0.5, 1.0], 0.5));
+    }
+}

@@ -1,0 +1,334 @@
+//! The application that does what a network's visitors did: connects when they did, asks as long after each answer, and
+//! answers as soon and as much as the server did.
+//!
+//! Within a connection all waits for what comes before it, and so do connections that follow from an answer: a faster one
+//! is followed by an earlier request.
+
+mod connection;
+
+pub(crate) use connection::{ReplaySpec, Replayed};
+
+use crate::captured::CapturedTransfer;
+use crate::opening::OpeningTime;
+use connection::Running;
+use netsim::{AppContext, Application, HostId};
+use rustc_hash::FxHashMap;
+use tcp::{ConnId, Event, EventKind, Scheme};
+use units::Duration;
+
+/// The port of all servers.
+const PORT: u16 = 443;
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    Open,
+    Ask,
+    Answer,
+    Continue,
+    Close,
+}
+
+impl Due {
+    const ALL: [Self; 5] = [Self::Open, Self::Ask, Self::Answer, Self::Continue, Self::Close];
+
+    fn token(self, connection: usize) -> u32 {
+        (connection * Self::ALL.len() + self as usize) as u32
+    }
+
+    fn of(token: u32) -> (Self, usize) {
+        let token = token as usize;
+        (Self::ALL[token % Self::ALL.len()], token / Self::ALL.len())
+    }
+}
+
+/// All connections of a network.
+pub(crate) struct Replay {
+    connections: Vec<Running>,
+    at_client: FxHashMap<(HostId, ConnId), usize>,
+    at_server: FxHashMap<(HostId, ConnId), usize>,
+    /// Which connection was opened last from a port of a client.
+    callers: FxHashMap<(HostId, u16), usize>,
+    /// Connections that open so long after a transfer of another one.
+    followers: FxHashMap<(usize, usize), Vec<(usize, Duration)>>,
+    servers: Vec<HostId>,
+    scheme: Scheme,
+    under_way: usize,
+}
+
+impl Replay {
+    /// Connections to be opened; the servers run `scheme`.
+    pub(crate) fn new(specs: Vec<ReplaySpec>, servers: Vec<HostId>, scheme: Scheme) -> Self {
+        let mut followers: FxHashMap<_, Vec<_>> = FxHashMap::default();
+        for (number, spec) in specs.iter().enumerate() {
+            if let OpeningTime::After { connection, transfer, gap } = spec.opens {
+                followers.entry((connection, transfer)).or_default().push((number, gap));
+            }
+        }
+        Self {
+            followers,
+            under_way: specs.len(),
+            connections: specs.into_iter().map(Running::new).collect(),
+            at_client: FxHashMap::default(),
+            at_server: FxHashMap::default(),
+            callers: FxHashMap::default(),
+            servers,
+            scheme,
+        }
+    }
+
+    /// What became of the connections, in their order.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &Replayed> {
+        self.connections.iter().map(|connection| &connection.result)
+    }
+
+    fn open(&mut self, context: &mut AppContext<'_>, index: usize) {
+        let ReplaySpec { client, server, scheme, .. } = &self.connections[index].spec;
+        let (client, conn) = (*client, context.connect(*client, *server, PORT, scheme));
+        self.at_client.insert((client, conn), index);
+        if let Some(peer) = context.peer(client, conn) {
+            self.callers.insert((client, peer.local_port), index);
+        }
+        let connection = &mut self.connections[index];
+        connection.client = Some(conn);
+        connection.began = Some(context.now() + connection.spec.half_trip);
+    }
+
+    /// The next request is due as long after this instant as it came after what was before it.
+    fn ask_later(&mut self, context: &mut AppContext<'_>, index: usize) {
+        let connection = &mut self.connections[index];
+        match connection.transfer(connection.asked).copied() {
+            // The server speaks first.
+            Some(CapturedTransfer { request: 0, .. }) => connection.asked += 1,
+            Some(next) => context.set_timer(context.now() + next.gap, Due::Ask.token(index)),
+            None => {}
+        }
+    }
+
+    fn ask(&mut self, context: &mut AppContext<'_>, index: usize) {
+        let connection = &mut self.connections[index];
+        let Some(bytes) = connection.transfer(connection.asked).map(|next| next.request) else {
+            return;
+        };
+        connection.asked += 1;
+        if let Some(conn) = connection.client {
+            context.write(connection.spec.client, conn, bytes);
+        }
+    }
+
+    /// The server has got `requests` bytes, and answers what was asked whole.
+    fn consider(&mut self, context: &mut AppContext<'_>, index: usize, requests: u64) {
+        let connection = &mut self.connections[index];
+        let Some(&next) = connection.transfer(connection.answered) else { return };
+        if connection.is_answering {
+            return;
+        }
+        let (before, _) = connection.payload[connection.answered];
+        let is_next = connection.acked == connection.answered;
+        if requests > before && is_next && connection.began.is_none() {
+            connection.began = Some(context.now());
+        }
+        if requests < before + next.request {
+            return;
+        }
+        connection.is_answering = true;
+        let wait = if next.request == 0 { next.gap + next.think } else { next.think };
+        context.set_timer(context.now() + wait, Due::Answer.token(index));
+    }
+
+    /// The server answers: as much as it had, and the rest after its pause.
+    fn answer(&mut self, context: &mut AppContext<'_>, index: usize) {
+        let hears_sizes = self.scheme.hears_sizes();
+        let connection = &mut self.connections[index];
+        let (Some(conn), Some(&next)) =
+            (connection.server, connection.transfer(connection.answered))
+        else {
+            return;
+        };
+        if connection.began.is_none() && connection.acked == connection.answered {
+            // Nothing was asked.
+            connection.began = Some(context.now());
+        }
+        let server = connection.spec.server;
+        if hears_sizes {
+            context.announce(server, conn, next.bytes);
+        }
+        if next.pause.is_zero() {
+            context.write(server, conn, next.bytes);
+            return self.end_answer(context, index);
+        }
+        context.write(server, conn, next.bytes - next.bytes / 2);
+        context.set_timer(context.now() + next.pause, Due::Continue.token(index));
+    }
+
+    fn continue_answer(&mut self, context: &mut AppContext<'_>, index: usize) {
+        let connection = &self.connections[index];
+        if let (Some(conn), Some(next)) =
+            (connection.server, connection.transfer(connection.answered))
+        {
+            context.write(connection.spec.server, conn, next.bytes / 2);
+        }
+        self.end_answer(context, index);
+    }
+
+    fn end_answer(&mut self, context: &mut AppContext<'_>, index: usize) {
+        let connection = &mut self.connections[index];
+        connection.is_answering = false;
+        connection.answered += 1;
+        // More may have been asked meanwhile.
+        let received = connection.server.and_then(|conn| {
+            let host = context.host(connection.spec.server);
+            host.connection(conn).map(tcp::Connection::received)
+        });
+        if let Some(received) = received {
+            self.consider(context, index, received);
+        }
+    }
+
+    /// The server knows that so many bytes of its answers have arrived.
+    fn on_acked(&mut self, context: &mut AppContext<'_>, index: usize, total: u64) {
+        let now = context.now();
+        let connection = &mut self.connections[index];
+        while connection.acked < connection.answered {
+            let (requests, answers) = connection.payload[connection.acked + 1];
+            if total < answers {
+                return;
+            }
+            let began = connection.began.take();
+            connection.result.took[connection.acked] =
+                began.map(|began| now.saturating_since(began));
+            connection.acked += 1;
+            let server = (connection.spec.server, connection.server);
+            if received_by(context, server) > requests {
+                // The next request has come with this acknowledgement, or before it.
+                connection.began = Some(now);
+            }
+        }
+        if connection.acked == connection.spec.plan.transfers.len() {
+            let rest = connection.spec.plan.rest;
+            context.set_timer(now + rest, Due::Close.token(index));
+        }
+    }
+
+    fn close(&mut self, context: &mut AppContext<'_>, index: usize) {
+        let connection = &self.connections[index];
+        if let Some(conn) = connection.client {
+            context.shutdown(connection.spec.client, conn);
+        }
+    }
+
+    /// The client has so many bytes of answers.
+    fn on_arrived(&mut self, context: &mut AppContext<'_>, index: usize, total: u64) {
+        let connection = &mut self.connections[index];
+        let before = connection.arrived;
+        while connection.payload.get(connection.arrived + 1).is_some_and(|(_, end)| *end <= total) {
+            connection.arrived += 1;
+        }
+        let arrived = connection.arrived;
+        let asks = arrived > before && arrived == connection.asked;
+        for transfer in before..arrived {
+            for (follower, gap) in self.followers.remove(&(index, transfer)).unwrap_or_default() {
+                context.set_timer(context.now() + gap, Due::Open.token(follower));
+            }
+        }
+        if asks {
+            self.ask_later(context, index);
+        }
+    }
+
+    fn on_client(&mut self, context: &mut AppContext<'_>, index: usize, event: &Event) {
+        match event.kind {
+            EventKind::Connected => self.ask_later(context, index),
+            EventKind::Received { total } => self.on_arrived(context, index, total),
+            EventKind::PeerClosed => context.shutdown(self.connections[index].spec.client, event.conn),
+            EventKind::Reset => self.end(context, index),
+            _ => {}
+        }
+    }
+
+    fn on_server(&mut self, context: &mut AppContext<'_>, index: usize, event: &Event) {
+        match event.kind {
+            EventKind::Accepted => self.consider(context, index, 0),
+            EventKind::Received { total } => self.consider(context, index, total),
+            EventKind::Acked { total } => self.on_acked(context, index, total),
+            EventKind::PeerClosed => {
+                self.count(context, index);
+                context.shutdown(self.connections[index].spec.server, event.conn);
+            }
+            EventKind::Closed | EventKind::Reset => self.end(context, index),
+            EventKind::Connected => {}
+        }
+    }
+
+    fn count(&mut self, context: &AppContext<'_>, index: usize) {
+        let connection = &mut self.connections[index];
+        let stats = connection.server.and_then(|conn| context.stats(connection.spec.server, conn));
+        if let Some(stats) = stats {
+            connection.result.again = stats.retransmitted_segments;
+            connection.result.timeouts = stats.timeouts;
+        }
+    }
+
+    fn end(&mut self, context: &mut AppContext<'_>, index: usize) {
+        if !std::mem::replace(&mut self.connections[index].is_over, true) {
+            self.count(context, index);
+            self.under_way -= 1;
+        }
+        if self.under_way == 0 {
+            context.finish();
+        }
+    }
+}
+
+/// Payload that a server has received on a connection.
+fn received_by(context: &AppContext<'_>, (server, conn): (HostId, Option<ConnId>)) -> u64 {
+    let connection = conn.and_then(|conn| context.host(server).connection(conn));
+    connection.map_or(0, tcp::Connection::received)
+}
+
+impl Application for Replay {
+    fn start(&mut self, context: &mut AppContext<'_>) {
+        for server in &self.servers {
+            context.listen(*server, PORT, self.scheme.clone());
+        }
+        for (index, connection) in self.connections.iter().enumerate() {
+            if let OpeningTime::At(at) = connection.spec.opens {
+                context.set_timer(at, Due::Open.token(index));
+            }
+        }
+    }
+
+    fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
+        if let Some(&index) = self.at_client.get(&(host, event.conn)) {
+            return self.on_client(context, index, event);
+        }
+        if event.kind == EventKind::Accepted
+            && let Some(peer) = context.peer(host, event.conn)
+            && let Some(&index) = self.callers.get(&(peer.host, peer.port))
+        {
+            self.at_server.insert((host, event.conn), index);
+            self.connections[index].server = Some(event.conn);
+        }
+        if let Some(&index) = self.at_server.get(&(host, event.conn)) {
+            self.on_server(context, index, event);
+        }
+    }
+
+    fn on_timer(&mut self, context: &mut AppContext<'_>, token: u32) {
+        let (due, index) = Due::of(token);
+        if self.connections[index].is_over {
+            return;
+        }
+        match due {
+            Due::Open => self.open(context, index),
+            Due::Ask => self.ask(context, index),
+            Due::Answer => self.answer(context, index),
+            Due::Continue => self.continue_answer(context, index),
+            Due::Close => self.close(context, index),
+        }
+    }
+
+    fn describe(&self) -> String {
+        format!("{} connections of a capture, not over", self.under_way)
+    }
+}

@@ -1,0 +1,91 @@
+//! A forecast from a capture under `linux` against races under the schemes that it is of: visits of one object over new
+//! connections. What the forecast knows is in the capture alone.
+
+use forecast::{Forecast, ForecastGroup, ForecastOptions, ForecastResult, Visitors};
+use race::{
+    Hosts, MeasuredLoad, ProcessingDelay, Race, RaceMetric, RaceResult, RunOptions, VisitKind, Visits,
+    World,
+};
+use std::path::Path;
+use std::sync::Arc;
+use tcp::Scheme;
+use trace::testing::merged::seen_by_server;
+use trace::{EngineConfig, TraceEngine, Vantage};
+use units::Duration;
+use workload::{LoaderConfig, Page};
+
+const SCHEMES: [&str; 4] = ["linux", "linux+iw=32", "hs-cubic", "headstart"];
+
+fn schemes() -> Vec<Scheme> {
+    SCHEMES.map(|name| Scheme::parse(name).unwrap()).to_vec()
+}
+
+/// Five visits to a server by a client that offers 1 MB.
+fn race(bytes: u64, path: &str) -> Race {
+    Race {
+        page: Arc::new(Page::single(bytes)),
+        path: path.parse().unwrap(),
+        loader: LoaderConfig::default(),
+        schemes: schemes(),
+        client: Some(Scheme::parse("linux+rwnd=1MB").unwrap()),
+        hosts: Hosts::Apart,
+        processing: ProcessingDelay::NONE,
+        visits: Visits { count: 5, idle: Duration::from_secs(2), site: 1, reconnects: true },
+        background: 0,
+        repeats: 1,
+        seed: 5,
+    }
+}
+
+/// What the server's capture of `linux` foretells.
+fn forecast(load: &MeasuredLoad, race: &Race) -> ForecastResult {
+    let of = |direction: &str| {
+        let named = load.captures.iter().find(|(name, _)| name.contains(direction));
+        &named.expect("a capture of each direction").1[..]
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let segments = seen_by_server(folder, of("down-sent"), of("up"), race.path.delays().reverse);
+    let config = EngineConfig { vantage: Some(Vantage::Server), ..EngineConfig::default() };
+    let mut engine = TraceEngine::new(config, Visitors::up_to(100));
+    segments.iter().for_each(|segment| engine.on_segment(segment));
+    let visitors = engine.finish_all().0.finish();
+    assert_eq!((visitors.clients.len(), visitors.left_out), (1, 0));
+    let options = ForecastOptions { seed: 1, threads: 1, on_replay: &|| () };
+    Forecast::of(visitors).run(&schemes(), options)
+}
+
+/// Times over `linux`: first and repeated visits, by the forecast and by the race, are within 5 % of each other; and the times of
+/// `linux` itself within 2 % of what was captured.
+#[test]
+fn a_capture_of_linux_foretells_races_of_others() {
+    for (bytes, path) in [
+        (30_000, "20mbit,80ms,100p"),
+        (200_000, "20mbit,80ms,100p"),
+        (200_000, "100mbit,40ms,100p"),
+        (200_000, "5mbit,200ms,50p"),
+        (1_000_000, "50mbit,100ms,200p"),
+    ] {
+        let race = race(bytes, path);
+        let options = RunOptions { threads: 1, record: false, capture: true, on_run: &|| () };
+        let outcome = race.run(options);
+        let foretold = forecast(&outcome.contestants[0].turns[0].visits[0], &race);
+        let [low, middle, high] = foretold.fit.quartiles;
+        assert!(low > 0.98 && high < 1.02, "{bytes} {path}: {low} {middle} {high}");
+        let result = RaceResult::new(&race, &outcome);
+        for (row, scheme) in foretold.rows.iter().zip(SCHEMES) {
+            for (kind, group) in [
+                (VisitKind::First, ForecastGroup::First),
+                (VisitKind::Repeated, ForecastGroup::Repeated),
+            ] {
+                let seconds = |scheme| {
+                    let row = result.row(scheme, World::Sim, kind).unwrap();
+                    row.median(RaceMetric::PageSeconds).unwrap()
+                };
+                let raced = seconds(scheme) / seconds("linux");
+                let told = row.gain(group).expect("visits of each kind").ratio;
+                let off = told / raced;
+                assert!((0.95..1.05).contains(&off), "{scheme} {bytes} {path} {kind:?}: {told} {raced}");
+            }
+        }
+    }
+}

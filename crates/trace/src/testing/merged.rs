@@ -1,0 +1,28 @@
+//! The capture that a server would make, from what a simulation captures at either end of a link.
+
+use capture::{CaptureFiles, Observed, SegmentSource};
+use std::path::Path;
+use units::Duration;
+
+/// What a server sees: `sent`, a capture of what it hands to the link, and what arrives so long after it has left the client's
+/// end, `asked`. Both are files of captures; they are written to `folder` and read from there.
+///
+/// # Panics
+/// If a file cannot be written, or is no capture.
+pub fn seen_by_server(folder: &Path, sent: &[u8], asked: &[u8], after: Duration) -> Vec<Observed> {
+    let read = |name: &str, bytes: &[u8]| {
+        let file = folder.join(format!("{name}-{:?}.pcap", std::thread::current().id()));
+        std::fs::write(&file, bytes).expect("a folder to write to");
+        let (mut source, mut batch, mut all) = (CaptureFiles::new([&file]), Vec::new(), Vec::new());
+        while source.next_batch(&mut batch).expect("a capture") {
+            all.extend_from_slice(&batch);
+        }
+        all
+    };
+    let later = |segment: Observed| Observed { at: segment.at + after, ..segment };
+    let arrived = read("asked", asked).into_iter().map(later);
+    // At the same instant what arrives is first: it may be what lets the other go.
+    let mut all: Vec<Observed> = arrived.chain(read("sent", sent)).collect();
+    all.sort_by_key(|segment| segment.at);
+    all
+}
