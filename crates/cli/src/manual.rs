@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::{
-    Cli, analyze, capture, check, completions, emulate, gateway, merge, pages, papers, paths, predict, race,
-    reporting, schemes, scoreboard, script, serve, sim, theory,
+    Cli, analyze, capture, check, completions, emulate, gateway, merge, pages, papers, paths,
+    predict, race, reporting, schemes, scoreboard, script, serve, sim, theory,
 };
 use clap::CommandFactory;
 use cmdline::Appendix;

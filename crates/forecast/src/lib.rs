@@ -16,6 +16,8 @@ mod replay;
 mod run;
 
 pub use access::{AccessEstimate, DEFAULT_RATE};
-pub use captured::{CapturedClient, CapturedConnection, CapturedTransfer, CapturedVisitors, Visitors};
+pub use captured::{
+    CapturedClient, CapturedConnection, CapturedTransfer, CapturedVisitors, Visitors,
+};
 pub use outcome::{ForecastGroup, ForecastResult, ForecastRow, GroupGain, ModelFit};
 pub use run::{Forecast, ForecastOptions};

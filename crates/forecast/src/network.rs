@@ -32,7 +32,8 @@ pub(crate) struct ClientNetwork {
 impl ClientNetwork {
     /// Clients by network; `usual`: the rate of paths that have shown none.
     pub(crate) fn all(clients: Vec<CapturedClient>, usual: Rate) -> Vec<Self> {
-        let mut networks: BTreeMap<PathKey, Vec<(CapturedClient, AccessEstimate)>> = BTreeMap::new();
+        let mut networks: BTreeMap<PathKey, Vec<(CapturedClient, AccessEstimate)>> =
+            BTreeMap::new();
         for client in clients {
             let access = AccessEstimate::of(&client.evidence, usual);
             let key = PathKey::new(client.address, Scope::Network);
@@ -45,9 +46,7 @@ impl ClientNetwork {
     }
 
     /// Its connections in the order of clients, then of time.
-    pub(crate) fn connections(
-        &self,
-    ) -> impl Iterator<Item = (usize, &CapturedConnection)> {
+    pub(crate) fn connections(&self) -> impl Iterator<Item = (usize, &CapturedConnection)> {
         self.clients.iter().enumerate().flat_map(|(index, (client, _))| {
             client.connections.iter().map(move |connection| (index, connection))
         })
@@ -61,9 +60,7 @@ impl ClientNetwork {
             let before = openings.len();
             let of_client = OpeningTime::of_client(&client.connections);
             openings.extend(of_client.into_iter().map(|opening| match opening {
-                OpeningTime::At(at) => {
-                    OpeningTime::At(Instant::ZERO + at.saturating_since(first))
-                }
+                OpeningTime::At(at) => OpeningTime::At(Instant::ZERO + at.saturating_since(first)),
                 OpeningTime::After { connection, transfer, gap } => {
                     OpeningTime::After { connection: before + connection, transfer, gap }
                 }

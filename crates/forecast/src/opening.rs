@@ -78,7 +78,12 @@ mod tests {
     /// end follows that one.
     #[test]
     fn each_end_is_followed_once_if_there_are_enough() {
-        let ends = [connection(0, &[50]), connection(0, &[52]), connection(55, &[90]), connection(56, &[95])];
+        let ends = [
+            connection(0, &[50]),
+            connection(0, &[52]),
+            connection(55, &[90]),
+            connection(56, &[95]),
+        ];
         let followed = |openings: Vec<OpeningTime>| -> Vec<Option<usize>> {
             let of = |opening: &OpeningTime| match opening {
                 OpeningTime::After { connection, .. } => Some(*connection),
@@ -107,6 +112,9 @@ mod tests {
             gap: Duration::from_millis(gap),
         };
         let openings = OpeningTime::of_client(&client);
-        assert_eq!(openings, [OpeningTime::At(at(0)), after(0, 30), OpeningTime::At(at(1_000)), after(2, 10)]);
+        assert_eq!(
+            openings,
+            [OpeningTime::At(at(0)), after(0, 30), OpeningTime::At(at(1_000)), after(2, 10)]
+        );
     }
 }

@@ -270,7 +270,8 @@ mod tests {
     /// Half the time, a quarter, and as long: the geometric mean of 1/2, 1/4 and 1 is 1/2. The first visit alone has 1/2.
     #[test]
     fn gains_are_geometric_means_of_each_group() {
-        let subjects = [subject(0, 1_000, true), subject(0, 20_000, false), subject(1, 20_000, false)];
+        let subjects =
+            [subject(0, 1_000, true), subject(0, 20_000, false), subject(1, 20_000, false)];
         let (baseline, taken) = (seconds(&[2.0, 4.0, 1.0]), seconds(&[1.0, 1.0, 1.0]));
         let row = ForecastRow::timed("x", (&subjects, &baseline, &taken));
         let ratio = |group| row.gain(group).map(|gain| (gain.ratio * 1e9).round() / 1e9);

@@ -48,7 +48,9 @@ impl Forecast {
 
     /// Clients with what is taken for their paths, network by network.
     pub fn paths(&self) -> impl Iterator<Item = (&CapturedClient, &crate::AccessEstimate)> {
-        self.networks.iter().flat_map(|network| network.clients.iter().map(|(client, path)| (client, path)))
+        self.networks
+            .iter()
+            .flat_map(|network| network.clients.iter().map(|(client, path)| (client, path)))
     }
 
     /// Replays all under each scheme; the first is the one that others are held against.

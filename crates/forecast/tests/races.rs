@@ -3,8 +3,8 @@
 
 use forecast::{Forecast, ForecastGroup, ForecastOptions, ForecastResult, Visitors};
 use race::{
-    Hosts, MeasuredLoad, ProcessingDelay, Race, RaceMetric, RaceResult, RunOptions, VisitKind, Visits,
-    World,
+    Hosts, MeasuredLoad, ProcessingDelay, Race, RaceMetric, RaceResult, RunOptions, VisitKind,
+    Visits, World,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -84,7 +84,10 @@ fn a_capture_of_linux_foretells_races_of_others() {
                 let raced = seconds(scheme) / seconds("linux");
                 let told = row.gain(group).expect("visits of each kind").ratio;
                 let off = told / raced;
-                assert!((0.95..1.05).contains(&off), "{scheme} {bytes} {path} {kind:?}: {told} {raced}");
+                assert!(
+                    (0.95..1.05).contains(&off),
+                    "{scheme} {bytes} {path} {kind:?}: {told} {raced}"
+                );
             }
         }
     }

@@ -30,14 +30,16 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         ("analyze" | "papers", "access_log") => {
             Completion::files(FilesOffered::Ending(&[".log", ".log.gz", ".json"]))
         }
-        ("analyze" | "predict", "files") | ("papers", "capture") => Completion::files(FilesOffered::Ending(&[
-            ".pcap",
-            ".pcapng",
-            ".pcap.gz",
-            ".pcap.zst",
-            ".pcapng.gz",
-            ".pcapng.zst",
-        ])),
+        ("analyze" | "predict", "files") | ("papers", "capture") => {
+            Completion::files(FilesOffered::Ending(&[
+                ".pcap",
+                ".pcapng",
+                ".pcap.gz",
+                ".pcap.zst",
+                ".pcapng.gz",
+                ".pcapng.zst",
+            ]))
+        }
         ("gateway" | "report" | "revoke" | "status" | "ask" | "forget", "config")
         | ("replay", "to") => Completion::files(FilesOffered::Ending(&[".toml"])),
         ("init" | "certificate", "folder") => Completion::files(FilesOffered::Folders),

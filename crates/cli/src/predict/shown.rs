@@ -50,8 +50,10 @@ impl PathsTold {
             rate_bps: quartiles(known.map(|(_, path)| path.rate.as_bps()).collect()),
             rtt_s: quartiles(forecast.paths().map(|(_, path)| path.rtt).collect())
                 .map(units::Duration::as_secs_f64),
-            queue_s: quartiles(forecast.paths().map(|(_, path)| path.rate.transmit_time(path.queue)).collect())
-                .map(units::Duration::as_secs_f64),
+            queue_s: quartiles(
+                forecast.paths().map(|(_, path)| path.rate.transmit_time(path.queue)).collect(),
+            )
+            .map(units::Duration::as_secs_f64),
         }
     }
 
@@ -181,7 +183,8 @@ fn by_group(result: &ForecastResult) -> Table {
     ];
     let others = result.rows.iter().skip(1);
     columns.extend(others.clone().map(|of| {
-        let help = "Geometric mean of time over that of linux, with the 95 % interval over networks";
+        let help =
+            "Geometric mean of time over that of linux, with the 95 % interval over networks";
         Column::new(of.scheme.clone(), Quantity::Ratio, help)
     }));
     let Some(first) = result.rows.first() else { return Table::default() };

@@ -10,8 +10,8 @@ use crate::names::{self, SchemeList};
 use crate::progress::CountBar;
 use crate::stdout;
 use cmdline::Appendix;
-use race::scoreboard::{Board, DEFAULT_SCHEMES, Half, ScoreboardPlan, Set};
 use race::ProcessingDelay;
+use race::scoreboard::{Board, DEFAULT_SCHEMES, Half, ScoreboardPlan, Set};
 use report::write_atomically;
 use std::path::PathBuf;
 

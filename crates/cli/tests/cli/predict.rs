@@ -18,7 +18,12 @@ fn a_capture_is_replayed_under_each_scheme() {
     assert!(transfers >= 2, "{json}");
     assert_eq!(json["fit"]["transfers"], json["paths"]["transfers"]);
     assert_eq!(json["captured"]["retransmissions"], Value::Null);
-    let names: Vec<&str> = json["schemes"].as_array().unwrap().iter().map(|row| row["scheme"].as_str().unwrap()).collect();
+    let names: Vec<&str> = json["schemes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["scheme"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["linux", "linux+iw=32"]);
     assert_eq!(json["schemes"][0]["gains"][0]["ratio"], 1.0);
     // Results do not depend on the number of threads.

@@ -98,7 +98,8 @@ impl PathEvidence {
     /// How long the queue made packets wait where losses showed that it was full, the median. Losses with a wait of less than half
     /// of the longest were of another kind.
     pub(crate) fn full_wait(&self) -> Option<Duration> {
-        let mut waits: Vec<Duration> = self.at_loss.iter().map(|rtt| *rtt - self.least.min(*rtt)).collect();
+        let mut waits: Vec<Duration> =
+            self.at_loss.iter().map(|rtt| *rtt - self.least.min(*rtt)).collect();
         waits.retain(|wait| *wait * 2 >= self.longest_wait() && !wait.is_zero());
         waits.sort_unstable();
         waits.get(waits.len() / 2).copied()

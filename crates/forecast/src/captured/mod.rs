@@ -4,8 +4,8 @@
 mod evidence;
 mod visitors;
 
-pub use visitors::{CapturedVisitors, Visitors};
 pub(crate) use evidence::PathEvidence;
+pub use visitors::{CapturedVisitors, Visitors};
 
 use std::net::IpAddr;
 use units::{Duration, Instant};

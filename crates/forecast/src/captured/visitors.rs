@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use trace::{
-    ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, TimeShare, TraceSink, TracedSender,
-    TransferReport,
+    ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, TimeShare, TraceSink,
+    TracedSender, TransferReport,
 };
 use units::{Duration, Instant, Rate};
 

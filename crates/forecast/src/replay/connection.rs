@@ -52,7 +52,8 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) fn new(spec: ReplaySpec) -> Self {
-        let result = Replayed { took: vec![None; spec.plan.transfers.len()], ..Replayed::default() };
+        let result =
+            Replayed { took: vec![None; spec.plan.transfers.len()], ..Replayed::default() };
         Self {
             payload: payload(&spec.plan.transfers),
             spec,
@@ -72,7 +73,6 @@ impl Running {
     pub(super) fn transfer(&self, index: usize) -> Option<&CapturedTransfer> {
         self.spec.plan.transfers.get(index)
     }
-
 }
 
 /// Payload of the requests and of the answers of none of the transfers, the first, the first two, up to all.
@@ -86,4 +86,3 @@ fn payload(transfers: &[CapturedTransfer]) -> Vec<(u64, u64)> {
     }
     sums
 }
-

@@ -240,7 +240,9 @@ impl Replay {
         match event.kind {
             EventKind::Connected => self.ask_later(context, index),
             EventKind::Received { total } => self.on_arrived(context, index, total),
-            EventKind::PeerClosed => context.shutdown(self.connections[index].spec.client, event.conn),
+            EventKind::PeerClosed => {
+                context.shutdown(self.connections[index].spec.client, event.conn)
+            }
             EventKind::Reset => self.end(context, index),
             _ => {}
         }

@@ -66,7 +66,8 @@ impl AckTrains {
 
     /// The rate of the fastest long train, else of the fastest; zero while none is known.
     pub(super) fn rate(&self) -> Rate {
-        let Train { bytes, lasted } = if self.best_long.bytes > 0 { self.best_long } else { self.best };
+        let Train { bytes, lasted } =
+            if self.best_long.bytes > 0 { self.best_long } else { self.best };
         Rate::from_bytes_over(bytes, lasted)
     }
 
