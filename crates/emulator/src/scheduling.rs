@@ -9,6 +9,8 @@ use thread_priority::{
 
 /// Above every ordinary thread, below the kernel's own real-time threads (50 and up).
 const PRIORITY: u8 = 40;
+/// Above every ordinary thread as well, below those of an emulation.
+const PRIORITY_BEHIND: u8 = 10;
 
 /// How the threads of an emulation are scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,16 +24,25 @@ pub enum ThreadScheduling {
 impl ThreadScheduling {
     /// Asks for the best that the calling thread may have. Timers are exact either way.
     pub fn best() -> Self {
+        Self::with(PRIORITY)
+    }
+
+    /// Asks for the best that does not hold up an emulation: for a thread that starts a program with much to compute, which
+    /// inherits it.
+    pub fn behind_emulations() -> Self {
+        Self::with(PRIORITY_BEHIND)
+    }
+
+    fn with(priority: u8) -> Self {
         // Only a missing kernel feature could refuse it, and lateness is measured anyway.
         let _ = set_timerslack(1);
         let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
-        let priority = ThreadPriority::Crossplatform(
-            PRIORITY.try_into().unwrap_or_else(|_| unreachable!("{PRIORITY} is below 100")),
-        );
-        match set_thread_priority_and_policy(thread_native_id(), priority, policy) {
+        let value = priority.try_into().unwrap_or_else(|_| unreachable!("{priority} is below 100"));
+        let value = ThreadPriority::Crossplatform(value);
+        match set_thread_priority_and_policy(thread_native_id(), value, policy) {
             Ok(()) => Self::RealTime,
             Err(error) => Self::Ordinary(format!(
-                "SCHED_FIFO was refused ({error:?}); it needs CAP_SYS_NICE or `ulimit -r {PRIORITY}`"
+                "SCHED_FIFO was refused ({error:?}); it needs CAP_SYS_NICE or `ulimit -r {priority}`"
             )),
         }
     }

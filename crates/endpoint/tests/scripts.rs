@@ -3,6 +3,7 @@
 
 mod common;
 
+use calm::calmly_throughout;
 use common::scripted::Scripted;
 use script::{self, Script};
 use std::collections::VecDeque;
@@ -103,12 +104,12 @@ fn all_hold(of_length: impl Fn(Duration) -> bool) {
 
 #[test]
 fn the_scripts_hold_in_real_time() {
-    all_hold(|lasts| lasts <= SHORT);
+    calmly_throughout(|| all_hold(|lasts| lasts <= SHORT));
 }
 
 /// `cargo test -p headstart-endpoint --test scripts -- --ignored`
 #[test]
 #[ignore = "takes as long as retransmission timers back off"]
 fn those_that_take_long() {
-    all_hold(|lasts| lasts > SHORT);
+    calmly_throughout(|| all_hold(|lasts| lasts > SHORT));
 }

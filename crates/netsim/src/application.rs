@@ -5,8 +5,10 @@
 //! the connections it opened or accepted. What it does takes effect when the call returns: the
 //! hosts it touched then send what they may.
 
+#[cfg(doc)]
+use crate::ProcessingDelay;
 use crate::world::World;
-use crate::{AppId, Datagram, HostId, Losses, Peer};
+use crate::{AppId, Datagram, HostId, Losses, Peer, ReadingDelay};
 use link::stream;
 use rand_pcg::Pcg32;
 use std::any::Any;
@@ -70,6 +72,11 @@ impl AppContext<'_> {
     /// A host's TCP, to look at.
     pub fn host(&self, host: HostId) -> &Host {
         self.world.host(host)
+    }
+
+    /// How long data waits at a host before a server reads it ([`ProcessingDelay::reading`]).
+    pub(crate) fn reading(&self, host: HostId) -> ReadingDelay {
+        self.world.network.topology().processing(host).reading
     }
 
     /// A connection's counters, also when told of its end.

@@ -93,7 +93,7 @@ pub use packet::{Body, Datagram, SimPacket, Transit, WireSizes};
 pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, PageTransfer, Visit};
 pub use passing::PassingOrder;
 pub use pcap::Captures;
-pub use processing_delay::{ProcessingDelay, ProcessingOrder};
+pub use processing_delay::{ProcessingDelay, ProcessingOrder, ReadingDelay};
 pub use recorder::{StepRecord, StepRecorder};
 pub use simulation::{Simulation, SimulationConfig, SimulationError};
 pub use site::{Collecting, PassiveGateway, PassiveTap, ReportTap, Site, SiteSpec};

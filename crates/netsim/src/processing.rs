@@ -103,7 +103,12 @@ mod tests {
     #[test]
     fn who_has_rested_takes_longer_over_the_first_packet_alone() {
         let (us, ms) = (Duration::from_micros, Duration::from_millis);
-        let between = ProcessingDelay { least: us(50), most: us(50), rested: us(30) };
+        let between = ProcessingDelay {
+            least: us(50),
+            most: us(50),
+            rested: us(30),
+            ..ProcessingDelay::NONE
+        };
         let order = ProcessingOrder::Host;
         let stream = stream(1, "processing/test");
         let mut delay = Delay { between, order, stream, sent: None, ready: BTreeMap::new() };

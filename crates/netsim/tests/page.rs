@@ -2,7 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Access, AppId, Duplex, PageLoad, PageSpec, PageTransfer, Simulation, SimulationConfig,
+    Access, AppId, Duplex, PageLoad, PageSpec, PageTransfer, ProcessingDelay, ReadingDelay,
+    Simulation, SimulationConfig,
 };
 use std::sync::Arc;
 use tcp::Scheme;
@@ -206,4 +207,36 @@ fn nginx_sends_the_last_part_of_an_http2_response_a_round_trip_later() {
 #[test]
 fn nginx_sends_an_http1_response_at_once() {
     assert!(later_by_nginx(Http::Http11) < Duration::from_micros(200));
+}
+
+/// When an object of 3,000 bytes is there whose server reads a request so much after its TCP has it.
+fn done_by_reader(reading: Duration) -> Instant {
+    let page = Arc::new(one_object(2_800));
+    let mut access = access(1, QueueLimit::Unlimited, 0.0);
+    let reading = ReadingDelay { least: reading, most: reading };
+    let delay = ProcessingDelay { reading, ..ProcessingDelay::NONE };
+    access.topology.set_processing_delay(access.servers[0], delay);
+    let scheme = Scheme::parse("linux").unwrap();
+    let spec = PageSpec {
+        page: Arc::clone(&page),
+        config: LoaderConfig { tls: Some(Tls::None), ..LoaderConfig::default() },
+        client: access.client,
+        servers: access.servers,
+        client_scheme: scheme.clone(),
+        server_scheme: scheme,
+    };
+    let mut sim = Simulation::new(access.topology, SimulationConfig::default());
+    let id = sim.add(Instant::ZERO, PageLoad::new(spec));
+    sim.run(FOREVER).unwrap();
+    check(&page, &sim, id);
+    sim.application::<PageLoad>(id).unwrap().loader().page_done_at().unwrap()
+}
+
+/// A server that wakes 5 ms after a request answers 5 ms later. Its TCP acknowledges the request at once in both cases, and
+/// the response of a server that is awake queues behind that ACK: at a byte a microsecond for less than 0.1 ms.
+#[test]
+fn a_server_that_has_to_wake_answers_that_much_later() {
+    let wakes = Duration::from_millis(5);
+    let later = done_by_reader(wakes).saturating_since(done_by_reader(Duration::ZERO));
+    assert!(later <= wakes && later > wakes - Duration::from_micros(100), "{later}");
 }

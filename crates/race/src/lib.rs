@@ -83,7 +83,7 @@ mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
 pub use contestant::{ClientTurn, Contestant, MeasuredLoad};
-pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING};
+pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
 pub use metric::RaceMetric;
 pub use record::{
     LinkStep, LinkWatch, LoadRecording, Offer, Queue, QueueLevel, SeenAtLink, SequenceEvent,
@@ -170,6 +170,22 @@ pub struct RaceOutcome {
     pub limit_without_handshake: Limit,
     /// Each scheme in each world.
     pub contestants: Vec<Contestant>,
+}
+
+impl RaceOutcome {
+    /// Adds the turns of a later run of the same race, which had `before` repeats until then.
+    pub fn add(&mut self, later: Self, before: u32) {
+        let orders = self.contestants.iter().flat_map(|one| &one.turns).filter_map(|t| t.order);
+        let first = orders.max().map_or(0, |last| last + 1);
+        for (one, more) in self.contestants.iter_mut().zip(later.contestants) {
+            one.turns.extend(more.turns.into_iter().map(|turn| ClientTurn {
+                order: turn.order.map(|order| order + first),
+                repeat: turn.repeat + before,
+                ..turn
+            }));
+            one.left_out = one.left_out.take().or(more.left_out);
+        }
+    }
 }
 
 /// The schemes named in a comma-separated list, each once, `linux` first if it was not named.

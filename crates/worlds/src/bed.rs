@@ -65,9 +65,9 @@ impl Who<'_> {
             Real::Wire(_) => Tongue::Counts,
             Real::Kernel(_) => self.service.server.tongue(),
         };
-        match [self.browser.tongue(), server].contains(&Tongue::Http) {
-            true => Tongue::Http,
-            false => Tongue::Counts,
+        match (self.browser.tongue(), server) {
+            (Tongue::Counts, server) => server,
+            (client, _) => client,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use emulator::{EmulationRecording, Files, PacketRecorder, SegmentSink, Sink};
 use netsim::Duplex;
-use race::World;
+use race::{RaceOutcome, World};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,21 @@ impl<'a> Folder<'a> {
         let ends = |folder| ["client", "host"].map(|end| at(folder, end));
         Ends(self.0.filter(|_| repeat == 0).map(ends))
     }
+}
+
+/// The captures that came with simulated loads, by the names of their files: `SCHEME-LINK.pcap` and `SCHEME-LINK-sent.pcap`, or
+/// `SCHEME-sim-LINK.pcap` where `beside_others`, which are of real worlds.
+pub fn of_simulations(
+    outcome: &RaceOutcome,
+    beside_others: bool,
+) -> impl Iterator<Item = (String, &[u8])> {
+    let world = if beside_others { "-sim" } else { "" };
+    outcome.contestants.iter().flat_map(move |contestant| {
+        let captures = contestant.loads().flat_map(|load| &load.captures);
+        captures.map(move |(link, bytes)| {
+            (format!("{}{world}-{link}.pcap", contestant.name), bytes.as_slice())
+        })
+    })
 }
 
 /// The files for both ends of an emulated link, if they are wanted.

@@ -13,6 +13,7 @@ use emulator::Clock;
 use race::{LoadRecording, MeasuredLoad, TransferRecord};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
@@ -104,6 +105,8 @@ struct Inner {
     calls: Vec<Call>,
     /// Which of them came from a port of the client.
     callers: BTreeMap<u16, LoadConnId>,
+    /// Where the page's hosts are, for who has to name them.
+    places: Vec<SocketAddr>,
 }
 
 /// One client's visits of a page.
@@ -132,6 +135,7 @@ impl Exchange {
             loader: PageLoader::new(page, config),
             calls: Vec::new(),
             callers: BTreeMap::new(),
+            places: Vec::new(),
         };
         let inner = Rc::new(RefCell::new(inner));
         (Self { inner, openings, moved: Rc::default(), tongue, clock }, to_open)
@@ -288,6 +292,29 @@ impl Exchange {
             recording: Some(recording(inner, (start, self.tongue))),
             ..MeasuredLoad::default()
         }
+    }
+
+    /// Documents name the page's hosts by these addresses.
+    pub(crate) fn place(&self, servers: &[SocketAddr]) {
+        self.inner.borrow_mut().places = servers.to_vec();
+    }
+
+    /// Where a browser finds an object of the page.
+    pub(crate) fn address(&self, id: ObjectId) -> String {
+        let inner = self.inner.borrow();
+        let host = inner.places.get(inner.page.object(id).host.index());
+        let host = host.map_or_else(String::new, |place| format!("http://{place}"));
+        format!("{host}{}", site::path(id))
+    }
+
+    /// Bytes of an object's body, as servers that speak HTTP have it.
+    pub(crate) fn body_bytes(&self, object: &Object) -> u64 {
+        site::body_bytes(self.protocol(object.host), object)
+    }
+
+    /// What is loaded.
+    pub(crate) fn page(&self) -> Arc<Page> {
+        Arc::clone(&self.inner.borrow().page)
     }
 
     /// What is there on servers that speak HTTP.

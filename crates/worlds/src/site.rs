@@ -32,6 +32,11 @@ pub(crate) const fn head_bytes(protocol: Protocol) -> u64 {
     }
 }
 
+/// Bytes of an object's body: what its own header leaves of the modelled answer.
+pub(crate) fn body_bytes(protocol: Protocol, object: &Object) -> u64 {
+    protocol.response_bytes(object).saturating_sub(head_bytes(protocol))
+}
+
 /// Why a server that speaks HTTP cannot have the page; `None` if it can.
 pub(crate) fn refusal(page: &Page, config: &LoaderConfig) -> Option<String> {
     let asks_for_nothing = |object: &&Object| object.request_bytes == 0;
@@ -51,8 +56,7 @@ pub(super) fn write_objects(folder: &Path, page: &Page, config: &LoaderConfig) -
     };
     for (at, object) in page.objects().iter().enumerate() {
         let protocol = config.protocol(page.host(object.host));
-        let bytes = protocol.response_bytes(object).saturating_sub(head_bytes(protocol));
-        of_zeros(&path(ObjectId(at as u32)), bytes)?;
+        of_zeros(&path(ObjectId(at as u32)), body_bytes(protocol, object))?;
     }
     let flight = config.tls_server_flight;
     let shortest = page.hosts().iter().map(|host| head_bytes(config.protocol(host))).min();

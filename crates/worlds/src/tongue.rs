@@ -7,4 +7,6 @@ pub(crate) enum Tongue {
     Counts,
     /// HTTP.
     Http,
+    /// HTTP, with bodies that reveal the page's objects ([`crate::documents`]).
+    Documents,
 }

@@ -3,7 +3,7 @@
 //! narrow ones, of `headstart check worlds`.
 
 use calm::calmly_throughout;
-use race::{Hosts, REAL_PROCESSING, Race, RaceMetric, RaceResult, VisitKind, Visits, World};
+use race::{Hosts, Race, RaceMetric, RaceResult, VisitKind, Visits, WAKING_PROCESSING, World};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
@@ -18,7 +18,7 @@ fn race(page: &str, schemes: &[&str]) -> Race {
         schemes: schemes.iter().map(|name| Scheme::parse(name).unwrap()).collect(),
         client: Some(ClientTcp::default().model()),
         hosts: Hosts::Together,
-        processing: REAL_PROCESSING,
+        processing: WAKING_PROCESSING,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

@@ -20,6 +20,7 @@ const FREE: &[&str] = &[
     "har_page",
     "idle",
     "jobs",
+    "more",
     "min_rate",
     "plot",
     "port",

@@ -11,7 +11,7 @@ use reproduction::papers::claims;
 use tcp::Scheme;
 use trace::{SenderProfile, Vantage};
 use workload::BUILTINS;
-use worlds::Contender;
+use worlds::{Contender, agreement};
 
 /// The values of an option or argument; `None` where clap knows them, or where any number or text will do.
 pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
@@ -57,13 +57,20 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         (_, "down" | "up") => {
             path(asked.typed, &[LOSS, ("jitter=", "delays each packet by up to so much more")])
         }
+        ("worlds", "load") => {
+            Completion::of(agreement::load_names().map(|name| Candidate::whole(name, "")))
+        }
         (_, "path_preset") => named(PRESETS.iter().map(|preset| (preset.name, preset.rationale))),
         (_, "on") => Completion::of(World::ALL.map(|world| Candidate::open(world.name(), ""))),
         (_, "server") => {
             let named = named([("auto", ""), ("nginx", ""), ("builtin", "")]);
             Completion { files: Some(FilesOffered::Ending(&[])), ..named }
         }
-        (_, "browser") => named([("loader", "as in simulation"), ("curl", "as it is installed")]),
+        (_, "browser") => named([
+            ("loader", "as in simulation"),
+            ("curl", "as it is installed"),
+            ("chromium", "the same"),
+        ]),
         (_, "server_model") => named([("builtin", ""), ("nginx", "")]),
         (_, "http") => named([("1.0", ""), ("1.1", ""), ("2", "")]),
         (_, "tls") => named([("none", ""), ("1.3", "")]),

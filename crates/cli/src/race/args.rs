@@ -7,7 +7,9 @@ use crate::failure::Failure;
 use crate::{input, names};
 use cmdline::Appendix;
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
-use race::{BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, World};
+use race::{
+    BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, WAKING_PROCESSING, World,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
@@ -116,9 +118,9 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "MODEL", default_value_t = ServerModel::Builtin)]
     pub(super) server_model: ServerModel,
 
-    /// Client in the worlds `wire` and `kernel`: loader (as in simulation), or the installed curl
+    /// Client in the worlds `wire` and `kernel`: loader (as in simulation), or the installed curl or chromium
     ///
-    /// curl loads one object without TLS, like 30kB. Each visit is a process of its own, so several visits need
+    /// chromium loads a page over HTTP/1.1 without TLS from headstart's endpoint, and finds the page's objects by itself. curl loads one object without TLS, like 30kB. Each visit is a process of its own, so several visits need
     /// --reconnect. The simulation always uses the loader.
     #[arg(long = "client", value_name = "CLIENT", default_value = "loader")]
     pub(super) browser: Browser,
@@ -202,6 +204,10 @@ pub(crate) fn appendix() -> Appendix {
             (
                 "sudo headstart race 200kB --on kernel --visits 2 --idle 1 --reconnect --schemes linux,hs-cubic",
                 "Compares the Linux kernel with and without an agent: first and repeated visits.",
+            ),
+            (
+                "sudo headstart race pages/article.har --http 1.1 --tls none --on sim,wire --client chromium --schemes headstart",
+                "Loads a page by a browser, and simulates the same.",
             ),
             (
                 "sudo headstart race 30kB --on kernel --client curl --schemes linux,linux-bbr",
@@ -313,7 +319,11 @@ impl RaceArgs {
             schemes: self.schemes.0.iter().map(|one| one.scheme().clone()).collect(),
             client: self.client_model(),
             hosts: if is_real { Hosts::Together } else { Hosts::Apart },
-            processing: if self.exact { ProcessingDelay::NONE } else { REAL_PROCESSING },
+            processing: match (self.exact, is_real) {
+                (true, _) => ProcessingDelay::NONE,
+                (false, true) => WAKING_PROCESSING,
+                (false, false) => REAL_PROCESSING,
+            },
             visits: Visits {
                 count: self.visits,
                 idle: self.idle,

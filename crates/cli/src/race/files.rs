@@ -64,18 +64,13 @@ pub(super) fn write(args: &RaceArgs, raced: &Raced) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `SCHEME-LINK.pcap` and `SCHEME-LINK-sent.pcap` of each simulated contestant's first load; beside those of real worlds,
-/// which are there already, they are called `SCHEME-sim-LINK.pcap`.
+/// Those of simulated contestants' first loads; those of real worlds are there already.
 fn write_captures(folder: &Path, raced: &Raced) -> Result<(), Failure> {
     fs::create_dir_all(folder)
         .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
-    let world = if raced.result.worlds() == [World::Sim] { "" } else { "-sim" };
-    for contestant in &raced.outcome.contestants {
-        let captures = contestant.loads().flat_map(|load| &load.captures);
-        for (link, bytes) in captures {
-            let name = format!("{}{world}-{link}.pcap", contestant.name);
-            write_atomically(&folder.join(name), bytes).map_err(Failure::failed)?;
-        }
+    let beside_others = raced.result.worlds() != [World::Sim];
+    for (name, bytes) in worlds::simulated_captures(&raced.outcome, beside_others) {
+        write_atomically(&folder.join(name), bytes).map_err(Failure::failed)?;
     }
     Ok(())
 }

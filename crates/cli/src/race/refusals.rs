@@ -15,7 +15,7 @@ pub(super) fn check(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
 fn refuse_without_a_kernel(args: &RaceArgs) -> Result<(), Failure> {
     if !args.browser.is_loader() {
         return Err(Failure::input(
-            "--client curl is for --on wire or kernel; in simulation there is the loader",
+            "--client curl and chromium are for --on wire or kernel; in simulation there is the loader",
         ));
     }
     Ok(())
@@ -38,7 +38,7 @@ fn refuse_beyond_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure>
         return Err(Failure::input(format!("{option} {way_out}")));
     }
     match args.browser.refusal(race, (args.contenders(), &args.on)) {
-        Some(why) => Err(Failure::input(format!("--client curl: {why}"))),
+        Some(why) => Err(Failure::input(format!("--client: {why}"))),
         None => Ok(()),
     }
 }

@@ -22,6 +22,7 @@ mod predict;
 mod privileges;
 mod race;
 mod race_agent;
+mod race_chromium;
 mod race_curl;
 mod race_worlds;
 mod readme;

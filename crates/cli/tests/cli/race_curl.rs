@@ -110,7 +110,7 @@ fn what_curl_cannot_is_refused_with_what_it_can() {
         (on_wire(&["30kB", "--visits", "2"]), "with its own connection: --reconnect"),
         (on_wire(&["30kB", "--tls", "1.3"]), "in the clear: --tls none"),
         (on_wire(&["30kB", "--schemes", "linux,phttp"]), "phttp: responses that"),
-        (vec!["30kB"], "--client curl is for --on wire or kernel"),
+        (vec!["30kB"], "--client curl and chromium are for --on wire or kernel"),
     ] {
         let output = headstart(&[&["race", "--client", "curl"], &more[..]].concat());
         let said = String::from_utf8_lossy(&output.stderr);
@@ -121,7 +121,7 @@ fn what_curl_cannot_is_refused_with_what_it_can() {
         assert!(said.contains(why), "{more:?}: {said}");
     }
     let output = headstart(&["race", "30kB", "--client", "wget"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("use loader or curl"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("use loader, curl or chromium"));
 }
 
 /// A race in which this shell script, if there is one, is all that is called curl.

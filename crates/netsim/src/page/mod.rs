@@ -279,7 +279,7 @@ impl PageLoad {
         };
         let transfer = &mut self.transfers[index];
         match event.kind {
-            EventKind::Received { total } => transfer.on_received(context.now(), total),
+            EventKind::Received { total } => transfer.on_arrival(context, total),
             EventKind::PeerClosed => {
                 transfer.record_server(context);
                 context.shutdown(server, event.conn);

@@ -1,9 +1,10 @@
 //! One connection of a page load: the client's connection, the server's, and what the server says.
 
 use crate::application::AppContext;
-use crate::{HostId, Losses};
+use crate::{HostId, Losses, ReadingDelay};
+use rand_pcg::Pcg32;
 use tcp::{ConnId, Stats, WindowChange};
-use units::Instant;
+use units::{Duration, Instant};
 use workload::{
     Announcements, Page, PageLoader, Protocol, ServerSession, SocketCall, Span, SpanContent,
 };
@@ -29,6 +30,15 @@ impl Alarm {
     }
 }
 
+/// Requests that have arrived and are not read.
+#[derive(Clone, Copy, Debug)]
+struct Unread {
+    /// When the server has woken.
+    at: Instant,
+    /// Bytes that have arrived since the connection began.
+    total: u64,
+}
+
 /// One connection of a page load.
 #[derive(Debug)]
 pub struct PageTransfer {
@@ -40,6 +50,10 @@ pub struct PageTransfer {
     is_recorded: bool,
     client_stats: Option<Stats>,
     session: ServerSession,
+    /// What waits for the server to read it.
+    unread: Option<Unread>,
+    /// Draws how long it waits; from the first time on.
+    waking: Option<Pcg32>,
     /// The server does not close behind its response, even if its protocol says so.
     stays_open: bool,
     /// Where responses begin, if the server says how long they are.
@@ -61,6 +75,8 @@ impl PageTransfer {
             is_recorded: false,
             client_stats: None,
             session,
+            unread: None,
+            waking: None,
             stays_open: false,
             announcements: None,
             alarm: Alarm::default(),
@@ -144,12 +160,36 @@ impl PageTransfer {
         self.server_conn = Some(conn);
     }
 
-    pub(super) fn on_received(&mut self, now: Instant, total: u64) {
-        self.session.handle_received(now, total);
+    /// `total` bytes have arrived at the server, which reads them when it has woken.
+    pub(super) fn on_arrival(&mut self, context: &AppContext<'_>, total: u64) {
+        let now = context.now();
+        let at = match self.unread {
+            Some(waiting) => waiting.at,
+            None => now + self.draw_reading(context),
+        };
+        self.unread = Some(Unread { at, total });
+        self.read(now);
+    }
+
+    fn draw_reading(&mut self, context: &AppContext<'_>) -> Duration {
+        let delay = context.reading(self.server);
+        if delay == ReadingDelay::NONE {
+            return Duration::ZERO;
+        }
+        let stream = || context.stream(&format!("reading/{}/{}", self.server.0, self.port));
+        delay.draw(self.waking.get_or_insert_with(stream))
+    }
+
+    /// The server reads what has waited long enough.
+    fn read(&mut self, now: Instant) {
+        if let Some(Unread { total, .. }) = self.unread.take_if(|unread| unread.at <= now) {
+            self.session.handle_received(now, total);
+        }
     }
 
     pub(super) fn on_alarm(&mut self, now: Instant) {
         self.alarm.rung();
+        self.read(now);
         self.session.handle_timeout(now);
     }
 
@@ -192,7 +232,9 @@ impl PageTransfer {
         if self.session.wants_close() && !self.stays_open {
             context.shutdown(self.server, id);
         }
-        self.alarm.set(context, self.session.poll_timeout(), self.token);
+        let reading = self.unread.map(|unread| unread.at);
+        let next = [self.session.poll_timeout(), reading].into_iter().flatten().min();
+        self.alarm.set(context, next, self.token);
         if let Some(low) = self.session.low_water()
             && self.unsent(context).is_some_and(|unsent| unsent >= low)
         {

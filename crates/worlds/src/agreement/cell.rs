@@ -1,5 +1,6 @@
 //! A cell of the grid: one scheme's times for one load over one path, simulated and in one real world, and how near they are.
 
+use super::shares::same_courses;
 use race::World;
 use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitKind, VisitSample};
 use serde::Serialize;
@@ -57,7 +58,8 @@ pub struct AgreementCell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgreementVerdict {
-    /// Within the first bound, or, beside the kernel, between its fastest and its slowest load.
+    /// Within the first bound, or both worlds take the same courses, or, beside the kernel, between its fastest and its slowest
+    /// load.
     Inside,
     /// Within the second bound.
     Near,
@@ -66,16 +68,17 @@ pub enum AgreementVerdict {
 }
 
 impl AgreementCell {
-    pub(super) fn of(result: &RaceResult) -> Vec<Self> {
+    /// The cells of `load`, one for each scheme, visit and real world.
+    pub(super) fn of(load: &str, result: &RaceResult) -> Vec<Self> {
         let sim = result.measured().filter(|row| row.world == Some(World::Sim));
         let of = |row: &SchemeResult| {
-            BOUNDS.map(|bounds| Self::new(result, (&row.name, row.visit), bounds))
+            BOUNDS.map(|bounds| Self::new((load, result), (&row.name, row.visit), bounds))
         };
         sim.flat_map(of).flatten().collect()
     }
 
     fn new(
-        result: &RaceResult,
+        (load, result): (&str, &RaceResult),
         (scheme, visit): (&str, VisitKind),
         AgreementBounds { world, inner, outer }: AgreementBounds,
     ) -> Option<Self> {
@@ -90,12 +93,13 @@ impl AgreementCell {
         };
         let verdict = match difference {
             Some(_) if real_s.is_some_and(is_among) => AgreementVerdict::Inside,
+            Some(_) if same_courses((sim, real), inner) => AgreementVerdict::Inside,
             Some(by) if by.abs() <= inner => AgreementVerdict::Inside,
             Some(by) if by.abs() <= outer => AgreementVerdict::Near,
             _ => AgreementVerdict::Outside,
         };
         Some(Self {
-            load: result.page.clone(),
+            load: load.to_owned(),
             over: if result.visits.reconnects { "new" } else { "kept" },
             visit: visit.name(),
             path: result.path.to_string(),

@@ -3,10 +3,11 @@
 //! worlds take each as often. Simulation tells which loads are of this kind before any is measured: they are loaded three times as
 //! often, in all worlds, whatever comes of it.
 
+use super::CellRace;
 use super::plan::{loaded, longest_first, of_each};
 use crate::kernel::ServerProgram;
 use race::World;
-use race::{Race, RaceMetric};
+use race::{Race, RaceMetric, RaceResult};
 use std::io;
 
 /// So many simulated loads show it.
@@ -18,17 +19,19 @@ const APART: f64 = 1.05;
 const TIMES: u32 = 3;
 
 /// Has those of `races` that take several courses repeated more often; looked at by `jobs` threads.
-pub(super) fn load_more_often(races: &mut [Race], jobs: usize) -> io::Result<()> {
+pub(super) fn load_more_often(races: &mut [CellRace], jobs: usize) -> io::Result<()> {
     let several = of_each(races, longest_first(races), jobs, &has_several)?;
-    for (race, _) in races.iter_mut().zip(several).filter(|(_, several)| *several) {
-        race.repeats *= TIMES;
+    for (cell, _) in races.iter_mut().zip(several).filter(|(_, several)| *several) {
+        cell.race.repeats *= TIMES;
     }
     Ok(())
 }
 
-fn has_several(race: &Race) -> io::Result<bool> {
-    let race = Race { repeats: SEEDS, ..race.clone() };
-    let result = loaded(&race, (&[World::Sim], (&ServerProgram::Builtin, None)), &|| ())?;
+fn has_several(cell: &CellRace) -> io::Result<bool> {
+    let race = Race { repeats: SEEDS, ..cell.race.clone() };
+    let simulated = CellRace { load: cell.load.clone(), captures: None, race };
+    let outcome = loaded(&simulated, (&[World::Sim], (&ServerProgram::Builtin, None)), &|| ())?;
+    let result = RaceResult::new(&simulated.race, &outcome);
     let mut spreads = result.measured().filter_map(|row| row.spread(RaceMetric::PageSeconds));
     Ok(spreads.any(|spread| spread.max > APART * spread.min))
 }
@@ -46,12 +49,12 @@ mod tests {
         let grid = Grid { repeats: 7, ..Grid::full(vec![Scheme::parse("linux-bbr").unwrap()]) };
         let of = |path: &str, load: &str| {
             let all = grid.races().into_iter();
-            let mut races: Vec<Race> = all
-                .filter(|race| race.path.to_string() == path && race.page.name() == load)
+            let mut races: Vec<_> = all
+                .filter(|cell| cell.race.path.to_string() == path && cell.load == load)
                 .collect();
             assert_eq!(races.len(), 1, "{load} over {path}");
             load_more_often(&mut races, 1).unwrap();
-            races[0].repeats
+            races[0].race.repeats
         };
         assert_eq!(of("100mbit,200ms,1bdp", "30 KB"), 7);
         assert_eq!(of("20mbit,20ms,0.5bdp", "news"), 21);

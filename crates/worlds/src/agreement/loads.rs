@@ -16,6 +16,8 @@ const SOON: Duration = Duration::from_millis(600);
 /// A page, how it is asked for, and how often.
 #[derive(Clone, Debug)]
 pub struct AgreementLoad {
+    /// What it is called, such as `30 KB after idle`.
+    pub name: String,
     /// What is loaded.
     pub page: Arc<Page>,
     /// How hosts are spoken to.
@@ -26,7 +28,8 @@ pub struct AgreementLoad {
 
 impl AgreementLoad {
     fn new(page: Page, visits: Visits) -> Self {
-        Self { page: Arc::new(page), loader: LoaderConfig::default(), visits }
+        let name = page.name().to_owned();
+        Self { name, page: Arc::new(page), loader: LoaderConfig::default(), visits }
     }
 
     /// The first visit, and two more over new connections.
@@ -36,8 +39,18 @@ impl AgreementLoad {
 
     /// The first visit, and two more over the same connections, which were idle.
     fn after_idle(page: Page) -> Self {
-        Self::new(page, Visits { count: 3, idle: gain::IDLE, site: 1, reconnects: false })
+        let name = format!("{} after idle", page.name());
+        let visits = Visits { count: 3, idle: gain::IDLE, site: 1, reconnects: false };
+        Self { name, ..Self::new(page, visits) }
     }
+}
+
+/// The names of all loads that a grid may have, each once.
+pub fn load_names() -> impl Iterator<Item = String> {
+    let (once, again) = (first_visits(), of_agent());
+    let is_new = |load: &AgreementLoad| first_visits().iter().all(|other| other.name != load.name);
+    let again: Vec<_> = again.into_iter().filter(is_new).collect();
+    once.into_iter().chain(again).map(|load| load.name)
 }
 
 /// Single objects and a page, once.
@@ -53,7 +66,10 @@ pub(super) fn of_agent() -> Vec<AgreementLoad> {
     all.extend(OBJECTS[..2].iter().map(|bytes| AgreementLoad::after_idle(Page::single(*bytes))));
     for http in [Http::Http11, Http::Http2] {
         let loader = LoaderConfig { connections: Some(4), ..LoaderConfig::default() };
-        all.push(AgreementLoad { loader, ..AgreementLoad::again(gain::page_of_twelve(http)) });
+        let load = AgreementLoad::again(gain::page_of_twelve(http));
+        let over = if http == Http::Http2 { "HTTP/2" } else { "4 connections" };
+        let name = format!("{} over {over}", load.name);
+        all.push(AgreementLoad { name, loader, ..load });
     }
     all
 }

@@ -5,19 +5,21 @@ mod cell;
 mod courses;
 mod loads;
 mod plan;
+mod shares;
 
 use crate::client::ClientTcp;
 use crate::contender::Contender;
 use crate::kernel::{Agent, ServerProgram};
 use cell::BOUNDS;
 pub use cell::{AgreementCell, AgreementVerdict};
-pub use loads::AgreementLoad;
+pub use loads::{AgreementLoad, load_names};
 pub use plan::AgreementPlan;
 use race::World;
 use race::path::{PathSpec, QueueSize};
-use race::{Hosts, REAL_PROCESSING, Race};
+use race::{Hosts, Race, WAKING_PROCESSING};
 use serde::Serialize;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::catalogue;
@@ -45,12 +47,16 @@ pub struct Grid {
     pub worlds: Vec<World>,
     /// Visits of each cell in each real world.
     pub repeats: u32,
+    /// Visits more of a cell that is not inside by these; all of them count.
+    pub more: u32,
     /// Cells measured at a time.
     pub jobs: usize,
     /// What serves in the kernel's world.
     pub server: ServerProgram,
     /// The agent there, of schemes that take one.
     pub agent: Option<Agent>,
+    /// A folder for captures of each cell's first load in each world ([`Grid::folder_of`]).
+    pub captures: Option<PathBuf>,
 }
 
 impl Grid {
@@ -70,9 +76,11 @@ impl Grid {
             schemes,
             worlds,
             repeats: 7,
+            more: 0,
             jobs: 1,
             server: ServerProgram::Builtin,
             agent: None,
+            captures: None,
         }
     }
 
@@ -81,7 +89,7 @@ impl Grid {
     pub fn of_agent(schemes: Vec<Scheme>, agent: Agent) -> Self {
         let paths = crate::gain::paths();
         let (loads, agent) = (loads::of_agent(), Some(agent));
-        Self { paths, loads, agent, ..Self::full(schemes) }
+        Self { paths, loads, agent, repeats: 1, more: 6, ..Self::full(schemes) }
     }
 
     /// A part of it that takes a minute.
@@ -98,6 +106,31 @@ impl Grid {
         let paths = vec![path(5, 80, 1000), path(20, 20, 500), path(100, 200, 1000)];
         let worlds = vec![World::Wire];
         Self { paths, worlds, repeats: 3, ..Self::full(schemes.collect()) }
+    }
+
+    /// The part of it that has these loads, by their names, and these paths; none stand for all.
+    ///
+    /// # Errors
+    /// If it has no such load or path; the error lists those that there are.
+    pub fn only(mut self, loads: &[String], paths: &[PathSpec]) -> Result<Self, String> {
+        let listed = |all: Vec<String>| all.join("; ");
+        let names = || self.loads.iter().map(|load| load.name.clone()).collect::<Vec<_>>();
+        if let Some(unknown) = loads.iter().find(|name| !names().contains(name)) {
+            return Err(format!("no load {unknown:?} among: {}", listed(names())));
+        }
+        if let Some(unknown) = paths.iter().find(|path| !self.paths.contains(path)) {
+            let all = self.paths.iter().map(ToString::to_string).collect();
+            return Err(format!("no path {unknown} among: {}", listed(all)));
+        }
+        self.loads.retain(|load| loads.is_empty() || loads.contains(&load.name));
+        self.paths.retain(|path| paths.is_empty() || paths.contains(path));
+        Ok(self)
+    }
+
+    /// Where captures of a load over a path go, if they are kept.
+    fn folder_of(&self, load: &AgreementLoad, path: PathSpec) -> Option<PathBuf> {
+        let name = format!("{}-{path}", load.name).replace([' ', '/'], "-");
+        self.captures.as_ref().map(|folder| folder.join(name))
     }
 
     /// The same with simulated servers that write as another does.
@@ -120,11 +153,15 @@ impl Grid {
     }
 
     /// One for each path, load and scheme.
-    fn races(&self) -> Vec<Race> {
+    fn races(&self) -> Vec<CellRace> {
         let mut races = Vec::new();
         for path in &self.paths {
             for load in &self.loads {
-                let of = |scheme| self.race(load, *path, scheme);
+                let of = |scheme| CellRace {
+                    load: load.name.clone(),
+                    captures: self.folder_of(load, *path),
+                    race: self.race(load, *path, scheme),
+                };
                 races.extend(self.schemes.iter().map(of));
             }
         }
@@ -139,12 +176,31 @@ impl Grid {
             schemes: vec![scheme.clone()],
             client: Some(ClientTcp::default().model()),
             hosts: Hosts::Together,
-            processing: REAL_PROCESSING,
+            processing: WAKING_PROCESSING,
             visits: load.visits,
             background: 0,
             repeats: self.repeats,
             seed: 1,
         }
+    }
+}
+
+/// What one cell of each world takes.
+#[derive(Clone, Debug)]
+struct CellRace {
+    /// The load's name.
+    load: String,
+    /// A folder for captures.
+    captures: Option<PathBuf>,
+    race: Race,
+}
+
+impl CellRace {
+    /// So many repeats more, which draw otherwise and leave no captures.
+    fn again(&self, repeats: u32) -> Self {
+        let seed = self.race.seed.wrapping_add(u64::from(self.race.repeats));
+        let race = Race { seed, repeats, ..self.race.clone() };
+        Self { load: self.load.clone(), captures: None, race }
     }
 }
 
@@ -244,5 +300,43 @@ impl Agreement {
     /// Every world agrees with the simulation.
     pub fn holds(&self) -> bool {
         self.worlds.iter().all(|count| count.agrees)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_grid_is_named_as_in_its_table() {
+        let grid = || Grid::full(vec![Scheme::parse("linux").unwrap()]);
+        let path: PathSpec = "20mbit,80ms,1bdp".parse().unwrap();
+        let part = grid().only(&["30 KB".to_owned()], &[path]).unwrap();
+        assert_eq!(part.races().len(), 1);
+        assert_eq!(grid().only(&[], &[]).unwrap().races().len(), grid().races().len());
+        let why = grid().only(&["30 kB".to_owned()], &[]).unwrap_err();
+        assert_eq!(why, "no load \"30 kB\" among: 30 KB; 200 KB; 2000 KB; news");
+        let other: PathSpec = "7mbit,80ms,1bdp".parse().unwrap();
+        let why = grid().only(&[], &[other]).unwrap_err();
+        assert!(why.starts_with("no path 7mbit,80ms,1bdp among: 5mbit,20ms"), "{why}");
+    }
+
+    /// One client, and six more that draw otherwise: seven turns of seven repeats, simulated and real ones numbered on.
+    #[test]
+    fn what_is_measured_again_goes_on_where_it_was() {
+        let cell = Grid { repeats: 1, ..Grid::quick(vec![Scheme::parse("linux").unwrap()]) };
+        let cell = cell.races().swap_remove(0);
+        let run = |cell: &CellRace| {
+            let program = (&ServerProgram::Builtin, None);
+            plan::loaded(cell, (&[World::Sim], program), &|| ()).unwrap()
+        };
+        let mut outcome = run(&cell);
+        outcome.add(run(&cell.again(6)), 1);
+        let repeats: Vec<u32> = outcome.contestants[0].turns.iter().map(|t| t.repeat).collect();
+        assert_eq!(repeats, [0, 1, 2, 3, 4, 5, 6]);
+        let times = |outcome: &race::RaceOutcome| {
+            outcome.contestants[0].loads().map(|load| load.page).collect::<Vec<_>>()
+        };
+        assert_ne!(times(&outcome)[0], times(&outcome)[1], "another seed wakes otherwise");
     }
 }

@@ -1,13 +1,15 @@
 //! What is loaded, how often, and by whom: cells are measured in several threads, their worlds by turns.
 
-use super::{Agreement, AgreementCell, Grid, contenders};
+use super::{Agreement, AgreementCell, AgreementVerdict, CellRace, Grid, contenders};
+use crate::captures;
 use crate::client::{Browser, ClientTcp};
 use crate::contest::{self, ContestOptions};
 use crate::kernel::{Agent, ServerProgram};
 use race::World;
-use race::{Race, RaceResult};
+use race::{RaceOutcome, RaceResult};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::fs;
 use std::io;
 use std::sync::Mutex;
 
@@ -16,14 +18,15 @@ use std::sync::Mutex;
 pub struct AgreementPlan<'a> {
     pub(super) grid: &'a Grid,
     /// One for each cell of all worlds.
-    pub(super) races: Vec<Race>,
+    pub(super) races: Vec<CellRace>,
 }
 
 impl AgreementPlan<'_> {
     /// Loads in real time, all in all.
     pub fn load_count(&self) -> u64 {
         let worlds = self.worlds();
-        let of = |race: &Race| contest::load_count(race, &contenders(race), &worlds);
+        let of =
+            |cell: &CellRace| contest::load_count(&cell.race, &contenders(&cell.race), &worlds);
         self.races.iter().map(of).sum()
     }
 
@@ -38,10 +41,21 @@ impl AgreementPlan<'_> {
     /// If the machine does not let it.
     pub fn run(&self, on_run: &(dyn Fn() + Sync)) -> io::Result<Agreement> {
         let worlds = self.worlds();
-        let measure = |race: &Race| {
+        let measure = |cell: &CellRace| {
             let grid = self.grid;
             let by = (&grid.server, grid.agent.as_ref());
-            Ok(AgreementCell::of(&loaded(race, (&worlds, by), on_run)?))
+            let cells_of = |outcome: &RaceOutcome| {
+                AgreementCell::of(&cell.load, &RaceResult::new(&cell.race, outcome))
+            };
+            let mut outcome = loaded(cell, (&worlds, by), on_run)?;
+            let mut cells = cells_of(&outcome);
+            let is_inside = |cell: &AgreementCell| cell.verdict == AgreementVerdict::Inside;
+            if grid.more > 0 && !cells.iter().all(is_inside) {
+                let again = cell.again(grid.more);
+                outcome.add(loaded(&again, (&worlds, by), &|| ())?, cell.race.repeats);
+                cells = cells_of(&outcome);
+            }
+            Ok(cells)
         };
         let order = longest_first(&self.races);
         let cells = of_each(&self.races, order, self.grid.jobs, &measure)?;
@@ -51,10 +65,10 @@ impl AgreementPlan<'_> {
 
 /// A race in these worlds, `server` serving in the kernel's.
 pub(super) fn loaded(
-    race: &Race,
+    CellRace { captures: folder, race, .. }: &CellRace,
     (worlds, (server, agent)): (&[World], (&ServerProgram, Option<&Agent>)),
     on_run: &(dyn Fn() + Sync),
-) -> io::Result<RaceResult> {
+) -> io::Result<RaceOutcome> {
     let how = ContestOptions {
         worlds,
         contenders: &contenders(race),
@@ -62,20 +76,26 @@ pub(super) fn loaded(
         browser: &Browser::Loader,
         server,
         agent,
-        captures: None,
+        captures: folder.as_deref(),
         record: false,
         threads: 0,
         on_run,
     };
-    Ok(RaceResult::new(race, &contest::run(race, how)?))
+    let outcome = contest::run(race, how)?;
+    if let Some(folder) = folder {
+        for (name, bytes) in captures::of_simulations(&outcome, true) {
+            fs::write(folder.join(name), bytes)?;
+        }
+    }
+    Ok(outcome)
 }
 
 /// What `answer` says of each race, in their order, found in `order` by `jobs` threads.
 pub(super) fn of_each<T: Send>(
-    races: &[Race],
+    races: &[CellRace],
     order: VecDeque<usize>,
     jobs: usize,
-    answer: &(dyn Fn(&Race) -> io::Result<T> + Sync),
+    answer: &(dyn Fn(&CellRace) -> io::Result<T> + Sync),
 ) -> io::Result<Vec<T>> {
     let todo = Mutex::new(order);
     let next = || todo.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
@@ -99,8 +119,10 @@ pub(super) fn of_each<T: Send>(
 }
 
 /// Their indices, what takes the link longest before the others: who is left with one at the end keeps everybody waiting.
-pub(super) fn longest_first(races: &[Race]) -> VecDeque<usize> {
-    let time = |race: &Race| race.path.down().transmit_time(race.page.response_bytes());
+pub(super) fn longest_first(races: &[CellRace]) -> VecDeque<usize> {
+    let time = |CellRace { race, .. }: &CellRace| {
+        race.path.down().transmit_time(race.page.response_bytes())
+    };
     let mut order: Vec<usize> = (0..races.len()).collect();
     order.sort_by_key(|index| Reverse(time(&races[*index])));
     order.into()
@@ -119,7 +141,7 @@ mod tests {
         // 18 paths, four loads, two schemes.
         assert_eq!(races.len(), 18 * 4 * 2);
         let order = longest_first(&races);
-        let at = |place: usize| &races[order[place]];
+        let at = |place: usize| &races[order[place]].race;
         // 2 MB at 5 Mbit/s: three round trips, two queues, two schemes.
         let first: Vec<_> = (0..12).map(|place| at(place).path.down()).collect();
         assert_eq!(first, [Rate::from_mbps(5); 12]);

@@ -1,6 +1,7 @@
-//! Who asks for the page in real time: the loader that simulations have, or curl as it is installed.
+//! Who asks for the page in real time: the loader that simulations have, or curl or Chromium as they are installed.
 
-use super::curl::{self, Curl};
+use super::chromium::{Chromium, ChromiumVisitor};
+use super::curl::{Curl, CurlVisitor};
 use super::run;
 use crate::contender::Contender;
 use crate::exchange::{Exchange, NewConnection};
@@ -24,6 +25,8 @@ pub enum Browser {
     Loader,
     /// curl, once for each visit.
     Curl(Curl),
+    /// Chromium, once for each visit.
+    Chromium(Chromium),
 }
 
 impl Browser {
@@ -32,6 +35,7 @@ impl Browser {
         match self {
             Self::Loader => "loader",
             Self::Curl(curl) => curl.version(),
+            Self::Chromium(chromium) => chromium.version(),
         }
     }
 
@@ -46,14 +50,21 @@ impl Browser {
         race: &Race,
         (contenders, worlds): (&[Contender], &[World]),
     ) -> Option<String> {
-        let Self::Curl(_) = self else { return None };
+        let refusal = match self {
+            Self::Loader => return None,
+            Self::Curl(_) => CurlVisitor::refusal(race),
+            // nginx has files without meaning.
+            Self::Chromium(_) if worlds.contains(&World::Kernel) => {
+                Some("our endpoint alone serves documents: --on sim,wire".to_owned())
+            }
+            Self::Chromium(_) => ChromiumVisitor::refusal(race),
+        };
         let races = |one: &&Contender| worlds.iter().any(|world| Real::of(one, *world).is_some());
         let of_contender = |one: &Contender| {
             let why = site::refusal(&race.page, &one.loader(race))?;
             Some(format!("{}: {why}", one.name()))
         };
-        curl::CurlVisitor::refusal(race)
-            .or_else(|| contenders.iter().filter(races).find_map(of_contender))
+        refusal.or_else(|| contenders.iter().filter(races).find_map(of_contender))
     }
 
     /// What it understands at best.
@@ -61,6 +72,7 @@ impl Browser {
         match self {
             Self::Loader => Tongue::Counts,
             Self::Curl(_) => Tongue::Http,
+            Self::Chromium(_) => Tongue::Documents,
         }
     }
 
@@ -76,7 +88,11 @@ impl Browser {
                 Visitor::Loader(exchange.clone())
             }
             Self::Curl(curl) => {
-                Visitor::Curl(curl::CurlVisitor::new(curl, (exchange, namespace), &servers))
+                Visitor::Curl(CurlVisitor::new(curl, (exchange, namespace), &servers))
+            }
+            Self::Chromium(chromium) => {
+                let visitor = ChromiumVisitor::new(chromium, (exchange, namespace), &servers);
+                Visitor::Chromium(visitor)
             }
         }
     }
@@ -91,7 +107,10 @@ impl FromStr for Browser {
             "curl" => Curl::installed().map(Self::Curl).ok_or_else(|| {
                 "no curl in PATH: install it (Debian's package is called curl)".to_owned()
             }),
-            _ => Err("use loader or curl".to_owned()),
+            "chromium" => Chromium::installed().map(Self::Chromium).ok_or_else(|| {
+                "no chromium in PATH: install it (Debian's package is called chromium)".to_owned()
+            }),
+            _ => Err("use loader, curl or chromium".to_owned()),
         }
     }
 }
@@ -108,7 +127,8 @@ pub(crate) struct BrowserVantage<'a> {
 /// A browser with a page before it.
 pub(crate) enum Visitor {
     Loader(Exchange),
-    Curl(curl::CurlVisitor),
+    Curl(CurlVisitor),
+    Chromium(ChromiumVisitor),
 }
 
 impl Visitor {
@@ -127,6 +147,7 @@ impl Visitor {
                 Ok((visit, measure()))
             }
             Self::Curl(load) => load.visit(TIME_LIMIT, measure).await,
+            Self::Chromium(load) => load.visit(TIME_LIMIT, measure).await,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The browser's connections: sockets of the Linux kernel, in whatever namespace the thread is in.
 //!
 //! To servers of ours the bytes are without meaning; to others they are HTTP (`http`). Who asks is the loader that
-//! simulations have, or curl (`browser`).
+//! simulations have, curl or Chromium (`browser`).
 
 mod browser;
+mod chromium;
 mod curl;
 mod frames;
 mod http;
@@ -11,6 +12,7 @@ mod together;
 
 pub use browser::Browser;
 pub(crate) use browser::{BrowserVantage, Visitor};
+pub use chromium::Chromium;
 pub use curl::Curl;
 
 use crate::exchange::{Exchange, NewConnection, Order};
@@ -98,7 +100,7 @@ async fn converse(
     (own, server): (SocketAddr, SocketAddr),
 ) -> io::Result<()> {
     let stream = connect(exchange, opening.conn, (own, server)).await?;
-    if exchange.tongue() == Tongue::Http {
+    if exchange.tongue() != Tongue::Counts {
         return http::converse(exchange, opening, stream).await;
     }
     let (read, write) = stream.into_split();

@@ -4,7 +4,7 @@ use crate::client::ClientTcp;
 use crate::contender::Contender;
 use crate::kernel::{ServerChoice, ServerProgram};
 use race::path::{PathSpec, QueueSize};
-use race::{Hosts, LIMIT, REAL_PROCESSING, Race, VisitKind, Visits};
+use race::{Hosts, LIMIT, Race, VisitKind, Visits, WAKING_PROCESSING};
 use std::sync::Arc;
 use units::{Duration, Rate};
 use workload::{Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
@@ -143,7 +143,7 @@ impl GainCase {
             schemes: self.contenders.iter().map(|one| one.scheme().clone()).collect(),
             client: Some(self.client.model()),
             hosts: Hosts::Together,
-            processing: REAL_PROCESSING,
+            processing: WAKING_PROCESSING,
             visits: self.visits,
             background: 0,
             repeats,

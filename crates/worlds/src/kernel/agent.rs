@@ -7,8 +7,8 @@
 //! agent learns in one it uses in no other, so that it stands for an agent on each (ADR 29).
 
 use super::gateway::{self, SiteGateway};
-use super::private;
 use crate::contender::AgentScheme;
+use crate::private;
 use emulator::sandbox::{self, Sandbox};
 use emulator::{Cgroup, Namespace};
 use nix::fcntl::{Flock, FlockArg};

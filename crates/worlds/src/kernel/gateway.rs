@@ -1,7 +1,7 @@
 //! The gateway of a site in the kernel's world: `headstart gateway`, a process of its own, with certificates that it has made
 //! and that go with it. The agent reaches it over the loopback device of the namespace that both are in, by mutual TLS.
 
-use super::private::{self, GLANCE, PATIENCE};
+use crate::private::{self, GLANCE, PATIENCE};
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
 use serde_json::Value;

@@ -8,7 +8,6 @@ mod builtin;
 mod choice;
 mod gateway;
 mod nginx;
-mod private;
 
 pub use agent::Agent;
 pub use choice::ServerChoice;

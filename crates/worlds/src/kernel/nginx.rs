@@ -5,7 +5,7 @@
 //! which its configuration knows no words for. It runs in a process namespace that the kernel clears when
 //! this process dies, and all its files are in a file system in memory that no other process sees.
 
-use super::private;
+use crate::private;
 use crate::programs;
 use crate::site;
 use emulator::Namespace;

@@ -1,26 +1,28 @@
 //! Answers in HTTP, over any stream, for clients to whom bytes have to mean something.
 //!
 //! What nginx would serve ([`crate::site`]): at the path of an object as many bytes as its answer is
-//! modelled to have, header and framing included. It does not think.
+//! modelled to have, header and framing included. It thinks, and bodies mean something, where the client is a browser.
 
 use super::Knobs;
+use crate::documents;
 use crate::exchange::{Exchange, Part};
 use crate::filler;
 use crate::here::Here;
 use crate::site;
+use crate::tongue::Tongue;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::header::HeaderValue;
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use std::convert::Infallible;
-use std::future::ready;
 use std::io;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite};
-use workload::{HostId, Http};
+use workload::{HostId, Http, ObjectId, ObjectKind};
 
 /// Bytes of an answer's header in HTTP/1.1 but for the padding's: status 17, Date 37, Content-Length of a number of five
 /// digits 23, an empty line 2, the padding's name and end 9. In HTTP/2 some 30 less.
@@ -32,22 +34,40 @@ static PADDING: [u8; 256] = [b'X'; 256];
 pub(super) async fn serve<S>(
     exchange: &Exchange,
     host: HostId,
-    (stream, knobs): (S, impl Knobs),
+    (stream, knobs): (S, impl Knobs + 'static),
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
+    let served = Rc::new((exchange.clone(), knobs));
     let service = |request: Request<Incoming>| {
-        ready(Ok::<_, Infallible>(answer(exchange, (host, request.uri().path()), &knobs)))
+        let served = Rc::clone(&served);
+        async move {
+            let (exchange, knobs) = &*served;
+            let path = request.uri().path();
+            think(exchange, path).await;
+            Ok::<_, Infallible>(answer(exchange, (host, path), knobs))
+        }
     };
     let stream = TokioIo::new(stream);
-    let served = match exchange.protocol(host).http {
+    let outcome = match exchange.protocol(host).http {
         Http::Http2 => {
             http2::Builder::new(Here).serve_connection(stream, service_fn(service)).await
         }
         _ => http1::Builder::new().serve_connection(stream, service_fn(service)).await,
     };
-    served.map_err(io::Error::other)
+    outcome.map_err(io::Error::other)
+}
+
+/// Servers of documents take their time, as simulated ones do.
+async fn think(exchange: &Exchange, path: &str) {
+    if exchange.tongue() != Tongue::Documents {
+        return;
+    }
+    if let Some(object) = exchange.object_at(path).filter(|object| !object.server_wait.is_zero()) {
+        let clock = exchange.clock();
+        crate::timer::sleep_until(clock, Some(clock.now() + object.server_wait)).await;
+    }
 }
 
 /// The object at a path; whoever has the connection is told of it.
@@ -59,22 +79,63 @@ fn answer(
     let protocol = exchange.protocol(host);
     let head = site::head_bytes(protocol);
     let Some(object) = exchange.object_at(path).filter(|object| object.host == host) else {
-        let mut nothing = Response::new(Filling(0));
+        let mut nothing = Response::new(Filling::of(0));
         *nothing.status_mut() = StatusCode::NOT_FOUND;
         return nothing;
     };
     let bytes = protocol.response_bytes(&object);
     knobs.announce(&Part { bytes, kind: Some(object.kind), begins: Some(bytes) });
-    let mut answer = Response::new(Filling(bytes.saturating_sub(head)));
-    let padding = &PADDING[..head.saturating_sub(BARE).min(PADDING.len() as u64) as usize];
-    if let Ok(padding) = HeaderValue::from_bytes(padding) {
+    let body = site::body_bytes(protocol, &object);
+    let mut answer = match exchange.tongue() {
+        Tongue::Documents => document(exchange, path, body),
+        _ => Response::new(Filling::of(body)),
+    };
+    let own: usize = answer.headers().iter().map(|(name, value)| line_bytes(name, value)).sum();
+    let padding = head.saturating_sub(BARE).saturating_sub(own as u64).min(PADDING.len() as u64);
+    if let Ok(padding) = HeaderValue::from_bytes(&PADDING[..padding as usize]) {
         answer.headers_mut().insert("x-pad", padding);
     }
     answer
 }
 
-/// So many bytes without meaning.
-struct Filling(u64);
+/// A line of a header in HTTP/1.1: name, colon, space, value and end.
+fn line_bytes(name: &HeaderName, value: &HeaderValue) -> usize {
+    name.as_str().len() + 2 + value.len() + 2
+}
+
+/// What a browser can read there, `bytes` long.
+fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
+    let page = exchange.page();
+    let id = page.ids().find(|id| site::path(*id) == path).unwrap_or(ObjectId::ROOT);
+    let kind = page.object(id).kind;
+    let body = documents::body((&page, id), bytes, &|id| exchange.address(id));
+    let mut answer = Response::new(Filling { says: body.into(), filler: 0 });
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(documents::media_type(kind)));
+    // Another port is another origin, of whose objects it would tell no sizes.
+    headers.insert("timing-allow-origin", HeaderValue::from_static("*"));
+    let next = page.children(id).first().filter(|_| kind == ObjectKind::Redirect);
+    if let Some(next) = next
+        && let Ok(address) = HeaderValue::from_str(&exchange.address(*next))
+    {
+        headers.insert(LOCATION, address);
+        *answer.status_mut() = StatusCode::FOUND;
+    }
+    answer
+}
+
+/// What says something, and so many bytes without meaning behind it.
+struct Filling {
+    says: Bytes,
+    filler: u64,
+}
+
+impl Filling {
+    /// Nothing but bytes without meaning.
+    const fn of(filler: u64) -> Self {
+        Self { says: Bytes::new(), filler }
+    }
+}
 
 impl Body for Filling {
     type Data = Bytes;
@@ -84,17 +145,20 @@ impl Body for Filling {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let chunk = filler::chunk(self.0);
-        self.0 -= chunk.len() as u64;
+        if !self.says.is_empty() {
+            return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.says)))));
+        }
+        let chunk = filler::chunk(self.filler);
+        self.filler -= chunk.len() as u64;
         let frame = (!chunk.is_empty()).then(|| Frame::data(Bytes::from_static(chunk)));
         Poll::Ready(frame.map(Ok))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0 == 0
+        self.says.is_empty() && self.filler == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0)
+        SizeHint::with_exact(self.says.len() as u64 + self.filler)
     }
 }

@@ -27,12 +27,12 @@ pub(crate) trait Knobs {
 pub(crate) async fn serve<S>(
     exchange: &Exchange,
     (host, peer): (HostId, SocketAddr),
-    (stream, knobs): (S, impl Knobs),
+    (stream, knobs): (S, impl Knobs + 'static),
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
-    if exchange.tongue() == Tongue::Http {
+    if exchange.tongue() != Tongue::Counts {
         return http::serve(exchange, host, (stream, knobs)).await;
     }
     match exchange.caller(peer.port()) {

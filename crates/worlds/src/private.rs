@@ -12,15 +12,15 @@ use std::time::Duration;
 /// Where it is. No program is there (FHS 3.0 §3.15), so nothing is hidden from those that use it.
 const FOLDER: &str = "/run";
 /// How long it may take to be ready: the kernel checks an agent's programs in some tenths of a second.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// How often it is looked whether it has given up.
-pub(super) const GLANCE: Duration = Duration::from_millis(50);
+pub(crate) const GLANCE: Duration = Duration::from_millis(50);
 
 /// Runs `job` on a thread that sees an empty folder of its own, as do the processes that it starts.
 ///
 /// # Errors
 /// Those of `job`, or if the process may not.
-pub(super) fn in_a_folder<T: Send>(
+pub(crate) fn in_a_folder<T: Send>(
     job: impl FnOnce(&Path) -> io::Result<T> + Send,
 ) -> io::Result<T> {
     let run = || job(make()?);
@@ -42,7 +42,7 @@ fn make() -> io::Result<&'static Path> {
 ///
 /// # Errors
 /// Why it has ended, in its own words, or that it takes too long.
-pub(super) fn wait_until_ready(
+pub(crate) fn wait_until_ready(
     told: &UnixDatagram,
     (what, sandbox): (&str, &mut Sandbox),
 ) -> io::Result<()> {
