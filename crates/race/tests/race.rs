@@ -413,10 +413,11 @@ fn behind_a_wide_first_visit_a_second_one_fills_no_queue() {
     let race = Race {
         page: Arc::new(Page::new("one", vec![host], vec![object]).unwrap()),
         visits: Visits { count: 2, idle: Duration::from_secs(5), ..Visits::default() },
-        ..race("headstart+rwnd=1MB", "100mbit,40ms,100p")
+        ..race("headstart+warm_cold=wide+rwnd=1MB", "100mbit,40ms,100p")
     };
     let outcome = run(&race);
-    let headstart = outcome.contestants.iter().find(|c| c.name == "headstart+rwnd=1MB").unwrap();
+    let headstart =
+        outcome.contestants.iter().find(|c| c.name == "headstart+warm_cold=wide+rwnd=1MB").unwrap();
     let visits = &headstart.turns[0].visits;
     assert_eq!((visits[0].dropped, visits[1].dropped), (0, 0));
     let took = visits[1].page.unwrap();
