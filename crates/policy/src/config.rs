@@ -162,6 +162,8 @@ pub struct ConnectionConfig {
     pub opening: Opening,
     /// When what opens it goes again.
     pub opening_timer: OpeningTimer,
+    /// By how much of it such a time is longer by chance, at most, in thousandths; each connection has its own chance.
+    pub opening_spread: u32,
     /// SYNs that leave at once for the same host; more of them are spaced. `None`: all.
     pub opening_burst: Option<u32>,
     /// Retransmission timer.
@@ -221,6 +223,7 @@ impl Default for ConnectionConfig {
             window_limit: None,
             opening: Opening::Handshake,
             opening_timer: OpeningTimer::Initial,
+            opening_spread: 125,
             opening_burst: None,
             rto: RtoConfig {
                 min: Duration::from_secs(1),

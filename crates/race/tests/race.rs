@@ -402,3 +402,24 @@ fn a_page_over_a_known_path_leaves_at_the_paths_rate() {
     let (_, second, slow) = dropped("headstart+warm_together=off");
     assert!(second >= 20 && slow > took, "{second}, {slow:?}");
 }
+
+/// 1 MB over 100 Mbit/s and 40 ms are 691 segments, of which the path holds 333 and its queue 100. A first visit begins wide, and
+/// shows that 256 may leave in a round trip, evenly: that is slower than the path. On the second one slow start is over before
+/// all that its window allows has left. That difference is more than the queue takes, and must not leave at once. The limit is 162 ms.
+#[test]
+fn behind_a_wide_first_visit_a_second_one_fills_no_queue() {
+    let host = PageHost::plain("server", Http::Http10);
+    let object = Object::plain("one", ObjectKind::Image, 1_000_000);
+    let race = Race {
+        page: Arc::new(Page::new("one", vec![host], vec![object]).unwrap()),
+        visits: Visits { count: 2, idle: Duration::from_secs(5), ..Visits::default() },
+        ..race("headstart+warm_cold=wide+rwnd=1MB", "100mbit,40ms,100p")
+    };
+    let outcome = run(&race);
+    let headstart =
+        outcome.contestants.iter().find(|c| c.name == "headstart+warm_cold=wide+rwnd=1MB").unwrap();
+    let visits = &headstart.turns[0].visits;
+    assert_eq!((visits[0].dropped, visits[1].dropped), (0, 0));
+    let took = visits[1].page.unwrap();
+    assert!(took < Duration::from_millis(162 * 5 / 4), "{took:?}");
+}

@@ -99,7 +99,8 @@ fn headstart_reaches_curl_as_predicted() {
         let (predicted, measured) = (median("sim", visit), median("wire", visit));
         assert!((measured / predicted - 1.0).abs() < 0.1, "{visit}: {measured} s, {predicted} s");
     }
-    assert!(median("wire", "repeated") < 0.7 * median("wire", "first"));
+    // 200 kB are more than a first visit sends before its first ACK, and not more than a repeated one does: a round trip of 80 ms.
+    assert!(median("wire", "first") - median("wire", "repeated") > 0.08);
 }
 
 #[test]

@@ -99,10 +99,11 @@ impl Lender {
         path.recall(now, (rtt_us, cold), terms)
     }
 
-    /// A handshake to `remote` begins; it counts only if the path is known, here or by then to the site, since nobody else has
-    /// anything to share.
+    /// A handshake to `remote` begins; it counts among those that share only if the path is known, here or by then to the site, since
+    /// nobody else has anything to share.
     pub fn begin_handshake(&mut self, now: Instant, remote: IpAddr) {
         self.ask(now, remote);
+        self.together.entry_or(key(remote), Together::default).begin_handshake(now);
         if let Some((path, account)) = self.known(remote, true) {
             account.begin_handshake(now, &path);
         }
@@ -151,6 +152,15 @@ impl Lender {
         }
     }
 
+    /// A connection whose handshake took `rtt_us` microseconds opens by itself: no other to the network of `remote` has begun since
+    /// a quarter of that before it did.
+    pub fn opens_alone(&mut self, (now, remote): (Instant, IpAddr), rtt_us: u32) -> bool {
+        let since = Duration::from_micros(u64::from(rtt_us) * 5 / 4);
+        let then = Instant::from_nanos(now.as_nanos().saturating_sub(since.as_nanos()));
+        let together = self.together.entry(key(remote));
+        together.is_none_or(|together| together.is_one_alone_since(then))
+    }
+
     /// What a connection of several that begin within a round trip may begin with on a path that carries `rate` bytes a second,
     /// and where its slow start is to end: segments, its part of what the path holds in a round trip. Of both no more than
     /// there is, so the first may be below the stock window. `None`: nothing that is remembered of the path is believed.
@@ -195,6 +205,22 @@ impl Lender {
         if let Some(together) = self.together.entry(key(remote)) {
             together.forget();
         }
+    }
+
+    /// A connection to the network of `remote` `begins` to send, or has nothing under way any more.
+    pub fn count_sender(&mut self, remote: IpAddr, begins: bool) {
+        self.together.entry_or(key(remote), Together::default).count_sender(begins);
+    }
+
+    /// How many connections to the network of `remote` have something under way, at least one.
+    pub fn senders(&mut self, remote: IpAddr) -> u32 {
+        self.together.entry(key(remote)).map_or(1, |together| together.senders())
+    }
+
+    /// How far apart segments of `bytes` of one connection arrive at the network of `remote`, if all that send to it have equal
+    /// parts of what was seen to arrive; zero: not known.
+    pub fn spacing(&mut self, remote: IpAddr, bytes: u64) -> Duration {
+        self.together.entry(key(remote)).map_or(Duration::ZERO, |together| together.spacing(bytes))
     }
 
     /// When the next segment to the network of `remote`, of `bytes`, may leave at `rate` bytes a second, behind those of other

@@ -25,6 +25,10 @@ pub(super) struct Together {
     carried: u64,
     /// When the next segment may leave.
     next: Instant,
+    /// Connections that have something under way.
+    senders: u32,
+    /// When handshakes last began, the last but one first.
+    handshakes: [Option<Instant>; 2],
 }
 
 impl Together {
@@ -73,6 +77,35 @@ impl Together {
     pub(super) fn forget(&mut self) {
         self.carried = 0;
         self.arrivals.clear();
+    }
+
+    /// A handshake begins.
+    pub(super) const fn begin_handshake(&mut self, now: Instant) {
+        self.handshakes = [self.handshakes[1], Some(now)];
+    }
+
+    /// At most one handshake has begun since `then`.
+    pub(super) fn is_one_alone_since(&self, then: Instant) -> bool {
+        self.handshakes[0].is_none_or(|at| at < then)
+    }
+
+    /// A connection begins to send, or has nothing under way any more.
+    pub(super) const fn count_sender(&mut self, begins: bool) {
+        self.senders =
+            if begins { self.senders.saturating_add(1) } else { self.senders.saturating_sub(1) };
+    }
+
+    /// Connections that have something under way; one if nobody was counted.
+    pub(super) fn senders(&self) -> u32 {
+        self.senders.max(1)
+    }
+
+    /// How far apart segments of `bytes` of one connection arrive if all that send have equal parts; zero: no rate is known.
+    pub(super) fn spacing(&self, bytes: u64) -> Duration {
+        let all = bytes.saturating_mul(self.senders().into());
+        let nanos = u128::from(all) * 1_000_000_000;
+        let nanos = nanos.checked_div(self.carried.into()).unwrap_or(0);
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// When a segment of `bytes` may leave at `rate` bytes a second, behind all that have been given their time.
@@ -140,6 +173,20 @@ mod tests {
             together.carried()
         };
         assert_eq!((carried(1900), carried(2000)), (0, 1_448_000));
+    }
+
+    /// 1448 bytes at 1.448 MB/s take a millisecond: of twelve senders each has a segment in 12 ms. Without a rate nothing is said.
+    #[test]
+    fn segments_of_one_of_several_senders_are_spaced() {
+        let mut together = Together::default();
+        (0..13).for_each(|_| together.count_sender(true));
+        assert_eq!(together.spacing(1448), Duration::ZERO);
+        arrive(&mut together, (0..9).map(|n| 1000 * n));
+        together.count_sender(false);
+        assert_eq!(together.spacing(1448), Duration::from_millis(12));
+        // The last one that sends is one, counted or not.
+        (0..13).for_each(|_| together.count_sender(false));
+        assert_eq!(together.spacing(1448), Duration::from_millis(1));
     }
 
     /// 1448 bytes at 1.448 MB/s take a millisecond. Who comes second waits behind who came first, and nothing is saved up.

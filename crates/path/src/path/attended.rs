@@ -6,7 +6,12 @@ use super::pacer::{Batches, PathPacer};
 use policy::ack::AckSample;
 use policy::startup::{Attendance, Attended, PendingData, Situation};
 use policy::window::Window;
-use units::Instant;
+use units::{Duration, Instant};
+
+/// A timeout that is doubled more often is beyond [`LONGEST_SPACED`].
+const MOST_DOUBLINGS: u32 = 16;
+/// What others send puts off no timeout beyond this: the least upper bound that RFC 6298 §2.5 allows.
+const LONGEST_SPACED: Duration = Duration::from_secs(60);
 
 /// What the path knows of its start-up, if that is told of more events.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,6 +131,19 @@ impl Path {
         self.obey_pacing();
     }
 
+    /// The retransmission timeout after `backoff` doublings: by the round trips, and long enough for segments that come as far
+    /// apart as the start-up says.
+    #[inline]
+    pub fn rto(&self, backoff: u32) -> Duration {
+        let timeout = self.rtt.rto(backoff);
+        if !self.attention.is_attended {
+            return timeout;
+        }
+        let spacing = self.startup.timer_spacing(self.window.mss());
+        let spaced = (self.rtt.srtt() + spacing).saturating_mul(1 << backoff.min(MOST_DOUBLINGS));
+        if spacing.is_zero() { timeout } else { timeout.max(spaced.min(LONGEST_SPACED)) }
+    }
+
     /// When the next segment may leave among those of other connections, if the start-up shares its pace with them.
     pub(super) fn departure(&mut self, now: Instant) -> Option<Instant> {
         if !self.attention.shares_pace {
@@ -155,5 +173,64 @@ impl Path {
                 self.update_pacing_rate();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policy::config::{ConnectionConfig, RtoConfig, RtoFloor};
+    use policy::congestion::reno::{Halve, Reno};
+    use policy::startup::slow_start::SlowStart;
+    use policy::startup::warm::{ColdOpening, Warm, WarmOptions};
+    use policy::startup::{SharedAttendant, Wrapping};
+    use std::net::IpAddr;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// A first round trip of 80 ms makes 80 + 4 * 40 = 240 ms. Segments of 1448 bytes 10 ms apart are 10 ms for each sender: eight
+    /// of one are 80 ms, which 240 exceed, and eight of each of 30 are 2400 ms beyond the 80. It doubles, and 60 s bound it.
+    #[test]
+    fn a_timeout_waits_for_the_segments_of_all_senders() {
+        let terms = memory::LendingTerms {
+            max_age: Duration::from_secs(600),
+            half_life_rtts: 3000,
+            cap: 256,
+        };
+        let options = WarmOptions {
+            terms,
+            cold: ColdOpening::Paced,
+            hears_size: false,
+            ends_epochs: false,
+            paces_together: true,
+            wide_among: 32,
+            jumps_by_dispersion: false,
+            timer_gaps: 8,
+        };
+        let rto = RtoConfig {
+            min: Duration::from_millis(20),
+            floor: RtoFloor::Variance,
+            ..ConnectionConfig::default().rto
+        };
+        let config = ConnectionConfig { mss: 1448, rto, ..ConnectionConfig::default() };
+        let startup = Wrapping::new(Warm::new(options, (false, false)), Box::new(SlowStart));
+        let reno = Reno { halve: Halve::FlightSize, whole_segments: false };
+        let mut path = Path::new(&config, Box::new(startup), Box::new(reno));
+        let (host, peer) = (SharedAttendant::default(), IpAddr::from([192, 0, 2, 1]));
+        path.attend(Attendance::new(host.clone(), peer));
+        path.on_rtt_sample(at(0), at(80));
+        assert_eq!(path.rto(0), Duration::from_millis(240));
+        for n in 0..9 {
+            let arrived = (1448, Duration::from_millis(20));
+            host.borrow_mut().lender.note_arrival((at(10 * n), peer), arrived);
+        }
+        assert_eq!(path.rto(0), Duration::from_millis(240));
+        for _ in 0..30 {
+            host.borrow_mut().lender.count_sender(peer, true);
+        }
+        let timeouts = [0, 1, 6].map(|backoff| path.rto(backoff));
+        assert_eq!(timeouts, [2480, 4960, 60_000].map(Duration::from_millis));
     }
 }

@@ -140,6 +140,13 @@ pub trait StartUp {
         false
     }
 
+    /// How far apart segments of `bytes` are to be expected beside those of other connections, if that is known: a retransmission timer
+    /// that waits less beyond the round trip expires between two. Zero: nothing is known. Asked of attended start-ups alone.
+    fn timer_spacing(&self, bytes: u64) -> Duration {
+        let _ = bytes;
+        Duration::ZERO
+    }
+
     /// What began was too little to tell how much there is to transfer, like a TLS handshake: the
     /// policy wants to begin with what waits next while nothing is in flight, too, as if it were the
     /// path's first data.

@@ -65,6 +65,12 @@ pub trait Overlay {
         false
     }
 
+    /// [`StartUp::timer_spacing`]; the wrapped start-up is not asked.
+    fn timer_spacing(&self, bytes: u64) -> Duration {
+        let _ = bytes;
+        Duration::ZERO
+    }
+
     /// The overlay wants to begin with the next transfer, too.
     fn awaits_transfer(&self) -> bool {
         false
@@ -173,6 +179,11 @@ impl<O: Overlay> StartUp for Wrapping<O> {
 
     fn has_reset_timer(&self) -> bool {
         self.overlay.has_reset_timer() || self.inner.has_reset_timer()
+    }
+
+    /// Only overlays know of others that send.
+    fn timer_spacing(&self, bytes: u64) -> Duration {
+        self.overlay.timer_spacing(bytes)
     }
 
     fn awaits_transfer(&self) -> bool {

@@ -36,7 +36,7 @@ impl Connection {
             mss: self.agreed.mss,
             srtt: path.rtt.srtt(),
             min_rtt: path.rtt.min_rtt(),
-            rto: path.rtt.rto(self.timers.backoff),
+            rto: path.rto(self.timers.backoff),
             snd_nxt: self.snd_nxt,
             new_data,
             retreat: false,

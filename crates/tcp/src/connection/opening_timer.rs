@@ -67,7 +67,7 @@ impl Connection {
 
     /// How long to wait for the answer to what opens, doubled with each timeout; `None`: nothing is
     /// known. Connections that begin together would lose what they repeat together again, so each adds
-    /// a part of its own, up to an eighth.
+    /// a part of its own, up to `opening_spread`.
     pub(super) fn opening_timeout(&self, path: &Path) -> Option<Duration> {
         if !self.waits_for_siblings() || !path.rtt.has_sample() {
             return None;
@@ -102,15 +102,29 @@ impl Connection {
         self.next_timeout()
     }
 
-    /// `time` and up to an eighth more, by the connection's own number.
+    /// `time` and up to `opening_spread` of it more, by the connection's own number.
     fn spread(&self, time: Duration) -> Duration {
         // Fibonacci hashing: the upper bits of the product are spread evenly.
         let part = self.seed().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
-        time + Duration::from_nanos(part_of_eighth(time, part))
+        time + part_of(time, self.config.opening_spread, part)
     }
 }
 
-/// An eighth of `time`, times `part` of 2^16.
-fn part_of_eighth(time: Duration, part: u64) -> u64 {
-    ((u128::from(time.as_nanos() / 8) * u128::from(part)) >> 16) as u64
+/// `permille` thousandths of `time`, times `part` of 2^16.
+fn part_of(time: Duration, permille: u32, part: u64) -> Duration {
+    let nanos = u128::from(time.as_nanos()) * u128::from(permille) / 1000;
+    Duration::from_nanos(((nanos * u128::from(part)) >> 16) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 80 ms half is 40 ms; of that a quarter of the range is 10 ms, and all but 2^-16 of it a 65,536th less than 40 ms.
+    #[test]
+    fn a_part_of_the_spread_is_added() {
+        let part = |part| part_of(Duration::from_millis(80), 500, part).as_nanos();
+        assert_eq!([part(0), part(1 << 14), part(65_535)], [0, 10_000_000, 39_999_389]);
+        assert_eq!(part_of(Duration::from_secs(1), 0, 65_535), Duration::ZERO);
+    }
 }

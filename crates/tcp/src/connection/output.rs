@@ -334,7 +334,7 @@ impl Connection {
 
     /// Data follows an idle time.
     pub(super) fn on_sending_resumed(&mut self, now: Instant, path: &mut Path) {
-        let rto = path.rtt.rto(self.timers.backoff);
+        let rto = path.rto(self.timers.backoff);
         let Some(ran_out) = path.on_sending_resumed(now, rto, self.transfer()) else {
             return;
         };
@@ -479,7 +479,7 @@ impl Connection {
                 end,
                 retransmission,
                 srtt: path.rtt.srtt(),
-                rto: path.rtt.rto(self.timers.backoff),
+                rto: path.rto(self.timers.backoff),
             });
         }
         if !self.timers.retransmit.is_running() {

@@ -107,7 +107,7 @@ impl Connection {
         if self.timers.pacing.is_due(now) {
             self.timers.pacing = Deadline::NEVER;
         }
-        self.receiver.handle_timeout(now, path.rtt.rto(self.timers.backoff));
+        self.receiver.handle_timeout(now, path.rto(self.timers.backoff));
         if !self.board.is_empty() && Deadline::from(self.recovery.timeout()).is_due(now) {
             self.on_recovery_timeout(now, path);
         }
@@ -126,7 +126,7 @@ impl Connection {
         let reset = if path.has_reset_timer() { self.reset_timeout(path) } else { None };
         self.timers.reset = reset.is_some();
         let own = reset.or_else(|| self.opening_timeout(path));
-        let timeout = own.unwrap_or_else(|| path.rtt.rto(self.timers.backoff));
+        let timeout = own.unwrap_or_else(|| path.rto(self.timers.backoff));
         self.timers.retransmit = Deadline::at(now + timeout);
     }
 
@@ -249,7 +249,7 @@ impl Connection {
             let report = recovery.on_rto(&mut cx, at);
             self.apply_report(at, path, &report, true);
             self.back_off(path);
-            at += path.rtt.rto(self.timers.backoff);
+            at += path.rto(self.timers.backoff);
         }
         self.timers.retransmit = Deadline::at(at);
     }
@@ -275,7 +275,7 @@ impl Connection {
             self.timers.persist = Deadline::NEVER;
             self.timers.persist_backoff = 0;
         } else if !self.timers.persist.is_running() {
-            let delay = path.rtt.rto(self.timers.persist_backoff);
+            let delay = path.rto(self.timers.persist_backoff);
             self.timers.persist = Deadline::at(now + delay);
         }
     }

@@ -12,7 +12,7 @@ use super::profiles::{ns2, ns2_one_way, paper};
 use crate::config::{IdleRestart, MemoryKind, Opening, OpeningTimer, RttSampling, TickCount};
 use crate::congestion::CONTROLLERS;
 use crate::recovery::RECOVERIES;
-use crate::registry::values::{between, choose, duration, on_off, positive, whole};
+use crate::registry::values::{between, choose, duration, on_off, per_mille, positive, whole};
 use crate::registry::{AnyParameter, Descriptor};
 use crate::startup::{STARTUPS, StartUpDescriptor};
 use receiver::RECEIVER;
@@ -276,6 +276,12 @@ const GENERAL: &[SchemeParameter] = &[
             ];
             choose(v, &timers).map(|t| r.config.opening_timer = t)
         }
+    ),
+    parameter!(
+        "opening_spread",
+        "part",
+        "by how much of it a timer of opening_timer is longer by chance, at most, like 0.5 (default: 0.125)",
+        |r, v| { per_mille(v, 0).map(|part| r.config.opening_spread = part) }
     ),
     parameter!(
         "opening_burst",

@@ -17,7 +17,7 @@ use crate::startup::hystart::HYSTART;
 use crate::startup::rapid_start::RAPID_START;
 use crate::startup::rbp::{self, RBP};
 use crate::startup::slow_start::SLOW_START;
-use crate::startup::warm::{MEMBER, TOGETHER, WARM};
+use crate::startup::warm::{DISPERSION, MEMBER, TIMER_GAPS, TOGETHER, WARM, WIDE_AMONG};
 use units::Duration;
 
 /// The same with another start-up.
@@ -131,6 +131,7 @@ pub(super) fn headstart() -> Recipe {
     let mut recipe = started(linux(), &WARM);
     let config = &mut recipe.config;
     config.opening_timer = OpeningTimer::Known;
+    config.opening_spread = 500;
     config.opening_burst = Some(4);
     // It repeats a lost SYN-ACK long before Linux does, into the queue that has just dropped it.
     config.syn_losses_tolerated = 0;
@@ -139,5 +140,8 @@ pub(super) fn headstart() -> Recipe {
     config.receive.initial_window = 1_000_000;
     recipe.set(&PROBE_WAIT, "1.5rtt");
     recipe.set(&TOGETHER, "on");
+    recipe.set(&WIDE_AMONG, "20");
+    recipe.set(&DISPERSION, "on");
+    recipe.set(&TIMER_GAPS, "8");
     recipe
 }

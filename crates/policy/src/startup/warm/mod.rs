@@ -7,6 +7,7 @@
 //! `learning` and `loss`. Why it is in two worlds, and what differs: docs/adr/0020-one-policy.md.
 
 mod beside_stock;
+mod dispersion;
 mod flight;
 mod grant;
 mod learning;
@@ -20,7 +21,7 @@ mod together;
 mod wide;
 
 pub use member::{MEMBER, MemberStart};
-pub use options::{ColdOpening, SIZE, TOGETHER, WarmOptions};
+pub use options::{COLD, ColdOpening, DISPERSION, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions};
 
 use super::attended::{Attendance, Attended, Situation};
 use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
@@ -34,7 +35,7 @@ use arith::measure::{TrainAck, TrainMeasure};
 use beside_stock::BesideStock;
 use flight::FirstFlight;
 use loss::Fall;
-use options::{CAP, COLD, EPOCHS, HALF_LIFE, MAX_AGE};
+use options::{CAP, EPOCHS, HALF_LIFE, MAX_AGE};
 use pacing::SocketPacing;
 use search::Search;
 use together::SharedPace;
@@ -53,7 +54,7 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
         Box::new(Wrapping::new(Warm::new(options, (models, is_paced)), inner))
     }),
 )
-.with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS, &TOGETHER])
+.with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS, &TOGETHER, &WIDE_AMONG, &DISPERSION, &TIMER_GAPS])
 .implying(Implied { memory: MemoryKind::Lent, ..Implied::NOTHING });
 
 /// Where a connection is with its warm start (`enum phase` of the agent).
@@ -100,6 +101,10 @@ pub struct Warm {
     is_starting: bool,
     fall: Option<Fall>,
     has_ended: bool,
+    /// Its window has jumped to what the path holds.
+    has_jumped: bool,
+    /// It has something under way, and the memory knows.
+    is_sending: bool,
 }
 
 /// What the last ACK told.
@@ -129,11 +134,13 @@ impl Warm {
             wide: WideStart::default(),
             pace: SharedPace::default(),
             stock: BesideStock::default(),
-            pacing: SocketPacing::new(is_paced),
+            pacing: SocketPacing::new(is_paced, options.paces_together),
             is_paced: false,
             is_starting: false,
             fall: None,
             has_ended: false,
+            has_jumped: false,
+            is_sending: false,
         }
     }
 
@@ -238,6 +245,7 @@ impl Warm {
         self.wide.on_ack(window, (at.min_rtt_us(), self.cold), arrived, &mut self.pacing);
         self.stock.grow(at.max_in_flight.div_ceil(mss), acked.into());
         self.on_progress(window, at);
+        self.widen_by_dispersion(window, at);
         if self.search.is_on {
             let ack = self.train_ack(at);
             let (measure, pacing) = (&mut self.measure, &mut self.pacing);
@@ -277,6 +285,10 @@ impl Overlay for Warm {
         }
     }
 
+    fn timer_spacing(&self, bytes: u64) -> Duration {
+        self.expected_gap(bytes)
+    }
+
     fn attended(&mut self) -> Option<&mut dyn Attended> {
         Some(self)
     }
@@ -293,6 +305,8 @@ impl Attended for Warm {
     }
 
     fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+        self.pacing.settle_at_start();
+        self.set_sending(true);
         self.begin_to_send(window, at, transfer);
         self.pacing.apply(window);
     }
@@ -345,6 +359,9 @@ impl Attended for Warm {
         if self.models && !at.in_startup {
             return;
         }
+        if at.outstanding() == 0 {
+            self.set_sending(false);
+        }
         self.seen.in_slow_start = window.below_ssthresh();
         let mss = window.mss();
         let acked = segments(sample.delivered + mss - 1, mss);
@@ -357,6 +374,7 @@ impl Attended for Warm {
         if self.is_special() || self.is_starting {
             self.on_special_ack(window, at, acked);
         }
+        self.pacing.settle(window.cwnd().saturating_sub(at.outstanding()), mss);
         self.pacing.apply(window);
     }
 
@@ -369,6 +387,7 @@ impl Attended for Warm {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
+        self.set_sending(false);
         self.count_fin(window, at);
         match modelled {
             Some(modelled) => self.learn_modelled(window, at, modelled),

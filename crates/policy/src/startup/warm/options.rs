@@ -1,6 +1,6 @@
 //! Parameters of the agent's warm start, with the agent's defaults.
 
-use crate::registry::values::{on_off, positive};
+use crate::registry::values::{on_off, positive, whole};
 use crate::registry::{Parameter, PolicySetup};
 use memory::LendingTerms;
 use units::Duration;
@@ -19,6 +19,13 @@ pub struct WarmOptions {
     /// First flights to a network leave one segment after the other, at the rate at which all have arrived. Behind a short flight, as of
     /// TLS, a wide cold start sends its stock window at once.
     pub paces_together: bool,
+    /// A cold start's window jumps to what the path holds at the rate at which its first flight has arrived.
+    pub jumps_by_dispersion: bool,
+    /// Most segments of a wide cold start while other connections to its network open.
+    pub wide_among: u32,
+    /// So many segments of each connection that sends to the network a retransmission timer waits for beyond the round trip, at
+    /// the rate at which segments of all have arrived; 0: it knows nothing of others.
+    pub timer_gaps: u32,
 }
 
 /// How a connection starts of whose path nothing is known.
@@ -49,7 +56,8 @@ pub(super) static HALF_LIFE: Parameter<u32> = Parameter::text(
     "warm: half of a remembered window is believed after so many round trips (--half-life of the agent)",
 );
 
-pub(super) static COLD: Parameter<ColdOpening> = Parameter::choice(
+/// How cold connections start.
+pub static COLD: Parameter<ColdOpening> = Parameter::choice(
     "warm_cold",
     &[("paced", ColdOpening::Paced), ("wide", ColdOpening::Wide), ("stock", ColdOpening::Stock)],
     "paced",
@@ -79,6 +87,29 @@ pub static TOGETHER: Parameter<bool> = Parameter::text(
     "warm: first flights to a network share the rate at which segments of all its connections have arrived",
 );
 
+/// Whether the second flight goes by the dispersion of the first.
+pub static DISPERSION: Parameter<bool> = Parameter::text(
+    "warm_dispersion",
+    ("on|off", on_off),
+    "off",
+    "warm: with warm_together, the second flight of a cold start is what the path holds at the rate at which the first one has arrived",
+);
+
+/// How wide a cold start may be among others.
+pub static WIDE_AMONG: Parameter<u32> = Parameter::segments(
+    "warm_wide_among",
+    "32",
+    "warm: the largest first window of a wide cold start while other connections to its network open",
+);
+
+/// How many segments of each sender a timer waits for.
+pub static TIMER_GAPS: Parameter<u32> = Parameter::text(
+    "warm_rto_gaps",
+    ("number", whole),
+    "0",
+    "warm: a retransmission timeout is at least a round trip and the time of so many segments of each connection that sends to the network",
+);
+
 impl WarmOptions {
     pub(super) fn of(setup: &PolicySetup<'_>) -> Self {
         let (cap, half_life_rtts) = (setup.get(&CAP), setup.get(&HALF_LIFE));
@@ -88,6 +119,9 @@ impl WarmOptions {
             hears_size: setup.get(&SIZE),
             ends_epochs: setup.get(&EPOCHS),
             paces_together: setup.get(&TOGETHER),
+            jumps_by_dispersion: setup.get(&DISPERSION),
+            wide_among: setup.get(&WIDE_AMONG),
+            timer_gaps: setup.get(&TIMER_GAPS),
         }
     }
 }

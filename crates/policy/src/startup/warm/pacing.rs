@@ -3,10 +3,17 @@
 use crate::window::{PacingOrder, Window};
 use units::Rate;
 
+/// Segments that anybody sends at once (RFC 6928).
+pub(super) const STOCK_BURST: u64 = 10;
+
 /// The socket's state: `sk_pacing_status`, `SO_MAX_PACING_RATE`, and the rate that a search sets before each sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SocketPacing {
     is_on: bool,
+    /// It goes off with [`SocketPacing::settle`], not at once.
+    ends_level: bool,
+    /// It is about to.
+    is_ending: bool,
     /// Bytes a second; 0: as fast as the kernel likes.
     most: u64,
     /// Bytes a second; 0: as the kernel paces.
@@ -14,9 +21,9 @@ pub(super) struct SocketPacing {
 }
 
 impl SocketPacing {
-    /// Paced by the congestion control itself, or not at all.
-    pub(super) const fn new(is_on: bool) -> Self {
-        Self { is_on, most: 0, search_rate: 0 }
+    /// Paced by the congestion control itself, or not at all. `ends_level`: pacing that ends lasts until nothing waits for it.
+    pub(super) const fn new(is_on: bool, ends_level: bool) -> Self {
+        Self { is_on, ends_level, is_ending: false, most: 0, search_rate: 0 }
     }
 
     pub(super) const fn is_on(&self) -> bool {
@@ -26,7 +33,7 @@ impl SocketPacing {
     /// `SO_MAX_PACING_RATE`, which switches pacing on.
     pub(super) const fn limit(&mut self, rate: u64) {
         self.most = rate;
-        self.is_on = true;
+        self.keep_paced();
     }
 
     /// Bytes a second; 0: there is no limit.
@@ -41,16 +48,37 @@ impl SocketPacing {
 
     pub(super) const fn keep_paced(&mut self) {
         self.is_on = true;
+        self.is_ending = false;
     }
 
-    /// Unless a limit holds.
+    /// Unless a limit holds. What the window allows and pacing has held back would leave at once then.
     pub(super) const fn leave_unpaced(&mut self) {
-        self.is_on &= self.most != 0;
+        if self.ends_level {
+            self.is_ending = self.is_on && self.most == 0;
+        } else {
+            self.is_on &= self.most != 0;
+        }
+    }
+
+    /// Segments have arrived, so that `room` bytes of the window are free: pacing that is to end does, if no more than a stock
+    /// burst waits for it.
+    pub(super) const fn settle(&mut self, room: u64, mss: u64) {
+        if self.is_ending && room <= STOCK_BURST * mss {
+            self.burst();
+        }
+    }
+
+    /// Nothing is under way: pacing that is to end does.
+    pub(super) const fn settle_at_start(&mut self) {
+        if self.is_ending {
+            self.burst();
+        }
     }
 
     /// Whatever limit holds: the stock burst of a short answer.
     pub(super) const fn burst(&mut self) {
         self.is_on = false;
+        self.is_ending = false;
     }
 
     /// Tells the window.

@@ -54,6 +54,11 @@ impl Search {
         if self.is_pacing { trains::rate(window.mss() as u32, measure.best()) } else { 0 }
     }
 
+    /// Pacing is on, for another reason; it ends as if the search had switched it on.
+    pub(super) const fn own_pacing(&mut self) {
+        self.is_pacing = true;
+    }
+
     /// Also of its pacing.
     pub(super) fn end(&mut self, pacing: &mut SocketPacing) {
         if self.is_pacing {

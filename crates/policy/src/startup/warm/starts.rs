@@ -39,8 +39,11 @@ impl Warm {
     /// More than a stock window on a path that nobody knows, of which nobody else has had so much within a round trip.
     fn widen_cold(&mut self, window: &mut Window, at: &Situation<'_>) {
         let mss = window.mss();
-        let widest = u64::from(wide_cold_window(at.srtt_us(), mss as u32)) * mss;
         let Some(attendance) = &self.attendance else { return };
+        let is_alone =
+            attendance.lender(|lender, remote| lender.opens_alone((at.now, remote), at.srtt_us()));
+        let most = if is_alone { u32::MAX } else { self.options.wide_among };
+        let widest = u64::from(wide_cold_window(at.srtt_us(), mss as u32).min(most)) * mss;
         let may_widen = |lender: &mut Lender, remote| {
             let opens = (at.srtt_us(), self.cold);
             let is_unknown = match lender.recall((at.now, remote), opens, &self.options.terms) {
@@ -145,6 +148,7 @@ impl Warm {
         self.end_first_flight(WarmPhase::Stock);
         if self.is_paced {
             self.pacing.leave_unpaced();
+            self.pacing.settle_at_start();
         }
         self.is_paced = false;
         self.flight.window = 0;

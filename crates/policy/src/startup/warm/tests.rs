@@ -27,6 +27,9 @@ fn options() -> WarmOptions {
         hears_size: false,
         ends_epochs: false,
         paces_together: false,
+        wide_among: 32,
+ jumps_by_dispersion: false,
+        timer_gaps: 0,
     }
 }
 
@@ -293,6 +296,24 @@ fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
 
 /// A tiny transfer has shown that the path takes four segments, not that it takes no more. One that has lost something, or
 /// left slow start, has found a bound, and so has a warm start of 16 that failed: eight are left of it.
+/// A handshake of 80 ms is over at 1080 ms: a round trip and a quarter before that is 980 ms. Another one that began then is company,
+/// one that began a millisecond sooner is not.
+#[test]
+fn among_others_a_cold_start_is_less_wide() {
+    let options = WarmOptions { cold: ColdOpening::Wide, wide_among: 20, ..options() };
+    let begins_with = |other_ms: Option<u64>| {
+        let host = SharedAttendant::default();
+        for ms in other_ms.into_iter().chain([1000]) {
+            host.borrow_mut().lender.begin_handshake(at(ms), PEER.into());
+        }
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.now = at(1080);
+        line.open(&mut warm, &host);
+        line.segments()
+    };
+    assert_eq!([None, Some(979), Some(980)].map(begins_with), [32, 32, 20]);
+}
+
 #[test]
 fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
     let windows = [(4, 0, false), (4, 3, false), (16, 0, true)].map(|(window, ssthresh, fails)| {
@@ -462,6 +483,93 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
         line.tell(&mut warm, |startup, window, at| startup.start(window, at, transfer));
         assert_eq!(line.segments(), 4);
     }
+}
+
+/// 100 remembered segments fill the path, and the flight has left evenly. When slow start is over the window is open for 40 more than
+/// are under way: they do not leave at once. Pacing ends when no more than a stock burst would, or with a new transfer.
+#[test]
+fn pacing_lasts_until_no_more_than_a_stock_burst_waits() {
+    let options = WarmOptions { cold: ColdOpening::Stock, paces_together: true, ..options() };
+    let host = host(100, 0);
+    let begin = || {
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 100);
+        // It has arrived, slow start ends at 120, and 80 of these have left.
+        line.sent = 180 * MSS;
+        line.window.set_cwnd(120 * MSS, Cause::SlowStart);
+        line.window.set_ssthresh(120 * MSS, Cause::HyStart);
+        line.arrive(&mut warm, 1080, 100);
+        (line, warm)
+    };
+    let is_paced = |line: &Line| line.window.pacing_order().unwrap().is_on;
+    let (mut line, mut warm) = begin();
+    assert!(is_paced(&line));
+    line.sent += 31 * MSS;
+    line.arrive(&mut warm, 1090, 2);
+    // 109 of 120 are under way, eleven wait; then ten.
+    assert!(is_paced(&line));
+    line.sent += 2 * MSS;
+    line.arrive(&mut warm, 1091, 1);
+    assert!(!is_paced(&line));
+    let (mut line, mut warm) = begin();
+    line.sent = line.acked;
+    line.start(&mut warm, 100);
+    assert!(!is_paced(&line));
+}
+
+/// Thirteen segments of 1000 bytes 8 ms apart are 125 kB/s: 8 ms each. Of two that send each has one in 16 ms, and two take 32. Who
+/// has had all acknowledged, or has closed, does not send.
+#[test]
+fn a_timer_waits_for_segments_of_all_that_send() {
+    let host = host(5, 0);
+    let to = IpAddr::from(PEER);
+    for n in 0..13 {
+        let arrived = (MSS, Duration::from_millis(24));
+        host.borrow_mut().lender.note_arrival((at(8 * n), to), arrived);
+    }
+    let options = WarmOptions { paces_together: true, timer_gaps: 2, ..options() };
+    let begin = || {
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 4);
+        (line, warm)
+    };
+    let ((mut line, mut one), (mut other_line, mut other)) = (begin(), begin());
+    let spacing = |warm: &Warm| Overlay::timer_spacing(warm, MSS);
+    assert_eq!(spacing(&one), Duration::from_millis(32));
+    line.arrive(&mut one, 1080, 4);
+    assert_eq!(spacing(&other), Duration::from_millis(16));
+    line.start(&mut one, 4);
+    assert_eq!(spacing(&other), Duration::from_millis(32));
+    other_line.tell(&mut other, |startup, window, at| startup.close(window, at, None));
+    assert_eq!(spacing(&one), Duration::from_millis(16));
+}
+
+/// Thirteen segments of 1000 bytes that arrive 1 ms apart, queued for 9 ms, are 1 MB/s, of which a round trip of 80 ms holds 80. A cold
+/// start of which eight segments have arrived has that as its window, and sends at that rate; beside another one half of either.
+#[test]
+fn the_second_flight_is_what_the_path_holds_at_the_rate_of_the_first() {
+    let options = WarmOptions { paces_together: true, jumps_by_dispersion: true, ..options() };
+    let after = |arrived: [u64; 2], others: u32| {
+        let host = SharedAttendant::default();
+        for ms in 0..13 {
+            let arrived = (MSS, Duration::from_millis(9));
+            host.borrow_mut().lender.note_arrival((at(ms), PEER.into()), arrived);
+        }
+        for _ in 0..others {
+            host.borrow_mut().lender.count_sender(PEER.into(), true);
+        }
+        let (mut line, mut warm) = (Line::new(0), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 10);
+        line.arrive(&mut warm, 90, arrived[0]);
+        line.arrive(&mut warm, 91, arrived[1]);
+        (line.segments(), line.window.pacing_order().unwrap().fixed)
+    };
+    assert_eq!(after([6, 1], 0), (10, None));
+    assert_eq!(after([7, 1], 0), (80, Some(Rate::from_bps(8_000_000))));
+    assert_eq!(after([7, 1], 1), (40, Some(Rate::from_bps(4_000_000))));
 }
 
 /// A server's three segments of TLS are no flight to look at. Of the answer behind them ten leave at once, as from a stock

@@ -6,7 +6,7 @@ use super::{Warm, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use memory::{ColdReason, Lender, LoanRequest, ProvenPath};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// A connection's part in it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,6 +77,29 @@ impl Warm {
             path.rate = attendance.lender(Lender::carried);
         }
         path
+    }
+
+    /// It has something under way from now on, or nothing any more.
+    pub(super) fn set_sending(&mut self, sends: bool) {
+        let is_asked = self.options.timer_gaps > 0 || self.options.jumps_by_dispersion;
+        if is_asked
+            && std::mem::replace(&mut self.is_sending, sends) != sends
+            && let Some(attendance) = &self.attendance
+        {
+            attendance.lender(|lender, to| lender.count_sender(to, sends));
+        }
+    }
+
+    /// How long its retransmission timer has to wait beyond a round trip for segments of `bytes` that come at its part of the
+    /// pace of all.
+    pub(super) fn expected_gap(&self, bytes: u64) -> Duration {
+        let gaps = self.options.timer_gaps;
+        match &self.attendance {
+            Some(attendance) if gaps > 0 => attendance
+                .lender(|lender, to| lender.spacing(to, bytes))
+                .saturating_mul(gaps.into()),
+            _ => Duration::ZERO,
+        }
     }
 
     /// When the next segment of `bytes` may leave.

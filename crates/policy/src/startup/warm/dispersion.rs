@@ -1,0 +1,44 @@
+//! The second flight of a cold start by the dispersion of the first (`warm_dispersion`): as soon as segments have shown at which rate a
+//! queue lets them out, the window is what the path holds at that rate, and what it has gained leaves at that rate. Slow start
+//! would take some round trips more. Of several connections that send each has its part (docs/adr/0022-headstart.md).
+
+use super::Warm;
+use super::pacing::STOCK_BURST;
+use crate::startup::attended::Situation;
+use crate::window::{Cause, Window};
+
+/// Segments that have to have arrived, of the stock ten: fewer tell more of clocks than of the path.
+const LEAST_ARRIVED: u32 = 8;
+
+/// Segments, eight stock windows: ACKs that were compressed make a path seem faster, and an error costs others no more than this.
+const MOST: u64 = 8 * STOCK_BURST;
+
+impl Warm {
+    /// Segments have arrived: the window jumps once, if the rate is known and slow start goes on.
+    pub(super) fn widen_by_dispersion(&mut self, window: &mut Window, at: &Situation<'_>) {
+        if !self.options.jumps_by_dispersion || self.has_jumped || !self.is_slow_cold_start(window) {
+            return;
+        }
+        let Some(attendance) = &self.attendance else { return };
+        let rate = attendance.lender(|lender, to| lender.carried(to) / u64::from(lender.senders(to)));
+        if rate == 0 {
+            return;
+        }
+        self.has_jumped = true;
+        let mss = window.mss();
+        let held = rate.saturating_mul(at.min_rtt_us().into()) / 1_000_000 / mss;
+        let wide = held.min(MOST) * mss;
+        if wide > window.cwnd() {
+            window.set_cwnd(wide, Cause::Seed);
+            self.pacing.keep_paced();
+            self.pacing.search_rate = rate;
+            self.search.own_pacing();
+        }
+    }
+
+    /// It began cold, still searches, and has something to go by.
+    fn is_slow_cold_start(&self, window: &Window) -> bool {
+        let is_cold = self.flight.window == 0 && !self.in_first_flight();
+        is_cold && self.search.is_on && window.below_ssthresh() && self.delivered >= LEAST_ARRIVED
+    }
+}
