@@ -16,11 +16,13 @@ const MOST: u64 = 8 * STOCK_BURST;
 impl Warm {
     /// Segments have arrived: the window jumps once, if the rate is known and slow start goes on.
     pub(super) fn widen_by_dispersion(&mut self, window: &mut Window, at: &Situation<'_>) {
-        if !self.options.jumps_by_dispersion || self.has_jumped || !self.is_slow_cold_start(window) {
+        if !self.options.jumps_by_dispersion || self.has_jumped || !self.is_slow_cold_start(window)
+        {
             return;
         }
         let Some(attendance) = &self.attendance else { return };
-        let rate = attendance.lender(|lender, to| lender.carried(to) / u64::from(lender.senders(to)));
+        let rate =
+            attendance.lender(|lender, to| lender.carried(to) / u64::from(lender.senders(to)));
         if rate == 0 {
             return;
         }

@@ -21,7 +21,9 @@ mod together;
 mod wide;
 
 pub use member::{MEMBER, MemberStart};
-pub use options::{COLD, ColdOpening, DISPERSION, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions};
+pub use options::{
+    COLD, ColdOpening, DISPERSION, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions,
+};
 
 use super::attended::{Attendance, Attended, Situation};
 use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};

@@ -28,7 +28,7 @@ fn options() -> WarmOptions {
         ends_epochs: false,
         paces_together: false,
         wide_among: 32,
- jumps_by_dispersion: false,
+        jumps_by_dispersion: false,
         timer_gaps: 0,
     }
 }
