@@ -69,22 +69,34 @@ impl PathsTold {
             counted(self.servers, "server"),
             rtt * 1e3,
         );
-        let known = self.rate_known;
-        text += &match known {
-            0 => format!(
-                "\nNo client has shown how fast its path is, since no answer was long enough: {} is taken.",
-                report::written((self.usual_rate_bps as f64).into(), Quantity::Rate),
-            ),
-            _ => format!(
-                "\n{} of {} have shown how fast their paths are: {} in the median, which is taken for the others. {} have shown how much \
-                 the queue holds.",
-                known,
-                counted(self.clients, "client"),
-                report::written((self.rate_bps[1] as f64).into(), Quantity::Rate),
-                self.queue_known,
-            ),
+        text.push('\n');
+        text += &self.of_rates();
+        text.push(' ');
+        text += &match self.queue_known {
+            0 => "No losses have shown how much a queue holds.".to_owned(),
+            known if known == self.clients => "Losses have shown how much the queues hold.".to_owned(),
+            known => format!("Losses have shown how much the queues of {known} hold."),
         };
         text
+    }
+
+    /// What is known of the rates of paths.
+    fn of_rates(&self) -> String {
+        let shown = |bps: u64| report::written((bps as f64).into(), Quantity::Rate);
+        let usual = shown(self.usual_rate_bps);
+        match self.rate_known {
+            0 => format!(
+                "No client has shown how fast its path is, since no answer was long enough: {usual} is taken."
+            ),
+            known if known == self.clients => {
+                format!("Rates of paths: {} in the median, all shown by packets.", shown(self.rate_bps[1]))
+            }
+            known => format!(
+                "{known} of {} have shown how fast their paths are: {} in the median, which is taken for the others.",
+                counted(self.clients, "client"),
+                shown(self.rate_bps[1]),
+            ),
+        }
     }
 }
 
