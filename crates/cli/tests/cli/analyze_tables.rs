@@ -130,7 +130,7 @@ fn every_column_is_documented() {
             let name = column.name();
             let key = format!("column.{name}");
             let told = told.iter().find(|told| told.key == key).unwrap().value.as_ref().unwrap();
-            let known = |unit: &&str| ["bytes", "ns", "UTC"].contains(unit);
+            let known = |unit: &&str| ["bytes", "bit/s", "ns", "UTC"].contains(unit);
             let parts = told.split_once(": ").filter(|(unit, _)| known(unit));
             let (unit, about) = parts.unwrap_or(("", told));
             let line = format!("| `{name}` | {unit} | {about} |");
