@@ -22,6 +22,7 @@ const FREE: &[&str] = &[
     "jobs",
     "more",
     "min_rate",
+    "most_transfers",
     "plot",
     "port",
     "repeat",
