@@ -74,7 +74,9 @@ impl PathsTold {
         text.push(' ');
         text += &match self.queue_known {
             0 => "No losses have shown how much a queue holds.".to_owned(),
-            known if known == self.clients => "Losses have shown how much the queues hold.".to_owned(),
+            known if known == self.clients => {
+                "Losses have shown how much the queues hold.".to_owned()
+            }
             known => format!("Losses have shown how much the queues of {known} hold."),
         };
         text
@@ -89,7 +91,10 @@ impl PathsTold {
                 "No client has shown how fast its path is, since no answer was long enough: {usual} is taken."
             ),
             known if known == self.clients => {
-                format!("Rates of paths: {} in the median, all shown by packets.", shown(self.rate_bps[1]))
+                format!(
+                    "Rates of paths: {} in the median, all shown by packets.",
+                    shown(self.rate_bps[1])
+                )
             }
             known => format!(
                 "{known} of {} have shown how fast their paths are: {} in the median, which is taken for the others.",
