@@ -163,7 +163,7 @@ pub struct AgentOptions {
     /// Tell of a connection's path by a TCP option in its FIN, for a gateway that sees the packets
     ///
     /// An experiment (RFC 6994): kind 254, 16 bytes. Networks on which it is lost are left alone. The gateway needs
-    /// `option-servers` in its [capture].
+    /// `option-servers` in its table `capture`.
     #[arg(long)]
     pub tcp_option: bool,
 
