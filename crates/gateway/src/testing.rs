@@ -101,7 +101,7 @@ pub(crate) fn segments(mut bytes: &[u8]) -> Vec<Observed> {
     all
 }
 
-/// Reads the options of `bytes`, packets as [`segments`] has them, as a capture does, and judges what they say. Panics if what was read
+/// Reads the options of `bytes`, packets as `segments` has them, as a capture does, and judges what they say. Panics if what was read
 /// is not written as it was, or says more than a report may.
 pub fn see_option(bytes: &[u8]) {
     let everywhere = ["0.0.0.0/0", "::/0"].map(|net| net.parse().expect("a prefix"));

@@ -55,7 +55,7 @@ pub struct Grid {
     pub server: ServerProgram,
     /// The agent there, of schemes that take one.
     pub agent: Option<Agent>,
-    /// A folder for captures of each cell's first load in each world ([`Grid::folder_of`]).
+    /// A folder for captures of each cell's first load in each world.
     pub captures: Option<PathBuf>,
 }
 
