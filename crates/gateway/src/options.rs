@@ -77,7 +77,7 @@ pub struct CaptureOptions {
     pub tenant: Option<String>,
     /// Tell servers of visitors as their SYNs come, and as they ask on connections that were idle [true].
     pub push: Option<bool>,
-    /// Believe TCP options of agents (`tcp-option` in `agent.toml`) in packets that leave these addresses; none by default
+    /// Believe TCP options of agents (`tcp-option` in `agent.toml`) in packets that leave these addresses; none by default.
     pub option_servers: Vec<IpNet>,
 }
 
