@@ -7,10 +7,12 @@ use tcp::Scheme;
 #[derive(Clone, Debug)]
 pub(crate) struct SchemeList(pub(crate) Vec<Scheme>);
 
-/// A list of schemes, separated by commas.
+/// A list of schemes, separated by commas; the baseline, against which others are held, comes first.
 pub(crate) fn schemes(list: &str) -> Result<SchemeList, String> {
     let meant = |error: tcp::SchemeError| scheme_meant(list).unwrap_or_else(|| error.to_string());
-    race::contestants(list).map(SchemeList).map_err(meant)
+    let mut schemes = race::contestants(list).map_err(meant)?;
+    schemes.sort_by_key(|scheme| scheme.name() != race::BASELINE);
+    Ok(SchemeList(schemes))
 }
 
 /// The path of this name.

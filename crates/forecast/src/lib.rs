@@ -5,7 +5,7 @@
 //! do the same, network by network (`network`), in the same order (`opening`), and `outcome` holds the times of each scheme against those of `linux`. The
 //! same replay under `linux` beside the capture says how good the model is.
 //!
-//! Read `captured/mod.rs`, then `replay.rs`. What is assumed stands in ADR 31.
+//! Read `captured/mod.rs`, then `replay/mod.rs`. What is assumed stands in ADR 31.
 
 mod access;
 mod captured;

@@ -14,13 +14,19 @@ use std::net::IpAddr;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 
-/// Clients of one simulation. The addresses of so many, and of their servers behind them, have their first 24 bits in common.
+/// Clients of one simulation. The addresses of so many have their first 24 bits in common.
 const MOST_CLIENTS: usize = 250;
 
 /// A window that began with 64 kB may have grown so far by the first ACK.
 const GROWN: u32 = 131_072;
 
-/// A connection may take so long beyond its network's last one.
+/// A smaller window is none of Linux, which begins with 64 kB: it stays.
+const SMALL: u32 = 32_768;
+
+/// The smallest window that a scheme takes.
+const LEAST_WINDOW: u32 = 64;
+
+/// A connection may take so long beyond the last packet of its network.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// Clients that share a network, or as many of them as one simulation takes.
@@ -75,7 +81,7 @@ impl ClientNetwork {
         let Some(first) = self.connections().map(|(_, connection)| connection.began).min() else {
             return Vec::new();
         };
-        let last = self.connections().map(|(_, connection)| connection.began).max();
+        let last = self.connections().map(|(_, connection)| connection.last()).max();
         let seated = Seated::of(self);
         let opens = self.openings(first);
         let specs = self.connections().zip(opens).map(|((client, connection), opens)| ReplaySpec {
@@ -136,7 +142,9 @@ impl Seated {
 /// more as it is used.
 fn client_scheme(window: u64) -> Scheme {
     let text = match u32::try_from(window) {
-        Ok(window) if window > GROWN => format!("linux+nagle=off+rwnd={window}B"),
+        Ok(window) if window > GROWN || (LEAST_WINDOW..SMALL).contains(&window) => {
+            format!("linux+nagle=off+rwnd={window}B")
+        }
         _ => "linux+nagle=off".to_owned(),
     };
     Scheme::parse(&text).expect("linux takes a window of any size")

@@ -102,5 +102,5 @@ fn usual_rate(clients: &[CapturedClient]) -> Rate {
     let rate = |client: &CapturedClient| PathEvidence::rate(&client.evidence);
     let mut rates: Vec<Rate> = clients.iter().filter_map(rate).collect();
     rates.sort_unstable();
-    rates.get(rates.len() / 2).copied().unwrap_or(DEFAULT_RATE)
+    rates.get(rates.len().saturating_sub(1) / 2).copied().unwrap_or(DEFAULT_RATE)
 }

@@ -35,7 +35,7 @@ pub(crate) struct PredictArgs {
     #[arg(long)]
     pub(super) acks_only: bool,
 
-    /// Replay so many transfers at most, the first ones; they are kept in memory, 100 bytes each
+    /// Replay so many transfers at most, the first ones; they are kept in memory, 100 bytes each, and up to 5 kB for each client
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(super) most_transfers: u64,
 

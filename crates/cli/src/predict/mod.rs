@@ -63,6 +63,10 @@ fn said_of(visitors: &CapturedVisitors, most: u64) {
         let transfers = counted(visitors.incomplete, "transfer");
         remark(&format!("{transfers} not acknowledged to the end: left out"));
     }
+    if visitors.begun_before > 0 {
+        let connections = counted(visitors.begun_before, "connection");
+        remark(&format!("{connections} whose handshake is not in the captures: left out"));
+    }
     if visitors.left_out > 0 {
         let transfers = counted(visitors.left_out, "transfer");
         remark(&format!("{transfers} behind the first {most}: left out; see --most-transfers"));

@@ -26,6 +26,10 @@ fn a_capture_is_replayed_under_each_scheme() {
         .collect();
     assert_eq!(names, ["linux", "linux+iw=32"]);
     assert_eq!(json["schemes"][0]["gains"][0]["ratio"], 1.0);
+    // Wherever linux stands in the list, the others are held against it.
+    let last = ["predict", &files[0], &files[1], "--schemes", "linux+iw=32,linux", "--json"];
+    let last: Value = serde_json::from_str(&stdout(&last)).unwrap();
+    assert_eq!(last["schemes"], json["schemes"]);
     // Results do not depend on the number of threads.
     let twice = ["1", "2"].map(|jobs| stdout(&[&command[..], &["--jobs", jobs]].concat()));
     assert_eq!(twice[0], twice[1]);

@@ -35,6 +35,14 @@ pub struct CapturedConnection {
     pub rest: Duration,
 }
 
+impl CapturedConnection {
+    /// Its last packet.
+    pub(crate) fn last(&self) -> Instant {
+        let ended = self.transfers.last().map_or(self.began, |last| last.ended.max(self.began));
+        ended + self.rest
+    }
+}
+
 /// A transfer, as far as it does not depend on the server's TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CapturedTransfer {

@@ -30,6 +30,7 @@ pub struct Visitors {
     most: u64,
     left_out: u64,
     incomplete: u64,
+    begun_before: u64,
 }
 
 /// The visitors of a capture.
@@ -41,6 +42,9 @@ pub struct CapturedVisitors {
     pub left_out: u64,
     /// Transfers that were not acknowledged to their end, which are not replayed.
     pub incomplete: u64,
+    /// Connections with transfers whose handshake is not in the capture. Nothing tells how far they had come, so they are not
+    /// replayed; what they show of paths is used.
+    pub begun_before: u64,
 }
 
 impl Visitors {
@@ -53,6 +57,7 @@ impl Visitors {
             most,
             left_out: 0,
             incomplete: 0,
+            begun_before: 0,
         }
     }
 
@@ -63,7 +68,12 @@ impl Visitors {
         for client in &mut clients {
             client.connections.sort_by_key(|connection| connection.began);
         }
-        CapturedVisitors { clients, left_out: self.left_out, incomplete: self.incomplete }
+        CapturedVisitors {
+            clients,
+            left_out: self.left_out,
+            incomplete: self.incomplete,
+            begun_before: self.begun_before,
+        }
     }
 
     fn evidence(&mut self, client: IpAddr) -> &mut PathEvidence {
@@ -82,10 +92,13 @@ impl Visitors {
 impl TraceSink for Visitors {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         let Some(begun) = self.begun.remove(&summary.connection) else { return };
+        if !summary.handshake_seen && !begun.transfers.is_empty() {
+            self.begun_before += 1;
+        }
         let client = self.client(summary.client.ip);
         let bytes = begun.transfers.iter().map(|transfer| transfer.bytes).sum();
         client.evidence.on_connection(begun.rate, bytes);
-        if begun.transfers.is_empty() {
+        if begun.transfers.is_empty() || !summary.handshake_seen {
             return;
         }
         let ended = begun.ended.unwrap_or(summary.ended);
@@ -114,7 +127,10 @@ impl TraceSink for Visitors {
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        if sender.is_server && again.len > 0 && again.kind != RetransmissionKind::TailProbe {
+        // After a timeout data goes again that was presumed lost, and may not have been.
+        let is_presumed =
+            matches!(again.kind, RetransmissionKind::TailProbe | RetransmissionKind::SlowStart);
+        if sender.is_server && again.len > 0 && !is_presumed {
             let last = self.begun.get(&sender.connection).and_then(|begun| begun.last_rtt);
             self.evidence(sender.client.ip).on_loss(last);
         }

@@ -120,7 +120,8 @@ impl Replay {
     fn consider(&mut self, context: &mut AppContext<'_>, index: usize, requests: u64) {
         let connection = &mut self.connections[index];
         let Some(&next) = connection.transfer(connection.answered) else { return };
-        if connection.is_answering {
+        let is_unasked = next.request == 0 && connection.answered > 0;
+        if connection.is_answering || is_unasked && connection.acked < connection.answered {
             return;
         }
         let (before, _) = connection.payload[connection.answered];
@@ -204,6 +205,12 @@ impl Replay {
                 connection.began = Some(now);
             }
         }
+        if let Some(&CapturedTransfer { request: 0, .. }) = connection.transfer(connection.answered)
+        {
+            // The server goes on by itself, after all that was before.
+            return self.consider(context, index, 0);
+        }
+        let connection = &self.connections[index];
         if connection.acked == connection.spec.plan.transfers.len() {
             let rest = connection.spec.plan.rest;
             context.set_timer(now + rest, Due::Close.token(index));
@@ -243,7 +250,12 @@ impl Replay {
             EventKind::PeerClosed => {
                 context.shutdown(self.connections[index].spec.client, event.conn)
             }
-            EventKind::Reset => self.end(context, index),
+            EventKind::Reset => {
+                // Its number may be another connection's from now on.
+                self.connections[index].client = None;
+                self.end(context, index);
+            }
+            EventKind::Closed => self.connections[index].client = None,
             _ => {}
         }
     }
@@ -257,8 +269,20 @@ impl Replay {
                 self.count(context, index);
                 context.shutdown(self.connections[index].spec.server, event.conn);
             }
-            EventKind::Closed | EventKind::Reset => self.end(context, index),
+            EventKind::Closed | EventKind::Reset => {
+                self.end(context, index);
+                self.free_port(context, index);
+            }
             EventKind::Connected => {}
+        }
+    }
+
+    /// The client waits no longer: what TIME-WAIT would guard against cannot happen to a port that is not used again for
+    /// thousands of connections, and of those that are open at once it has enough.
+    fn free_port(&mut self, context: &mut AppContext<'_>, index: usize) {
+        let connection = &mut self.connections[index];
+        if let Some(conn) = connection.client.take() {
+            context.abort(connection.spec.client, conn);
         }
     }
 
@@ -327,6 +351,15 @@ impl Application for Replay {
             Due::Answer => self.answer(context, index),
             Due::Continue => self.continue_answer(context, index),
             Due::Close => self.close(context, index),
+        }
+    }
+
+    fn on_stop(&mut self, context: &mut AppContext<'_>) {
+        // What has not ended has sent again all the same.
+        for index in 0..self.connections.len() {
+            if !self.connections[index].is_over {
+                self.count(context, index);
+            }
         }
     }
 

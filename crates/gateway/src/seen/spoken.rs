@@ -33,8 +33,9 @@ impl SpokenOptions {
     /// What a segment says by an option, if it has one that is believed.
     pub(crate) fn read(&mut self, segment: &Observed, counts: &Counts) -> Option<Found> {
         let (id, value) = segment.options.experiment()?;
-        // On a SYN no agent writes.
-        if id != ID || self.servers.is_empty() || segment.has(Flags::SYN) {
+        // An agent writes it into a FIN alone: whoever writes more of them counts no more often.
+        let is_end = segment.has(Flags::FIN) && !segment.has(Flags::SYN);
+        if id != ID || self.servers.is_empty() || !is_end {
             return None;
         }
         if !self.is_of_server(&segment.source) {
@@ -92,6 +93,7 @@ mod tests {
 
     const FIN_ACK: u8 = 0x11;
     const SYN_ACK: u8 = 0x12;
+    const ACK: u8 = 0x10;
     /// As in `path_option`: a loss at 144,768 bytes.
     const OPTION: [u8; 16] =
         [254, 16, 0x48, 0x53, 0x11, 0, 0x20, 0x6b, 0x30, 0xc4, 0x1c, 0xe2, 0, 139, 0, 2];
@@ -122,7 +124,12 @@ mod tests {
         assert_eq!(counts.bad_options.get(), 1);
         let mut other = OPTION;
         other[3] = 0x54;
-        for silent in [segment(&OPTION, SYN_ACK), segment(&other, FIN_ACK), segment(&[], FIN_ACK)] {
+        for silent in [
+            segment(&OPTION, SYN_ACK),
+            segment(&OPTION, ACK),
+            segment(&other, FIN_ACK),
+            segment(&[], FIN_ACK),
+        ] {
             assert!(own.read(&silent, &counts).is_none());
         }
         assert!(reader(&[]).read(&spoken, &counts).is_none(), "no servers are named");
