@@ -13,7 +13,7 @@ pub(crate) const TOLD_IN: &str = "<pre id=\"headstart\">";
 
 /// Milliseconds: when the load began, when the document had arrived, when all had; how many resources there were beside the
 /// document, and how many bytes their bodies had. The load event comes after all of them.
-const SCRIPT: &str = "<script>addEventListener(\"load\",()=>{const n=performance.getEntriesByType(\"navigation\")[0],\
+const SCRIPT: &str = "<script>performance.setResourceTimingBufferSize(1e5);addEventListener(\"load\",()=>{const n=performance.getEntriesByType(\"navigation\")[0],\
     r=performance.getEntriesByType(\"resource\");document.getElementById(\"headstart\").textContent=\
     [n.redirectStart||n.fetchStart,n.responseEnd,Math.max(n.responseEnd,...r.map(e=>e.responseEnd)),r.length,\
     r.reduce((n,e)=>n+e.encodedBodySize,0)].join(\" \")})\
