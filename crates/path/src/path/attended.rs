@@ -87,6 +87,16 @@ impl Path {
         }
     }
 
+    /// Something is acknowledged: perhaps all that was sent.
+    pub(super) fn note_arrival_of_all(&mut self) {
+        if self.attention.is_attended
+            && self.acked_total >= self.sent_total
+            && let Some(startup) = self.startup.attended()
+        {
+            startup.all_arrived();
+        }
+    }
+
     /// Congestion is met; the window is still what it was.
     pub(super) fn on_loss_met(&mut self) {
         if self.attention.is_attended {
@@ -190,10 +200,8 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// A first round trip of 80 ms makes 80 + 4 * 40 = 240 ms. Segments of 1448 bytes 10 ms apart are 10 ms for each sender: eight
-    /// of one are 80 ms, which 240 exceed, and eight of each of 30 are 2400 ms beyond the 80. It doubles, and 60 s bound it.
-    #[test]
-    fn a_timeout_waits_for_the_segments_of_all_senders() {
+    /// A path whose timer knows of others, the host that it belongs to, and its peer.
+    fn warm_path() -> (Path, SharedAttendant, IpAddr) {
         let terms = memory::LendingTerms {
             max_age: Duration::from_secs(600),
             half_life_rtts: 3000,
@@ -220,6 +228,32 @@ mod tests {
         let mut path = Path::new(&config, Box::new(startup), Box::new(reno));
         let (host, peer) = (SharedAttendant::default(), IpAddr::from([192, 0, 2, 1]));
         path.attend(Attendance::new(host.clone(), peer));
+        (path, host, peer)
+    }
+
+    /// A connection counts among those that send until all has arrived, also if that is told in recovery, where no window grows.
+    #[test]
+    fn who_has_nothing_under_way_sends_no_more() {
+        let (mut path, host, peer) = warm_path();
+        let senders = || host.borrow_mut().lender.senders(peer);
+        host.borrow_mut().lender.count_sender(peer, true);
+        let rto = path.rto(0);
+        let transfer = PendingData { bytes: 2000, admitted: 65_535, announced: 0 };
+        path.on_sending_resumed(at(0), rto, transfer);
+        assert_eq!(senders(), 2);
+        path.on_payload_sent(at(0), 1448, 1448, || 1500);
+        path.on_payload_sent(at(0), 552, 552, || 604);
+        path.on_acked(1448);
+        assert_eq!(senders(), 2);
+        path.on_acked(552);
+        assert_eq!(senders(), 1);
+    }
+
+    /// A first round trip of 80 ms makes 80 + 4 * 40 = 240 ms. Segments of 1448 bytes 10 ms apart are 10 ms for each sender: eight
+    /// of one are 80 ms, which 240 exceed, and eight of each of 30 are 2400 ms beyond the 80. It doubles, and 60 s bound it.
+    #[test]
+    fn a_timeout_waits_for_the_segments_of_all_senders() {
+        let (mut path, host, peer) = warm_path();
         path.on_rtt_sample(at(0), at(80));
         assert_eq!(path.rto(0), Duration::from_millis(240));
         for n in 0..9 {

@@ -454,6 +454,7 @@ impl Path {
         self.acked_total += bytes;
         if bytes > 0 {
             self.last_acked = Some(self.window.now());
+            self.note_arrival_of_all();
         }
     }
 }

@@ -177,6 +177,9 @@ pub trait Attended {
     /// Segments have arrived outside of recovery, and the window has grown for them (`cong_avoid`).
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample);
 
+    /// All that was sent is acknowledged, in recovery or not.
+    fn all_arrived(&mut self) {}
+
     /// Congestion is met; the window is still what it was (`ssthresh`, before the congestion control's own).
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>);
 

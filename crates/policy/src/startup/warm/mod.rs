@@ -361,9 +361,6 @@ impl Attended for Warm {
         if self.models && !at.in_startup {
             return;
         }
-        if at.outstanding() == 0 {
-            self.set_sending(false);
-        }
         self.seen.in_slow_start = window.below_ssthresh();
         let mss = window.mss();
         let acked = segments(sample.delivered + mss - 1, mss);
@@ -378,6 +375,10 @@ impl Attended for Warm {
         }
         self.pacing.settle(window.cwnd().saturating_sub(at.outstanding()), mss);
         self.pacing.apply(window);
+    }
+
+    fn all_arrived(&mut self) {
+        self.set_sending(false);
     }
 
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {

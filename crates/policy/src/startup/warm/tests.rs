@@ -107,6 +107,9 @@ impl Line {
         };
         warm.observe(&mut self.window, &sample);
         self.tell(warm, |startup, window, at| startup.acked(window, at, &sample));
+        if self.acked >= self.sent {
+            warm.all_arrived();
+        }
     }
 
     fn segments(&self) -> u64 {
