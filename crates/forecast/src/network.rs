@@ -149,3 +149,40 @@ fn client_scheme(window: u64) -> Scheme {
     };
     Scheme::parse(&text).expect("linux takes a window of any size")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::captured::{CapturedTransfer, PathEvidence};
+
+    /// A request, what the server says by itself 300 ms later, and another request: all end. Over 100 Mbit/s and 50 ms, the round trip
+    /// that is taken where nothing is known, the first takes the handshake's and its own, and the others one each. By its second request the client is taken for one that talks by
+    /// turns, so it holds the ACK of what it then gets back for 40 ms (Linux `TCP_DELACK_MIN`).
+    #[test]
+    fn what_nobody_asked_for_is_said_in_its_turn() {
+        let ms = Duration::from_millis;
+        let transfer = |request, gap| CapturedTransfer {
+            request,
+            gap,
+            bytes: 1_000,
+            ..CapturedTransfer::default()
+        };
+        let connection = CapturedConnection {
+            server: [192, 0, 2, 1].into(),
+            began: Instant::ZERO,
+            window: 0,
+            transfers: vec![transfer(300, ms(0)), transfer(0, ms(300)), transfer(300, ms(10))],
+            rest: ms(0),
+        };
+        let client = CapturedClient {
+            address: [198, 51, 100, 7].into(),
+            connections: vec![connection],
+            evidence: PathEvidence::default(),
+        };
+        let networks = ClientNetwork::all(vec![client], Rate::from_mbps(100));
+        let replayed = networks[0].replay(&Scheme::parse("linux").unwrap(), 1);
+        let took: Vec<u64> =
+            replayed[0].took.iter().map(|took| took.map_or(0, Duration::as_millis)).collect();
+        assert_eq!(took, [100, 50, 90]);
+    }
+}

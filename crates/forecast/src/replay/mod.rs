@@ -208,7 +208,8 @@ impl Replay {
         if let Some(&CapturedTransfer { request: 0, .. }) = connection.transfer(connection.answered)
         {
             // The server goes on by itself, after all that was before.
-            return self.consider(context, index, 0);
+            let received = received_by(context, (connection.spec.server, connection.server));
+            return self.consider(context, index, received);
         }
         let connection = &self.connections[index];
         if connection.acked == connection.spec.plan.transfers.len() {
