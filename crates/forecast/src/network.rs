@@ -155,9 +155,10 @@ mod tests {
     use super::*;
     use crate::captured::{CapturedTransfer, PathEvidence};
 
-    /// A request, what the server says by itself 300 ms later, and another request: all end. Over 100 Mbit/s and 50 ms, the round trip
-    /// that is taken where nothing is known, the first takes the handshake's and its own, and the others one each. By its second request the client is taken for one that talks by
-    /// turns, so it holds the ACK of what it then gets back for 40 ms (Linux `TCP_DELACK_MIN`).
+    /// A request, what the server says by itself 300 ms later, and another request: all end. The round trip is the 50 ms that are
+    /// taken where nothing is known. The first takes the handshake's and its own, and the others one each. By its second request
+    /// the client is taken for one that talks by turns. So it holds the ACK of what it then gets back for 40 ms (Linux
+    /// `TCP_DELACK_MIN`).
     #[test]
     fn what_nobody_asked_for_is_said_in_its_turn() {
         let ms = Duration::from_millis;

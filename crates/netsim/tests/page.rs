@@ -139,30 +139,33 @@ fn held_back_frames_follow_without_waiting_for_acknowledgements() {
     let page = Arc::new(one_object(500_000));
     let wide = "newreno+iw=1000+rwnd=16MB";
     let access = access(1, QueueLimit::Unlimited, 0.0);
+    let scheme = Scheme::parse(wide).unwrap();
     let time = |way| {
-        let access = access.clone();
-        let scheme = Scheme::parse(wide).unwrap();
-        let spec = PageSpec {
-            page: Arc::clone(&page),
-            config: LoaderConfig {
-                http: Some(way),
-                tls: Some(Tls::None),
-                ..LoaderConfig::default()
-            },
-            client: access.client,
-            servers: access.servers,
-            client_scheme: scheme.clone(),
-            server_scheme: scheme,
-        };
-        let mut sim = Simulation::new(access.topology, SimulationConfig::default());
-        let id = sim.add(Instant::ZERO, PageLoad::new(spec));
-        sim.run(FOREVER).unwrap();
-        sim.application::<PageLoad>(id).unwrap().loader().page_done_at().unwrap()
+        let config =
+            LoaderConfig { http: Some(way), tls: Some(Tls::None), ..LoaderConfig::default() };
+        done_at(access.clone(), &page, config, &scheme)
     };
     // The same round trips; HTTP/2 adds 9 bytes to each of 32 frames and some settings, a
     // microsecond each: far less than one more round trip of 40 ms.
     let (persistent, http2) = (time(Http::Persistent), time(Http::Http2));
     assert!(http2.saturating_since(persistent) < Duration::from_millis(10), "{persistent} {http2}");
+}
+
+/// When a page is there that a client loads over `access`; both ends run `scheme`.
+fn done_at(access: Access, page: &Arc<Page>, config: LoaderConfig, scheme: &Scheme) -> Instant {
+    let spec = PageSpec {
+        page: Arc::clone(page),
+        config,
+        client: access.client,
+        servers: access.servers,
+        client_scheme: scheme.clone(),
+        server_scheme: scheme.clone(),
+    };
+    let mut sim = Simulation::new(access.topology, SimulationConfig::default());
+    let id = sim.add(Instant::ZERO, PageLoad::new(spec));
+    sim.run(FOREVER).unwrap();
+    check(page, &sim, id);
+    sim.application::<PageLoad>(id).unwrap().loader().page_done_at().unwrap()
 }
 
 /// How much later an object of 3,000 bytes, header included, is there if nginx sends it.
@@ -177,19 +180,7 @@ fn later_by_nginx(http: Http) -> Duration {
             server,
             ..LoaderConfig::default()
         };
-        let spec = PageSpec {
-            page: Arc::clone(&page),
-            config,
-            client: access.client,
-            servers: access.servers,
-            client_scheme: scheme.clone(),
-            server_scheme: scheme.clone(),
-        };
-        let mut sim = Simulation::new(access.topology, SimulationConfig::default());
-        let id = sim.add(Instant::ZERO, PageLoad::new(spec));
-        sim.run(FOREVER).unwrap();
-        check(&page, &sim, id);
-        sim.application::<PageLoad>(id).unwrap().loader().page_done_at().unwrap()
+        done_at(access, &page, config, &scheme)
     });
     nginx.saturating_since(builtin)
 }
@@ -217,19 +208,8 @@ fn done_by_reader(reading: Duration) -> Instant {
     let delay = ProcessingDelay { reading, ..ProcessingDelay::NONE };
     access.topology.set_processing_delay(access.servers[0], delay);
     let scheme = Scheme::parse("linux").unwrap();
-    let spec = PageSpec {
-        page: Arc::clone(&page),
-        config: LoaderConfig { tls: Some(Tls::None), ..LoaderConfig::default() },
-        client: access.client,
-        servers: access.servers,
-        client_scheme: scheme.clone(),
-        server_scheme: scheme,
-    };
-    let mut sim = Simulation::new(access.topology, SimulationConfig::default());
-    let id = sim.add(Instant::ZERO, PageLoad::new(spec));
-    sim.run(FOREVER).unwrap();
-    check(&page, &sim, id);
-    sim.application::<PageLoad>(id).unwrap().loader().page_done_at().unwrap()
+    let config = LoaderConfig { tls: Some(Tls::None), ..LoaderConfig::default() };
+    done_at(access, &page, config, &scheme)
 }
 
 /// A server that wakes 5 ms after a request answers 5 ms later. Its TCP acknowledges the request at once in both cases, and

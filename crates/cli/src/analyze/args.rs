@@ -6,6 +6,30 @@ use cmdline::Appendix;
 use std::path::PathBuf;
 use trace::{NamedServers, SenderModel, SenderProfile, ServerPattern, Vantage};
 
+/// Whose packets in a capture are looked at, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SendersArgs {
+    /// Take only connections to these servers: ports, addresses, networks, or addresses with ports
+    ///
+    /// Like 443, or 192.0.2.1,192.0.2.7:8443,2001:db8::/48. It also says which end is the server where the capture has no
+    /// handshake. Without it, the end that answers a SYN is the server, or else the end with the lower port.
+    #[arg(long, value_name = "ADDR|PORT", value_delimiter = ',')]
+    server: Vec<ServerPattern>,
+
+    /// What TCP the servers run: linux, linux-sack, newreno, reno, bbr, or a scheme that `headstart schemes` lists;
+    /// auto: for each server the one that explains its first packets best
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) sender: String,
+
+    /// Where the captures were made: server, client or middle [default: as each handshake tells]
+    #[arg(long, value_name = "PLACE")]
+    vantage: Option<String>,
+
+    /// Ignore what servers send, and predict it from the ACKs of their clients
+    #[arg(long)]
+    pub(crate) acks_only: bool,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct AnalyzeArgs {
     /// Captures: pcap or pcapng, also compressed by gzip or zstd; - is standard input
@@ -15,25 +39,8 @@ pub(crate) struct AnalyzeArgs {
     #[arg(value_name = "FILE", required_unless_present = "access_log")]
     pub(super) files: Vec<PathBuf>,
 
-    /// Analyse only connections to these servers: ports, addresses, networks, or addresses with ports
-    ///
-    /// Like 443, or 192.0.2.1,192.0.2.7:8443,2001:db8::/48. It also says which end is the server where the capture has no
-    /// handshake. Without it, the end that answers a SYN is the server, or else the end with the lower port.
-    #[arg(long, value_name = "ADDR|PORT", value_delimiter = ',')]
-    pub(super) server: Vec<ServerPattern>,
-
-    /// What TCP the servers run: linux, linux-sack, newreno, reno, bbr, or a scheme that `headstart schemes` lists;
-    /// auto: for each server the one that explains its first packets best
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub(super) sender: String,
-
-    /// Where the captures were made: server, client or middle [default: as each handshake tells]
-    #[arg(long, value_name = "PLACE")]
-    vantage: Option<String>,
-
-    /// Ignore what servers send, and predict it from the ACKs of their clients
-    #[arg(long)]
-    pub(super) acks_only: bool,
+    #[command(flatten)]
+    pub(super) senders: SendersArgs,
 
     /// Predict what servers send from the ACKs of their clients, too, and print how far that is from what was captured
     #[arg(long, conflicts_with_all = ["acks_only", "json"])]
@@ -95,18 +102,17 @@ pub(crate) enum AnalyzeJson {
     Findings,
 }
 
-impl AnalyzeArgs {
-    pub(super) fn vantage(&self) -> Result<Option<Vantage>, Failure> {
+impl SendersArgs {
+    pub(crate) fn vantage(&self) -> Result<Option<Vantage>, Failure> {
         self.vantage.as_deref().map(vantage_named).transpose()
     }
 
-    pub(super) fn servers(&self) -> NamedServers {
+    pub(crate) fn servers(&self) -> NamedServers {
         self.server.iter().copied().collect()
     }
 }
 
-/// A vantage point by its name.
-pub(crate) fn vantage_named(name: &str) -> Result<Vantage, Failure> {
+fn vantage_named(name: &str) -> Result<Vantage, Failure> {
     let all = [Vantage::Server, Vantage::Client, Vantage::Middle];
     let found = all.into_iter().find(|vantage| vantage.name() == name);
     found.ok_or_else(|| Failure::Input(format!("--vantage {name}: server, client or middle")))

@@ -13,7 +13,7 @@ mod summary;
 mod tables;
 mod words;
 
-pub(crate) use args::{AnalyzeArgs, appendix, vantage_named};
+pub(crate) use args::{AnalyzeArgs, SendersArgs, appendix};
 pub(crate) use feed::Feed;
 
 use crate::anonymity::anonymizer;
@@ -28,20 +28,20 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
         return access_log::run(log, args.json.is_some(), args.report.as_deref());
     }
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
-    let mut servers = args.servers();
+    let mut servers = args.senders.servers();
     if let Some(anonymizer) = &mut anonymizer {
         // What is near each other stays so: a network becomes a network.
         servers = servers.renamed(|ip| anonymizer.address(ip));
     }
     let config = EngineConfig {
-        acks_only: args.acks_only,
-        vantage: args.vantage()?,
+        acks_only: args.senders.acks_only,
+        vantage: args.senders.vantage()?,
         servers: servers.clone(),
         ..EngineConfig::default()
     };
     let outputs = Outputs::begin(args)?;
     let mut feed = Feed::open(&args.files).anonymized(anonymizer).attended()?;
-    let models = feed.models(&args.sender, &config, jobs::threads(args.jobs))?;
+    let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
     let config = EngineConfig { models, ..config };
     analyse(args, &mut feed, (config, servers), outputs)?;
     feed.verdict()

@@ -1,11 +1,9 @@
 //! The command line of `headstart predict`.
 
-use crate::analyze::vantage_named;
-use crate::failure::Failure;
+use crate::analyze::SendersArgs;
 use crate::names::{self, SchemeList};
 use cmdline::Appendix;
 use std::path::PathBuf;
-use trace::{NamedServers, ServerPattern, Vantage};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PredictArgs {
@@ -18,22 +16,8 @@ pub(crate) struct PredictArgs {
         value_parser = names::schemes)]
     pub(super) schemes: SchemeList,
 
-    /// Take only connections to these servers: ports, addresses, networks, or addresses with ports
-    #[arg(long, value_name = "ADDR|PORT", value_delimiter = ',')]
-    server: Vec<ServerPattern>,
-
-    /// What TCP the servers ran: linux, newreno, bbr, or another that `headstart analyze --sender` takes; auto: the one that
-    /// explains their packets best
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub(super) sender: String,
-
-    /// Where the captures were made: server, client or middle [default: as each handshake tells]
-    #[arg(long, value_name = "PLACE")]
-    vantage: Option<String>,
-
-    /// Ignore what servers sent, and rebuild it from the ACKs of their clients
-    #[arg(long)]
-    pub(super) acks_only: bool,
+    #[command(flatten)]
+    pub(super) senders: SendersArgs,
 
     /// Replay so many transfers at most, the first ones; they are kept in memory, 100 bytes each, and up to 5 kB for each client
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
@@ -52,16 +36,6 @@ pub(crate) struct PredictArgs {
     pub(super) json: bool,
 }
 
-impl PredictArgs {
-    pub(super) fn vantage(&self) -> Result<Option<Vantage>, Failure> {
-        self.vantage.as_deref().map(vantage_named).transpose()
-    }
-
-    pub(super) fn servers(&self) -> NamedServers {
-        self.server.iter().copied().collect()
-    }
-}
-
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
@@ -75,16 +49,16 @@ pub(crate) fn appendix() -> Appendix {
             ),
             ("headstart predict server.pcap --json", "Prints the same for programs."),
         ],
-        notes: "A client's path is taken from its own packets: rate from its fastest bursts, round trip, how long the full queue \
-                made packets wait, losses beside that. Connections open when they did. Within one, each request follows the \
-                answer before as it did, and the server thinks as long. The line *captured* has the times of the capture: \
+        notes: "A client's path is taken from its own packets: rate from the trains of its ACKs, round trip, how long the full queue \
+                made packets wait, losses beside that. A request follows the answer before it as it did, and so does a \
+                connection that opened soon after an answer. The server thinks as long as it did. The line *captured* has the times of the capture: \
                 the nearer `linux` is to it, the more the other lines can be believed."
             .into(),
         exit: &[
             ("0", "done"),
-            ("1", "a capture is damaged"),
+            ("1", "a capture is damaged; everything before the damage is used"),
             ("2", "the input is wrong, or holds no whole transfer"),
-            ("130", "interrupted"),
+            ("130", "interrupted; everything read before is used"),
         ],
         see_also: &["headstart-analyze", "headstart-capture", "headstart-agent"],
         more: &["docs/predict.md"],

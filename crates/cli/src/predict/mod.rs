@@ -12,11 +12,15 @@ use crate::progress::CountBar;
 use crate::stdout;
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
 use shown::{ForecastJson, PathsTold};
-use trace::{EngineConfig, OnlyServers};
+use trace::{EngineConfig, OnlyServers, TraceEngine};
 use units::counted;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
-    let visitors = read(args)?;
+    let mut feed = Feed::open(&args.files).attended()?;
+    let visitors = read(args, &mut feed)?;
+    if !feed.has_results() {
+        return feed.verdict();
+    }
     if visitors.clients.is_empty() {
         return Err(Failure::input(
             "no transfer in these captures was acknowledged to its end, so there is nothing to predict; `headstart analyze` \
@@ -24,7 +28,12 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         ));
     }
     said_of(&visitors, args.most_transfers);
-    let forecast = Forecast::of(visitors);
+    foretell(args, Forecast::of(visitors))?;
+    feed.verdict()
+}
+
+/// Replays, and says what came of it.
+fn foretell(args: &PredictArgs, forecast: Forecast) -> Result<(), Failure> {
     let told = PathsTold::of(&forecast);
     let schemes = &args.schemes.0;
     let bar = CountBar::begin((forecast.networks() * schemes.len()) as u64, "replays");
@@ -41,20 +50,20 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     shown::print(&told, &result)
 }
 
-/// The visitors of the captures.
-fn read(args: &PredictArgs) -> Result<CapturedVisitors, Failure> {
-    let servers = args.servers();
+/// The visitors of the captures, as far as they can be read.
+fn read(args: &PredictArgs, feed: &mut Feed) -> Result<CapturedVisitors, Failure> {
+    let servers = args.senders.servers();
     let config = EngineConfig {
-        acks_only: args.acks_only,
-        vantage: args.vantage()?,
+        acks_only: args.senders.acks_only,
+        vantage: args.senders.vantage()?,
         servers: servers.clone(),
         ..EngineConfig::default()
     };
-    let mut feed = Feed::open(&args.files).attended()?;
-    let models = feed.models(&args.sender, &config, jobs::threads(args.jobs))?;
+    let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
     let sink = OnlyServers::new(servers, Visitors::up_to(args.most_transfers));
-    let (found, _) = feed.run(EngineConfig { models, ..config }, sink)?;
-    Ok(found.inner.finish())
+    let mut engine = TraceEngine::new(EngineConfig { models, ..config }, sink);
+    feed.each(|segment| engine.on_segment(segment));
+    Ok(engine.finish_all().0.inner.finish())
 }
 
 /// What of the captures is not replayed.

@@ -55,6 +55,15 @@ fn what_has_no_transfer_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(errors.contains(says), "{arguments:?}: {errors}");
     }
+    // What stands before damage is used, and said to be all.
+    let cut = folder("predict-cut").join("cut.pcap");
+    let whole = std::fs::read(&file).unwrap();
+    std::fs::write(&cut, &whole[..whole.len() - 7]).unwrap();
+    let output = headstart(&["predict", cut.to_str().unwrap(), &capture("fast019")]);
+    assert_eq!(output.status.code(), Some(1));
+    let (said, text) =
+        (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    assert!(said.contains("that could be read") && text.contains("captured"), "{said} {text}");
     let damaged = headstart(&["predict", empty.to_str().unwrap()]);
     assert_eq!(damaged.status.code(), Some(1), "{}", String::from_utf8_lossy(&damaged.stderr));
 }

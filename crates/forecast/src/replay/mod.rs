@@ -177,13 +177,8 @@ impl Replay {
         connection.is_answering = false;
         connection.answered += 1;
         // More may have been asked meanwhile.
-        let received = connection.server.and_then(|conn| {
-            let host = context.host(connection.spec.server);
-            host.connection(conn).map(tcp::Connection::received)
-        });
-        if let Some(received) = received {
-            self.consider(context, index, received);
-        }
+        let received = received_by(context, (connection.spec.server, connection.server));
+        self.consider(context, index, received);
     }
 
     /// The server knows that so many bytes of its answers have arrived.

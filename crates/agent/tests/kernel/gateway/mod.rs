@@ -7,7 +7,7 @@ mod option;
 mod running;
 mod wire;
 
-use crate::bed::{Agent, Bed, fastest, until};
+use crate::bed::{Agent, Bed, Server, fastest, until};
 use calm::calmly;
 use gateway::options::CollectorName;
 use gateway_client::ClientStatus;
@@ -123,20 +123,26 @@ fn what_a_gateway_is_to_forget_its_agents_forget_in_memory_and_on_disk() {
     });
 }
 
+/// On the server's host: a gateway that has seen a transfer to the visitor, which nobody attended to, and an agent that it
+/// answers.
+fn beside_a_seeing_gateway(bed: &Bed) -> (Server, Gateway, Agent) {
+    let server = bed.serve(Domain::IPV4, None);
+    let gateway = Gateway::seeing(bed.server.namespace(), server.address().port());
+    bed.visit(&server, 200_000);
+    let seen = || gateway.site.counts.taken.get(CollectorName::Passive as usize);
+    until("the gateway has seen the transfer", || seen() >= 1);
+    let agent =
+        bed.agent_at_server(&gateway.options().iter().map(String::as_str).collect::<Vec<_>>());
+    until("a gateway answers", || of_gateways(&agent).gateway.is_some());
+    (server, gateway, agent)
+}
+
 /// On the server's host: a gateway that sees its packets, and the agent. Nobody else has reported anything of the visitor.
 #[test]
 fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as_they_come() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        let server = bed.serve(Domain::IPV4, None);
-        let gateway = Gateway::seeing(bed.server.namespace(), server.address().port());
-        // Nobody attends to it: what is learnt of it the gateway has seen by itself.
-        bed.visit(&server, 200_000);
-        let seen = || gateway.site.counts.taken.get(CollectorName::Passive as usize);
-        until("the gateway has seen the transfer", || seen() >= 1);
-        let agent =
-            bed.agent_at_server(&gateway.options().iter().map(String::as_str).collect::<Vec<_>>());
-        until("a gateway answers", || of_gateways(&agent).gateway.is_some());
+        let (server, gateway, agent) = beside_a_seeing_gateway(&bed);
         let took = bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
         let status = of_gateways(&agent);
@@ -151,14 +157,7 @@ fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as
 fn a_gateway_that_sees_packets_tells_of_visitors_who_ask_again_after_a_silence() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        let server = bed.serve(Domain::IPV4, None);
-        let gateway = Gateway::seeing(bed.server.namespace(), server.address().port());
-        bed.visit(&server, 200_000);
-        let seen = || gateway.site.counts.taken.get(CollectorName::Passive as usize);
-        until("the gateway has seen the transfer", || seen() >= 1);
-        let agent =
-            bed.agent_at_server(&gateway.options().iter().map(String::as_str).collect::<Vec<_>>());
-        until("a gateway answers", || of_gateways(&agent).gateway.is_some());
+        let (server, _gateway, agent) = beside_a_seeing_gateway(&bed);
         let mut stream = bed.open(&server, 1000);
         crate::bed::finish(&mut stream, 1000);
         until("the SYN is told of", || of_gateways(&agent).arrivals == 1);
@@ -171,8 +170,6 @@ fn a_gateway_that_sees_packets_tells_of_visitors_who_ask_again_after_a_silence()
         until("the request is told of", || of_gateways(&agent).arrivals == 2);
         // The connection is open and has taught nobody: what is known is the gateway's.
         assert_eq!(agent.paths().len(), 1);
-        let warm = Bed::again(&mut stream, 30_000);
-        eprintln!("{warm:?}");
     });
 }
 
