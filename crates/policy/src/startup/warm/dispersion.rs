@@ -14,7 +14,7 @@ const LEAST_ARRIVED: u32 = 8;
 const MOST: u64 = 8 * STOCK_BURST;
 
 impl Warm {
-    /// Segments have arrived: the window jumps once, if the rate is known and slow start goes on.
+    /// Segments have arrived: once a rate is known and slow start goes on, it is looked at, once, and the window jumps if that is more.
     pub(super) fn widen_by_dispersion(&mut self, window: &mut Window, at: &Situation<'_>) {
         if !self.options.jumps_by_dispersion || self.has_jumped || !self.is_slow_cold_start(window)
         {
