@@ -47,6 +47,7 @@ mod lender;
 mod member;
 mod remembered;
 mod sample;
+mod share;
 pub mod site;
 mod table;
 mod window;
@@ -61,6 +62,7 @@ pub use lender::{
 pub use member::SiteMember;
 pub use remembered::Remembered;
 pub use sample::{GatewayReport, PathState, Sample, TransferSample};
+pub use share::{CountedWindow, EarlyLoss, QuietShare, ShareNotes, ShareRule};
 pub use table::DestinationTable;
 pub use window::{Average, SlidingWindow};
 
