@@ -50,6 +50,7 @@ mod sample;
 mod share;
 pub mod site;
 mod table;
+mod values;
 mod window;
 
 pub use cache::{CacheConfig, HalfLife, HostCache};
@@ -64,6 +65,7 @@ pub use remembered::Remembered;
 pub use sample::{GatewayReport, PathState, Sample, TransferSample};
 pub use share::{CountedWindow, EarlyLoss, QuietShare, ShareNotes, ShareRule};
 pub use table::DestinationTable;
+pub use values::Weighing;
 pub use window::{Average, SlidingWindow};
 
 use std::cell::RefCell;

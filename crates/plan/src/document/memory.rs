@@ -31,6 +31,9 @@ pub(crate) struct MemorySpec {
     /// A gateway is told whole segments of windows; they are told to the byte unless given.
     #[serde(default)]
     pub(crate) whole: bool,
+    /// What counts alike in a gateway's average; `samples` unless given.
+    #[serde(default)]
+    pub(crate) weigh: WeighSpec,
     /// Length of a gateway's sliding window; 300s unless given.
     pub(crate) window: Option<Written<Duration>>,
     /// Samples in the window that an answer of a gateway needs at least; 1 unless given.
@@ -88,6 +91,17 @@ pub(crate) enum EarlyLossSpec {
     End,
     /// The window less a segment, as a loss in congestion avoidance does.
     Share,
+}
+
+/// What counts alike in an average.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum WeighSpec {
+    /// Every sample.
+    #[default]
+    Samples,
+    /// Every host that something was told of.
+    Hosts,
 }
 
 /// What a gateway takes together.

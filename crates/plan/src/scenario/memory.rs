@@ -6,7 +6,7 @@ use crate::error::Fault;
 use memory::site::SiteConfig;
 use memory::{
     CacheConfig, EarlyLoss, GatewayConfig, HostCache, QuietShare, ReuseGate, Scope, ShareRule,
-    shared,
+    Weighing, shared,
 };
 use netsim::{Collecting, HostId, Simulation, SiteSpec};
 use std::collections::BTreeSet;
@@ -71,6 +71,10 @@ fn gateway(plan: &MemorySpec) -> GatewayConfig {
         scope: match plan.scope {
             document::ScopeSpec::Network => Scope::Network,
             document::ScopeSpec::Host => Scope::Host,
+        },
+        weighing: match plan.weigh {
+            document::WeighSpec::Samples => Weighing::Samples,
+            document::WeighSpec::Hosts => Weighing::Hosts,
         },
         window: plan.window.map_or(config.window, |window| window.0),
         enough: plan.enough.map_or(config.enough, |enough| enough.0 as usize),
