@@ -4,6 +4,7 @@ use crate::analyze::SendersArgs;
 use crate::names::{self, SchemeList};
 use cmdline::Appendix;
 use std::path::PathBuf;
+use units::Duration;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PredictArgs {
@@ -18,6 +19,11 @@ pub(crate) struct PredictArgs {
 
     #[command(flatten)]
     pub(super) senders: SendersArgs,
+
+    /// How long queues make packets wait before they are full, where no loss has shown it; 20ms, 0.1s [default: one round trip, or the longest
+    /// wait seen]
+    #[arg(long, value_name = "TIME")]
+    pub(super) queue: Option<Duration>,
 
     /// Replay so many transfers at most, the first ones; they are kept in memory, 100 bytes each, and up to 5 kB for each client
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]

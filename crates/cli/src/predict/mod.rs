@@ -29,7 +29,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         ));
     };
     said_of(&visitors, args.most_transfers);
-    foretell(args, &Running { scheme, by_all }, Forecast::of(visitors))?;
+    foretell(args, &Running { scheme, by_all }, Forecast::of(visitors, args.queue))?;
     feed.verdict()
 }
 
