@@ -264,9 +264,10 @@ impl ModelFit {
 
 /// Share of transfers over connections whose client's queue held more than was seen.
 fn share_beyond(replayed: &[Replayed]) -> f64 {
-    let transfers = |of: &Replayed| of.took.len() as f64;
-    let beyond: f64 = replayed.iter().filter(|of| of.is_beyond).map(transfers).sum();
-    beyond / replayed.iter().map(transfers).sum::<f64>().max(1.0)
+    let transfers = |of: &Replayed| of.took.len();
+    let beyond: usize = replayed.iter().filter(|of| of.is_beyond).map(transfers).sum();
+    let all: usize = replayed.iter().map(transfers).sum();
+    beyond as f64 / all.max(1) as f64
 }
 
 /// By nearest rank; zero of none.

@@ -9,7 +9,7 @@ use units::Duration;
 #[derive(Debug, clap::Args)]
 pub(crate) struct PredictArgs {
     /// Captures: pcap or pcapng, also compressed by gzip or zstd; - is standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "json_schema")]
     pub(super) files: Vec<PathBuf>,
 
     /// Schemes, separated by commas (`headstart schemes`); what the servers seem to run is always shown, and others are held against it
@@ -40,6 +40,10 @@ pub(crate) struct PredictArgs {
     /// Print JSON instead of words and tables
     #[arg(long)]
     pub(super) json: bool,
+
+    /// Print the schema of the JSON and do nothing else
+    #[arg(long)]
+    pub(super) json_schema: bool,
 }
 
 pub(crate) fn appendix() -> Appendix {
@@ -53,7 +57,7 @@ pub(crate) fn appendix() -> Appendix {
                 "headstart predict server-*.pcap.zst --server 443 --schemes linux+iw=32,linux-bbr,hs-bbr",
                 "Compares settings that you consider, over the paths of your own visitors.",
             ),
-            ("headstart predict server.pcap --json", "Prints the same for programs."),
+            ("headstart predict server.pcap --json", "Prints the same for programs. `--json-schema` says how to read it."),
         ],
         notes: "A client's path is taken from its own packets: rate from the trains of its ACKs, round trip, how long the full queue \
                 made packets wait, losses beside that. A request follows the answer before it as it did, and so does a \
