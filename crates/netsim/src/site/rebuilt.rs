@@ -50,6 +50,8 @@ impl SiteSender {
 #[derive(Clone, Copy, Default)]
 struct SiteTransfer {
     begun: bool,
+    /// Something came back since.
+    acked: bool,
     /// All is acknowledged since.
     quiet: Option<Instant>,
 }
@@ -121,14 +123,17 @@ impl TraceSink for SharesOfSenders {
             srtt: Duration::ZERO,
             mss: 0,
             sent: 0,
-            una: 0,
+            // Offset 0 is the SYN.
+            una: 1,
             shares: ShareNotes::new(self.rule),
             transfer: SiteTransfer::default(),
         });
         known.mss = known.mss.max(sent.bytes / sent.segments.max(1));
         known.sent = known.sent.max(sent.end);
         let in_flight = known.sent.saturating_sub(known.una);
-        known.shares.on_flight(known.sent, known.window, in_flight);
+        // Windows are rebuilt with ACKs. What a transfer sends before its first one shows its window by itself: at least so much.
+        let window = if known.transfer.acked { known.window } else { in_flight };
+        known.shares.on_flight(known.sent, window, in_flight);
         known.transfer.begun = true;
         known.transfer.quiet = None;
     }
@@ -165,6 +170,7 @@ impl TraceSink for SharesOfSenders {
         }
         (known.srtt, known.una) = (point.srtt, point.una);
         let transfer = &mut known.transfer;
+        transfer.acked |= transfer.begun;
         if transfer.begun && transfer.quiet.is_none() && point.una >= known.sent {
             transfer.quiet = Some(point.at);
             self.quiet.push_back((point.at, sender.connection));
