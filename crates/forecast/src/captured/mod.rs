@@ -2,6 +2,7 @@
 //! and evidence of each client's path.
 
 mod evidence;
+mod together;
 mod visitors;
 
 pub(crate) use evidence::PathEvidence;

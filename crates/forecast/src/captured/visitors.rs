@@ -15,6 +15,8 @@ use units::{Duration, Instant, Rate};
 struct Begun {
     window: u64,
     last_rtt: Option<Duration>,
+    /// The last ACK of something new, and all that was acknowledged then.
+    acked: Option<(Instant, u64)>,
     /// When the transfer before ended.
     ended: Option<Instant>,
     rate: Rate,
@@ -141,10 +143,21 @@ impl TraceSink for Visitors {
     }
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
-        if sender.is_server {
-            let begun = self.begun.entry(sender.connection).or_default();
-            if begun.window == 0 {
-                begun.window = point.receive_window;
+        if !sender.is_server {
+            return;
+        }
+        let begun = self.begun.entry(sender.connection).or_default();
+        if begun.window == 0 {
+            begun.window = point.receive_window;
+        }
+        match begun.acked {
+            Some((_, una)) if una >= point.una => {}
+            acked => {
+                begun.acked = Some((point.at, point.una));
+                if let Some((since, una)) = acked {
+                    let evidence = self.evidence(sender.client.ip);
+                    evidence.on_arrived(sender.connection, since, point.at, point.una - una);
+                }
             }
         }
     }
