@@ -1,5 +1,6 @@
 //! Evidence of a client's path: round trips, the rate of bursts, and how full the queue was where something was lost.
 
+use super::median::weighted_median;
 use super::together::TogetherMeter;
 use trace::TransferReport;
 use units::{Duration, Instant, Rate};
@@ -118,19 +119,6 @@ impl PathEvidence {
         let share = random as f64 / self.at_loss.len() as f64;
         (share * self.losses as f64 / self.segments as f64).min(MOST_RANDOM)
     }
-}
-
-/// The value below which half of the weight is.
-pub(super) fn weighted_median(values: impl Iterator<Item = (Rate, u64)>) -> Option<Rate> {
-    let mut values: Vec<(Rate, u64)> = values.collect();
-    values.sort_unstable();
-    let all: u64 = values.iter().map(|(_, weight)| weight).sum();
-    let mut below = 0;
-    let median = values.into_iter().find(|(_, weight)| {
-        below += weight;
-        2 * below >= all
-    });
-    median.map(|(value, _)| value)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A train of ACKs tells the rate of one connection. Where several fill a line side by side, each has a part of it, and so
 //! has each train. Bytes are counted as they are acknowledged, in windows of two halves.
 
-use super::evidence::weighted_median;
+use super::median::weighted_median;
 use units::{Duration, Instant, Rate};
 
 /// Half of a window. A window is long enough that a few ACKs that came at once hardly matter, and shorter than most
