@@ -2,7 +2,8 @@
 //! a sliding window (Zhang, Qiu & Keshav 2000 §5).
 
 use crate::table::DestinationTable;
-use crate::window::{Average, SlidingWindow};
+use crate::values::{Values, Weighing};
+use crate::window::Average;
 use crate::{GatewayReport, PathKey, PathMemory, Remembered, Sample, Scope};
 use arith::reuse::decayed;
 use std::net::IpAddr;
@@ -23,8 +24,10 @@ pub struct GatewayConfig {
     /// Destinations remembered at most. The paper counts 15,000 to 25,000 networks within S at a
     /// very busy site.
     pub max_destinations: usize,
-    /// Samples kept of each destination at most.
+    /// Samples kept of each destination at most; of each of its hosts where hosts count alike, and as many hosts.
     pub max_samples: usize,
+    /// What counts alike in the average; the paper leaves it open.
+    pub weighing: Weighing,
 }
 
 impl Default for GatewayConfig {
@@ -36,6 +39,7 @@ impl Default for GatewayConfig {
             decay: None,
             max_destinations: 65_536,
             max_samples: 1024,
+            weighing: Weighing::Samples,
         }
     }
 }
@@ -48,8 +52,8 @@ pub struct Gateway {
 
 #[derive(Default)]
 struct Destination {
-    shares: SlidingWindow,
-    rtts: SlidingWindow,
+    shares: Values,
+    rtts: Values,
     /// The last answer that had enough behind it.
     last: Option<Estimate>,
 }
@@ -115,9 +119,10 @@ impl PathMemory for Gateway {
         let key = PathKey::new(remote, self.config.scope);
         let destination = self.destinations.entry_or(key, Destination::default);
         destination.expire(now, self.config.window);
-        destination.shares.push(now, share, self.config.max_samples);
+        let (by, limit) = ((remote, self.config.weighing), self.config.max_samples);
+        destination.shares.push((now, share), by, limit);
         if let Some(rtt) = rtt.filter(|rtt| !rtt.is_zero()) {
-            destination.rtts.push(now, rtt.as_nanos(), self.config.max_samples);
+            destination.rtts.push((now, rtt.as_nanos()), by, limit);
         }
         destination.note_estimate(&self.config);
     }

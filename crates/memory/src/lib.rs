@@ -47,8 +47,10 @@ mod lender;
 mod member;
 mod remembered;
 mod sample;
+mod share;
 pub mod site;
 mod table;
+mod values;
 mod window;
 
 pub use cache::{CacheConfig, HalfLife, HostCache};
@@ -61,7 +63,9 @@ pub use lender::{
 pub use member::SiteMember;
 pub use remembered::Remembered;
 pub use sample::{GatewayReport, PathState, Sample, TransferSample};
+pub use share::{CountedWindow, EarlyLoss, QuietShare, ShareNotes, ShareRule};
 pub use table::DestinationTable;
+pub use values::Weighing;
 pub use window::{Average, SlidingWindow};
 
 use std::cell::RefCell;

@@ -427,6 +427,24 @@ fn the_hosts_of_a_site_know_what_one_of_them_has_learnt() {
 }
 
 #[test]
+fn a_gateway_knows_what_its_rule_lets_transfers_tell() {
+    let [alone, _] = one_after_the_other("");
+    let second = |rule: &str| {
+        one_after_the_other(&format!("memory = {{ sites = [\"sources\"], {rule} }}"))[1]
+    };
+    // Losses alone: there is none, so nothing is known. The largest flight of slow start is less than the window that it
+    // ends with, and the next transfer needs a round trip more or as many.
+    assert_eq!(second("quiet = \"none\""), alone);
+    let (used, window) = (second("quiet = \"used\""), second("quiet = \"window\""));
+    assert!(window <= used && used < alone, "{window}, {used}, {alone}");
+    let no_loss = ["quiet = \"recorded\"", "early_loss = \"share\"", "early_loss = \"end\""];
+    for same in no_loss.into_iter().chain(["weigh = \"hosts\""]) {
+        // One host alone was told of.
+        assert_eq!(second(same), window, "{same}");
+    }
+}
+
+#[test]
 fn a_host_has_one_gateway() {
     let text = format!(
         "memory = {{ sites = [\"sources\", \"s0\"] }}\n{DUMBBELL}\

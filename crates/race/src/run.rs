@@ -6,8 +6,8 @@ use super::record::{LoadRecording, Recorder};
 use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
-use memory::GatewayConfig;
 use memory::site::SiteConfig;
+use memory::{GatewayConfig, ShareRule};
 use netsim::{
     Access, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId, Observer,
     PageLoad, PageSpec, PageTransfer, Simulation, SimulationConfig, SiteSpec, WireSizes,
@@ -102,6 +102,7 @@ impl Stage {
                 gateway: GatewayConfig::default(),
                 estimator: SiteConfig::default(),
                 collecting: Collecting::Reports,
+                shares: ShareRule::default(),
             });
         }
     }

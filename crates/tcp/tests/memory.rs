@@ -1,6 +1,8 @@
 //! What a host's paths ask their memory and tell it, and what they make of the answer.
 
-use memory::{GatewayReport, PathMemory, Remembered, ReuseGate, Sample};
+use memory::{
+    EarlyLoss, GatewayReport, PathMemory, QuietShare, Remembered, ReuseGate, Sample, ShareRule,
+};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
@@ -50,12 +52,18 @@ struct Sender {
 impl Sender {
     /// Opens with a round trip of 100 ms, and writes `bytes` then.
     fn new(scheme: &str, spy: Spy, gate: ReuseGate, bytes: u64) -> Self {
+        Self::telling(ShareRule::default(), (scheme, spy, gate), bytes)
+    }
+
+    /// The same, and tells a gateway of its share by `rule`.
+    fn telling(rule: ShareRule, (scheme, spy, gate): (&str, Spy, ReuseGate), bytes: u64) -> Self {
         let spy = Rc::new(RefCell::new(spy));
         let mut host = Host::new(HostConfig::default());
         for kind in [MemoryKind::Temporal, MemoryKind::Gateway] {
             host.set_memory(kind, spy.clone());
         }
         host.set_reuse_gate(gate);
+        host.set_share_rule(rule);
         let scheme = Scheme::parse(&format!("{scheme}+mss=1000+window=100000")).unwrap();
         let tuple = FourTuple { local_port: 5000, remote: REMOTE, remote_port: 80 };
         let conn = host.connect(Instant::ZERO, tuple, &scheme).unwrap();
@@ -198,18 +206,56 @@ fn a_loss_in_avoidance_tells_a_segment_less_than_the_window() {
     assert_eq!(sender.heard().len(), 1);
 }
 
-#[test]
-fn a_loss_in_slow_start_tells_nothing() {
-    let scheme = "newreno+memory=gateway";
-    let mut sender = Sender::new(scheme, Spy::default(), ReuseGate::default(), 20_000);
-    sender.sent();
-    sender.now = at(200);
-    for _ in 0..3 {
-        sender.receive(sender.answer(0));
-        sender.sent();
+/// What is told by this rule of 3 segments from an initial window of 3, with an ACK for each: the shares in bytes.
+fn shares_of_three(rule: ShareRule) -> Vec<u64> {
+    let set_up = ("newreno+memory=gateway", Spy::default(), ReuseGate::default());
+    let mut sender = Sender::telling(rule, set_up, 3_000);
+    assert_eq!(sender.sent().len(), 3);
+    for bytes in [1_000, 2_000, 3_000] {
+        sender.now = at(200 + u64::from(bytes) / 1_000);
+        sender.receive(sender.answer(bytes));
     }
-    assert!(sender.path().window().ssthresh() < u64::MAX, "the loss was seen");
-    assert_eq!(sender.heard(), []);
+    shares(&sender)
+}
+
+fn shares(sender: &Sender) -> Vec<u64> {
+    let share = |sample| match sample {
+        Sample::Report(report) => report.share,
+        other => panic!("{other:?}"),
+    };
+    sender.heard().into_iter().map(share).collect()
+}
+
+#[test]
+fn a_transfer_without_loss_tells_what_the_rule_asks_for() {
+    // All three leave at once under a window of 3, and three ACKs of slow start make it 6. No loss was recorded.
+    use QuietShare::{Nothing, Recorded, Sent, Used, Window};
+    let rule = |quiet| ShareRule { quiet, ..ShareRule::default() };
+    assert_eq!(shares_of_three(rule(Window)), [6_000]);
+    assert_eq!(shares_of_three(rule(Sent)), [3_000]);
+    assert_eq!(shares_of_three(rule(Used)), [3_000]);
+    assert_eq!(shares_of_three(rule(Recorded)), [6_000]);
+    assert_eq!(shares_of_three(rule(Nothing)), []);
+}
+
+#[test]
+fn a_loss_in_slow_start_tells_nothing_unless_the_rule_says_so() {
+    // Three duplicates show the loss at the initial window of 3.
+    let told =
+        [(EarlyLoss::Nothing, vec![]), (EarlyLoss::End, vec![]), (EarlyLoss::Share, vec![2_000])];
+    for (early_loss, expected) in told {
+        let rule = ShareRule { early_loss, ..ShareRule::default() };
+        let set_up = ("newreno+memory=gateway", Spy::default(), ReuseGate::default());
+        let mut sender = Sender::telling(rule, set_up, 20_000);
+        sender.sent();
+        sender.now = at(200);
+        for _ in 0..3 {
+            sender.receive(sender.answer(0));
+            sender.sent();
+        }
+        assert!(sender.path().window().ssthresh() < u64::MAX, "the loss was seen");
+        assert_eq!(shares(&sender), expected);
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub use passive::{PassiveGateway, PassiveTap};
 use crate::topology::address_of;
 use crate::{HostId, Simulation};
 use memory::site::{Reporter, SiteConfig, SiteEstimate, SiteMemory};
-use memory::{Average, Gateway, GatewayConfig, Shared, SiteMember, shared};
+use memory::{Average, Gateway, GatewayConfig, ShareRule, Shared, SiteMember, shared};
 use std::cell::RefCell;
 use std::rc::Rc;
 use tcp::{MemoryKind, Reporting};
@@ -45,6 +45,8 @@ pub struct SiteSpec {
     pub estimator: SiteConfig,
     /// How the gateway collects.
     pub collecting: Collecting,
+    /// What senders tell of their share, or are taken to have met.
+    pub shares: ShareRule,
 }
 
 /// The gateway of a site in a simulation, to look at.
@@ -77,7 +79,7 @@ impl Simulation {
                 gateway.clone()
             }
             Collecting::Passive => {
-                let passive = PassiveGateway::new(gateway.clone(), &spec.servers);
+                let passive = PassiveGateway::new(gateway.clone(), &spec.servers).by(spec.shares);
                 let passive = Rc::new(RefCell::new(passive));
                 self.observe(PassiveTap::new(self.topology(), &spec.servers, passive.clone()));
                 passive
@@ -95,6 +97,7 @@ impl Simulation {
                 host.set_memory(MemoryKind::Gateway, memory.clone());
                 host.set_memory(MemoryKind::Site, member);
                 host.set_reporting(reporting);
+                host.set_share_rule(spec.shares);
             });
         }
         Site { gateway, memory: site }

@@ -12,7 +12,7 @@ use crate::passing::PassingOrder;
 use crate::topology::{Topology, address_of};
 use crate::{HostId, LinkId};
 use capture::{Observed, TcpEnd};
-use memory::{PathMemory, Remembered, Sample, Shared};
+use memory::{PathMemory, Remembered, Sample, ShareRule, Shared};
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -42,6 +42,12 @@ impl PassiveGateway {
     /// The same of servers that run this in the place of NewReno.
     pub fn of_model(gateway: Shared, servers: &[HostId], model: SenderModel) -> Self {
         Self::beside(gateway, servers.iter().map(|server| address_of(*server)), model)
+    }
+
+    /// The same, by what senders would tell of their share under `rule`.
+    pub fn by(mut self, rule: ShareRule) -> Self {
+        self.engine.sink_mut().follow_rule(rule);
+        self
     }
 
     /// The same by the addresses of servers.

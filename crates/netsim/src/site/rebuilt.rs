@@ -4,7 +4,7 @@
 //! A transfer has ended when the next request comes, or when all was acknowledged a round trip ago: the next transfer of
 //! another server may ask then. So the gateway does not wait for the engine's own end of a transfer, which comes later.
 
-use memory::{GatewayReport, Sample, Shared};
+use memory::{CountedWindow, GatewayReport, Sample, ShareNotes, ShareRule, Shared};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -17,6 +17,7 @@ use units::{Duration, Instant};
 /// Takes what the engine finds, and tells a gateway.
 pub(super) struct SharesOfSenders {
     gateway: Shared,
+    rule: ShareRule,
     /// By the number of the connection.
     senders: FxHashMap<u64, SiteSender>,
     /// Connections of which all was acknowledged at that instant, in that order.
@@ -33,14 +34,24 @@ struct SiteSender {
     mss: u64,
     /// One past the last byte sent.
     sent: u64,
+    /// First byte that is not acknowledged.
+    una: u64,
+    shares: ShareNotes,
     transfer: SiteTransfer,
+}
+
+impl SiteSender {
+    const fn counted(&self) -> CountedWindow {
+        CountedWindow { cwnd: self.window, mss: self.mss }
+    }
 }
 
 /// What was sent since all had been acknowledged.
 #[derive(Clone, Copy, Default)]
 struct SiteTransfer {
     begun: bool,
-    lossy: bool,
+    /// Something came back since.
+    acked: bool,
     /// All is acknowledged since.
     quiet: Option<Instant>,
 }
@@ -48,7 +59,13 @@ struct SiteTransfer {
 impl SharesOfSenders {
     /// Tells `gateway`.
     pub(super) fn new(gateway: Shared) -> Self {
-        Self { gateway, senders: FxHashMap::default(), quiet: VecDeque::new() }
+        let rule = ShareRule::default();
+        Self { gateway, rule, senders: FxHashMap::default(), quiet: VecDeque::new() }
+    }
+
+    /// Takes senders from now on to tell by this rule.
+    pub(super) const fn follow_rule(&mut self, rule: ShareRule) {
+        self.rule = rule;
     }
 
     /// Takes the transfers as over that have been quiet for a round trip.
@@ -70,15 +87,15 @@ impl SharesOfSenders {
     /// What has been sent so far was a transfer: tells its share, if it met no loss.
     fn end_transfer(&mut self, connection: u64, at: Instant) {
         let Some(sender) = self.senders.get_mut(&connection) else { return };
-        let SiteTransfer { lossy, quiet, .. } = std::mem::take(&mut sender.transfer);
-        if quiet.is_some() && !lossy {
-            let share = sender.window;
+        let SiteTransfer { quiet, .. } = std::mem::take(&mut sender.transfer);
+        let share = sender.shares.on_end(sender.counted());
+        if let Some(share) = share.filter(|_| quiet.is_some()) {
             self.tell(connection, at, share);
         }
     }
 
     fn tell(&self, connection: u64, at: Instant, share: u64) {
-        let Some(sender) = self.senders.get(&connection).filter(|_| share > 0) else { return };
+        let Some(sender) = self.senders.get(&connection) else { return };
         let rtt = Some(sender.srtt).filter(|rtt| !rtt.is_zero());
         let report = Sample::Report(GatewayReport { share, rtt });
         self.gateway.borrow_mut().record(at, sender.remote, &report);
@@ -106,10 +123,17 @@ impl TraceSink for SharesOfSenders {
             srtt: Duration::ZERO,
             mss: 0,
             sent: 0,
+            // Offset 0 is the SYN.
+            una: 1,
+            shares: ShareNotes::new(self.rule),
             transfer: SiteTransfer::default(),
         });
         known.mss = known.mss.max(sent.bytes / sent.segments.max(1));
         known.sent = known.sent.max(sent.end);
+        let in_flight = known.sent.saturating_sub(known.una);
+        // Windows are rebuilt with ACKs. What a transfer sends before its first one shows its window by itself: at least so much.
+        let window = if known.transfer.acked { known.window } else { in_flight };
+        known.shares.on_flight(known.sent, window, in_flight);
         known.transfer.begun = true;
         known.transfer.quiet = None;
     }
@@ -120,10 +144,14 @@ impl TraceSink for SharesOfSenders {
         if !sender.is_server || again.len == 0 {
             return;
         }
-        known.transfer.lossy = true;
         known.transfer.quiet = None;
-        if matches!(again.kind, Fast | Timeout) && again.phase == SenderPhase::Avoidance {
-            let share = known.window.saturating_sub(known.mss);
+        let in_avoidance = again.phase == SenderPhase::Avoidance;
+        if !matches!(again.kind, Fast | Timeout)
+            || !(in_avoidance || again.phase == SenderPhase::SlowStart)
+        {
+            return known.shares.on_repair();
+        }
+        if let Some(share) = known.shares.on_loss(known.counted(), in_avoidance) {
             self.tell(sender.connection, again.at, share);
         }
     }
@@ -140,8 +168,9 @@ impl TraceSink for SharesOfSenders {
         if !matches!(point.phase, SenderPhase::Recovery | SenderPhase::Loss) {
             known.window = point.cwnd;
         }
-        known.srtt = point.srtt;
+        (known.srtt, known.una) = (point.srtt, point.una);
         let transfer = &mut known.transfer;
+        transfer.acked |= transfer.begun;
         if transfer.begun && transfer.quiet.is_none() && point.una >= known.sent {
             transfer.quiet = Some(point.at);
             self.quiet.push_back((point.at, sender.connection));

@@ -39,6 +39,7 @@ impl Foldable for Path {
             restart_window,
             learning,
             is_observed: _,
+            notes_flights: _,
             shared,
         } = self;
         let is_shared = log.is_some() || learning.is_some() || shared.is_some();

@@ -8,10 +8,13 @@
 use super::Path;
 use super::observed::TransferNotes;
 use memory::site::Bound;
-use memory::{Cold, GatewayReport, PathState, Remembered, ReuseGate, Sample, Shared};
+use memory::{
+    Cold, CountedWindow, GatewayReport, PathState, Remembered, ReuseGate, Sample, ShareNotes,
+    ShareRule, Shared,
+};
 use policy::ack::{AckSample, RttEstimator};
 use policy::config::MemoryKind;
-use policy::window::Cause;
+use policy::window::{Cause, Window};
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
@@ -34,8 +37,10 @@ pub struct Learning {
     reporting: Reporting,
     /// A report that waits for a segment.
     waiting: Option<GatewayReport>,
-    /// The transfer under way has met a loss.
-    loss: bool,
+    /// For a gateway: what tells it of the share.
+    shares: ShareNotes,
+    /// Its rule needs to know of flights.
+    watches_flights: bool,
     /// The peer takes data in a SYN, as far as is known.
     early_data: bool,
     /// Something was remembered when the path began.
@@ -47,11 +52,12 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// A side that asks `memory` of `remote`, through `gate`, and has told it nothing.
+    /// A side that asks `memory` of `remote`, through `gate`, and has told it nothing; a gateway it tells of shares by
+    /// `rule`.
     pub fn new(
         (kind, memory): (MemoryKind, Shared),
         remote: IpAddr,
-        (gate, reporting): (ReuseGate, Reporting),
+        (gate, reporting, rule): (ReuseGate, Reporting, ShareRule),
     ) -> Self {
         Self {
             kind,
@@ -60,7 +66,8 @@ impl Learning {
             gate,
             reporting,
             waiting: None,
-            loss: false,
+            shares: ShareNotes::new(rule),
+            watches_flights: kind == MemoryKind::Gateway && rule.watches_flights(),
             early_data: false,
             knew: false,
             told_at: None,
@@ -87,6 +94,10 @@ impl Learning {
     }
 }
 
+fn counted(window: &Window) -> CountedWindow {
+    CountedWindow { cwnd: window.cwnd(), mss: window.mss() }
+}
+
 impl Path {
     /// Begins with what `learning` remembers, and tells it from now on.
     pub fn remember_by(&mut self, now: Instant, mut learning: Learning) {
@@ -96,6 +107,7 @@ impl Path {
             learning.early_data = known.early_data;
         }
         self.is_observed = learning.kind == MemoryKind::Site;
+        self.notes_flights = learning.watches_flights;
         if self.is_observed {
             self.meter.get_or_insert_default();
         }
@@ -129,13 +141,23 @@ impl Path {
     /// Congestion was met; the window is still what it was.
     pub(super) fn learn_of_congestion(&mut self) {
         let Some(learning) = self.learning.as_deref_mut() else { return };
-        learning.loss = true;
-        let share = self.window.cwnd().saturating_sub(self.window.mss());
-        if learning.kind == MemoryKind::Gateway && !self.window.below_ssthresh() && share > 0 {
-            learning.report(self.window.now(), share, &self.rtt);
+        if learning.kind == MemoryKind::Gateway {
+            let (window, early) = (counted(&self.window), self.window.below_ssthresh());
+            if let Some(share) = learning.shares.on_loss(window, !early) {
+                learning.report(self.window.now(), share, &self.rtt);
+            }
         }
         if self.is_observed {
             learning.notes.on_congestion(self.in_flight, self.window.cwnd(), self.sent_total);
+        }
+    }
+
+    /// Notes for a gateway what was in flight when an ACK came. The window has not grown since anything left.
+    #[cold]
+    pub(super) fn note_flight(&mut self, sample: &AckSample) {
+        if let Some(learning) = self.learning.as_deref_mut() {
+            let (sent, cwnd) = (self.sent_total, self.window.cwnd());
+            learning.shares.on_flight(sent, cwnd, sample.prior_in_flight);
         }
     }
 
@@ -164,13 +186,14 @@ impl Path {
     /// TLS handshake, says nothing of the path: its window was not put to use.
     pub fn on_transfer_acked(&mut self) {
         let Some(learning) = self.learning.as_deref_mut() else { return };
-        let whole = !std::mem::take(&mut learning.loss);
-        let counts = whole && !self.startup.awaits_transfer();
-        if learning.kind == MemoryKind::Gateway && counts {
-            learning.report(self.window.now(), self.window.cwnd(), &self.rtt);
+        let counts = !self.startup.awaits_transfer();
+        if learning.kind == MemoryKind::Gateway {
+            let share = learning.shares.on_end(counted(&self.window));
+            if let Some(share) = share.filter(|_| counts) {
+                learning.report(self.window.now(), share, &self.rtt);
+            }
         }
         if self.is_observed {
-            let counts = !self.startup.awaits_transfer();
             let sample = learning.notes.end(&self.rtt, self.window.mss());
             if let Some(sample) = sample.filter(|s| counts || s.bound == Bound::Loss) {
                 learning.record(self.window.now(), &Sample::Transfer(sample));

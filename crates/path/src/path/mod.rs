@@ -90,6 +90,8 @@ pub struct Path {
     learning: Option<Box<Learning>>,
     /// Its memory is a site's: what transfers meet is noted.
     is_observed: bool,
+    /// A gateway is told by what was in flight.
+    notes_flights: bool,
     /// Kept only for paths that several connections may share.
     shared: Option<Box<Shared>>,
 }
@@ -161,6 +163,7 @@ impl Path {
             restart_window: initial,
             learning: None,
             is_observed: false,
+            notes_flights: false,
             shared: None,
         }
     }
@@ -373,6 +376,9 @@ impl Path {
         sample.cwnd_limited = self.cwnd_limited();
         if let Some(rounds) = &mut self.rounds {
             sample.round = rounds.on_ack(sample, self.window.mss());
+        }
+        if self.notes_flights {
+            self.note_flight(sample);
         }
         if self.startup_observes {
             self.startup.observe(&mut self.window, sample);

@@ -22,6 +22,18 @@ pub(crate) struct MemorySpec {
     /// unless given.
     #[serde(default)]
     pub(crate) scope: ScopeSpec,
+    /// What a transfer without loss tells a gateway; `window` unless given.
+    #[serde(default)]
+    pub(crate) quiet: QuietSpec,
+    /// What a loss in slow start tells a gateway; `none` unless given.
+    #[serde(default)]
+    pub(crate) early_loss: EarlyLossSpec,
+    /// A gateway is told whole segments of windows; they are told to the byte unless given.
+    #[serde(default)]
+    pub(crate) whole: bool,
+    /// What counts alike in a gateway's average; `samples` unless given.
+    #[serde(default)]
+    pub(crate) weigh: WeighSpec,
     /// Length of a gateway's sliding window; 300s unless given.
     pub(crate) window: Option<Written<Duration>>,
     /// Samples in the window that an answer of a gateway needs at least; 1 unless given.
@@ -49,6 +61,47 @@ pub(crate) enum CollectingSpec {
     Option,
     /// It is rebuilt from the packets that pass the site's edge.
     Passive,
+}
+
+/// What a transfer without loss tells.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum QuietSpec {
+    /// The window after the last acknowledgement.
+    #[default]
+    Window,
+    /// The window when the last segment left.
+    Sent,
+    /// The window, but no more than was in flight at once.
+    Used,
+    /// What the connection told at its latest loss; while it has met none, its window.
+    Recorded,
+    /// Nothing.
+    None,
+}
+
+/// What a loss in slow start tells.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EarlyLossSpec {
+    /// Nothing, and neither does the end of its transfer.
+    #[default]
+    None,
+    /// Nothing; the end of its transfer tells as if there had been none.
+    End,
+    /// The window less a segment, as a loss in congestion avoidance does.
+    Share,
+}
+
+/// What counts alike in an average.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum WeighSpec {
+    /// Every sample.
+    #[default]
+    Samples,
+    /// Every host that something was told of.
+    Hosts,
 }
 
 /// What a gateway takes together.

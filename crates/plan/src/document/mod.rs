@@ -13,7 +13,9 @@ pub(crate) use self::workload::{
 };
 pub(crate) use distribution::SpreadSpec;
 pub(crate) use link::{CoDel, FqCoDel, OneWay, QueueSpec, Red, ReorderingSpec, WireSpec};
-pub(crate) use memory::{CollectingSpec, MemorySpec, ScopeSpec};
+pub(crate) use memory::{
+    CollectingSpec, EarlyLossSpec, MemorySpec, QuietSpec, ScopeSpec, WeighSpec,
+};
 pub(crate) use quantity::{Amount, At, Bytes, TextOr, Threshold, Written};
 pub(crate) use topology::{
     Asymmetric, DumbbellTopology, GraphLink, GraphTopology, RowTopology, TopologySpec,

@@ -4,7 +4,10 @@ use super::net::Net;
 use crate::document::{self, MemorySpec};
 use crate::error::Fault;
 use memory::site::SiteConfig;
-use memory::{CacheConfig, GatewayConfig, HostCache, ReuseGate, Scope, shared};
+use memory::{
+    CacheConfig, EarlyLoss, GatewayConfig, HostCache, QuietShare, ReuseGate, Scope, ShareRule,
+    Weighing, shared,
+};
 use netsim::{Collecting, HostId, Simulation, SiteSpec};
 use std::collections::BTreeSet;
 use tcp::MemoryKind;
@@ -20,7 +23,7 @@ pub(crate) struct Memories {
 impl Memories {
     /// The memories of a plan.
     pub(super) fn of(plan: &MemorySpec, net: &Net) -> Result<Self, Fault> {
-        let (gateway, estimator) = (gateway(plan), SiteConfig::default());
+        let (gateway, shares, estimator) = (gateway(plan), shares(plan), SiteConfig::default());
         let (gate, cache) = (ReuseGate::default(), CacheConfig::default());
         let mut sites = Vec::new();
         let mut alone: BTreeSet<HostId> = net.hosts().collect();
@@ -32,10 +35,10 @@ impl Memories {
                 return Err(Fault::new(name.span(), why));
             }
             let collecting = collecting(plan);
-            sites.push(SiteSpec { servers, gateway, estimator, collecting });
+            sites.push(SiteSpec { servers, gateway, estimator, collecting, shares });
         }
         let collecting = Collecting::Reports;
-        let own = |host| SiteSpec { servers: vec![host], gateway, estimator, collecting };
+        let own = |host| SiteSpec { servers: vec![host], gateway, estimator, collecting, shares };
         sites.extend(alone.into_iter().map(own));
         let half_life = plan.half_life.map_or(cache.half_life, |half_life| half_life.0);
         Ok(Self {
@@ -69,10 +72,32 @@ fn gateway(plan: &MemorySpec) -> GatewayConfig {
             document::ScopeSpec::Network => Scope::Network,
             document::ScopeSpec::Host => Scope::Host,
         },
+        weighing: match plan.weigh {
+            document::WeighSpec::Samples => Weighing::Samples,
+            document::WeighSpec::Hosts => Weighing::Hosts,
+        },
         window: plan.window.map_or(config.window, |window| window.0),
         enough: plan.enough.map_or(config.enough, |enough| enough.0 as usize),
         decay: plan.decay.map(|half_life| half_life.0),
         ..config
+    }
+}
+
+const fn shares(plan: &MemorySpec) -> ShareRule {
+    ShareRule {
+        quiet: match plan.quiet {
+            document::QuietSpec::Window => QuietShare::Window,
+            document::QuietSpec::Sent => QuietShare::Sent,
+            document::QuietSpec::Used => QuietShare::Used,
+            document::QuietSpec::Recorded => QuietShare::Recorded,
+            document::QuietSpec::None => QuietShare::Nothing,
+        },
+        early_loss: match plan.early_loss {
+            document::EarlyLossSpec::None => EarlyLoss::Nothing,
+            document::EarlyLossSpec::End => EarlyLoss::End,
+            document::EarlyLossSpec::Share => EarlyLoss::Share,
+        },
+        whole: plan.whole,
     }
 }
 

@@ -7,7 +7,8 @@ use crate::scheme::Scheme;
 use crate::startup::{Attendance, Attendant, SharedAttendant};
 use memory::site::{Reporter, SiteConfig, SiteMemory};
 use memory::{
-    CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, Shared, SiteMember, shared,
+    CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, ShareRule, Shared, SiteMember,
+    shared,
 };
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -23,6 +24,7 @@ pub(super) struct Memories {
     attendant: Option<SharedAttendant>,
     pub(super) gate: ReuseGate,
     pub(super) reporting: Reporting,
+    pub(super) shares: ShareRule,
 }
 
 impl Memories {
@@ -69,7 +71,8 @@ impl Memories {
         let mut path = scheme.path();
         let kind = scheme.config().memory;
         if let Some(memory) = self.of(kind) {
-            let learning = Learning::new((kind, memory), remote, (self.gate, self.reporting));
+            let learning =
+                Learning::new((kind, memory), remote, (self.gate, self.reporting, self.shares));
             path.remember_by(now, learning);
         }
         if kind == MemoryKind::Lent {

@@ -40,7 +40,7 @@ pub use event::{Event, EventKind};
 use fast_open::FastOpenSide;
 use lookup::Lookup;
 use memories::Memories;
-use memory::{DestinationTable, ReuseGate, Shared};
+use memory::{DestinationTable, ReuseGate, ShareRule, Shared};
 use openings::Openings;
 pub use output::Transmit;
 use ready::Ready;
@@ -185,6 +185,11 @@ impl Host {
     /// How reports of this host's paths reach the gateway.
     pub fn set_reporting(&mut self, reporting: Reporting) {
         self.memories.reporting = reporting;
+    }
+
+    /// What this host's paths tell a gateway of their share, and when.
+    pub fn set_share_rule(&mut self, rule: ShareRule) {
+        self.memories.shares = rule;
     }
 
     /// Accepts connections to `port` under `scheme`; replaces an earlier listener.

@@ -1,7 +1,7 @@
 //! A box beside one connection, step by step, and packets that no sender sends.
 
 use super::*;
-use memory::{Gateway, GatewayConfig};
+use memory::{EarlyLoss, Gateway, GatewayConfig, QuietShare};
 use proptest::prelude::*;
 use trace::testing::wire::{CLIENT, CapturedWire, SERVER, at};
 
@@ -14,10 +14,14 @@ struct Beside {
 
 impl Beside {
     fn new() -> Self {
+        Self::by(ShareRule::default())
+    }
+
+    fn by(rule: ShareRule) -> Self {
         let gateway = Rc::new(RefCell::new(Gateway::new(GatewayConfig::default())));
         let servers = std::iter::once(SERVER.into());
         let model = SenderModel::of(SenderProfile::NewReno);
-        let passive = PassiveGateway::beside(gateway.clone(), servers, model);
+        let passive = PassiveGateway::beside(gateway.clone(), servers, model).by(rule);
         Self { wire: CapturedWire::new(), passive, gateway }
     }
 
@@ -91,6 +95,42 @@ fn a_transfer_without_loss_tells_its_window_when_it_has_ended() {
     beside.ack(400, 5);
     beside.ack_with(401, 5, 300);
     assert_eq!(beside.shares(401).unwrap().1, 2);
+}
+
+/// Three segments at once under a window of 3: that window, and so much in flight, is what rules tell that do not count the
+/// growth with the last ACKs. A rule of losses alone tells nothing.
+#[test]
+fn a_rebuilt_sender_tells_what_the_rule_asks_for() {
+    let expected = [
+        (QuietShare::Sent, Some((3_000, 1))),
+        (QuietShare::Used, Some((3_000, 1))),
+        (QuietShare::Nothing, None),
+    ];
+    for (quiet, share) in expected {
+        let mut beside = Beside::by(ShareRule { quiet, ..ShareRule::default() });
+        beside.send(0, 0..3);
+        for n in 1..=3 {
+            beside.ack(100, n);
+        }
+        assert_eq!(beside.shares(201), share, "{quiet:?}");
+    }
+}
+
+/// Nine segments are outstanding or acknowledged when the fourth is found lost, in slow start at a window of 6: the share would be
+/// 5 segments.
+#[test]
+fn a_rebuilt_loss_in_slow_start_tells_the_share_if_the_rule_says_so() {
+    let mut beside = Beside::by(ShareRule { early_loss: EarlyLoss::Share, ..ShareRule::default() });
+    beside.send(0, 0..3);
+    for n in 1..=3 {
+        beside.ack(99 + u64::from(n), n);
+        beside.send(99 + u64::from(n), [2 * n + 1, 2 * n + 2]);
+    }
+    for ms in [200, 201, 202] {
+        beside.ack(ms, 3);
+    }
+    beside.send(202, [3]);
+    assert_eq!(beside.shares(202), Some((5_000, 1)));
 }
 
 proptest! {
