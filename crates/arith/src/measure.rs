@@ -249,25 +249,24 @@ mod tests {
         // 1500 bytes in 600 us.
         assert_eq!(measure.measured_rate(1500), 2_500_000);
     }
-    /// The windows above end with 15 segments more, which arrive at half of the rate: the longest train is the one before, of
-    /// 40 segments and 39 gaps. No two trains have agreed, so nothing is believed.
+
+    /// Flights of 10, 40 and 15 segments, each of which leaves at once. The first arrives at once and tells nothing, the second
+    /// at 600 us a segment, the third at twice that. So no two have agreed, and the longest tells 1500 bytes in 600 us.
     #[test]
     fn where_no_two_agree_the_longest_that_was_held_up_is_shown() {
         let mut measure = TrainMeasure::default();
         measure.begin_first_train(0);
-        let (mut delivered, mut next) = (0_u32, 10_000);
-        // Each flight, the gap at which it arrives, and how long it takes to leave.
-        for (round, (flight, gap, sent)) in
-            [(10_u32, 0, 0), (40, 600, 0), (15, 1200, 23_400), (1, 0, 0)].into_iter().enumerate()
-        {
+        let (mut delivered, mut next, mut sent_us) = (0_u32, 0, 0);
+        for (flight, gap_us) in [(10_u32, 0), (40, 600), (15, 1200), (1, 0)] {
+            let first_us = sent_us + 80_000;
+            next += u64::from(flight) * 1000;
             for n in 0..flight {
                 delivered += 1;
-                let at_us = 80_000 * (round as u32 + 1) + gap * n;
-                next = next.max(u64::from(delivered) * 1000 + 40_000);
-                let una = u64::from(delivered) * 1000;
-                measure.on_ack(&TrainAck { at_us, delivered, una, next, sent_us: at_us - sent });
+                let (at_us, una) = (first_us + gap_us * n, u64::from(delivered) * 1000);
+                let says = measure.on_ack(&TrainAck { at_us, delivered, una, next, sent_us });
+                assert_eq!(says, TrainSays::Nothing);
             }
-            next = u64::from(delivered) * 1000;
+            sent_us = first_us;
         }
         assert_eq!((measure.measured_rate(1500), measure.best()), (0, 0));
         assert_eq!(measure.shown_rate(1500), 2_500_000);

@@ -2,7 +2,7 @@
 
 use super::change::discount_before_change;
 use super::codes::{rate_of, rtt_of};
-use super::edge::below_edge;
+use super::edge::at_edge;
 use super::estimate::{EstimateSource, SiteEstimate};
 use super::kept::{AHEAD, Tick};
 use super::prefix::Prefix;
@@ -87,7 +87,7 @@ impl<'a> Question<'a> {
         let Measured { rate, min_rtt } = Measured::of(&told.samples);
         // What covers a network has several edges, and so none.
         let edge = match source {
-            EstimateSource::Network => below_edge(&told.samples),
+            EstimateSource::Network => at_edge(&told.samples, share),
             _ => None,
         };
         let window = edge.unwrap_or_else(|| hazards.window(share));
