@@ -2,8 +2,8 @@
 //!
 //! `captured` takes from a trace what does not depend on the server's TCP: who asked when, how much was answered, how long
 //! the server thought, and how fast, far and lossy each client's path is (`access`). `replay` has simulated hosts
-//! do the same, network by network (`network`), in the same order (`opening`), and `outcome` holds the times of each scheme against those of `linux`. The
-//! same replay under `linux` beside the capture says how good the model is.
+//! do the same, network by network (`network`), in the same order (`opening`), and `outcome` holds the times of each scheme against those of the first one, which the
+//! servers seem to run. That one's replay beside the capture says how good the model is.
 //!
 //! Read `captured/mod.rs`, then `replay/mod.rs`. What is assumed stands in ADR 31.
 

@@ -18,6 +18,8 @@ pub(crate) struct Subject {
     /// Its connection began before its network had ended a transfer.
     is_first: bool,
     captured: Duration,
+    again: u32,
+    timeouts: u32,
 }
 
 impl Subject {
@@ -36,6 +38,8 @@ impl Subject {
                     bytes: transfer.bytes,
                     is_first,
                     captured: transfer.took,
+                    again: transfer.again,
+                    timeouts: transfer.timeouts,
                 }));
             }
         }
@@ -114,10 +118,10 @@ pub struct ForecastRow {
     pub p95_s: f64,
     /// Transfers that did not end.
     pub unfinished: u64,
-    /// Segments that servers sent again; `None` of the capture.
-    pub retransmissions: Option<u64>,
-    /// Expiries of servers' retransmission timers; `None` of the capture.
-    pub timeouts: Option<u64>,
+    /// Segments that servers sent again.
+    pub retransmissions: u64,
+    /// Expiries of servers' retransmission timers. Of the capture: those that sent something again.
+    pub timeouts: u64,
     /// Gains by groups that have transfers.
     pub gains: Vec<GroupGain>,
 }
@@ -154,15 +158,19 @@ impl ForecastRow {
         replayed: &[Replayed],
     ) -> Self {
         Self {
-            retransmissions: Some(replayed.iter().map(|of| of.again).sum()),
-            timeouts: Some(replayed.iter().map(|of| of.timeouts).sum()),
+            retransmissions: replayed.iter().map(|of| of.again).sum(),
+            timeouts: replayed.iter().map(|of| of.timeouts).sum(),
             ..Self::timed(scheme, (subjects, baseline, taken))
         }
     }
 
     pub(crate) fn captured(subjects: &[Subject], baseline: &Times) -> Self {
         let taken: Vec<_> = subjects.iter().map(|subject| Some(subject.captured)).collect();
-        Self::timed("captured", (subjects, baseline, &taken))
+        Self {
+            retransmissions: subjects.iter().map(|subject| u64::from(subject.again)).sum(),
+            timeouts: subjects.iter().map(|subject| u64::from(subject.timeouts)).sum(),
+            ..Self::timed("captured", (subjects, baseline, &taken))
+        }
     }
 
     fn timed(scheme: &str, (subjects, baseline, taken): (&[Subject], &Times, &Times)) -> Self {
@@ -175,8 +183,8 @@ impl ForecastRow {
             mean_s: seconds.iter().sum::<f64>() / (seconds.len() as f64).max(1.0),
             p95_s: quantile(&seconds, 0.95),
             unfinished: (taken.len() - seconds.len()) as u64,
-            retransmissions: None,
-            timeouts: None,
+            retransmissions: 0,
+            timeouts: 0,
             gains: ForecastGroup::all().filter_map(gain).collect(),
         }
     }
@@ -264,7 +272,8 @@ mod tests {
     }
 
     fn subject(network: usize, bytes: u64, is_first: bool) -> Subject {
-        Subject { network, bytes, is_first, captured: Duration::from_secs(2) }
+        let captured = Duration::from_secs(2);
+        Subject { network, bytes, is_first, captured, again: 1, timeouts: 0 }
     }
 
     /// Half the time on the first visit, an eighth and as long on later ones, which are of medium size: √(1/8) = 0.353553391. The
@@ -298,6 +307,8 @@ mod tests {
         let taken = [seconds(&[1.0, 2.0]), vec![None]].concat();
         let row = ForecastRow::timed("x", (&subjects, &taken, &taken));
         assert_eq!((row.unfinished, row.mean_s, row.median_s), (1, 1.5, 1.0));
+        let captured = ForecastRow::captured(&subjects, &taken);
+        assert_eq!((captured.retransmissions, captured.timeouts, captured.mean_s), (3, 0, 2.0));
         let fit = ModelFit::of(&subjects, &taken);
         assert_eq!((fit.transfers, fit.quartiles, fit.within_quarter), (2, [0.5, 0.5, 1.0], 0.5));
     }

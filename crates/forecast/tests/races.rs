@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tcp::Scheme;
 use trace::testing::merged::seen_by_server;
-use trace::{EngineConfig, TraceEngine, Vantage};
+use trace::{EngineConfig, ProfileSurvey, TraceEngine, Vantage};
 use units::Duration;
 use workload::{LoaderConfig, Page};
 
@@ -37,8 +37,8 @@ fn race(bytes: u64, path: &str) -> Race {
     }
 }
 
-/// What the server's capture of `linux` foretells.
-fn forecast(load: &MeasuredLoad, race: &Race) -> ForecastResult {
+/// What the server's capture foretells, and the scheme that its packets are explained by.
+fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
     let of = |direction: &str| {
         let named = load.captures.iter().find(|(name, _)| name.contains(direction));
         &named.expect("a capture of each direction").1[..]
@@ -46,12 +46,16 @@ fn forecast(load: &MeasuredLoad, race: &Race) -> ForecastResult {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let segments = seen_by_server(folder, of("down-sent"), of("up"), race.path.delays().reverse);
     let config = EngineConfig { vantage: Some(Vantage::Server), ..EngineConfig::default() };
+    let models = ProfileSurvey::of(&config, &segments, 1).models;
+    let config = EngineConfig { models: models.clone(), ..config };
     let mut engine = TraceEngine::new(config, Visitors::up_to(100));
     segments.iter().for_each(|segment| engine.on_segment(segment));
     let visitors = engine.finish_all().0.finish();
     assert_eq!((visitors.clients.len(), visitors.left_out), (1, 0));
+    let (running, by_all) = visitors.running(&models).expect("there are transfers");
+    assert!(by_all);
     let options = ForecastOptions { seed: 1, threads: 1, on_replay: &|| () };
-    Forecast::of(visitors).run(&schemes(), options)
+    (Forecast::of(visitors).run(&race.schemes, options), running.name().to_owned())
 }
 
 /// Times over `linux`: first and repeated visits, by the forecast and by the race, are within 5 % of each other; and the times of
@@ -68,7 +72,8 @@ fn a_capture_of_linux_foretells_races_of_others() {
         let race = race(bytes, path);
         let options = RunOptions { threads: 1, record: false, capture: true, on_run: &|| () };
         let outcome = race.run(options);
-        let foretold = forecast(&outcome.contestants[0].turns[0].visits[0], &race);
+        let (foretold, running) = forecast(&outcome.contestants[0].turns[0].visits[0], &race);
+        assert_eq!(running, "linux");
         let [low, middle, high] = foretold.fit.quartiles;
         assert!(low > 0.98 && high < 1.02, "{bytes} {path}: {low} {middle} {high}");
         let result = RaceResult::new(&race, &outcome);
@@ -91,4 +96,27 @@ fn a_capture_of_linux_foretells_races_of_others() {
             }
         }
     }
+}
+
+/// A server that runs BBR is known by its packets. Its capture foretells what CUBIC would take, as the race has it: BBR paces slow
+/// start, so `linux` is faster.
+#[test]
+fn a_capture_of_bbr_foretells_linux() {
+    let bbr = Scheme::parse("linux-bbr").unwrap();
+    let linux = Scheme::parse("linux").unwrap();
+    let race = Race { schemes: vec![bbr, linux], ..race(1_000_000, "20mbit,80ms,100p") };
+    let options = RunOptions { threads: 1, record: false, capture: true, on_run: &|| () };
+    let outcome = race.run(options);
+    let (foretold, running) = forecast(&outcome.contestants[0].turns[0].visits[0], &race);
+    assert_eq!(running, "linux-bbr");
+    let [low, middle, high] = foretold.fit.quartiles;
+    assert!(low > 0.98 && high < 1.02, "{low} {middle} {high}");
+    let result = RaceResult::new(&race, &outcome);
+    let seconds = |scheme| {
+        let row = result.row(scheme, World::Sim, VisitKind::Repeated).unwrap();
+        row.median(RaceMetric::PageSeconds).unwrap()
+    };
+    let raced = seconds("linux") / seconds("linux-bbr");
+    let told = foretold.rows[1].gain(ForecastGroup::Repeated).unwrap().ratio;
+    assert!((0.95..1.05).contains(&(told / raced)) && raced < 1.0, "{told} {raced}");
 }

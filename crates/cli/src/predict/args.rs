@@ -11,7 +11,7 @@ pub(crate) struct PredictArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<PathBuf>,
 
-    /// Schemes, separated by commas (`headstart schemes`); `linux` is always shown, and others are held against it
+    /// Schemes, separated by commas (`headstart schemes`); what the servers seem to run is always shown, and others are held against it
     #[arg(long, value_name = "A,B,…", default_value = "linux,hs-cubic,headstart",
         value_parser = names::schemes)]
     pub(super) schemes: SchemeList,
@@ -51,8 +51,8 @@ pub(crate) fn appendix() -> Appendix {
         ],
         notes: "A client's path is taken from its own packets: rate from the trains of its ACKs, round trip, how long the full queue \
                 made packets wait, losses beside that. A request follows the answer before it as it did, and so does a \
-                connection that opened soon after an answer. The server thinks as long as it did. The line *captured* has the times of the capture: \
-                the nearer `linux` is to it, the more the other lines can be believed."
+                connection that opened soon after an answer. The server thinks as long as it did. The line *captured* has the times of the capture, \
+                and the next one its replay under what the servers seem to run: the nearer both are, the more the other lines can be believed."
             .into(),
         exit: &[
             ("0", "done"),

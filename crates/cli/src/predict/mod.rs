@@ -12,37 +12,46 @@ use crate::progress::CountBar;
 use crate::stdout;
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
 use shown::{ForecastJson, PathsTold};
-use trace::{EngineConfig, OnlyServers, TraceEngine};
+use tcp::Scheme;
+use trace::{EngineConfig, OnlyServers, SenderModels, TraceEngine};
 use units::counted;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut feed = Feed::open(&args.files).attended()?;
-    let visitors = read(args, &mut feed)?;
+    let (visitors, models) = read(args, &mut feed)?;
     if !feed.has_results() {
         return feed.verdict();
     }
-    if visitors.clients.is_empty() {
+    let Some((scheme, by_all)) = visitors.running(&models) else {
         return Err(Failure::input(
             "no transfer in these captures was acknowledged to its end, so there is nothing to predict; `headstart analyze` \
              says what they hold",
         ));
-    }
+    };
     said_of(&visitors, args.most_transfers);
-    foretell(args, Forecast::of(visitors))?;
+    foretell(args, &Running { scheme, by_all }, Forecast::of(visitors))?;
     feed.verdict()
 }
 
-/// Replays, and says what came of it.
-fn foretell(args: &PredictArgs, forecast: Forecast) -> Result<(), Failure> {
-    let told = PathsTold::of(&forecast);
-    let schemes = &args.schemes.0;
+/// What the servers run, as far as their packets tell.
+struct Running {
+    scheme: Scheme,
+    /// All of them seem to run it.
+    by_all: bool,
+}
+
+/// Replays, first under what the servers run, and says what came of it.
+fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(), Failure> {
+    let told = PathsTold::of(&forecast, now);
+    let others = args.schemes.0.iter().filter(|scheme| scheme.name() != now.scheme.name());
+    let schemes: Vec<Scheme> = std::iter::once(&now.scheme).chain(others).cloned().collect();
     let bar = CountBar::begin((forecast.networks() * schemes.len()) as u64, "replays");
     let options = ForecastOptions {
         seed: args.seed,
         threads: jobs::threads(args.jobs),
         on_replay: &|| bar.step(),
     };
-    let result = forecast.run(schemes, options);
+    let result = forecast.run(&schemes, options);
     bar.end();
     if args.json {
         return stdout::print_json(&ForecastJson { paths: &told, result: &result });
@@ -50,8 +59,8 @@ fn foretell(args: &PredictArgs, forecast: Forecast) -> Result<(), Failure> {
     shown::print(&told, &result)
 }
 
-/// The visitors of the captures, as far as they can be read.
-fn read(args: &PredictArgs, feed: &mut Feed) -> Result<CapturedVisitors, Failure> {
+/// The visitors of the captures, as far as they can be read, and what their servers' senders were rebuilt from.
+fn read(args: &PredictArgs, feed: &mut Feed) -> Result<(CapturedVisitors, SenderModels), Failure> {
     let servers = args.senders.servers();
     let config = EngineConfig {
         acks_only: args.senders.acks_only,
@@ -61,9 +70,9 @@ fn read(args: &PredictArgs, feed: &mut Feed) -> Result<CapturedVisitors, Failure
     };
     let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
     let sink = OnlyServers::new(servers, Visitors::up_to(args.most_transfers));
-    let mut engine = TraceEngine::new(EngineConfig { models, ..config }, sink);
+    let mut engine = TraceEngine::new(EngineConfig { models: models.clone(), ..config }, sink);
     feed.each(|segment| engine.on_segment(segment));
-    Ok(engine.finish_all().0.inner.finish())
+    Ok((engine.finish_all().0.inner.finish(), models))
 }
 
 /// What of the captures is not replayed.

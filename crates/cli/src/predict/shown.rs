@@ -1,5 +1,6 @@
 //! What a forecast says, as words, tables and JSON.
 
+use super::Running;
 use crate::failure::Failure;
 use crate::stdout;
 use forecast::{Forecast, ForecastGroup, ForecastResult, ForecastRow, ModelFit};
@@ -11,6 +12,10 @@ use units::counted;
 /// What is replayed, and what its paths are known from.
 #[derive(Debug, Serialize)]
 pub(super) struct PathsTold {
+    /// The scheme that the servers seem to run, or were said to; others are held against it.
+    baseline: String,
+    /// All servers seem to run it.
+    all_run_it: bool,
     clients: u64,
     networks: u64,
     connections: u64,
@@ -30,7 +35,7 @@ pub(super) struct PathsTold {
 }
 
 impl PathsTold {
-    pub(super) fn of(forecast: &Forecast) -> Self {
+    pub(super) fn of(forecast: &Forecast, now: &Running) -> Self {
         let count = |of: fn(&forecast::AccessEstimate) -> bool| {
             forecast.paths().filter(|(_, path)| of(path)).count() as u64
         };
@@ -39,6 +44,8 @@ impl PathsTold {
         let transfers = connections().map(|connection| connection.transfers.len() as u64);
         let known = forecast.paths().filter(|(_, path)| path.is_rate_known);
         Self {
+            baseline: now.scheme.name().to_owned(),
+            all_run_it: now.by_all,
             clients: forecast.paths().count() as u64,
             networks: forecast.networks() as u64,
             connections: connections().count() as u64,
@@ -78,6 +85,16 @@ impl PathsTold {
                 "Losses have shown how much the queues hold.".to_owned()
             }
             known => format!("Losses have shown how much the queues of {known} hold."),
+        };
+        let now = &self.baseline;
+        text.push('\n');
+        text += &match self.all_run_it {
+            true => format!(
+                "The servers' packets are explained best by {now}: others are held against it."
+            ),
+            false => format!(
+                "Servers seem to run different schemes. The one that sent most seems to run {now}: others are held against it."
+            ),
         };
         text
     }
@@ -140,17 +157,18 @@ impl Serialize for ForecastJson<'_> {
 
 /// Prints words and tables.
 pub(super) fn print(told: &PathsTold, result: &ForecastResult) -> Result<(), Failure> {
+    let now = &told.baseline;
     stdout::print(&format!("{}\n\n", told.sentence()))?;
     stdout::print_table(&times(result))?;
-    stdout::print(&format!("\n{}\n\nTime over that of linux:\n\n", fit(&result.fit)))?;
-    stdout::print_table(&by_group(result))
+    stdout::print(&format!("\n{}\n\nTime over that of {now}:\n\n", fit(&result.fit, now)))?;
+    stdout::print_table(&by_group(result, now))
 }
 
 /// How good the model is, in words.
-fn fit(fit: &ModelFit) -> String {
+fn fit(fit: &ModelFit, now: &str) -> String {
     let [low, middle, high] = fit.quartiles;
     format!(
-        "The model itself: under linux, a simulated transfer takes {middle:.2} times as long as the captured one in the median, {low:.2} to \
+        "The model itself: under {now}, a simulated transfer takes {middle:.2} times as long as the captured one in the median, {low:.2} to \
          {high:.2} for the middle half. {:.0} % of transfers are within a quarter of their time.",
         fit.within_quarter * 100.0,
     )
@@ -160,8 +178,8 @@ fn number(value: f64) -> Cell {
     Cell::Number(value.into())
 }
 
-fn count(value: Option<u64>) -> Cell {
-    value.map_or(Cell::Undefined, |count| number(count as f64))
+fn count(value: u64) -> Cell {
+    number(value as f64)
 }
 
 /// Times of transfers, a row for the capture and for each scheme.
@@ -184,7 +202,7 @@ fn times(result: &ForecastResult) -> Table {
             number(of.p95_s),
             count(of.retransmissions),
             count(of.timeouts),
-            count(Some(of.unfinished)),
+            count(of.unfinished),
         ];
         Row { cells, is_reference }
     };
@@ -193,15 +211,16 @@ fn times(result: &ForecastResult) -> Table {
 }
 
 /// Gains, a row for each group of transfers and a column for each scheme but the first.
-fn by_group(result: &ForecastResult) -> Table {
+fn by_group(result: &ForecastResult, now: &str) -> Table {
     let mut columns = vec![
         Column::new("transfers", Quantity::Text, "Which transfers"),
         Column::new("count", Quantity::Count, "How many"),
     ];
     let others = result.rows.iter().skip(1);
     columns.extend(others.clone().map(|of| {
-        let help =
-            "Geometric mean of time over that of linux, with the 95 % interval over networks";
+        let help = format!(
+            "Geometric mean of time over that of {now}, with the 95 % interval over networks"
+        );
         Column::new(of.scheme.clone(), Quantity::Ratio, help)
     }));
     let Some(first) = result.rows.first() else { return Table::default() };

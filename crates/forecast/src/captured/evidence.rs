@@ -1,7 +1,9 @@
 //! Evidence of a client's path: round trips, the rate of bursts, and how full the queue was where something was lost.
 
+use super::median::weighted_median;
+use super::together::TogetherMeter;
 use trace::TransferReport;
-use units::{Duration, Rate};
+use units::{Duration, Instant, Rate};
 
 /// Losses whose round trips are kept, at most.
 const MOST_LOSSES: usize = 64;
@@ -25,6 +27,8 @@ pub(crate) struct PathEvidence {
     most: Duration,
     /// Rates of bursts, and payload of the connections that showed them.
     rates: Vec<(Rate, u64)>,
+    /// What connections got side by side.
+    together: TogetherMeter,
     /// The round trip before each loss, of the first ones.
     at_loss: Vec<Duration>,
     /// Losses, and segments sent.
@@ -65,29 +69,28 @@ impl PathEvidence {
         }
     }
 
+    /// A connection got so many bytes from `since` to `at`.
+    pub(crate) fn on_arrived(&mut self, connection: u64, since: Instant, at: Instant, bytes: u64) {
+        self.together.on_arrived(connection, since, at, bytes);
+    }
+
     /// Lowest round trip; `None` before the first.
     pub(crate) fn least(&self) -> Option<Duration> {
         Some(self.least).filter(|rtt| !rtt.is_zero())
     }
 
-    /// The rate of bursts with headers: the median over connections, each with the weight of its payload. A single burst may be too fast,
-    /// where a queue on the way back has pressed its ACKs together.
+    /// The rate with headers: of what connections got side by side, or of bursts, whichever is more. Bursts count by the median over
+    /// connections, each with the weight of its payload. A single burst may be too fast, where a queue on the way back has pressed its ACKs
+    /// together. Where connections share the line all bursts are too slow.
     pub(crate) fn rate(&self) -> Option<Rate> {
-        let mut rates = self.rates.clone();
-        rates.sort_unstable();
-        let all: u64 = rates.iter().map(|(_, bytes)| bytes).sum();
-        let mut below = 0;
-        let median = rates.into_iter().find(|(_, bytes)| {
-            below += bytes;
-            2 * below >= all
-        });
         let mss = u128::from(self.mss.max(1));
         let with_headers = |payload: Rate| {
             let bps = u128::from(payload.as_bps()) * (mss + HEADERS) / mss;
             Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
         };
         // Without a transfer nothing tells how long segments are.
-        median.map(|(rate, _)| if self.mss == 0 { rate } else { with_headers(rate) })
+        let payload = weighted_median(self.rates.iter().copied()).max(self.together.rate())?;
+        Some(if self.mss == 0 { payload } else { with_headers(payload) })
     }
 
     /// Longest wait in the queue that was seen.

@@ -2,6 +2,8 @@
 //! and evidence of each client's path.
 
 mod evidence;
+mod median;
+mod together;
 mod visitors;
 
 pub(crate) use evidence::PathEvidence;
@@ -60,4 +62,8 @@ pub struct CapturedTransfer {
     pub took: Duration,
     /// When that was.
     pub ended: Instant,
+    /// Segments of the answer that were sent again.
+    pub again: u32,
+    /// Of these, by timeouts.
+    pub timeouts: u32,
 }

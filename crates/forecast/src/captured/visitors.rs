@@ -4,9 +4,10 @@ use super::{CapturedClient, CapturedConnection, CapturedTransfer, PathEvidence};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use tcp::Scheme;
 use trace::{
-    ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, TimeShare, TraceSink,
-    TracedSender, TransferReport,
+    ConnectionTrace, Retransmission, RetransmissionKind, SenderModels, SenderSnapshot, TimeShare,
+    TraceSink, TracedSender, TransferReport,
 };
 use units::{Duration, Instant, Rate};
 
@@ -15,6 +16,8 @@ use units::{Duration, Instant, Rate};
 struct Begun {
     window: u64,
     last_rtt: Option<Duration>,
+    /// The last ACK of something new, and all that was acknowledged then.
+    acked: Option<(Instant, u64)>,
     /// When the transfer before ended.
     ended: Option<Instant>,
     rate: Rate,
@@ -45,6 +48,21 @@ pub struct CapturedVisitors {
     /// Connections with transfers whose handshake is not in the capture. Nothing tells how far they had come, so they are not
     /// replayed; what they show of paths is used.
     pub begun_before: u64,
+}
+
+impl CapturedVisitors {
+    /// What the server runs that sent most, by the models that senders were rebuilt with, and whether all servers run it. `None` without
+    /// a transfer.
+    pub fn running(&self, models: &SenderModels) -> Option<(Scheme, bool)> {
+        let mut sent: BTreeMap<&str, (u64, &Scheme)> = BTreeMap::new();
+        for connection in self.clients.iter().flat_map(|client| &client.connections) {
+            let scheme = models.of(connection.server).scheme();
+            let (bytes, _) = sent.entry(scheme.name()).or_insert((0, scheme));
+            *bytes += connection.transfers.iter().map(|transfer| transfer.bytes).sum::<u64>();
+        }
+        let (_, scheme) = sent.values().max_by_key(|(bytes, _)| bytes)?;
+        Some(((*scheme).clone(), sent.len() == 1))
+    }
 }
 
 impl Visitors {
@@ -141,10 +159,21 @@ impl TraceSink for Visitors {
     }
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
-        if sender.is_server {
-            let begun = self.begun.entry(sender.connection).or_default();
-            if begun.window == 0 {
-                begun.window = point.receive_window;
+        if !sender.is_server {
+            return;
+        }
+        let begun = self.begun.entry(sender.connection).or_default();
+        if begun.window == 0 {
+            begun.window = point.receive_window;
+        }
+        match begun.acked {
+            Some((_, una)) if una >= point.una => {}
+            acked => {
+                begun.acked = Some((point.at, point.una));
+                if let Some((since, una)) = acked {
+                    let evidence = self.evidence(sender.client.ip);
+                    evidence.on_arrived(sender.connection, since, point.at, point.una - una);
+                }
             }
         }
     }
@@ -180,5 +209,7 @@ fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
         pause: report.shares.of(TimeShare::Application),
         took: report.duration(),
         ended: report.ended,
+        again: report.retransmissions,
+        timeouts: report.timeouts,
     }
 }
