@@ -96,8 +96,8 @@ struct summary {
 	struct path_key path;
 	u64 lasted_ns; /* from its opening to the last arrival, less its pauses (count_pause) */
 	u64 bytes_acked;
-	/* at which its flights came in, if only the longest of them; without that its path's; bytes a
-	 * second; 0: not measured */
+	/* at which its flights came in, if only the longest of them; without that its path's;
+	 * bytes a second; 0: not measured */
 	u64 rate;
 	u32 first_window; /* segments it began with */
 	u32 last_window;
