@@ -14,6 +14,15 @@ const LEAST_QUEUE: u64 = 15_000;
 /// The round trip of paths that have shown none.
 const DEFAULT_RTT: Duration = Duration::from_millis(50);
 
+/// What is taken where a client's packets tell nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsualPath {
+    /// Rate.
+    pub(crate) rate: Rate,
+    /// How long a queue may make packets wait whose end no loss has shown, if they did not wait longer; `None`: one round trip.
+    pub(crate) wait: Option<Duration>,
+}
+
 /// What is taken for a client's path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccessEstimate {
@@ -27,31 +36,40 @@ pub struct AccessEstimate {
     pub queue: u64,
     /// Losses have shown how much the queue holds.
     pub is_queue_known: bool,
+    /// The longest wait in the queue that was seen.
+    pub seen_wait: Duration,
     /// Share of packets towards the client that are lost whatever the queue.
     pub loss: f64,
 }
 
 impl AccessEstimate {
-    /// What the evidence tells; `usual`: the rate of paths that have shown none.
-    pub(crate) fn of(evidence: &PathEvidence, usual: Rate) -> Self {
+    /// What the evidence tells; `usual` is for what it does not.
+    pub(crate) fn of(evidence: &PathEvidence, usual: UsualPath) -> Self {
         let known = evidence.rate();
-        let rate = known.unwrap_or(usual);
+        let rate = known.unwrap_or(usual.rate);
         let rtt = evidence.least().unwrap_or(DEFAULT_RTT);
         let full = evidence.full_wait().filter(|_| known.is_some());
         // Without losses the queue has held what was seen. How much more it would hold nothing tells: one bandwidth-delay
         // product is what queues are built for (RFC 7567 §2).
-        let queue = match full {
-            Some(wait) => rate.bytes_in(wait),
-            None => rate.bytes_in(evidence.longest_wait().max(rtt)),
-        };
+        let seen_wait = evidence.longest_wait();
+        let wait = full.unwrap_or_else(|| usual.wait.unwrap_or(rtt).max(seen_wait));
+        let queue = rate.bytes_in(wait);
         Self {
             rate,
             is_rate_known: known.is_some(),
             rtt,
             queue: queue.max(LEAST_QUEUE),
             is_queue_known: full.is_some(),
+            seen_wait,
             loss: evidence.random_loss(),
         }
+    }
+
+    /// A queue that made packets wait so long has held more than the capture shows that it does: ten full segments more than were
+    /// seen, and no loss told its end.
+    pub(crate) fn is_beyond_seen(&self, longest_wait: Duration) -> bool {
+        let margin = self.rate.transmit_time(LEAST_QUEUE);
+        !self.is_queue_known && longest_wait > self.seen_wait + margin
     }
 
     /// The links towards the client and away from it. The way back loses nothing: what carries ACKs seldom decides.
@@ -59,7 +77,7 @@ impl AccessEstimate {
         let forward = self.rtt / 2;
         let down = LinkConfig::new(self.rate, forward, QueueLimit::Bytes(self.queue))?;
         let up = LinkConfig::new(self.rate, self.rtt - forward, QueueLimit::Unlimited)?;
-        Ok(Duplex { forward: down.with_loss(self.loss)?, reverse: up })
+        Ok(Duplex { forward: down.with_loss(self.loss)?.with_statistics(), reverse: up })
     }
 }
 
@@ -67,10 +85,14 @@ impl AccessEstimate {
 mod tests {
     use super::*;
 
+    fn usual(mbps: u64) -> UsualPath {
+        UsualPath { rate: Rate::from_mbps(mbps), wait: None }
+    }
+
     /// Nothing known: the usual rate, 50 ms, a queue of their product: 20 Mbit/s · 50 ms = 125,000 bytes.
     #[test]
     fn without_evidence_the_usual_is_taken() {
-        let access = AccessEstimate::of(&PathEvidence::default(), Rate::from_mbps(20));
+        let access = AccessEstimate::of(&PathEvidence::default(), usual(20));
         assert_eq!((access.rate, access.queue, access.loss), (Rate::from_mbps(20), 125_000, 0.0));
         assert!(!access.is_rate_known && !access.is_queue_known);
     }
@@ -81,11 +103,18 @@ mod tests {
         let mut evidence = PathEvidence::default();
         evidence.on_connection(Rate::from_mbps(8), 1);
         for ms in [20, 80] {
-            evidence.on_round_trip(Duration::from_millis(ms));
+            evidence.on_queued(Duration::from_millis(ms));
         }
-        assert_eq!(AccessEstimate::of(&evidence, DEFAULT_RATE).queue, 60_000);
+        let access = AccessEstimate::of(&evidence, usual(100));
+        assert_eq!((access.queue, access.seen_wait), (60_000, Duration::from_millis(60)));
+        // 15,000 bytes take 15 ms.
+        assert!(!access.is_beyond_seen(Duration::from_millis(75)));
+        assert!(access.is_beyond_seen(Duration::from_millis(76)));
+        let told = UsualPath { wait: Some(Duration::from_millis(90)), ..usual(100) };
+        assert_eq!(AccessEstimate::of(&evidence, told).queue, 90_000);
         evidence.on_loss(Some(Duration::from_millis(70)));
-        let access = AccessEstimate::of(&evidence, DEFAULT_RATE);
+        let access = AccessEstimate::of(&evidence, told);
         assert_eq!((access.queue, access.is_queue_known), (50_000, true));
+        assert!(!access.is_beyond_seen(Duration::from_millis(500)));
     }
 }

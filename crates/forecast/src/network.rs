@@ -2,17 +2,17 @@
 //!
 //! Clients of a network get addresses of one network, so a memory by networks takes them together as it would in the field.
 
-use crate::access::AccessEstimate;
+use crate::access::{AccessEstimate, UsualPath};
 use crate::captured::{CapturedClient, CapturedConnection};
 use crate::opening::OpeningTime;
 use crate::replay::{Replay, ReplaySpec, Replayed};
 use memory::{PathKey, Scope};
-use netsim::{HostId, Simulation, SimulationConfig, Topology};
+use netsim::{HostId, LinkId, Simulation, SimulationConfig, Topology};
 use race::REAL_PROCESSING;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use tcp::Scheme;
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant};
 
 /// Clients of one simulation. The addresses of so many have their first 24 bits in common.
 const MOST_CLIENTS: usize = 250;
@@ -36,8 +36,8 @@ pub(crate) struct ClientNetwork {
 }
 
 impl ClientNetwork {
-    /// Clients by network; `usual`: the rate of paths that have shown none.
-    pub(crate) fn all(clients: Vec<CapturedClient>, usual: Rate) -> Vec<Self> {
+    /// Clients by network; `usual` is for what a path has not shown.
+    pub(crate) fn all(clients: Vec<CapturedClient>, usual: UsualPath) -> Vec<Self> {
         let mut networks: BTreeMap<PathKey, Vec<(CapturedClient, AccessEstimate)>> =
             BTreeMap::new();
         for client in clients {
@@ -100,14 +100,26 @@ impl ClientNetwork {
         let span = last.map_or(Duration::ZERO, |last| last.saturating_since(first));
         // What does not end in this time has no time.
         let _ = simulation.run(Instant::ZERO + span + PATIENCE);
+        let wait = |link| simulation.link(link).statistics().map(|seen| seen.longest_wait);
+        let waits = seated.downs.iter().map(|down| wait(*down).unwrap_or_default());
+        let paths = self.clients.iter().map(|(_, access)| access);
+        let beyond: Vec<bool> =
+            paths.zip(waits).map(|(path, wait)| path.is_beyond_seen(wait)).collect();
         let replay = simulation.application::<Replay>(app);
-        replay.map_or_else(Vec::new, |replay| replay.results().cloned().collect())
+        let results = replay.into_iter().flat_map(Replay::results);
+        let clients = self.connections().map(|(client, _)| client);
+        results
+            .zip(clients)
+            .map(|(result, client)| Replayed { is_beyond: beyond[client], ..result.clone() })
+            .collect()
     }
 }
 
 /// The hosts of a network.
 struct Seated {
     topology: Topology,
+    /// The link towards each client.
+    downs: Vec<LinkId>,
     clients: Vec<HostId>,
     servers: BTreeMap<IpAddr, HostId>,
 }
@@ -116,12 +128,12 @@ impl Seated {
     fn of(network: &ClientNetwork) -> Self {
         let mut topology = Topology::new();
         let router = topology.add_router();
-        let mut clients = Vec::new();
+        let (mut clients, mut downs) = (Vec::new(), Vec::new());
         for (n, (_, access)) in network.clients.iter().enumerate() {
             let host = topology.add_host(&format!("client{n}"));
             let node = topology.node(host);
             let links = access.links().expect("an estimate is of a link that can be");
-            topology.add_link(&format!("down{n}"), router, node, links.forward);
+            downs.push(topology.add_link(&format!("down{n}"), router, node, links.forward));
             topology.add_link(&format!("up{n}"), node, router, links.reverse);
             clients.push(host);
         }
@@ -134,7 +146,7 @@ impl Seated {
         for host in clients.iter().chain(servers.values()) {
             topology.set_processing_delay(*host, REAL_PROCESSING);
         }
-        Self { topology, clients, servers }
+        Self { topology, downs, clients, servers }
     }
 }
 
@@ -154,6 +166,7 @@ fn client_scheme(window: u64) -> Scheme {
 mod tests {
     use super::*;
     use crate::captured::{CapturedTransfer, PathEvidence};
+    use units::Rate;
 
     /// A request, what the server says by itself 300 ms later, and another request: all end. The round trip is the 50 ms that are
     /// taken where nothing is known. The first takes the handshake's and its own, and the others one each. By its second request
@@ -180,7 +193,8 @@ mod tests {
             connections: vec![connection],
             evidence: PathEvidence::default(),
         };
-        let networks = ClientNetwork::all(vec![client], Rate::from_mbps(100));
+        let networks =
+            ClientNetwork::all(vec![client], UsualPath { rate: Rate::from_mbps(100), wait: None });
         let replayed = networks[0].replay(&Scheme::parse("linux").unwrap(), 1);
         let took: Vec<u64> =
             replayed[0].took.iter().map(|took| took.map_or(0, Duration::as_millis)).collect();

@@ -122,6 +122,9 @@ pub struct ForecastRow {
     pub retransmissions: u64,
     /// Expiries of servers' retransmission timers. Of the capture: those that sent something again.
     pub timeouts: u64,
+    /// Share of transfers whose client's queue held more than the capture has shown that it does. If it does not, they lose packets, and
+    /// take longer.
+    pub beyond: f64,
     /// Gains by groups that have transfers.
     pub gains: Vec<GroupGain>,
 }
@@ -160,6 +163,7 @@ impl ForecastRow {
         Self {
             retransmissions: replayed.iter().map(|of| of.again).sum(),
             timeouts: replayed.iter().map(|of| of.timeouts).sum(),
+            beyond: share_beyond(replayed),
             ..Self::timed(scheme, (subjects, baseline, taken))
         }
     }
@@ -185,6 +189,7 @@ impl ForecastRow {
             unfinished: (taken.len() - seconds.len()) as u64,
             retransmissions: 0,
             timeouts: 0,
+            beyond: 0.0,
             gains: ForecastGroup::all().filter_map(gain).collect(),
         }
     }
@@ -255,6 +260,14 @@ impl ModelFit {
             within_quarter: near as f64 / (ratios.len() as f64).max(1.0),
         }
     }
+}
+
+/// Share of transfers over connections whose client's queue held more than was seen.
+fn share_beyond(replayed: &[Replayed]) -> f64 {
+    let transfers = |of: &Replayed| of.took.len();
+    let beyond: usize = replayed.iter().filter(|of| of.is_beyond).map(transfers).sum();
+    let all: usize = replayed.iter().map(transfers).sum();
+    beyond as f64 / all.max(1) as f64
 }
 
 /// By nearest rank; zero of none.

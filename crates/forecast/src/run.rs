@@ -1,6 +1,6 @@
 //! Runs a forecast: every network under every scheme, spread over threads.
 
-use crate::access::DEFAULT_RATE;
+use crate::access::{DEFAULT_RATE, UsualPath};
 use crate::captured::{CapturedClient, CapturedVisitors, PathEvidence};
 use crate::network::ClientNetwork;
 use crate::outcome::{ForecastResult, ForecastRow, ModelFit, Subject};
@@ -8,7 +8,7 @@ use crate::replay::Replayed;
 use netsim::derive_seed;
 use rayon::prelude::*;
 use tcp::Scheme;
-use units::Rate;
+use units::{Duration, Rate};
 
 /// How a forecast is run.
 #[derive(Clone, Copy)]
@@ -30,10 +30,12 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Of these visitors. A client whose rate is not known has the median of those that are.
-    pub fn of(visitors: CapturedVisitors) -> Self {
+    /// Of these visitors. A client whose rate is not known has the median of those that are. A queue whose end no loss has shown makes packets
+    /// wait for `queue`; by default for a round trip, and as long as they were seen to wait.
+    pub fn of(visitors: CapturedVisitors, queue: Option<Duration>) -> Self {
         let usual = usual_rate(&visitors.clients);
-        Self { networks: ClientNetwork::all(visitors.clients, usual), usual }
+        let path = UsualPath { rate: usual, wait: queue };
+        Self { networks: ClientNetwork::all(visitors.clients, path), usual }
     }
 
     /// Networks; a large one counts once for each 250 clients.

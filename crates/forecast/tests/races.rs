@@ -55,7 +55,7 @@ fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
     let (running, by_all) = visitors.running(&models).expect("there are transfers");
     assert!(by_all);
     let options = ForecastOptions { seed: 1, threads: 1, on_replay: &|| () };
-    (Forecast::of(visitors).run(&race.schemes, options), running.name().to_owned())
+    (Forecast::of(visitors, None).run(&race.schemes, options), running.name().to_owned())
 }
 
 /// Times over `linux`: first and repeated visits, by the forecast and by the race, are within 5 % of each other; and the times of

@@ -25,6 +25,7 @@ const FREE: &[&str] = &[
     "most_transfers",
     "plot",
     "port",
+    "queue",
     "repeat",
     "seed",
     "seeds",

@@ -4,11 +4,12 @@ use crate::analyze::SendersArgs;
 use crate::names::{self, SchemeList};
 use cmdline::Appendix;
 use std::path::PathBuf;
+use units::Duration;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PredictArgs {
     /// Captures: pcap or pcapng, also compressed by gzip or zstd; - is standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "json_schema")]
     pub(super) files: Vec<PathBuf>,
 
     /// Schemes, separated by commas (`headstart schemes`); what the servers seem to run is always shown, and others are held against it
@@ -18,6 +19,11 @@ pub(crate) struct PredictArgs {
 
     #[command(flatten)]
     pub(super) senders: SendersArgs,
+
+    /// How long queues make packets wait before they are full, where no loss has shown it; 20ms, 0.1s [default: one round trip, or the longest
+    /// wait seen]
+    #[arg(long, value_name = "TIME")]
+    pub(super) queue: Option<Duration>,
 
     /// Replay so many transfers at most, the first ones; they are kept in memory, 100 bytes each, and up to 5 kB for each client
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
@@ -34,6 +40,10 @@ pub(crate) struct PredictArgs {
     /// Print JSON instead of words and tables
     #[arg(long)]
     pub(super) json: bool,
+
+    /// Print the schema of the JSON and do nothing else
+    #[arg(long)]
+    pub(super) json_schema: bool,
 }
 
 pub(crate) fn appendix() -> Appendix {
@@ -47,7 +57,7 @@ pub(crate) fn appendix() -> Appendix {
                 "headstart predict server-*.pcap.zst --server 443 --schemes linux+iw=32,linux-bbr,hs-bbr",
                 "Compares settings that you consider, over the paths of your own visitors.",
             ),
-            ("headstart predict server.pcap --json", "Prints the same for programs."),
+            ("headstart predict server.pcap --json", "Prints the same for programs. `--json-schema` says how to read it."),
         ],
         notes: "A client's path is taken from its own packets: rate from the trains of its ACKs, round trip, how long the full queue \
                 made packets wait, losses beside that. A request follows the answer before it as it did, and so does a \

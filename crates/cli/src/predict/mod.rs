@@ -16,7 +16,12 @@ use tcp::Scheme;
 use trace::{EngineConfig, OnlyServers, SenderModels, TraceEngine};
 use units::counted;
 
+const JSON_SCHEMA: &str = include_str!("../../../../docs/predict-schema.json");
+
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
+    if args.json_schema {
+        return stdout::print(JSON_SCHEMA);
+    }
     let mut feed = Feed::open(&args.files).attended()?;
     let (visitors, models) = read(args, &mut feed)?;
     if !feed.has_results() {
@@ -29,7 +34,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         ));
     };
     said_of(&visitors, args.most_transfers);
-    foretell(args, &Running { scheme, by_all }, Forecast::of(visitors))?;
+    foretell(args, &Running { scheme, by_all }, Forecast::of(visitors, args.queue))?;
     feed.verdict()
 }
 

@@ -160,8 +160,23 @@ pub(super) fn print(told: &PathsTold, result: &ForecastResult) -> Result<(), Fai
     let now = &told.baseline;
     stdout::print(&format!("{}\n\n", told.sentence()))?;
     stdout::print_table(&times(result))?;
+    stdout::print(&of_queues(result))?;
     stdout::print(&format!("\n{}\n\nTime over that of {now}:\n\n", fit(&result.fit, now)))?;
     stdout::print_table(&by_group(result, now))
+}
+
+/// Which rows rest on queues that nothing has shown, in words; empty if none does.
+fn of_queues(result: &ForecastResult) -> String {
+    let beyond = result.rows.iter().filter(|row| row.beyond > 0.0);
+    let names: Vec<&str> = beyond.map(|row| row.scheme.as_str()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nbeyond: transfers over queues that had to hold more than the capture has shown ({}). If queues are shorter, these lose packets and take longer: \
+         try --queue.\n",
+        names.join(", ")
+    )
 }
 
 /// How good the model is, in words.
@@ -193,6 +208,11 @@ fn times(result: &ForecastResult) -> Table {
         column("retrans.", Quantity::Count, "Segments that servers sent again"),
         column("timeouts", Quantity::Count, "Expiries of servers' retransmission timers"),
         column("unfinished", Quantity::Count, "Transfers that did not end"),
+        column(
+            "beyond",
+            Quantity::Share,
+            "Transfers over queues that held more than the capture has shown",
+        ),
     ];
     let row = |of: &ForecastRow, is_reference| {
         let cells = vec![
@@ -203,6 +223,7 @@ fn times(result: &ForecastResult) -> Table {
             count(of.retransmissions),
             count(of.timeouts),
             count(of.unfinished),
+            if is_reference { Cell::Undefined } else { number(of.beyond) },
         ];
         Row { cells, is_reference }
     };

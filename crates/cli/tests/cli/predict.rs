@@ -8,12 +8,22 @@ fn capture(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+/// A forecast with `--json`, which obeys its schema.
+fn obeying(text: &str) -> Value {
+    let json: Value = serde_json::from_str(text).expect("JSON");
+    let schema: Value = serde_json::from_str(&stdout(&["predict", "--json-schema"])).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let errors: Vec<_> = validator.iter_errors(&json).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    json
+}
+
 /// Two captures of a server, and two schemes: rows for the capture and both, the first held against itself.
 #[test]
 fn a_capture_is_replayed_under_each_scheme() {
     let files = [capture("rto003"), capture("fast019")];
     let command = ["predict", &files[0], &files[1], "--schemes", "linux+iw=32", "--json"];
-    let json: Value = serde_json::from_str(&stdout(&command)).unwrap();
+    let json = obeying(&stdout(&command));
     let transfers = json["paths"]["transfers"].as_u64().unwrap();
     assert!(transfers >= 2, "{json}");
     assert_eq!(json["fit"]["transfers"], json["paths"]["transfers"]);
@@ -31,7 +41,7 @@ fn a_capture_is_replayed_under_each_scheme() {
     assert_eq!(json["schemes"][0]["gains"][0]["ratio"], 1.0);
     // Wherever linux stands in the list, the others are held against it.
     let last = ["predict", &files[0], &files[1], "--schemes", "linux+iw=32,linux", "--json"];
-    let last: Value = serde_json::from_str(&stdout(&last)).unwrap();
+    let last = obeying(&stdout(&last));
     assert_eq!(last["schemes"], json["schemes"]);
     // Servers that run something else are held against that.
     let bbr = ["predict", &files[0], "--sender", "bbr", "--schemes", "linux+iw=32"];

@@ -23,7 +23,7 @@ const MOST_RANDOM: f64 = 0.2;
 pub(crate) struct PathEvidence {
     /// Lowest round trip; zero before the first.
     least: Duration,
-    /// Longest round trip.
+    /// Longest round trip that no held ACK is in.
     most: Duration,
     /// Rates of bursts, and payload of the connections that showed them.
     rates: Vec<(Rate, u64)>,
@@ -41,10 +41,15 @@ pub(crate) struct PathEvidence {
 impl PathEvidence {
     pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
         self.least = if self.least.is_zero() { rtt } else { self.least.min(rtt) };
+    }
+
+    /// A round trip in which no ACK was held back: what it has beyond the lowest is a wait in the queue.
+    pub(crate) fn on_queued(&mut self, rtt: Duration) {
+        self.on_round_trip(rtt);
         self.most = self.most.max(rtt);
     }
 
-    /// Something was lost when the last round trip was `rtt`, if there was one.
+    /// Something was lost when the last such round trip was `rtt`, if there was one.
     pub(crate) fn on_loss(&mut self, rtt: Option<Duration>) {
         self.losses += 1;
         if let Some(rtt) = rtt
@@ -95,7 +100,7 @@ impl PathEvidence {
 
     /// Longest wait in the queue that was seen.
     pub(crate) fn longest_wait(&self) -> Duration {
-        self.most - self.least.min(self.most)
+        self.most.max(self.least) - self.least
     }
 
     /// How long the queue made packets wait where losses showed that it was full, the median. Losses with a wait of less than half
@@ -134,8 +139,9 @@ mod tests {
     #[test]
     fn losses_tell_the_queue_and_what_is_lost_besides() {
         let mut evidence = PathEvidence::default();
+        evidence.on_round_trip(ms(200)); // of an ACK that was held
         for rtt in [40, 60, 140] {
-            evidence.on_round_trip(ms(rtt));
+            evidence.on_queued(ms(rtt));
         }
         assert_eq!((evidence.least(), evidence.longest_wait()), (Some(ms(40)), ms(100)));
         for rtt in [130, 140, 120] {
@@ -157,7 +163,7 @@ mod tests {
     fn chance_is_no_random_loss() {
         let mut evidence = PathEvidence::default();
         for rtt in [40, 140] {
-            evidence.on_round_trip(ms(rtt));
+            evidence.on_queued(ms(rtt));
         }
         for rtt in [45; 2] {
             evidence.on_loss(Some(ms(rtt)));

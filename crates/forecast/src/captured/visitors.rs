@@ -11,11 +11,19 @@ use trace::{
 };
 use units::{Duration, Instant, Rate};
 
+/// Payload that one segment has at most, on paths of 1500 bytes.
+const ONE_SEGMENT: u64 = 1460;
+/// Hosts hold ACKs for longer: Linux for 40 ms at least, others for 25 or more.
+const LEAST_HELD: Duration = Duration::from_millis(20);
+
 /// A connection under way.
 #[derive(Debug, Default)]
 struct Begun {
     window: u64,
-    last_rtt: Option<Duration>,
+    /// The last round trip, and when an ACK told it.
+    last_rtt: Option<(Instant, Duration)>,
+    /// The last one that tells how long a queue made a packet wait.
+    queued_rtt: Option<Duration>,
     /// The last ACK of something new, and all that was acknowledged then.
     acked: Option<(Instant, u64)>,
     /// When the transfer before ended.
@@ -98,6 +106,20 @@ impl Visitors {
         &mut self.client(client).evidence
     }
 
+    /// An ACK tells of so many bytes between the one before it and now.
+    fn on_arrived(&mut self, sender: &TracedSender, (since, at): (Instant, Instant), bytes: u64) {
+        let address = sender.client.ip;
+        self.evidence(address).on_arrived(sender.connection, since, at, bytes);
+        let Some(begun) = self.begun.get_mut(&sender.connection) else { return };
+        let told = begun.last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
+        // An ACK of one segment may have been held back (RFC 1122 §4.2.3.2), which is no wait in a queue.
+        let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= LEAST_HELD;
+        if let Some(rtt) = told.filter(|_| !may_be_held) {
+            begun.queued_rtt = Some(rtt);
+            self.evidence(address).on_queued(rtt);
+        }
+    }
+
     fn client(&mut self, address: IpAddr) -> &mut CapturedClient {
         self.clients.entry(address).or_insert_with(|| CapturedClient {
             address,
@@ -137,9 +159,9 @@ impl TraceSink for Visitors {
         true
     }
 
-    fn on_round_trip(&mut self, sender: &TracedSender, _: Instant, rtt: Duration) {
+    fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
         if sender.is_server {
-            self.begun.entry(sender.connection).or_default().last_rtt = Some(rtt);
+            self.begun.entry(sender.connection).or_default().last_rtt = Some((at, rtt));
             self.evidence(sender.client.ip).on_round_trip(rtt);
         }
     }
@@ -149,7 +171,7 @@ impl TraceSink for Visitors {
         let is_presumed =
             matches!(again.kind, RetransmissionKind::TailProbe | RetransmissionKind::SlowStart);
         if sender.is_server && again.len > 0 && !is_presumed {
-            let last = self.begun.get(&sender.connection).and_then(|begun| begun.last_rtt);
+            let last = self.begun.get(&sender.connection).and_then(|begun| begun.queued_rtt);
             self.evidence(sender.client.ip).on_loss(last);
         }
     }
@@ -171,8 +193,7 @@ impl TraceSink for Visitors {
             acked => {
                 begun.acked = Some((point.at, point.una));
                 if let Some((since, una)) = acked {
-                    let evidence = self.evidence(sender.client.ip);
-                    evidence.on_arrived(sender.connection, since, point.at, point.una - una);
+                    self.on_arrived(sender, (since, point.at), point.una - una);
                 }
             }
         }

@@ -28,6 +28,8 @@ pub(crate) struct Replayed {
     /// Segments that the server sent again, and expiries of its retransmission timer.
     pub(crate) again: u64,
     pub(crate) timeouts: u64,
+    /// Its client's queue held more than the capture has shown.
+    pub(crate) is_beyond: bool,
 }
 
 /// A connection under way.
