@@ -127,6 +127,9 @@ pub struct ForecastRow {
     pub beyond: f64,
     /// Gains by groups that have transfers.
     pub gains: Vec<GroupGain>,
+    /// The time of each transfer, in the same order in all rows; `None` of those that did not end.
+    #[serde(skip)]
+    pub took: Vec<Option<Duration>>,
 }
 
 /// How well the first scheme, simulated, explains what was captured.
@@ -191,6 +194,7 @@ impl ForecastRow {
             timeouts: 0,
             beyond: 0.0,
             gains: ForecastGroup::all().filter_map(gain).collect(),
+            took: taken.to_vec(),
         }
     }
 

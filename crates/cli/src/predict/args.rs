@@ -37,6 +37,10 @@ pub(crate) struct PredictArgs {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(super) jobs: Option<u16>,
 
+    /// Write a report: one HTML file with the distribution of times, gains, and the replay beside the capture, transfer by transfer
+    #[arg(long, value_name = "FILE.html", value_hint = clap::ValueHint::FilePath)]
+    pub(super) report: Option<PathBuf>,
+
     /// Print JSON instead of words and tables
     #[arg(long)]
     pub(super) json: bool,
@@ -57,6 +61,7 @@ pub(crate) fn appendix() -> Appendix {
                 "headstart predict server-*.pcap.zst --server 443 --schemes linux+iw=32,linux-bbr,hs-bbr",
                 "Compares settings that you consider, over the paths of your own visitors.",
             ),
+            ("headstart predict server.pcap --report forecast.html", "Draws it, too."),
             ("headstart predict server.pcap --json", "Prints the same for programs. `--json-schema` says how to read it."),
         ],
         notes: "A client's path is taken from its own packets: rate from the trains of its ACKs, round trip, how long the full queue \

@@ -1,6 +1,7 @@
 //! `headstart predict`: the transfers of captures once more, under other schemes.
 
 mod args;
+mod page;
 mod shown;
 
 pub(crate) use args::{PredictArgs, appendix};
@@ -11,6 +12,7 @@ use crate::jobs;
 use crate::progress::CountBar;
 use crate::stdout;
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
+use report::{check_writable, write_atomically};
 use shown::{ForecastJson, PathsTold};
 use tcp::Scheme;
 use trace::{EngineConfig, OnlyServers, SenderModels, TraceEngine};
@@ -21,6 +23,9 @@ const JSON_SCHEMA: &str = include_str!("../../../../docs/predict-schema.json");
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if args.json_schema {
         return stdout::print(JSON_SCHEMA);
+    }
+    if let Some(path) = &args.report {
+        check_writable(path).map_err(|why| Failure::input(format!("--report: {why}")))?;
     }
     let mut feed = Feed::open(&args.files).attended()?;
     let (visitors, models) = read(args, &mut feed)?;
@@ -58,6 +63,11 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
     };
     let result = forecast.run(&schemes, options);
     bar.end();
+    if let Some(path) = &args.report {
+        let page = page::document(&told, &result).to_html();
+        write_atomically(path, page.as_bytes()).map_err(Failure::failed)?;
+        remark(&format!("report: {}", path.display()));
+    }
     if args.json {
         return stdout::print_json(&ForecastJson { paths: &told, result: &result });
     }

@@ -13,7 +13,7 @@ use units::counted;
 #[derive(Debug, Serialize)]
 pub(super) struct PathsTold {
     /// The scheme that the servers seem to run, or were said to; others are held against it.
-    baseline: String,
+    pub(super) baseline: String,
     /// All servers seem to run it.
     all_run_it: bool,
     clients: u64,
@@ -64,8 +64,8 @@ impl PathsTold {
         }
     }
 
-    /// In words.
-    fn sentence(&self) -> String {
+    /// In words, three lines.
+    pub(super) fn sentence(&self) -> String {
         let [_, rtt, _] = self.rtt_s;
         let mut text = format!(
             "{} over {} of {} in {} to {}. Round trips: {:.0} ms in the median.",
@@ -160,27 +160,28 @@ pub(super) fn print(told: &PathsTold, result: &ForecastResult) -> Result<(), Fai
     let now = &told.baseline;
     stdout::print(&format!("{}\n\n", told.sentence()))?;
     stdout::print_table(&times(result))?;
-    stdout::print(&of_queues(result))?;
+    if let Some(queues) = of_queues(result) {
+        stdout::print(&format!("\n{queues}\n"))?;
+    }
     stdout::print(&format!("\n{}\n\nTime over that of {now}:\n\n", fit(&result.fit, now)))?;
     stdout::print_table(&by_group(result, now))
 }
 
-/// Which rows rest on queues that nothing has shown, in words; empty if none does.
-fn of_queues(result: &ForecastResult) -> String {
+/// Which rows rest on queues that nothing has shown, in words.
+pub(super) fn of_queues(result: &ForecastResult) -> Option<String> {
     let beyond = result.rows.iter().filter(|row| row.beyond > 0.0);
     let names: Vec<&str> = beyond.map(|row| row.scheme.as_str()).collect();
-    if names.is_empty() {
-        return String::new();
-    }
-    format!(
-        "\nbeyond: transfers over queues that had to hold more than the capture has shown ({}). If queues are shorter, these lose packets and take longer: \
-         try --queue.\n",
-        names.join(", ")
-    )
+    (!names.is_empty()).then(|| {
+        format!(
+            "beyond: transfers over queues that had to hold more than the capture has shown ({}). If queues are shorter, these lose packets and \
+             take longer: try --queue.",
+            names.join(", ")
+        )
+    })
 }
 
 /// How good the model is, in words.
-fn fit(fit: &ModelFit, now: &str) -> String {
+pub(super) fn fit(fit: &ModelFit, now: &str) -> String {
     let [low, middle, high] = fit.quartiles;
     format!(
         "The model itself: under {now}, a simulated transfer takes {middle:.2} times as long as the captured one in the median, {low:.2} to \
@@ -198,7 +199,7 @@ fn count(value: u64) -> Cell {
 }
 
 /// Times of transfers, a row for the capture and for each scheme.
-fn times(result: &ForecastResult) -> Table {
+pub(super) fn times(result: &ForecastResult) -> Table {
     let column = Column::new;
     let columns = vec![
         column("scheme", Quantity::Text, "The scheme, or the capture itself"),
@@ -232,7 +233,7 @@ fn times(result: &ForecastResult) -> Table {
 }
 
 /// Gains, a row for each group of transfers and a column for each scheme but the first.
-fn by_group(result: &ForecastResult, now: &str) -> Table {
+pub(super) fn by_group(result: &ForecastResult, now: &str) -> Table {
     let mut columns = vec![
         Column::new("transfers", Quantity::Text, "Which transfers"),
         Column::new("count", Quantity::Count, "How many"),

@@ -58,6 +58,28 @@ fn a_capture_is_replayed_under_each_scheme() {
     }
 }
 
+/// The page has each table, both figures, and the schemes' names; a place that cannot be written to is refused before anything is read.
+#[test]
+fn the_report_draws_the_forecast() {
+    let page = folder("predict-report").join("forecast.html");
+    let path = page.to_str().unwrap();
+    let text = stdout(&["predict", &capture("fast019"), "--schemes", "hs-cubic", "--report", path]);
+    assert!(text.contains("captured"), "{text}");
+    let html = std::fs::read_to_string(&page).unwrap();
+    for part in [
+        "Share of transfers that take no longer",
+        "Replayed under linux, over captured",
+        "Time over that of linux",
+        "hs-cubic",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    assert_eq!(html.matches("<table").count(), 2);
+    let refused = headstart(&["predict", "none.pcap", "--report", "/nonexistent/x.html"]);
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && errors.contains("--report"), "{errors}");
+}
+
 /// What cannot be predicted is refused with what to do: no such file, no such scheme, nothing captured of the server.
 #[test]
 fn what_has_no_transfer_is_refused() {
