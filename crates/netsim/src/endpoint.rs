@@ -151,9 +151,11 @@ impl Endpoint {
         let Transit { source_port, destination_port, payload_offset, .. } = *transit;
         let peer = Peer { host: to, port: destination_port, local_port: source_port };
         let Some(conn) = self.by_peer.get(&peer) else { return };
-        let report = self.tcp.path_of(*conn).map(tcp::Path::startup_report);
-        let in_startup = report.is_some_and(|report| report.ended_at.is_none());
-        let window_end = report.and_then(tcp::StartUpReport::window_end);
+        let path = self.tcp.path_of(*conn);
+        let in_startup = path.is_some_and(|path| path.startup_report().ended_at.is_none());
+        // The window ends at an offset of the path, which is one of the connection's only while no other has joined.
+        let alone = path.filter(|path| !path.has_been_joined());
+        let window_end = alone.and_then(|path| path.startup_report().window_end());
         let in_first_window = window_end.is_some_and(|end| payload_offset < end);
         if let Some(owner) = self.owners.get_mut(conn.0 as usize) {
             owner.losses += Losses {

@@ -13,7 +13,8 @@ pub struct Losses {
     pub segments: u64,
     /// Those lost while the sender's path was in its first start-up ([`StartUpReport`]).
     pub in_startup: u64,
-    /// Those of the window that a start-up that found its own end left ([`StartUpReport::window_end`]).
+    /// Those of the window that a start-up that found its own end left ([`StartUpReport::window_end`]), as long as no other
+    /// connection has joined the path.
     pub in_first_window: u64,
 }
 

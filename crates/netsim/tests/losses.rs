@@ -93,3 +93,32 @@ fn a_record_counts_what_the_window_of_a_start_up_that_found_its_end_loses() {
     }
     assert!(both.iter().any(|(recorded, _)| recorded.in_first_window > 0), "{both:?}");
 }
+
+/// A transfer and forty more to the same host, which join its path after its start-up has found its end at 30 segments. Congestion
+/// avoidance overflows the queue again and again, also at the first bytes of those that join. These are none of the window that
+/// the start-up left, though their offsets are below its end: 40 transfers of 160 kB, and a window that ends beyond.
+#[test]
+fn those_who_join_a_path_lose_nothing_of_the_window_of_its_start_up() {
+    let bottleneck = wire(10, QueueLimit::Packets(20));
+    let bell = Dumbbell::new(1, wire(100, QueueLimit::Unlimited), Duplex::symmetric(bottleneck));
+    let config = SimulationConfig { seed: 4, ..SimulationConfig::default() };
+    let mut sim = Simulation::new(bell.topology.clone(), config);
+    let scheme = Scheme::parse("session+ssthresh=30").unwrap();
+    let (from, to) = (bell.sources[0], bell.sinks[0]);
+    let mut begin = |ms: u64, bytes| {
+        let (scheme, receiver) = (scheme.clone(), scheme.clone());
+        let spec = BulkSpec { from, to, bytes: Some(bytes), scheme, receiver, close: true };
+        sim.add(Instant::from_nanos(1_000_000 * ms), BulkTransfer::new(spec))
+    };
+    let first = begin(0, 8 * BYTES);
+    let joined: Vec<_> = (0..40).map(|n| begin(2000 + 300 * n, BYTES / 25)).collect();
+    sim.run(Instant::from_nanos(100_000_000_000)).unwrap();
+    let flow = |app| sim.application::<BulkTransfer>(app).unwrap().flows()[0];
+    let startup = flow(first).startup.unwrap();
+    assert!(startup.ended_at.unwrap() < Instant::from_nanos(2_000_000_000), "{startup:?}");
+    assert!(startup.window_end().unwrap() > BYTES / 25, "{startup:?}");
+    let losses: Vec<_> = joined.into_iter().map(|app| flow(app).losses).collect();
+    // A SYN is lost in a start-up of its own. What is lost after it is data on the shared path.
+    assert!(losses.iter().any(|lost| lost.segments > lost.in_startup), "{losses:?}");
+    assert!(losses.iter().all(|lost| lost.in_first_window == 0), "{losses:?}");
+}

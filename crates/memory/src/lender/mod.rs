@@ -8,6 +8,7 @@
 
 mod asking;
 mod loan;
+mod openings;
 mod path;
 mod together;
 
@@ -16,6 +17,7 @@ pub use path::{ColdReason, PathSample, ProvenPath};
 
 use crate::{DestinationTable, PathKey, Scope, Shared};
 use loan::Account;
+use openings::Openings;
 use std::net::IpAddr;
 use together::Together;
 use units::{Duration, Instant};
@@ -47,6 +49,8 @@ pub struct Lender {
     widened: DestinationTable<Instant>,
     /// What connections to a network send and receive together.
     together: DestinationTable<Together>,
+    /// When handshakes began. A table of its own: whoever sends SYNs alone pushes out nothing else.
+    openings: DestinationTable<Openings>,
     /// Whom it asks of paths that it does not know, if its host is one of a site.
     site: Option<Shared>,
 }
@@ -58,6 +62,7 @@ impl Default for Lender {
             accounts: DestinationTable::new(MAX_ACCOUNTS),
             widened: DestinationTable::new(MAX_ACCOUNTS),
             together: DestinationTable::new(MAX_ACCOUNTS),
+            openings: DestinationTable::new(MAX_ACCOUNTS),
             site: None,
         }
     }
@@ -103,7 +108,7 @@ impl Lender {
     /// nobody else has anything to share.
     pub fn begin_handshake(&mut self, now: Instant, remote: IpAddr) {
         self.ask(now, remote);
-        self.together.entry_or(key(remote), Together::default).begin_handshake(now);
+        self.openings.entry_or(key(remote), Openings::default).begin(now);
         if let Some((path, account)) = self.known(remote, true) {
             account.begin_handshake(now, &path);
         }
@@ -157,8 +162,8 @@ impl Lender {
     pub fn opens_alone(&mut self, (now, remote): (Instant, IpAddr), rtt_us: u32) -> bool {
         let since = Duration::from_micros(u64::from(rtt_us) * 5 / 4);
         let then = Instant::from_nanos(now.as_nanos().saturating_sub(since.as_nanos()));
-        let together = self.together.entry(key(remote));
-        together.is_none_or(|together| together.is_one_alone_since(then))
+        let openings = self.openings.entry(key(remote));
+        openings.is_none_or(|openings| openings.is_one_alone_since(then))
     }
 
     /// What a connection of several that begin within a round trip may begin with on a path that carries `rate` bytes a second,

@@ -224,3 +224,35 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
     lender.begin_handshake(at(16_000), peer(1));
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(100));
 }
+
+/// Thirteen segments of 1000 bytes that arrive a millisecond apart are 1 MB/s. More networks than accounts are kept of send a SYN
+/// each and nothing else: the rate stays.
+#[test]
+fn half_open_connections_push_out_no_rate() {
+    let mut lender = Lender::default();
+    for ms in 0..13 {
+        lender.note_arrival((at(ms), peer(1)), (1000, Duration::from_millis(9)));
+    }
+    assert_eq!(lender.carried(peer(1)), 1_000_000);
+    for n in 0..=super::MAX_ACCOUNTS {
+        let network = IpAddr::from([10, (n >> 8) as u8, n as u8, 1]);
+        lender.begin_handshake(at(20), network);
+    }
+    assert_eq!(lender.carried(peer(1)), 1_000_000);
+}
+
+/// One that opens is alone if no other handshake has begun within a round trip and a quarter: 100 ms of 80. The networks that came
+/// last are known; of the first one nothing is, as if no other had begun there.
+#[test]
+fn of_the_oldest_handshakes_nothing_is_kept() {
+    let mut lender = Lender::default();
+    for ms in [0, 1] {
+        lender.begin_handshake(at(ms), peer(1));
+    }
+    assert!(!lender.opens_alone((at(81), peer(1)), SRTT_US));
+    assert!(lender.opens_alone((at(101), peer(1)), SRTT_US));
+    for n in 0..super::MAX_ACCOUNTS {
+        lender.begin_handshake(at(2), IpAddr::from([10, (n >> 8) as u8, n as u8, 1]));
+    }
+    assert!(lender.opens_alone((at(81), peer(1)), SRTT_US));
+}

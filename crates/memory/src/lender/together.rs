@@ -27,8 +27,6 @@ pub(super) struct Together {
     next: Instant,
     /// Connections that have something under way.
     senders: u32,
-    /// When handshakes last began, the last but one first.
-    handshakes: [Option<Instant>; 2],
 }
 
 impl Together {
@@ -77,16 +75,6 @@ impl Together {
     pub(super) fn forget(&mut self) {
         self.carried = 0;
         self.arrivals.clear();
-    }
-
-    /// A handshake begins.
-    pub(super) const fn begin_handshake(&mut self, now: Instant) {
-        self.handshakes = [self.handshakes[1], Some(now)];
-    }
-
-    /// At most one handshake has begun since `then`.
-    pub(super) fn is_one_alone_since(&self, then: Instant) -> bool {
-        self.handshakes[0].is_none_or(|at| at < then)
     }
 
     /// A connection begins to send, or has nothing under way any more.

@@ -48,6 +48,8 @@ pub(super) struct Shared {
     sharing: Sharing,
     /// Connections that hold on to the path, members or not.
     users: u32,
+    /// Another connection than the first one has joined.
+    is_joined: bool,
     /// First place, in the order of sending, after the window last fell.
     reduced_at: u64,
     /// First place after it last fell by a timeout.
@@ -70,6 +72,7 @@ impl Shared {
         Self {
             sharing,
             users: 1,
+            is_joined: false,
             reduced_at: 0,
             timed_out_at: 0,
             reduced_by: None,
@@ -133,6 +136,11 @@ impl Path {
         self.shared.is_some()
     }
 
+    /// Another connection than the first one has joined it, whether any is left or not: its bytes are not those of one connection.
+    pub fn has_been_joined(&self) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.is_joined)
+    }
+
     /// At present several hold on to it.
     #[inline]
     pub fn has_several_users(&self) -> bool {
@@ -143,6 +151,7 @@ impl Path {
     pub fn adopt(&mut self, before: &Self) {
         if let Some(shared) = &mut self.shared {
             shared.users += 1;
+            shared.is_joined = true;
         }
         let handshake = before.rtt.min_rtt();
         if handshake < Duration::MAX {

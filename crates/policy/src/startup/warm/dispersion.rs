@@ -6,6 +6,7 @@ use super::Warm;
 use super::pacing::STOCK_BURST;
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
+use memory::Lender;
 
 /// Segments that have to have arrived, of the stock ten: fewer tell more of clocks than of the path.
 const LEAST_ARRIVED: u32 = 8;
@@ -14,28 +15,41 @@ const LEAST_ARRIVED: u32 = 8;
 const MOST: u64 = 8 * STOCK_BURST;
 
 impl Warm {
-    /// Segments have arrived: once a rate is known and slow start goes on, it is looked at, once, and the window jumps if that is more.
+    /// Segments have arrived: once a rate is known, slow start goes on and the window would jump, it does, once. After that the pace
+    /// follows those that send.
     pub(super) fn widen_by_dispersion(&mut self, window: &mut Window, at: &Situation<'_>) {
+        self.follow_senders();
         if !self.options.jumps_by_dispersion || self.has_jumped || !self.is_slow_cold_start(window)
         {
             return;
         }
-        let Some(attendance) = &self.attendance else { return };
-        let rate =
-            attendance.lender(|lender, to| lender.carried(to) / u64::from(lender.senders(to)));
-        if rate == 0 {
-            return;
-        }
-        self.has_jumped = true;
+        let rate = self.part_of_rate();
         let mss = window.mss();
         let held = rate.saturating_mul(at.min_rtt_us().into()) / 1_000_000 / mss;
         let wide = held.min(MOST) * mss;
         if wide > window.cwnd() {
+            self.has_jumped = true;
             window.set_cwnd(wide, Cause::Seed);
-            self.pacing.keep_paced();
-            self.pacing.search_rate = rate;
-            self.search.own_pacing();
+            self.search.pace_by_dispersion(rate, &mut self.pacing);
         }
+    }
+
+    /// What the second flight has gained leaves at the part of one of those that send now, whoever has begun or ended since; until
+    /// the search has a rate of its own.
+    pub(super) fn follow_senders(&mut self) {
+        if self.search.is_paced_by_dispersion() {
+            let rate = self.part_of_rate();
+            // Nothing is known any more: what was goes on.
+            if rate > 0 {
+                self.search.pace_by_dispersion(rate, &mut self.pacing);
+            }
+        }
+    }
+
+    /// Of what segments of all connections have been seen to arrive at, bytes a second; 0: not known.
+    fn part_of_rate(&self) -> u64 {
+        let part = |lender: &mut Lender, to| lender.carried(to) / u64::from(lender.senders(to));
+        self.attendance.as_ref().map_or(0, |attendance| attendance.lender(part))
     }
 
     /// It began cold, still searches, and has something to go by.

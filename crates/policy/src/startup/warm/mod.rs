@@ -107,7 +107,7 @@ pub struct Warm {
     is_starting: bool,
     fall: Option<Fall>,
     has_ended: bool,
-    /// Its window has jumped to what the path holds.
+    /// Its window has jumped to its part of what the path holds.
     has_jumped: bool,
     /// It has something under way, and the memory knows.
     is_sending: bool,
@@ -343,6 +343,7 @@ impl Attended for Warm {
             let outstanding = at.outstanding().div_ceil(mss);
             self.wide.pace(&mut self.pacing, (outstanding, self.cold));
         }
+        self.follow_senders();
         self.pacing.apply(window);
     }
 
@@ -360,7 +361,8 @@ impl Attended for Warm {
 
     fn watches_sending(&self) -> bool {
         let is_wide = self.options.paces_together && self.wide.is_on();
-        is_wide || (self.is_starting && self.stock.is_compared())
+        let is_second_flight = self.search.is_paced_by_dispersion();
+        is_wide || is_second_flight || (self.is_starting && self.stock.is_compared())
     }
 
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {

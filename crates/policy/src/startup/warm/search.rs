@@ -15,6 +15,8 @@ pub(super) struct Search {
     /// Nobody else paces.
     may_pace: bool,
     is_pacing: bool,
+    /// What is sent leaves at a rate that connections have shown together, and the search has none of its own.
+    is_paced_by_dispersion: bool,
     /// Slow start had no end that anything has shown.
     pub(super) is_endless: bool,
 }
@@ -54,9 +56,17 @@ impl Search {
         if self.is_pacing { trains::rate(window.mss() as u32, measure.best()) } else { 0 }
     }
 
-    /// Pacing is on, for another reason; it ends as if the search had switched it on.
-    pub(super) const fn own_pacing(&mut self) {
-        self.is_pacing = true;
+    /// The second flight leaves at `rate` bytes a second, until the search has a rate of its own or ends. Pacing ends with it where
+    /// nobody else paces.
+    pub(super) const fn pace_by_dispersion(&mut self, rate: u64, pacing: &mut SocketPacing) {
+        self.is_pacing = self.may_pace;
+        self.is_paced_by_dispersion = true;
+        pacing.keep_paced();
+        pacing.search_rate = rate;
+    }
+
+    pub(super) const fn is_paced_by_dispersion(&self) -> bool {
+        self.is_paced_by_dispersion
     }
 
     /// Also of its pacing.
@@ -66,6 +76,7 @@ impl Search {
         }
         self.is_on = false;
         self.is_pacing = false;
+        self.is_paced_by_dispersion = false;
         pacing.search_rate = 0;
     }
 
@@ -91,6 +102,7 @@ impl Search {
         }
         if self.is_pacing {
             pacing.keep_paced();
+            self.is_paced_by_dispersion = false;
             pacing.search_rate = self.rate(window, measure);
         }
     }

@@ -1,0 +1,22 @@
+//! When connections to a network last began to open: a cold start asks whether it opens alone.
+
+use units::Instant;
+
+/// The last two handshakes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Openings {
+    /// When they began, the last but one first.
+    began: [Option<Instant>; 2],
+}
+
+impl Openings {
+    /// A handshake begins.
+    pub(super) const fn begin(&mut self, now: Instant) {
+        self.began = [self.began[1], Some(now)];
+    }
+
+    /// At most one handshake has begun since `then`.
+    pub(super) fn is_one_alone_since(&self, then: Instant) -> bool {
+        self.began[0].is_none_or(|at| at < then)
+    }
+}
