@@ -96,7 +96,9 @@ struct summary {
 	struct path_key path;
 	u64 lasted_ns; /* from its opening to the last arrival, less its pauses (count_pause) */
 	u64 bytes_acked;
-	u64 rate;	  /* of its path, as it leaves it, bytes a second; 0: not measured */
+	/* at which its flights came in, if only the longest of them; without that its path's;
+	 * bytes a second; 0: not measured */
+	u64 rate;
 	u32 first_window; /* segments it began with */
 	u32 last_window;
 	u32 srtt_us;

@@ -37,7 +37,10 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 	s->handshake_us = c->handshake_us;
 	s->stage = c->stage;
 	s->start = c->history & HAS_BEGUN_WARM ? START_WARM : c->start;
-	s->rate = path ? path->rate : 0;
+	/* Its own, however little that is, rather than what others have told of the path. */
+	s->rate = shown_rate(tp, &c->measure);
+	if (!s->rate && path)
+		s->rate = path->rate;
 	s->mss = tp->mss_cache;
 	s->flight = sample->flight;
 	bpf_ringbuf_submit(s, 0);

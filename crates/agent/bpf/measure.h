@@ -34,6 +34,8 @@ struct measure {
 	u32 trains;	     /* of more segments than anybody begins with that have come in */
 	bool has_train;
 	bool has_measured;   /* what is believed, by two trains */
+	u32 held_up_segments; /* of the longest train that was held up */
+	u64 held_up_gap;      /* of that one, nanoseconds a segment; 0: none was */
 };
 
 /* What a train has said: nothing new; with the one before, what the path carries; that it
@@ -58,16 +60,27 @@ static inline u64 gap_until(const struct measure *m, const struct arrived *last)
 	return train_gap(last->us - m->first.us, last->delivered - m->first.delivered);
 }
 
-/* Of the train that has come in; 0: that tells nothing. The acknowledgement of a last segment
- * may have waited for one more to come: the one before it tells better then. */
-static inline u64 gap_of_train(const struct measure *m, bool *is_held_up)
+/* What a train tells as far as it has come in. */
+struct arrived_train {
+	u64 gap; /* nanoseconds a segment; 0: it tells nothing */
+	u32 segments;
+	bool is_held_up; /* it came in over longer than it left */
+};
+
+/* The acknowledgement of a last segment may have waited for one more to come: the one before it
+ * tells better then. */
+static inline struct arrived_train arrived_train(const struct measure *m)
 {
 	u64 all = gap_until(m, &m->last), but_last = gap_until(m, &m->last_but_one);
 	const struct arrived *end =
 		all && (!but_last || all <= but_last) ? &m->last : &m->last_but_one;
+	struct arrived_train train = {
+		.gap = m->has_train ? train_shorter(all, but_last) : 0,
+		.segments = end->delivered - m->first.delivered,
+		.is_held_up = train_held_up(m->sent_us, end->us - m->first.us),
+	};
 
-	*is_held_up = train_held_up(m->sent_us, end->us - m->first.us);
-	return m->has_train ? train_shorter(all, but_last) : 0;
+	return train;
 }
 
 /* What was measured, bytes a second; 0: nothing was. */
@@ -76,13 +89,27 @@ static inline u64 measured_rate(const struct tcp_sock *tp, const struct measure 
 	return m->has_measured ? train_carried(tp->mss_cache, m->best) : 0;
 }
 
+/* What was measured or, where no two trains have agreed, what the longest one shows that was held
+ * up, bytes a second; 0: none was. One train alone may be wrong: enough to tell others, who ask
+ * several, and not to send by it. */
+static inline u64 shown_rate(const struct tcp_sock *tp, const struct measure *m)
+{
+	return m->has_measured ? measured_rate(tp, m) :
+				 train_carried(tp->mss_cache, m->held_up_gap);
+}
+
 /* Two trains that agree are believed, until two others are, or one shows that the path is
  * faster: by its gap or, since it came in as it left, because it might be. */
 static inline enum train_result evaluate_train(struct measure *m)
 {
-	bool is_held_up;
-	u64 gap = gap_of_train(m, &is_held_up), last = m->gap;
+	const struct arrived_train train = arrived_train(m);
+	u64 gap = train.gap, last = m->gap;
+	bool is_held_up = train.is_held_up;
 
+	if (gap && is_held_up && train.segments >= m->held_up_segments) {
+		m->held_up_gap = gap;
+		m->held_up_segments = train.segments;
+	}
 	/* One that came in as it left says how fast the path is at least. */
 	if (!gap || (!is_held_up && train_shorter(gap, last) == last))
 		return TRAIN_SAYS_NOTHING;

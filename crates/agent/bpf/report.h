@@ -104,7 +104,7 @@ static inline bool take_report(struct tcp_sock *tp, const struct connection *c,
 	u32 segments;
 
 	r->min_rtt_us = tp->rtt_min.s[0].v;
-	r->rate = measured_rate(tp, &c->measure);
+	r->rate = shown_rate(tp, &c->measure);
 	r->sent = tp->data_segs_out;
 	r->lost = smaller(tp->total_retrans, tp->data_segs_out);
 	r->bound = c->history & HAS_BEGUN_WARM ? OPTION_OWN_START : OPTION_OVER;

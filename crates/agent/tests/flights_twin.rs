@@ -50,8 +50,8 @@ int main(void)
 			larger = count_flight(&f, &tp, acked);
 			says = measure_ack(&tp, &m);
 		}
-		printf("%" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %d\n", says, larger, proven_flight(&f, &tp), m.best,
-		       measured_rate(&tp, &m), has_measured_enough(&m));
+		printf("%" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n", says, larger, proven_flight(&f, &tp), m.best,
+		       measured_rate(&tp, &m), shown_rate(&tp, &m), has_measured_enough(&m));
 	}
 	return 0;
 }
@@ -94,11 +94,12 @@ impl Twin {
             TrainSays::Faster => 2,
         };
         format!(
-            "{says} {} {} {} {} {}",
+            "{says} {} {} {} {} {} {}",
             u8::from(larger),
             self.flights.proven(outstanding),
             self.measure.best(),
             self.measure.measured_rate(MSS as u32),
+            self.measure.shown_rate(MSS as u32),
             u8::from(self.measure.has_measured_enough())
         )
     }

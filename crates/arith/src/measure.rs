@@ -67,6 +67,20 @@ pub struct TrainMeasure {
     has_train: bool,
     /// What is believed was measured, by two trains.
     has_measured: bool,
+    /// Of the longest train that was held up, nanoseconds a segment; 0: none was.
+    held_up_gap: u64,
+    /// The segments of that train.
+    held_up_segments: u32,
+}
+
+/// What a train tells as far as it has arrived.
+#[derive(Clone, Copy, Debug)]
+struct ArrivedTrain {
+    /// Nanoseconds a segment; 0: it tells nothing.
+    gap: u64,
+    segments: u32,
+    /// It arrived over longer than it left.
+    is_held_up: bool,
 }
 
 impl TrainMeasure {
@@ -100,6 +114,12 @@ impl TrainMeasure {
     /// What was measured, bytes a second; 0: nothing was.
     pub const fn measured_rate(&self, mss: u32) -> u64 {
         if self.has_measured { carried(mss, self.best) } else { 0 }
+    }
+
+    /// What was measured or, where no two trains have agreed, what the longest one shows that was held up, bytes a second; 0:
+    /// none was. One train alone may be wrong: enough to tell others, who ask several, and not to send by it.
+    pub fn shown_rate(&self, mss: u32) -> u64 {
+        if self.has_measured { self.measured_rate(mss) } else { carried(mss, self.held_up_gap) }
     }
 
     /// Looking on would cost each ACK something, for as long as the connection lives.
@@ -152,8 +172,11 @@ impl TrainMeasure {
     /// Two trains that agree are believed, until two others are, or one shows that the path is faster: by its gap or, since
     /// it arrived as it left, because it might be.
     fn evaluate(&mut self) -> TrainSays {
-        let (gap, is_held_up) = self.gap_of_train();
+        let ArrivedTrain { gap, segments, is_held_up } = self.arrived_train();
         let last = self.gap;
+        if gap > 0 && is_held_up && segments >= self.held_up_segments {
+            (self.held_up_gap, self.held_up_segments) = (gap, segments);
+        }
         // One that arrived as it left says how fast the path is at least.
         if gap == 0 || (!is_held_up && shorter(gap, last) == last) {
             return TrainSays::Nothing;
@@ -172,14 +195,16 @@ impl TrainMeasure {
         TrainSays::Faster
     }
 
-    /// Of the train that has arrived, and whether it was held up; 0: that tells nothing. The acknowledgement of a last
-    /// segment may have waited for one more to come: the one before it tells better then.
-    fn gap_of_train(&self) -> (u64, bool) {
+    /// The acknowledgement of a last segment may have waited for one more to come: the one before it tells better then.
+    fn arrived_train(&self) -> ArrivedTrain {
         let (all, but_last) = (self.gap_until(self.last), self.gap_until(self.last_but_one));
         let is_all = all > 0 && (but_last == 0 || all <= but_last);
         let end = if is_all { self.last } else { self.last_but_one };
-        let is_held_up = held_up(self.sent_us, end.us.wrapping_sub(self.first.us));
-        (if self.has_train { shorter(all, but_last) } else { 0 }, is_held_up)
+        ArrivedTrain {
+            gap: if self.has_train { shorter(all, but_last) } else { 0 },
+            segments: end.delivered.wrapping_sub(self.first.delivered),
+            is_held_up: held_up(self.sent_us, end.us.wrapping_sub(self.first.us)),
+        }
     }
 
     const fn gap_until(&self, last: Arrived) -> u64 {
@@ -223,5 +248,27 @@ mod tests {
         assert_eq!(measure.best(), 600_000);
         // 1500 bytes in 600 us.
         assert_eq!(measure.measured_rate(1500), 2_500_000);
+    }
+
+    /// Flights of 10, 40 and 15 segments, each of which leaves at once. The first arrives at once and tells nothing, the second
+    /// at 600 us a segment, the third at twice that. So no two have agreed, and the longest tells 1500 bytes in 600 us.
+    #[test]
+    fn where_no_two_agree_the_longest_that_was_held_up_is_shown() {
+        let mut measure = TrainMeasure::default();
+        measure.begin_first_train(0);
+        let (mut delivered, mut next, mut sent_us) = (0_u32, 0, 0);
+        for (flight, gap_us) in [(10_u32, 0), (40, 600), (15, 1200), (1, 0)] {
+            let first_us = sent_us + 80_000;
+            next += u64::from(flight) * 1000;
+            for n in 0..flight {
+                delivered += 1;
+                let (at_us, una) = (first_us + gap_us * n, u64::from(delivered) * 1000);
+                let says = measure.on_ack(&TrainAck { at_us, delivered, una, next, sent_us });
+                assert_eq!(says, TrainSays::Nothing);
+            }
+            sent_us = first_us;
+        }
+        assert_eq!((measure.measured_rate(1500), measure.best()), (0, 0));
+        assert_eq!(measure.shown_rate(1500), 2_500_000);
     }
 }

@@ -50,7 +50,8 @@ pub struct ConnectionSummary {
     pub stage: u32,
     /// How it started.
     pub start: StartReason,
-    /// Of its path as it leaves it, bytes a second: its own measurement, or an earlier one that has done no harm; 0: there is none.
+    /// At which its flights arrived, if only the longest of them; without that, what its path is remembered to have; bytes a second;
+    /// 0: not measured.
     pub rate: u64,
     /// Payload of a full segment, bytes.
     pub mss: u32,

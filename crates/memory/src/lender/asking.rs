@@ -38,6 +38,7 @@ impl Lender {
             srtt_us: microseconds(with_queue(told.cwnd, told.rate, min_rtt)),
             min_rtt_us: microseconds(min_rtt),
             rate: told.rate.map_or(0, |rate| rate.as_bps() / 8),
+            shown_rate: 0,
         };
         if sample.is_whole() {
             let fallbacks_in_row = self.path(remote).map_or(0, |path| path.fallbacks_in_row);
@@ -53,17 +54,46 @@ impl Lender {
         sample: &PathSample,
         is_measured: bool,
     ) {
-        let Some(site) = &self.site else { return };
-        let transfer = TransferSample {
-            window: u64::from(sample.window) * USUAL_MSS,
-            rate: (sample.rate > 0).then(|| Rate::from_bps(sample.rate.saturating_mul(8))),
-            rtt: Some(Duration::from_micros(sample.srtt_us.into())),
-            min_rtt: Some(Duration::from_micros(sample.min_rtt_us.into())),
-            sent: sample.window,
-            lost: is_measured.into(),
-            bound: if is_measured { ReportBound::Loss } else { ReportBound::OwnStart },
-        };
-        site.borrow_mut().record(now, remote, &Sample::Transfer(transfer));
+        let bound = if is_measured { ReportBound::Loss } else { ReportBound::OwnStart };
+        let (sent, lost) = (sample.window, is_measured.into());
+        self.report((now, remote), sample, &TransferSample { sent, lost, ..of(sample, bound) });
+    }
+
+    /// A connection is over whose first flight met a loss, and which has measured nothing since: the path has not shown what it
+    /// carries, and the site has to know where it failed. `sample` has the window of that flight, as far as there was something
+    /// to send; of `sent` segments `lost` went again.
+    pub fn tell_failure(
+        &self,
+        (now, remote): (Instant, IpAddr),
+        sample: &PathSample,
+        (sent, lost): (u32, u32),
+    ) {
+        let failed = TransferSample { sent, lost, ..of(sample, ReportBound::Loss) };
+        self.report((now, remote), sample, &failed);
+    }
+
+    fn report(
+        &self,
+        (now, remote): (Instant, IpAddr),
+        sample: &PathSample,
+        transfer: &TransferSample,
+    ) {
+        if let Some(site) = self.site.as_ref().filter(|_| sample.is_whole()) {
+            site.borrow_mut().record(now, remote, &Sample::Transfer(*transfer));
+        }
+    }
+}
+
+/// What a sample says to the site, but for its segments.
+fn of(sample: &PathSample, bound: ReportBound) -> TransferSample {
+    TransferSample {
+        window: u64::from(sample.window) * USUAL_MSS,
+        rate: (sample.shown_rate > 0).then(|| Rate::from_bps(sample.shown_rate.saturating_mul(8))),
+        rtt: Some(Duration::from_micros(sample.srtt_us.into())),
+        min_rtt: Some(Duration::from_micros(sample.min_rtt_us.into())),
+        sent: 0,
+        lost: 0,
+        bound,
     }
 }
 

@@ -255,6 +255,20 @@ impl Lender {
             return false;
         }
         self.tell((now, remote), sample, is_measured);
+        self.take((now, remote), sample, is_measured, terms)
+    }
+
+    /// The same, and the site does not hear of it.
+    pub fn take(
+        &mut self,
+        (now, remote): (Instant, IpAddr),
+        sample: &PathSample,
+        is_measured: bool,
+        terms: &LendingTerms,
+    ) -> bool {
+        if !sample.is_whole() {
+            return false;
+        }
         match self.paths.entry(key(remote)) {
             Some(path) => path.learn(now, sample, is_measured, terms),
             None => {

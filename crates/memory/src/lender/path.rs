@@ -38,6 +38,8 @@ pub struct PathSample {
     pub min_rtt_us: u32,
     /// At which two flights arrived, bytes a second; 0: not measured, which says nothing.
     pub rate: u64,
+    /// For the site alone: the same or, if no two flights have agreed, that of the longest that was held up; 0: none was.
+    pub shown_rate: u64,
 }
 
 /// Why a connection starts cold (`enum start` of the agent).
@@ -62,7 +64,7 @@ impl PathSample {
 
 impl ProvenPath {
     pub(super) const fn new(sample: &PathSample) -> Self {
-        let PathSample { at, window, ssthresh, srtt_us, min_rtt_us, rate } = *sample;
+        let PathSample { at, window, ssthresh, srtt_us, min_rtt_us, rate, .. } = *sample;
         Self { learnt: at, window, ssthresh, srtt_us, min_rtt_us, rate, fallbacks_in_row: 0 }
     }
 

@@ -21,7 +21,7 @@ fn peer(last: u8) -> IpAddr {
 
 fn sample(ms: u64, window: u32) -> PathSample {
     let (srtt_us, min_rtt_us) = (SRTT_US, SRTT_US);
-    PathSample { at: at(ms), window, ssthresh: 0, srtt_us, min_rtt_us, rate: 0 }
+    PathSample { at: at(ms), window, ssthresh: 0, srtt_us, min_rtt_us, rate: 0, shown_rate: 0 }
 }
 
 /// A memory of `window` segments, learnt at 0.

@@ -2,6 +2,7 @@
 
 use super::change::discount_before_change;
 use super::codes::{rate_of, rtt_of};
+use super::edge::at_edge;
 use super::estimate::{EstimateSource, SiteEstimate};
 use super::kept::{AHEAD, Tick};
 use super::prefix::Prefix;
@@ -84,7 +85,13 @@ impl<'a> Question<'a> {
             _ => self.config.share,
         };
         let Measured { rate, min_rtt } = Measured::of(&told.samples);
-        let window = bounded(hazards.window(share), &told.samples);
+        // What covers a network has several edges, and so none.
+        let edge = match source {
+            EstimateSource::Network => at_edge(&told.samples, share),
+            _ => None,
+        };
+        let window = edge.unwrap_or_else(|| hazards.window(share));
+        let window = bounded(window, &told.samples);
         let weight = told.weight();
         let newest = told.samples.iter().map(|sample| sample.age).fold(f64::MAX, f64::min);
         let mut reporters: Vec<_> = told.samples.iter().map(|sample| sample.reporter).collect();

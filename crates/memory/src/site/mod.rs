@@ -15,6 +15,7 @@ mod answers;
 mod change;
 mod codes;
 mod config;
+mod edge;
 mod estimate;
 mod kept;
 mod origins;

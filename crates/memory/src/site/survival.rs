@@ -152,8 +152,13 @@ impl Hazards {
 }
 
 /// The step of a code.
-const fn step_of(code: u8) -> usize {
+pub(super) const fn step_of(code: u8) -> usize {
     code.saturating_sub(1) as usize / 2
+}
+
+/// The smallest window of a step, bytes.
+pub(super) fn window_at(step: usize) -> u64 {
+    between(step, 0.0)
 }
 
 /// The window at a `part` of the way through a step, bytes.

@@ -60,9 +60,10 @@ fn losses_say_where_a_window_ends() {
         let kilobytes = if bound == Bound::Loss { 30 } else { 15 };
         site.report(at(second), &report("192.0.2.0/24", second as u32, kilobytes, bound));
     }
-    // Every other one tried 30 kB, and lost: nobody gets beyond.
+    // Every other one tried 30 kB, and lost; 15 kB came through. The edge lies anywhere between, by ratio: 0.35 of connections get
+    // 15 kB * 2^0.65 = 23.5 kB through. Codes are exact to 4.4 %, a step of windows is 9 % wide.
     let answer = site.estimate(at(20), ip("192.0.2.9"), None).unwrap();
-    assert!((25_000..32_768).contains(&answer.window), "{answer:?}");
+    assert!((21_400..24_600).contains(&answer.window), "{answer:?}");
 }
 
 #[test]

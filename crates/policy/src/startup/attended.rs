@@ -87,6 +87,8 @@ pub struct Situation<'a> {
     pub rtt: &'a RttEstimator,
     /// Bytes ever sent for the first time.
     pub sent_total: u64,
+    /// Segments ever sent that carry data, SYN or FIN, retransmissions included.
+    pub segments_sent: u64,
     /// Bytes ever acknowledged cumulatively.
     pub acked_total: u64,
     /// Most bytes in flight in the round trip under way.

@@ -26,20 +26,46 @@ impl Warm {
             srtt_us: at.srtt_us(),
             min_rtt_us: at.min_rtt_us(),
             rate: self.measure.measured_rate(mss as u32),
+            shown_rate: self.measure.shown_rate(mss as u32),
         }
     }
 
-    pub(super) fn learn(&self, now: Instant, sample: &PathSample, is_measured: bool) {
-        if let Some(attendance) = &self.attendance {
-            let terms = &self.options.terms;
-            attendance.lender(|lender, to| {
-                lender.learn((now, to), sample, is_measured, terms);
-            });
+    pub(super) fn learn(&mut self, now: Instant, sample: &PathSample, is_measured: bool) {
+        let Some(attendance) = &self.attendance else { return };
+        let terms = &self.options.terms;
+        let taken =
+            attendance.lender(|lender, to| lender.learn((now, to), sample, is_measured, terms));
+        if taken {
+            self.has_measured = is_measured;
         }
+    }
+
+    /// It is over. If its first flight failed and nothing was measured since, the site hears of that alone.
+    pub(super) fn learn_at_end(&mut self, window: &Window, at: &Situation<'_>) {
+        // Of a later flight nobody knows how wide it was.
+        if !self.has_fallen_back || self.has_measured || self.has_restarted {
+            return self.learn_proven(window, at);
+        }
+        let Some(attendance) = &self.attendance else { return };
+        let (terms, mss) = (&self.options.terms, window.mss());
+        let proven = self.proven_sample(window, at);
+        // A SYN and a FIN are no data.
+        let data = u32::try_from(at.sent_total.div_ceil(mss)).unwrap_or(u32::MAX);
+        let sent = u32::try_from(at.segments_sent.saturating_sub(2)).unwrap_or(u32::MAX).max(data);
+        let failed = PathSample { window: self.flight.window.min(data), ..self.sample(window, at) };
+        attendance.lender(|lender, to| {
+            lender.take((at.now, to), &proven, false, terms);
+            lender.tell_failure((at.now, to), &failed, (sent, sent - data));
+        });
+    }
+
+    pub(super) fn learn_proven(&mut self, window: &Window, at: &Situation<'_>) {
+        let sample = self.proven_sample(window, at);
+        self.learn(at.now, &sample, false);
     }
 
     /// What it has proven since the last loss (`take_proven_sample`).
-    pub(super) fn learn_proven(&self, window: &Window, at: &Situation<'_>) {
+    fn proven_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let mss = window.mss();
         let flight = self.flights.proven(segments(at.outstanding() + mss - 1, mss));
         let since_first = self.delivered.wrapping_sub(self.flight.delivered);
@@ -51,13 +77,13 @@ impl Warm {
         if self.search.is_on && self.search.is_endless {
             sample.ssthresh = 0;
         }
-        self.learn(at.now, &sample, false);
+        sample
     }
 
     /// What the congestion control has measured of the path, the bottleneck's rate over a round trip without a queue
     /// (`measured_by_bbr`).
     pub(super) fn learn_modelled(
-        &self,
+        &mut self,
         window: &Window,
         at: &Situation<'_>,
         modelled: ModelledPath,
@@ -67,6 +93,7 @@ impl Warm {
         sample.window = (bandwidth.saturating_mul(min_rtt_us) >> arith::bbr::BW_SCALE) as u32;
         let rate = bandwidth.saturating_mul(window.mss()) >> HALF_SCALE;
         sample.rate = rate.saturating_mul(US_PER_S) >> HALF_SCALE;
+        sample.shown_rate = sample.rate;
         sample.srtt_us = u32::try_from(min_rtt_us).unwrap_or(u32::MAX);
         self.learn(at.now, &sample, true);
     }

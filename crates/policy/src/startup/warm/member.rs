@@ -263,7 +263,7 @@ impl MemberStart {
     }
 
     /// The last active member is done: what the window has proven (`update_memory_of_session`).
-    fn teach(&self, window: &Window, at: &Situation<'_>, taught: &Taught) {
+    fn teach(&mut self, window: &Window, at: &Situation<'_>, taught: &Taught) {
         let Taught { all, is_growing, flight, is_warm } = *taught;
         let mut sample = self.warm.sample(window, at);
         sample.window = proven(all, is_growing, flight, is_warm.into(), 0);

@@ -86,6 +86,10 @@ pub struct Warm {
     /// Window that it would have begun with, segments.
     cold: u32,
     has_fallen_back: bool,
+    /// What it has left in the memory last was measured by a loss, or by BBR.
+    has_measured: bool,
+    /// It has begun warm after idle.
+    has_restarted: bool,
     /// What arrived as it last did.
     seen: Seen,
     /// Segments delivered; wraps, as the kernel's.
@@ -128,6 +132,8 @@ impl Warm {
             flight: FirstFlight::default(),
             cold: 0,
             has_fallen_back: false,
+            has_measured: false,
+            has_restarted: false,
             seen: Seen::default(),
             delivered: 0,
             flights: Flights::default(),
@@ -396,7 +402,7 @@ impl Attended for Warm {
         self.count_fin(window, at);
         match modelled {
             Some(modelled) => self.learn_modelled(window, at, modelled),
-            None => self.learn_proven(window, at),
+            None => self.learn_at_end(window, at),
         }
         self.confirm();
     }

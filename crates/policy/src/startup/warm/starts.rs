@@ -113,11 +113,13 @@ impl Warm {
         if self.in_first_flight() {
             self.end_first_flight(WarmPhase::Stock);
         }
+        let was_idle = self.phase == WarmPhase::Idle;
         self.phase = WarmPhase::Stock;
         // Not with a share: who opens with others goes on beside them, and a connection that was kept may have all to send.
         if !self.has_fallen_back {
             let among = self.count_restart(at);
             self.begin_as_remembered(window, at, among);
+            self.has_restarted |= self.in_first_flight() && was_idle;
         }
     }
 

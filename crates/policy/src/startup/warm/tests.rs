@@ -7,8 +7,11 @@ use crate::config::ConnectionConfig;
 use crate::startup::attended::{Attendance, Attended, SharedAttendant, Situation};
 use crate::startup::{Overlay, PendingData, StartUp};
 use crate::window::{Cause, Window};
-use memory::{LendingTerms, PathSample};
+use memory::site::Bound;
+use memory::{LendingTerms, PathMemory, PathSample, Remembered, Sample, TransferSample, shared};
+use std::cell::RefCell;
 use std::net::IpAddr;
+use std::rc::Rc;
 use units::{Duration, Instant, Rate};
 
 const MSS: u64 = 1000;
@@ -37,7 +40,7 @@ fn options() -> WarmOptions {
 fn host(window: u32, rate: u64) -> SharedAttendant {
     let host = SharedAttendant::default();
     let sample =
-        PathSample { at: at(0), window, ssthresh: 0, srtt_us: RTT_US, min_rtt_us: RTT_US, rate };
+        PathSample { at: at(0), window, ssthresh: 0, srtt_us: RTT_US, min_rtt_us: RTT_US, rate, shown_rate: 0 };
     let to = (at(0), IpAddr::from(PEER));
     host.borrow_mut().lender.learn(to, &sample, false, &options().terms);
     host
@@ -53,6 +56,8 @@ struct Line {
     window: Window,
     now: Instant,
     sent: u64,
+    /// Segments, retransmissions and a SYN included.
+    segments_sent: u64,
     acked: u64,
 }
 
@@ -61,7 +66,7 @@ impl Line {
         let mut rtt = RttEstimator::new(ConnectionConfig::default().rto);
         rtt.on_sample(at(ms), at(ms + 80), 0, 0);
         let window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        Self { rtt, window, now: at(ms), sent: 0, acked: 0 }
+        Self { rtt, window, now: at(ms), sent: 0, segments_sent: 1, acked: 0 }
     }
 
     /// The start-up is told of something.
@@ -75,6 +80,7 @@ impl Line {
             now: self.now,
             rtt: &self.rtt,
             sent_total: self.sent,
+            segments_sent: self.segments_sent,
             acked_total: self.acked,
             max_in_flight: self.sent - self.acked,
             last_departure: self.now,
@@ -94,6 +100,7 @@ impl Line {
         let transfer = PendingData { bytes, admitted: u64::MAX, announced: 0 };
         self.tell(startup, |startup, window, at| startup.start(window, at, transfer));
         self.sent += bytes;
+        self.segments_sent += segments;
     }
 
     /// `segments` arrive.
@@ -185,6 +192,41 @@ fn a_loss_in_the_first_flight_costs_half_of_window_and_memory() {
     line.window.set_cwnd(10 * MSS, Cause::Idle);
     line.start(&mut warm, 50);
     assert_eq!(line.segments(), 10);
+}
+
+/// A site that knows nothing, and keeps what it is told.
+struct Listener(Rc<RefCell<Vec<TransferSample>>>);
+
+impl PathMemory for Listener {
+    fn recall(&mut self, _: Instant, _: IpAddr) -> Option<Remembered> {
+        None
+    }
+
+    fn record(&mut self, _: Instant, _: IpAddr, sample: &Sample) {
+        if let Sample::Transfer(transfer) = sample {
+            self.0.borrow_mut().push(*transfer);
+        }
+    }
+}
+
+/// Of 100 segments in the first flight 20 go again; a SYN and a FIN are no data. The memory counts in segments of 1448 bytes.
+#[test]
+fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
+    let (host, told) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
+    host.borrow_mut().lender.join(shared(Listener(told.clone())));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 100);
+    line.now = at(1090);
+    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    warm.on_congestion(&mut line.window);
+    line.segments_sent += 20;
+    line.arrive(&mut warm, 1180, 100);
+    line.segments_sent += 1;
+    line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+    let heard: Vec<_> =
+        told.borrow().iter().map(|one| (one.window, one.sent, one.lost, one.bound)).collect();
+    assert_eq!(heard, [(144_800, 120, 20, Bound::Loss)]);
 }
 
 #[test]
@@ -325,6 +367,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
             at: at(0),
             window,
             ssthresh,
+            shown_rate: 0,
             srtt_us: RTT_US,
             min_rtt_us: RTT_US,
             rate: 0,
