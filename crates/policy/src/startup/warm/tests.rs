@@ -39,8 +39,15 @@ fn options() -> WarmOptions {
 /// A host that remembers so many segments of the path, learnt at 0, at which slow start had not ended.
 fn host(window: u32, rate: u64) -> SharedAttendant {
     let host = SharedAttendant::default();
-    let sample =
-        PathSample { at: at(0), window, ssthresh: 0, srtt_us: RTT_US, min_rtt_us: RTT_US, rate, shown_rate: 0 };
+    let sample = PathSample {
+        at: at(0),
+        window,
+        ssthresh: 0,
+        srtt_us: RTT_US,
+        min_rtt_us: RTT_US,
+        rate,
+        shown_rate: 0,
+    };
     let to = (at(0), IpAddr::from(PEER));
     host.borrow_mut().lender.learn(to, &sample, false, &options().terms);
     host
