@@ -50,7 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return process::serve(arguments.next().ok_or("which configuration?")?.as_ref()).await;
     }
     let seconds = arguments.next().map_or(Ok(5), |text| text.parse())?;
-    let rates = arguments.next().unwrap_or_else(|| "1000,5000,10000,20000,40000".to_owned());
+    let rates = arguments.next().unwrap_or_else(|| "1000,5000,10000,20000,40000,50000".to_owned());
     let rates: Vec<u64> = rates.split(',').map(str::parse).collect::<Result<_, _>>()?;
     let many = arguments.next().map_or(Ok(10_000_000), |text| text.parse())?;
     let place = Place::new()?;
