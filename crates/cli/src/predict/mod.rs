@@ -39,15 +39,18 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         ));
     };
     said_of(&visitors, args.most_transfers);
-    foretell(args, &Running { scheme, by_all }, Forecast::of(visitors, args.queue))?;
+    let is_told = args.senders.sender != "auto";
+    foretell(args, &Running { scheme, by_all, is_told }, Forecast::of(visitors, args.queue))?;
     feed.verdict()
 }
 
-/// What the servers run, as far as their packets tell.
+/// What the servers run.
 struct Running {
     scheme: Scheme,
     /// All of them seem to run it.
     by_all: bool,
+    /// `--sender` says so; otherwise their packets do.
+    is_told: bool,
 }
 
 /// Replays, first under what the servers run, and says what came of it.

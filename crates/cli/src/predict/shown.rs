@@ -16,6 +16,9 @@ pub(super) struct PathsTold {
     pub(super) baseline: String,
     /// All servers seem to run it.
     all_run_it: bool,
+    /// The command line says so.
+    #[serde(skip)]
+    is_told: bool,
     clients: u64,
     networks: u64,
     connections: u64,
@@ -46,6 +49,7 @@ impl PathsTold {
         Self {
             baseline: now.scheme.name().to_owned(),
             all_run_it: now.by_all,
+            is_told: now.is_told,
             clients: forecast.paths().count() as u64,
             networks: forecast.networks() as u64,
             connections: connections().count() as u64,
@@ -88,11 +92,14 @@ impl PathsTold {
         };
         let now = &self.baseline;
         text.push('\n');
-        text += &match self.all_run_it {
-            true => format!(
+        text += &match (self.is_told, self.all_run_it) {
+            (true, _) => {
+                format!("The servers run {now}, as --sender says: others are held against it.")
+            }
+            (_, true) => format!(
                 "The servers' packets are explained best by {now}: others are held against it."
             ),
-            false => format!(
+            (_, false) => format!(
                 "Servers seem to run different schemes. The one that sent most seems to run {now}: others are held against it."
             ),
         };
