@@ -51,3 +51,26 @@ fn other_senders_push_what_ends_a_write() {
     let mut sender = opened("linux+offload=off");
     assert_eq!(sender.sent_with_push(), [(0, false), (1, false), (2, false)]);
 }
+
+/// A record of 8,500 bytes ends (`MSG_EOR`), and much more is written behind it. In slow start each ACK lets two segments go. The last
+/// one of the record is what is left of it, pushed, though a full segment is there to send.
+#[test]
+fn a_record_ends_its_segment_also_where_more_is_written() {
+    let mut sender = Sender::silent("linux+nagle=off+offload=off");
+    sender.host.write(sender.now, sender.conn, 8_500);
+    sender.host.end_record(sender.now, sender.conn);
+    sender.host.write(sender.now, sender.conn, 50_000);
+    let lengths = |sender: &mut Sender| {
+        let segments = std::iter::from_fn(|| sender.host.poll_transmit(sender.now));
+        segments.map(|it| (it.segment.len, it.segment.has(tcp::Flags::PSH))).collect::<Vec<_>>()
+    };
+    let full = (1_000, false);
+    assert_eq!(lengths(&mut sender), [full; 3]);
+    sender.wait(100);
+    for next in [1, 2] {
+        sender.hear(next, &[]);
+        assert_eq!(lengths(&mut sender), [full; 2], "{next}");
+    }
+    sender.hear(3, &[]);
+    assert_eq!(lengths(&mut sender), [full, (500, true)]);
+}

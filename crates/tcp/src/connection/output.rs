@@ -140,8 +140,8 @@ impl Connection {
     /// A full segment of new data, where a glance tells that it is next: what [`Connection::next_piece`]
     /// would find is known then, and most segments of bulk data are like that. The connection is open,
     /// has something in flight and more than a segment to send that the peer's window admits; nothing
-    /// waits to go again; neither pacer nor bound of bursts has a say; recovery has promised
-    /// to let go what the window leaves ([`Stance::Open`]), and that is enough.
+    /// waits to go again; neither pacer nor bound of bursts has a say; the application wishes nothing of its segments;
+    /// recovery has promised to let go what the window leaves ([`Stance::Open`]), and that is enough.
     #[inline(always)]
     fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
         let full = self.agreed.mss;
@@ -156,6 +156,7 @@ impl Connection {
             && !self.receiver.has_sack_blocks()
             && !self.probe_pending
             && self.reset_pending.is_none()
+            && self.wishes.is_none()
             && !path.is_paced();
         if !ordinary {
             return None;
