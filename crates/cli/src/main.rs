@@ -25,6 +25,7 @@ mod paths;
 mod predict;
 mod progress;
 mod race;
+mod report_file;
 mod reporting;
 mod schemes;
 mod scoreboard;

@@ -8,10 +8,9 @@ mod table;
 
 use crate::failure::{Failure, remark};
 use crate::sim::SimProgress;
-use crate::stdout;
+use crate::{report_file, stdout};
 use cmdline::Appendix;
 use given::Given;
-use report::write_atomically;
 use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -151,10 +150,7 @@ fn write(path: &Path, answers: &[ClaimAnswer], quick: bool) -> Result<(), Failur
         true => "Quick: fewer repeats and points than the plans say.",
         false => "All repeats and points of the plans.",
     };
-    let html = page::document(answers, made).to_html();
-    write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
-    remark(&format!("report: {}", path.display()));
-    Ok(())
+    report_file::write(path, &page::document(answers, made).to_html())
 }
 
 fn listed(claims: &[&PaperClaim]) -> String {

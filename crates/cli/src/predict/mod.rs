@@ -2,6 +2,7 @@
 
 mod args;
 mod page;
+mod running;
 mod shown;
 
 pub(crate) use args::{PredictArgs, appendix};
@@ -10,9 +11,10 @@ use crate::analyze::Feed;
 use crate::failure::{Failure, remark};
 use crate::jobs;
 use crate::progress::CountBar;
+use crate::report_file;
 use crate::stdout;
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
-use report::{check_writable, write_atomically};
+use running::Running;
 use shown::{ForecastJson, PathsTold};
 use tcp::Scheme;
 use trace::{EngineConfig, OnlyServers, SenderModels, TraceEngine};
@@ -25,38 +27,28 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         return stdout::print(JSON_SCHEMA);
     }
     if let Some(path) = &args.report {
-        check_writable(path).map_err(|why| Failure::input(format!("--report: {why}")))?;
+        report_file::check(path)?;
     }
     let mut feed = Feed::open(&args.files).attended()?;
     let (visitors, models) = read(args, &mut feed)?;
     if !feed.has_results() {
         return feed.verdict();
     }
-    let Some((scheme, by_all)) = visitors.running(&models) else {
+    let Some(now) = Running::of(&visitors, &models, &args.senders.sender) else {
         return Err(Failure::input(
             "no transfer in these captures was acknowledged to its end, so there is nothing to predict; `headstart analyze` \
              says what they hold",
         ));
     };
     said_of(&visitors, args.most_transfers);
-    let is_told = args.senders.sender != "auto";
-    foretell(args, &Running { scheme, by_all, is_told }, Forecast::of(visitors, args.queue))?;
+    foretell(args, &now, Forecast::of(visitors, args.queue))?;
     feed.verdict()
-}
-
-/// What the servers run.
-struct Running {
-    scheme: Scheme,
-    /// All of them seem to run it.
-    by_all: bool,
-    /// `--sender` says so; otherwise their packets do.
-    is_told: bool,
 }
 
 /// Replays, first under what the servers run, and says what came of it.
 fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(), Failure> {
-    let told = PathsTold::of(&forecast, now);
-    let others = args.schemes.0.iter().filter(|scheme| scheme.name() != now.scheme.name());
+    let told = PathsTold::of(&forecast);
+    let others = args.schemes.0.iter().filter(|scheme| scheme.name() != now.name());
     let schemes: Vec<Scheme> = std::iter::once(&now.scheme).chain(others).cloned().collect();
     let bar = CountBar::begin((forecast.networks() * schemes.len()) as u64, "replays");
     let options = ForecastOptions {
@@ -67,14 +59,12 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
     let result = forecast.run(&schemes, options);
     bar.end();
     if let Some(path) = &args.report {
-        let page = page::document(&told, &result).to_html();
-        write_atomically(path, page.as_bytes()).map_err(Failure::failed)?;
-        remark(&format!("report: {}", path.display()));
+        report_file::write(path, &page::document(&told, now, &result).to_html())?;
     }
     if args.json {
-        return stdout::print_json(&ForecastJson { paths: &told, result: &result });
+        return stdout::print_json(&ForecastJson { paths: &told, running: now, result: &result });
     }
-    shown::print(&told, &result)
+    shown::print(&told, now, &result)
 }
 
 /// The visitors of the captures, as far as they can be read, and what their servers' senders were rebuilt from.

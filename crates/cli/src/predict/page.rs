@@ -1,5 +1,6 @@
 //! `--report`: a forecast as one HTML page: the distribution of times, gains, and the replay beside the capture.
 
+use super::running::Running;
 use super::shown::{self, PathsTold};
 use crate::pages;
 use forecast::{ForecastResult, ForecastRow};
@@ -10,17 +11,14 @@ use report::{
 use units::Duration;
 
 const HEIGHT: u32 = 320;
-/// Points of a curve at most: more than a screen can show.
-const CURVE: usize = 400;
-/// Dots of a cloud at most, evenly chosen.
-const CLOUD: usize = 3_000;
 
-pub(super) fn document(told: &PathsTold, result: &ForecastResult) -> Document {
-    let now = &told.baseline;
+pub(super) fn document(told: &PathsTold, running: &Running, result: &ForecastResult) -> Document {
+    let now = running.name();
     let section =
         |heading: &str, blocks: Vec<Block>| Section { heading: heading.to_owned(), blocks };
     let queues = shown::of_queues(result).map(Block::Text);
     let mut facts: Vec<String> = told.sentence().lines().map(str::to_owned).collect();
+    facts.push(running.sentence());
     facts.push(pages::explained_in(&["docs/predict.md"]));
     Document {
         title: "What the transfers of a capture would take".to_owned(),
@@ -86,25 +84,18 @@ fn distribution(result: &ForecastResult) -> Figure {
 fn cumulative(took: &[Option<Duration>]) -> Vec<Point> {
     let mut times: Vec<Duration> = took.iter().flatten().copied().collect();
     times.sort_unstable();
-    let step = times.len().div_ceil(CURVE).max(1);
-    let last = times.len().saturating_sub(1);
-    let at =
-        |rank: usize| Point::new(times[rank].as_secs_f64(), (rank + 1) as f64 / took.len() as f64);
-    let ranks = (0..times.len()).filter(|rank| rank % step == 0 || *rank == last);
-    ranks.map(at).collect()
+    let share = |rank: usize| (rank + 1) as f64 / took.len() as f64;
+    times.iter().enumerate().map(|(n, time)| Point::new(time.as_secs_f64(), share(n))).collect()
 }
 
 /// Each transfer: captured, and replayed under what the servers run.
 fn beside(result: &ForecastResult, now: &str) -> Figure {
     let Some(replayed) = result.rows.first() else { return Figure::default() };
     let both = result.captured.took.iter().zip(&replayed.took);
-    let ended: Vec<(f64, f64)> = both
-        .filter_map(|(captured, replayed)| Some(((*captured)?, (*replayed)?)))
-        .map(|(captured, replayed)| (captured.as_secs_f64(), replayed.as_secs_f64()))
+    let ended = both.filter_map(|(captured, replayed)| Some(((*captured)?, (*replayed)?)));
+    let mut dots: Vec<Point> = ended
+        .map(|(captured, replayed)| Point::new(captured.as_secs_f64(), replayed.as_secs_f64()))
         .collect();
-    let step = ended.len().div_ceil(CLOUD).max(1);
-    let mut dots: Vec<Point> =
-        ended.iter().step_by(step).map(|(x, y)| Point::new(*x, *y)).collect();
     dots.sort_by(|a, b| a.x.total_cmp(&b.x));
     let all = || dots.iter().flat_map(|dot| [dot.x, dot.y]);
     let ends = [all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max)];
@@ -142,14 +133,5 @@ mod tests {
         let at: Vec<(f64, f64)> = points.iter().map(|point| (point.x, point.y)).collect();
         assert_eq!(at, [(1.0, 0.25), (2.0, 0.5), (3.0, 0.75)]);
         assert!(cumulative(&[]).is_empty());
-    }
-
-    /// A thousand transfers make a curve of no more points than a screen shows, and it ends with the longest.
-    #[test]
-    fn a_curve_of_many_is_thinned_and_ends_where_they_do() {
-        let took: Vec<_> = (1..=1_000).map(|ms| Some(Duration::from_millis(ms))).collect();
-        let points = cumulative(&took);
-        assert!(points.len() <= CURVE + 1, "{}", points.len());
-        assert_eq!(points.last().map(|point| (point.x, point.y)), Some((1.0, 1.0)));
     }
 }

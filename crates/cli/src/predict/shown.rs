@@ -12,13 +12,6 @@ use units::counted;
 /// What is replayed, and what its paths are known from.
 #[derive(Debug, Serialize)]
 pub(super) struct PathsTold {
-    /// The scheme that the servers seem to run, or were said to; others are held against it.
-    pub(super) baseline: String,
-    /// All servers seem to run it.
-    all_run_it: bool,
-    /// The command line says so.
-    #[serde(skip)]
-    is_told: bool,
     clients: u64,
     networks: u64,
     connections: u64,
@@ -38,7 +31,7 @@ pub(super) struct PathsTold {
 }
 
 impl PathsTold {
-    pub(super) fn of(forecast: &Forecast, now: &Running) -> Self {
+    pub(super) fn of(forecast: &Forecast) -> Self {
         let count = |of: fn(&forecast::AccessEstimate) -> bool| {
             forecast.paths().filter(|(_, path)| of(path)).count() as u64
         };
@@ -47,9 +40,6 @@ impl PathsTold {
         let transfers = connections().map(|connection| connection.transfers.len() as u64);
         let known = forecast.paths().filter(|(_, path)| path.is_rate_known);
         Self {
-            baseline: now.scheme.name().to_owned(),
-            all_run_it: now.by_all,
-            is_told: now.is_told,
             clients: forecast.paths().count() as u64,
             networks: forecast.networks() as u64,
             connections: connections().count() as u64,
@@ -68,7 +58,7 @@ impl PathsTold {
         }
     }
 
-    /// In words, three lines.
+    /// In words, two lines.
     pub(super) fn sentence(&self) -> String {
         let [_, rtt, _] = self.rtt_s;
         let mut text = format!(
@@ -89,19 +79,6 @@ impl PathsTold {
                 "Losses have shown how much the queues hold.".to_owned()
             }
             known => format!("Losses have shown how much the queues of {known} hold."),
-        };
-        let now = &self.baseline;
-        text.push('\n');
-        text += &match (self.is_told, self.all_run_it) {
-            (true, _) => {
-                format!("The servers run {now}, as --sender says: others are held against it.")
-            }
-            (_, true) => format!(
-                "The servers' packets are explained best by {now}: others are held against it."
-            ),
-            (_, false) => format!(
-                "Servers seem to run different schemes. The one that sent most seems to run {now}: others are held against it."
-            ),
         };
         text
     }
@@ -144,6 +121,7 @@ const FORMAT: u32 = 1;
 /// A forecast for programs.
 pub(super) struct ForecastJson<'a> {
     pub(super) paths: &'a PathsTold,
+    pub(super) running: &'a Running,
     pub(super) result: &'a ForecastResult,
 }
 
@@ -155,6 +133,7 @@ impl Serialize for ForecastJson<'_> {
         map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
         map.serialize_entry("format", &FORMAT)?;
         map.serialize_entry("paths", self.paths)?;
+        map.serialize_entry("running", self.running)?;
         map.serialize_entry("fit", fit)?;
         map.serialize_entry("captured", captured)?;
         map.serialize_entry("schemes", rows)?;
@@ -163,9 +142,13 @@ impl Serialize for ForecastJson<'_> {
 }
 
 /// Prints words and tables.
-pub(super) fn print(told: &PathsTold, result: &ForecastResult) -> Result<(), Failure> {
-    let now = &told.baseline;
-    stdout::print(&format!("{}\n\n", told.sentence()))?;
+pub(super) fn print(
+    told: &PathsTold,
+    running: &Running,
+    result: &ForecastResult,
+) -> Result<(), Failure> {
+    let now = running.name();
+    stdout::print(&format!("{}\n{}\n\n", told.sentence(), running.sentence()))?;
     stdout::print_table(&times(result))?;
     if let Some(queues) = of_queues(result) {
         stdout::print(&format!("\n{queues}\n"))?;

@@ -3,6 +3,7 @@
 use super::raced::Raced;
 use super::{RaceArgs, view};
 use crate::failure::{Failure, remark};
+use crate::report_file;
 use race::World;
 use report::write_atomically;
 use std::fs;
@@ -53,9 +54,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
 
 pub(super) fn write(args: &RaceArgs, raced: &Raced) -> Result<(), Failure> {
     if let Some(path) = &args.report {
-        let html = view::report(raced).to_html();
-        write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
-        remark(&format!("report: {}", path.display()));
+        report_file::write(path, &view::report(raced).to_html())?;
     }
     if let Some(folder) = &args.pcap {
         write_captures(folder, raced)?;

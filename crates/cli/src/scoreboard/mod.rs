@@ -5,14 +5,13 @@ mod page;
 mod plot;
 mod table;
 
-use crate::failure::{Failure, remark};
+use crate::failure::Failure;
 use crate::names::{self, SchemeList};
 use crate::progress::CountBar;
-use crate::stdout;
+use crate::{report_file, stdout};
 use cmdline::Appendix;
 use race::ProcessingDelay;
 use race::scoreboard::{Board, DEFAULT_SCHEMES, Half, ScoreboardPlan, Set};
-use report::write_atomically;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -194,8 +193,5 @@ pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
 
 fn write_page(args: &ScoreboardArgs, board: &Board) -> Result<(), Failure> {
     let Some(path) = &args.report else { return Ok(()) };
-    let html = page::document(board).to_html();
-    write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
-    remark(&format!("report: {}", path.display()));
-    Ok(())
+    report_file::write(path, &page::document(board).to_html())
 }

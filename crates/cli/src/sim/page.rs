@@ -1,10 +1,10 @@
 //! The report page of a sweep: what was run, the table, plots.
 
 use super::show;
-use crate::failure::{Failure, remark};
-use crate::pages;
+use crate::failure::Failure;
+use crate::{pages, report_file};
 use plan::Plan;
-use report::{Block, Document, Links, Section, check_writable, write_atomically};
+use report::{Block, Document, Links, Section, check_writable};
 use results::{Manifest, PlotRequest, Plots, Summary, schemes};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,9 +64,7 @@ impl ReportPage {
             schemes: schemes(plan),
             links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
         };
-        write_atomically(&self.path, document.to_html().as_bytes()).map_err(Failure::failed)?;
-        remark(&format!("report: {}", self.path.display()));
-        Ok(())
+        report_file::write(&self.path, &document.to_html())
     }
 }
 

@@ -6,11 +6,10 @@ mod figures;
 mod tables;
 mod topics;
 
-use crate::failure::{Failure, remark};
-use crate::stdout;
+use crate::failure::Failure;
+use crate::{report_file, stdout};
 use cmdline::Appendix;
 use race::path::PathSpec;
-use report::write_atomically;
 use std::path::PathBuf;
 use topics::Topics;
 
@@ -110,8 +109,5 @@ pub(crate) fn run(args: &TheoryArgs) -> Result<(), Failure> {
 
 fn write_page(args: &TheoryArgs, topics: &Topics) -> Result<(), Failure> {
     let Some(path) = &args.report else { return Ok(()) };
-    let html = figures::document(topics).to_html();
-    write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
-    remark(&format!("report: {}", path.display()));
-    Ok(())
+    report_file::write(path, &figures::document(topics).to_html())
 }

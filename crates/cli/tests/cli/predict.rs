@@ -30,7 +30,7 @@ fn a_capture_is_replayed_under_each_scheme() {
     // One of each: what these captures are named for.
     assert!(json["captured"]["retransmissions"].as_u64().unwrap() >= 2, "{json}");
     assert!(json["captured"]["timeouts"].as_u64().unwrap() >= 1, "{json}");
-    assert_eq!(json["paths"]["baseline"], "linux");
+    assert_eq!(json["running"]["scheme"], "linux");
     let names: Vec<&str> = json["schemes"]
         .as_array()
         .unwrap()

@@ -251,9 +251,6 @@ impl Lender {
         is_measured: bool,
         terms: &LendingTerms,
     ) -> bool {
-        if !sample.is_whole() {
-            return false;
-        }
         self.tell((now, remote), sample, is_measured);
         self.take((now, remote), sample, is_measured, terms)
     }

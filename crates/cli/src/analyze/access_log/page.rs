@@ -3,9 +3,9 @@
 use super::AccessLogFindings;
 use super::summary::{gaps, networks, words};
 use crate::analyze::page::figures::{networks_within, soon_again};
-use crate::failure::{Failure, remark};
-use crate::pages;
-use report::{Block, Document, Links, Section, check_writable, write_atomically};
+use crate::failure::Failure;
+use crate::{pages, report_file};
+use report::{Block, Document, Links, Section};
 use std::path::{Path, PathBuf};
 use units::counted;
 
@@ -15,16 +15,13 @@ pub(super) struct LogPage(PathBuf);
 impl LogPage {
     /// Refuses a place that cannot be written to.
     pub(super) fn begin(path: &Path) -> Result<Self, Failure> {
-        check_writable(path).map_err(|why| Failure::input(format!("--report: {why}")))?;
+        report_file::check(path)?;
         Ok(Self(path.to_owned()))
     }
 
     /// Writes it.
     pub(super) fn end(self, found: &AccessLogFindings) -> Result<(), Failure> {
-        let page = document(found).to_html();
-        write_atomically(&self.0, page.as_bytes()).map_err(Failure::failed)?;
-        remark(&format!("report: {}", self.0.display()));
-        Ok(())
+        report_file::write(&self.0, &document(found).to_html())
     }
 }
 

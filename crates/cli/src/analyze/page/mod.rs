@@ -5,13 +5,10 @@ pub(super) mod figures;
 mod time;
 mod worst;
 
-use crate::failure::{Failure, remark};
-use crate::pages;
+use crate::failure::Failure;
+use crate::{pages, report_file};
 use findings::TraceFindings;
-use report::{
-    Block, Cell, Column, Document, Links, Quantity, Row, Section, Table, check_writable,
-    write_atomically,
-};
+use report::{Block, Cell, Column, Document, Links, Quantity, Row, Section, Table};
 use std::path::{Path, PathBuf};
 use trace::TimeShare;
 use worst::{CHANGEABLE, DRAWN, RecordedConnection, WorstConnections};
@@ -26,7 +23,7 @@ pub(super) struct ReportSink {
 impl ReportSink {
     /// Refuses a place that cannot be written to.
     pub(super) fn begin(path: &Path) -> Result<Self, Failure> {
-        check_writable(path).map_err(|why| Failure::input(format!("--report: {why}")))?;
+        report_file::check(path)?;
         Ok(Self { path: path.to_owned(), worst: WorstConnections::default() })
     }
 
@@ -39,9 +36,7 @@ impl ReportSink {
     ) -> Result<(), Failure> {
         let (worst, left_out) = self.worst.finish();
         let page = document(found, (&worst, left_out), (counts, words)).to_html();
-        write_atomically(&self.path, page.as_bytes()).map_err(Failure::failed)?;
-        remark(&format!("report: {}", self.path.display()));
-        Ok(())
+        report_file::write(&self.path, &page)
     }
 }
 

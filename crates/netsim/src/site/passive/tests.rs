@@ -42,6 +42,19 @@ impl Beside {
         self.ack_with(ms, n, 0);
     }
 
+    /// Three segments and, in slow start, six more. The fourth is found lost at 202 ms, and goes again.
+    fn lose_the_fourth(&mut self) {
+        self.send(0, 0..3);
+        for n in 1..=3 {
+            self.ack(99 + u64::from(n), n);
+            self.send(99 + u64::from(n), [2 * n + 1, 2 * n + 2]);
+        }
+        for ms in [200, 201, 202] {
+            self.ack(ms, 3);
+        }
+        self.send(202, [3]);
+    }
+
     /// Mean share that the gateway knows at a time, and of how many.
     fn shares(&mut self, ms: u64) -> Option<(u64, usize)> {
         self.passive.recall(at(ms), CLIENT.into());
@@ -57,15 +70,7 @@ impl Beside {
 #[test]
 fn a_loss_in_avoidance_tells_the_share() {
     let mut beside = Beside::new();
-    beside.send(0, 0..3);
-    for n in 1..=3 {
-        beside.ack(99 + u64::from(n), n);
-        beside.send(99 + u64::from(n), [2 * n + 1, 2 * n + 2]);
-    }
-    for ms in [200, 201, 202] {
-        beside.ack(ms, 3);
-    }
-    beside.send(202, [3]);
+    beside.lose_the_fourth();
     assert_eq!(beside.shares(202), None);
     beside.ack(300, 9);
     beside.send(300, 9..11);
@@ -116,20 +121,11 @@ fn a_rebuilt_sender_tells_what_the_rule_asks_for() {
     }
 }
 
-/// Nine segments are outstanding or acknowledged when the fourth is found lost, in slow start at a window of 6: the share would be
-/// 5 segments.
+/// The fourth is found lost in slow start at a window of 6: the share is 5 segments.
 #[test]
 fn a_rebuilt_loss_in_slow_start_tells_the_share_if_the_rule_says_so() {
     let mut beside = Beside::by(ShareRule { early_loss: EarlyLoss::Share, ..ShareRule::default() });
-    beside.send(0, 0..3);
-    for n in 1..=3 {
-        beside.ack(99 + u64::from(n), n);
-        beside.send(99 + u64::from(n), [2 * n + 1, 2 * n + 2]);
-    }
-    for ms in [200, 201, 202] {
-        beside.ack(ms, 3);
-    }
-    beside.send(202, [3]);
+    beside.lose_the_fourth();
     assert_eq!(beside.shares(202), Some((5_000, 1)));
 }
 

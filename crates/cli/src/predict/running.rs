@@ -1,0 +1,52 @@
+//! What the servers of a capture run, which others are held against.
+
+use forecast::CapturedVisitors;
+use serde::{Serialize, Serializer};
+use tcp::Scheme;
+use trace::SenderModels;
+
+/// What the servers run.
+#[derive(Debug, Serialize)]
+pub(super) struct Running {
+    #[serde(serialize_with = "by_name")]
+    pub(super) scheme: Scheme,
+    /// All of them seem to run it.
+    by_all: bool,
+    /// `--sender` says so; otherwise their packets do.
+    #[serde(skip)]
+    is_told: bool,
+}
+
+fn by_name<S: Serializer>(scheme: &Scheme, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(scheme.name())
+}
+
+impl Running {
+    /// What explains the packets of the server that sent most, or what `sender` is if that is a name; `None` without a transfer.
+    pub(super) fn of(
+        visitors: &CapturedVisitors,
+        models: &SenderModels,
+        sender: &str,
+    ) -> Option<Self> {
+        let (scheme, by_all) = visitors.running(models)?;
+        Some(Self { scheme, by_all, is_told: sender != "auto" })
+    }
+
+    /// The scheme's text.
+    pub(super) fn name(&self) -> &str {
+        self.scheme.name()
+    }
+
+    /// In words.
+    pub(super) fn sentence(&self) -> String {
+        let now = self.name();
+        let why = match (self.is_told, self.by_all) {
+            (true, _) => format!("The servers run {now}, as --sender says"),
+            (_, true) => format!("The servers' packets are explained best by {now}"),
+            (_, false) => format!(
+                "Servers seem to run different schemes. The one that sent most seems to run {now}"
+            ),
+        };
+        format!("{why}: others are held against it.")
+    }
+}

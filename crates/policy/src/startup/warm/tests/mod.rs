@@ -1,0 +1,327 @@
+//! Steps worked out by hand: segments of 1000 bytes, a round trip of 80 ms, a stock window of ten. The rules are those of
+//! docs/agent/design.md.
+
+mod dispersion;
+mod together;
+mod wide;
+
+use super::{ColdOpening, MemberStart, Warm, WarmOptions};
+use crate::ack::{AckSample, RttEstimator};
+use crate::config::ConnectionConfig;
+use crate::startup::attended::{Attendance, Attended, SharedAttendant, Situation};
+use crate::startup::{Overlay, PendingData, StartUp};
+use crate::window::{Cause, Window};
+use memory::site::Bound;
+use memory::{LendingTerms, PathMemory, PathSample, Remembered, Sample, TransferSample, shared};
+use std::cell::RefCell;
+use std::net::IpAddr;
+use std::rc::Rc;
+use units::{Duration, Instant, Rate};
+
+const MSS: u64 = 1000;
+const RTT_US: u32 = 80_000;
+const PEER: [u8; 4] = [192, 0, 2, 1];
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+fn options() -> WarmOptions {
+    let terms = LendingTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
+    WarmOptions {
+        terms,
+        cold: ColdOpening::Paced,
+        hears_size: false,
+        ends_epochs: false,
+        paces_together: false,
+        wide_among: 32,
+        jumps_by_dispersion: false,
+        timer_gaps: 0,
+    }
+}
+
+/// A host that remembers so many segments of the path, learnt at 0, at which slow start had not ended.
+fn host(window: u32, rate: u64) -> SharedAttendant {
+    let host = SharedAttendant::default();
+    let sample = PathSample {
+        at: at(0),
+        window,
+        ssthresh: 0,
+        srtt_us: RTT_US,
+        min_rtt_us: RTT_US,
+        rate,
+        shown_rate: 0,
+    };
+    let to = (at(0), IpAddr::from(PEER));
+    host.borrow_mut().lender.learn(to, &sample, false, &options().terms);
+    host
+}
+
+fn remembered(host: &SharedAttendant) -> Option<u32> {
+    host.borrow_mut().lender.path(PEER.into()).map(|path| path.window)
+}
+
+/// The path of a connection, as its start-up sees it.
+struct Line {
+    rtt: RttEstimator,
+    window: Window,
+    now: Instant,
+    sent: u64,
+    /// Segments, retransmissions and a SYN included.
+    segments_sent: u64,
+    acked: u64,
+}
+
+impl Line {
+    fn new(ms: u64) -> Self {
+        let mut rtt = RttEstimator::new(ConnectionConfig::default().rto);
+        rtt.on_sample(at(ms), at(ms + 80), 0, 0);
+        let window = Window::new(MSS, 10 * MSS, u64::MAX, false);
+        Self { rtt, window, now: at(ms), sent: 0, segments_sent: 1, acked: 0 }
+    }
+
+    /// The start-up is told of something.
+    fn tell(
+        &mut self,
+        startup: &mut dyn Attended,
+        act: impl FnOnce(&mut dyn Attended, &mut Window, &Situation<'_>),
+    ) {
+        self.window.set_now(self.now);
+        let at = Situation {
+            now: self.now,
+            rtt: &self.rtt,
+            sent_total: self.sent,
+            segments_sent: self.segments_sent,
+            acked_total: self.acked,
+            max_in_flight: self.sent - self.acked,
+            last_departure: self.now,
+            in_startup: true,
+        };
+        act(startup, &mut self.window, &at);
+    }
+
+    fn open(&mut self, startup: &mut dyn Attended, host: &SharedAttendant) {
+        startup.attend(Attendance::new(host.clone(), PEER.into()));
+        self.tell(startup, |startup, window, at| startup.open(window, at, true));
+    }
+
+    /// Something to send waits, and nothing is outstanding; `segments` leave.
+    fn start(&mut self, startup: &mut dyn Attended, segments: u64) {
+        let bytes = segments * MSS;
+        let transfer = PendingData { bytes, admitted: u64::MAX, announced: 0 };
+        self.tell(startup, |startup, window, at| startup.start(window, at, transfer));
+        self.sent += bytes;
+        self.segments_sent += segments;
+    }
+
+    /// `segments` arrive.
+    fn arrive(&mut self, warm: &mut Warm, ms: u64, segments: u64) {
+        self.now = at(ms);
+        self.acked += segments * MSS;
+        let sample = AckSample {
+            sent_total: self.sent,
+            acked_total: self.acked,
+            ..AckSample::of(self.now, segments * MSS)
+        };
+        warm.observe(&mut self.window, &sample);
+        self.tell(warm, |startup, window, at| startup.acked(window, at, &sample));
+        if self.acked >= self.sent {
+            warm.all_arrived();
+        }
+    }
+
+    fn segments(&self) -> u64 {
+        self.window.cwnd() / MSS
+    }
+}
+
+#[test]
+fn a_remembered_window_is_sent_in_the_first_round_trip_paced() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!(line.segments(), 100);
+    // 1.2 windows in a round trip: 120 kB in 80 ms are 1.5 MB/s.
+    let paced = Some(Rate::from_bps(12_000_000));
+    assert_eq!(line.window.pacing_order().and_then(|order| order.most), paced);
+    assert_eq!(line.window.pacing_rate(), paced);
+    line.start(&mut warm, 100);
+    line.arrive(&mut warm, 1080, 99);
+    assert!(line.window.pacing_order().unwrap().most.is_some(), "one segment is under way");
+    line.arrive(&mut warm, 1081, 1);
+    // As fast as the kernel likes, and paced still, for slow start goes on.
+    let order = line.window.pacing_order().unwrap();
+    assert_eq!((order.is_on, order.most), (true, None));
+    // Below the threshold no more.
+    line.window.set_ssthresh(50 * MSS, Cause::HyStart);
+    line.start(&mut warm, 1);
+    line.arrive(&mut warm, 1161, 1);
+    assert!(!line.window.pacing_order().unwrap().is_on);
+}
+
+#[test]
+fn a_known_rate_is_the_rate_of_the_first_flight() {
+    // 2.5 MB/s carry more than 1.2 windows in a round trip, and less than 16 times that.
+    let host = host(100, 2_500_000);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
+    // A gap of 0.4 ms: 200 segments fill the round trip, and three. Slow start ends there.
+    assert_eq!(line.window.ssthresh(), 203 * MSS);
+}
+
+#[test]
+fn what_a_stock_connection_sends_at_once_is_not_paced() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 10);
+    assert!(!line.window.pacing_order().unwrap().is_on);
+    // An eleventh is written.
+    assert!(warm.watches_sending());
+    line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 11 * MSS));
+    assert!(line.window.pacing_order().unwrap().is_on);
+}
+
+#[test]
+fn a_loss_in_the_first_flight_costs_half_of_window_and_memory() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 100);
+    line.now = at(1090);
+    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    // CUBIC would say 70 of 100.
+    line.window.set_ssthresh(70 * MSS, Cause::Loss);
+    warm.on_congestion(&mut line.window);
+    assert_eq!(line.window.ssthresh(), 50 * MSS);
+    assert_eq!(remembered(&host), Some(50));
+    // It does not start warm again.
+    line.acked = line.sent;
+    line.now = at(9000);
+    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.window.set_cwnd(10 * MSS, Cause::Idle);
+    line.start(&mut warm, 50);
+    assert_eq!(line.segments(), 10);
+}
+
+/// A site that knows nothing, and keeps what it is told.
+struct Listener(Rc<RefCell<Vec<TransferSample>>>);
+
+impl PathMemory for Listener {
+    fn recall(&mut self, _: Instant, _: IpAddr) -> Option<Remembered> {
+        None
+    }
+
+    fn record(&mut self, _: Instant, _: IpAddr, sample: &Sample) {
+        if let Sample::Transfer(transfer) = sample {
+            self.0.borrow_mut().push(*transfer);
+        }
+    }
+}
+
+/// Of 100 segments in the first flight 20 go again; a SYN and a FIN are no data. The memory counts in segments of 1448 bytes.
+#[test]
+fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
+    let (host, told) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
+    host.borrow_mut().lender.join(shared(Listener(told.clone())));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 100);
+    line.now = at(1090);
+    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    warm.on_congestion(&mut line.window);
+    line.segments_sent += 20;
+    line.arrive(&mut warm, 1180, 100);
+    line.segments_sent += 1;
+    line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+    let heard: Vec<_> =
+        told.borrow().iter().map(|one| (one.window, one.sent, one.lost, one.bound)).collect();
+    assert_eq!(heard, [(144_800, 120, 20, Bound::Loss)]);
+}
+
+#[test]
+fn a_later_loss_is_a_measure_of_the_path() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 100);
+    line.arrive(&mut warm, 1080, 100);
+    line.window.set_cwnd(40 * MSS, Cause::Avoidance);
+    line.window.set_ssthresh(30 * MSS, Cause::Loss);
+    line.start(&mut warm, 40);
+    line.arrive(&mut warm, 1160, 1);
+    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    line.window.set_ssthresh(28 * MSS, Cause::Loss);
+    warm.on_congestion(&mut line.window);
+    // One segment less than the window, whatever was remembered.
+    assert_eq!((line.window.ssthresh(), remembered(&host)), (28 * MSS, Some(39)));
+}
+
+#[test]
+fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
+    let host = SharedAttendant::default();
+    let (mut line, mut warm) = (Line::new(0), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 10);
+    for _ in 0..10 {
+        line.window.grow(MSS, Cause::SlowStart);
+        line.arrive(&mut warm, 80, 1);
+    }
+    assert_eq!((line.segments(), remembered(&host)), (20, None));
+    // Two seconds idle: the kernel asks before it takes the window back.
+    line.now = at(2080);
+    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    // Twice ten and one, and one more than the window at most, while slow start lasts.
+    assert_eq!(remembered(&host), Some(21));
+    line.window.set_cwnd(10 * MSS, Cause::Idle);
+    line.start(&mut warm, 30);
+    assert_eq!(line.segments(), 21);
+    assert!(line.window.pacing_order().unwrap().is_on);
+}
+
+#[test]
+fn first_data_that_comes_late_asks_the_memory_again() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    // Meanwhile the path has failed another connection.
+    host.borrow_mut().lender.halve(PEER.into());
+    line.now = at(1081);
+    line.start(&mut warm, 100);
+    assert_eq!(line.segments(), 50);
+}
+
+#[test]
+fn members_of_a_session_share_one_window() {
+    let host = host(100, 0);
+    let mut members = [0, 1].map(|_| (Line::new(1000), MemberStart::new(options())));
+    for (line, member) in &mut members {
+        line.open(member, &host);
+    }
+    // The first one starts for all, with all that is remembered. Its 11 kB are twelve segments at most: they are promised to it.
+    let [(first, one), (second, other)] = &mut members;
+    first.start(one, 11);
+    assert_eq!(first.segments(), 100);
+    // Of two with the same weight each has half, and 100 - 12 - 10 beside ten of its own is more.
+    second.start(other, 500);
+    assert_eq!(second.segments(), 50);
+    assert!(one.rules_recovery() && other.rules_recovery());
+}
+
+#[test]
+fn a_first_flight_is_no_wider_than_what_the_application_announces() {
+    let host = host(100, 0);
+    let hears = WarmOptions { hears_size: true, ..options() };
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(hears, (false, false)));
+    line.open(&mut warm, &host);
+    let transfer = PendingData { bytes: 5 * MSS, admitted: u64::MAX, announced: 30 * MSS };
+    line.tell(&mut warm, |startup, window, at| startup.start(window, at, transfer));
+    // At the rate of all the same.
+    assert_eq!(line.segments(), 30);
+    assert_eq!(line.window.pacing_rate(), None, "five segments are a stock burst");
+    // The other 70 are there for the next one: 100 - 30 - 10 beside ten of its own.
+    let (mut next, mut second) = (Line::new(1000), Warm::new(options(), (false, false)));
+    next.open(&mut second, &host);
+    assert_eq!(next.segments(), 70);
+}

@@ -1,0 +1,123 @@
+//! Connections that send to one network: shares of its path, the pace of all, and timers that know of others.
+
+use super::*;
+
+/// Thirteen segments of 1000 bytes that arrive 1 ms apart, the last of them queued for 9 ms, are 1 MB/s: 80 segments in a round
+/// trip. Two connections that open together begin with half of them each, no more than stock since nobody has proven more,
+/// and their segments leave a millisecond apart by turns. A loss among them costs the estimate, too.
+#[test]
+fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
+    let host = host(5, 0);
+    let to = IpAddr::from(PEER);
+    for ms in 0..13 {
+        let arrived = (MSS, Duration::from_millis(9));
+        host.borrow_mut().lender.note_arrival((at(ms), to), arrived);
+    }
+    for _ in 0..2 {
+        host.borrow_mut().lender.begin_handshake(at(1000), to);
+    }
+    let options = WarmOptions { paces_together: true, ..options() };
+    let begin = || {
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        (line, warm)
+    };
+    let ((mut line, mut one), (_, mut other)) = (begin(), begin());
+    assert_eq!((line.segments(), line.window.ssthresh()), (10, 40 * MSS));
+    assert!(one.shares_pace() && other.shares_pace());
+    // The one asks, asks again, and sends; the other is next, and the one after that.
+    let leave = |warm: &mut Warm| warm.book_departure(at(1000), MSS);
+    assert_eq!([leave(&mut one), leave(&mut one)], [Some(at(1000)); 2]);
+    one.on_departure();
+    assert_eq!([leave(&mut other), leave(&mut one)], [Some(at(1001)), Some(at(1002))]);
+    // Ten have arrived: the flight is over, and nothing is given a time any more.
+    line.start(&mut one, 10);
+    line.arrive(&mut one, 1080, 10);
+    assert!(!one.shares_pace() && leave(&mut one).is_none());
+    let (mut line, mut third) = begin();
+    line.start(&mut third, 10);
+    line.tell(&mut third, |startup, window, at| startup.lose(window, at));
+    assert_eq!(host.borrow_mut().lender.carried(to), 0);
+}
+
+/// Thirteen segments of 1000 bytes that arrive 0.4 ms apart are 2.5 MB/s. One connection that opens by itself has no rate of its
+/// own: 100 segments leave at that, and not at 1.2 windows in a round trip, 1.5 MB/s. It shares the pace with nobody.
+#[test]
+fn alone_it_leaves_at_the_rate_that_all_have_shown() {
+    let host = host(100, 0);
+    for n in 0..13 {
+        let arrived = (MSS, Duration::from_millis(4));
+        let now = Instant::from_nanos(400_000 * n);
+        host.borrow_mut().lender.note_arrival((now, PEER.into()), arrived);
+    }
+    let options = WarmOptions { paces_together: true, ..options() };
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
+    assert!(!warm.shares_pace());
+    // If that loses something the rate was wrong, and the next one must not leave at it.
+    line.start(&mut warm, 100);
+    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    assert_eq!(host.borrow_mut().lender.carried(PEER.into()), 0);
+}
+
+/// 100 remembered segments fill the path, and the flight has left evenly. When slow start is over the window is open for 40 more than
+/// are under way: they do not leave at once. Pacing ends when no more than a stock burst would, or with a new transfer.
+#[test]
+fn pacing_lasts_until_no_more_than_a_stock_burst_waits() {
+    let options = WarmOptions { cold: ColdOpening::Stock, paces_together: true, ..options() };
+    let host = host(100, 0);
+    let begin = || {
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 100);
+        // It has arrived, slow start ends at 120, and 80 of these have left.
+        line.sent = 180 * MSS;
+        line.window.set_cwnd(120 * MSS, Cause::SlowStart);
+        line.window.set_ssthresh(120 * MSS, Cause::HyStart);
+        line.arrive(&mut warm, 1080, 100);
+        (line, warm)
+    };
+    let is_paced = |line: &Line| line.window.pacing_order().unwrap().is_on;
+    let (mut line, mut warm) = begin();
+    assert!(is_paced(&line));
+    line.sent += 31 * MSS;
+    line.arrive(&mut warm, 1090, 2);
+    // 109 of 120 are under way, eleven wait; then ten.
+    assert!(is_paced(&line));
+    line.sent += 2 * MSS;
+    line.arrive(&mut warm, 1091, 1);
+    assert!(!is_paced(&line));
+    let (mut line, mut warm) = begin();
+    line.sent = line.acked;
+    line.start(&mut warm, 100);
+    assert!(!is_paced(&line));
+}
+
+/// Thirteen segments of 1000 bytes 8 ms apart are 125 kB/s: 8 ms each. Of two that send each has one in 16 ms, and two take 32. Who
+/// has had all acknowledged, or has closed, does not send.
+#[test]
+fn a_timer_waits_for_segments_of_all_that_send() {
+    let host = host(5, 0);
+    let to = IpAddr::from(PEER);
+    for n in 0..13 {
+        let arrived = (MSS, Duration::from_millis(24));
+        host.borrow_mut().lender.note_arrival((at(8 * n), to), arrived);
+    }
+    let options = WarmOptions { paces_together: true, timer_gaps: 2, ..options() };
+    let begin = || {
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 4);
+        (line, warm)
+    };
+    let ((mut line, mut one), (mut other_line, mut other)) = (begin(), begin());
+    let spacing = |warm: &Warm| Overlay::timer_spacing(warm, MSS);
+    assert_eq!(spacing(&one), Duration::from_millis(32));
+    line.arrive(&mut one, 1080, 4);
+    assert_eq!(spacing(&other), Duration::from_millis(16));
+    line.start(&mut one, 4);
+    assert_eq!(spacing(&other), Duration::from_millis(32));
+    other_line.tell(&mut other, |startup, window, at| startup.close(window, at, None));
+    assert_eq!(spacing(&one), Duration::from_millis(16));
+}

@@ -1,0 +1,177 @@
+//! Wide cold starts: how wide, among whom, and when they end.
+
+use super::*;
+
+/// 625 kB/s carry 50 segments of 1000 bytes in 80 ms: 32 are the most. Of the path that `ms` between segments tell after nine
+/// of them: segments of window, of threshold.
+fn wide_start(ms: u64) -> (u64, Option<u64>, Line) {
+    let host = SharedAttendant::default();
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!(line.segments(), 32);
+    line.start(&mut warm, 32);
+    for n in 0..9 {
+        let order = line.window.pacing_order().unwrap();
+        assert_eq!((order.is_on, order.fixed), (true, Some(Rate::from_bps(5_000_000))));
+        line.arrive(&mut warm, 80 + n * ms, 1);
+    }
+    let ends = line.window.ssthresh();
+    (line.segments(), (ends < u64::MAX).then_some(ends / MSS), line)
+}
+
+#[test]
+fn a_wide_start_goes_on_as_any_other_where_the_path_is_as_fast() {
+    // A segment in a millisecond is 8 Mbit/s.
+    let (window, threshold, line) = wide_start(1);
+    assert_eq!((window, threshold), (32, None));
+    let order = line.window.pacing_order().unwrap();
+    assert_eq!((order.is_on, order.fixed), (false, None));
+}
+
+#[test]
+fn a_wide_start_ends_slow_start_where_the_path_is_slower() {
+    // A segment in 4 ms is 2 Mbit/s: 20 of them fill 80 ms, and three.
+    let (window, threshold, _) = wide_start(4);
+    assert_eq!((window, threshold), (23, Some(23)));
+    // In 12 ms it is 667 kbit/s: 6 and three would be fewer than a stock window.
+    let (window, threshold, _) = wide_start(12);
+    assert_eq!((window, threshold), (10, Some(10)));
+}
+
+/// A server's handshake of TLS is a flight of three. The client's request comes a round trip later, and the answer comes in at
+/// 8 Mbit/s. Counted from the flight before it, nine segments would have taken 89 ms, 1 Mbit/s.
+#[test]
+fn a_wide_start_looks_at_a_flight_that_is_long_enough() {
+    let host = SharedAttendant::default();
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 3);
+    line.arrive(&mut warm, 80, 1);
+    line.arrive(&mut warm, 81, 2);
+    line.start(&mut warm, 32);
+    for n in 0..9 {
+        let order = line.window.pacing_order().unwrap();
+        assert_eq!(order.fixed, Some(Rate::from_bps(5_000_000)), "{n}");
+        line.arrive(&mut warm, 161 + n, 1);
+    }
+    assert_eq!((line.segments(), line.window.ssthresh()), (32, u64::MAX));
+    assert_eq!(line.window.pacing_order().unwrap().fixed, None);
+}
+
+#[test]
+fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
+    let host = SharedAttendant::default();
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+    let windows = [0, 79, 80].map(|ms| {
+        let (mut line, mut warm) = (Line::new(ms), Warm::new(wide, (false, false)));
+        line.open(&mut warm, &host);
+        line.segments()
+    });
+    assert_eq!(windows, [32, 10, 32]);
+}
+
+/// A tiny transfer has shown that the path takes four segments, not that it takes no more. One that has lost something, or
+/// left slow start, has found a bound, and so has a warm start of 16 that failed: eight are left of it.
+/// A handshake of 80 ms is over at 1080 ms: a round trip and a quarter before that is 980 ms. Another one that began then is company,
+/// one that began a millisecond sooner is not.
+#[test]
+fn among_others_a_cold_start_is_less_wide() {
+    let options = WarmOptions { cold: ColdOpening::Wide, wide_among: 20, ..options() };
+    let begins_with = |other_ms: Option<u64>| {
+        let host = SharedAttendant::default();
+        for ms in other_ms.into_iter().chain([1000]) {
+            host.borrow_mut().lender.begin_handshake(at(ms), PEER.into());
+        }
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.now = at(1080);
+        line.open(&mut warm, &host);
+        line.segments()
+    };
+    assert_eq!([None, Some(979), Some(980)].map(begins_with), [32, 32, 20]);
+}
+
+#[test]
+fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
+    let windows = [(4, 0, false), (4, 3, false), (16, 0, true)].map(|(window, ssthresh, fails)| {
+        let host = SharedAttendant::default();
+        let known = PathSample {
+            at: at(0),
+            window,
+            ssthresh,
+            shown_rate: 0,
+            srtt_us: RTT_US,
+            min_rtt_us: RTT_US,
+            rate: 0,
+        };
+        let lends = |lender: &mut memory::Lender| {
+            lender.learn((at(0), PEER.into()), &known, false, &options().terms);
+            if fails {
+                lender.halve(PEER.into());
+            }
+        };
+        lends(&mut host.borrow_mut().lender);
+        let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(wide, (false, false)));
+        line.open(&mut warm, &host);
+        line.segments()
+    });
+    assert_eq!(windows, [32, 10, 10]);
+}
+
+#[test]
+fn a_loss_ends_a_wide_start() {
+    let host = SharedAttendant::default();
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 32);
+    line.now = at(90);
+    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    let order = line.window.pacing_order().unwrap();
+    assert_eq!((order.is_on, order.fixed), (false, None));
+}
+
+/// Thirteen segments 4 ms apart, queued for a quarter of the time that they took, are 250 kB/s: 20 segments in a round trip. Of
+/// five that open together each has four, less than a stock window. The application announces 30, then three: the share is the
+/// first flight all the same, as a stock window would be.
+#[test]
+fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
+    let host = host(5, 0);
+    let to = IpAddr::from(PEER);
+    for n in 0..13 {
+        let arrived = (MSS, Duration::from_millis(13));
+        host.borrow_mut().lender.note_arrival((at(4 * n), to), arrived);
+    }
+    for _ in 0..5 {
+        host.borrow_mut().lender.begin_handshake(at(1000), to);
+    }
+    let options = WarmOptions { paces_together: true, hears_size: true, ..options() };
+    for announced in [30, 3] {
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        line.open(&mut warm, &host);
+        assert_eq!(line.segments(), 4);
+        let transfer =
+            PendingData { bytes: announced * MSS, admitted: u64::MAX, announced: announced * MSS };
+        line.tell(&mut warm, |startup, window, at| startup.start(window, at, transfer));
+        assert_eq!(line.segments(), 4);
+    }
+}
+
+/// A server's three segments of TLS are no flight to look at. Of the answer behind them ten leave at once, as from a stock
+/// connection, and what is beyond ten is paced.
+#[test]
+fn behind_a_handshake_of_tls_a_wide_start_begins_with_a_stock_burst() {
+    let options = WarmOptions { cold: ColdOpening::Wide, paces_together: true, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(options, (false, false)));
+    line.open(&mut warm, &SharedAttendant::default());
+    line.start(&mut warm, 3);
+    line.arrive(&mut warm, 80, 3);
+    let mut is_paced = |sent| {
+        line.sent = line.acked + sent * MSS;
+        line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 30 * MSS));
+        line.window.pacing_order().unwrap().is_on
+    };
+    assert_eq!([is_paced(0), is_paced(9), is_paced(10)], [false, false, true]);
+}
