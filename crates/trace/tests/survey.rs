@@ -2,7 +2,9 @@
 
 mod common;
 
+use capture::{CaptureFiles, SegmentSource};
 use common::{Exchange, Pipe, run};
+use std::path::Path;
 use tcp::Scheme;
 use trace::{EngineConfig, ProfileSurvey, SenderProfile};
 use units::{Duration, Instant};
@@ -38,4 +40,22 @@ fn servers_are_found_to_run_what_they_run() {
     for profile in SenderProfile::ALL {
         assert_eq!(surveyed(profile), profile);
     }
+}
+
+/// What a survey finds of the server of a capture of the Linux kernel.
+fn surveyed_in(name: &str) -> SenderProfile {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name);
+    let (mut source, mut batch, mut segments) = (CaptureFiles::new([file]), Vec::new(), Vec::new());
+    while source.next_batch(&mut batch).expect("a whole capture") {
+        segments.extend_from_slice(&batch);
+    }
+    ProfileSurvey::of(&EngineConfig::default(), &segments, 1).hosts[0].profile
+}
+
+/// Four connections share a queue of 40 packets, and lose every eighth packet under BBR. What the kernel sends as one batch has other
+/// times in the capture, a microsecond apart.
+#[test]
+fn the_kernel_is_told_from_itself_where_much_is_lost() {
+    assert_eq!(surveyed_in("bbr-parallel.pcap.zst"), SenderProfile::Bbr);
+    assert_eq!(surveyed_in("cubic-parallel.pcap.zst"), SenderProfile::Linux);
 }

@@ -108,6 +108,15 @@ impl PathPacer {
         }
     }
 
+    /// The next segment may leave at `at` if it could not sooner.
+    pub(super) fn forgive(&mut self, at: Instant) {
+        let next = match self {
+            Self::Even(pacer) => &mut pacer.next,
+            Self::Batched(batches) => &mut batches.next,
+        };
+        *next = at.min(*next);
+    }
+
     /// Books a segment of `payload` bytes, of `wire` bytes with headers.
     pub(super) fn on_sent(
         &mut self,

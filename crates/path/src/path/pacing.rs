@@ -40,6 +40,14 @@ impl Path {
         by_rate.max(by_plan).filter(|&at| at > now)
     }
 
+    /// For a sender rebuilt from a capture: what is seen to leave at `at` was not to leave yet, so this pacer is not that of the
+    /// sender. It owes nothing for what has left.
+    pub fn forgive_pacer(&mut self, at: Instant) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.forgive(at);
+        }
+    }
+
     /// The time that the start-up's plan gives a segment, if one is under way that spaces.
     pub fn planned_gap(&self) -> Option<Duration> {
         let gap = self.planned.as_ref().map(PlannedSending::segment_gap);

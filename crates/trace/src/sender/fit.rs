@@ -37,10 +37,9 @@ impl RebuiltSender {
 
     /// An ACK comes, and the window had so much left before it.
     pub(super) fn note_left(&mut self, allowance: u64, advances: bool) {
-        let steady = matches!(self.phase(), SenderPhase::SlowStart | SenderPhase::Avoidance);
         let by_receiver = self.window_edge() < self.nxt + self.terms.mss;
         self.fit.left = 0;
-        if advances && steady && !by_receiver && !self.board.is_empty() {
+        if advances && self.is_steady() && !by_receiver && !self.board.is_empty() {
             self.fit.left = allowance;
             self.fit.outstanding = self.board.outstanding();
         }
@@ -76,13 +75,26 @@ impl RebuiltSender {
         }
     }
 
-    /// A paced sender sends no sooner than its pacer lets it.
+    /// A paced sender sends no sooner than its pacer lets it. In recovery it may: what repairs is not charged for under other profiles
+    /// either. A pacer that was wrong begins anew, or each later segment would be too early by as much.
     fn check_pace(&mut self, at: Instant) {
-        self.fit.misfit.seen += 1;
-        let early = (self.srtt() / 16).max(EARLY);
+        let steady = self.is_steady();
+        self.fit.misfit.seen += u64::from(steady);
+        let early = (self.srtt() / 16).max(EARLY).max(self.time_of_segment());
         if self.path.release(at).is_some_and(|release| release > at + early) {
-            self.fit.misfit.charge += 1;
+            self.fit.misfit.charge += u64::from(steady);
+            self.path.forgive_pacer(at);
         }
+    }
+
+    /// The time that a segment takes at the pacer's rate: Linux lets two leave at once.
+    fn time_of_segment(&self) -> Duration {
+        let rate = self.path.window().pacing_rate();
+        rate.map_or(Duration::ZERO, |rate| rate.transmit_time(self.terms.mss))
+    }
+
+    fn is_steady(&self) -> bool {
+        matches!(self.phase(), SenderPhase::SlowStart | SenderPhase::Avoidance)
     }
 
     /// A sender that is not paced sends when an ACK lets it, or its application.
@@ -100,9 +112,8 @@ impl RebuiltSender {
 
     /// New data was booked: the window cannot have been less than what is outstanding now.
     pub(super) fn check_outstanding(&mut self) {
-        let steady = matches!(self.phase(), SenderPhase::SlowStart | SenderPhase::Avoidance);
         let outstanding = self.board.outstanding();
-        if steady
+        if self.is_steady()
             && self.evidence.duplicates == 0
             && self.board.is_clean()
             && outstanding > self.cwnd() + 2 * self.terms.mss
