@@ -204,6 +204,13 @@ measure-site: build agent
 measure-forecast: build agent
 	tools/foretold --headstart $(TARGET)/release/headstart
 
+# The same where connections crowd a line: CUBIC's capture foretells BBR's times, and BBR's foretells CUBIC's. Needs root, and two minutes
+# of real time.
+.PHONY: measure-crowded
+measure-crowded: build
+	@tools/need nginx=nginx-light curl=curl tc=iproute2 ethtool=ethtool
+	tools/crowded --headstart $(TARGET)/release/headstart
+
 # What gateways cost that fail: killed a hundred times, cut off, far away, late; each beside an agent that has none. Needs root, and
 # ten minutes of real time; the short one is in `make test`.
 .PHONY: test-gateway-harm

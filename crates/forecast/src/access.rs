@@ -112,7 +112,8 @@ mod tests {
         assert!(access.is_beyond_seen(Duration::from_millis(76)));
         let told = UsualPath { wait: Some(Duration::from_millis(90)), ..usual(100) };
         assert_eq!(AccessEstimate::of(&evidence, told).queue, 90_000);
-        evidence.on_loss(Some(Duration::from_millis(70)));
+        evidence.on_queued(Duration::from_millis(70));
+        evidence.on_loss();
         let access = AccessEstimate::of(&evidence, told);
         assert_eq!((access.queue, access.is_queue_known), (50_000, true));
         assert!(!access.is_beyond_seen(Duration::from_millis(500)));

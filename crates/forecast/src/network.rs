@@ -70,6 +70,9 @@ impl ClientNetwork {
                 OpeningTime::After { connection, transfer, gap } => {
                     OpeningTime::After { connection: before + connection, transfer, gap }
                 }
+                OpeningTime::Place { connection, transfer, gap } => {
+                    OpeningTime::Place { connection: before + connection, transfer, gap }
+                }
             }));
         }
         openings

@@ -2,6 +2,9 @@
 //!
 //! A browser opens connections for what an answer has named, and a program that loads one file after another opens the next
 //! connection when the one before has done its work. Both come sooner if the answer does. A person reads first.
+//!
+//! A program that loads several files side by side opens the next connection when any of them is done. Which one that is, another TCP may
+//! change: such openings take places, in the order of the capture.
 
 use crate::captured::CapturedConnection;
 use units::{Duration, Instant};
@@ -19,6 +22,8 @@ pub(crate) enum OpeningTime {
     At(Instant),
     /// So long after the end of a transfer: the connection's number within its client, and the transfer's within that.
     After { connection: usize, transfer: usize, gap: Duration },
+    /// So long after a place has become free. In the capture it was that of this connection, which ended with this transfer.
+    Place { connection: usize, transfer: usize, gap: Duration },
 }
 
 impl OpeningTime {
@@ -40,14 +45,17 @@ impl OpeningTime {
             let mut before = (0..behind).rev().take(MOST_LOOKED_AT).filter(is_before);
             let latest = before.clone().next();
             // Several programs side by side each go on by themselves.
-            match before.find(|end| !is_followed[*end]).or(latest) {
-                Some(end) => {
-                    is_followed[end] = true;
-                    let (ended, connection, transfer) = ends[end];
-                    let gap = of.began.saturating_since(ended);
-                    Self::After { connection, transfer, gap }
-                }
-                None => Self::At(of.began),
+            let Some(end) = before.find(|end| !is_followed[*end]).or(latest) else {
+                return Self::At(of.began);
+            };
+            let is_first = !std::mem::replace(&mut is_followed[end], true);
+            let (ended, connection, transfer) = ends[end];
+            let gap = of.began.saturating_since(ended);
+            let is_last = transfer + 1 == connections[connection].transfers.len();
+            if is_first && is_last {
+                Self::Place { connection, transfer, gap }
+            } else {
+                Self::After { connection, transfer, gap }
             }
         };
         connections.iter().enumerate().map(&mut opening).collect()
@@ -74,8 +82,16 @@ mod tests {
         }
     }
 
+    fn after(connection: usize, gap: u64) -> OpeningTime {
+        OpeningTime::After { connection, transfer: 0, gap: Duration::from_millis(gap) }
+    }
+
+    fn place(connection: usize, gap: u64) -> OpeningTime {
+        OpeningTime::Place { connection, transfer: 0, gap: Duration::from_millis(gap) }
+    }
+
     /// Two programs load one file after another: each opens behind an end that no other has followed. What two open behind one
-    /// end follows that one.
+    /// end follows that one: the first in its place.
     #[test]
     fn each_end_is_followed_once_if_there_are_enough() {
         let ends = [
@@ -84,16 +100,10 @@ mod tests {
             connection(55, &[90]),
             connection(56, &[95]),
         ];
-        let followed = |openings: Vec<OpeningTime>| -> Vec<Option<usize>> {
-            let of = |opening: &OpeningTime| match opening {
-                OpeningTime::After { connection, .. } => Some(*connection),
-                OpeningTime::At(_) => None,
-            };
-            openings.iter().map(of).collect()
-        };
-        assert_eq!(followed(OpeningTime::of_client(&ends)), [None, None, Some(1), Some(0)]);
+        let begins = OpeningTime::At(at(0));
+        assert_eq!(OpeningTime::of_client(&ends), [begins, begins, place(1, 3), place(0, 6)]);
         let page = [connection(0, &[50]), connection(60, &[90]), connection(61, &[95])];
-        assert_eq!(followed(OpeningTime::of_client(&page)), [None, Some(0), Some(0)]);
+        assert_eq!(OpeningTime::of_client(&page), [begins, place(0, 10), after(0, 11)]);
     }
 
     /// The second opens 30 ms after the first transfer of the first, the third 400 ms after the second one's end: later than
@@ -106,15 +116,10 @@ mod tests {
             connection(1_000, &[1_100]),
             connection(1_110, &[1_200]),
         ];
-        let after = |connection, gap| OpeningTime::After {
-            connection,
-            transfer: 0,
-            gap: Duration::from_millis(gap),
-        };
         let openings = OpeningTime::of_client(&client);
         assert_eq!(
             openings,
-            [OpeningTime::At(at(0)), after(0, 30), OpeningTime::At(at(1_000)), after(2, 10)]
+            [OpeningTime::At(at(0)), after(0, 30), OpeningTime::At(at(1_000)), place(2, 10)]
         );
     }
 }

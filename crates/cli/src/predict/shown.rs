@@ -4,7 +4,7 @@ use super::Running;
 use crate::failure::Failure;
 use crate::stdout;
 use forecast::{Forecast, ForecastGroup, ForecastResult, ForecastRow, ModelFit};
-use report::{Cell, Column, Median, Quantity, Row, Table};
+use report::{Cell, Column, Median, Quantity, Row, Table, written};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use units::counted;
@@ -62,13 +62,13 @@ impl PathsTold {
     pub(super) fn sentence(&self) -> String {
         let [_, rtt, _] = self.rtt_s;
         let mut text = format!(
-            "{} over {} of {} in {} to {}. Round trips: {:.0} ms in the median.",
+            "{} over {} of {} in {} to {}. Round trips: {} in the median.",
             counted(self.transfers, "transfer"),
             counted(self.connections, "connection"),
             counted(self.clients, "client"),
             counted(self.networks, "network"),
             counted(self.servers, "server"),
-            rtt * 1e3,
+            written(rtt.into(), Quantity::Time),
         );
         text.push('\n');
         text += &self.of_rates();
@@ -85,7 +85,7 @@ impl PathsTold {
 
     /// What is known of the rates of paths.
     fn of_rates(&self) -> String {
-        let shown = |bps: u64| report::written((bps as f64).into(), Quantity::Rate);
+        let shown = |bps: u64| written((bps as f64).into(), Quantity::Rate);
         let usual = shown(self.usual_rate_bps);
         match self.rate_known {
             0 => format!(

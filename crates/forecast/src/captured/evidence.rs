@@ -1,20 +1,21 @@
 //! Evidence of a client's path: round trips, the rate of bursts, and how full the queue was where something was lost.
 
 use super::median::weighted_median;
+use super::spaced::SpacedSample;
 use super::together::TogetherMeter;
 use trace::TransferReport;
 use units::{Duration, Instant, Rate};
 
-/// Losses whose round trips are kept, at most.
-const MOST_LOSSES: usize = 64;
 /// Connections whose rates are kept, at most.
 const MOST_RATES: usize = 256;
 /// Bytes of the headers of a segment: IP and TCP with timestamps.
 const HEADERS: u128 = 52;
 /// A burst that is faster than clients' lines has had its ACKs pressed together.
 const MOST_RATE: Rate = Rate::from_mbps(10_000);
-/// Fewer losses below a full queue are taken for chance.
+/// Fewer losses below a full queue are taken for chance, and so is one in so many: until a loss is seen, the queue that dropped it may
+/// have drained.
 const LEAST_RANDOM: usize = 3;
+const ONE_IN: usize = 5;
 /// More random loss is none that TCP works over.
 const MOST_RANDOM: f64 = 0.2;
 
@@ -25,12 +26,15 @@ pub(crate) struct PathEvidence {
     least: Duration,
     /// Longest round trip that no held ACK is in.
     most: Duration,
+    /// The last one of these, and some of all.
+    latest: Option<Duration>,
+    queued: SpacedSample,
     /// Rates of bursts, and payload of the connections that showed them.
     rates: Vec<(Rate, u64)>,
     /// What connections got side by side.
     together: TogetherMeter,
-    /// The round trip before each loss, of the first ones.
-    at_loss: Vec<Duration>,
+    /// The round trip before each loss, of some.
+    at_loss: SpacedSample,
     /// Losses, and segments sent.
     losses: u64,
     segments: u64,
@@ -47,15 +51,16 @@ impl PathEvidence {
     pub(crate) fn on_queued(&mut self, rtt: Duration) {
         self.on_round_trip(rtt);
         self.most = self.most.max(rtt);
+        self.latest = Some(rtt);
+        self.queued.add(rtt);
     }
 
-    /// Something was lost when the last such round trip was `rtt`, if there was one.
-    pub(crate) fn on_loss(&mut self, rtt: Option<Duration>) {
+    /// A loss has been repaired. What the path's last ACK tells of the queue is the nearest to when the segment was lost, whichever connection it
+    /// is of.
+    pub(crate) fn on_loss(&mut self) {
         self.losses += 1;
-        if let Some(rtt) = rtt
-            && self.at_loss.len() < MOST_LOSSES
-        {
-            self.at_loss.push(rtt);
+        if let Some(rtt) = self.latest {
+            self.at_loss.add(rtt);
         }
     }
 
@@ -103,25 +108,39 @@ impl PathEvidence {
         self.most.max(self.least) - self.least
     }
 
+    /// Half of the longest wait but for a hundredth: what was lost at less met no full queue. A single wait may be longer than any queue, where
+    /// a host stood still.
+    fn half_full(&self) -> Duration {
+        let longest = self.queued.nearly_longest().unwrap_or_default();
+        self.wait(longest) / 2
+    }
+
+    fn wait(&self, rtt: Duration) -> Duration {
+        rtt - self.least.min(rtt)
+    }
+
     /// How long the queue made packets wait where losses showed that it was full, the median. Losses with a wait of less than half
     /// of the longest were of another kind.
     pub(crate) fn full_wait(&self) -> Option<Duration> {
+        let half = self.half_full();
+        let waits = self.at_loss.values().iter().map(|rtt| self.wait(*rtt));
         let mut waits: Vec<Duration> =
-            self.at_loss.iter().map(|rtt| *rtt - self.least.min(*rtt)).collect();
-        waits.retain(|wait| *wait * 2 >= self.longest_wait() && !wait.is_zero());
+            waits.filter(|wait| *wait >= half && !wait.is_zero()).collect();
         waits.sort_unstable();
         waits.get(waits.len() / 2).copied()
     }
 
     /// Share of segments that were lost while the queue was less than half full.
     pub(crate) fn random_loss(&self) -> f64 {
-        let is_random = |rtt: &&Duration| (**rtt - self.least.min(**rtt)) * 2 < self.longest_wait();
-        let random = self.at_loss.iter().filter(is_random).count();
-        if random < LEAST_RANDOM || self.segments == 0 {
+        let half = self.half_full();
+        let at_loss = self.at_loss.values();
+        let random = at_loss.iter().filter(|rtt| self.wait(**rtt) < half).count();
+        let is_chance = random < LEAST_RANDOM || random * ONE_IN < at_loss.len();
+        if is_chance || self.segments == 0 {
             return 0.0;
         }
         // Of the losses whose round trip is known, as many of all.
-        let share = random as f64 / self.at_loss.len() as f64;
+        let share = random as f64 / at_loss.len() as f64;
         (share * self.losses as f64 / self.segments as f64).min(MOST_RANDOM)
     }
 }
@@ -145,11 +164,13 @@ mod tests {
         }
         assert_eq!((evidence.least(), evidence.longest_wait()), (Some(ms(40)), ms(100)));
         for rtt in [130, 140, 120] {
-            evidence.on_loss(Some(ms(rtt)));
+            evidence.on_queued(ms(rtt));
+            evidence.on_loss();
         }
         assert_eq!(evidence.full_wait(), Some(ms(90)));
         for rtt in [45; 3] {
-            evidence.on_loss(Some(ms(rtt)));
+            evidence.on_queued(ms(rtt));
+            evidence.on_loss();
         }
         assert_eq!(evidence.full_wait(), Some(ms(90)));
         let report = TransferReport { bytes: 100_000, mss: 1000, ..TransferReport::default() };
@@ -166,11 +187,49 @@ mod tests {
             evidence.on_queued(ms(rtt));
         }
         for rtt in [45; 2] {
-            evidence.on_loss(Some(ms(rtt)));
+            evidence.on_queued(ms(rtt));
+            evidence.on_loss();
         }
         let report = TransferReport { bytes: 10_000, mss: 1000, ..TransferReport::default() };
         evidence.on_transfer(&report);
         assert_eq!((evidence.losses, evidence.random_loss()), (2, 0.0));
+    }
+
+    /// Three losses of fifteen beside a full queue are a fifth, and random; of sixteen they are less.
+    #[test]
+    fn where_most_losses_are_of_a_full_queue_few_others_are_chance() {
+        let mut evidence = PathEvidence::default();
+        let report = TransferReport { bytes: 1_500_000, mss: 1000, ..TransferReport::default() };
+        evidence.on_transfer(&report);
+        evidence.on_round_trip(ms(40));
+        for rtt in [[45; 3].as_slice(), &[140; 12]].concat() {
+            evidence.on_queued(ms(rtt));
+            evidence.on_loss();
+        }
+        assert_eq!(evidence.random_loss(), 0.002);
+        evidence.on_loss();
+        assert_eq!(evidence.random_loss(), 0.0);
+    }
+
+    /// Waits of 10 to 20 ms, and one of 90 ms, when the client stood still. Something is lost at each wait of 20 ms: the queue was full then.
+    #[test]
+    fn one_long_wait_does_not_make_all_losses_random() {
+        let mut evidence = PathEvidence::default();
+        evidence.on_round_trip(ms(40));
+        evidence.on_queued(ms(130));
+        for wait in (10..=20).cycle().take(220) {
+            evidence.on_queued(ms(40 + wait));
+            if wait == 20 {
+                evidence.on_loss();
+            }
+        }
+        evidence.on_transfer(&TransferReport {
+            bytes: 220_000,
+            mss: 1000,
+            ..TransferReport::default()
+        });
+        assert_eq!((evidence.full_wait(), evidence.random_loss()), (Some(ms(20)), 0.0));
+        assert_eq!(evidence.longest_wait(), ms(90));
     }
 
     /// 300 bytes at 8 Mbit/s, 100 at 1 and 100 at 90: half of 500 is reached at 8.

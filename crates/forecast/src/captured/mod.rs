@@ -3,6 +3,7 @@
 
 mod evidence;
 mod median;
+mod spaced;
 mod together;
 mod visitors;
 

@@ -22,8 +22,6 @@ struct Begun {
     window: u64,
     /// The last round trip, and when an ACK told it.
     last_rtt: Option<(Instant, Duration)>,
-    /// The last one that tells how long a queue made a packet wait.
-    queued_rtt: Option<Duration>,
     /// The last ACK of something new, and all that was acknowledged then.
     acked: Option<(Instant, u64)>,
     /// When the transfer before ended.
@@ -110,12 +108,11 @@ impl Visitors {
     fn on_arrived(&mut self, sender: &TracedSender, (since, at): (Instant, Instant), bytes: u64) {
         let address = sender.client.ip;
         self.evidence(address).on_arrived(sender.connection, since, at, bytes);
-        let Some(begun) = self.begun.get_mut(&sender.connection) else { return };
+        let Some(begun) = self.begun.get(&sender.connection) else { return };
         let told = begun.last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
         // An ACK of one segment may have been held back (RFC 1122 §4.2.3.2), which is no wait in a queue.
         let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= LEAST_HELD;
         if let Some(rtt) = told.filter(|_| !may_be_held) {
-            begun.queued_rtt = Some(rtt);
             self.evidence(address).on_queued(rtt);
         }
     }
@@ -171,8 +168,7 @@ impl TraceSink for Visitors {
         let is_presumed =
             matches!(again.kind, RetransmissionKind::TailProbe | RetransmissionKind::SlowStart);
         if sender.is_server && again.len > 0 && !is_presumed {
-            let last = self.begun.get(&sender.connection).and_then(|begun| begun.queued_rtt);
-            self.evidence(sender.client.ip).on_loss(last);
+            self.evidence(sender.client.ip).on_loss();
         }
     }
 

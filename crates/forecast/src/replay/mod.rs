@@ -5,6 +5,7 @@
 //! is followed by an earlier request.
 
 mod connection;
+mod openings;
 
 pub(crate) use connection::{ReplaySpec, Replayed};
 
@@ -12,9 +13,9 @@ use crate::captured::CapturedTransfer;
 use crate::opening::OpeningTime;
 use connection::Running;
 use netsim::{AppContext, Application, HostId};
+use openings::Openings;
 use rustc_hash::FxHashMap;
 use tcp::{ConnId, Event, EventKind, Scheme};
-use units::Duration;
 
 /// The port of all servers.
 const PORT: u16 = 443;
@@ -49,8 +50,8 @@ pub(crate) struct Replay {
     at_server: FxHashMap<(HostId, ConnId), usize>,
     /// Which connection was opened last from a port of a client.
     callers: FxHashMap<(HostId, u16), usize>,
-    /// Connections that open so long after a transfer of another one.
-    followers: FxHashMap<(usize, usize), Vec<(usize, Duration)>>,
+    /// What opens behind which answers.
+    openings: Openings,
     servers: Vec<HostId>,
     scheme: Scheme,
     under_way: usize,
@@ -59,14 +60,8 @@ pub(crate) struct Replay {
 impl Replay {
     /// Connections to be opened; the servers run `scheme`.
     pub(crate) fn new(specs: Vec<ReplaySpec>, servers: Vec<HostId>, scheme: Scheme) -> Self {
-        let mut followers: FxHashMap<_, Vec<_>> = FxHashMap::default();
-        for (number, spec) in specs.iter().enumerate() {
-            if let OpeningTime::After { connection, transfer, gap } = spec.opens {
-                followers.entry((connection, transfer)).or_default().push((number, gap));
-            }
-        }
         Self {
-            followers,
+            openings: Openings::of(&specs),
             under_way: specs.len(),
             connections: specs.into_iter().map(Running::new).collect(),
             at_client: FxHashMap::default(),
@@ -230,7 +225,7 @@ impl Replay {
         let arrived = connection.arrived;
         let asks = arrived > before && arrived == connection.asked;
         for transfer in before..arrived {
-            for (follower, gap) in self.followers.remove(&(index, transfer)).unwrap_or_default() {
+            for (follower, gap) in self.openings.behind(index, transfer) {
                 context.set_timer(context.now() + gap, Due::Open.token(follower));
             }
         }

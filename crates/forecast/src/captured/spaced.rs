@@ -1,0 +1,75 @@
+//! A sample of values that come one after another: every so many-th, so that memory stays bounded and all times of a capture count.
+
+use units::Duration;
+
+/// Values that are kept, at most.
+const MOST: usize = 256;
+
+/// Every `2^n`-th of the values so far, for the least `n` that keeps 256 at most.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SpacedSample {
+    kept: Vec<Duration>,
+    /// All values so far.
+    passed: u64,
+    /// `n`.
+    halved: u32,
+}
+
+impl SpacedSample {
+    pub(super) fn add(&mut self, value: Duration) {
+        if self.passed.trailing_zeros() >= self.halved {
+            self.kept.push(value);
+        }
+        self.passed += 1;
+        if self.kept.len() > MOST {
+            self.halved += 1;
+            let mut number = 0;
+            self.kept.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+        }
+    }
+
+    /// The values that are kept.
+    pub(super) fn values(&self) -> &[Duration] {
+        &self.kept
+    }
+
+    /// The value that 99 % do not exceed, by nearest rank: of less than 100 the largest. `None` without values.
+    pub(super) fn nearly_longest(&self) -> Option<Duration> {
+        let mut sorted = self.kept.clone();
+        sorted.sort_unstable();
+        let rank = (sorted.len() * 99).div_ceil(100);
+        sorted.get(rank.checked_sub(1)?).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampled(values: u64) -> SpacedSample {
+        let mut sample = SpacedSample::default();
+        (0..values).for_each(|n| sample.add(Duration::from_millis(n)));
+        sample
+    }
+
+    /// The 257th value is one too many, so every second stays: 0, 2, … 256. Of 1,000 values every fourth is kept.
+    #[test]
+    fn values_stay_evenly_spaced() {
+        assert_eq!(sampled(256).values().len(), 256);
+        let kept: Vec<u64> = sampled(257).values().iter().map(|value| value.as_millis()).collect();
+        assert_eq!(kept, (0..129).map(|n| 2 * n).collect::<Vec<_>>());
+        let kept: Vec<u64> = sampled(1000).values().iter().map(|value| value.as_millis()).collect();
+        assert_eq!(kept, (0..250).map(|n| 4 * n).collect::<Vec<_>>());
+    }
+
+    /// Of 200 values from 0 to 199 ms two are beyond 197 ms; of 50 the last is the 99th percentile, too.
+    #[test]
+    fn a_hundredth_of_the_values_is_beyond() {
+        assert_eq!(sampled(200).nearly_longest(), Some(Duration::from_millis(197)));
+        assert_eq!(sampled(50).nearly_longest(), Some(Duration::from_millis(49)));
+        assert_eq!(sampled(0).nearly_longest(), None);
+    }
+}
