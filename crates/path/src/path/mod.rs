@@ -308,14 +308,14 @@ impl Path {
     }
 
     /// Books a segment that leaves now with `fresh` bytes of new data.
-    #[inline]
+    #[inline(always)]
     pub fn on_sent(&mut self, now: Instant, segment: &Segment, fresh: u64) {
         self.on_payload_sent(now, segment.len, fresh, || segment.wire_bytes());
     }
 
     /// The same of a segment with `len` bytes of payload; `wire_bytes` is asked where that counts, which is where the
     /// path is paced.
-    #[inline]
+    #[inline(always)]
     pub fn on_payload_sent(
         &mut self,
         now: Instant,
@@ -323,6 +323,15 @@ impl Path {
         fresh: u64,
         wire_bytes: impl FnOnce() -> u32,
     ) {
+        self.on_unpaced_sent(now, len, fresh);
+        if self.is_paced() {
+            self.pace(now, (len.into(), wire_bytes().into()), fresh);
+        }
+    }
+
+    /// The same where the path is known not to be paced.
+    #[inline(always)]
+    pub fn on_unpaced_sent(&mut self, now: Instant, len: u32, fresh: u64) {
         self.sent_total += fresh;
         self.segments_sent += 1;
         self.last_sent = Some(now);
@@ -332,9 +341,6 @@ impl Path {
         }
         if self.is_observed && fresh == 0 && len > 0 {
             self.observe_resent();
-        }
-        if self.is_paced() {
-            self.pace(now, (len.into(), wire_bytes().into()), fresh);
         }
         if let Some(shared) = &mut self.shared {
             shared.on_sent(len.into());

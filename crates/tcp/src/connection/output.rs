@@ -176,7 +176,7 @@ impl Connection {
         piece: Piece,
         out: &mut Segment,
     ) -> Departure {
-        let departure = self.send_piece(now, path, piece, out);
+        let departure = self.send_piece::<true>(now, path, piece, out);
         // As in `is_last`.
         let last = piece.allowance - piece.len < piece.len
             && self.send_end().min(self.window_edge()) >= self.snd_nxt + piece.len
@@ -199,7 +199,7 @@ impl Connection {
         piece: Piece,
         out: &mut Segment,
     ) -> Departure {
-        self.send_piece(now, path, piece, out)
+        self.send_piece::<false>(now, path, piece, out)
     }
 
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
@@ -429,17 +429,19 @@ impl Connection {
         len < self.max_snd_wnd / 2 && !self.window_override
     }
 
+    /// Builds a segment and books it. `ORDINARY`: [`Connection::ordinary_piece`] has found it, so it is a full segment of
+    /// new data amid others, on a path that is not paced, and much need not be asked again.
     #[inline(always)]
-    fn send_piece(
+    fn send_piece<const ORDINARY: bool>(
         &mut self,
         now: Instant,
         path: &mut Path,
         piece: Piece,
         out: &mut Segment,
     ) -> Departure {
-        let retransmission = piece.index.is_some();
+        let retransmission = !ORDINARY && piece.index.is_some();
         let end = piece.start + piece.len;
-        self.data_segment(now, path, piece, out);
+        self.data_segment::<ORDINARY>(now, path, piece, out);
         out.low_priority = false;
         self.window_override = false;
         let sent = (now, path.next_order());
@@ -448,28 +450,26 @@ impl Connection {
             path.mark_sent(now, self.board.is_empty(), marks);
         }
         match piece.index {
-            Some(index) => self.book_retransmission(sent, index, out.len),
-            None => {
+            Some(index) if retransmission => self.book_retransmission(sent, index, out.len),
+            _ => {
                 self.board.push(piece.start, piece.len as u32, sent);
                 self.snd_nxt = end;
-                if piece.start == 0 {
-                    self.early_until = end;
-                } else if u64::from(out.len) < self.agreed.mss && out.len > 0 {
-                    self.small_until = end;
-                }
                 if self.timers.timed.is_none() {
                     self.timers.timed = Some((end, now));
                 }
-                if path.is_paced() && path.marks(u64::from(out.len)) {
-                    self.mark_low_priority(out);
+                if !ORDINARY {
+                    self.note_odd_piece(path, &piece, out);
                 }
             }
         }
         self.stats.data_segments_sent += 1;
         self.stats.segments_sent += 1;
         self.burst_left = self.burst_left.saturating_sub(1);
-        let fresh = if retransmission { 0 } else { u64::from(out.len) };
-        path.on_sent(now, out, fresh);
+        if ORDINARY {
+            path.on_unpaced_sent(now, piece.len as u32, piece.len);
+        } else {
+            path.on_sent(now, out, if retransmission { 0 } else { u64::from(out.len) });
+        }
         if retransmission {
             self.recovery.stance = Stance::Ask;
         }
@@ -488,6 +488,19 @@ impl Connection {
         }
         self.settle_in_flight(path);
         Departure { retransmission, ..Departure::bare(piece.start) }
+    }
+
+    /// What is noted of new data that is no ordinary piece: where it ends, if with a SYN or short, and its priority.
+    #[inline]
+    fn note_odd_piece(&mut self, path: &mut Path, piece: &Piece, out: &mut Segment) {
+        if piece.start == 0 {
+            self.early_until = piece.len;
+        } else if u64::from(out.len) < self.agreed.mss && out.len > 0 {
+            self.small_until = piece.start + piece.len;
+        }
+        if path.is_paced() && path.marks(u64::from(out.len)) {
+            self.mark_low_priority(out);
+        }
     }
 
     /// The segment just booked leaves with low priority.
@@ -512,26 +525,33 @@ impl Connection {
         }
     }
 
-    #[inline]
-    fn data_segment(&mut self, now: Instant, path: &Path, piece: Piece, out: &mut Segment) {
-        let (syn, end) = (piece.start == 0, piece.start + piece.len);
-        let fin = self.fin_requested && end == self.send_end();
+    #[inline(always)]
+    fn data_segment<const ORDINARY: bool>(
+        &mut self,
+        now: Instant,
+        path: &Path,
+        piece: Piece,
+        out: &mut Segment,
+    ) {
+        let (syn, end) = (!ORDINARY && piece.start == 0, piece.start + piece.len);
+        let fin = !ORDINARY && self.fin_requested && end == self.send_end();
         let payload = piece.len - u64::from(syn) - u64::from(fin);
         let mut flags = if syn { self.syn_flags() } else { Flags::ACK };
-        if self.state == State::SynSent && !syn {
+        if !ORDINARY && self.state == State::SynSent && !syn {
             // Accelerated opening: the peer's numbers are not known yet.
             flags = Flags::default();
         }
         if fin {
             flags = flags.with(Flags::FIN);
         }
-        if payload > 0 {
+        if ORDINARY || payload > 0 {
             self.receiver.on_data_sent(now);
-            if self.is_pushed(path, &piece, payload) && !(syn && self.config.offload) {
+            let pushed = self.is_pushed::<ORDINARY>(path, &piece, payload);
+            if pushed && !(syn && self.config.offload) {
                 flags = flags.with(Flags::PSH);
             }
         }
-        let ect = self.agreed.ecn && payload > 0 && piece.index.is_none() && !syn;
+        let ect = self.agreed.ecn && (ORDINARY || payload > 0 && piece.index.is_none() && !syn);
         if ect && std::mem::take(&mut self.cwr_pending) {
             flags = flags.with(Flags::CWR);
         }
@@ -542,11 +562,22 @@ impl Connection {
 
     /// True if `piece` ends what was written, or what segmentation offload takes as one.
     #[inline]
-    fn is_pushed(&mut self, path: &Path, piece: &Piece, payload: u64) -> bool {
-        let ends = self.pushes_at(piece.start + piece.len);
+    fn is_pushed<const ORDINARY: bool>(
+        &mut self,
+        path: &Path,
+        piece: &Piece,
+        payload: u64,
+    ) -> bool {
+        let ends = !ORDINARY && self.pushes_at(piece.start + piece.len);
         if !self.config.offload {
             return ends;
         }
+        self.ends_batch(path, piece, (payload, ends))
+    }
+
+    /// As [`Connection::is_pushed`] with segmentation offload; `ends`: without it, the piece would be pushed.
+    #[inline(never)]
+    fn ends_batch(&mut self, path: &Path, piece: &Piece, (payload, ends): (u64, bool)) -> bool {
         let full = self.current_mss();
         let end = piece.start + piece.len;
         if piece.index.is_some() {

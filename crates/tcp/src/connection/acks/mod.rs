@@ -56,7 +56,7 @@ impl Connection {
         let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = self.ack_info(now, una_before);
-        let lowest = self.board.segment(0).filter(|_| path.is_shared()).map(|s| s.order);
+        let lowest = if path.is_shared() { self.board.segment(0).map(|s| s.order) } else { None };
         if una > una_before {
             self.timers.retries = 0;
             self.snd_una = una;
@@ -77,7 +77,7 @@ impl Connection {
         let whole = progress.delivered - progress.partial;
         self.stats.delivered_segments += progress.segments;
         let delivered = whole - u64::from(una_before == 0).min(whole);
-        let delivered = match self.config.duplicates_deliver && !self.agreed.sack {
+        let delivered = match !self.agreed.sack && self.config.duplicates_deliver {
             true => self.less_duplicates(&info, delivered, path.is_shared()),
             false => delivered,
         };
