@@ -55,6 +55,8 @@ pub struct Path {
     has_reset_timer: bool,
     /// [`StartUp::observes`].
     startup_observes: bool,
+    /// Somebody is shown every ACK: the start-up, the meter of round trips, or the notes of flights.
+    shows_acks: bool,
     attention: Attention,
     /// Which of the two answers losses itself.
     rules: Rules,
@@ -139,6 +141,7 @@ impl Path {
             in_startup: true,
             has_reset_timer,
             startup_observes,
+            shows_acks: startup_observes || rounds,
             attention: Attention::default(),
             rules,
             rtt: RttEstimator::new(config.rto),
@@ -380,6 +383,14 @@ impl Path {
         sample.sent_total = self.sent_total;
         sample.acked_total = self.acked_total;
         sample.cwnd_limited = self.cwnd_limited();
+        if self.shows_acks {
+            self.show_ack(sample);
+        }
+    }
+
+    /// As [`Path::observe`], on a path where somebody looks.
+    #[inline(never)]
+    fn show_ack(&mut self, sample: &mut AckSample) {
         if let Some(rounds) = &mut self.rounds {
             sample.round = rounds.on_ack(sample, self.window.mss());
         }
