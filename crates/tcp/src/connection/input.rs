@@ -29,12 +29,13 @@ impl Connection {
 
     /// Header prediction (Jacobson 1990; RFC 7323 §5.6): the next segment in order with
     /// nothing but data and an ACK of what was sent. Answers the offset that it acknowledges. All
-    /// the checks of [`Connection::handle_synchronized`] pass then.
+    /// the checks of [`Connection::handle_synchronized`] pass then. A connection that is to close, and still sends, is mostly
+    /// answered by bare ACKs.
     #[inline]
     fn predicted_ack(&self, segment: &Segment) -> Option<u64> {
         let plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
         let expected = plain
-            && self.state == State::Established
+            && (self.state == State::Established || segment.len == 0 && self.state.may_send_data())
             && segment.seq == self.receiver.ack_number()
             && !self.agreed.timestamps
             && (segment.len == 0 || self.receiver.has_room());

@@ -125,8 +125,8 @@ impl Connection {
         let used_up = piece.allowance > 0
             && left < full
             && self.board.is_clean()
-            && self.send_end().min(self.window_edge()) >= self.snd_nxt + full
-            && self.state == State::Established
+            && self.written.min(self.window_edge()) >= self.snd_nxt + full
+            && self.state.may_send_data()
             && self.burst_left > 0
             && self.probe_due == BareProbe::None
             && !path.is_paced();
@@ -138,7 +138,7 @@ impl Connection {
     }
 
     /// A full segment of new data, where a glance tells that it is next: what [`Connection::next_piece`]
-    /// would find is known then, and most segments of bulk data are like that. The connection is open,
+    /// would find is known then, and most segments of bulk data are like that. The connection may send,
     /// has something in flight and more than a segment to send that the peer's window admits; nothing
     /// waits to go again; neither pacer nor bound of bursts has a say; the application wishes nothing of its segments;
     /// recovery has promised to let go what the window leaves ([`Stance::Open`]), and that is enough.
@@ -146,7 +146,7 @@ impl Connection {
     fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
         let full = self.agreed.mss;
         let ordinary = self.recovery.stance >= Stance::Open
-            && self.state == State::Established
+            && self.state.may_send_data()
             && self.snd_nxt + full < self.written
             && self.snd_nxt + full <= self.window_edge()
             && !self.board.is_empty()
@@ -179,7 +179,7 @@ impl Connection {
         let departure = self.send_piece::<true>(now, path, piece, out);
         // As in `is_last`.
         let last = piece.allowance - piece.len < piece.len
-            && self.send_end().min(self.window_edge()) >= self.snd_nxt + piece.len
+            && self.written.min(self.window_edge()) >= self.snd_nxt + piece.len
             && self.board.is_clean()
             && self.burst_left > 0
             && self.probe_due == BareProbe::None;
