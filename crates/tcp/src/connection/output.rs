@@ -34,7 +34,7 @@ pub(super) struct Piece {
     pub(super) start: u64,
     pub(super) len: u64,
     /// Its place on the scoreboard if it was sent before.
-    index: Option<usize>,
+    pub(super) index: Option<usize>,
     /// What recovery allowed when it was chosen; zero if nobody asked.
     pub(super) allowance: u64,
 }
@@ -113,81 +113,6 @@ impl Connection {
             return None;
         }
         Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.snd_nxt, out) })
-    }
-
-    /// True if `piece`, just sent, has used the window up, so that asking again would find nothing:
-    /// nothing is lost or SACKed, so new data took its length off the allowance, and a full segment
-    /// waits for more than is left of it. Then does what the asking would have done.
-    #[inline]
-    fn is_last(&mut self, now: Instant, path: &mut Path, piece: &Piece) -> bool {
-        let left = piece.allowance.saturating_sub(piece.len);
-        let full = self.current_mss();
-        let used_up = piece.allowance > 0
-            && left < full
-            && self.board.is_clean()
-            && self.written.min(self.window_edge()) >= self.snd_nxt + full
-            && self.state.may_send_data()
-            && self.burst_left > 0
-            && self.probe_due == BareProbe::None
-            && !path.is_paced();
-        if used_up {
-            path.on_send_stopped(true);
-            self.update_persist_timer(now, path);
-        }
-        used_up
-    }
-
-    /// A full segment of new data, where a glance tells that it is next: what [`Connection::next_piece`]
-    /// would find is known then, and most segments of bulk data are like that. The connection may send,
-    /// has something in flight and more than a segment to send that the peer's window admits; nothing
-    /// waits to go again; neither pacer nor bound of bursts has a say; the application wishes nothing of its segments;
-    /// recovery has promised to let go what the window leaves ([`Stance::Open`]), and that is enough.
-    #[inline(always)]
-    fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
-        let full = self.agreed.mss;
-        let ordinary = self.recovery.stance >= Stance::Open
-            && self.state.may_send_data()
-            && self.snd_nxt + full < self.written
-            && self.snd_nxt + full <= self.window_edge()
-            && !self.board.is_empty()
-            && self.board.waiting() == 0
-            && self.burst_left > 0
-            && self.report_bytes == 0
-            && !self.receiver.has_sack_blocks()
-            && !self.probe_pending
-            && self.reset_pending.is_none()
-            && self.wishes.is_none()
-            && !path.is_paced();
-        if !ordinary {
-            return None;
-        }
-        let in_flight = self.others_in_flight(path) + self.board.pipe();
-        let allowance = path.usable_cwnd().saturating_sub(in_flight);
-        let piece = Piece { start: self.snd_nxt, len: full, index: None, allowance };
-        (full <= allowance).then_some(piece)
-    }
-
-    /// Sends a piece of [`Connection::ordinary_piece`], of which much is known.
-    #[inline(always)]
-    fn send_ordinary(
-        &mut self,
-        now: Instant,
-        path: &mut Path,
-        piece: Piece,
-        out: &mut Segment,
-    ) -> Departure {
-        let departure = self.send_piece::<true>(now, path, piece, out);
-        // As in `is_last`.
-        let last = piece.allowance - piece.len < piece.len
-            && self.written.min(self.window_edge()) >= self.snd_nxt + piece.len
-            && self.board.is_clean()
-            && self.burst_left > 0
-            && self.probe_due == BareProbe::None;
-        if last {
-            path.on_send_stopped(true);
-            self.update_persist_timer(now, path);
-        }
-        Departure { last, ..departure }
     }
 
     /// As [`Connection::send_piece`], for callers that are rare: the frequent one has its own copy.
@@ -432,7 +357,7 @@ impl Connection {
     /// Builds a segment and books it. `ORDINARY`: [`Connection::ordinary_piece`] has found it, so it is a full segment of
     /// new data amid others, on a path that is not paced, and much need not be asked again.
     #[inline(always)]
-    fn send_piece<const ORDINARY: bool>(
+    pub(super) fn send_piece<const ORDINARY: bool>(
         &mut self,
         now: Instant,
         path: &mut Path,
@@ -558,49 +483,5 @@ impl Connection {
         out.ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
         out.len = payload as u32;
         self.fill(now, flags, piece.start, out);
-    }
-
-    /// True if `piece` ends what was written, or what segmentation offload takes as one.
-    #[inline]
-    fn is_pushed<const ORDINARY: bool>(
-        &mut self,
-        path: &Path,
-        piece: &Piece,
-        payload: u64,
-    ) -> bool {
-        let ends = !ORDINARY && self.pushes_at(piece.start + piece.len);
-        if !self.config.offload {
-            return ends;
-        }
-        self.ends_batch(path, piece, (payload, ends))
-    }
-
-    /// As [`Connection::is_pushed`] with segmentation offload; `ends`: without it, the piece would be pushed.
-    #[inline(never)]
-    fn ends_batch(&mut self, path: &Path, piece: &Piece, (payload, ends): (u64, bool)) -> bool {
-        let full = self.current_mss();
-        let end = piece.start + piece.len;
-        if piece.index.is_some() {
-            self.batch.end();
-            // What went with a SYN is pushed wherever it ends (`tcp_send_syn_data`).
-            return ends || end == self.early_until;
-        }
-        if ends {
-            self.batch.note_pushed(end);
-        }
-        if payload < full {
-            self.batch.end();
-            return ends;
-        }
-        let forced = self.batch.is_forced(end, self.max_snd_wnd / 2);
-        let edge = self.written.min(self.window_edge());
-        let ready = edge.saturating_sub(piece.start).min(piece.allowance) / full;
-        let least = u64::from(self.config.least_batch);
-        self.batch.on_full(ready.max(1), || {
-            // Half a window at most (`tcp_cwnd_test`).
-            let half = path.window().cwnd() / full / 2;
-            path.offload_batch().max(least).min(half.max(1))
-        }) || ends
-            || forced
     }
 }
