@@ -10,7 +10,7 @@
 
 use crate::key::{Key, Kind, SEQUENCE_BITS};
 use crate::ring::Ring;
-use crate::tournament::Tournament;
+use crate::tournament::{Tournament, Winner};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use units::Instant;
@@ -97,7 +97,7 @@ pub(crate) struct EventQueue {
 
 /// Who has the first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct First(usize);
+pub(crate) struct First(Winner);
 
 /// The heap competes under the first number, lane `n` under `n + 1`.
 const HEAP: usize = 0;
@@ -198,11 +198,12 @@ impl EventQueue {
     #[inline(always)]
     pub(crate) fn pop_lane(&mut self, First(first): First) -> Option<(Key, LinkArrival)> {
         // The heap's number is none of a lane.
-        let pending = &mut self.lanes.get_mut(first.wrapping_sub(1))?.pending;
+        let lane = self.heads.number(first).wrapping_sub(1);
+        let pending = &mut self.lanes.get_mut(lane)?.pending;
         // One that is empty would not be first, unless all are.
         let arrival = pending.pop_front()?;
         let next = pending.front().map_or(Key::NEVER, |(key, _)| *key);
-        self.heads.enter(first, next);
+        self.heads.replace(first, next);
         Some(arrival)
     }
 

@@ -57,6 +57,13 @@ impl Round {
     }
 }
 
+/// Where the contestant with the smallest key has entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Winner {
+    round: usize,
+    slot: usize,
+}
+
 /// Contestants with their keys, [`Key::NEVER`] at first.
 #[derive(Debug)]
 pub(crate) struct Tournament {
@@ -93,9 +100,33 @@ impl Tournament {
         }
     }
 
+    /// Gives the contestant that wins a new key. It is the best of each of its rounds, so nothing is compared with it.
+    #[inline(always)]
+    pub(crate) fn replace(&mut self, winner: Winner, key: Key) {
+        let (mut slot, mut key) = (winner.slot, key);
+        let mut number = winner.round;
+        loop {
+            let round = &mut self.rounds[number];
+            debug_assert_eq!(slot, round.best);
+            (round.times[slot % WIDTH], round.ties[slot % WIDTH]) = key.into_parts();
+            round.best = round.scan();
+            if number == 0 {
+                return;
+            }
+            key = round.key(round.best);
+            (number, slot) = ((number - 1) / WIDTH, (number - 1) % WIDTH);
+        }
+    }
+
+    /// The number of the contestant that wins.
+    #[inline]
+    pub(crate) const fn number(&self, winner: Winner) -> usize {
+        (winner.round - self.first) * WIDTH + winner.slot
+    }
+
     /// The contestant with the smallest key, and that key's time.
     #[inline]
-    pub(crate) fn winner(&self) -> (usize, u64) {
+    pub(crate) fn winner(&self) -> (Winner, u64) {
         let mut last = &self.rounds[0];
         let time = last.times[last.best % WIDTH];
         let mut round = 0;
@@ -103,7 +134,7 @@ impl Tournament {
             round = round * WIDTH + 1 + last.best;
             last = &self.rounds[round];
         }
-        ((round - self.first) * WIDTH + last.best, time)
+        (Winner { round, slot: last.best }, time)
     }
 
     /// True if every key is [`Key::NEVER`].
@@ -122,17 +153,26 @@ mod tests {
         #[test]
         fn the_winner_has_the_smallest_key(
             size in prop_oneof![1usize..=8, 9usize..=64, 65usize..=200],
-            entries in prop::collection::vec((any::<prop::sample::Index>(), 0u64..20, any::<bool>()), 1..300),
+            entries in prop::collection::vec(
+                (any::<prop::sample::Index>(), 0u64..20, any::<(bool, bool)>()),
+                1..300,
+            ),
         ) {
             let mut tournament = Tournament::new(size);
             let mut keys = vec![Key::NEVER; size];
-            for (n, (who, time, leaves)) in entries.into_iter().enumerate() {
-                let who = who.index(size);
+            for (n, (who, time, (leaves, has_won))) in entries.into_iter().enumerate() {
                 let key = if leaves { Key::NEVER } else { Key::from_parts(time, n as u64) };
-                tournament.enter(who, key);
+                let first = tournament.winner().0;
+                let who = if has_won { tournament.number(first) } else { who.index(size) };
+                if has_won {
+                    tournament.replace(first, key);
+                } else {
+                    tournament.enter(who, key);
+                }
                 keys[who] = key;
                 let smallest = keys.iter().min().copied();
                 let (winner, time) = tournament.winner();
+                let winner = tournament.number(winner);
                 let smallest = smallest.unwrap_or(Key::NEVER);
                 prop_assert_eq!(time, smallest.into_parts().0);
                 prop_assert_eq!(tournament.is_empty(), smallest == Key::NEVER);

@@ -30,6 +30,14 @@ pub(super) struct PathsTold {
     queue_s: [f64; 3],
 }
 
+/// A round trip of so many seconds; within a data centre it is of microseconds.
+fn round_trip(seconds: f64) -> String {
+    match seconds < 1e-3 {
+        true => format!("{:.0} µs", seconds * 1e6),
+        false => written(seconds.into(), Quantity::Time),
+    }
+}
+
 impl PathsTold {
     pub(super) fn of(forecast: &Forecast) -> Self {
         let count = |of: fn(&forecast::AccessEstimate) -> bool| {
@@ -68,7 +76,7 @@ impl PathsTold {
             counted(self.clients, "client"),
             counted(self.networks, "network"),
             counted(self.servers, "server"),
-            written(rtt.into(), Quantity::Time),
+            round_trip(rtt),
         );
         text.push('\n');
         text += &self.of_rates();

@@ -15,6 +15,7 @@ impl Foldable for Path {
             in_startup,
             has_reset_timer: _,
             startup_observes: _,
+            shows_acks: _,
             attention,
             rules: _,
             rtt,

@@ -108,6 +108,7 @@ impl Path {
         }
         self.is_observed = learning.kind == MemoryKind::Site;
         self.notes_flights = learning.watches_flights;
+        self.shows_acks |= self.notes_flights;
         if self.is_observed {
             self.meter.get_or_insert_default();
         }

@@ -55,6 +55,8 @@ pub struct Path {
     has_reset_timer: bool,
     /// [`StartUp::observes`].
     startup_observes: bool,
+    /// Somebody is shown every ACK: the start-up, the meter of round trips, or the notes of flights.
+    shows_acks: bool,
     attention: Attention,
     /// Which of the two answers losses itself.
     rules: Rules,
@@ -139,6 +141,7 @@ impl Path {
             in_startup: true,
             has_reset_timer,
             startup_observes,
+            shows_acks: startup_observes || rounds,
             attention: Attention::default(),
             rules,
             rtt: RttEstimator::new(config.rto),
@@ -308,14 +311,14 @@ impl Path {
     }
 
     /// Books a segment that leaves now with `fresh` bytes of new data.
-    #[inline]
+    #[inline(always)]
     pub fn on_sent(&mut self, now: Instant, segment: &Segment, fresh: u64) {
         self.on_payload_sent(now, segment.len, fresh, || segment.wire_bytes());
     }
 
     /// The same of a segment with `len` bytes of payload; `wire_bytes` is asked where that counts, which is where the
     /// path is paced.
-    #[inline]
+    #[inline(always)]
     pub fn on_payload_sent(
         &mut self,
         now: Instant,
@@ -323,6 +326,15 @@ impl Path {
         fresh: u64,
         wire_bytes: impl FnOnce() -> u32,
     ) {
+        self.on_unpaced_sent(now, len, fresh);
+        if self.is_paced() {
+            self.pace(now, (len.into(), wire_bytes().into()), fresh);
+        }
+    }
+
+    /// The same where the path is known not to be paced.
+    #[inline(always)]
+    pub fn on_unpaced_sent(&mut self, now: Instant, len: u32, fresh: u64) {
         self.sent_total += fresh;
         self.segments_sent += 1;
         self.last_sent = Some(now);
@@ -332,9 +344,6 @@ impl Path {
         }
         if self.is_observed && fresh == 0 && len > 0 {
             self.observe_resent();
-        }
-        if self.is_paced() {
-            self.pace(now, (len.into(), wire_bytes().into()), fresh);
         }
         if let Some(shared) = &mut self.shared {
             shared.on_sent(len.into());
@@ -374,6 +383,14 @@ impl Path {
         sample.sent_total = self.sent_total;
         sample.acked_total = self.acked_total;
         sample.cwnd_limited = self.cwnd_limited();
+        if self.shows_acks {
+            self.show_ack(sample);
+        }
+    }
+
+    /// As [`Path::observe`], on a path where somebody looks.
+    #[inline(never)]
+    fn show_ack(&mut self, sample: &mut AckSample) {
         if let Some(rounds) = &mut self.rounds {
             sample.round = rounds.on_ack(sample, self.window.mss());
         }

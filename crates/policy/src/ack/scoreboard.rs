@@ -305,9 +305,19 @@ impl Scoreboard {
     /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest.
     #[inline]
     pub fn acknowledge(&mut self, una: u64, progress: &mut AckProgress) {
-        if progress.newest.is_none() {
-            self.acknowledge_plain(una, progress);
+        let is_first = progress.newest.is_none();
+        if !is_first || self.acknowledge_plain(una, progress) != una {
+            self.acknowledge_rest(una, progress);
         }
+        if !self.sacked_ranges.is_empty() {
+            self.trim_ranges(una);
+        }
+    }
+
+    /// As [`Scoreboard::acknowledge`], of what is not plain, or acknowledged in part.
+    // Out of line: most ACKs end where a plain segment does, so that nothing below them is left.
+    #[inline(never)]
+    fn acknowledge_rest(&mut self, una: u64, progress: &mut AckProgress) {
         while let Some(segment) = self.segments.pop_front_if(|first| first.end() <= una) {
             progress.segments += u64::from(!segment.is_sacked());
             self.settle(&segment, u64::from(segment.len), progress);
@@ -320,21 +330,23 @@ impl Scoreboard {
             self.settle(&segment, part, progress);
             progress.partial = if segment.is_sacked() { 0 } else { part };
         }
-        if !self.sacked_ranges.is_empty() {
-            self.trim_ranges(una);
-        }
     }
 
     /// The first segments below `una`, as long as they were sent once and nothing was heard of them: nearly all. They
-    /// are the first that the ACK tells of, and what it changes is written once for all of them.
+    /// are the first that the ACK tells of, and what it changes is written once for all of them. Answers where the last
+    /// of them ends; zero if there is none.
     #[inline]
-    fn acknowledge_plain(&mut self, una: u64, progress: &mut AckProgress) {
+    fn acknowledge_plain(&mut self, una: u64, progress: &mut AckProgress) -> u64 {
         let plain = |first: &mut SentSegment| first.end() <= una && first.is_plain();
-        let Some(first) = self.segments.pop_front_if(plain) else { return };
+        let Some(first) = self.segments.pop_front_if(plain) else { return 0 };
         let (mut newest, mut earliest, mut latest) = (first, first.sent_at, first.sent_at);
-        let (mut segments, mut bytes) = (1, u64::from(first.len));
-        while let Some(next) = self.segments.pop_front_if(plain) {
+        let (mut segments, mut bytes, mut reached) = (1, u64::from(first.len), first.end());
+        // Where the ACK ends is compared first: mostly it is here, and the next segment need not be looked at.
+        while reached < una
+            && let Some(next) = self.segments.pop_front_if(plain)
+        {
             segments += 1;
+            reached = next.end();
             bytes += u64::from(next.len);
             earliest = earliest.min(next.sent_at);
             latest = latest.max(next.sent_at);
@@ -351,6 +363,7 @@ impl Scoreboard {
         progress.earliest_sent = Some(earliest);
         progress.latest_sent = Some(latest);
         progress.lowest_original = Some(first.start);
+        reached
     }
 
     /// Books `part` bytes of a cumulatively acknowledged segment.

@@ -34,6 +34,23 @@ pub struct OfferedWindow {
     shift: u8,
     /// To units of the shift, as Linux does (`__tcp_select_window`); otherwise down.
     rounds_up: bool,
+    steady: SteadyOffer,
+}
+
+/// What is offered as long as nothing waits in the buffer. Every segment carries a window, and mostly it is this one.
+#[derive(Clone, Copy, Debug)]
+struct SteadyOffer {
+    /// The room that it follows from, bytes.
+    room: u64,
+    /// As on the wire.
+    field: u16,
+    /// The same in bytes.
+    bytes: u64,
+}
+
+impl SteadyOffer {
+    /// Nothing has been offered: no buffer has so much room.
+    const NONE: Self = Self { room: u64::MAX, field: 0, bytes: 0 };
 }
 
 impl OfferedWindow {
@@ -46,6 +63,7 @@ impl OfferedWindow {
             edge: 0,
             shift: if scaling { shift_for(max) } else { 0 },
             rounds_up: config.autotune,
+            steady: SteadyOffer::NONE,
         }
     }
 
@@ -63,6 +81,7 @@ impl OfferedWindow {
     /// The peer does not scale windows (RFC 7323 §2.2).
     pub fn disable_scaling(&mut self) {
         self.shift = 0;
+        self.steady = SteadyOffer::NONE;
         self.limit = self.limit.min(UNSCALED_MAX);
     }
 
@@ -113,6 +132,25 @@ impl OfferedWindow {
     /// Offers all there is and answers the window field of a segment that acknowledges `rcv_nxt`.
     #[inline(always)]
     pub fn offer(&mut self, rcv_nxt: u64, room: Room, in_syn: bool) -> u16 {
+        let edge = rcv_nxt + self.steady.bytes;
+        let is_steady = room.capacity.min(self.limit) == self.steady.room
+            && room.backlog.unread == 0
+            && room.backlog.waiting == 0
+            && self.edge <= edge
+            && !in_syn;
+        if is_steady {
+            self.edge = edge;
+            return self.steady.field;
+        }
+        self.offer_anew(rcv_nxt, room, in_syn)
+    }
+
+    /// As [`OfferedWindow::offer`], where something is other than it was, or waits.
+    #[inline(never)]
+    fn offer_anew(&mut self, rcv_nxt: u64, room: Room, in_syn: bool) -> u16 {
+        if !in_syn {
+            self.note_steady(room.capacity.min(self.limit));
+        }
         let shift = if in_syn { 0 } else { self.shift };
         // Linux decides a SYN-ACK's window before it looks at the SYN's data (`tcp_make_synack`: `rsk_rcv_wnd`).
         let from = if in_syn && self.rounds_up { rcv_nxt.min(1) } else { rcv_nxt };
@@ -121,10 +159,20 @@ impl OfferedWindow {
         // costs less than a unit beyond the buffer, not to less than was promised.
         let promised = self.edge.saturating_sub(from).div_ceil(1 << shift);
         let keeps = (promised << shift) + room.backlog.unread < room.capacity + (1 << shift);
-        let whole = if self.rounds_up { window.div_ceil(1 << shift) } else { window >> shift };
+        let whole = self.in_units(window, shift);
         let field = whole.max(if keeps { promised } else { 0 }).min(UNSCALED_MAX);
         self.edge = self.edge.max(rcv_nxt + (field << shift));
         field as u16
+    }
+
+    const fn in_units(&self, window: u64, shift: u8) -> u64 {
+        if self.rounds_up { window.div_ceil(1 << shift) } else { window >> shift }
+    }
+
+    /// Keeps what an empty buffer with `room` bytes would offer, unless more has been promised.
+    fn note_steady(&mut self, room: u64) {
+        let field = self.in_units(room, self.shift).min(UNSCALED_MAX);
+        self.steady = SteadyOffer { room, field: field as u16, bytes: field << self.shift };
     }
 
     /// True if the peer should be told that the window has opened: what it was offered last is
@@ -142,4 +190,54 @@ impl OfferedWindow {
 /// Smallest shift that lets 16 bits hold `max`.
 fn shift_for(max: u64) -> u8 {
     (0..14).find(|s| max >> s <= UNSCALED_MAX).unwrap_or(14)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::receiver::AckPolicy;
+    use proptest::prelude::*;
+    use units::Duration;
+
+    const FIXED: ReceiveConfig = ReceiveConfig {
+        initial_window: 65_535,
+        first_buffer: 0,
+        max_window: 65_535,
+        autotune: false,
+        ack: AckPolicy::Immediate,
+        ack_tick: Duration::ZERO,
+        dsack: false,
+        delay_repeated_last: false,
+    };
+
+    proptest! {
+        /// What is kept of the last offer changes no offer: one that forgets it before each answers the same.
+        #[test]
+        fn a_steady_offer_is_what_would_be_offered_anew(
+            initial_window in 1_u32..200_000,
+            max_window in 1_u32..1 << 24,
+            (autotune, scaling, stops_scaling) in any::<(bool, bool, bool)>(),
+            steps in prop::collection::vec((0_u64..3, 0_u64..3, 0_u64..3, 0_u8..8), 1..80),
+        ) {
+            let config = ReceiveConfig { initial_window, max_window, autotune, ..FIXED };
+            let mut kept = OfferedWindow::new(&config, scaling);
+            let (mut rcv_nxt, mut capacity) = (1, OfferedWindow::max(&config, scaling));
+            for (n, (fresh, unread, waiting, rare)) in steps.into_iter().enumerate() {
+                match rare {
+                    0 => capacity = capacity.saturating_sub(1000).max(1),
+                    1 => capacity += 3000,
+                    2 if stops_scaling => kept.disable_scaling(),
+                    _ => {}
+                }
+                rcv_nxt += 1000 * fresh;
+                let backlog = Backlog { unread: 700 * unread, waiting: 900 * waiting, extent: 0 };
+                let room = Room { capacity, backlog };
+                kept.on_arrival(1000, room);
+                let mut forgets = OfferedWindow { steady: SteadyOffer::NONE, ..kept };
+                let in_syn = n == 0;
+                prop_assert_eq!(kept.offer(rcv_nxt, room, in_syn), forgets.offer(rcv_nxt, room, in_syn));
+                prop_assert_eq!(kept.edge(), forgets.edge());
+            }
+        }
+    }
 }

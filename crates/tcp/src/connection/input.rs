@@ -20,7 +20,7 @@ impl Connection {
         match self.state {
             State::Closed => {}
             State::SynSent => self.handle_in_syn_sent(now, path, segment),
-            _ => match self.predicted_ack(segment) {
+            _ => match self.predicted_ack(now, segment) {
                 Some(una) => self.handle_predicted(now, path, una, segment),
                 None => self.handle_synchronized(now, (path, guard), segment),
             },
@@ -29,15 +29,16 @@ impl Connection {
 
     /// Header prediction (Jacobson 1990; RFC 7323 §5.6): the next segment in order with
     /// nothing but data and an ACK of what was sent. Answers the offset that it acknowledges. All
-    /// the checks of [`Connection::handle_synchronized`] pass then.
+    /// the checks of [`Connection::handle_synchronized`] pass then. A connection that is to close, and still sends, is mostly
+    /// answered by bare ACKs.
     #[inline]
-    fn predicted_ack(&self, segment: &Segment) -> Option<u64> {
+    fn predicted_ack(&self, now: Instant, segment: &Segment) -> Option<u64> {
         let plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
         let expected = plain
-            && self.state == State::Established
+            && (self.state == State::Established || segment.len == 0 && self.state.may_send_data())
             && segment.seq == self.receiver.ack_number()
-            && !self.agreed.timestamps
-            && (segment.len == 0 || self.receiver.has_room());
+            && (segment.len == 0 || self.receiver.has_room())
+            && (!self.agreed.timestamps || self.is_timely(now, segment));
         if !expected {
             return None;
         }
@@ -50,9 +51,30 @@ impl Connection {
     fn handle_predicted(&mut self, now: Instant, path: &mut Path, una: u64, segment: &Segment) {
         let left = self.receiver.rcv_nxt();
         self.handle_ack(now, path, (left, una), segment);
+        if self.agreed.timestamps {
+            self.note_timestamps(now, left, segment);
+        }
         if segment.len > 0 {
             self.receive(now, path, left, segment);
         }
+    }
+
+    /// The segment has a timestamp that is not from the past (RFC 7323 §5).
+    #[inline]
+    fn is_timely(&self, now: Instant, segment: &Segment) -> bool {
+        segment.options.timestamps.is_some_and(|ts| !self.receiver.is_outdated(now, ts))
+    }
+
+    /// Takes in the timestamps of a segment at offset `left`.
+    // Out of line, so that segments without them do not pay for it.
+    #[inline(never)]
+    fn note_timestamps(&mut self, now: Instant, left: u64, segment: &Segment) {
+        let Some(ts) = segment.options.timestamps else { return };
+        self.receiver.on_timestamps(now, left, ts);
+        let clock = self.clock;
+        self.receiver.on_echo(ts.echo, u64::from(segment.len), || {
+            Duration::from_millis(ticks(now).wrapping_add(clock).wrapping_sub(ts.echo).into())
+        });
     }
 
     #[inline]
@@ -80,14 +102,8 @@ impl Connection {
         if !self.check_ack(now, (path, guard), left, segment) {
             return;
         }
-        if self.agreed.timestamps
-            && let Some(ts) = segment.options.timestamps
-        {
-            self.receiver.on_timestamps(now, left, ts);
-            let clock = self.clock;
-            self.receiver.on_echo(ts.echo, u64::from(segment.len), || {
-                Duration::from_millis(ticks(now).wrapping_add(clock).wrapping_sub(ts.echo).into())
-            });
+        if self.agreed.timestamps {
+            self.note_timestamps(now, left, segment);
         }
         if segment.sequence_len() > 0 && !self.refuses(left, segment, guard) {
             self.receive(now, path, left, segment);

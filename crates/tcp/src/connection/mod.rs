@@ -2,8 +2,8 @@
 //!
 //! How much may go, and when, is its path's business. The files follow RFC 9293: `handshake`
 //! opens, `input` digests segments in the order of §3.10.7, `acks` turns an ACK into what the
-//! policies are told, `output` builds the next segment, `in_flight` tells the path what is out,
-//! `timers` and `close` do what they say.
+//! policies are told, `output` builds the next segment, `ordinary` the most frequent one,
+//! `in_flight` tells the path what is out, `timers` and `close` do what they say.
 //!
 //! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the
 //! FIN follows the last.
@@ -20,6 +20,7 @@ mod input;
 mod member;
 mod offload;
 mod opening_timer;
+mod ordinary;
 mod output;
 mod path_mtu;
 mod remains;

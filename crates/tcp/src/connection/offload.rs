@@ -3,6 +3,10 @@
 //! answers pushed data as soon as it is read: which segments have ACKs of their own depends on it, and with them how
 //! a window grows and which packet a full queue refuses.
 
+use super::Connection;
+use super::output::Piece;
+use crate::path::Path;
+
 /// Full segments that leave as one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Batch {
@@ -55,6 +59,52 @@ impl Batch {
             self.pushed = end;
         }
         forced
+    }
+}
+
+impl Connection {
+    /// True if `piece` ends what was written, or what segmentation offload takes as one.
+    #[inline(always)]
+    pub(super) fn is_pushed<const ORDINARY: bool>(
+        &mut self,
+        path: &Path,
+        piece: &Piece,
+        payload: u64,
+    ) -> bool {
+        let ends = !ORDINARY && self.pushes_at(piece.start + piece.len);
+        if !self.config.offload {
+            return ends;
+        }
+        self.ends_batch(path, piece, (payload, ends))
+    }
+
+    /// As [`Connection::is_pushed`] with segmentation offload; `ends`: without it, the piece would be pushed.
+    #[inline(never)]
+    fn ends_batch(&mut self, path: &Path, piece: &Piece, (payload, ends): (u64, bool)) -> bool {
+        let full = self.current_mss();
+        let end = piece.start + piece.len;
+        if piece.index.is_some() {
+            self.batch.end();
+            // What went with a SYN is pushed wherever it ends (`tcp_send_syn_data`).
+            return ends || end == self.early_until;
+        }
+        if ends {
+            self.batch.note_pushed(end);
+        }
+        if payload < full {
+            self.batch.end();
+            return ends;
+        }
+        let forced = self.batch.is_forced(end, self.max_snd_wnd / 2);
+        let edge = self.written.min(self.window_edge());
+        let ready = edge.saturating_sub(piece.start).min(piece.allowance) / full;
+        let least = u64::from(self.config.least_batch);
+        self.batch.on_full(ready.max(1), || {
+            // Half a window at most (`tcp_cwnd_test`).
+            let half = path.window().cwnd() / full / 2;
+            path.offload_batch().max(least).min(half.max(1))
+        }) || ends
+            || forced
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Piece {
     pub(super) start: u64,
     pub(super) len: u64,
     /// Its place on the scoreboard if it was sent before.
-    index: Option<usize>,
+    pub(super) index: Option<usize>,
     /// What recovery allowed when it was chosen; zero if nobody asked.
     pub(super) allowance: u64,
 }
@@ -115,81 +115,6 @@ impl Connection {
         Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.snd_nxt, out) })
     }
 
-    /// True if `piece`, just sent, has used the window up, so that asking again would find nothing:
-    /// nothing is lost or SACKed, so new data took its length off the allowance, and a full segment
-    /// waits for more than is left of it. Then does what the asking would have done.
-    #[inline]
-    fn is_last(&mut self, now: Instant, path: &mut Path, piece: &Piece) -> bool {
-        let left = piece.allowance.saturating_sub(piece.len);
-        let full = self.current_mss();
-        let used_up = piece.allowance > 0
-            && left < full
-            && self.board.is_clean()
-            && self.send_end().min(self.window_edge()) >= self.snd_nxt + full
-            && self.state == State::Established
-            && self.burst_left > 0
-            && self.probe_due == BareProbe::None
-            && !path.is_paced();
-        if used_up {
-            path.on_send_stopped(true);
-            self.update_persist_timer(now, path);
-        }
-        used_up
-    }
-
-    /// A full segment of new data, where a glance tells that it is next: what [`Connection::next_piece`]
-    /// would find is known then, and most segments of bulk data are like that. The connection is open,
-    /// has something in flight and more than a segment to send that the peer's window admits; nothing
-    /// waits to go again; neither pacer nor bound of bursts has a say; the application wishes nothing of its segments;
-    /// recovery has promised to let go what the window leaves ([`Stance::Open`]), and that is enough.
-    #[inline(always)]
-    fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
-        let full = self.agreed.mss;
-        let ordinary = self.recovery.stance >= Stance::Open
-            && self.state == State::Established
-            && self.snd_nxt + full < self.written
-            && self.snd_nxt + full <= self.window_edge()
-            && !self.board.is_empty()
-            && self.board.waiting() == 0
-            && self.burst_left > 0
-            && self.report_bytes == 0
-            && !self.receiver.has_sack_blocks()
-            && !self.probe_pending
-            && self.reset_pending.is_none()
-            && self.wishes.is_none()
-            && !path.is_paced();
-        if !ordinary {
-            return None;
-        }
-        let in_flight = self.others_in_flight(path) + self.board.pipe();
-        let allowance = path.usable_cwnd().saturating_sub(in_flight);
-        let piece = Piece { start: self.snd_nxt, len: full, index: None, allowance };
-        (full <= allowance).then_some(piece)
-    }
-
-    /// Sends a piece of [`Connection::ordinary_piece`], of which much is known.
-    #[inline(always)]
-    fn send_ordinary(
-        &mut self,
-        now: Instant,
-        path: &mut Path,
-        piece: Piece,
-        out: &mut Segment,
-    ) -> Departure {
-        let departure = self.send_piece(now, path, piece, out);
-        // As in `is_last`.
-        let last = piece.allowance - piece.len < piece.len
-            && self.send_end().min(self.window_edge()) >= self.snd_nxt + piece.len
-            && self.board.is_clean()
-            && self.burst_left > 0
-            && self.probe_due == BareProbe::None;
-        if last {
-            path.on_send_stopped(true);
-            self.update_persist_timer(now, path);
-        }
-        Departure { last, ..departure }
-    }
-
     /// As [`Connection::send_piece`], for callers that are rare: the frequent one has its own copy.
     #[inline(never)]
     pub(super) fn send_any(
@@ -199,7 +124,7 @@ impl Connection {
         piece: Piece,
         out: &mut Segment,
     ) -> Departure {
-        self.send_piece(now, path, piece, out)
+        self.send_piece::<false>(now, path, piece, out)
     }
 
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
@@ -429,17 +354,19 @@ impl Connection {
         len < self.max_snd_wnd / 2 && !self.window_override
     }
 
+    /// Builds a segment and books it. `ORDINARY`: [`Connection::ordinary_piece`] has found it, so it is a full segment of
+    /// new data amid others, on a path that is not paced, and much need not be asked again.
     #[inline(always)]
-    fn send_piece(
+    pub(super) fn send_piece<const ORDINARY: bool>(
         &mut self,
         now: Instant,
         path: &mut Path,
         piece: Piece,
         out: &mut Segment,
     ) -> Departure {
-        let retransmission = piece.index.is_some();
+        let retransmission = !ORDINARY && piece.index.is_some();
         let end = piece.start + piece.len;
-        self.data_segment(now, path, piece, out);
+        self.data_segment::<ORDINARY>(now, path, piece, out);
         out.low_priority = false;
         self.window_override = false;
         let sent = (now, path.next_order());
@@ -448,28 +375,26 @@ impl Connection {
             path.mark_sent(now, self.board.is_empty(), marks);
         }
         match piece.index {
-            Some(index) => self.book_retransmission(sent, index, out.len),
-            None => {
+            Some(index) if retransmission => self.book_retransmission(sent, index, out.len),
+            _ => {
                 self.board.push(piece.start, piece.len as u32, sent);
                 self.snd_nxt = end;
-                if piece.start == 0 {
-                    self.early_until = end;
-                } else if u64::from(out.len) < self.agreed.mss && out.len > 0 {
-                    self.small_until = end;
-                }
                 if self.timers.timed.is_none() {
                     self.timers.timed = Some((end, now));
                 }
-                if path.is_paced() && path.marks(u64::from(out.len)) {
-                    self.mark_low_priority(out);
+                if !ORDINARY {
+                    self.note_odd_piece(path, &piece, out);
                 }
             }
         }
         self.stats.data_segments_sent += 1;
         self.stats.segments_sent += 1;
         self.burst_left = self.burst_left.saturating_sub(1);
-        let fresh = if retransmission { 0 } else { u64::from(out.len) };
-        path.on_sent(now, out, fresh);
+        if ORDINARY {
+            path.on_unpaced_sent(now, piece.len as u32, piece.len);
+        } else {
+            path.on_sent(now, out, if retransmission { 0 } else { u64::from(out.len) });
+        }
         if retransmission {
             self.recovery.stance = Stance::Ask;
         }
@@ -488,6 +413,19 @@ impl Connection {
         }
         self.settle_in_flight(path);
         Departure { retransmission, ..Departure::bare(piece.start) }
+    }
+
+    /// What is noted of new data that is no ordinary piece: where it ends, if with a SYN or short, and its priority.
+    #[inline]
+    fn note_odd_piece(&mut self, path: &mut Path, piece: &Piece, out: &mut Segment) {
+        if piece.start == 0 {
+            self.early_until = piece.len;
+        } else if u64::from(out.len) < self.agreed.mss && out.len > 0 {
+            self.small_until = piece.start + piece.len;
+        }
+        if path.is_paced() && path.marks(u64::from(out.len)) {
+            self.mark_low_priority(out);
+        }
     }
 
     /// The segment just booked leaves with low priority.
@@ -512,64 +450,38 @@ impl Connection {
         }
     }
 
-    #[inline]
-    fn data_segment(&mut self, now: Instant, path: &Path, piece: Piece, out: &mut Segment) {
-        let (syn, end) = (piece.start == 0, piece.start + piece.len);
-        let fin = self.fin_requested && end == self.send_end();
+    #[inline(always)]
+    fn data_segment<const ORDINARY: bool>(
+        &mut self,
+        now: Instant,
+        path: &Path,
+        piece: Piece,
+        out: &mut Segment,
+    ) {
+        let (syn, end) = (!ORDINARY && piece.start == 0, piece.start + piece.len);
+        let fin = !ORDINARY && self.fin_requested && end == self.send_end();
         let payload = piece.len - u64::from(syn) - u64::from(fin);
         let mut flags = if syn { self.syn_flags() } else { Flags::ACK };
-        if self.state == State::SynSent && !syn {
+        if !ORDINARY && self.state == State::SynSent && !syn {
             // Accelerated opening: the peer's numbers are not known yet.
             flags = Flags::default();
         }
         if fin {
             flags = flags.with(Flags::FIN);
         }
-        if payload > 0 {
+        if ORDINARY || payload > 0 {
             self.receiver.on_data_sent(now);
-            if self.is_pushed(path, &piece, payload) && !(syn && self.config.offload) {
+            let pushed = self.is_pushed::<ORDINARY>(path, &piece, payload);
+            if pushed && !(syn && self.config.offload) {
                 flags = flags.with(Flags::PSH);
             }
         }
-        let ect = self.agreed.ecn && payload > 0 && piece.index.is_none() && !syn;
+        let ect = self.agreed.ecn && (ORDINARY || payload > 0 && piece.index.is_none() && !syn);
         if ect && std::mem::take(&mut self.cwr_pending) {
             flags = flags.with(Flags::CWR);
         }
         out.ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
         out.len = payload as u32;
         self.fill(now, flags, piece.start, out);
-    }
-
-    /// True if `piece` ends what was written, or what segmentation offload takes as one.
-    #[inline]
-    fn is_pushed(&mut self, path: &Path, piece: &Piece, payload: u64) -> bool {
-        let ends = self.pushes_at(piece.start + piece.len);
-        if !self.config.offload {
-            return ends;
-        }
-        let full = self.current_mss();
-        let end = piece.start + piece.len;
-        if piece.index.is_some() {
-            self.batch.end();
-            // What went with a SYN is pushed wherever it ends (`tcp_send_syn_data`).
-            return ends || end == self.early_until;
-        }
-        if ends {
-            self.batch.note_pushed(end);
-        }
-        if payload < full {
-            self.batch.end();
-            return ends;
-        }
-        let forced = self.batch.is_forced(end, self.max_snd_wnd / 2);
-        let edge = self.written.min(self.window_edge());
-        let ready = edge.saturating_sub(piece.start).min(piece.allowance) / full;
-        let least = u64::from(self.config.least_batch);
-        self.batch.on_full(ready.max(1), || {
-            // Half a window at most (`tcp_cwnd_test`).
-            let half = path.window().cwnd() / full / 2;
-            path.offload_batch().max(least).min(half.max(1))
-        }) || ends
-            || forced
     }
 }

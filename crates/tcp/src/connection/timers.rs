@@ -123,11 +123,20 @@ impl Connection {
     #[inline]
     pub(super) fn restart_retransmission_timer(&mut self, now: Instant, path: &Path) {
         debug_assert!(path.has_reset_timer() || self.reset_timeout(path).is_none());
-        let reset = if path.has_reset_timer() { self.reset_timeout(path) } else { None };
-        self.timers.reset = reset.is_some();
-        let own = reset.or_else(|| self.opening_timeout(path));
+        debug_assert!(self.snd_una == 0 || self.opening_timeout(path).is_none());
+        self.timers.reset = false;
+        let special = path.has_reset_timer() || self.snd_una == 0;
+        let own = if special { self.special_timeout(path) } else { None };
         let timeout = own.unwrap_or_else(|| path.rto(self.timers.backoff));
         self.timers.retransmit = Deadline::at(now + timeout);
+    }
+
+    /// What stands in the place of the retransmission timeout, for a start-up or while the connection opens.
+    #[cold]
+    fn special_timeout(&mut self, path: &Path) -> Option<Duration> {
+        let reset = self.reset_timeout(path);
+        self.timers.reset = reset.is_some();
+        reset.or_else(|| self.opening_timeout(path))
     }
 
     /// What the start-up puts in the place of the retransmission timeout now, if anything.
@@ -266,14 +275,26 @@ impl Connection {
 
     /// The peer's window is shut, or too small to be worth a segment, and nothing is outstanding
     /// whose ACK could tell better: ask, or send all the same, after a while.
-    #[inline]
+    #[inline(always)]
     pub(super) fn update_persist_timer(&mut self, now: Instant, path: &Path) {
-        let shut = self.board.is_empty()
-            && self.snd_nxt < self.send_end()
-            && (self.is_shut() || self.is_corked());
-        if !shut {
-            self.timers.persist = Deadline::NEVER;
-            self.timers.persist_backoff = 0;
+        let waits = self.board.is_empty() && self.snd_nxt < self.send_end();
+        if waits {
+            self.update_persist_timer_of_waiting(now, path);
+        } else {
+            self.stop_persist_timer();
+        }
+    }
+
+    const fn stop_persist_timer(&mut self) {
+        self.timers.persist = Deadline::NEVER;
+        self.timers.persist_backoff = 0;
+    }
+
+    /// As [`Connection::update_persist_timer`], of data that waits with nothing outstanding.
+    #[inline(never)]
+    fn update_persist_timer_of_waiting(&mut self, now: Instant, path: &Path) {
+        if !self.is_shut() && !self.is_corked() {
+            self.stop_persist_timer();
         } else if !self.timers.persist.is_running() {
             let delay = path.rto(self.timers.persist_backoff);
             self.timers.persist = Deadline::at(now + delay);

@@ -118,8 +118,16 @@ impl Connection {
     }
 
     /// A segment that ends here is pushed: it ends what was written, of which no more is to come, or a record.
+    #[inline]
     pub(super) fn pushes_at(&self, end: u64) -> bool {
-        let Some(wishes) = self.wishes.as_deref() else { return end >= self.written };
+        match self.wishes.as_deref() {
+            None => end >= self.written,
+            Some(wishes) => self.pushes_as_wished(wishes, end),
+        }
+    }
+
+    #[cold]
+    fn pushes_as_wished(&self, wishes: &Wishes, end: u64) -> bool {
         if self.window_override {
             // The timer lets go what waited (`tcp_write_wakeup`).
             return true;

@@ -215,3 +215,50 @@ fn a_second_fin_elsewhere_is_no_byte() {
     let conn = host.connection(peer.id).unwrap();
     assert_eq!((conn.received(), conn.peer_finished()), (1000, true));
 }
+
+#[test]
+fn the_next_segment_with_a_timestamp_from_the_past_is_refused() {
+    // RFC 7323 §5.3, R1 to R3: what is older than the timestamp of the last segment in order is answered and dropped, also
+    // where its number is the next. Older is what lies less than 2^31 behind.
+    let mut host = server("linux");
+    let mut peer = Peer::open(&mut host, START, from(1, 4000));
+    let newest = 2000 + (1_u32 << 31) - 1;
+    let clocks = [(2000, true), (1999, false), (2000, true), (newest, true), (2000, false)];
+    for (n, (value, is_taken)) in clocks.into_iter().enumerate() {
+        let before = host.connection(peer.id).unwrap().received();
+        peer.clock = peer.clock.map(|(_, echo)| (value, echo));
+        let next = Segment { len: 100, ..peer.segment(Flags::ACK) };
+        let answers = peer.give(&mut host, ms(1000 * (1 + n as u64)), next);
+        let taken = host.connection(peer.id).unwrap().received() - before;
+        assert_eq!(taken, if is_taken { 100 } else { 0 }, "{value} is number {n}");
+        peer.seq = peer.seq + taken as u32;
+        // The first segments are answered at once (quick ACKs), and what is refused always is.
+        let echoed = if is_taken { value } else { clocks[n - 1].0 };
+        let [answer] = &answers[..] else { panic!("{} answers", answers.len()) };
+        assert_eq!(answer.segment.ack, peer.seq);
+        assert_eq!(answer.segment.options.timestamps.unwrap().echo, echoed);
+    }
+}
+
+#[test]
+fn who_closes_behind_what_is_written_sends_it_in_full_segments() {
+    // Ten segments and ten bytes: the window of ten lets go ten full ones, none of which ends the stream. What acknowledges
+    // them lets go the rest, with the FIN (RFC 9293 §3.10.4: CLOSE is queued until all has been sent).
+    let mut host = server("sack+iw=10+mss=1000");
+    let mut peer = Peer::open(&mut host, START, from(1, 4000));
+    host.write(START, peer.id, 10_010);
+    host.shutdown(START, peer.id);
+    assert_eq!(peer.state(&host), Some(State::FinWait1));
+    let flight: Vec<_> = sent(&mut host, ms(1)).into_iter().map(|t| t.segment).collect();
+    let full = (0..10).map(|n| (peer.ack + 1000 * n, 1000, Flags::ACK));
+    assert!(flight.iter().map(|s| (s.seq, s.len, s.flags)).eq(full));
+    peer.ack = peer.ack + 10_000;
+    let rest = peer.give(&mut host, ms(20), peer.segment(Flags::ACK));
+    let [last] = &rest[..] else { panic!("{} segments", rest.len()) };
+    let end = Flags::ACK.with(Flags::FIN).with(Flags::PSH);
+    assert_eq!((last.segment.seq, last.segment.len), (peer.ack, 10));
+    assert_eq!(last.segment.flags, end);
+    peer.ack = peer.ack + 11;
+    assert!(peer.give(&mut host, ms(40), peer.segment(Flags::ACK)).is_empty());
+    assert_eq!(peer.state(&host), Some(State::FinWait2));
+}

@@ -30,9 +30,21 @@ impl Connection {
         true
     }
 
+    /// What an ACK claims beside how far all has arrived; `repeats` as in [`Connection::is_duplicate`].
+    #[inline(never)]
+    pub(super) fn read_claims(&mut self, segment: &Segment, repeats: bool, info: &mut AckInfo) {
+        if self.agreed.sack && !segment.options.sack.is_empty() {
+            info.dsack = self.digest_sack(segment, info.una, &mut info.progress);
+        }
+        info.duplicate = self.is_duplicate(segment, repeats, info);
+        // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's RACK goes by round trips
+        // alone there (`tcp_rack_advance`).
+        info.echoes_original = info.advanced() && self.echoes_original(segment);
+    }
+
     /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first block, below the
     /// cumulative acknowledgement or inside the second).
-    pub(super) fn digest_sack(
+    fn digest_sack(
         &mut self,
         segment: &Segment,
         una: u64,
@@ -67,7 +79,7 @@ impl Connection {
 
     /// A duplicate ACK: with SACK one that brings news (RFC 6675 §2), else one that repeats the
     /// last in all respects while data is outstanding (RFC 5681 §2); `repeats`: in number and window.
-    pub(super) fn is_duplicate(&self, segment: &Segment, repeats: bool, info: &AckInfo) -> bool {
+    fn is_duplicate(&self, segment: &Segment, repeats: bool, info: &AckInfo) -> bool {
         if self.agreed.sack {
             return info.progress.sacked > 0;
         }
@@ -75,7 +87,7 @@ impl Connection {
     }
 
     /// Eifel (RFC 3522): the echoed timestamp is older than the first retransmission.
-    pub(super) fn echoes_original(&self, segment: &Segment) -> bool {
+    fn echoes_original(&self, segment: &Segment) -> bool {
         let Some(stamp) = self.retransmit_stamp.filter(|_| self.agreed.timestamps) else {
             return false;
         };

@@ -13,7 +13,7 @@ use super::timers::Deadline;
 use super::{Connection, State};
 use crate::ack::{AckInfo, AckProgress, AckSample};
 use crate::path::Path;
-use crate::recovery::TimerAction;
+use crate::recovery::{Stance, TimerAction};
 use crate::segment::Segment;
 use crate::startup::Setback;
 use units::Instant;
@@ -56,20 +56,19 @@ impl Connection {
         let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = self.ack_info(now, una_before);
-        let lowest = self.board.segment(0).filter(|_| path.is_shared()).map(|s| s.order);
+        let lowest = if path.is_shared() { self.board.segment(0).map(|s| s.order) } else { None };
         if una > una_before {
             self.timers.retries = 0;
             self.snd_una = una;
             info.una = una;
             self.board.acknowledge(una, &mut info.progress);
         }
-        if self.agreed.sack && !segment.options.sack.is_empty() {
-            info.dsack = self.digest_sack(segment, una, &mut info.progress);
+        // Nearly all ACKs only advance, with nothing sent again: such a one repeats nothing and echoes nothing old.
+        let only_advances =
+            una > una_before && segment.options.sack.is_empty() && self.retransmit_stamp.is_none();
+        if !only_advances {
+            self.read_claims(segment, una == una_before && !window_changed, &mut info);
         }
-        info.duplicate = self.is_duplicate(segment, una == una_before && !window_changed, &info);
-        // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's RACK goes by round trips
-        // alone there (`tcp_rack_advance`).
-        info.echoes_original = info.advanced() && self.echoes_original(segment);
         let acked = acked_payload(una_before, una, self.written);
         path.on_acked(acked);
         self.sample_rtt(now, path, &info, segment);
@@ -77,7 +76,7 @@ impl Connection {
         let whole = progress.delivered - progress.partial;
         self.stats.delivered_segments += progress.segments;
         let delivered = whole - u64::from(una_before == 0).min(whole);
-        let delivered = match self.config.duplicates_deliver && !self.agreed.sack {
+        let delivered = match !self.agreed.sack && self.config.duplicates_deliver {
             true => self.less_duplicates(&info, delivered, path.is_shared()),
             false => delivered,
         };
@@ -86,7 +85,10 @@ impl Connection {
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
             return self.retreat(now, path);
         }
-        let verdict = if self.is_idle_for(&info) && !path.is_shared() {
+        let is_idle =
+            only_advances && self.recovery.stance == Stance::Idle && self.board.is_clean();
+        let verdict = if is_idle && !path.is_shared() {
+            debug_assert!(self.is_idle_for(&info));
             debug_assert!(self.idle_promise_holds(path, &info));
             self.settle_in_flight(path);
             let echoed = self.on_ecn_echo(now, path, None, segment);

@@ -59,7 +59,6 @@ impl Connection {
     }
 
     /// The recovery policy has promised that this ACK is none of its business ([`Stance::Idle`]).
-    #[inline]
     pub(super) fn is_idle_for(&self, info: &AckInfo) -> bool {
         self.recovery.stance == Stance::Idle
             && info.advanced()
