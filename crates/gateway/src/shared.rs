@@ -31,6 +31,8 @@ const AT_ONCE: usize = 256;
 const NOTHING: &str = "0-0";
 /// Networks whose records are written at a time.
 const WRITTEN: usize = 4096;
+/// A gateway that starts waits no longer for what it wrote before.
+const RESTORE: Duration = Duration::from_secs(10);
 /// Claims outlive the time for which a reporter sends a batch again.
 const CLAIMS_S: i64 = 3600;
 
@@ -95,6 +97,26 @@ impl SharedStore {
             Err(error) => {
                 self.note_failure(&error);
                 None
+            }
+        }
+    }
+
+    /// Takes in what this gateway wrote before it was killed, which its snapshot need not have. It has to come before the first report:
+    /// of two records of one gateway the later one counts, whole. If the server does not answer, the gateway goes on alone.
+    pub async fn restore(&self, site: &GatewaySite) {
+        let reading = async {
+            for tenant in site.tenants() {
+                self.read_records(site, &tenant, self.origin).await?;
+            }
+            Ok(())
+        };
+        match tokio::time::timeout(RESTORE, reading).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.note_failure(&error),
+            Err(_) => {
+                let what =
+                    "the shared store is slow: not all was read that this gateway had learnt";
+                say(LogPriority::Warning, what);
             }
         }
     }
@@ -222,21 +244,32 @@ impl SharedStore {
         let mut connection = self.connection.clone();
         let origins: Vec<u32> = connection.smembers(key(tenant, "origins")).await?;
         for origin in origins {
-            let records_key = self.records_key(tenant, origin);
-            let mut cursor = 0_u64;
-            loop {
-                let mut command = redis::cmd("HSCAN");
-                command.arg(&records_key).arg(cursor).arg("COUNT").arg(1000);
-                let (next, rows): (u64, Vec<(String, Vec<u8>)>) =
-                    command.query_async(&mut connection).await?;
-                rows.iter().for_each(|(_, bytes)| take_records(site, tenant, bytes));
-                cursor = next;
-                if cursor == 0 {
-                    break;
-                }
-            }
+            self.read_records(site, tenant, origin).await?;
         }
         Ok(())
+    }
+
+    /// Takes in all that the gateway `origin` has written.
+    async fn read_records(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        origin: u32,
+    ) -> RedisResult<()> {
+        let mut connection = self.connection.clone();
+        let records_key = self.records_key(tenant, origin);
+        let mut cursor = 0_u64;
+        loop {
+            let mut command = redis::cmd("HSCAN");
+            command.arg(&records_key).arg(cursor).arg("COUNT").arg(1000);
+            let (next, rows): (u64, Vec<(String, Vec<u8>)>) =
+                command.query_async(&mut connection).await?;
+            rows.iter().for_each(|(_, bytes)| take_records(site, tenant, bytes));
+            cursor = next;
+            if cursor == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Takes in what has been written since the last time.

@@ -108,6 +108,56 @@ async fn what_is_forgotten_at_one_gateway_is_forgotten_at_all() {
     }
 }
 
+/// How many reports of `network` the store has, as a gateway sees it that begins now.
+async fn reports_in_store(first: &Bed, redis: u16, network: &str) -> u32 {
+    let bed = beside(first, redis);
+    let running = bed.run().await;
+    let tenant = running.site.tenant("site").unwrap();
+    let mut patience = 100;
+    while tenant.memory().is_empty() && patience > 0 {
+        patience -= 1;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let reports = tenant
+        .memory()
+        .records()
+        .filter(|record| record.network.to_string() == network)
+        .map(|record| record.sequence)
+        .sum();
+    running.handle.end().await.unwrap();
+    reports
+}
+
+/// Waits until a gateway has written something.
+async fn shares(running: &Running) {
+    let mut patience = 100;
+    while running.site.counts.shared.get() == 0 {
+        patience -= 1;
+        assert!(patience > 0, "nothing was shared");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// It has the snapshot of before it learnt anything, so the store alone has its ten reports. One more makes eleven.
+#[tokio::test]
+async fn a_gateway_that_was_killed_replaces_nothing_that_it_had_shared() {
+    let Some(redis) = Redis::start() else { return };
+    let bed = Bed::new("");
+    bed.share_over(redis.port);
+    bed.run().await.handle.end().await.unwrap();
+    fs::copy(bed.file("gateway.redb"), bed.file("before")).unwrap();
+    for (number, reports) in [(1, 10), (2, 1)] {
+        fs::copy(bed.file("before"), bed.file("gateway.redb")).unwrap();
+        let running = bed.run().await;
+        let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+        let reports = vec![report("192.0.2.0/24", 100_000); reports];
+        send(&mut client, vec![batch(number, reports)]).await.unwrap();
+        shares(&running).await;
+        running.handle.end().await.unwrap();
+    }
+    assert_eq!(reports_in_store(&bed, redis.port, "192.0.2.0/24").await, 11);
+}
+
 #[tokio::test]
 async fn without_the_store_a_gateway_goes_on_alone_and_shares_later() {
     let Some(mut redis) = Redis::start() else { return };
@@ -150,12 +200,7 @@ async fn the_way_to_the_store_is_encrypted_where_the_operator_wants_it() {
     let running = bed.run().await;
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000); 10])]).await.unwrap();
-    let mut patience = 100;
-    while running.site.counts.shared.get() == 0 {
-        patience -= 1;
-        assert!(patience > 0, "nothing was shared");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    shares(&running).await;
     running.handle.end().await.unwrap();
 }
 
