@@ -46,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{load:?}");
     if let Some(outcome) = load.run() {
         print!("{outcome}");
+        println!("without an answer for {:?} at most", outcome.longest_silence());
     }
     Ok(())
 }

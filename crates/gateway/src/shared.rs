@@ -31,6 +31,8 @@ const AT_ONCE: usize = 256;
 const NOTHING: &str = "0-0";
 /// Networks whose records are written at a time.
 const WRITTEN: usize = 4096;
+/// So often in a row before others are read: all that a tenant keeps for it.
+const WRITES: usize = 1 + crate::tenant::MOST_CHANGED / WRITTEN;
 /// A gateway that starts waits no longer for what it wrote before.
 const RESTORE: Duration = Duration::from_secs(10);
 /// Claims outlive the time for which a reporter sends a batch again.
@@ -158,7 +160,11 @@ impl SharedStore {
         tenant: &Tenant,
         place: &mut Place,
     ) -> RedisResult<()> {
-        self.write(site, tenant).await?;
+        for _ in 0..WRITES {
+            if self.write(site, tenant).await? < WRITTEN {
+                break;
+            }
+        }
         if place.0.is_none() {
             // The place in the stream first: what is written while all is read comes once more, and changes nothing.
             let last = self.last_change(tenant).await?;
@@ -168,11 +174,12 @@ impl SharedStore {
         self.read_changes(site, tenant, place).await
     }
 
-    /// Writes what this gateway has learnt since the last time.
-    async fn write(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<()> {
+    /// Writes what this gateway has learnt since the last time, of [`WRITTEN`] networks at most; of how many that was.
+    async fn write(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<usize> {
         let shared = tenant.take_unshared(WRITTEN);
-        if shared.networks.is_empty() && shared.forgotten.is_empty() {
-            return Ok(());
+        let networks = shared.networks.len();
+        if networks == 0 && shared.forgotten.is_empty() {
+            return Ok(0);
         }
         self.forget_records(tenant, &shared.forgotten).await?;
         let (records_key, changes_key) =
@@ -199,7 +206,7 @@ impl SharedStore {
         } else {
             site.counts.shared.add(shared.records.len() as u64);
         }
-        written
+        written.map(|()| networks)
     }
 
     fn tell(&self, pipeline: &mut Pipeline, changes: &str, what: &str, value: &[u8]) {
