@@ -155,7 +155,7 @@ fn work(client: &SiteClient<()>, agent: usize, load: AgentLoad, is_over: &Atomic
             client.report(report(&network_of(first + number), 100_000));
             handed.reports.push((first + number, now()));
         }
-        for _ in asked..due(load.questions_per_s) {
+        while asked < due(load.questions_per_s) {
             let network = network_of(first + handed.reports.len() as u32 / 2).parse().unwrap();
             client.ask(SiteQuestion { network, size: 0, of: () });
             asked += 1;

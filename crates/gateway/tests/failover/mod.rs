@@ -89,9 +89,10 @@ impl FailoverLoad {
         let kills: Vec<Kill> = (0..self.kills).map(|_| self.kill_one(&mut trio, &agents)).collect();
         let handed: Vec<_> = agents.into_iter().map(|agent| agent.end(FLUSH)).collect();
         let counted = tally::counted(trio.redis.port);
-        let lost = handed.iter().flat_map(|handed| &handed.reports).filter_map(|(number, at)| {
-            (!counted.contains_key(number)).then(|| LostReport::new(*at, &kills))
-        });
+        let reports = handed.iter().flat_map(|handed| &handed.reports);
+        let lost = reports
+            .filter(|(number, _)| !counted.contains_key(number))
+            .map(|(_, at)| LostReport::new(*at, &kills));
         Some(FailoverOutcome {
             sent: handed.iter().map(|handed| handed.reports.len() as u64).sum(),
             dropped: handed.iter().map(|handed| handed.dropped).sum(),
