@@ -55,7 +55,7 @@ fn gateways_are_killed() {
     assert!(outcome.longest_silence() < FOLLOWS, "{outcome}");
     assert_eq!((outcome.twice, outcome.dropped, outcome.refused), (0, 0, 0), "{outcome}");
     // A kill costs what the gateway counted within the last fifth of a second, and a batch that it had claimed. An agent's reports wait for
-    // a quarter of a second before they leave.
+    // a quarter of a second before they leave. So of three kills in nine seconds or so no more than 3 * 0.45 / 9 are lost, a seventh.
     assert!(outcome.lost.iter().all(|lost| (-1.0..0.1).contains(&lost.after_s)), "{outcome}");
-    assert!(outcome.lost.len() as u64 <= outcome.sent / 10, "{outcome}");
+    assert!(outcome.lost.len() as u64 <= outcome.sent / 6, "{outcome}");
 }
