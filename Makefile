@@ -280,6 +280,13 @@ bench-gateway:
 	cargo run --release --locked --quiet --package headstart-gateway --example gateway_load
 	cargo run --release --locked --quiet --package headstart-memory --example site_memory
 
+# Three gateways over one Redis server, which are killed one after the other while six agents send 20,000 reports and ask 2,000
+# questions a second: how long an agent goes without an answer, and which reports count how often. A minute.
+.PHONY: bench-gateway-failover
+bench-gateway-failover:
+	@tools/need cc=gcc cc=libc6-dev redis-server=redis-server
+	cargo run --release --locked --quiet --package headstart-gateway --example gateway_failover
+
 # Bulk data through the agent's congestion controls beside the kernel's own in the same run, by turns. Needs root.
 bench-agent:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)

@@ -96,8 +96,8 @@ struct summary {
 	struct path_key path;
 	u64 lasted_ns; /* from its opening to the last arrival, less its pauses (count_pause) */
 	u64 bytes_acked;
-	/* at which its flights came in, if only the longest of them; without that its path's;
-	 * bytes a second; 0: not measured */
+	/* at which its flights came in, if only the longest of them (SUMMARY_SHOWN_RATE); without
+	 * that its path's, as remembered; bytes a second; 0: not known */
 	u64 rate;
 	u32 first_window; /* segments it began with */
 	u32 last_window;
@@ -121,7 +121,9 @@ enum { SUMMARY_WARM = 1, SUMMARY_FELL_BACK = 2, SUMMARY_CONTROL_GROUP = 4, SUMMA
        /* the memory had a window, and chance alone said whether it starts with that */
        SUMMARY_COMPARED = 16,
        /* `learnt` is what a loss, or BBR, has shown; otherwise the path carries that at least */
-       SUMMARY_MEASURED = 32 };
+       SUMMARY_MEASURED = 32,
+       /* `rate` is what the connection itself has shown, and not what was remembered */
+       SUMMARY_SHOWN_RATE = 64 };
 
 /* How it started, and if cold, why: the first reason that holds. */
 enum start {

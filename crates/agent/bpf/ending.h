@@ -37,9 +37,14 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 	s->handshake_us = c->handshake_us;
 	s->stage = c->stage;
 	s->start = c->history & HAS_BEGUN_WARM ? START_WARM : c->start;
-	/* Its own, however little that is, rather than what others have told of the path. */
+	/* Its own, however little that is, rather than what others have told of the path; that is
+	 * no measurement. */
 	s->rate = shown_rate(tp, &c->measure);
-	if (!s->rate && path)
+	if (!s->rate)
+		s->rate = sample->rate;
+	if (s->rate)
+		s->flags |= SUMMARY_SHOWN_RATE;
+	else if (path)
 		s->rate = path->rate;
 	s->mss = tp->mss_cache;
 	s->flight = sample->flight;

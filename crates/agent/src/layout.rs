@@ -100,7 +100,7 @@ pub(crate) const FIELDS: [Field; 80] = [
 ];
 
 /// Constants of the header by their names there.
-pub(crate) const CONSTANTS: [(&str, u32); 44] = [
+pub(crate) const CONSTANTS: [(&str, u32); 45] = [
     ("CONTROL_AUTO", 0),
     ("CONTROL_CUBIC", 1),
     ("CONTROL_BBR", 2),
@@ -124,6 +124,7 @@ pub(crate) const CONSTANTS: [(&str, u32); 44] = [
     ("SUMMARY_LOST_FIRST", 8),
     ("SUMMARY_COMPARED", 16),
     ("SUMMARY_MEASURED", 32),
+    ("SUMMARY_SHOWN_RATE", 64),
     ("INQUIRY_HANDSHAKE", 0),
     ("INQUIRY_OPEN", 1),
     ("WINDOW_CLASS", 16),

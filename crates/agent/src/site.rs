@@ -339,7 +339,8 @@ fn report_of(summary: &ConnectionSummary) -> Option<Report> {
     Some(Report {
         network: Some(gateway_proto::v1::Network::of(told(summary.path.prefix))),
         window,
-        rate: summary.rate.saturating_mul(8),
+        // What a gateway has told is no measurement: told back, it would confirm itself.
+        rate: if summary.has_shown_rate { summary.rate.saturating_mul(8) } else { 0 },
         min_rtt_us: summary.min_rtt_us.into(),
         sent: summary.sent,
         lost: summary.retransmitted.min(summary.sent),
@@ -369,7 +370,7 @@ fn segments_of(summary: &ConnectionSummary) -> u32 {
     }
 }
 
-/// Segments that its path holds without a queue, at the rate that was measured; 0: none was.
+/// Segments that its path holds without a queue, at the rate that was measured or is remembered; 0: none is known.
 fn carried_of(summary: &ConnectionSummary) -> u32 {
     let in_a_round = u128::from(summary.rate) * u128::from(summary.min_rtt_us) / 1_000_000;
     let segments = in_a_round.checked_div(summary.mss.into()).unwrap_or(0);
@@ -513,6 +514,18 @@ mod tests {
         let member = ConnectionSummary { learnt: 25, ..summary() };
         assert_eq!(bound(member), Some((25_000, Bound::Over)));
         assert_eq!(bound(ConnectionSummary { sent: 0, bytes_acked: 0, ..summary() }), None);
+    }
+
+    /// 1,000,000 bytes a second are 8 Mbit/s. What is only remembered bounds the window, and is not told.
+    #[test]
+    fn a_rate_that_was_not_measured_is_not_told() {
+        let known = ConnectionSummary { learnt: 25, flight: 20, rate: 1_000_000, ..summary() };
+        let told = |has_shown_rate| {
+            let report = report_of(&ConnectionSummary { has_shown_rate, ..known }).unwrap();
+            (report.window, report.rate)
+        };
+        assert_eq!(told(true), (25_000, 8_000_000));
+        assert_eq!(told(false), (25_000, 0));
     }
 
     #[test]

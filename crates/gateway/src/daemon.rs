@@ -87,7 +87,8 @@ impl Daemon {
         let shared =
             |store: &StoreConfig| SharedStore::open(store, site.origin, config.rules.retention);
         let shared = config.redis.as_ref().map(shared).transpose()?.map(Arc::new);
-        if shared.is_some() {
+        if let Some(shared) = &shared {
+            shared.restore(&site).await;
             site.begin_sharing();
         }
         let grpc = bind("listen", config.listen).await?;

@@ -31,6 +31,10 @@ const AT_ONCE: usize = 256;
 const NOTHING: &str = "0-0";
 /// Networks whose records are written at a time.
 const WRITTEN: usize = 4096;
+/// So often in a row before others are read: all that a tenant keeps for it.
+const WRITES: usize = 1 + crate::tenant::MOST_CHANGED / WRITTEN;
+/// A gateway that starts waits no longer for what it wrote before.
+const RESTORE: Duration = Duration::from_secs(10);
 /// Claims outlive the time for which a reporter sends a batch again.
 const CLAIMS_S: i64 = 3600;
 
@@ -99,6 +103,26 @@ impl SharedStore {
         }
     }
 
+    /// Takes in what this gateway wrote before it was killed, which its snapshot need not have. It has to come before the first report:
+    /// of two records of one gateway the later one counts, whole. If the server does not answer, the gateway goes on alone.
+    pub async fn restore(&self, site: &GatewaySite) {
+        let reading = async {
+            for tenant in site.tenants() {
+                self.read_records(site, &tenant, self.origin).await?;
+            }
+            Ok(())
+        };
+        match tokio::time::timeout(RESTORE, reading).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.note_failure(&error),
+            Err(_) => {
+                let what =
+                    "the shared store is slow: not all was read that this gateway had learnt";
+                say(LogPriority::Warning, what);
+            }
+        }
+    }
+
     /// Shares until nobody waits for it any more.
     pub async fn run(self: Arc<Self>, site: Arc<GatewaySite>) {
         let mut places = HashMap::new();
@@ -136,7 +160,11 @@ impl SharedStore {
         tenant: &Tenant,
         place: &mut Place,
     ) -> RedisResult<()> {
-        self.write(site, tenant).await?;
+        for _ in 0..WRITES {
+            if self.write(site, tenant).await? < WRITTEN {
+                break;
+            }
+        }
         if place.0.is_none() {
             // The place in the stream first: what is written while all is read comes once more, and changes nothing.
             let last = self.last_change(tenant).await?;
@@ -146,11 +174,12 @@ impl SharedStore {
         self.read_changes(site, tenant, place).await
     }
 
-    /// Writes what this gateway has learnt since the last time.
-    async fn write(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<()> {
+    /// Writes what this gateway has learnt since the last time, of [`WRITTEN`] networks at most; of how many that was.
+    async fn write(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<usize> {
         let shared = tenant.take_unshared(WRITTEN);
-        if shared.networks.is_empty() && shared.forgotten.is_empty() {
-            return Ok(());
+        let networks = shared.networks.len();
+        if networks == 0 && shared.forgotten.is_empty() {
+            return Ok(0);
         }
         self.forget_records(tenant, &shared.forgotten).await?;
         let (records_key, changes_key) =
@@ -177,7 +206,7 @@ impl SharedStore {
         } else {
             site.counts.shared.add(shared.records.len() as u64);
         }
-        written
+        written.map(|()| networks)
     }
 
     fn tell(&self, pipeline: &mut Pipeline, changes: &str, what: &str, value: &[u8]) {
@@ -222,21 +251,32 @@ impl SharedStore {
         let mut connection = self.connection.clone();
         let origins: Vec<u32> = connection.smembers(key(tenant, "origins")).await?;
         for origin in origins {
-            let records_key = self.records_key(tenant, origin);
-            let mut cursor = 0_u64;
-            loop {
-                let mut command = redis::cmd("HSCAN");
-                command.arg(&records_key).arg(cursor).arg("COUNT").arg(1000);
-                let (next, rows): (u64, Vec<(String, Vec<u8>)>) =
-                    command.query_async(&mut connection).await?;
-                rows.iter().for_each(|(_, bytes)| take_records(site, tenant, bytes));
-                cursor = next;
-                if cursor == 0 {
-                    break;
-                }
-            }
+            self.read_records(site, tenant, origin).await?;
         }
         Ok(())
+    }
+
+    /// Takes in all that the gateway `origin` has written.
+    async fn read_records(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        origin: u32,
+    ) -> RedisResult<()> {
+        let mut connection = self.connection.clone();
+        let records_key = self.records_key(tenant, origin);
+        let mut cursor = 0_u64;
+        loop {
+            let mut command = redis::cmd("HSCAN");
+            command.arg(&records_key).arg(cursor).arg("COUNT").arg(1000);
+            let (next, rows): (u64, Vec<(String, Vec<u8>)>) =
+                command.query_async(&mut connection).await?;
+            rows.iter().for_each(|(_, bytes)| take_records(site, tenant, bytes));
+            cursor = next;
+            if cursor == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Takes in what has been written since the last time.

@@ -29,8 +29,8 @@ use units::Instant;
 
 /// Reports that are taken at a time: questions are answered in between.
 const AT_A_TIME: usize = 128;
-/// Networks that have changed and of which subscribers have not been told yet.
-const MOST_CHANGED: usize = 65_536;
+/// Networks that have changed and of which subscribers, or the shared store, have not been told yet.
+pub(crate) const MOST_CHANGED: usize = 65_536;
 /// Of these, so many are told at a time, ten times a second, those that have waited longest; the others the next time. An estimate
 /// takes some tens of microseconds: telling takes no more than a tenth or so of a processor.
 const MOST_TOLD: usize = 512;

@@ -51,8 +51,10 @@ pub struct ConnectionSummary {
     /// How it started.
     pub start: StartReason,
     /// At which its flights arrived, if only the longest of them; without that, what its path is remembered to have; bytes a second;
-    /// 0: not measured.
+    /// 0: not known.
     pub rate: u64,
+    /// The rate is what the connection itself has shown. A remembered one may be what a gateway has told: no measurement.
+    pub has_shown_rate: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
     /// Most segments that were outstanding at a time and have all arrived; 0: not known.
@@ -70,6 +72,7 @@ impl ConnectionSummary {
     const LOST_FIRST: u32 = constant("SUMMARY_LOST_FIRST");
     const COMPARED: u32 = constant("SUMMARY_COMPARED");
     const MEASURED: u32 = constant("SUMMARY_MEASURED");
+    const SHOWN_RATE: u32 = constant("SUMMARY_SHOWN_RATE");
 
     /// From the ring buffer; `None` if the bytes are none of a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -98,6 +101,7 @@ impl ConnectionSummary {
             stage: u32::from_ne_bytes(get!(bytes, "summary", "stage", 4)),
             start: StartReason::of(u32::from_ne_bytes(get!(bytes, "summary", "start", 4)))?,
             rate: u64::from_ne_bytes(get!(bytes, "summary", "rate", 8)),
+            has_shown_rate: flags & Self::SHOWN_RATE != 0,
             mss: u32::from_ne_bytes(get!(bytes, "summary", "mss", 4)),
             flight: u32::from_ne_bytes(get!(bytes, "summary", "flight", 4)),
             has_measured: flags & Self::MEASURED != 0,

@@ -16,6 +16,18 @@ use std::time::{Duration, SystemTime};
 use tonic::Status;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
+/// What gateways of one site have in common.
+const SHARED_FILES: [&str; 8] = [
+    "ca.pem",
+    "ca.key",
+    "server.pem",
+    "server.key",
+    "agent.pem",
+    "agent.key",
+    "operator.pem",
+    "operator.key",
+];
+
 /// A gateway's folder; removed at the end.
 pub(crate) struct Bed {
     pub(crate) folder: PathBuf,
@@ -54,6 +66,26 @@ impl Bed {
             text.replace("127.0.0.1:9466", "127.0.0.1:0").replace("127.0.0.1:9465", "127.0.0.1:0");
         fs::write(bed.file("gateway.toml"), format!("{text}{more}")).unwrap();
         bed
+    }
+
+    /// A gateway's folder with the certificates of this one, so that agents may ask either.
+    pub(crate) fn beside(&self) -> Self {
+        let bed = Self::new("");
+        for name in SHARED_FILES {
+            fs::copy(self.file(name), bed.file(name)).unwrap();
+        }
+        bed
+    }
+
+    /// Has the gateway share over a Redis server of this machine.
+    pub(crate) fn share_over(&self, redis: u16) {
+        self.add_key(&format!("redis = \"redis://127.0.0.1:{redis}/0\""));
+    }
+
+    /// A line more of its configuration, before the first table.
+    pub(crate) fn add_key(&self, line: &str) {
+        let text = self.text("gateway.toml").replace("retention", &format!("{line}\nretention"));
+        fs::write(self.file("gateway.toml"), text).unwrap();
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {

@@ -1,6 +1,8 @@
 //! A whole gateway on ports of its own, asked and told over TLS as agents do.
 
 mod bed;
+#[path = "../failover/mod.rs"]
+mod failover;
 mod hostile;
 mod passive;
 mod protocol;

@@ -7,38 +7,11 @@ use gateway_proto::v1::{ForgetRequest, Source, answer};
 use std::fs;
 use std::time::Duration;
 
-/// A gateway's folder with the certificates of `first`, so that agents may ask either; over the same Redis server.
-pub(crate) fn beside(first: &Bed, redis: u16) -> Bed {
-    let bed = copy_of(first);
-    over(&bed, redis);
+/// A gateway's folder beside `first`, over the same Redis server.
+fn beside(first: &Bed, redis: u16) -> Bed {
+    let bed = first.beside();
+    bed.share_over(redis);
     bed
-}
-
-fn copy_of(first: &Bed) -> Bed {
-    let bed = Bed::new("");
-    for name in [
-        "ca.pem",
-        "ca.key",
-        "server.pem",
-        "server.key",
-        "agent.pem",
-        "agent.key",
-        "operator.pem",
-        "operator.key",
-    ] {
-        fs::copy(first.file(name), bed.file(name)).unwrap();
-    }
-    bed
-}
-
-/// Has the gateway of `bed` share over a Redis server of this machine.
-pub(crate) fn over(bed: &Bed, redis: u16) {
-    add_key(bed, &format!("redis = \"redis://127.0.0.1:{redis}/0\""));
-}
-
-fn add_key(bed: &Bed, line: &str) {
-    let text = bed.text("gateway.toml").replace("retention", &format!("{line}\nretention"));
-    fs::write(bed.file("gateway.toml"), text).unwrap();
 }
 
 /// What `running` answers of a network, once it is by samples of the network itself.
@@ -59,7 +32,7 @@ async fn learns(bed: &Bed, running: &Running, network: &str) -> bool {
 async fn what_one_gateway_learns_another_answers_also_one_that_begins_later() {
     let Some(redis) = Redis::start() else { return };
     let first = Bed::new("");
-    over(&first, redis.port);
+    first.share_over(redis.port);
     let second = beside(&first, redis.port);
     let (a, b) = (first.run().await, second.run().await);
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
@@ -78,7 +51,7 @@ async fn what_one_gateway_learns_another_answers_also_one_that_begins_later() {
 async fn a_batch_that_one_gateway_has_counted_another_does_not_count_again() {
     let Some(redis) = Redis::start() else { return };
     let first = Bed::new("");
-    over(&first, redis.port);
+    first.share_over(redis.port);
     let second = beside(&first, redis.port);
     let (a, b) = (first.run().await, second.run().await);
     let one = batch(1, vec![report("192.0.2.0/24", 100_000); 10]);
@@ -104,7 +77,7 @@ async fn a_batch_that_one_gateway_has_counted_another_does_not_count_again() {
 async fn what_is_forgotten_at_one_gateway_is_forgotten_at_all() {
     let Some(redis) = Redis::start() else { return };
     let first = Bed::new("");
-    over(&first, redis.port);
+    first.share_over(redis.port);
     let second = beside(&first, redis.port);
     let (a, b) = (first.run().await, second.run().await);
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
@@ -135,11 +108,61 @@ async fn what_is_forgotten_at_one_gateway_is_forgotten_at_all() {
     }
 }
 
+/// How many reports of `network` the store has, as a gateway sees it that begins now.
+async fn reports_in_store(first: &Bed, redis: u16, network: &str) -> u32 {
+    let bed = beside(first, redis);
+    let running = bed.run().await;
+    let tenant = running.site.tenant("site").unwrap();
+    let mut patience = 100;
+    while tenant.memory().is_empty() && patience > 0 {
+        patience -= 1;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let reports = tenant
+        .memory()
+        .records()
+        .filter(|record| record.network.to_string() == network)
+        .map(|record| record.sequence)
+        .sum();
+    running.handle.end().await.unwrap();
+    reports
+}
+
+/// Waits until a gateway has written something.
+async fn shares(running: &Running) {
+    let mut patience = 100;
+    while running.site.counts.shared.get() == 0 {
+        patience -= 1;
+        assert!(patience > 0, "nothing was shared");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// It has the snapshot of before it learnt anything, so the store alone has its ten reports. One more makes eleven.
+#[tokio::test]
+async fn a_gateway_that_was_killed_replaces_nothing_that_it_had_shared() {
+    let Some(redis) = Redis::start() else { return };
+    let bed = Bed::new("");
+    bed.share_over(redis.port);
+    bed.run().await.handle.end().await.unwrap();
+    fs::copy(bed.file("gateway.redb"), bed.file("before")).unwrap();
+    for (number, reports) in [(1, 10), (2, 1)] {
+        fs::copy(bed.file("before"), bed.file("gateway.redb")).unwrap();
+        let running = bed.run().await;
+        let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+        let reports = vec![report("192.0.2.0/24", 100_000); reports];
+        send(&mut client, vec![batch(number, reports)]).await.unwrap();
+        shares(&running).await;
+        running.handle.end().await.unwrap();
+    }
+    assert_eq!(reports_in_store(&bed, redis.port, "192.0.2.0/24").await, 11);
+}
+
 #[tokio::test]
 async fn without_the_store_a_gateway_goes_on_alone_and_shares_later() {
     let Some(mut redis) = Redis::start() else { return };
     let first = Bed::new("");
-    over(&first, redis.port);
+    first.share_over(redis.port);
     let second = beside(&first, redis.port);
     let (a, b) = (first.run().await, second.run().await);
     let port = redis.port;
@@ -177,12 +200,7 @@ async fn the_way_to_the_store_is_encrypted_where_the_operator_wants_it() {
     let running = bed.run().await;
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000); 10])]).await.unwrap();
-    let mut patience = 100;
-    while running.site.counts.shared.get() == 0 {
-        patience -= 1;
-        assert!(patience > 0, "nothing was shared");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    shares(&running).await;
     running.handle.end().await.unwrap();
 }
 
@@ -192,9 +210,9 @@ async fn a_cluster_serves_as_one_store() {
     let Some(cluster) = RedisCluster::start() else { return };
     let first = Bed::new("");
     let url = |node: &Redis| format!("redis-cluster = [\"redis://127.0.0.1:{}\"]", node.port);
-    let second = copy_of(&first);
-    add_key(&first, &url(&cluster.nodes[0]));
-    add_key(&second, &url(&cluster.nodes[2]));
+    let second = first.beside();
+    first.add_key(&url(&cluster.nodes[0]));
+    second.add_key(&url(&cluster.nodes[2]));
     let (a, b) = (first.run().await, second.run().await);
     let one = batch(1, vec![report("192.0.2.0/24", 100_000); 10]);
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();

@@ -142,24 +142,66 @@ impl Samples<'_> {
     }
 
     /// The place that a sample of `reporter` gets when none is free, and the age of what is there. Every report of a busy
-    /// network asks, so both passes are plain loops.
+    /// network asks, so all passes are plain loops.
     fn surplus(&self, reporter: u8) -> (usize, Option<u32>) {
-        let (mut held, mut most) = ([0_u8; 128], 0);
+        let mut held = [0_u8; 128];
         for place in self.places.iter() {
-            let count = &mut held[usize::from(place.reporter())];
-            *count += 1;
-            most = most.max(*count);
+            held[usize::from(place.reporter())] += 1;
         }
-        let has_most = held[usize::from(reporter)] == most;
-        let mut oldest = (0, None);
-        for (i, place) in self.places.iter().enumerate() {
-            let who = place.reporter();
-            let may_go = if has_most { who == reporter } else { held[usize::from(who)] == most };
-            let age = Some(place.age_at(*self.heard));
-            if may_go && age >= oldest.1 {
-                oldest = (i, age);
-            }
+        let most = held.iter().copied().fold(0, u8::max);
+        let oldest = match held[usize::from(reporter)] == most {
+            true => self.oldest(|who| who == reporter),
+            false => self.oldest(|who| held[usize::from(who)] == most),
+        };
+        oldest.map_or((0, None), |(place, age)| (place, Some(age)))
+    }
+
+    /// The place of the oldest sample whose reporter `may_go`, the last of several, and its age.
+    fn oldest(&self, may_go: impl Fn(u8) -> bool) -> Option<(usize, u32)> {
+        let mut last = 0;
+        for (place, sample) in self.places.iter().enumerate() {
+            // One number to compare: the age before the place, both above nothing.
+            let order = (1 << 31) | sample.age_at(*self.heard) << 8 | place as u32;
+            last = last.max(if may_go(sample.reporter()) { order } else { 0 });
         }
-        oldest
+        (last > 0).then_some(((last & 0xff) as usize, (last & !(1 << 31)) >> 8))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same as it is said: of the reporter with the most places, or the sample's own if it has as many, the oldest; the last of several.
+    fn surplus_as_said(samples: &Samples<'_>, reporter: u8) -> (usize, Option<u32>) {
+        let held = |who: u8| samples.places.iter().filter(|place| place.reporter() == who).count();
+        let most = samples.places.iter().map(|place| held(place.reporter())).max().unwrap();
+        let may_go = |who: u8| {
+            if held(reporter) == most { who == reporter } else { held(who) == most }
+        };
+        let candidates = samples.places.iter().enumerate();
+        let candidates = candidates.filter(|(_, place)| may_go(place.reporter()));
+        let oldest = candidates.max_by_key(|(_, place)| place.age_at(*samples.heard));
+        oldest.map_or((0, None), |(at, place)| (at, Some(place.age_at(*samples.heard))))
+    }
+
+    proptest! {
+        #[test]
+        fn who_has_most_places_gives_up_its_oldest(
+            kept in prop::collection::vec((0_u16..20, 0_u8..5), 1..=64),
+            heard in 20_u32..200_000,
+            reporter in 0_u8..6,
+        ) {
+            let place = |(age, who): (u16, u8)| KeptSample {
+                at: (heard as u16).wrapping_sub(age).to_le_bytes(),
+                window: 1,
+                who,
+                ..KeptSample::default()
+            };
+            let mut places: Vec<_> = kept.into_iter().map(place).collect();
+            let samples = Samples { heard: &mut Tick(heard), places: &mut places };
+            prop_assert_eq!(samples.surplus(reporter), surplus_as_said(&samples, reporter));
+        }
     }
 }

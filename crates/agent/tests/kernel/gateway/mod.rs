@@ -79,6 +79,32 @@ fn what_no_server_knows_starts_cold_and_teaches_the_others() {
     });
 }
 
+/// A rate that is too low paces first flights, which then arrive as they left, and measure nothing. An agent that told it back would
+/// confirm it for ever.
+#[test]
+fn what_a_gateway_has_told_is_not_told_back_to_it() {
+    calmly(|| {
+        // 20 Mbit/s, where the gateway says 5.
+        let Some(bed) = Bed::new() else { return };
+        let gateway = Gateway::start();
+        gateway.teach_rate(network(&bed), 100 * 1448, Duration::from_millis(80), 5_000_000);
+        let agent = asking(&bed, &gateway);
+        let server = bed.serve(Domain::IPV4, None);
+        let rated = || gateway.rates_of(network(&bed)).iter().filter(|rate| **rate > 0).count();
+        assert_eq!(rated(), 8);
+        for visit in 1..=4 {
+            agent.forget(None);
+            bed.visit(&server, 30_000);
+            agent.wait_for_closed(visit);
+            until("the gateway hears of it", || of_gateways(&agent).reports_taken >= visit);
+        }
+        assert_eq!(agent.status().connections.warm.closed, 4, "{}", agent.said());
+        // Four samples more, none of which says anything of a rate.
+        let rates = gateway.rates_of(network(&bed));
+        assert_eq!((rates.len(), rated()), (12, 8), "{rates:?}");
+    });
+}
+
 #[test]
 fn a_gateway_that_is_gone_costs_the_gain_and_nothing_else() {
     calmly(|| {

@@ -145,6 +145,11 @@ impl Gateway {
 
     /// As another server of the site: it has lost something at this window on the way to this network.
     pub(super) fn teach(&self, network: IpNet, window: u64, min_rtt: Duration) {
+        self.teach_rate(network, window, min_rtt, 0);
+    }
+
+    /// The same with a rate, bits a second; 0: not measured.
+    pub(super) fn teach_rate(&self, network: IpNet, window: u64, min_rtt: Duration, rate: u64) {
         let config = ClientConfig {
             gateways: vec![self.address.clone()],
             ca: Path::new(&self.file("ca.pem")).into(),
@@ -159,6 +164,7 @@ impl Gateway {
             client.report(Report {
                 network: Some(Network::of(network)),
                 window,
+                rate,
                 min_rtt_us: u64::try_from(min_rtt.as_micros()).unwrap(),
                 sent: 100,
                 lost: 1,
@@ -168,6 +174,18 @@ impl Gateway {
         }
         assert!(client.flush(Duration::from_secs(30)), "{:?}", client.status());
         assert_eq!(client.status().reports_taken, 8, "{:?}", client.status());
+    }
+
+    /// The code of the rate in each sample that it keeps of `network`; 0: the sample has none.
+    pub(super) fn rates_of(&self, network: IpNet) -> Vec<u8> {
+        let memory = self.tenant.memory();
+        let of_network = memory.records().filter(|record| record.network == network);
+        let rates = of_network.flat_map(|record| {
+            // The fourth byte of a sample's seven (`SiteRecord::samples`).
+            let samples = record.samples.chunks(7);
+            samples.map(|sample| sample[3]).collect::<Vec<_>>()
+        });
+        rates.collect()
     }
 
     /// It goes away, and whoever it speaks with is told.

@@ -1,0 +1,53 @@
+//! What is in the store at the end, read as any gateway would.
+
+use super::agents::{ReportNumber, report_of};
+use gateway::codec::decode;
+use redis::Connection;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::thread;
+use std::time::Duration;
+
+/// Gateways write what they have learnt every fifth of a second: after so long without a change they have written all.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// How often each report counts, by whichever gateways.
+pub(super) fn counted(redis: u16) -> HashMap<ReportNumber, u32> {
+    let client = redis::Client::open(format!("redis://127.0.0.1:{redis}/0")).unwrap();
+    let mut connection = client.get_connection().unwrap();
+    let mut before = 0;
+    loop {
+        let known = records(&mut connection);
+        if known > 0 && known == before {
+            break;
+        }
+        before = known;
+        thread::sleep(SETTLED);
+    }
+    let mut counts = HashMap::new();
+    for key in hashes(&mut connection) {
+        let rows: Vec<(Vec<u8>, Vec<u8>)> =
+            redis::cmd("HGETALL").arg(key).query(&mut connection).unwrap();
+        for (_, bytes) in rows {
+            let record = decode(&mut &bytes[..]).unwrap();
+            let IpAddr::V4(address) = record.network.addr() else { continue };
+            if let Some(number) = report_of(address).filter(|_| record.network.prefix_len() == 24) {
+                *counts.entry(number).or_default() += record.sequence;
+            }
+        }
+    }
+    counts
+}
+
+/// The hashes of all gateways.
+fn hashes(connection: &mut Connection) -> Vec<String> {
+    let origins: Vec<u32> =
+        redis::cmd("SMEMBERS").arg("headstart:2:{site}:origins").query(connection).unwrap();
+    origins.into_iter().map(|origin| format!("headstart:2:{{site}}:records:{origin}")).collect()
+}
+
+/// How many records these have.
+fn records(connection: &mut Connection) -> u64 {
+    let keys = hashes(connection);
+    keys.iter().map(|key| redis::cmd("HLEN").arg(key).query::<u64>(connection).unwrap()).sum()
+}
