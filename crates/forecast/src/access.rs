@@ -84,6 +84,7 @@ impl AccessEstimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Instant;
 
     fn usual(mbps: u64) -> UsualPath {
         UsualPath { rate: Rate::from_mbps(mbps), wait: None }
@@ -103,7 +104,7 @@ mod tests {
         let mut evidence = PathEvidence::default();
         evidence.on_connection(Rate::from_mbps(8), 1);
         for ms in [20, 80] {
-            evidence.on_queued(Duration::from_millis(ms));
+            evidence.on_queued(Instant::ZERO, Duration::from_millis(ms));
         }
         let access = AccessEstimate::of(&evidence, usual(100));
         assert_eq!((access.queue, access.seen_wait), (60_000, Duration::from_millis(60)));
@@ -112,8 +113,8 @@ mod tests {
         assert!(access.is_beyond_seen(Duration::from_millis(76)));
         let told = UsualPath { wait: Some(Duration::from_millis(90)), ..usual(100) };
         assert_eq!(AccessEstimate::of(&evidence, told).queue, 90_000);
-        evidence.on_queued(Duration::from_millis(70));
-        evidence.on_loss();
+        evidence.on_queued(Instant::ZERO, Duration::from_millis(70));
+        evidence.on_loss(Instant::ZERO);
         let access = AccessEstimate::of(&evidence, told);
         assert_eq!((access.queue, access.is_queue_known), (50_000, true));
         assert!(!access.is_beyond_seen(Duration::from_millis(500)));

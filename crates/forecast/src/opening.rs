@@ -3,8 +3,8 @@
 //! A browser opens connections for what an answer has named, and a program that loads one file after another opens the next
 //! connection when the one before has done its work. Both come sooner if the answer does. A person reads first.
 //!
-//! A program that loads several files side by side opens the next connection when any of them is done. Which one that is, another TCP may
-//! change: such openings take places, in the order of the capture.
+//! A program that loads several files side by side, each over a connection of its own, opens the next connection when any of them is done. Which
+//! one that is, another TCP may change: such openings take places, in the order of the capture.
 
 use crate::captured::CapturedConnection;
 use units::{Duration, Instant};
@@ -51,8 +51,10 @@ impl OpeningTime {
             let is_first = !std::mem::replace(&mut is_followed[end], true);
             let (ended, connection, transfer) = ends[end];
             let gap = of.began.saturating_since(ended);
-            let is_last = transfer + 1 == connections[connection].transfers.len();
-            if is_first && is_last {
+            let before = &connections[connection];
+            // A connection that stays open frees no place.
+            let is_over = transfer + 1 == before.transfers.len() && before.rest <= SOON;
+            if is_first && is_over {
                 Self::Place { connection, transfer, gap }
             } else {
                 Self::After { connection, transfer, gap }
@@ -104,6 +106,9 @@ mod tests {
         assert_eq!(OpeningTime::of_client(&ends), [begins, begins, place(1, 3), place(0, 6)]);
         let page = [connection(0, &[50]), connection(60, &[90]), connection(61, &[95])];
         assert_eq!(OpeningTime::of_client(&page), [begins, place(0, 10), after(0, 11)]);
+        let mut kept = page;
+        kept[0].rest = Duration::from_secs(1);
+        assert_eq!(OpeningTime::of_client(&kept), [begins, after(0, 10), after(0, 11)]);
     }
 
     /// The second opens 30 ms after the first transfer of the first, the third 400 ms after the second one's end: later than

@@ -74,3 +74,23 @@ fn a_record_ends_its_segment_also_where_more_is_written() {
     sender.hear(3, &[]);
     assert_eq!(lengths(&mut sender), [full, (500, true)]);
 }
+
+/// The window is 3,000 bytes. Records of 2,300 and 400 bytes fit into it, and much more is written behind them. What is left of the window
+/// behind the first one is no full segment, and yet the second one leaves: also if the connection is to close behind all of it.
+#[test]
+fn a_short_record_takes_what_is_left_of_the_window() {
+    for closes in [false, true] {
+        let mut sender = Sender::silent("newreno+nagle=off");
+        for record in [2_300, 400] {
+            sender.host.write(sender.now, sender.conn, record);
+            sender.host.end_record(sender.now, sender.conn);
+        }
+        sender.host.write(sender.now, sender.conn, 50_000);
+        if closes {
+            sender.host.shutdown(sender.now, sender.conn);
+        }
+        let segments = std::iter::from_fn(|| sender.host.poll_transmit(sender.now));
+        let lengths: Vec<u32> = segments.map(|it| it.segment.len).collect();
+        assert_eq!(lengths, [1_000, 1_000, 300, 400], "closes: {closes}");
+    }
+}

@@ -3,9 +3,9 @@
 /// How badly a rebuilt sender explains what was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misfit {
-    /// Things that could have been foreseen: retransmissions, and data that answers ACKs.
+    /// Things that could have been foreseen: retransmissions, data that answers ACKs, and paced data.
     pub seen: u64,
-    /// Charges: 1 for a window that was wrong, 8 for a retransmission that was not foreseen.
+    /// Charges: 1 for a window or a pacer that was wrong, 8 for a retransmission that was not foreseen.
     pub charge: u64,
     /// Windows that were corrected.
     pub corrections: u64,

@@ -100,17 +100,20 @@ impl ProfileSurvey {
 
 /// Charges by which a profile has to beat a likelier one at least.
 const MARGIN: u64 = 16;
+/// Observations of which one in fifty is no chance.
+const MANY: u64 = 5_000;
 
 /// The profile with clearly the least charge; else the likeliest.
 ///
-/// Clearly is by a fifth, or by one charge in fifty observations: where much is lost, all profiles are charged for the same
+/// Clearly is by a fifth, or by a hundred charges and one in fifty observations: where much is lost, all profiles are charged for the same
 /// retransmissions, and a fifth of these is too much to ask for.
 fn best(misfits: &[Misfit; SenderProfile::ALL.len()]) -> SenderProfile {
     let mut best = (misfits[0].charge, SenderProfile::ALL[0]);
     for (misfit, profile) in misfits.iter().zip(SenderProfile::ALL) {
         let charge = misfit.charge;
         let less = best.0.saturating_sub(charge);
-        if less >= MARGIN && (less * 5 > best.0 || less * 50 > misfit.seen) {
+        let seen = misfits[0].seen.max(MANY);
+        if less >= MARGIN && (less * 5 > best.0 || less * 50 > seen) {
             best = (charge, profile);
         }
     }
@@ -123,9 +126,10 @@ mod tests {
 
     #[test]
     fn a_profile_has_to_beat_a_likelier_one_clearly() {
-        let of = |charges: [u64; 5]| {
-            best(&charges.map(|charge| Misfit { seen: 10_000, charge, ..Misfit::default() }))
+        let among = |seen, charges: [u64; 5]| {
+            best(&charges.map(|charge| Misfit { seen, charge, ..Misfit::default() }))
         };
+        let of = |charges| among(10_000, charges);
         assert_eq!(of([25, 25, 92, 92, 14]), SenderProfile::Linux, "a difference of 11 is chance");
         assert_eq!(
             of([48, 24, 18, 34, 95]),
@@ -137,5 +141,8 @@ mod tests {
         // All are charged 5,000 for 625 retransmissions.
         assert_eq!(of([5_400, 9_000, 9_000, 9_000, 5_201]), SenderProfile::Linux, "1 in 51");
         assert_eq!(of([5_400, 9_000, 9_000, 9_000, 5_199]), SenderProfile::Bbr, "1 in 49");
+        assert_eq!(among(300, [96, 200, 200, 200, 80]), SenderProfile::Linux, "two segments");
+        assert_eq!(among(300, [600, 900, 900, 900, 499]), SenderProfile::Bbr, "101 charges");
+        assert_eq!(among(300, [600, 900, 900, 900, 501]), SenderProfile::Linux, "99 charges");
     }
 }

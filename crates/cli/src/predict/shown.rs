@@ -4,7 +4,7 @@ use super::Running;
 use crate::failure::Failure;
 use crate::stdout;
 use forecast::{Forecast, ForecastGroup, ForecastResult, ForecastRow, ModelFit};
-use report::{Cell, Column, Median, Quantity, Row, Table, written};
+use report::{Cell, Column, Median, Quantity, Row, Table};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use units::counted;
@@ -32,9 +32,10 @@ pub(super) struct PathsTold {
 
 /// A round trip of so many seconds; within a data centre it is of microseconds.
 fn round_trip(seconds: f64) -> String {
-    match seconds < 1e-3 {
-        true => format!("{:.0} µs", seconds * 1e6),
-        false => written(seconds.into(), Quantity::Time),
+    match seconds * 1e3 {
+        ms if ms < 1.0 => format!("{:.0} µs", ms * 1e3),
+        ms if ms < 10.0 => format!("{ms:.1} ms"),
+        ms => format!("{ms:.0} ms"),
     }
 }
 
@@ -93,7 +94,7 @@ impl PathsTold {
 
     /// What is known of the rates of paths.
     fn of_rates(&self) -> String {
-        let shown = |bps: u64| written((bps as f64).into(), Quantity::Rate);
+        let shown = |bps: u64| report::written((bps as f64).into(), Quantity::Rate);
         let usual = shown(self.usual_rate_bps);
         match self.rate_known {
             0 => format!(

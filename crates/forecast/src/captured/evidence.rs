@@ -12,10 +12,13 @@ const MOST_RATES: usize = 256;
 const HEADERS: u128 = 52;
 /// A burst that is faster than clients' lines has had its ACKs pressed together.
 const MOST_RATE: Rate = Rate::from_mbps(10_000);
-/// Fewer losses below a full queue are taken for chance, and so is one in so many: until a loss is seen, the queue that dropped it may
-/// have drained.
+/// Fewer losses below a full queue are taken for chance.
 const LEAST_RANDOM: usize = 3;
+/// Of losses of two kinds, fewer than one in so many are taken for the other kind: until a loss is seen, the queue that dropped it may
+/// have drained, or another one may have filled it.
 const ONE_IN: usize = 5;
+/// What an ACK told so long ago says nothing of the queue now.
+const OLD: Duration = Duration::from_secs(1);
 /// More random loss is none that TCP works over.
 const MOST_RANDOM: f64 = 0.2;
 
@@ -26,8 +29,8 @@ pub(crate) struct PathEvidence {
     least: Duration,
     /// Longest round trip that no held ACK is in.
     most: Duration,
-    /// The last one of these, and some of all.
-    latest: Option<Duration>,
+    /// The last one of these, when it came, and some of all.
+    latest: Option<(Instant, Duration)>,
     queued: SpacedSample,
     /// Rates of bursts, and payload of the connections that showed them.
     rates: Vec<(Rate, u64)>,
@@ -48,18 +51,20 @@ impl PathEvidence {
     }
 
     /// A round trip in which no ACK was held back: what it has beyond the lowest is a wait in the queue.
-    pub(crate) fn on_queued(&mut self, rtt: Duration) {
+    pub(crate) fn on_queued(&mut self, at: Instant, rtt: Duration) {
         self.on_round_trip(rtt);
         self.most = self.most.max(rtt);
-        self.latest = Some(rtt);
+        self.latest = Some((at, rtt));
         self.queued.add(rtt);
     }
 
     /// A loss has been repaired. What the path's last ACK tells of the queue is the nearest to when the segment was lost, whichever connection it
-    /// is of.
-    pub(crate) fn on_loss(&mut self) {
+    /// is of; unless it is old.
+    pub(crate) fn on_loss(&mut self, at: Instant) {
         self.losses += 1;
-        if let Some(rtt) = self.latest {
+        if let Some((told, rtt)) = self.latest
+            && at.saturating_since(told) <= OLD
+        {
             self.at_loss.add(rtt);
         }
     }
@@ -108,11 +113,11 @@ impl PathEvidence {
         self.most.max(self.least) - self.least
     }
 
-    /// Half of the longest wait but for a hundredth: what was lost at less met no full queue. A single wait may be longer than any queue, where
-    /// a host stood still.
+    /// What was lost at a shorter wait met no full queue: half of the longest wait, but for a hundredth of them. A single wait may be longer than
+    /// any queue, where a host stood still. A queue that is seldom full shows by what is lost there.
     fn half_full(&self) -> Duration {
-        let longest = self.queued.nearly_longest().unwrap_or_default();
-        self.wait(longest) / 2
+        let longest = self.queued.below(99).max(self.at_loss.below(75));
+        self.wait(longest.unwrap_or_default()) / 2
     }
 
     fn wait(&self, rtt: Duration) -> Duration {
@@ -120,14 +125,16 @@ impl PathEvidence {
     }
 
     /// How long the queue made packets wait where losses showed that it was full, the median. Losses with a wait of less than half
-    /// of the longest were of another kind.
+    /// of the longest were of another kind. `None` if nearly all were.
     pub(crate) fn full_wait(&self) -> Option<Duration> {
         let half = self.half_full();
-        let waits = self.at_loss.values().iter().map(|rtt| self.wait(*rtt));
+        let at_loss = self.at_loss.values();
+        let waits = at_loss.iter().map(|rtt| self.wait(*rtt));
         let mut waits: Vec<Duration> =
             waits.filter(|wait| *wait >= half && !wait.is_zero()).collect();
         waits.sort_unstable();
-        waits.get(waits.len() / 2).copied()
+        let is_chance = waits.len() * ONE_IN < at_loss.len();
+        waits.get(waits.len() / 2).copied().filter(|_| !is_chance)
     }
 
     /// Share of segments that were lost while the queue was less than half full.
@@ -149,6 +156,8 @@ impl PathEvidence {
 mod tests {
     use super::*;
 
+    const NOW: Instant = Instant::ZERO;
+
     fn ms(n: u64) -> Duration {
         Duration::from_millis(n)
     }
@@ -160,17 +169,17 @@ mod tests {
         let mut evidence = PathEvidence::default();
         evidence.on_round_trip(ms(200)); // of an ACK that was held
         for rtt in [40, 60, 140] {
-            evidence.on_queued(ms(rtt));
+            evidence.on_queued(NOW, ms(rtt));
         }
         assert_eq!((evidence.least(), evidence.longest_wait()), (Some(ms(40)), ms(100)));
         for rtt in [130, 140, 120] {
-            evidence.on_queued(ms(rtt));
-            evidence.on_loss();
+            evidence.on_queued(NOW, ms(rtt));
+            evidence.on_loss(NOW);
         }
         assert_eq!(evidence.full_wait(), Some(ms(90)));
         for rtt in [45; 3] {
-            evidence.on_queued(ms(rtt));
-            evidence.on_loss();
+            evidence.on_queued(NOW, ms(rtt));
+            evidence.on_loss(NOW);
         }
         assert_eq!(evidence.full_wait(), Some(ms(90)));
         let report = TransferReport { bytes: 100_000, mss: 1000, ..TransferReport::default() };
@@ -184,11 +193,11 @@ mod tests {
     fn chance_is_no_random_loss() {
         let mut evidence = PathEvidence::default();
         for rtt in [40, 140] {
-            evidence.on_queued(ms(rtt));
+            evidence.on_queued(NOW, ms(rtt));
         }
         for rtt in [45; 2] {
-            evidence.on_queued(ms(rtt));
-            evidence.on_loss();
+            evidence.on_queued(NOW, ms(rtt));
+            evidence.on_loss(NOW);
         }
         let report = TransferReport { bytes: 10_000, mss: 1000, ..TransferReport::default() };
         evidence.on_transfer(&report);
@@ -203,11 +212,11 @@ mod tests {
         evidence.on_transfer(&report);
         evidence.on_round_trip(ms(40));
         for rtt in [[45; 3].as_slice(), &[140; 12]].concat() {
-            evidence.on_queued(ms(rtt));
-            evidence.on_loss();
+            evidence.on_queued(NOW, ms(rtt));
+            evidence.on_loss(NOW);
         }
         assert_eq!(evidence.random_loss(), 0.002);
-        evidence.on_loss();
+        evidence.on_loss(NOW);
         assert_eq!(evidence.random_loss(), 0.0);
     }
 
@@ -216,11 +225,11 @@ mod tests {
     fn one_long_wait_does_not_make_all_losses_random() {
         let mut evidence = PathEvidence::default();
         evidence.on_round_trip(ms(40));
-        evidence.on_queued(ms(130));
+        evidence.on_queued(NOW, ms(130));
         for wait in (10..=20).cycle().take(220) {
-            evidence.on_queued(ms(40 + wait));
+            evidence.on_queued(NOW, ms(40 + wait));
             if wait == 20 {
-                evidence.on_loss();
+                evidence.on_loss(NOW);
             }
         }
         evidence.on_transfer(&TransferReport {
@@ -230,6 +239,53 @@ mod tests {
         });
         assert_eq!((evidence.full_wait(), evidence.random_loss()), (Some(ms(20)), 0.0));
         assert_eq!(evidence.longest_wait(), ms(90));
+    }
+
+    /// Of 1,000 round trips one waits for 100 ms, and the others for 2 ms. Ten losses at 100 ms and fifteen at 2 ms: the queue holds 100 ms, though
+    /// it is seldom full. Fifteen of 25 losses are random, of 1,000 segments.
+    #[test]
+    fn a_queue_that_is_seldom_full_shows_by_its_losses() {
+        let mut evidence = PathEvidence::default();
+        evidence.on_transfer(&TransferReport {
+            bytes: 1_000_000,
+            mss: 1000,
+            ..TransferReport::default()
+        });
+        evidence.on_round_trip(ms(40));
+        for n in 0..1_000 {
+            evidence.on_queued(NOW, ms(if n == 0 { 140 } else { 42 }));
+        }
+        for (wait, losses) in [(100, 10), (2, 15)] {
+            evidence.on_queued(NOW, ms(40 + wait));
+            (0..losses).for_each(|_| evidence.on_loss(NOW));
+        }
+        assert_eq!((evidence.full_wait(), evidence.random_loss()), (Some(ms(100)), 0.015));
+    }
+
+    /// Twenty losses at 2 ms of waiting, four at 10 ms: fewer than a fifth, so nothing tells where the queue ends.
+    #[test]
+    fn where_nearly_all_losses_are_random_the_queue_is_not_known() {
+        let mut evidence = PathEvidence::default();
+        evidence.on_round_trip(ms(40));
+        for (wait, losses) in [(2, 20), (10, 4)] {
+            evidence.on_queued(NOW, ms(40 + wait));
+            (0..losses).for_each(|_| evidence.on_loss(NOW));
+        }
+        assert_eq!(evidence.full_wait(), None);
+        evidence.on_loss(NOW);
+        assert_eq!(evidence.full_wait(), Some(ms(10)), "five of 25");
+    }
+
+    /// The last ACK is of an hour ago, or of a second.
+    #[test]
+    fn an_old_round_trip_says_nothing_of_a_loss() {
+        let mut evidence = PathEvidence::default();
+        evidence.on_round_trip(ms(40));
+        evidence.on_queued(NOW, ms(140));
+        evidence.on_loss(NOW + Duration::from_secs(3600));
+        assert_eq!(evidence.full_wait(), None);
+        evidence.on_loss(NOW + Duration::from_secs(1));
+        assert_eq!(evidence.full_wait(), Some(ms(100)));
     }
 
     /// 300 bytes at 8 Mbit/s, 100 at 1 and 100 at 90: half of 500 is reached at 8.

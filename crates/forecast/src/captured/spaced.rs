@@ -36,11 +36,11 @@ impl SpacedSample {
         &self.kept
     }
 
-    /// The value that 99 % do not exceed, by nearest rank: of less than 100 the largest. `None` without values.
-    pub(super) fn nearly_longest(&self) -> Option<Duration> {
+    /// The value that `percent` of the values do not exceed, by nearest rank. `None` without values.
+    pub(super) fn below(&self, percent: usize) -> Option<Duration> {
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();
-        let rank = (sorted.len() * 99).div_ceil(100);
+        let rank = (sorted.len() * percent).div_ceil(100);
         sorted.get(rank.checked_sub(1)?).copied()
     }
 }
@@ -65,11 +65,12 @@ mod tests {
         assert_eq!(kept, (0..250).map(|n| 4 * n).collect::<Vec<_>>());
     }
 
-    /// Of 200 values from 0 to 199 ms two are beyond 197 ms; of 50 the last is the 99th percentile, too.
+    /// Of 200 values from 0 to 199 ms two are beyond 197 ms; of 50 the last is the 99th percentile, too. A quarter of 200 is beyond 149 ms.
     #[test]
-    fn a_hundredth_of_the_values_is_beyond() {
-        assert_eq!(sampled(200).nearly_longest(), Some(Duration::from_millis(197)));
-        assert_eq!(sampled(50).nearly_longest(), Some(Duration::from_millis(49)));
-        assert_eq!(sampled(0).nearly_longest(), None);
+    fn so_many_of_a_hundred_values_are_not_beyond() {
+        assert_eq!(sampled(200).below(99), Some(Duration::from_millis(197)));
+        assert_eq!(sampled(50).below(99), Some(Duration::from_millis(49)));
+        assert_eq!(sampled(200).below(75), Some(Duration::from_millis(149)));
+        assert_eq!(sampled(0).below(99), None);
     }
 }

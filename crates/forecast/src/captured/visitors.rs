@@ -113,7 +113,7 @@ impl Visitors {
         // An ACK of one segment may have been held back (RFC 1122 §4.2.3.2), which is no wait in a queue.
         let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= LEAST_HELD;
         if let Some(rtt) = told.filter(|_| !may_be_held) {
-            self.evidence(address).on_queued(rtt);
+            self.evidence(address).on_queued(at, rtt);
         }
     }
 
@@ -168,7 +168,7 @@ impl TraceSink for Visitors {
         let is_presumed =
             matches!(again.kind, RetransmissionKind::TailProbe | RetransmissionKind::SlowStart);
         if sender.is_server && again.len > 0 && !is_presumed {
-            self.evidence(sender.client.ip).on_loss();
+            self.evidence(sender.client.ip).on_loss(again.at);
         }
     }
 

@@ -15,6 +15,7 @@ use connection::Running;
 use netsim::{AppContext, Application, HostId};
 use openings::Openings;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use tcp::{ConnId, Event, EventKind, Scheme};
 
 /// The port of all servers.
@@ -224,13 +225,18 @@ impl Replay {
         }
         let arrived = connection.arrived;
         let asks = arrived > before && arrived == connection.asked;
-        for transfer in before..arrived {
+        self.open_behind(context, index, before..arrived);
+        if asks {
+            self.ask_later(context, index);
+        }
+    }
+
+    /// What waits for these transfers opens after its gap.
+    fn open_behind(&mut self, context: &mut AppContext<'_>, index: usize, transfers: Range<usize>) {
+        for transfer in transfers {
             for (follower, gap) in self.openings.behind(index, transfer) {
                 context.set_timer(context.now() + gap, Due::Open.token(follower));
             }
-        }
-        if asks {
-            self.ask_later(context, index);
         }
     }
 
@@ -290,6 +296,10 @@ impl Replay {
         if !std::mem::replace(&mut self.connections[index].is_over, true) {
             self.count(context, index);
             self.under_way -= 1;
+            // What has not arrived will not: its place is free all the same.
+            let Running { arrived, spec, .. } = &self.connections[index];
+            let never = *arrived..spec.plan.transfers.len();
+            self.open_behind(context, index, never);
         }
         if self.under_way == 0 {
             context.finish();

@@ -41,7 +41,7 @@ impl Openings {
         all
     }
 
-    /// What opens behind this transfer, which has arrived.
+    /// What opens behind this transfer, which has arrived, or never will.
     ///
     /// As many transfers free a place as connections wait for one. In the capture each of these opened behind as many such ends as there are openings
     /// up to it, so none waits for ever.

@@ -13,7 +13,8 @@ use units::Instant;
 impl Connection {
     /// True if `piece`, just sent, has used the window up, so that asking again would find nothing:
     /// nothing is lost or SACKed, so new data took its length off the allowance, and a full segment
-    /// waits for more than is left of it. Then does what the asking would have done.
+    /// waits for more than is left of it. Where the application wishes something of its segments, the next one may be shorter. Then does
+    /// what the asking would have done.
     #[inline]
     pub(super) fn is_last(&mut self, now: Instant, path: &mut Path, piece: &Piece) -> bool {
         let left = piece.allowance.saturating_sub(piece.len);
@@ -25,6 +26,7 @@ impl Connection {
             && self.state.may_send_data()
             && self.burst_left > 0
             && self.probe_due == BareProbe::None
+            && self.wishes.is_none()
             && !path.is_paced();
         if used_up {
             path.on_send_stopped(true);
