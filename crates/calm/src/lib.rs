@@ -22,6 +22,8 @@ const BEAT: Duration = Duration::from_millis(2);
 /// loss of 4 %.
 const STILL: Duration = Duration::from_millis(3);
 const ATTEMPTS: usize = 4;
+/// Of these, on a machine that did not stand still.
+const CALM_ATTEMPTS: usize = 2;
 
 thread_local! {
     /// The longest that the machine stood still for pulses of this thread's test.
@@ -29,21 +31,21 @@ thread_local! {
 }
 
 /// Makes a test again, three times at most, as long as it fails while the machine stood still by the [`Pulse`]s that it lets
-/// beat. What fails on one that did not has failed.
+/// beat. What fails twice on one that did not has failed: a pulse beats on one processor, and does not see that another stood still.
 ///
 /// # Panics
 /// As the test does.
 pub fn calmly(test: impl Fn()) {
+    let mut calm = 0;
     for attempt in 1.. {
         LONGEST.set(Duration::ZERO);
         let Err(why) = catch_unwind(AssertUnwindSafe(&test)) else { return };
         let longest = LONGEST.get();
-        if longest < STILL || attempt == ATTEMPTS {
+        calm += usize::from(longest < STILL);
+        if calm == CALM_ATTEMPTS || attempt == ATTEMPTS {
             resume_unwind(why);
         }
-        eprintln!(
-            "attempt {attempt} has failed, but the machine stood still for {longest:?}: again"
-        );
+        eprintln!("attempt {attempt} has failed; the machine stood still for {longest:?}: again");
     }
 }
 
@@ -113,11 +115,12 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_is_made_again_only_where_the_machine_stood_still() {
+    fn what_fails_is_made_again_more_often_where_the_machine_stood_still() {
         assert_eq!(runs(0, STILL), (1, true));
         assert_eq!(runs(3, STILL), (4, true));
         assert_eq!(runs(4, STILL), (4, false));
-        assert_eq!(runs(1, STILL / 2), (1, false));
+        assert_eq!(runs(1, STILL / 2), (2, true));
+        assert_eq!(runs(2, STILL / 2), (2, false));
     }
 
     #[test]

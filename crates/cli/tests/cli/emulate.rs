@@ -121,8 +121,9 @@ fn packets_take_their_time() {
     assert_eq!(rows[0][..4], ["direction", "fate", "marked", "bytes"]);
     let time = |row: usize, column: usize| rows[row][column].parse::<u64>().unwrap();
     let (syn, reset) = (1, 2);
-    assert_eq!((rows[syn][0], rows[syn][1], rows[syn][3]), ("up", "delivered", "60"));
-    assert_eq!((rows[reset][0], rows[reset][1], rows[reset][3]), ("down", "delivered", "40"));
+    assert_eq!((rows[syn][0], rows[syn][1], rows[syn][3]), ("up", "delivered", "60"), "{log}");
+    let [direction, fate, _, bytes] = rows[reset][..4] else { panic!("{log}") };
+    assert_eq!((direction, fate, bytes), ("down", "delivered", "40"), "{log}");
     // 60 bytes at 2 Mbit/s take 240 us, 40 at 20 take 16; then 5 and 15 ms.
     assert_eq!(time(syn, 5) - time(syn, 4), 240_000);
     assert_eq!(time(syn, 6) - time(syn, 5), 5_000_000);
