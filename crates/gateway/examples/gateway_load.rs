@@ -18,10 +18,10 @@ mod restart;
 use ask::{Load, Way};
 use gateway::clock::system_time;
 use gateway::init::FirstGateway;
-use gateway::load::SiteLoad;
+use gateway::load::{SiteLoad, report_of};
 use gateway::passive::network;
 use gateway_proto::v1::gateway_client::GatewayClient;
-use gateway_proto::v1::{Bound, Collector, Network, Report, ReportBatch};
+use gateway_proto::v1::{Collector, Network, ReportBatch};
 use process::Measured;
 use std::error::Error;
 use std::net::SocketAddr;
@@ -123,8 +123,10 @@ async fn report(
     let mut tasks = Vec::new();
     for stream in 0..STREAMS {
         let mut client = client(folder, address).await?;
-        let batches: Vec<Vec<Report>> =
-            networks.chunks(BATCH).map(|some| some.iter().map(reported).collect()).collect();
+        let batches: Vec<Vec<_>> = networks
+            .chunks(BATCH)
+            .map(|some| some.iter().copied().map(report_of).collect())
+            .collect();
         tasks.push(tokio::spawn(async move {
             let until = now() + span;
             let (sender, receiver) = tokio::sync::mpsc::channel(4);
@@ -158,19 +160,6 @@ async fn report(
         taken += task.await??;
     }
     Ok(taken)
-}
-
-fn reported(network: &Network) -> Report {
-    Report {
-        network: Some(*network),
-        window: 100_000,
-        rate: 20_000_000,
-        min_rtt_us: 80_000,
-        sent: 100,
-        lost: 1,
-        bound: Bound::Loss.into(),
-        ..Report::default()
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]

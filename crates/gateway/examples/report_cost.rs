@@ -5,12 +5,12 @@
 
 use gateway::config::Rules;
 use gateway::counts::Counts;
-use gateway::load::SiteLoad;
+use gateway::load::{SiteLoad, report_of};
 use gateway::passive::network;
 use gateway::permission::Allowed;
 use gateway::pki::{Fingerprint, HolderRole, Identity};
 use gateway::tenant::{Speaker, Tenant};
-use gateway_proto::v1::{Bound, Collector, Network, Report, ReportBatch};
+use gateway_proto::v1::{Collector, Network, ReportBatch};
 use memory::site::SiteConfig;
 use prost::Message;
 use std::env;
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .chunks(BATCH)
         .map(|some| {
             let reports = some.iter().map(|request| Network::of(network(request.client)));
-            let reports = reports.map(reported).collect();
+            let reports = reports.map(report_of).collect();
             ReportBatch { reports, ..ReportBatch::default() }.encode_to_vec()
         })
         .collect();
@@ -62,17 +62,4 @@ async fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!(ack.taken as usize, BATCH);
     }
     Ok(())
-}
-
-fn reported(network: Network) -> Report {
-    Report {
-        network: Some(network),
-        window: 100_000,
-        rate: 20_000_000,
-        min_rtt_us: 80_000,
-        sent: 100,
-        lost: 1,
-        bound: Bound::Loss.into(),
-        ..Report::default()
-    }
 }

@@ -4,6 +4,7 @@
 //! Networks differ in how busy they are: of m networks the n-th busiest has a share of 1 / (n ln m), Zipf's law. With 330
 //! requests a second over 106,669 networks that makes about 25,000 networks in five minutes; the test says it exactly.
 
+use gateway_proto::v1::{Bound, Network, Report};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
 use std::net::{IpAddr, Ipv4Addr};
@@ -34,6 +35,20 @@ pub struct LoadRequest {
     pub at: Instant,
     /// Who asks.
     pub client: IpAddr,
+}
+
+/// What an agent reports of a connection that met a loss at a window of 100,000 bytes: the same of all networks.
+pub fn report_of(network: Network) -> Report {
+    Report {
+        network: Some(network),
+        window: 100_000,
+        rate: 20_000_000,
+        min_rtt_us: 80_000,
+        sent: 100,
+        lost: 1,
+        bound: Bound::Loss.into(),
+        ..Report::default()
+    }
 }
 
 impl SiteLoad {

@@ -171,7 +171,7 @@ fn network_of(number: ReportNumber) -> String {
 }
 
 /// The report of a network, if reports are of it.
-pub(super) fn report_of(network: Ipv4Addr) -> Option<ReportNumber> {
+pub(super) fn number_of(network: Ipv4Addr) -> Option<ReportNumber> {
     (network.to_bits() >> 8).checked_sub(FIRST_NETWORK)
 }
 

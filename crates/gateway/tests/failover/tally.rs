@@ -1,6 +1,6 @@
 //! What is in the store at the end, read as any gateway would.
 
-use super::agents::{ReportNumber, report_of};
+use super::agents::{ReportNumber, number_of};
 use gateway::codec::decode;
 use redis::Connection;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub(super) fn counted(redis: u16) -> HashMap<ReportNumber, u32> {
         for (_, bytes) in rows {
             let record = decode(&mut &bytes[..]).unwrap();
             let IpAddr::V4(address) = record.network.addr() else { continue };
-            if let Some(number) = report_of(address).filter(|_| record.network.prefix_len() == 24) {
+            if let Some(number) = number_of(address).filter(|_| record.network.prefix_len() == 24) {
                 *counts.entry(number).or_default() += record.sequence;
             }
         }

@@ -3,10 +3,11 @@
 use gateway::clock::system_time;
 use gateway::daemon::{Daemon, DaemonHandle};
 use gateway::init::FirstGateway;
+use gateway::load::report_of;
 use gateway::pki::{Authority, HolderRole, Issued};
 use gateway::site::GatewaySite;
 use gateway_proto::v1::gateway_client::GatewayClient;
-use gateway_proto::v1::{Bound, Collector, Network, Query, Report, ReportAck, ReportBatch};
+use gateway_proto::v1::{Collector, Network, Query, Report, ReportAck, ReportBatch};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -157,16 +158,7 @@ pub(crate) fn query(text: &str) -> Query {
 
 /// A connection to `text` whose window met a loss at `window` bytes.
 pub(crate) fn report(text: &str, window: u64) -> Report {
-    Report {
-        network: Some(network(text)),
-        window,
-        rate: 20_000_000,
-        min_rtt_us: 80_000,
-        sent: 100,
-        lost: 1,
-        bound: Bound::Loss.into(),
-        ..Report::default()
-    }
+    Report { window, ..report_of(network(text)) }
 }
 
 pub(crate) fn batch(sequence: u64, reports: Vec<Report>) -> ReportBatch {

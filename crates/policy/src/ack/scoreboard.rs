@@ -5,58 +5,17 @@
 //! Four running sums answer how much is in flight (`pipe` of RFC 6675 §3) without a walk; a list of
 //! merged SACK ranges makes a repeated SACK block cost nothing.
 
+mod progress;
+mod sacks;
 mod segment;
 
+pub use progress::{AckProgress, Newest};
 pub use segment::SentSegment;
 
 use fold::{Foldable, Folding};
 use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, SACKED};
 use std::collections::VecDeque;
 use units::Instant;
-
-/// So many ranges are looked through faster than searched.
-const FEW: usize = 8;
-
-/// The segment whose delivery was learnt last and that was sent last (RFC 8985 §6.2 step 2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Newest {
-    /// When it was (last) sent.
-    pub sent_at: Instant,
-    /// Offset one past its end.
-    pub end: u64,
-    /// It had been sent more than once.
-    pub retransmitted: bool,
-    /// Its place among all that was sent on the path, when it was (last) sent.
-    pub order: u64,
-}
-
-/// What one ACK changed on the board.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AckProgress {
-    /// Bytes newly acknowledged cumulatively.
-    pub acked: u64,
-    /// Bytes newly delivered: cumulative ones not known from SACK before, plus newly SACKed ones.
-    pub delivered: u64,
-    /// Of these, bytes of a segment whose rest is still outstanding. Who counts segments counts it when
-    /// it is whole, so that many ACKs of a little each gain nothing (Savage et al. 1999 §2.1).
-    pub partial: u64,
-    /// Bytes newly SACKed.
-    pub sacked: u64,
-    /// Whole segments newly delivered.
-    pub segments: u64,
-    /// Send time of the earliest segment newly delivered that was sent only once: the RTT sample
-    /// of RFC 6298 by Karn's rule; it includes the receiver's delay of the ACK.
-    pub earliest_sent: Option<Instant>,
-    /// Send time of the latest one: the round trip without the receiver's delay.
-    pub latest_sent: Option<Instant>,
-    /// Newest delivery, for RACK.
-    pub newest: Option<Newest>,
-    /// The delivery that Linux looks at last, where the ACK has several: the highest one acknowledged
-    /// cumulatively, or else the last one SACKed (`tcp_rack_advance`).
-    pub last: Option<Newest>,
-    /// Lowest offset newly delivered of a segment never sent again (reordering, F-RTO).
-    pub lowest_original: Option<u64>,
-}
 
 /// Outstanding segments in sequence order with their fates.
 #[derive(Clone, Debug, Default)]
@@ -376,7 +335,7 @@ impl Scoreboard {
         }
         if !s.is_sacked() {
             progress.delivered += part;
-            note_delivery(s, progress);
+            progress.note_delivery(s);
         }
     }
 
@@ -399,150 +358,5 @@ impl Scoreboard {
         if let Some(first) = self.sacked_ranges.first_mut() {
             first.0 = first.0.max(una);
         }
-    }
-
-    /// Marks `[left, right)` as delivered selectively. Only whole segments count (RFC 6675 §4
-    /// `Update`); what lies outside of the outstanding range is ignored.
-    #[inline]
-    pub fn sack(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
-        let Some((low, high)) = self.bounds() else {
-            return;
-        };
-        let (left, right) = (left.max(low), right.min(high));
-        if left < right {
-            self.sack_within(left, right, progress);
-        }
-    }
-
-    fn bounds(&self) -> Option<(u64, u64)> {
-        Some((self.segments.front()?.start, self.segments.back()?.end()))
-    }
-
-    /// As [`Scoreboard::sack`], within the outstanding range.
-    fn sack_within(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
-        let highest = self.sacked_ranges.last().copied().unwrap_or((0, 0));
-        if left >= highest.0 {
-            return self.sack_highest(highest, (left, right), progress);
-        }
-        let first = self.first_range_reaching(left);
-        let touched = self.sacked_ranges[first..].iter().take_while(|r| r.0 <= right);
-        let (last, merged) = touched
-            .fold((first, (left, right)), |(n, all), r| (n + 1, (all.0.min(r.0), all.1.max(r.1))));
-        if last == first + 1 && self.sacked_ranges[first] == merged {
-            // A block is repeated in several ACKs: most bring nothing new.
-            return;
-        }
-        let mut from = left;
-        for n in first..last {
-            let known = self.sacked_ranges[n];
-            if from < known.0 {
-                self.sack_fresh((from, known.0), merged, progress);
-            }
-            from = known.1;
-        }
-        if from < right {
-            self.sack_fresh((from, right), merged, progress);
-        }
-        self.merge_ranges(first, last, merged);
-    }
-
-    /// As [`Scoreboard::sack_within`], of a block that does not begin below the highest range.
-    fn sack_highest(&mut self, highest: (u64, u64), block: (u64, u64), progress: &mut AckProgress) {
-        let (left, right) = block;
-        if left > highest.1 || self.sacked_ranges.is_empty() {
-            self.sack_fresh(block, block, progress);
-            self.sacked_ranges.push(block);
-        } else if right > highest.1 {
-            let merged = (highest.0, right);
-            self.sack_fresh((highest.1, right), merged, progress);
-            if let Some(last) = self.sacked_ranges.last_mut() {
-                *last = merged;
-            }
-        }
-    }
-
-    /// Index of the first SACKed range that touches `offset` or lies beyond.
-    fn first_range_reaching(&self, offset: u64) -> usize {
-        let ranges = &self.sacked_ranges;
-        if ranges.len() <= FEW {
-            return ranges.iter().take_while(|r| r.1 < offset).count();
-        }
-        ranges.partition_point(|r| r.1 < offset)
-    }
-
-    /// Puts `merged` in the place of the ranges `first..last`.
-    fn merge_ranges(&mut self, first: usize, last: usize, merged: (u64, u64)) {
-        if first == last {
-            self.sacked_ranges.insert(first, merged);
-            return;
-        }
-        self.sacked_ranges[first] = merged;
-        if last > first + 1 {
-            self.sacked_ranges.drain(first + 1..last);
-        }
-    }
-
-    /// Marks the segments that touch `fresh` and lie wholly inside `merged`.
-    fn sack_fresh(&mut self, fresh: (u64, u64), merged: (u64, u64), progress: &mut AckProgress) {
-        let from = self.index_reaching(fresh.0);
-        for s in self.segments.range_mut(from..) {
-            if s.start >= fresh.1 {
-                break;
-            }
-            if s.is_sacked() || s.start < merged.0 || s.end() > merged.1 {
-                continue;
-            }
-            let before = *s;
-            let len = u64::from(s.len);
-            s.marks |= SACKED;
-            self.sacked += len;
-            self.lost_beneath_sacks += s.waiting_beneath_sack(len);
-            if before.is_lost() {
-                self.lost -= len;
-            }
-            if before.is_retransmission_in_flight() {
-                self.again -= len;
-            }
-            // Linux reads SACK blocks before the cumulative acknowledgement.
-            let cumulative = progress.delivered > progress.sacked;
-            let last = progress.last.or(progress.newest);
-            progress.sacked += len;
-            progress.segments += 1;
-            progress.delivered += len;
-            note_delivery(&before, progress);
-            if cumulative {
-                progress.last = last;
-            }
-        }
-    }
-}
-
-#[inline]
-fn note_delivery(s: &SentSegment, progress: &mut AckProgress) {
-    let retransmitted = s.was_retransmitted();
-    let this = Newest { sent_at: s.sent_at, end: s.end(), retransmitted, order: s.order };
-    if progress.newest.is_some() {
-        return note_another_delivery(s, this, progress);
-    }
-    progress.newest = Some(this);
-    if !retransmitted {
-        progress.earliest_sent = Some(s.sent_at);
-        progress.latest_sent = Some(s.sent_at);
-        progress.lowest_original = Some(s.start);
-    }
-}
-
-fn note_another_delivery(s: &SentSegment, this: Newest, progress: &mut AckProgress) {
-    if !this.retransmitted {
-        let earliest = progress.earliest_sent.map_or(s.sent_at, |t| t.min(s.sent_at));
-        progress.earliest_sent = Some(earliest);
-        progress.latest_sent = progress.latest_sent.max(Some(s.sent_at));
-        let lowest = progress.lowest_original.map_or(s.start, |l| l.min(s.start));
-        progress.lowest_original = Some(lowest);
-    }
-    progress.last = Some(this);
-    let newer = |n: Newest| (this.sent_at, this.end) > (n.sent_at, n.end);
-    if progress.newest.is_none_or(newer) {
-        progress.newest = Some(this);
     }
 }

@@ -75,7 +75,7 @@ impl Connection {
         out: &mut Segment,
     ) -> Departure {
         let departure = self.send_piece::<true>(now, path, piece, out);
-        // As in `is_last`.
+        // As in `is_last`. Written again: a function for both costs 31 instructions a packet.
         let last = piece.allowance - piece.len < piece.len
             && self.written.min(self.window_edge()) >= self.snd_nxt + piece.len
             && self.board.is_clean()

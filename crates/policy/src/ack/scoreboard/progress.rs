@@ -1,0 +1,78 @@
+//! What one ACK changes on the board: how much was delivered, and which deliveries RACK and round trips go by.
+
+use super::SentSegment;
+use units::Instant;
+
+/// The segment whose delivery was learnt last and that was sent last (RFC 8985 §6.2 step 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Newest {
+    /// When it was (last) sent.
+    pub sent_at: Instant,
+    /// Offset one past its end.
+    pub end: u64,
+    /// It had been sent more than once.
+    pub retransmitted: bool,
+    /// Its place among all that was sent on the path, when it was (last) sent.
+    pub order: u64,
+}
+
+/// What one ACK changed on the board.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckProgress {
+    /// Bytes newly acknowledged cumulatively.
+    pub acked: u64,
+    /// Bytes newly delivered: cumulative ones not known from SACK before, plus newly SACKed ones.
+    pub delivered: u64,
+    /// Of these, bytes of a segment whose rest is still outstanding. Who counts segments counts it when
+    /// it is whole, so that many ACKs of a little each gain nothing (Savage et al. 1999 §2.1).
+    pub partial: u64,
+    /// Bytes newly SACKed.
+    pub sacked: u64,
+    /// Whole segments newly delivered.
+    pub segments: u64,
+    /// Send time of the earliest segment newly delivered that was sent only once: the RTT sample
+    /// of RFC 6298 by Karn's rule; it includes the receiver's delay of the ACK.
+    pub earliest_sent: Option<Instant>,
+    /// Send time of the latest one: the round trip without the receiver's delay.
+    pub latest_sent: Option<Instant>,
+    /// Newest delivery, for RACK.
+    pub newest: Option<Newest>,
+    /// The delivery that Linux looks at last, where the ACK has several: the highest one acknowledged
+    /// cumulatively, or else the last one SACKed (`tcp_rack_advance`).
+    pub last: Option<Newest>,
+    /// Lowest offset newly delivered of a segment never sent again (reordering, F-RTO).
+    pub lowest_original: Option<u64>,
+}
+
+impl AckProgress {
+    /// A segment was delivered, as a whole or in part.
+    #[inline]
+    pub(super) fn note_delivery(&mut self, s: &SentSegment) {
+        let retransmitted = s.was_retransmitted();
+        let this = Newest { sent_at: s.sent_at, end: s.end(), retransmitted, order: s.order };
+        if self.newest.is_some() {
+            return self.note_another_delivery(s, this);
+        }
+        self.newest = Some(this);
+        if !retransmitted {
+            self.earliest_sent = Some(s.sent_at);
+            self.latest_sent = Some(s.sent_at);
+            self.lowest_original = Some(s.start);
+        }
+    }
+
+    fn note_another_delivery(&mut self, s: &SentSegment, this: Newest) {
+        if !this.retransmitted {
+            let earliest = self.earliest_sent.map_or(s.sent_at, |t| t.min(s.sent_at));
+            self.earliest_sent = Some(earliest);
+            self.latest_sent = self.latest_sent.max(Some(s.sent_at));
+            let lowest = self.lowest_original.map_or(s.start, |l| l.min(s.start));
+            self.lowest_original = Some(lowest);
+        }
+        self.last = Some(this);
+        let newer = |n: Newest| (this.sent_at, this.end) > (n.sent_at, n.end);
+        if self.newest.is_none_or(newer) {
+            self.newest = Some(this);
+        }
+    }
+}
