@@ -14,8 +14,8 @@ const HEADERS: u128 = 52;
 const MOST_RATE: Rate = Rate::from_mbps(10_000);
 /// Fewer losses below a full queue are taken for chance.
 const LEAST_RANDOM: usize = 3;
-/// Of losses of two kinds, fewer than one in so many are taken for the other kind: until a loss is seen, the queue that dropped it may
-/// have drained, or another one may have filled it.
+/// Fewer than one in so many losses say nothing of their kind: a queue that dropped a segment may have drained until the loss is seen, and a
+/// random loss may meet a full queue.
 const ONE_IN: usize = 5;
 /// What an ACK told so long ago says nothing of the queue now.
 const OLD: Duration = Duration::from_secs(1);
