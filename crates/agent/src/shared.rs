@@ -136,6 +136,9 @@ impl Shared {
 
     /// Whatever is asked for is on disk before it is answered.
     fn forget(&self, prefix: Option<IpNet>) -> usize {
+        if let Some(site) = &self.site {
+            site.forget(prefix);
+        }
         let count = paths::forget(&self.paths, prefix);
         if let Some(keeper) = &self.keeper {
             keeper.forget(prefix);

@@ -122,7 +122,10 @@ fn vantage_named(name: &str) -> Result<Vantage, Failure> {
 pub(super) fn model_named(name: &str) -> Result<SenderModel, Failure> {
     match SenderProfile::named(name) {
         Some(profile) => Ok(SenderModel::of(profile)),
-        None => SenderModel::of_scheme(name).map_err(Failure::input),
+        None => SenderModel::of_scheme(name).map_err(|error| {
+            let profiles = SenderProfile::ALL.map(SenderProfile::name).join(", ");
+            Failure::input(format!("--sender: {error}; profiles are auto, {profiles}"))
+        }),
     }
 }
 

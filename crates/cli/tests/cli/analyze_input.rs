@@ -122,6 +122,17 @@ fn files_that_are_no_captures_are_told_by_name() {
     }
 }
 
+/// A profile that is misspelt is no scheme either: the message names the option and all profiles.
+#[test]
+fn an_unknown_sender_is_told_with_those_that_there_are() {
+    let file = original("rto007");
+    let output = headstart(&["analyze", "--sender", "bbrr", file.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--sender: scheme \"bbrr\""), "{said}");
+    assert!(said.contains("auto, linux, linux-sack, newreno, reno, bbr"), "{said}");
+}
+
 /// In whatever order files are named, compressed or not, and by standard input: the same connections.
 #[test]
 fn many_files_are_one_capture() {
