@@ -2,7 +2,7 @@
 //! gateway that can be reached, and is waited for.
 
 use crate::config::ClientConfig;
-use crate::transport::{causes, connect};
+use crate::transport::{connect, told};
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Answer, ForgetRequest, Network, Query};
 use ipnet::IpNet;
@@ -42,7 +42,7 @@ fn call<T>(
         let (gateway, channel) = reach(config).await?;
         let mut client = GatewayClient::new(channel);
         match tokio::time::timeout(PATIENCE, ask(&mut client)).await {
-            Ok(answered) => answered.map_err(|status| format!("{gateway}: {}", refusal(&status))),
+            Ok(answered) => answered.map_err(|status| format!("{gateway}: {}", told(&status))),
             Err(_) => Err(format!("{gateway} does not answer within {} s", PATIENCE.as_secs())),
         }
     })
@@ -58,9 +58,4 @@ async fn reach(config: &ClientConfig) -> Result<(&str, Channel), String> {
         }
     }
     Err(whys.join("; "))
-}
-
-/// What the gateway says; where that is nothing, what has become of the call.
-fn refusal(status: &Status) -> String {
-    if status.message().is_empty() { causes(status) } else { status.message().to_owned() }
 }

@@ -5,7 +5,7 @@ use crate::counts::Counts;
 use crate::message::{Message, SiteEvent};
 use crate::outbox::Outbox;
 use crate::pending::Pending;
-use crate::transport::{causes, connect};
+use crate::transport::{connect, told};
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::update::What;
 use gateway_proto::v1::{
@@ -133,7 +133,7 @@ impl<T> Speaker<T> {
             let channel = connect(&config, gateway).await?;
             open(channel, &(config.addresses)())
                 .await
-                .map_err(|error| format!("{gateway}: {}", causes(&error)))
+                .map_err(|error| format!("{gateway}: {}", told(&error)))
         };
         tokio::pin!(connecting);
         loop {
@@ -319,6 +319,6 @@ fn heard<T>(message: Result<Option<T>, tonic::Status>) -> Result<T, String> {
     match message {
         Ok(Some(message)) => Ok(message),
         Ok(None) => Err("it has ended the conversation".to_owned()),
-        Err(status) => Err(causes(&status)),
+        Err(status) => Err(told(&status)),
     }
 }

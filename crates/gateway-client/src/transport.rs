@@ -1,9 +1,11 @@
 //! Connects to a gateway: mutual TLS, and signs of life, so that one that is gone is known to be gone within a second.
 
 use crate::config::ClientConfig;
-use std::fs;
+use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
+use std::{fs, io};
+use tonic::Status;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 /// A gateway that takes longer is taken for gone: a site's own answers within a millisecond.
@@ -56,7 +58,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// An error with what caused it: the outer one alone says "transport error".
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(inner) = source {
@@ -67,4 +69,43 @@ pub(crate) fn causes(error: &dyn std::error::Error) -> String {
         source = inner.source();
     }
     text
+}
+
+/// What a gateway has said, or how the connection to it has ended.
+pub(crate) fn told(status: &Status) -> String {
+    if let Some(error) = io_error(status) {
+        return match error.kind() {
+            io::ErrorKind::UnexpectedEof => "the connection was cut".to_owned(),
+            _ => error.to_string(),
+        };
+    }
+    if status.message().is_empty() { causes(status) } else { status.message().to_owned() }
+}
+
+fn io_error(error: &dyn Error) -> Option<&io::Error> {
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        if let Some(found) = inner.downcast_ref() {
+            return Some(found);
+        }
+        cause = inner.source();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A connection that ends without TLS' farewell has a text with the address of a manual.
+    #[test]
+    fn a_status_says_what_a_person_can_use() {
+        let cut = io::Error::new(io::ErrorKind::UnexpectedEof, "see https://docs.rs/rustls");
+        assert_eq!(told(&Status::from_error(Box::new(cut))), "the connection was cut");
+        let reset = io::Error::from(io::ErrorKind::ConnectionReset);
+        assert_eq!(told(&Status::from_error(Box::new(reset))), "connection reset");
+        assert_eq!(told(&Status::unavailable("the gateway ends")), "the gateway ends");
+        // Without a word there is its kind at least.
+        assert!(told(&Status::internal("")).contains("Internal error"));
+    }
 }
