@@ -219,7 +219,9 @@ impl OpenTransfer {
     /// waited for that.
     #[inline]
     fn end_pause(&mut self) {
-        self.report.shares.add(TimeShare::ReceiverWindow, std::mem::take(&mut self.shut));
+        if !self.shut.is_zero() {
+            self.report.shares.add(TimeShare::ReceiverWindow, std::mem::take(&mut self.shut));
+        }
         let pause = std::mem::take(&mut self.room) + std::mem::take(&mut self.done);
         self.trail.name_room(TimeShare::Application);
         self.report.shares.add(TimeShare::Application, pause);
