@@ -6,6 +6,10 @@ use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use arith::reuse::{first_rate, pacing_rate};
 use memory::{LoanRequest, ProvenPath};
+use units::Duration;
+
+/// The least that Linux' retransmission timer waits (`TCP_RTO_MIN`).
+const LEAST_RTO: Duration = Duration::from_millis(200);
 
 /// What the last warm start began with.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,6 +20,8 @@ pub(super) struct FirstFlight {
     pub(super) end: u64,
     /// Segments delivered before it.
     pub(super) delivered: u32,
+    /// Segments of it that had arrived when it first had nothing outstanding; 0: it always had.
+    pub(super) used: u32,
 }
 
 impl Warm {
@@ -69,7 +75,7 @@ impl Warm {
 
     pub(super) fn begin_first_flight(&mut self, at: &Situation<'_>, (first, mss): (u32, u64)) {
         let end = at.sent_total + u64::from(first) * mss;
-        self.flight = FirstFlight { window: first, end, delivered: self.delivered };
+        self.flight = FirstFlight { window: first, end, delivered: self.delivered, used: 0 };
         self.phase = WarmPhase::FirstFlight;
     }
 
@@ -85,6 +91,34 @@ impl Warm {
         let even = pacing_rate(first, mss, now_us.max(path.srtt_us));
         let rate = first_rate(even, path.rate, first, path.window);
         (even > 0 && even >= pacing_rate(self.cold, mss, now_us)).then_some(rate)
+    }
+
+    /// Notes how much of its first flight had arrived when that first had nothing outstanding: the rest is not proven by what it
+    /// sends later, a little at a time.
+    pub(super) fn note_used(&mut self, at: &Situation<'_>, mss: u64) {
+        let has_arrived = at.outstanding() == 0 && !self.is_about_to_begin(at, mss);
+        if self.flight.used == 0 && self.in_first_flight() && has_arrived {
+            self.flight.used = self.delivered.wrapping_sub(self.flight.delivered);
+        }
+    }
+
+    /// All that it has sent of its first flight has arrived, longer ago than the kernel's timer waits at least (`has_stalled`).
+    fn has_stalled(&self, at: &Situation<'_>, mss: u64) -> bool {
+        let pause = self.seen.at.map_or(Duration::ZERO, |arrived| at.now.saturating_since(arrived));
+        let waits = Duration::from_micros(at.srtt_us().into()) + LEAST_RTO;
+        self.in_first_flight() && !self.is_about_to_begin(at, mss) && pause > waits
+    }
+
+    /// What is left of a first flight that has stalled nobody has proven: it is to start as after idle, with no more than has
+    /// arrived before (`end_stalled_flight`).
+    pub(super) fn end_if_stalled(&mut self, window: &mut Window, at: &Situation<'_>) {
+        let mss = window.mss();
+        if !self.has_stalled(at, mss) {
+            return;
+        }
+        let arrived = self.delivered.wrapping_sub(self.flight.delivered).max(self.cold);
+        self.end_first_flight(WarmPhase::Idle);
+        window.set_cwnd(window.cwnd().min(u64::from(arrived) * mss), Cause::Idle);
     }
 
     /// Its first flight, of which nothing has been sent.

@@ -68,7 +68,10 @@ impl Warm {
     fn proven_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let mss = window.mss();
         let flight = self.flights.proven(segments(at.outstanding() + mss - 1, mss));
-        let since_first = self.delivered.wrapping_sub(self.flight.delivered);
+        let since_first = match self.flight.used {
+            0 => self.delivered.wrapping_sub(self.flight.delivered),
+            used => used,
+        };
         let delivered = if self.has_fallen_back { 0 } else { since_first };
         let (cwnd, in_slow_start) = (segments(window.cwnd(), mss), window.below_ssthresh());
         let mut sample = self.sample(window, at);

@@ -182,6 +182,7 @@ impl Warm {
 
     /// Segments have arrived and nothing is missing (`on_progress`).
     fn on_progress(&mut self, window: &Window, at: &Situation<'_>) {
+        self.note_used(at, window.mss());
         if self.in_first_flight() && at.acked_total >= self.flight.end {
             let next = match self.phase {
                 WarmPhase::NarrowedFlight => WarmPhase::Narrowed,
@@ -366,7 +367,7 @@ impl Attended for Warm {
     }
 
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
-        if self.models && !at.in_startup {
+        if self.models && !at.in_startup && !self.in_first_flight() {
             return;
         }
         self.seen.in_slow_start = window.below_ssthresh();
@@ -380,6 +381,10 @@ impl Attended for Warm {
         });
         if self.is_special() || self.is_starting {
             self.on_special_ack(window, at, acked);
+        }
+        if self.models && !at.in_startup && self.in_first_flight() {
+            // What models the path has measured it, and goes on as it likes.
+            self.end_first_flight(WarmPhase::Stock);
         }
         self.pacing.settle(window.cwnd().saturating_sub(at.outstanding()), mss);
         self.pacing.apply(window);

@@ -76,6 +76,7 @@ impl Warm {
         if self.models && !at.in_startup {
             return;
         }
+        self.end_if_stalled(window, at);
         let late = self.is_late(at, mss);
         if late {
             self.end_search();

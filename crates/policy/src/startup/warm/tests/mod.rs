@@ -325,3 +325,38 @@ fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     next.open(&mut second, &host);
     assert_eq!(next.segments(), 70);
 }
+
+/// Five segments of a first flight of 100 have arrived. The next ones come when the memory is older than the 600 s that one is believed:
+/// nobody has proven the other 95.
+#[test]
+fn the_rest_of_a_first_flight_is_asked_for_again_after_a_pause() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (true, true)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 5);
+    line.arrive(&mut warm, 1080, 5);
+    // Within a round trip and 200 ms the flight goes on.
+    line.now = at(1300);
+    line.start(&mut warm, 5);
+    assert_eq!(line.segments(), 100);
+    line.arrive(&mut warm, 1380, 5);
+    line.now = at(700_000);
+    line.start(&mut warm, 50);
+    assert_eq!(line.segments(), 10);
+}
+
+/// A hundred segments, each by itself: one was outstanding at a time, so the window of 100 is not learnt anew.
+#[test]
+fn segments_one_by_one_prove_one() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    for n in 0..100 {
+        line.start(&mut warm, 1);
+        line.arrive(&mut warm, 1080 + 80 * n, 1);
+        line.now = at(1081 + 80 * n);
+    }
+    line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+    let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+    assert_eq!((path.window, path.learnt), (100, at(0)));
+}
