@@ -8,8 +8,6 @@ use gateway::clock::system_time;
 use gateway::config::DaemonConfig;
 use gateway::init::{DAYS, TENANT, write_private};
 use gateway::pki::{Authority, HolderRole, fingerprint_of_file};
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -98,10 +96,8 @@ pub(crate) fn revoke(args: &RevokeArgs) -> Result<(), Failure> {
     let config = DaemonConfig::read(&args.config).map_err(Failure::input)?;
     let fingerprint = fingerprint_of_file(&args.certificate).map_err(Failure::input)?;
     let list = &config.revoked;
-    let opened = OpenOptions::new().append(true).create(true).open(list);
-    let mut opened = opened.map_err(|error| unwritten(list, &error))?;
-    writeln!(opened, "{fingerprint} # {}", args.certificate.display())
-        .map_err(|error| unwritten(list, &error))?;
+    let remark = args.certificate.display().to_string();
+    gateway::pki::revoke(list, fingerprint, &remark).map_err(|error| unwritten(list, &error))?;
     stdout::print(&format!("{fingerprint} is in {}\n", list.display()))
 }
 

@@ -11,5 +11,5 @@ mod tls;
 pub(crate) use identity::is_name;
 pub use identity::{HolderRole, Identity, IdentityError};
 pub use issue::{Authority, IssueError, Issued};
-pub use revocation::{Fingerprint, Revocations};
+pub use revocation::{Fingerprint, Revocations, revoke};
 pub use tls::{KnowsTenant, TlsError, TlsFiles, fingerprint_of_file, server_config};
