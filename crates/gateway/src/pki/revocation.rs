@@ -1,5 +1,5 @@
 //! Certificates that are refused though their time is not over: a file of fingerprints, one a line, read anew when it changes.
-//! [`revoke`] adds a line.
+//! [`add_revocation`] adds a line.
 
 use arc_swap::ArcSwap;
 use rustc_hash::FxHashSet;
@@ -83,7 +83,7 @@ impl FileVersion {
 ///
 /// # Errors
 /// If the file cannot be read or written.
-pub fn revoke(file: &Path, fingerprint: Fingerprint, remark: &str) -> io::Result<()> {
+pub fn add_revocation(file: &Path, fingerprint: Fingerprint, remark: &str) -> io::Result<()> {
     let mut list = OpenOptions::new().read(true).append(true).create(true).open(file)?;
     let end = if ends_its_line(&mut list)? { "" } else { "\n" };
     let remark = remark.replace(['\n', '\r'], " ");
@@ -204,9 +204,9 @@ mod tests {
     fn what_is_revoked_is_refused_also_behind_a_line_without_an_end() {
         let [laptop, phone, desk] = [b"l", b"p", b"d"].map(|der| Fingerprint::of_certificate(der));
         let file = list("unended", &format!("# lost\n{laptop} # laptop"));
-        revoke(&file, phone, "DIR/phone.pem").unwrap();
+        add_revocation(&file, phone, "DIR/phone.pem").unwrap();
         // A name of a file may have any letters, and none of them begins a line.
-        revoke(&file, desk, "a\nb\rc").unwrap();
+        add_revocation(&file, desk, "a\nb\rc").unwrap();
         let expected =
             format!("# lost\n{laptop} # laptop\n{phone} # DIR/phone.pem\n{desk} # a b c\n");
         assert_eq!(fs::read_to_string(&file).unwrap(), expected);
@@ -214,7 +214,7 @@ mod tests {
         assert!([laptop, phone, desk].map(|one| revocations.contains(one)) == [true; 3]);
         fs::remove_file(&file).unwrap();
         // A list that is not there begins with its first line.
-        revoke(&file, phone, "phone").unwrap();
+        add_revocation(&file, phone, "phone").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), format!("{phone} # phone\n"));
         fs::remove_file(&file).unwrap();
     }
@@ -226,7 +226,7 @@ mod tests {
         let revocations = Revocations::open(Some(file.clone())).unwrap();
         assert_eq!(revocations.reread(), Ok(false));
         let tick = fs::metadata(&file).unwrap().modified().unwrap();
-        revoke(&file, second, "second").unwrap();
+        add_revocation(&file, second, "second").unwrap();
         File::options().append(true).open(&file).unwrap().set_modified(tick).unwrap();
         assert_eq!(revocations.reread(), Ok(true));
         assert!(revocations.contains(first) && revocations.contains(second));
