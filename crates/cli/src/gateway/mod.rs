@@ -34,7 +34,7 @@ enum GatewayCommand {
     /// Write a first gateway for one machine: an authority, certificates, gateway.toml and agent.toml
     #[command(after_help = init_appendix().help())]
     Init(InitArgs),
-    /// Make a certificate for one more agent, application, operator or gateway, or a new one for those whose certificates end
+    /// Make a certificate for one more agent, application, operator or gateway, or renew one
     #[command(after_help = certificates::certificate_appendix().help())]
     Certificate(certificates::CertificateArgs),
     /// Refuse a certificate from now on, without a restart
