@@ -159,7 +159,8 @@ mod tests {
     fn networks_are_no_longer_than_a_gateway_takes() {
         let within = |client: &str, v4: u8, v6: u8| {
             let client: IpAddr = client.parse().unwrap();
-            let report = Report { network: Some(Network::of(network(client))), ..Report::default() };
+            let report =
+                Report { network: Some(Network::of(network(client))), ..Report::default() };
             let found = PassiveReport { at: Instant::ZERO, client, report };
             found.within(LongestPrefix { v4, v6 }).network.unwrap().to_net().unwrap().to_string()
         };

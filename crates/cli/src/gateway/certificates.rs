@@ -89,7 +89,8 @@ pub(crate) fn make(args: &CertificateArgs) -> Result<(), Failure> {
     let authority = Authority::of_pem(&text("ca.pem")?, &text("ca.key")?);
     let authority =
         authority.map_err(|why| Failure::input(format!("{}: {why}", args.folder.display())))?;
-    let issued = if args.gateway { of_gateway(args, &authority) } else { of_holder(args, &authority) };
+    let issued =
+        if args.gateway { of_gateway(args, &authority) } else { of_holder(args, &authority) };
     write(args, &issued?)
 }
 
@@ -147,7 +148,8 @@ fn write(args: &CertificateArgs, issued: &Issued) -> Result<(), Failure> {
         )));
     }
     for (file, text) in files {
-        let written = if args.replace { replace_private(&file, text) } else { write_private(&file, text) };
+        let written =
+            if args.replace { replace_private(&file, text) } else { write_private(&file, text) };
         written.map_err(|error| unwritten(&file, &error))?;
         stdout::print(&format!("{}\n", file.display()))?;
     }

@@ -151,10 +151,10 @@ fn the_gateways_certificate_is_made_anew_for_the_same_hosts() {
     stdout(&["gateway", "init", shown, "--host", "127.0.0.1", "--host", "gateway.example"]);
     let file = |name: &str| folder.join(name);
     fs::set_permissions(file("server.pem"), fs::Permissions::from_mode(0o640)).unwrap();
-    let (before, key) = (fs::read(file("server.pem")).unwrap(), fs::read(file("server.key")).unwrap());
-    let certificate = |more: &[&str]| {
-        headstart(&[&["gateway", "certificate", shown][..], more].concat())
-    };
+    let (before, key) =
+        (fs::read(file("server.pem")).unwrap(), fs::read(file("server.key")).unwrap());
+    let certificate =
+        |more: &[&str]| headstart(&[&["gateway", "certificate", shown][..], more].concat());
     let said = |output: &Output| String::from_utf8(output.stderr.clone()).unwrap();
     let refused = certificate(&["server", "--gateway"]);
     assert_eq!(refused.status.code(), Some(2));

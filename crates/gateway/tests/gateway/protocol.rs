@@ -72,8 +72,9 @@ async fn batches_without_sense_end_the_stream_and_not_the_gateway() {
         let status = send(&mut client, vec![batch]).await.unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument, "{number}: {status}");
     }
-    // More bytes than any batch may have: not even read.
-    let huge = batch(1, vec![report("192.0.2.0/24", 100_000); 100_000]);
+    // More bytes than the largest batch that an operator can allow, of 65,536 reports of 128 bytes: not even read.
+    let huge = batch(1, vec![report("192.0.2.0/24", 100_000); 300_000]);
+    assert!(huge.encoded_len() > 65_536 * 128 + 4096, "{}", huge.encoded_len());
     let status = send(&mut client, vec![huge]).await.unwrap_err();
     assert_eq!(status.code(), Code::OutOfRange, "{status}");
     assert_eq!(running.site.counts.bad_batches.get(), 4);
@@ -147,7 +148,12 @@ async fn a_larger_batch_counts_once_a_reload_allows_it() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let rate = 1 << 40;
-    let one = Report { rate, min_rtt_us: 80_000, transfer_bytes: 1 << 40, ..report("2001:db8::/48", 1 << 30) };
+    let one = Report {
+        rate,
+        min_rtt_us: 80_000,
+        transfer_bytes: 1 << 40,
+        ..report("2001:db8::/48", 1 << 30)
+    };
     let one = batch(1, vec![one; 16_384]);
     // More than 4096 reports of 128 bytes, which was the limit.
     assert!(one.encoded_len() > 4096 * 128 + 4096, "{}", one.encoded_len());
