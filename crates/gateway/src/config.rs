@@ -16,6 +16,17 @@ pub const GRPC_PORT: u16 = 9466;
 /// Where HTTP is served.
 pub const HTTP_PORT: u16 = 9465;
 
+/// Bits of the shortest prefix of IPv4 that is a network of visitors and not a part of the Internet.
+pub const SHORTEST_V4: u8 = 16;
+/// The same of IPv6.
+pub const SHORTEST_V6: u8 = 32;
+/// Seconds that a network can be remembered without reports, 17 h ([`memory::site::SiteConfig::max_age`]).
+pub const MAX_RETENTION: u32 = 61_200;
+/// Reports of a batch that an operator can allow.
+pub const MAX_BATCH: usize = 65_536;
+/// Seconds between two snapshots at most, a year.
+const MAX_SAVE_EVERY: u32 = 31_536_000;
+
 /// What a gateway is to do.
 #[derive(Clone, Debug)]
 pub struct DaemonConfig {
@@ -145,7 +156,7 @@ impl DaemonConfig {
             },
             revoked: file(&options.revoked, "revoked.txt"),
             state,
-            save_every: seconds("save-every", options.save_every, 30)?,
+            save_every: seconds("save-every", options.save_every, 30, MAX_SAVE_EVERY)?,
             redis: StoreConfig::new(options, folder)?,
             max_networks: within("max-networks", options.max_networks, 1_000_000, (1, 1 << 26))?,
             max_connections: within(
@@ -167,6 +178,7 @@ impl DaemonConfig {
             ("http", self.http != new.http),
             ("revoked", self.revoked != new.revoked),
             ("state", self.state != new.state),
+            ("save-every", self.save_every != new.save_every),
             ("redis", self.redis != new.redis),
             ("max-networks", self.max_networks != new.max_networks),
             ("max-connections", self.max_connections != new.max_connections),
@@ -220,13 +232,13 @@ impl Rules {
         let default = [CollectorName::Agent, CollectorName::Application, CollectorName::Passive];
         let collect = options.collect.clone().unwrap_or(default.to_vec());
         Ok(Self {
-            retention: seconds("retention", options.retention, 3600)?,
+            retention: seconds("retention", options.retention, 3600, MAX_RETENTION)?,
             longest: LongestPrefix {
-                v4: within("longest-v4", options.longest_v4, 28, (8, 32))?,
-                v6: within("longest-v6", options.longest_v6, 64, (16, 64))?,
+                v4: within("longest-v4", options.longest_v4, 28, (SHORTEST_V4, 32))?,
+                v6: within("longest-v6", options.longest_v6, 64, (SHORTEST_V6, 64))?,
             },
             collect: collect.into_iter().collect(),
-            max_batch: within("max-batch", options.max_batch, 4096, (1, 65_536))?,
+            max_batch: within("max-batch", options.max_batch, 4096, (1, MAX_BATCH))?,
             reports_per_second: within(
                 "reports-per-second",
                 options.reports_per_second,
@@ -250,8 +262,8 @@ fn http(options: &GatewayOptions) -> Result<SocketAddr, String> {
     }
 }
 
-fn seconds(key: &str, said: Option<u32>, default: u32) -> Result<Duration, String> {
-    within(key, said, default, (1, 31_536_000)).map(|count| Duration::from_secs(count.into()))
+fn seconds(key: &str, said: Option<u32>, default: u32, most: u32) -> Result<Duration, String> {
+    within(key, said, default, (1, most)).map(|count| Duration::from_secs(count.into()))
 }
 
 fn within<N: Copy + PartialOrd + std::fmt::Display>(
@@ -293,7 +305,15 @@ mod tests {
 
     #[test]
     fn what_is_out_of_bounds_is_named() {
-        assert_eq!(config("longest-v4 = 33").unwrap_err(), "longest-v4 = 33: from 8 to 32, please");
+        let why = |text: &str| config(text).unwrap_err();
+        assert_eq!(why("longest-v4 = 33"), "longest-v4 = 33: from 16 to 32, please");
+        // With shorter ones no report at all would count.
+        assert_eq!(why("longest-v4 = 15"), "longest-v4 = 15: from 16 to 32, please");
+        assert_eq!(why("longest-v6 = 31"), "longest-v6 = 31: from 32 to 64, please");
+        // 17 h are 61,200 s.
+        assert_eq!(why("retention = 61201"), "retention = 61201: from 1 to 61200, please");
+        assert_eq!(why("max-batch = 65537"), "max-batch = 65537: from 1 to 65536, please");
+        assert!(config("longest-v4 = 16\nlongest-v6 = 32\nretention = 61200").is_ok());
         let options = GatewayOptions::parse("", "f").unwrap();
         let why = DaemonConfig::new(&options, Path::new(""), None).unwrap_err();
         assert!(why.contains("[[tenant]]"), "{why}");
@@ -319,5 +339,21 @@ mod tests {
     fn a_reload_names_what_waits_for_a_restart() {
         let (old, new) = (config("").unwrap(), config("max-networks = 5\nretention = 9").unwrap());
         assert_eq!(old.fixed_differences(&new), ["max-networks"]);
+        // Each key that docs/gateway/reference.md calls fixed, by its first word.
+        for text in [
+            "listen = \"127.0.0.1:1\"",
+            "http = \"127.0.0.1:1\"",
+            "revoked = \"r\"",
+            "state = \"s\"",
+            "save-every = 31",
+            "max-networks = 5",
+            "max-connections = 5",
+            "redis = \"redis://a:1\"",
+            "redis-cluster = [\"redis://a:1\"]",
+            "[capture]\ninterfaces = [\"lo\"]",
+        ] {
+            let named = old.fixed_differences(&config(text).unwrap());
+            assert!(named.len() == 1 && text.contains(named[0]), "{text}: {named:?}");
+        }
     }
 }

@@ -1,10 +1,12 @@
-//! The daemon: listens, restores, tells its service manager, saves now and then, reads its configuration anew, drains.
+//! The daemon: listens, restores, tells its service manager, saves now and then, reads its configuration anew, warns before its
+//! certificate ends, drains.
 
-use crate::config::{DaemonConfig, StoreConfig};
+use crate::clock::SiteClock;
+use crate::config::{DaemonConfig, MAX_BATCH, StoreConfig};
 use crate::http;
 use crate::listen;
 use crate::log::{LogPriority, say, set_log_level};
-use crate::pki::{Identity, server_config};
+use crate::pki::{Identity, earliest_end, ending, server_config};
 use crate::seen::OpenCapture;
 use crate::service::GatewayService;
 use crate::shared::SharedStore;
@@ -32,6 +34,8 @@ const READY: usize = 64;
 const TELL_EVERY: Duration = Duration::from_millis(100);
 /// The list of revoked certificates is looked at so often.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// It is said so often that the gateway's certificate ends.
+const WARN_EVERY: Duration = Duration::from_secs(86_400);
 /// Draining takes no longer.
 const DRAIN: Duration = Duration::from_secs(5);
 /// A peer that says nothing is asked whether it is there.
@@ -40,6 +44,8 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 const STREAMS: u32 = 256;
 /// Bytes of a report in a message at most: 11 fields, each with its key, and a network.
 const REPORT_BYTES: usize = 128;
+/// Bytes of a message at most: `max-batch` may change while connections live, and this limit may not.
+const MOST_BYTES: usize = MAX_BATCH * REPORT_BYTES + 4096;
 
 /// A gateway that runs.
 pub struct Daemon {
@@ -80,6 +86,8 @@ impl Daemon {
         let origin = snapshot.as_ref().map(|snapshot| snapshot.origin()).transpose()?;
         let site = Arc::new(GatewaySite::new(&config, origin.unwrap_or_else(crate::draw::number))?);
         let tls = Arc::new(ArcSwap::from_pointee(tls(&config, &site)?));
+        site.set_certificate_end(earliest_end(&config.tls.certificate)?);
+        warn_of_end(&site);
         if let Some(snapshot) = &snapshot {
             let restored = snapshot.restore(&site)?;
             say(LogPriority::Notice, &format!("{restored} networks restored"));
@@ -144,13 +152,12 @@ impl Daemon {
             self.config.max_connections,
             ready,
         ));
-        let most_bytes = self.config.rules.max_batch * REPORT_BYTES + 4096;
         let service = GatewayServer::new(GatewayService::new(
             Arc::clone(&self.site),
             self.shared.clone(),
             ended.clone(),
         ))
-        .max_decoding_message_size(most_bytes);
+        .max_decoding_message_size(MOST_BYTES);
         let mut draining = ended.clone();
         let grpc = Server::builder()
             .http2_keepalive_interval(Some(PING_EVERY))
@@ -238,13 +245,20 @@ impl DaemonHandle {
     }
 }
 
-/// Whether a gateway can run by `config`, as far as files tell.
+/// Whether a gateway can run by `config`, as far as files tell. Says so if its certificate ends soon.
 ///
 /// # Errors
 /// With the file, and the way out.
-pub fn check(config: &DaemonConfig) -> Result<(), String> {
+pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
     let site = Arc::new(GatewaySite::new(config, 0)?);
-    tls(config, &site).map(|_| ())
+    tls(config, &site)?;
+    let (file, now) = (&config.tls.certificate, SiteClock::wall_seconds());
+    let end = earliest_end(file)?;
+    let said = ending(end, now).map(|said| format!("{}: {said}", file.display()));
+    match (said, end < now) {
+        (Some(why), true) => Err(why),
+        (said, _) => Ok(said),
+    }
 }
 
 /// A signal, or one that never comes.
@@ -269,7 +283,10 @@ async fn chores(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>, sav
     let mut tell = tokio::time::interval(TELL_EVERY);
     let mut look = tokio::time::interval(LOOK_EVERY);
     let mut save = tokio::time::interval(save_every);
+    let mut warn = tokio::time::interval(WARN_EVERY);
+    // Both at the start: nothing to save, and said when the gateway was opened.
     save.tick().await;
+    warn.tick().await;
     loop {
         tokio::select! {
             _ = tell.tick() => {
@@ -277,6 +294,7 @@ async fn chores(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>, sav
                 site.tenants().iter().for_each(|tenant| tenant.tell_changes(now));
             }
             _ = look.tick() => reread_revocations(&site),
+            _ = warn.tick() => warn_of_end(&site),
             _ = save.tick() => {
                 let Some(snapshot) = snapshot.clone() else { continue };
                 let site = Arc::clone(&site);
@@ -286,6 +304,15 @@ async fn chores(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>, sav
                 }).await;
             }
         }
+    }
+}
+
+/// Says that the certificate ends, if that is soon.
+fn warn_of_end(site: &GatewaySite) {
+    let (end, now) = (site.certificate_end(), SiteClock::wall_seconds());
+    let priority = if end < now { LogPriority::Error } else { LogPriority::Warning };
+    if let Some(what) = ending(end, now) {
+        say(priority, &what);
     }
 }
 
@@ -315,7 +342,7 @@ fn reload(
         NotifyState::monotonic_usec_now().unwrap_or(NotifyState::Reloading),
     ]);
     match reloaded(file, site) {
-        Ok((new, tls)) => {
+        Ok((new, tls, end)) => {
             let fixed = config.fixed_differences(&new);
             if !fixed.is_empty() {
                 let keys = fixed.join(", ");
@@ -325,10 +352,12 @@ fn reload(
                 );
             }
             tls_in_force.store(Arc::new(tls));
+            site.set_certificate_end(end);
             site.set_rules(new.rules.clone());
             set_log_level(new.log);
             config.rules = new.rules;
             say(LogPriority::Notice, "the configuration is read anew");
+            warn_of_end(site);
         }
         Err(why) => say(LogPriority::Error, &format!("{why}; all stays as it was")),
     }
@@ -336,13 +365,15 @@ fn reload(
     notify(&[NotifyState::Ready]);
 }
 
-fn reloaded(file: &Path, site: &GatewaySite) -> Result<(DaemonConfig, ServerConfig), String> {
+/// The configuration, TLS by it, and when the certificate ends.
+fn reloaded(file: &Path, site: &GatewaySite) -> Result<(DaemonConfig, ServerConfig, i64), String> {
     let config = DaemonConfig::read(file)?;
     let revocations = Arc::clone(&site.revocations);
     let permissions = config.rules.permissions.clone();
     let knows = move |identity: &Identity| permissions.of(identity).is_some();
     let tls = server_config(&config.tls, revocations, Arc::new(knows))?;
-    Ok((config, tls))
+    let end = earliest_end(&config.tls.certificate)?;
+    Ok((config, tls, end))
 }
 
 fn tls(config: &DaemonConfig, site: &Arc<GatewaySite>) -> Result<ServerConfig, String> {

@@ -3,7 +3,7 @@
 use crate::pki::{Authority, HolderRole};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -115,6 +115,26 @@ pub fn write_private(file: &Path, text: &str) -> io::Result<()> {
     }
     let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     opened?.write_all(text.as_bytes())
+}
+
+/// The same in place of a file that may be there. The new file has the owner and the rights of the old one, and whoever reads
+/// finds one of them whole.
+///
+/// # Errors
+/// If it cannot be written, or not be given to the owner.
+pub fn replace_private(file: &Path, text: &str) -> io::Result<()> {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".new");
+    let new = PathBuf::from(name);
+    write_private(&new, text)?;
+    if let Ok(old) = fs::metadata(file) {
+        let made = fs::metadata(&new)?;
+        if (old.uid(), old.gid()) != (made.uid(), made.gid()) {
+            chown(&new, Some(old.uid()), Some(old.gid()))?;
+        }
+        fs::set_permissions(&new, old.permissions())?;
+    }
+    fs::rename(&new, file)
 }
 
 const REVOKED: &str = "\

@@ -1,6 +1,6 @@
 //! Whether a report counts, and why not. What it says of a path is believed only as far as a connection could have seen it.
 
-use crate::config::{LongestPrefix, Rules};
+use crate::config::{LongestPrefix, Rules, SHORTEST_V4, SHORTEST_V6};
 use crate::options::CollectorName;
 use crate::permission::Allowed;
 use gateway_proto::v1::{self, Refusal};
@@ -77,8 +77,8 @@ pub fn is_short(network: &IpNet, longest: LongestPrefix) -> bool {
 /// Bits of the shortest prefix that is a network of visitors and not a part of the Internet.
 const fn shortest(network: &IpNet) -> u8 {
     match network {
-        IpNet::V4(_) => 16,
-        IpNet::V6(_) => 32,
+        IpNet::V4(_) => SHORTEST_V4,
+        IpNet::V6(_) => SHORTEST_V6,
     }
 }
 

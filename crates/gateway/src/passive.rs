@@ -1,6 +1,7 @@
 //! Passive collection: what the trace engine rebuilds of senders, transfer by transfer, as reports. The gateway sees packets and has nobody
 //! changed (Zhang, Qiu & Keshav 2000 §5.1). One engine, crate `trace`, tells it.
 
+use crate::config::LongestPrefix;
 use gateway_proto::v1::{Bound, Network, Report};
 use ipnet::IpNet;
 use rustc_hash::FxHashMap;
@@ -14,6 +15,9 @@ use units::{Duration, Instant};
 /// Connections of which a loss is remembered until the transfer ends; the engine bounds those that it follows.
 const MOST: usize = 1 << 20;
 
+/// Bits of the prefix that stands for a visitor.
+const USUAL: LongestPrefix = LongestPrefix { v4: 24, v6: 48 };
+
 /// A transfer as a report, with when it ended and whose it was.
 #[derive(Clone, Copy, Debug)]
 pub struct PassiveReport {
@@ -23,6 +27,14 @@ pub struct PassiveReport {
     pub client: IpAddr,
     /// What is reported.
     pub report: Report,
+}
+
+impl PassiveReport {
+    /// The report of a network that is no longer than `longest`.
+    pub fn within(self, longest: LongestPrefix) -> Report {
+        let bits = LongestPrefix { v4: longest.v4.min(USUAL.v4), v6: longest.v6.min(USUAL.v6) };
+        Report { network: Some(Network::of(cut(self.client, bits))), ..self.report }
+    }
 }
 
 /// Hands each transfer of a server to `take`, in the order in which they end.
@@ -130,7 +142,35 @@ impl SeenTransfer {
 
 /// The network of a visitor, as it is reported: /24, or /48 of IPv6.
 pub fn network(address: IpAddr) -> IpNet {
+    cut(address, USUAL)
+}
+
+fn cut(address: IpAddr, to: LongestPrefix) -> IpNet {
     let address = address.to_canonical();
-    let bits = if address.is_ipv4() { 24 } else { 48 };
+    let bits = if address.is_ipv4() { to.v4 } else { to.v6 };
     IpNet::new(address, bits).map_or_else(|_| address.into(), |net| net.trunc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_are_no_longer_than_a_gateway_takes() {
+        let within = |client: &str, v4: u8, v6: u8| {
+            let client: IpAddr = client.parse().unwrap();
+            let report =
+                Report { network: Some(Network::of(network(client))), ..Report::default() };
+            let found = PassiveReport { at: Instant::ZERO, client, report };
+            found.within(LongestPrefix { v4, v6 }).network.unwrap().to_net().unwrap().to_string()
+        };
+        // 0x60 is 96, of which two bits leave 64; 0xbeef begins with 1011.
+        for (v4, network) in [(18, "10.1.64.0/18"), (24, "10.1.96.0/24"), (28, "10.1.96.0/24")] {
+            assert_eq!(within("10.1.96.7", v4, 64), network);
+            assert_eq!(within("::ffff:10.1.96.7", v4, 64), network);
+        }
+        for (v6, network) in [(36, "2001:db8:b000::/36"), (64, "2001:db8:beef::/48")] {
+            assert_eq!(within("2001:db8:beef:1::7", 28, v6), network);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Which networks a certificate may report of and ask for: by its tenant, narrower for some of its names.
 
 use crate::options::TenantOptions;
-use crate::pki::Identity;
+use crate::pki::{Identity, is_name};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 
@@ -40,28 +40,44 @@ impl Allowed {
     }
 }
 
+impl TenantRules {
+    /// A rule that would be in force for nobody, or in place of another, would leave a certificate more than the operator meant.
+    fn new(tenant: &TenantOptions) -> Result<Self, String> {
+        let mut only = BTreeMap::new();
+        for narrower in &tenant.only {
+            check_name("only.name", &narrower.name)?;
+            let allowed = Allowed { report: narrower.report.clone(), ask: narrower.ask.clone() };
+            if only.insert(narrower.name.clone(), allowed).is_some() {
+                let name = &narrower.name;
+                return Err(format!("two [[tenant.only]] have the name {name:?}; make them one"));
+            }
+        }
+        let all = Allowed { report: tenant.report.clone(), ask: tenant.ask.clone() };
+        Ok(Self { all, only })
+    }
+}
+
+/// Whether a certificate can have the name that `key` says.
+fn check_name(key: &str, name: &str) -> Result<(), String> {
+    match is_name(name) {
+        true => Ok(()),
+        false => Err(format!(
+            "{key} = {name:?}: 1 to 63 letters, digits, dots, dashes and underscores, please"
+        )),
+    }
+}
+
 impl Permissions {
     /// What tenants may.
     ///
     /// # Errors
-    /// If there are none, or two of a name, with the key.
+    /// If there are none, if a name is none that a certificate can have, or if two of one kind have the same name; with the key.
     pub fn new(tenants: &[TenantOptions]) -> Result<Self, String> {
         let mut all = BTreeMap::new();
         for tenant in tenants {
-            if !crate::pki::is_name(&tenant.name) {
-                return Err(format!(
-                    "tenant.name = {:?}: 1 to 63 letters, digits, dots, dashes and underscores, please",
-                    tenant.name
-                ));
-            }
-            let only = tenant.only.iter().map(|only| {
-                let allowed = Allowed { report: only.report.clone(), ask: only.ask.clone() };
-                (only.name.clone(), allowed)
-            });
-            let rules = TenantRules {
-                all: Allowed { report: tenant.report.clone(), ask: tenant.ask.clone() },
-                only: only.collect(),
-            };
+            check_name("tenant.name", &tenant.name)?;
+            let rules = TenantRules::new(tenant)
+                .map_err(|why| format!("tenant {:?}: {why}", tenant.name))?;
             if all.insert(tenant.name.clone(), rules).is_some() {
                 return Err(format!("two tenants have the name {:?}", tenant.name));
             }
@@ -113,6 +129,28 @@ mod tests {
             role: HolderRole::Agent,
             fingerprint: Fingerprint::of_certificate(b""),
             not_after: 0,
+        }
+    }
+
+    /// What is said of two narrower rules with these names.
+    fn refused(names: [&str; 2]) -> Option<String> {
+        let only = names.map(|name| {
+            format!("[[tenant.only]]\nname = {name:?}\nreport = [\"10.1.0.0/16\"]\nask = []\n")
+        });
+        let text = format!("[[tenant]]\nname = \"site\"\n{}", only.concat());
+        let options = GatewayOptions::parse(&text, "f").unwrap();
+        Permissions::new(&options.tenant).err()
+    }
+
+    #[test]
+    fn narrower_rules_that_would_not_be_in_force_are_refused() {
+        assert_eq!(refused(["edge", "Edge"]), None);
+        let twice = "tenant \"site\": two [[tenant.only]] have the name \"edge\"; make them one";
+        assert_eq!(refused(["edge", "edge"]).unwrap(), twice);
+        // No certificate can have these names, so the host would keep all that the tenant may.
+        for name in ["web 1", "", "web/1"] {
+            let why = refused(["edge", name]).unwrap();
+            assert!(why.starts_with(&format!("tenant \"site\": only.name = {name:?}: ")), "{why}");
         }
     }
 

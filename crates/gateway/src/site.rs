@@ -11,7 +11,7 @@ use crate::tenant::{Speaker, Tenant};
 use arc_swap::ArcSwap;
 use memory::site::SiteConfig;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use units::Duration;
 
@@ -32,6 +32,8 @@ pub struct GatewaySite {
     /// Tenants note what other gateways have to be told.
     is_shared: AtomicBool,
     ready: AtomicBool,
+    /// Seconds since 1970.
+    certificate_end: AtomicI64,
 }
 
 /// Why somebody whose certificate was good is heard no longer.
@@ -61,6 +63,7 @@ impl GatewaySite {
             revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),
             is_shared: AtomicBool::new(false),
             ready: AtomicBool::new(false),
+            certificate_end: AtomicI64::new(0),
         };
         site.add_tenants(&config.rules);
         Ok(site)
@@ -132,6 +135,16 @@ impl GatewaySite {
     /// True once all is restored and heard, until it drains.
     pub fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire)
+    }
+
+    /// When the certificate that the gateway shows ends, seconds since 1970; 0 before it has shown any.
+    pub fn certificate_end(&self) -> i64 {
+        self.certificate_end.load(Ordering::Acquire)
+    }
+
+    /// The gateway shows a certificate that ends then, seconds since 1970.
+    pub fn set_certificate_end(&self, end: i64) {
+        self.certificate_end.store(end, Ordering::Release);
     }
 
     /// Whether it is ready.

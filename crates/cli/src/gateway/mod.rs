@@ -34,7 +34,7 @@ enum GatewayCommand {
     /// Write a first gateway for one machine: an authority, certificates, gateway.toml and agent.toml
     #[command(after_help = init_appendix().help())]
     Init(InitArgs),
-    /// Make a certificate for one more agent, application or operator
+    /// Make a certificate for one more agent, application, operator or gateway, or renew one
     #[command(after_help = certificates::certificate_appendix().help())]
     Certificate(certificates::CertificateArgs),
     /// Refuse a certificate from now on, without a restart
@@ -138,7 +138,9 @@ pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
 
 fn check(file: &Path) -> Result<(), Failure> {
     let config = DaemonConfig::read(file).map_err(Failure::input)?;
-    gateway::daemon::check(&config).map_err(Failure::input)?;
+    if let Some(warning) = gateway::daemon::check(&config).map_err(Failure::input)? {
+        remark(&format!("headstart: {warning}"));
+    }
     stdout::print(&format!("{}: good\n", file.display()))
 }
 

@@ -4,7 +4,7 @@ use super::figures::{BoundName, network_of};
 use super::info::of_info;
 use gateway_proto::v1::{self, Report, Start};
 use ipnet::IpNet;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::net::IpAddr;
 
@@ -38,7 +38,7 @@ struct Line {
     transfer_us: u64,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum StartName {
     Warm,
@@ -90,6 +90,15 @@ const fn start(name: Option<StartName>) -> Start {
     }
 }
 
+const fn start_name(start: Start) -> Option<StartName> {
+    match start {
+        Start::Unspecified => None,
+        Start::Warm => Some(StartName::Warm),
+        Start::Control => Some(StartName::Control),
+        Start::Cold => Some(StartName::Cold),
+    }
+}
+
 fn bytes(digits: &str) -> Result<Vec<u8>, String> {
     let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
     let pairs = digits.as_bytes().chunks(2);
@@ -98,7 +107,7 @@ fn bytes(digits: &str) -> Result<Vec<u8>, String> {
     read.ok_or_else(|| "tcp_info: hexadecimal digits, two a byte, please".to_owned())
 }
 
-/// A report as a line that could be read again.
+/// A report as a line that is read as the same report again. All of its fields are there: `start` is null if it is not known.
 pub(super) fn shown(report: &Report) -> String {
     let network = report.network.as_ref().and_then(v1::Network::to_net);
     json!({
@@ -109,6 +118,10 @@ pub(super) fn shown(report: &Report) -> String {
         "min_rtt_us": report.min_rtt_us,
         "sent": report.sent,
         "lost": report.lost,
+        "age_ms": report.age_ms,
+        "start": start_name(report.start()),
+        "transfer_bytes": report.transfer_bytes,
+        "transfer_us": report.transfer_us,
     })
     .to_string()
 }
@@ -119,9 +132,28 @@ mod tests {
 
     #[test]
     fn what_is_shown_can_be_read_again_and_unknown_keys_are_refused() {
-        let text = r#"{"peer": "2001:db8:1:2::3", "window": 5000, "bound": "receive-window", "rate": 7, "sent": 3, "lost": 1}"#;
+        let text = r#"{"peer": "2001:db8:1:2::3", "window": 5000, "bound": "receive-window", "rate": 7, "min_rtt_us": 9, "sent": 3,
+            "lost": 1, "age_ms": 11, "start": "control", "transfer_bytes": 13, "transfer_us": 17}"#;
         let report = read(text).unwrap();
-        assert_eq!(shown(&report), shown(&read(&shown(&report)).unwrap()));
+        let expected = Report {
+            network: Some(v1::Network::of("2001:db8:1::/48".parse().unwrap())),
+            window: 5000,
+            rate: 7,
+            min_rtt_us: 9,
+            sent: 3,
+            lost: 1,
+            bound: v1::Bound::ReceiveWindow.into(),
+            age_ms: 11,
+            start: Start::Control.into(),
+            transfer_bytes: 13,
+            transfer_us: 17,
+        };
+        assert_eq!(report, expected);
+        assert_eq!(read(&shown(&report)).unwrap(), report);
+        for start in [Start::Unspecified, Start::Warm, Start::Cold] {
+            let other = Report { start: start.into(), ..report };
+            assert_eq!(read(&shown(&other)).unwrap(), other);
+        }
         assert!(shown(&report).contains("\"2001:db8:1::/48\""), "an address leaves this host");
         assert_eq!(
             read("{\"peer\": \"192.0.2.1\"}").unwrap_err(),

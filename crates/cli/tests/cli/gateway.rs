@@ -6,8 +6,9 @@ use nix::unistd::Pid;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 
 /// A gateway on free ports, which ends with the test.
 struct Gateway {
@@ -139,6 +140,68 @@ fn what_is_there_already_is_not_written_over() {
         said.contains("gateway.toml:10: unknown key \"retension\" (did you mean \"retention\"?)"),
         "{said}"
     );
+}
+
+/// All that a person does before a gateway's certificate ends, and what they are told.
+#[test]
+fn the_gateways_certificate_is_made_anew_for_the_same_hosts() {
+    let folder = folder("gateway-renewed");
+    let _ = fs::remove_dir_all(&folder);
+    let shown = folder.to_str().unwrap();
+    stdout(&["gateway", "init", shown, "--host", "127.0.0.1", "--host", "gateway.example"]);
+    let file = |name: &str| folder.join(name);
+    fs::set_permissions(file("server.pem"), fs::Permissions::from_mode(0o640)).unwrap();
+    let (before, key) =
+        (fs::read(file("server.pem")).unwrap(), fs::read(file("server.key")).unwrap());
+    let certificate =
+        |more: &[&str]| headstart(&[&["gateway", "certificate", shown][..], more].concat());
+    let said = |output: &Output| String::from_utf8(output.stderr.clone()).unwrap();
+    let refused = certificate(&["server", "--gateway"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said(&refused).contains("server.pem: is there already"), "{}", said(&refused));
+    assert_eq!(fs::read(file("server.pem")).unwrap(), before);
+    let made = certificate(&["server", "--gateway", "--replace", "--days", "20"]);
+    assert!(made.status.success(), "{made:?}");
+    assert!(said(&made).contains("as 127.0.0.1, gateway.example\n"), "{}", said(&made));
+    assert_ne!(fs::read(file("server.pem")).unwrap(), before);
+    assert_ne!(fs::read(file("server.key")).unwrap(), key);
+    let mode = |name: &str| fs::metadata(file(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("server.pem"), mode("server.key")), (0o640, 0o600));
+    let hosts = gateway::pki::hosts_of_file(&file("server.pem")).unwrap();
+    assert_eq!(hosts, ["127.0.0.1", "gateway.example"]);
+    // A name of its own has the hosts of server.pem, unless others are named.
+    certificate(&["second", "--gateway", "--host", "192.0.2.7"]);
+    assert_eq!(gateway::pki::hosts_of_file(&file("second.pem")).unwrap(), ["192.0.2.7"]);
+    certificate(&["third", "--gateway"]);
+    assert_eq!(gateway::pki::hosts_of_file(&file("third.pem")).unwrap(), hosts);
+    for (wrong, why) in [
+        (&["agent", "--gateway", "--replace"][..], "agent.pem: names no host; name with --host"),
+        (&["ca", "--replace"][..], "ca.pem and ca.key are the authority's"),
+        (&["web", "--host", "192.0.2.7"][..], "--gateway"),
+        (&["web", "--gateway", "--operator"][..], "--operator"),
+    ] {
+        let refused = certificate(wrong);
+        assert_eq!(refused.status.code(), Some(2), "{wrong:?}");
+        assert!(said(&refused).contains(why), "{wrong:?}: {}", said(&refused));
+    }
+    let config = file("gateway.toml");
+    let checked = headstart(&["gateway", "--config", config.to_str().unwrap(), "--check"]);
+    // 20 days less what has passed, whole ones: 20 within the first second.
+    let is_told = |line: &str| {
+        let said = |days| format!("the gateway's certificate ends in {days} days; `");
+        line.contains(&said(19)) || line.contains(&said(20))
+    };
+    assert!(is_told(&said(&checked)) && checked.status.success(), "{checked:?}");
+    replace(&config, &[("127.0.0.1:9466", "127.0.0.1:0"), ("127.0.0.1:9465", "127.0.0.1:0")]);
+    let mut child = command(&["gateway", "--config", config.to_str().unwrap()])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let lines: Vec<String> = lines.take_while(|line| !line.contains("dashboard at")).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(lines.iter().filter(|line| is_told(line)).count(), 1, "{lines:?}");
 }
 
 #[test]

@@ -80,6 +80,9 @@ fn about(registry: &mut Registry, site: &GatewaySite) {
     registry.register("ready", "1 if it takes reports and answers", ready);
     let uptime = ConstGauge::new(site.clock.uptime().as_secs_f64());
     registry.register("uptime_seconds", "Since it started", uptime);
+    let end = ConstGauge::new(site.certificate_end());
+    let help = "When the gateway's certificate ends, seconds since 1970";
+    registry.register("certificate_expiration_timestamp_seconds", help, end);
 }
 
 fn by_label(registry: &mut Registry, site: &GatewaySite) {

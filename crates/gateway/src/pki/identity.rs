@@ -81,8 +81,8 @@ pub(super) fn uri(tenant: &str, role: HolderRole, name: &str) -> String {
     format!("spiffe://headstart/tenant/{tenant}/{role}/{name}")
 }
 
-/// True of 1 to 63 letters, digits, dots, dashes and underscores.
-pub(crate) fn is_name(text: &str) -> bool {
+/// True of 1 to 63 letters, digits, dots, dashes and underscores: the name of a tenant or of a holder.
+pub fn is_name(text: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     (1..=LONGEST).contains(&text.len()) && text.bytes().all(is_of_name)
 }

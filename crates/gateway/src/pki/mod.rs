@@ -5,11 +5,12 @@
 
 mod identity;
 mod issue;
+mod own;
 mod revocation;
 mod tls;
 
-pub(crate) use identity::is_name;
-pub use identity::{HolderRole, Identity, IdentityError};
+pub use identity::{HolderRole, Identity, IdentityError, is_name};
 pub use issue::{Authority, IssueError, Issued};
-pub use revocation::{Fingerprint, Revocations};
+pub use own::{earliest_end, ending, hosts_of_file};
+pub use revocation::{Fingerprint, Revocations, add_revocation};
 pub use tls::{KnowsTenant, TlsError, TlsFiles, fingerprint_of_file, server_config};

@@ -1,11 +1,12 @@
 //! Certificates that are refused though their time is not over: a file of fingerprints, one a line, read anew when it changes.
+//! [`add_revocation`] adds a line.
 
 use arc_swap::ArcSwap;
 use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Display, Formatter};
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
@@ -57,7 +58,47 @@ pub struct Revocations {
     file: Option<PathBuf>,
     list: ArcSwap<FxHashSet<Fingerprint>>,
     /// Of the file when it was last read.
-    read: Mutex<Option<SystemTime>>,
+    read: Mutex<Option<FileVersion>>,
+}
+
+/// By what a file is seen to have changed. Two writes may fall into one tick of the file system's clock; then the length tells
+/// them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileVersion {
+    changed: SystemTime,
+    /// Bytes.
+    length: u64,
+}
+
+impl FileVersion {
+    fn of(data: &Metadata) -> io::Result<Self> {
+        Ok(Self { changed: data.modified()?, length: data.len() })
+    }
+}
+
+/// Adds a certificate to the list in `file`, which is made if it is not there. `remark` says whose certificate it is.
+///
+/// The line is written at once, so a gateway that reads the file meanwhile never finds a part of it. If the file does not end
+/// its last line, the new line begins behind an end of line: nothing is appended to a remark.
+///
+/// # Errors
+/// If the file cannot be read or written.
+pub fn add_revocation(file: &Path, fingerprint: Fingerprint, remark: &str) -> io::Result<()> {
+    let mut list = OpenOptions::new().read(true).append(true).create(true).open(file)?;
+    let end = if ends_its_line(&mut list)? { "" } else { "\n" };
+    let remark = remark.replace(['\n', '\r'], " ");
+    list.write_all(format!("{end}{fingerprint} # {remark}\n").as_bytes())
+}
+
+/// True if what is appended begins a line.
+fn ends_its_line(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
 impl Revocations {
@@ -92,18 +133,18 @@ impl Revocations {
     /// With the line, if something in it is no fingerprint, or with why it cannot be read.
     pub fn reread(&self) -> Result<bool, String> {
         let Some(file) = &self.file else { return Ok(false) };
-        let changed = match fs::metadata(file).and_then(|data| data.modified()) {
-            Ok(changed) => changed,
+        let version = match fs::metadata(file).and_then(|data| FileVersion::of(&data)) {
+            Ok(version) => version,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(format!("{}: {error}", file.display())),
         };
         let mut read = self.read.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if *read == Some(changed) {
+        if *read == Some(version) {
             return Ok(false);
         }
         let text =
             fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        *read = Some(changed);
+        *read = Some(version);
         let (mut list, faults) = parse(&text, file);
         if !faults.is_empty() {
             list.extend(self.list.load().iter());
@@ -149,6 +190,47 @@ mod tests {
                 assert!(wrong.parse::<Fingerprint>().is_err(), "{wrong}");
             }
         }
+    }
+
+    /// A list in a file of its own, with `text` in it.
+    fn list(name: &str, text: &str) -> PathBuf {
+        let name = format!("headstart-revoked-{}-{name}", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        fs::write(&file, text).unwrap();
+        file
+    }
+
+    #[test]
+    fn what_is_revoked_is_refused_also_behind_a_line_without_an_end() {
+        let [laptop, phone, desk] = [b"l", b"p", b"d"].map(|der| Fingerprint::of_certificate(der));
+        let file = list("unended", &format!("# lost\n{laptop} # laptop"));
+        add_revocation(&file, phone, "DIR/phone.pem").unwrap();
+        // A name of a file may have any letters, and none of them begins a line.
+        add_revocation(&file, desk, "a\nb\rc").unwrap();
+        let expected =
+            format!("# lost\n{laptop} # laptop\n{phone} # DIR/phone.pem\n{desk} # a b c\n");
+        assert_eq!(fs::read_to_string(&file).unwrap(), expected);
+        let revocations = Revocations::open(Some(file.clone())).unwrap();
+        assert!([laptop, phone, desk].map(|one| revocations.contains(one)) == [true; 3]);
+        fs::remove_file(&file).unwrap();
+        // A list that is not there begins with its first line.
+        add_revocation(&file, phone, "phone").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), format!("{phone} # phone\n"));
+        fs::remove_file(&file).unwrap();
+    }
+
+    #[test]
+    fn a_list_that_grows_within_a_tick_of_the_clock_is_read_anew() {
+        let [first, second] = [b"1", b"2"].map(|der| Fingerprint::of_certificate(der));
+        let file = list("tick", &format!("{first}\n"));
+        let revocations = Revocations::open(Some(file.clone())).unwrap();
+        assert_eq!(revocations.reread(), Ok(false));
+        let tick = fs::metadata(&file).unwrap().modified().unwrap();
+        add_revocation(&file, second, "second").unwrap();
+        File::options().append(true).open(&file).unwrap().set_modified(tick).unwrap();
+        assert_eq!(revocations.reread(), Ok(true));
+        assert!(revocations.contains(first) && revocations.contains(second));
+        fs::remove_file(&file).unwrap();
     }
 
     #[test]

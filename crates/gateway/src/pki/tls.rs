@@ -80,7 +80,7 @@ pub fn fingerprint_of_file(file: &Path) -> Result<Fingerprint, TlsError> {
 }
 
 /// The certificates of a PEM file; at least one.
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
     let found = found.map_err(|error| named(file, error))?;
     match found.is_empty() {
@@ -89,7 +89,7 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     }
 }
 
-fn named(file: &Path, error: impl Display) -> TlsError {
+pub(super) fn named(file: &Path, error: impl Display) -> TlsError {
     format!("{}: {error}", file.display())
 }
 

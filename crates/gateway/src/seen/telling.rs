@@ -53,16 +53,12 @@ pub(super) async fn take_in(site: Arc<GatewaySite>, tenant: String, mut found: R
             some.iter().for_each(|one| rebuilt.tell(one));
             tokio::task::yield_now().await;
         }
-        let now = wall();
+        let (now, longest) = (wall(), site.rules().longest);
         let (mut transfers, mut options) = (Vec::new(), Vec::new());
         for one in some.drain(..) {
             match one {
-                Found::Report(PassiveReport { at, report, .. }) => {
-                    transfers.push(aged(report, at, now));
-                }
-                Found::Option(PassiveReport { at, report, .. }) => {
-                    options.push(aged(report, at, now));
-                }
+                Found::Report(one) => transfers.push(aged(one.within(longest), one.at, now)),
+                Found::Option(one) => options.push(aged(one.within(longest), one.at, now)),
                 Found::Arrival { .. } => {}
             }
         }

@@ -5,6 +5,7 @@ use gateway_proto::v1::{
     Answer, Collector, Estimate, Refusal, Report, ReportBatch, Source, SubscribeRequest, answer,
     update,
 };
+use prost::Message;
 use std::time::Duration;
 use tonic::Code;
 
@@ -71,8 +72,9 @@ async fn batches_without_sense_end_the_stream_and_not_the_gateway() {
         let status = send(&mut client, vec![batch]).await.unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument, "{number}: {status}");
     }
-    // More bytes than any batch may have: not even read.
-    let huge = batch(1, vec![report("192.0.2.0/24", 100_000); 100_000]);
+    // More bytes than the largest batch that an operator can allow, of 65,536 reports of 128 bytes: not even read.
+    let huge = batch(1, vec![report("192.0.2.0/24", 100_000); 300_000]);
+    assert!(huge.encoded_len() > 65_536 * 128 + 4096, "{}", huge.encoded_len());
     let status = send(&mut client, vec![huge]).await.unwrap_err();
     assert_eq!(status.code(), Code::OutOfRange, "{status}");
     assert_eq!(running.site.counts.bad_batches.get(), 4);
@@ -127,6 +129,37 @@ async fn a_reporter_sends_no_more_than_its_share() {
         .remove(0);
     assert!((100..=110).contains(&ack.taken), "{ack:?}");
     assert_eq!(ack.refused[0].why(), Refusal::TooMany);
+    running.handle.end().await.unwrap();
+}
+
+/// The limit of messages is fixed when the gateway starts, so it leaves room for the largest batch that a reload may allow.
+#[tokio::test]
+async fn a_larger_batch_counts_once_a_reload_allows_it() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let rules = || running.site.rules().max_batch;
+    assert_eq!(rules(), 4096);
+    bed.add_key("max-batch = 65536");
+    running.handle.reload();
+    let mut patience = 500;
+    while rules() == 4096 {
+        patience -= 1;
+        assert!(patience > 0, "the old rules are still in force");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let rate = 1 << 40;
+    let one = Report {
+        rate,
+        min_rtt_us: 80_000,
+        transfer_bytes: 1 << 40,
+        ..report("2001:db8::/48", 1 << 30)
+    };
+    let one = batch(1, vec![one; 16_384]);
+    // More than 4096 reports of 128 bytes, which was the limit.
+    assert!(one.encoded_len() > 4096 * 128 + 4096, "{}", one.encoded_len());
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let acks = send(&mut client, vec![one]).await.unwrap();
+    assert_eq!(acks[0].taken, 16_384);
     running.handle.end().await.unwrap();
 }
 

@@ -1,8 +1,11 @@
 //! Who is not heard: each kind of certificate that must be refused, and each thing that a good one may not do.
 
-use crate::bed::{Bed, batch, query, report, send};
-use gateway::clock::system_time;
+use crate::bed::{Bed, batch, get, query, report, send};
+use gateway::clock::{SiteClock, system_time};
+use gateway::config::DaemonConfig;
 use gateway::counts::RefusedConnection;
+use gateway::daemon::check;
+use gateway::init::replace_private;
 use gateway::pki::{Authority, HolderRole, Issued, fingerprint_of_file};
 use gateway_proto::v1::{ForgetRequest, NoEstimate, Refusal, answer};
 use std::fs;
@@ -75,6 +78,74 @@ async fn a_revoked_certificate_is_refused_without_a_restart_and_its_streams_end(
     assert!(status.message().contains("revoked"), "{status}");
     assert!(bed.ask(running.grpc, Some(&agent)).await.is_err());
     assert!(running.site.counts.refused_connections.get(RefusedConnection::Revoked as usize) > 0);
+    running.handle.end().await.unwrap();
+}
+
+/// The gateway's own certificate is renewed by `headstart gateway certificate --gateway` and a reload.
+#[tokio::test]
+async fn a_gateway_shows_its_new_certificate_after_a_reload_and_tells_when_it_ends() {
+    let bed = Bed::new("");
+    // One that has ended is shown as it is: agents refuse it, and it is said.
+    let hosts = ["127.0.0.1".to_owned()];
+    let then = system_time() - Duration::from_secs(2 * 86_400);
+    let renew = |issued: Issued| {
+        replace_private(&bed.file("server.pem"), &issued.certificate).unwrap();
+        replace_private(&bed.file("server.key"), &issued.key).unwrap();
+    };
+    renew(bed.authority().server(then, 1, &hosts).unwrap());
+    let why = check(&DaemonConfig::read(&bed.file("gateway.toml")).unwrap()).unwrap_err();
+    assert!(why.contains("server.pem: the gateway's certificate has ended"), "{why}");
+    let running = bed.run().await;
+    assert!(bed.ask(running.grpc, Some(&bed.agent())).await.is_err());
+    assert!(running.site.certificate_end() < SiteClock::wall_seconds());
+    renew(bed.authority().server(system_time(), 20, &hosts).unwrap());
+    let said = check(&DaemonConfig::read(&bed.file("gateway.toml")).unwrap()).unwrap().unwrap();
+    assert!(said.contains("the gateway's certificate ends in "), "{said}");
+    running.handle.reload();
+    let mut patience = 500;
+    while bed.ask(running.grpc, Some(&bed.agent())).await.is_err() {
+        patience -= 1;
+        assert!(patience > 0, "the old certificate is still shown");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let (_, metrics) = get(running.http, "/metrics").await;
+    let name = "headstart_gateway_certificate_expiration_timestamp_seconds ";
+    let end = metrics.lines().find_map(|line| line.strip_prefix(name)).expect("it is served");
+    let left = end.parse::<i64>().unwrap() - SiteClock::wall_seconds();
+    // 20 days, less what this test has taken.
+    assert!((20 * 86_400 - 60..=20 * 86_400).contains(&left), "{left}");
+    running.handle.end().await.unwrap();
+}
+
+/// How one authority takes another's place without an hour in which somebody is refused: for a while both are believed.
+#[tokio::test]
+async fn agents_of_two_authorities_are_heard_while_both_are_named() {
+    let (bed, next) = (Bed::new(""), Bed::new(""));
+    let running = bed.run().await;
+    assert!(bed.ask(running.grpc, Some(&next.agent())).await.is_err());
+    let both = bed.text("ca.pem") + &next.text("ca.pem");
+    fs::write(bed.file("ca.pem"), both).unwrap();
+    running.handle.reload();
+    let mut patience = 500;
+    while bed.ask(running.grpc, Some(&next.agent())).await.is_err() {
+        patience -= 1;
+        assert!(patience > 0, "the new authority is not believed");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    bed.ask(running.grpc, Some(&bed.agent())).await.unwrap();
+    // The gateway's own certificate may be of either, too.
+    for name in ["server.pem", "server.key"] {
+        replace_private(&bed.file(name), &next.text(name)).unwrap();
+    }
+    assert!(next.ask(running.grpc, Some(&next.agent())).await.is_err());
+    running.handle.reload();
+    let mut patience = 500;
+    while next.ask(running.grpc, Some(&next.agent())).await.is_err() {
+        patience -= 1;
+        assert!(patience > 0, "the new certificate is not shown");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    bed.ask(running.grpc, Some(&bed.agent())).await.unwrap();
     running.handle.end().await.unwrap();
 }
 

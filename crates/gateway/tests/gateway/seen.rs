@@ -1,6 +1,6 @@
 //! What the gateway sees by itself: transfers of a capture count as reports, and servers hear of visitors as their SYNs come.
 
-use crate::bed::{Bed, batch, network, report, send};
+use crate::bed::{Bed, batch, get, network, report, send};
 use gateway::options::CollectorName;
 use gateway_proto::v1::{Network, Refusal, SubscribeRequest, answer, update};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -124,6 +124,24 @@ async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
     assert_eq!(running.site.counts.arrivals.get(), 1);
     let bad = SubscribeRequest { addresses: vec![vec![1, 2, 3]], ..SubscribeRequest::default() };
     assert!(client.subscribe(bad).await.is_err());
+    running.handle.end().await.unwrap();
+}
+
+/// Where no more than 18 bits of a network may be told, the gateway tells no more of what it sees itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_seen_is_told_of_networks_as_short_as_the_operator_wants() {
+    let bed = Bed::new(&with_capture("file = \"fresh.pcap\"\nports = [80]"));
+    std::fs::write(bed.file("fresh.pcap"), of_now(&std::fs::read(CAPTURE).unwrap())).unwrap();
+    bed.add_key("longest-v4 = 18");
+    let running = bed.run().await;
+    let counts = &running.site.counts;
+    let taken = || counts.taken.get(CollectorName::Passive as usize);
+    let too_long = || counts.refused.get(Refusal::TooLong as usize);
+    until("it is taken in", || taken() + too_long() >= 3).await;
+    assert_eq!((taken(), too_long()), (3, 0));
+    // The visitor is in 10.1.96.0/24: of 96, 0110 0000, two bits are left.
+    let (_, networks) = get(running.http, "/api/v1/networks").await;
+    assert!(networks.contains("\"network\":\"10.1.64.0/18\",\"reports\":3"), "{networks}");
     running.handle.end().await.unwrap();
 }
 
