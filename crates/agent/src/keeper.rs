@@ -1,5 +1,6 @@
 //! Keeps the memory on disk while the agent runs: what has changed every few seconds, all of it at the end, and what
-//! is forgotten at once. What fails is said and tried again: connections do not wait for a disk.
+//! is forgotten at once. What fails is said and tried again: connections do not wait for a disk. After one write that failed redb
+//! refuses all others, so the file is opened anew.
 
 use crate::canary::CanaryState;
 use crate::clock::{Moment, monotonic_ns, since};
@@ -12,14 +13,16 @@ use ipnet::IpNet;
 use libbpf_rs::MapHandle;
 use std::collections::HashSet;
 use std::mem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
 /// See the module.
 #[derive(Debug)]
 pub struct Keeper {
-    store: Store,
+    file: PathBuf,
+    /// `None`: it could not be opened again after a write had failed.
+    store: Mutex<Option<Store>>,
     changed: Mutex<Changed>,
     /// Paths that there can be.
     most: usize,
@@ -82,12 +85,38 @@ impl Keeper {
             say(Level::Error, &damage);
         }
         let [saved_ns, dropped_ns] = [monotonic_ns(); 2].map(Mutex::new);
-        Ok(Self { store, changed: Mutex::default(), most: most as usize, saved_ns, dropped_ns })
+        Ok(Self {
+            file: file.to_owned(),
+            store: Mutex::new(Some(store)),
+            changed: Mutex::default(),
+            most: most as usize,
+            saved_ns,
+            dropped_ns,
+        })
+    }
+
+    /// Does something with the file, which is opened anew if it has to be.
+    fn with<T>(&self, act: impl Fn(&Store) -> Result<T, redb::Error>) -> Result<T, String> {
+        let mut store = lock(&self.store);
+        let tried = store.as_ref().map(&act);
+        let done = match tried {
+            Some(Err(redb::Error::PreviousIo)) | None => {
+                // The file can be had once only.
+                *store = None;
+                let (again, damage) = Store::open(&self.file, Duration::ZERO)?;
+                if let Some(damage) = damage {
+                    say(Level::Error, &damage);
+                }
+                act(store.insert(again))
+            }
+            Some(done) => done,
+        };
+        done.map_err(|error| format!("{}: {error}", self.file.display()))
     }
 
     /// Puts into `map` what is on disk and no older than `most_ns`.
     pub fn restore(&self, map: &MapHandle, most_ns: u64) {
-        match self.store.restore(map, &Moment::now(), most_ns) {
+        match self.with(|store| store.restore(map, &Moment::now(), most_ns)) {
             Ok(count) => say(Level::Notice, &format!("{count} paths are remembered from before")),
             Err(error) => say(Level::Error, &format!("cannot read what was remembered: {error}")),
         }
@@ -117,7 +146,7 @@ impl Keeper {
             lock(&self.changed).put_back(changed, self.most);
         }
         if self.is_due_to_drop() {
-            let dropped = self.store.drop_old(&Moment::now(), most_ns);
+            let dropped = self.with(|store| store.drop_old(&Moment::now(), most_ns));
             dropped.unwrap_or_else(|error| complain(&error));
         }
     }
@@ -133,58 +162,85 @@ impl Keeper {
         is_due
     }
 
-    fn save(&self, map: &MapHandle, changed: &Changed, most_ns: u64) -> Result<(), redb::Error> {
+    fn save(&self, map: &MapHandle, changed: &Changed, most_ns: u64) -> Result<(), String> {
         match changed {
             Changed::These(named) if named.is_empty() => Ok(()),
-            Changed::These(named) => self.store.save(map, named, &Moment::now()),
-            Changed::All => self.store.save_all(map, &Moment::now(), most_ns),
+            Changed::These(named) => self.with(|store| store.save(map, named, &Moment::now())),
+            Changed::All => self.with(|store| store.save_all(map, &Moment::now(), most_ns)),
         }
     }
 
     /// Saves everything that is no older than `most_ns`.
     pub fn save_all(&self, map: &MapHandle, most_ns: u64) {
-        self.store.save_all(map, &Moment::now(), most_ns).unwrap_or_else(|error| complain(&error));
+        self.save(map, &Changed::All, most_ns).unwrap_or_else(|error| complain(&error));
     }
 
     /// Drops what lies within a prefix, or everything.
-    pub fn forget(&self, prefix: Option<IpNet>) {
+    ///
+    /// # Errors
+    /// If it is on disk still, with the name of the file.
+    pub fn forget(&self, prefix: Option<IpNet>) -> Result<(), String> {
         let is_meant = |key: &[u8]| match prefix {
             None => true,
             Some(prefix) => {
                 PrefixKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix))
             }
         };
-        self.store.keep_only(|key| !is_meant(key)).unwrap_or_else(|error| complain(&error));
+        self.with(|store| store.keep_only(|key| !is_meant(key)))
     }
 
     /// What the canary had found. Versions before it kept only why all windows were left alone.
     pub fn canary(&self) -> CanaryState {
-        let text = self.store.fact(AgentFact::Canary);
+        let fact = |fact| self.with(|store| Ok(store.fact(fact))).unwrap_or_default();
+        let text = fact(AgentFact::Canary);
         let read = text.as_deref().map(serde_json::from_str::<CanaryState>).transpose();
         let state = read.unwrap_or_else(|error| {
             let what = format!("the comparison begins anew, what was kept cannot be read: {error}");
             say(Level::Warning, &what);
             None
         });
-        state.unwrap_or_default().resumed(self.store.fact(AgentFact::Off))
+        state.unwrap_or_default().resumed(fact(AgentFact::Off))
     }
 
     /// Keeps what the canary has found.
     pub fn keep_canary(&self, state: &CanaryState) {
         let text = serde_json::to_string(state).expect("plain fields");
-        let kept = self.store.set_fact(AgentFact::Canary, Some(&text));
-        kept.and_then(|()| self.store.set_fact(AgentFact::Off, state.off()))
-            .unwrap_or_else(|error| complain(&error));
+        let kept = self.with(|store| {
+            store.set_fact(AgentFact::Canary, Some(&text))?;
+            store.set_fact(AgentFact::Off, state.off())
+        });
+        kept.unwrap_or_else(|error| complain(&error));
     }
 }
 
-fn complain(error: &redb::Error) {
-    say(Level::Error, &format!("cannot save what is remembered: {error}"));
+fn complain(error: &str) {
+    say(Level::Error, &format!("cannot save what is remembered: {error}; it is tried again"));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// redb's answer to all that comes after a write that failed, until the file is opened anew.
+    #[test]
+    fn after_a_write_that_failed_the_file_is_opened_anew() {
+        let folder = std::env::temp_dir().join(format!("headstart-keeper-{}", std::process::id()));
+        let keeper = Keeper::open(&folder.join("agent.redb"), 10, Duration::ZERO).unwrap();
+        let tries = std::cell::Cell::new(0);
+        let done = keeper.with(|_| {
+            tries.set(tries.get() + 1);
+            if tries.get() == 1 { Err(redb::Error::PreviousIo) } else { Ok(tries.get()) }
+        });
+        assert_eq!(done, Ok(2));
+        let failed = keeper.with(|_| Err::<(), _>(redb::Error::LockPoisoned(panic_location())));
+        assert!(failed.unwrap_err().contains("agent.redb"));
+        assert_eq!(keeper.forget(None), Ok(()));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    fn panic_location() -> &'static std::panic::Location<'static> {
+        std::panic::Location::caller()
+    }
 
     /// 10.0.0.0/24, 10.0.1.0/24, ...
     fn keys(count: u32) -> impl Iterator<Item = PrefixKey> {

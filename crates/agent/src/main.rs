@@ -104,7 +104,9 @@ fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, Strin
         AgentAnswer::Paths(paths) if json => to_json(&paths),
         AgentAnswer::Paths(paths) => show::paths(&paths),
         AgentAnswer::Armed(true) => "windows are used again".to_owned(),
-        AgentAnswer::Armed(false) => "windows had not been left alone".to_owned(),
+        AgentAnswer::Armed(false) => {
+            "windows had not been left alone; they are compared anew".to_owned()
+        }
         AgentAnswer::Ramped(was) => {
             format!("in force for new connections; before it were {} %", f64::from(was) / 1e4)
         }

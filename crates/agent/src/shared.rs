@@ -27,6 +27,7 @@ use ipnet::IpNet;
 use libbpf_rs::MapHandle;
 use sequential::canary::CanaryStop;
 use sequential::part::CanaryPart;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
@@ -85,7 +86,11 @@ impl Shared {
     /// What a gateway has told to forget is forgotten here, too.
     pub(crate) fn forget_as_told(&self) {
         let told = self.site.as_ref().map(Site::forgotten).unwrap_or_default();
-        told.iter().for_each(|network| _ = self.forget(Some(*network)));
+        for network in &told {
+            if let Err(why) = self.forget(Some(*network)) {
+                say(Level::Error, &format!("{network}: {why}"));
+            }
+        }
         let Some(first) = told.first() else { return };
         let more =
             if told.len() > 1 { format!(" and {} more", told.len() - 1) } else { String::new() };
@@ -135,15 +140,20 @@ impl Shared {
     }
 
     /// Whatever is asked for is on disk before it is answered.
-    fn forget(&self, prefix: Option<IpNet>) -> usize {
+    ///
+    /// # Errors
+    /// Why it is on disk still, and would come back with the next agent.
+    fn forget(&self, prefix: Option<IpNet>) -> Result<usize, String> {
         if let Some(site) = &self.site {
             site.forget(prefix);
         }
         let count = paths::forget(&self.paths, prefix);
-        if let Some(keeper) = &self.keeper {
-            keeper.forget(prefix);
+        match &self.keeper {
+            Some(keeper) => keeper.forget(prefix).map(|()| count).map_err(|why| {
+                format!("forgotten until the agent is started again, and not on disk: {why}")
+            }),
+            None => Ok(count),
         }
-        count
     }
 
     /// Ages are those of when it arrives here: on the way nothing gets younger.
@@ -210,23 +220,16 @@ impl Shared {
         self.next_stage();
     }
 
-    /// Whether anything had been left alone.
+    /// Compares anew, and uses windows again. Whether anything had been left alone.
     fn arm(&self) -> bool {
-        let had_stopped = {
-            let mut canary = lock(&self.canary);
-            let had_stopped = !canary.stops().is_empty();
-            if had_stopped {
-                *canary = CanaryState::default();
-            }
-            had_stopped
-        };
-        if had_stopped {
-            if let Some(keeper) = &self.keeper {
-                keeper.keep_canary(&lock(&self.canary));
-            }
-            self.next_stage();
-            say(Level::Notice, "windows are used again, and compared anew");
+        let before = mem::take(&mut *lock(&self.canary));
+        let had_stopped = !before.stops().is_empty();
+        if let Some(keeper) = &self.keeper {
+            keeper.keep_canary(&lock(&self.canary));
         }
+        self.next_stage();
+        let again = if had_stopped { "used again, and " } else { "" };
+        say(Level::Notice, &format!("windows are {again}compared anew"));
         had_stopped
     }
 
@@ -304,7 +307,9 @@ impl Shared {
             Question::Import(document) => self.import(document),
             Question::Arm => AgentAnswer::Armed(self.arm()),
             Question::Ramp(share) => AgentAnswer::Ramped(self.ramp(share)),
-            Question::Forget(prefix) => AgentAnswer::Forgotten(self.forget(prefix)),
+            Question::Forget(prefix) => {
+                self.forget(prefix).map_or_else(AgentAnswer::Refused, AgentAnswer::Forgotten)
+            }
             Question::HandOver(_) => AgentAnswer::Refused("no line is answered so".to_owned()),
         }
     }
