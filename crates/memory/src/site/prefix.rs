@@ -87,6 +87,16 @@ impl Prefix {
         self.tag & !IPV6
     }
 
+    /// Cut to so many bits.
+    pub(super) fn shortened(self, length: u8) -> Self {
+        Self::new(self.bits, length.min(self.length()), self.tag & IPV6)
+    }
+
+    /// The prefix itself and all that cover it, of whatever length, longest first.
+    pub(super) fn covering(self) -> impl Iterator<Item = Self> {
+        (0..=self.length()).rev().map(move |length| self.shortened(length))
+    }
+
     /// True if reports are kept under it, false of halves and of the site.
     pub(super) fn is_network(self) -> bool {
         leaves(self.tag & IPV6).contains(&self.length())
