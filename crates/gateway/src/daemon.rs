@@ -168,6 +168,7 @@ impl Daemon {
             self.snapshot.clone(),
             self.config.save_every,
         ));
+        let forgetting = tokio::spawn(keep_forgets(Arc::clone(&self.site), self.snapshot.clone()));
         let sharing = self.shared.map(|store| tokio::spawn(store.run(Arc::clone(&self.site))));
         let begin = |capture: OpenCapture| capture.run(&self.site);
         let capture = self.capture.map(begin).transpose();
@@ -203,6 +204,7 @@ impl Daemon {
             grpc.abort();
         }
         chores.abort();
+        forgetting.abort();
         http.abort();
         if let Some(sharing) = sharing {
             sharing.abort();
@@ -286,6 +288,21 @@ async fn chores(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>, sav
                 }).await;
             }
         }
+    }
+}
+
+/// What is forgotten is on disk at once: a gateway that is killed shall not know it again.
+async fn keep_forgets(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>) {
+    let Some(snapshot) = snapshot else { return };
+    loop {
+        site.forgets().await;
+        let (site, snapshot) = (Arc::clone(&site), Arc::clone(&snapshot));
+        let _ = tokio::task::spawn_blocking(move || {
+            if let Err(why) = snapshot.save_forgets(&site) {
+                say(LogPriority::Error, &why);
+            }
+        })
+        .await;
     }
 }
 

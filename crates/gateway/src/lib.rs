@@ -10,6 +10,7 @@
 pub mod arrivals;
 pub mod busy;
 pub mod capture_config;
+mod changed;
 pub mod clock;
 pub mod codec;
 pub mod config;
@@ -42,3 +43,4 @@ pub mod tenant;
 pub mod testing;
 pub mod told;
 pub mod unshared;
+mod updates;

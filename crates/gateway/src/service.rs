@@ -7,6 +7,7 @@ use crate::pki::HolderRole;
 use crate::shared::{BatchName, SharedStore};
 use crate::site::{GatewaySite, ReporterSession, Silenced};
 use crate::tenant::sense_of;
+use crate::updates::UpdateReceiver;
 use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
     Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck,
@@ -126,7 +127,8 @@ impl Gateway for GatewayService {
         let (updates, replies) = mpsc::channel(WAITING);
         let (service, known) = (self.clone(), request.get_ref().known.min(MOST_KNOWN));
         // Before what is known is read, so that no change falls between.
-        let changes = (session.tenant().updates(), session.tenant().arrivals.subscribe());
+        let changes = session.tenant().updates(self.site.clock.now());
+        let changes = (changes, session.tenant().arrivals.subscribe());
         tokio::spawn(async move {
             let told = tell(session, &wanted, known, changes, &updates);
             tokio::select! {
@@ -150,9 +152,8 @@ impl Gateway for GatewayService {
         }
         let network = request.get_ref().network.as_ref().and_then(Network::to_net);
         let network = network.ok_or_else(|| Status::invalid_argument("no network"))?;
-        let forgotten = session.tenant().forget(network);
-        self.site.counts.forgotten.add(forgotten);
-        self.site.counts.forgets.add(1);
+        let forgotten = session.tenant().forget(self.site.clock.now(), network);
+        self.site.note_forget(forgotten);
         Ok(Response::new(ForgetReply { forgotten }))
     }
 }
@@ -239,9 +240,15 @@ async fn tell(
     mut session: ReporterSession,
     wanted: &Wanted,
     known: u32,
-    (mut changes, mut arrivals): (Receiver<Update>, Receiver<VisitorArrival>),
+    (mut changes, mut arrivals): (UpdateReceiver, Receiver<VisitorArrival>),
     updates: &mpsc::Sender<Result<Update, Status>>,
 ) -> Status {
+    // What was forgotten before what is known since.
+    while let Some(update) = changes.next_missed() {
+        if updates.send(Ok(update)).await.is_err() {
+            return Status::cancelled("the subscriber is gone");
+        }
+    }
     for estimate in session.tenant().busiest(session.site().clock.now(), known as usize) {
         let update = Update { what: Some(update::What::Estimate(estimate)) };
         if is_for(&session, wanted, &update) && updates.send(Ok(update)).await.is_err() {

@@ -13,6 +13,7 @@ use memory::site::SiteConfig;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use tokio::sync::Notify;
 use units::Duration;
 
 /// What a gateway is.
@@ -31,6 +32,8 @@ pub struct GatewaySite {
     pub revocations: Arc<Revocations>,
     /// Tenants note what other gateways have to be told.
     is_shared: AtomicBool,
+    /// Something was forgotten that is not on disk yet.
+    forgets: Notify,
     ready: AtomicBool,
 }
 
@@ -60,6 +63,7 @@ impl GatewaySite {
             clock: SiteClock::start(),
             revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),
             is_shared: AtomicBool::new(false),
+            forgets: Notify::new(),
             ready: AtomicBool::new(false),
         };
         site.add_tenants(&config.rules);
@@ -111,6 +115,18 @@ impl GatewaySite {
     pub fn changes(&self) -> u64 {
         let taken = (0..CollectorName::ALL.len()).map(|way| self.counts.taken.get(way));
         taken.sum::<u64>() + self.counts.merged.get() + self.counts.forgets.get()
+    }
+
+    /// A network was forgotten, of which so many had been known.
+    pub fn note_forget(&self, networks: u64) {
+        self.counts.forgotten.add(networks);
+        self.counts.forgets.add(1);
+        self.forgets.notify_one();
+    }
+
+    /// Waits until something was forgotten since this was waited for last.
+    pub async fn forgets(&self) {
+        self.forgets.notified().await;
     }
 
     /// From now on tenants note what other gateways have to be told.

@@ -118,6 +118,7 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
         ("forgotten", "Networks that operators had forgotten", &counts.forgotten),
         ("shared_records", "Records written for other gateways", &counts.shared),
         ("merged_records", "Records of other gateways that said something new", &counts.merged),
+        ("unplaced_records", "Records of more gateways than are held apart", &counts.unplaced),
         ("seen_segments", "Segments that the gateway has seen itself", &counts.seen_segments),
         ("lost_packets", "Packets lost before the gateway saw them", &counts.seen_lost),
         ("dropped_findings", "What was found in packets and had no room", &counts.seen_dropped),

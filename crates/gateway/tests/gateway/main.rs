@@ -3,6 +3,7 @@
 mod bed;
 #[path = "../failover/mod.rs"]
 mod failover;
+mod forgotten;
 mod hostile;
 mod passive;
 mod protocol;
@@ -12,5 +13,6 @@ mod seen;
 mod share;
 mod shared;
 mod store;
+mod swept;
 mod three;
 mod web;
