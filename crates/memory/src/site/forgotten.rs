@@ -38,6 +38,8 @@ impl SiteForget {
 pub struct ForgottenNetworks {
     times: BTreeMap<Prefix, Tick>,
     newest: Tick,
+    /// Which lengths its prefixes have, a bit for each: few, so a search is short.
+    lengths: u128,
 }
 
 impl ForgottenNetworks {
@@ -56,6 +58,7 @@ impl ForgottenNetworks {
         while self.times.len() > MOST {
             self.shorten_longest();
         }
+        self.lengths = self.times.keys().fold(0, |lengths, prefix| lengths | bit_of(*prefix));
     }
 
     /// Whether it is noted that all of this network was forgotten then, or later.
@@ -75,15 +78,13 @@ impl ForgottenNetworks {
 
     /// When all of `prefix` was forgotten last.
     pub(super) fn until(&self, prefix: Prefix) -> Option<Tick> {
-        if self.times.is_empty() {
-            return None;
-        }
-        prefix.covering().filter_map(|covering| self.times.get(&covering).copied()).max()
+        let known = prefix.covering().filter(|covering| self.lengths & bit_of(*covering) != 0);
+        known.filter_map(|covering| self.times.get(&covering).copied()).max()
     }
 
     /// The same for samples of which the oldest is of `oldest`; `None` if all are later. Most are, and cost no search.
     pub(super) fn until_after(&self, prefix: Prefix, oldest: Tick) -> Option<Tick> {
-        if oldest > self.newest || prefix == Prefix::SITE {
+        if self.times.is_empty() || oldest > self.newest || prefix == Prefix::SITE {
             return None;
         }
         self.until(prefix).filter(|until| *until >= oldest)
@@ -101,6 +102,11 @@ impl ForgottenNetworks {
             *then = at.max(*then);
         }
     }
+}
+
+/// The bit of a length: 0 to 28 of IPv4, 32 to 96 of IPv6.
+const fn bit_of(prefix: Prefix) -> u128 {
+    1 << (prefix.length() + if prefix.is_v4() { 0 } else { 32 })
 }
 
 #[cfg(test)]

@@ -82,6 +82,11 @@ impl Prefix {
         hasher.finish()
     }
 
+    /// True of a prefix of IPv4.
+    pub(super) const fn is_v4(self) -> bool {
+        self.tag & IPV6 == 0
+    }
+
     /// Bits.
     pub(super) const fn length(self) -> u8 {
         self.tag & !IPV6
