@@ -13,6 +13,8 @@ use tokio::time::Instant;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// Records of a part, about. A million records take half an hour.
 const SWEPT: usize = 500;
+/// Parts at a time where something was forgotten: a million records take a quarter of a minute then, and others are told meanwhile.
+const URGENT: usize = 40;
 
 /// How far the records of a tenant have been looked at.
 #[derive(Debug)]
@@ -20,20 +22,20 @@ pub(super) struct Sweep {
     cursor: u64,
     /// The next part is looked at then.
     next: Instant,
-    /// All parts are looked at, at once.
-    is_urgent: bool,
+    /// So often all parts are looked at, at once.
+    urgent: u8,
 }
 
 impl Default for Sweep {
     fn default() -> Self {
-        Self { cursor: 0, next: Instant::now(), is_urgent: false }
+        Self { cursor: 0, next: Instant::now(), urgent: 0 }
     }
 }
 
 impl Sweep {
-    /// Something was forgotten: it has to go from the store at once.
+    /// Something was forgotten: it has to go from the store at once. What has been looked at already is looked at once more.
     pub(super) const fn hurry(&mut self) {
-        (self.cursor, self.is_urgent) = (0, true);
+        self.urgent = if self.cursor == 0 { 1 } else { 2 };
     }
 }
 
@@ -46,19 +48,20 @@ impl SharedStore {
         sweep: &mut Sweep,
     ) -> RedisResult<()> {
         let now = Instant::now();
-        if !sweep.is_urgent && now < sweep.next {
+        if sweep.urgent == 0 && now < sweep.next {
             return Ok(());
         }
         sweep.next = now + SWEEP_EVERY;
-        loop {
+        for _ in 0..if sweep.urgent == 0 { 1 } else { URGENT } {
             sweep.cursor = self.sweep_part(site, tenant, sweep.cursor).await?;
             if sweep.cursor == 0 {
-                sweep.is_urgent = false;
+                sweep.urgent = sweep.urgent.saturating_sub(1);
             }
-            if !sweep.is_urgent {
-                return Ok(());
+            if sweep.urgent == 0 {
+                break;
             }
         }
+        Ok(())
     }
 
     /// Where the next part begins; 0: this was the last one.
