@@ -49,8 +49,8 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
-/* So many segments have arrived while the pipe is not full. Not inline: what runs at every ACK
- * is to be short. */
+/* So many segments have arrived, and the pipe was not full before. If it is now, BBR has measured
+ * the path, and goes on as it likes. Not inline: what runs at every ACK is to be short. */
 static __noinline void on_startup_ack(struct sock *sk, u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -61,6 +61,8 @@ static __noinline void on_startup_ack(struct sock *sk, u32 acked)
 	count_flight(&c->flights, tp, acked);
 	if (is_special(c))
 		on_progress(sk, c);
+	if (in_first_flight(c) && is_pipe_full(tp))
+		end_first_flight(sk, c, PHASE_STOCK);
 }
 
 SEC("struct_ops")
@@ -68,13 +70,14 @@ void BPF_PROG(hs_bbr_cong_control, struct sock *sk)
 {
 	const struct rate_sample *rs = rate_sample_of(ctx);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	bool was_full = is_pipe_full(tp);
 
 	if (cong_control_tells_ack)
 		bbr_main(sk, ctx[1], ctx[2], rs);
 	else
 		bbr_main___short(sk, rs);
-	/* From then on it measures by itself, and a first flight is long over. */
-	if (!is_pipe_full(tp) && rs->acked_sacked && !is_recovering(tp))
+	/* From then on it measures by itself. */
+	if (!was_full && rs->acked_sacked && !is_recovering(tp))
 		on_startup_ack(sk, rs->acked_sacked);
 }
 

@@ -57,7 +57,10 @@ static inline void take_proven_sample(const struct tcp_sock *tp, const struct co
 				 struct path_sample *sample)
 {
 	u32 flight = proven_flight(f, tp);
-	u32 delivered = c->history & HAS_FALLEN_BACK ? 0 : tp->delivered - c->delivered;
+	u32 delivered = c->used ? c->used : tp->delivered - c->delivered;
+
+	if (c->history & HAS_FALLEN_BACK)
+		delivered = 0;
 
 	take_sample(tp, c, sample);
 	sample->flight = flight;

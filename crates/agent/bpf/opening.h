@@ -36,6 +36,7 @@ static inline void begin_first_flight(const struct tcp_sock *tp, struct connecti
 {
 	c->first = window;
 	c->delivered = tp->delivered;
+	c->used = 0;
 	c->first_end = tp->snd_nxt + window * tp->mss_cache;
 	c->phase = PHASE_FIRST_FLIGHT;
 }

@@ -108,7 +108,8 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 	bits = is_v4_mapped(exact.address) ? V4_MAPPED + settings.v4_bits : settings.v6_bits;
 	to->cap = settings.cap;
 	said = bpf_map_lookup_elem(&overrides, &exact);
-	if (said) {
+	/* A short prefix of IPv6, as ::/0, is not said of IPv4. */
+	if (said && (!is_v4_mapped(exact.address) || said->bits >= V4_MAPPED)) {
 		bits = said->bits;
 		to->cap = said->cap;
 	}

@@ -39,12 +39,21 @@ static inline bool is_special(const struct connection *c)
 	       c->is_measured;
 }
 
+/* Its first flight, of which nothing has been sent. */
+static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct connection *c)
+{
+	return in_first_flight(c) && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
+}
+
 /* Segments have arrived and nothing is missing. */
 static inline void on_progress(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	end_mark(sk, c);
+	/* The rest of the flight is not proven by what it sends later, a little at a time. */
+	if (!c->used && in_first_flight(c) && !tp->packets_out && !is_about_to_begin(tp, c))
+		c->used = tp->delivered - c->delivered;
 	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))
 		end_first_flight(sk, c, c->phase == PHASE_NARROWED_FLIGHT ? PHASE_NARROWED :
 									    PHASE_STOCK);

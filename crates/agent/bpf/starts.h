@@ -8,6 +8,8 @@
 #include "ending.h"
 #include "opening.h"
 
+#define LEAST_RTO_US 200000 /* TCP_RTO_MIN */
+
 /* It has been idle, and the kernel takes its window back, for each buffer until something is
  * sent. */
 static inline void on_idle(struct sock *sk, struct connection *c, const struct flights *f)
@@ -46,12 +48,6 @@ static inline void restart(struct sock *sk, struct connection *c)
 	begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
 	c->restarts += in_first_flight(c) & was_idle;
 	tell_start(tp, c, was_idle ? OCCASION_IDLE : OCCASION_AGAIN, why);
-}
-
-/* Its first flight, of which nothing has been sent. */
-static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct connection *c)
-{
-	return in_first_flight(c) && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
 }
 
 /* Segments that a transfer of so many begins with, beside what `largest` and a stock start set
@@ -142,6 +138,27 @@ static inline void start_late(struct sock *sk, struct connection *c)
 	tell_start(tp, c, OCCASION_LATE, c->start);
 }
 
+/* All that it has sent of its first flight has arrived, longer ago than the kernel's timer waits at
+ * least. The kernel takes its window back, unless tcp_slow_start_after_idle is off or BBR sends. */
+static inline bool has_stalled(const struct tcp_sock *tp, const struct connection *c)
+{
+	return in_first_flight(c) && !is_about_to_begin(tp, c) &&
+	       tp->tcp_mstamp - tp->delivered_mstamp > (tp->srtt_us >> 3) + LEAST_RTO_US;
+}
+
+/* What is left of a first flight that has stalled nobody has proven: it is to start as after idle,
+ * with no more than has arrived before. */
+static inline void end_stalled_flight(struct sock *sk, struct connection *c)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 arrived = tp->delivered - c->delivered;
+	u32 window = arrived > c->cold ? arrived : c->cold;
+
+	end_first_flight(sk, c, PHASE_IDLE);
+	if (window < tp->snd_cwnd)
+		tp->snd_cwnd = window;
+}
+
 /* It sends and had nothing outstanding. What goes again after a timeout is no start. */
 static inline void on_start(struct sock *sk, struct connection *c)
 {
@@ -150,6 +167,8 @@ static inline void on_start(struct sock *sk, struct connection *c)
 
 	if (is_recovering((struct tcp_sock *)sk))
 		return;
+	if (has_stalled((struct tcp_sock *)sk, c))
+		end_stalled_flight(sk, c);
 	if (is_late((struct tcp_sock *)sk, c))
 		start_late(sk, c);
 	else if (c->phase >= PHASE_NARROWED_FLIGHT)

@@ -136,8 +136,10 @@ impl Alone {
             acks.on_ack(point, watched.una, &mut self.compression);
         }
         watched.una = watched.una.max(point.una);
-        watched.window = watched.window.max(point.receive_window);
-        watched.window_limited |= point.cwnd > point.receive_window;
+        if let Some(offered) = point.receive_window {
+            watched.window = watched.window.max(offered);
+            watched.window_limited |= point.cwnd > offered;
+        }
         if !watched.over {
             notes.take_acked(of.connection, Acked::of(point));
         }

@@ -298,7 +298,7 @@ mod tests {
             cwnd: 100_000,
             ssthresh: u64::MAX,
             in_flight: nxt - una,
-            receive_window: 100_000,
+            receive_window: Some(100_000),
             srtt: Duration::from_millis(50),
             rto: Duration::from_secs(1),
             phase: SenderPhase::SlowStart,

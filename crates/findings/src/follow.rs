@@ -30,7 +30,7 @@ pub(crate) struct Followed {
     /// All below was sent.
     nxt: u64,
     mss: u64,
-    /// Until its first transfer is over.
+    /// Until a transfer is over that did not fit into its first window.
     pub(crate) foreknown: Option<Box<Foreknown>>,
 }
 
@@ -71,7 +71,7 @@ impl Following {
     pub(crate) fn begin(&mut self, connection: u64, client: IpAddr, at: Instant) {
         let host = self.hosts.enter(client);
         let network = self.networks.enter(PathKey::new(client, Scope::Network));
-        let mut known = Foreknown { began: at, host: None, network: None };
+        let mut known = Foreknown { began: at, host: None, network: None, small: None };
         known.network = self.networks.at(network).and_then(|network| network.last);
         let mut place = None;
         if let Some(state) = self.hosts.at(host) {
@@ -114,8 +114,8 @@ impl Following {
     }
 
     /// A connection is told of no more.
-    pub(crate) fn end(&mut self, connection: u64) {
-        self.connections.remove(&connection);
+    pub(crate) fn end(&mut self, connection: u64) -> Option<Followed> {
+        self.connections.remove(&connection)
     }
 
     pub(crate) fn at(&mut self, connection: u64) -> Option<&mut Followed> {

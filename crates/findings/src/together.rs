@@ -6,9 +6,9 @@ use crate::network::RequestWatch;
 use crate::notes::{Acked, FindingsNote, SentTo, TakesNotes};
 use crate::parallel::{Epoch, EpochTally, LossEpoch, ParallelFindings, ThroughputTally};
 use crate::time::TimeTally;
-use crate::warm::WarmTally;
+use crate::warm::{SmallTransfer, WarmTally};
 use std::net::IpAddr;
-use trace::TransferReport;
+use trace::{TimeShare, TransferReport};
 use units::Instant;
 
 /// Hosts, networks, requests and transfers of all connections. Its memory is bounded: by the connections that the
@@ -65,9 +65,26 @@ impl Together {
 
     fn on_transfer(&mut self, connection: u64, client: IpAddr, report: &TransferReport) {
         self.time.add(client, report);
-        let followed = self.following.at(connection);
-        if let Some(known) = followed.and_then(|followed| followed.foreknown.take()) {
+        let Some(followed) = self.following.at(connection) else { return };
+        if report.index == 0 && report.shares.of(TimeShare::Handshake).is_zero() {
+            // Met in its midst: its window is that of transfers before.
+            followed.foreknown = None;
+        }
+        if report.fits_first_window() {
+            if let Some(known) = &mut followed.foreknown {
+                known.small.get_or_insert_with(|| SmallTransfer::of(report));
+            }
+        } else if let Some(known) = followed.foreknown.take() {
             self.warm.add(&known, report);
+        }
+    }
+
+    fn end(&mut self, connection: u64) {
+        let known = self.following.end(connection).and_then(|followed| followed.foreknown);
+        if let Some(known) = known
+            && let Some(small) = &known.small
+        {
+            self.warm.add_small(&known, small);
         }
     }
 
@@ -100,7 +117,7 @@ impl TakesNotes for Together {
             FindingsNote::Over(at) => self.close(connection, at),
             FindingsNote::End(at) => {
                 self.close(connection, at);
-                self.following.end(connection);
+                self.end(connection);
             }
             FindingsNote::Request(client, at) => {
                 let now = self.pass(at);

@@ -12,7 +12,7 @@ const GAPS: [u64; 5] = [1, 10, 60, 300, 3_600];
 /// Ratios are counted in thousandths.
 const THOUSANDTH: f64 = 1e-3;
 
-/// First transfers of connections whose client, or its network, was last sent to this long before.
+/// Connections whose client, or its network, was last sent to this long before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GapRow {
     /// `host` or `network`.
@@ -31,14 +31,15 @@ pub struct GapRow {
     pub rtt_ratio: CumulativeDistribution,
 }
 
-/// What a warm start could gain. All of it is about first transfers: later ones of a connection have its window.
+/// What a warm start could gain. Of each connection one transfer counts: the first that does not fit into its first window, or else
+/// the first of all. Later ones have its window. With TLS the handshake's bytes are the first of all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WarmFindings {
-    /// First transfers of connections.
+    /// Transfers that count: connections that were seen to begin, and were answered.
     pub first_transfers: u64,
     /// Seconds that they took together.
     pub seconds: f64,
-    /// Of these, transfers that fit into their first window and cannot gain.
+    /// Of these, transfers that fit into their first window: no transfer of the connection could gain.
     pub fit_first_window: u64,
     /// Of the others, transfers whose host had a larger window within [`GATEWAY_WINDOW`] before.
     pub host_knew_more: u64,
@@ -71,6 +72,22 @@ pub(crate) struct Foreknown {
     pub(crate) began: Instant,
     pub(crate) host: Option<LastSeen>,
     pub(crate) network: Option<LastSeen>,
+    /// The first transfer, which fits into its first window.
+    pub(crate) small: Option<SmallTransfer>,
+}
+
+/// What counts of a transfer that fits into its first window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SmallTransfer {
+    cwnd: u64,
+    srtt: Duration,
+    took: Duration,
+}
+
+impl SmallTransfer {
+    pub(crate) fn of(report: &TransferReport) -> Self {
+        Self { cwnd: report.last_window, srtt: report.srtt, took: report.duration() }
+    }
 }
 
 impl Foreknown {
@@ -96,12 +113,12 @@ struct GapTally {
 }
 
 impl GapTally {
-    fn add(&mut self, last: &LastSeen, report: &TransferReport) {
-        if last.cwnd == 0 || last.srtt.is_zero() || report.srtt.is_zero() {
+    fn add(&mut self, last: &LastSeen, now: &SmallTransfer) {
+        if last.cwnd == 0 || last.srtt.is_zero() || now.srtt.is_zero() {
             return;
         }
-        let window = report.last_window as f64 / last.cwnd as f64;
-        let rtt = report.srtt.as_secs_f64() / last.srtt.as_secs_f64();
+        let window = now.cwnd as f64 / last.cwnd as f64;
+        let rtt = now.srtt.as_secs_f64() / last.srtt.as_secs_f64();
         self.connections += 1;
         self.window_within_2 += u64::from((0.5..=2.0).contains(&window));
         self.rtt_within_quarter += u64::from((0.75..=1.25).contains(&rtt));
@@ -119,20 +136,28 @@ pub(crate) struct WarmTally {
 }
 
 impl WarmTally {
-    /// The first transfer of a connection is over.
-    pub(crate) fn add(&mut self, known: &Foreknown, report: &TransferReport) {
+    /// A connection is over, and no transfer of it left its first window.
+    pub(crate) fn add_small(&mut self, known: &Foreknown, transfer: &SmallTransfer) {
+        self.found.fit_first_window += 1;
+        self.count(known, transfer);
+    }
+
+    fn count(&mut self, known: &Foreknown, transfer: &SmallTransfer) {
         self.found.first_transfers += 1;
-        self.found.seconds += report.duration().as_secs_f64();
+        self.found.seconds += transfer.took.as_secs_f64();
         for (tallies, last) in [(&mut self.host, known.host), (&mut self.network, known.network)] {
             if let Some(last) = last {
                 let gap = known.gap(&last);
                 let class = GAPS.partition_point(|&end| gap > Duration::from_secs(end));
-                tallies[class].add(&last, report);
+                tallies[class].add(&last, transfer);
             }
         }
-        if report.fits_first_window() {
-            self.found.fit_first_window += 1;
-        } else if let Some((window, of_host)) =
+    }
+
+    /// The first transfer of a connection that left its first window is over.
+    pub(crate) fn add(&mut self, known: &Foreknown, report: &TransferReport) {
+        self.count(known, &SmallTransfer::of(report));
+        if let Some((window, of_host)) =
             known.window().filter(|(window, _)| *window > report.first_window)
         {
             self.found.host_knew_more += u64::from(of_host);
@@ -203,7 +228,7 @@ mod tests {
     }
 
     fn known(host: Option<LastSeen>, network: Option<LastSeen>) -> Foreknown {
-        Foreknown { began: Instant::from_nanos(1_000_000_000_000), host, network }
+        Foreknown { began: Instant::from_nanos(1_000_000_000_000), host, network, small: None }
     }
 
     /// 70 kB by windows of 10, 20, 40 kB take three rounds; its host had 40 kB 100 s before, its network 80 kB 5 s before.
@@ -212,7 +237,7 @@ mod tests {
         let mut tally = WarmTally::default();
         tally.add(&known(Some(seen(900, 40_000)), Some(seen(995, 80_000))), &report(70_000));
         tally.add(&known(Some(seen(600, 40_000)), Some(seen(995, 80_000))), &report(70_000));
-        tally.add(&known(None, None), &report(10_000));
+        tally.add_small(&known(None, None), &SmallTransfer::of(&report(10_000)));
         let found = tally.findings();
         assert_eq!((found.first_transfers, found.fit_first_window), (3, 1));
         // 400 s are too long ago for the host's window to be used; then its network's is.

@@ -173,9 +173,7 @@ impl<T> Speaker<T> {
     fn take(&mut self, message: Message<T>, streams: &Streams) {
         let Message::Ask(question) = message else {
             self.take_without_gateway(message);
-            if self.outbox.is_full() {
-                self.send(streams);
-            }
+            self.send_batches(streams);
             return;
         };
         let (network, size) = (Network::of(question.network), question.size);
@@ -193,8 +191,11 @@ impl<T> Speaker<T> {
         match message {
             Message::Ask(_) => self.counts.none.add(1),
             Message::Report(report) => {
-                if !self.outbox.put(Instant::now(), report) {
+                let now = Instant::now();
+                if !self.outbox.put(now, report) {
                     self.counts.reports_dropped.add(1);
+                } else if self.outbox.is_full() {
+                    self.outbox.close(now, self.host_status());
                 }
             }
             Message::Flush(done) => {
@@ -240,16 +241,16 @@ impl<T> Speaker<T> {
 
     fn tick(&mut self, streams: &Streams) -> Result<(), String> {
         let now = Instant::now();
-        self.send(streams);
+        self.outbox.close(now, self.host_status());
+        self.send_batches(streams);
         let is_slow = self.pending.oldest(now) > SLOW && self.config.gateways.len() > 1;
         self.counts.none.add(self.pending.give_up(now, PATIENCE));
         is_slow.then_some(()).map_or(Ok(()), |()| Err("it is slow to answer".to_owned()))
     }
 
-    /// Sends what has been gathered.
-    fn send(&mut self, streams: &Streams) {
+    /// Sends what is a batch already.
+    fn send_batches(&mut self, streams: &Streams) {
         let now = Instant::now();
-        self.outbox.close(now, self.host_status());
         while let Some(batch) = self.outbox.next_to_send(now) {
             if streams.batches.try_send(batch).is_err() {
                 self.outbox.unsend();

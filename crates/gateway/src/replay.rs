@@ -20,6 +20,8 @@ pub struct Replay {
     rules: Rules,
     allowed: Allowed,
     found: ReplayFindings,
+    /// The latest time so far: lines of a log may be out of order.
+    latest: Instant,
 }
 
 /// What was answered.
@@ -59,6 +61,7 @@ impl Replay {
             rules: Rules::of_files(),
             allowed: Allowed::everything(),
             found: ReplayFindings::default(),
+            latest: Instant::ZERO,
         }
     }
 
@@ -78,7 +81,7 @@ impl Replay {
 
     fn ask(&mut self, at: Instant, client: IpAddr) {
         self.found.asked += 1;
-        let estimate = self.memory.estimate(at, network(client).addr(), None);
+        let estimate = self.memory.estimate(self.latest.max(at), network(client).addr(), None);
         let answered = match estimate.map(|estimate| crate::told::source(estimate.source)) {
             Some(Source::Network) => &mut self.found.by_network,
             Some(Source::Covering) => &mut self.found.by_covering,
@@ -93,7 +96,8 @@ impl Replay {
         let Ok(judged) = judge(report, Reporter(0), &self.rules, &self.allowed) else { return };
         self.found.reported += 1;
         self.found.with_loss += u64::from(report.bound() == Bound::Loss);
-        self.memory.report(at, &judged.report);
+        self.latest = self.latest.max(at);
+        self.memory.report_aged(self.latest, self.latest.saturating_since(at), &judged.report);
     }
 
     /// What was found so far.
@@ -116,4 +120,23 @@ pub fn logged(client: IpAddr) -> Report {
 pub fn aged(report: Report, at: Instant, now: Instant) -> Report {
     let age: Duration = now.saturating_since(at);
     Report { age_ms: u32::try_from(age.as_millis()).unwrap_or(u32::MAX), ..report }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server writes a request's line when it has answered, so a long download's time is long past.
+    #[test]
+    fn a_line_out_of_order_takes_nothing_away() {
+        let mut replay = Replay::default();
+        let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        let client: IpAddr = "192.0.2.7".parse().unwrap();
+        // Seconds of requests; the last but one is of ten minutes before.
+        [1000, 1001, 1002, 402, 1003].into_iter().for_each(|s| replay.on_request(at(s), client));
+        let found = replay.findings();
+        assert_eq!((found.asked, found.unanswered), (5, 1));
+        let answer = replay.memory.estimate(at(1003), client, None).unwrap();
+        assert_eq!(answer.samples, 5);
+    }
 }

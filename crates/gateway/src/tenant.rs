@@ -220,8 +220,7 @@ impl Tenant {
         {
             let mut memory = self.memory_mut();
             for (_, good) in &judged {
-                let measured = now.as_nanos().saturating_sub(good.age.as_nanos());
-                memory.report(Instant::from_nanos(measured), &good.report);
+                memory.report_aged(now, good.age, &good.report);
             }
         }
         let mut known = self.known();

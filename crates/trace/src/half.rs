@@ -18,10 +18,13 @@ use units::{Duration, Instant, SeqNum};
 const RECENT: usize = 4;
 /// Copies of one packet are no further apart: what a switch or an interface copies it copies at once.
 const COPIED_WITHIN: Duration = Duration::from_micros(200);
-/// The same where packets carry no number: copies are told from duplicate ACKs by time alone.
+/// The same where packets carry no number, as those of IPv6: copies of data are told from data sent again by time alone.
 const UNNUMBERED_WITHIN: Duration = Duration::from_micros(3);
 /// Bytes under way up to which a client's sender is not rebuilt: its request.
 const LITTLE: u64 = 4 * 1460;
+/// What shifts the windows of an end whose SYN was not captured: the most that may be agreed (RFC 7323 §2.3). Nothing tells how wide
+/// they are, and so they bound nothing, except where they are shut.
+const UNKNOWN_SHIFT: u8 = 14;
 /// Payload of a segment where nothing tells (Ethernet, with timestamps).
 const USUAL_MSS: u64 = 1448;
 
@@ -33,11 +36,12 @@ pub(crate) struct Offer {
     pub(crate) scale: Option<u8>,
     pub(crate) sack: bool,
     pub(crate) timestamps: bool,
+    pub(crate) ecn: bool,
     /// Times the SYN was sent again.
     pub(crate) again: u8,
 }
 
-fold::state!(Offer { at, mss, scale, sack, timestamps, again });
+fold::state!(Offer { at, mss, scale, sack, timestamps, ecn, again });
 
 /// What tells the latest packets from their copies.
 #[derive(Clone, Copy, Debug, Default)]
@@ -128,8 +132,6 @@ pub(crate) struct Half {
     /// The window that the peer offers while no sender is rebuilt; 0 before it is known.
     offered: u32,
     pub(crate) syn: Option<Offer>,
-    /// Shift of the windows it offers where no SYN told: what has to be, by what was outstanding.
-    guessed_shift: u8,
     recent: Prints,
     /// What its last segment acknowledged and offered, where saying the same again would change nothing.
     said: Option<Said>,
@@ -156,7 +158,6 @@ impl Default for Half {
             sent: Instant::ZERO,
             offered: 0,
             syn: None,
-            guessed_shift: 0,
             recent: Prints::default(),
             said: None,
             stamp: 0,
@@ -192,6 +193,14 @@ impl Half {
         self.high
     }
 
+    /// The segment has the sequence number before the next new one.
+    #[inline]
+    pub(crate) fn is_before_next(&self, segment: &Observed) -> bool {
+        let next = |origin: SeqNum| origin.0.wrapping_add(self.high as u32);
+        self.origin.is_some_and(|origin| segment.seq.0.wrapping_add(1) == next(origin))
+            && !segment.has(Flags::SYN)
+    }
+
     /// The offset at which the data of a segment begins, behind a SYN.
     pub(crate) fn data_start(&mut self, segment: &Observed) -> u64 {
         self.offset(segment.seq) + u64::from(segment.has(Flags::SYN))
@@ -218,6 +227,7 @@ impl Half {
             scale: options.window_scale(),
             sack: options.sack_permitted(),
             timestamps: options.timestamps().is_some(),
+            ecn: segment.has(Flags::ECE),
             again: 0,
         });
         false
@@ -238,8 +248,12 @@ impl Half {
     #[cold]
     fn is_copied(&self, segment: &Observed, hash: u32) -> bool {
         let numbered = segment.source.ip.is_ipv4() && segment.ip_id != 0;
-        let within = if numbered { COPIED_WITHIN } else { UNNUMBERED_WITHIN };
-        (numbered || segment.payload > 0) && self.recent.has_within(hash, segment.at, within)
+        // Nobody sends a SYN or a FIN again so soon.
+        let is_control = segment.has(Flags::SYN) || segment.has(Flags::FIN);
+        let within = if numbered || is_control { COPIED_WITHIN } else { UNNUMBERED_WITHIN };
+        // Others are told from duplicate ACKs by nothing.
+        let is_told = numbered || segment.sequence_len() > 0;
+        is_told && self.recent.has_within(hash, segment.at, within)
     }
 
     /// Notes the sender's clock.
@@ -254,13 +268,12 @@ impl Half {
         (self.stamped > Instant::ZERO).then_some(clock)
     }
 
-    /// The shift of the windows it offers, given that the peer's SYN, if seen, offered to scale or not.
-    fn shift(&self, peer: Option<&Offer>) -> u8 {
+    /// The shift of the windows it offers, given that the peer's SYN, if seen, offered to scale or not; `None`: nothing tells.
+    fn shift(&self, peer: Option<&Offer>) -> Option<u8> {
         match (&self.syn, peer) {
-            (Some(own), Some(peer)) if peer.scale.is_some() => own.scale.unwrap_or(0).min(14),
-            (Some(own), None) => own.scale.unwrap_or(0).min(14),
-            (Some(_), Some(_)) => 0,
-            (None, _) => self.guessed_shift,
+            (_, Some(peer)) if peer.scale.is_none() => Some(0),
+            (Some(own), _) => Some(own.scale.unwrap_or(0).min(14)),
+            (None, _) => None,
         }
     }
 
@@ -281,24 +294,13 @@ impl Half {
         self.said = None;
     }
 
-    /// The window that a segment of this direction offers, bytes; `outstanding` of the peer's are not
-    /// acknowledged by it.
-    pub(crate) fn window(
-        &mut self,
-        segment: &Observed,
-        peer: Option<&Offer>,
-        outstanding: u64,
-    ) -> u64 {
+    /// The window that a segment of this direction offers, bytes.
+    pub(crate) fn window(&self, segment: &Observed, peer: Option<&Offer>) -> u64 {
         let field = u64::from(segment.window);
         if segment.has(Flags::SYN) {
             return field;
         }
-        if self.syn.is_none() && field > 0 {
-            while self.guessed_shift < 14 && field << self.guessed_shift < outstanding {
-                self.guessed_shift += 1;
-            }
-        }
-        field << self.shift(peer)
+        field << self.shift(peer).unwrap_or(UNKNOWN_SHIFT)
     }
 
     /// What the two SYNs agreed on for this sender; `payload`: of its first segment.
@@ -315,7 +317,9 @@ impl Half {
             None => u64::from(payload).clamp(536, USUAL_MSS),
         };
         let sack_is_guess = self.syn.is_none() && peer.syn.is_none();
-        Terms { mss: mss.max(64), sack: both(|offer| offer.sack), sack_is_guess, timestamps }
+        let window_is_guess = peer.shift(self.syn.as_ref()).is_none();
+        let (sack, ecn) = (both(|offer| offer.sack), both(|offer| offer.ecn));
+        Terms { mss: mss.max(64), sack, sack_is_guess, window_is_guess, timestamps, ecn }
     }
 
     /// Takes new data of a side that sends little, without a sender; false if one is needed.
@@ -441,6 +445,7 @@ impl Half {
             sack: self.sack_offsets(segment),
             echo,
             clock: self.clock(),
+            marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),
         }
     }
 

@@ -18,8 +18,8 @@ pub struct SenderSnapshot {
     pub ssthresh: u64,
     /// Bytes presumed under way.
     pub in_flight: u64,
-    /// The window that the receiver offers, bytes.
-    pub receive_window: u64,
+    /// The window that the receiver offers, bytes; `None` where no SYN told how it is scaled.
+    pub receive_window: Option<u64>,
     /// Smoothed round trip; zero before the first sample.
     pub srtt: Duration,
     /// Retransmission timeout in force.

@@ -185,7 +185,7 @@ fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
     wire.other(62_310, true, probe);
     wire.other(64_310, true, probe);
     let found = summary("newreno", &wire);
-    assert_eq!((found.server_sent.retransmitted(), found.server_sent.probes), (0, 3));
+    assert_eq!((found.server_sent.retransmitted(), found.server_sent.probes), (0, 4));
 }
 
 #[test]
@@ -350,4 +350,76 @@ fn a_clock_that_was_set_back_begins_anew() {
     let seconds: Vec<Observed> = late(Duration::from_secs(3)).chain(first.clone()).collect();
     let (_, tally) = run("linux", &seconds);
     assert_eq!((tally.clock_set, tally.backwards), (0, first.len() as u64));
+}
+
+/// A bridge shows a SYN-ACK of Linux twice: its IP id is 0 both times. The same without any id, as in IPv6.
+#[test]
+fn a_handshake_captured_twice_was_sent_once() {
+    let mut wire = begun(true, 1);
+    wire.ack(210, 1);
+    let fin = Observed { seq: SeqNum(ISN) + 1 + MSS, ack: SeqNum(ISN) + 301, ..ack_of(301) };
+    wire.other(220, true, Observed { flags: Flags::FIN.with(Flags::ACK), ..fin });
+    let again = |segment: &Observed| {
+        let is_control = segment.has(Flags::SYN) || segment.has(Flags::FIN);
+        is_control.then_some(Observed { at: segment.at + Duration::from_micros(20), ..*segment })
+    };
+    let both = |segment: Observed| [Some(segment), again(&segment)].into_iter().flatten();
+    wire.segments = wire.segments.into_iter().flat_map(both).collect();
+    wire.segments.sort_by_key(|segment| segment.at);
+    wire.segments.iter_mut().for_each(|segment| segment.ip_id = 0);
+    let found = summary("linux", &wire);
+    assert_eq!((found.copies, found.client_sent.control_again), (3, 0));
+    assert_eq!((found.server_sent.control_again, found.server_sent.retransmitted()), (0, 0));
+    assert_eq!(found.client_rtt.map(|rtt| rtt.as_millis()), Some(100));
+}
+
+/// The capture begins amid a connection, and misses its end. Five seconds later the client uses its port again.
+#[test]
+fn a_syn_with_another_number_begins_another_connection() {
+    let mut wire = CapturedWire::new();
+    wire.ask(0, 0, 300, 0);
+    wire.send(0, 0..4);
+    wire.ack(100, 4);
+    let first = wire.segments.len();
+    wire.open(5_100, true);
+    wire.ask(5_210, 0, 300, 0);
+    wire.send(5_210, 0..4);
+    wire.ack(5_310, 4);
+    for segment in &mut wire.segments[first..] {
+        (segment.seq, segment.ack) = (segment.seq + 77_777, segment.ack + 77_777);
+    }
+    let (found, _) = run("linux", &wire.segments);
+    assert_eq!(found.connections.len(), 2);
+    let retransmitted: Vec<_> =
+        found.connections.iter().map(|one| one.server_sent.retransmitted()).collect();
+    assert_eq!((retransmitted, found.transfers.len()), (vec![0, 0], 2));
+}
+
+/// Both SYNs have agreed on marks (RFC 3168 §6.1.1), and a router marks a packet of the second window. CUBIC answers with 0.7 of
+/// the window (RFC 9438 §4.6), once, however long the client goes on to echo the mark.
+#[test]
+fn a_mark_lowers_the_window_once() {
+    let mut wire = CapturedWire::new();
+    wire.open(0, true);
+    wire.segments[0].flags = wire.segments[0].flags.with(Flags::ECE).with(Flags::CWR);
+    wire.segments[1].flags = wire.segments[1].flags.with(Flags::ECE);
+    wire.ask(110, 0, 300, 0);
+    wire.send(110, 0..10);
+    // Each ACK lets two more go: a window of 20.
+    for n in 1..=10 {
+        wire.ack(209 + u64::from(n), n);
+        wire.send(209 + u64::from(n), [2 * n + 8, 2 * n + 9]);
+    }
+    for n in 11..=15 {
+        let ack = wire.ack(300 + u64::from(n), n);
+        ack.flags = ack.flags.with(Flags::ECE);
+    }
+    let (found, _) = run("linux", &wire.segments);
+    let window = |una: u64| {
+        let at = |n: u64| 1 + n * u64::from(MSS);
+        let point = found.windows.iter().find(|(_, point)| point.una == at(una)).unwrap();
+        point.1.cwnd / u64::from(MSS)
+    };
+    assert_eq!([10, 11, 12, 15].map(window), [20, 14, 14, 14]);
+    assert_eq!(found.connections[0].server_sent.retransmitted(), 0);
 }

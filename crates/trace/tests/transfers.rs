@@ -164,3 +164,114 @@ fn bytes_that_were_lost_or_overtaken_before_the_capture_count_once() {
     let sent = found.connections[0].server_sent;
     assert_eq!((sent.reordered, sent.retransmitted()), (1, 1));
 }
+
+fn found_in(wire: &CapturedWire) -> Collected {
+    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
+    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
+    engine.finish_all().0
+}
+
+fn transfers_of(wire: &CapturedWire) -> Vec<TransferReport> {
+    found_in(wire).transfers.into_iter().map(|(_, found)| found).collect()
+}
+
+fn ask_with_room_for_two(wire: &mut CapturedWire) {
+    wire.ask(110, 0, 300, 0);
+    wire.segments.last_mut().unwrap().window = 2_000;
+}
+
+/// The client has room for two segments. At 210 ms it acknowledges them and shuts its window. It opens it again later, and the
+/// server goes on at once.
+#[test]
+fn a_window_that_is_shut_keeps_the_server_waiting_and_not_the_application() {
+    // Also for so long that the connection is parked.
+    for opens in [1_710, 7_210] {
+        let mut wire = CapturedWire::new();
+        wire.open(0, true);
+        ask_with_room_for_two(&mut wire);
+        wire.send(110, 0..2);
+        wire.ack(210, 2).window = 0;
+        wire.ack(opens, 2);
+        wire.send(opens, 2..4);
+        wire.ack(opens + 100, 4);
+        let found = transfers_of(&wire);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].bytes, found[0].complete), (4_000, true));
+        assert_eq!((found[0].began, found[0].ended), (at(0), at(opens + 100)));
+        // From 110 ms on the window is full, then shut. The path needs one round trip, the last.
+        assert_eq!(found[0].shares.of(TimeShare::ReceiverWindow), at(opens) - at(110));
+        assert!(found[0].shares.of(TimeShare::Application).is_zero(), "{found:?}");
+    }
+}
+
+/// The same where the window opens and the application has nothing to send for another second; and where a shut window is the
+/// last of a response.
+#[test]
+fn a_window_that_has_opened_or_that_nobody_waits_for_keeps_nobody() {
+    let mut wire = CapturedWire::new();
+    wire.open(0, true);
+    ask_with_room_for_two(&mut wire);
+    wire.send(110, 0..2);
+    wire.ack(210, 2).window = 0;
+    wire.ack(410, 2);
+    wire.send(1_410, 2..4);
+    wire.ack(1_510, 4).window = 0;
+    wire.ack(1_900, 4);
+    wire.ask(2_000, 300, 300, 4);
+    wire.send(2_000, 4..5);
+    wire.ack(2_100, 5);
+    let found = transfers_of(&wire);
+    assert_eq!(found.iter().map(|found| found.bytes).collect::<Vec<_>>(), [4_000, 1_000]);
+    let of = |share| found[0].shares.of(share).as_millis();
+    // Full from 110 ms on, shut from 210, open from 410.
+    assert_eq!((of(TimeShare::ReceiverWindow), of(TimeShare::Application)), (300, 1_000));
+    assert_eq!((found[0].ended, found[1].began), (at(1_510), at(2_000)));
+}
+
+/// A server of mail greets after five seconds in which it looks up who has come.
+#[test]
+fn a_server_that_speaks_first_thinks_before_it_does() {
+    let mut wire = CapturedWire::new();
+    wire.open(0, true);
+    wire.send(5_100, 0..1);
+    wire.ack(5_200, 1);
+    let found = transfers_of(&wire);
+    assert_eq!((found.len(), found[0].asked), (1, None));
+    let of = |share| found[0].shares.of(share).as_millis();
+    assert_eq!((of(TimeShare::Think), of(TimeShare::Request)), (5_000, 0));
+}
+
+/// A capture at the client, 100 ms away from its server. The request at 100 ms is lost; its client sends it again a second later,
+/// and the answer is here 100 ms after that.
+#[test]
+fn a_request_that_is_lost_is_no_time_of_the_server() {
+    let mut wire = CapturedWire::new();
+    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
+    wire.other(0, false, syn);
+    let flags = Flags::SYN.with(Flags::ACK);
+    wire.other(100, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
+    wire.other(100, false, ack_of(1));
+    wire.ask(100, 0, 300, 0);
+    wire.ask(1_100, 0, 300, 0);
+    wire.send(1_200, 0..3);
+    wire.ack(1_200, 3);
+    let found = transfers_of(&wire);
+    let of = |share| found[0].shares.of(share).as_millis();
+    assert_eq!((found.len(), found[0].bytes, found[0].request_bytes), (1, 3_000, 300));
+    assert_eq!((of(TimeShare::Request), of(TimeShare::Think)), (1_000, 0));
+}
+
+/// The capture begins amid a connection. The client's window field is 501, which with Linux' usual scale is 64 kB.
+#[test]
+fn a_window_whose_scale_nobody_told_bounds_nothing() {
+    let mut wire = CapturedWire::new();
+    wire.ask(0, 0, 300, 0);
+    wire.send(0, 0..10);
+    wire.ack(100, 5);
+    wire.ack(101, 10);
+    wire.segments.iter_mut().for_each(|segment| segment.window = 501);
+    let found = found_in(&wire);
+    assert!(!found.windows.is_empty());
+    assert!(found.windows.iter().all(|(_, point)| point.receive_window.is_none()));
+    assert!(found.transfers[0].1.shares.of(TimeShare::ReceiverWindow).is_zero());
+}

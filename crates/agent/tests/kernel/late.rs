@@ -118,6 +118,55 @@ fn a_first_flight_that_is_late_is_warm() {
     });
 }
 
+/// It has sent a little of its first flight when it opened, and then nothing for longer than a memory is believed.
+#[test]
+fn the_rest_of_a_first_flight_is_not_of_an_older_memory_than_allowed() {
+    calmly(|| {
+        for control in ["cubic", "bbr"] {
+            let Some(bed) = bed() else { return };
+            let agent = bed.agent_giving(control, &["--max-age", "2"]);
+            let server = bed.serve(Domain::IPV4, None);
+            bed.visit(&server, BYTES);
+            agent.wait_for_closed(1);
+            let mut kept = connect(&bed, &server);
+            Bed::again(&mut kept, 2_000);
+            thread::sleep(Duration::from_secs(3));
+            let before = bed.settled();
+            Bed::again(&mut kept, 60_000);
+            bed.settled();
+            let data = bed.sent_by_server(before).into_iter().filter(|packet| packet.bytes > 100);
+            let at: Vec<_> = data.map(|packet| packet.arrived).collect();
+            // Ten segments, or as many as have arrived before, two or three; and a round trip later the others.
+            let first = at.iter().filter(|time| **time - at[0] < 40_000_000).count();
+            assert!(first <= 13, "{control}: {first} of {at:?}");
+        }
+    });
+}
+
+/// A connection that sends one segment at a time proves one, however many it sends.
+#[test]
+fn a_window_that_nobody_used_is_not_learnt_again() {
+    calmly(|| {
+        let Some(bed) = bed() else { return };
+        let agent = bed.agent_giving("cubic", &[]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, BYTES);
+        agent.wait_for_closed(1);
+        let window = agent.paths()[0].window;
+        let mut kept = connect(&bed, &server);
+        for _ in 0..=window {
+            Bed::again(&mut kept, 1_000);
+        }
+        drop(kept);
+        agent.wait_for_closed(2);
+        assert_eq!(agent.status().connections.warm.closed, 1);
+        // A round trip of 80 ms for each.
+        let path = &agent.paths()[0];
+        let took = f64::from(window) * 0.08;
+        assert!(path.window == window && path.age_s > took, "{path:?}, {took} s");
+    });
+}
+
 /// Times that connections took, by the agent's log, milliseconds.
 fn lasted_ms(agent: &Agent) -> Vec<f64> {
     let said = agent.said();

@@ -100,6 +100,10 @@ fn nested_prefixes_of_ipv6_and_of_v4_mapped_addresses_are_as_those_of_ipv4() {
         let less = ["198.0.0.0/8=30", "198.18.0.0/16=25", "2001::/16=31", "2001:2::/48=26"];
         assert_eq!(of_bed(&bed, &less, addresses.v6.into()), (26, "2001:2::/48".to_owned()));
         assert_eq!(of_bed(&bed, &less, mapped.into()), (25, "198.18.0.0/16".to_owned()));
+        // All of IPv6 is nothing of IPv4: that has the usual path, and the usual cap.
+        let (window, path) = of_bed(&bed, &["::/0=12"], addresses.v4.into());
+        assert!(window > 12 && path == "198.18.0.0/24", "{window} {path}");
+        assert_eq!(of_bed(&bed, &["::/0=12"], addresses.v6.into()), (12, "::/0".to_owned()));
     });
 }
 

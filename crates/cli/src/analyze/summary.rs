@@ -165,8 +165,12 @@ impl SummarySink {
             let at = kind as usize;
             let (seen, told) =
                 (self.server.retransmissions[at], predicted.server.retransmissions[at]);
-            let error = if seen == 0 { 0.0 } else { told as f64 / seen as f64 - 1.0 };
-            row(kind.name(), [number(seen), number(told), Cell::Number(error.into())])
+            let error = match (seen, told) {
+                (0, 0) => Cell::Number(0.0.into()),
+                (0, _) => Cell::Undefined,
+                (seen, told) => Cell::Number((told as f64 / seen as f64 - 1.0).into()),
+            };
+            row(kind.name(), [number(seen), number(told), error])
         });
         stdout::print("\n")?;
         stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })

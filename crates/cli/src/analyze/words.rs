@@ -96,7 +96,7 @@ fn start(text: &mut String, found: &TraceFindings) {
     );
     let known = warm.host_knew_more + warm.network_knew_more;
     if warm.first_transfers > 0 {
-        let first = counted(warm.first_transfers, "first transfer");
+        let first = counted(warm.first_transfers, "connection");
         if known == 0 {
             let _ = writeln!(
                 text,
@@ -108,7 +108,7 @@ fn start(text: &mut String, found: &TraceFindings) {
     if known > 0 {
         let _ = writeln!(
             text,
-            "A warm start could have helped {} of {} first transfers: their host ({}) or network ({}) had a larger \
+            "A warm start could have helped {} of {} connections: their host ({}) or network ({}) had a larger \
              window within five minutes before. It would spare {} of slow start at most, {} of their time.",
             known,
             warm.first_transfers,

@@ -187,14 +187,18 @@ impl Teller {
     pub(crate) fn end(&self) -> Result<(), Failure> {
         self.flush()?;
         let Some(client) = &self.client else { return Ok(()) };
-        let refused = client.status().reports_refused;
+        let (status, all) = (client.status(), counted(self.told, "report"));
+        let refused = status.reports_refused;
         if refused > 0 {
-            let all = counted(self.told, "report");
             remark(&format!(
                 "headstart: the gateway has refused {refused} of {all}; its dashboard says why"
             ));
         }
-        stdout::print(&format!("{} acknowledged\n", counted(self.told, "report")))
+        if status.reports_dropped > 0 {
+            let dropped = status.reports_dropped;
+            return Err(Failure::failed(format!("{dropped} of {all} found no room and are lost")));
+        }
+        stdout::print(&format!("{all} acknowledged\n"))
     }
 }
 

@@ -182,7 +182,7 @@ impl TraceSink for Visitors {
         }
         let begun = self.begun.entry(sender.connection).or_default();
         if begun.window == 0 {
-            begun.window = point.receive_window;
+            begun.window = point.receive_window.unwrap_or_default();
         }
         match begun.acked {
             Some((_, una)) if una >= point.una => {}

@@ -46,11 +46,11 @@ impl KeptSample {
     /// Bytes of a sample.
     pub(super) const BYTES: usize = 7;
 
-    /// What is kept of a report of a network with this label.
-    pub(super) fn new(at: Tick, network: u8, report: &SiteReport) -> Self {
+    /// What is kept of a report of a network with this label; [`Samples::insert`] says when it was measured.
+    pub(super) fn new(network: u8, report: &SiteReport) -> Self {
         let loss = if report.bound == ReportBound::Loss { LOSS } else { 0 };
         Self {
-            at: low_half(at),
+            at: [0; 2],
             // A window of nothing is the smallest: all of it was lost.
             window: window_code(report.carried()).max(1),
             rate: rate_code(report.rate),
@@ -109,33 +109,46 @@ pub(super) struct Samples<'a> {
 }
 
 impl Samples<'_> {
-    /// Takes a sample in. Answers the age in steps of the one that had to go, if any had to.
+    /// Takes in, at `now`, a sample that was measured so many steps before. Answers the age in steps of the one that had to go,
+    /// if any had to: of this one if it is older than all that it may replace.
     ///
     /// Places are shared fairly. The reporter with the most places gives one up, its oldest; a
     /// reporter that has as many as any other replaces its own. However much one host reports, the
     /// others keep theirs.
-    pub(super) fn insert(&mut self, at: Tick, sample: KeptSample) -> Option<u32> {
-        self.move_to(at);
-        let sample = KeptSample { at: low_half(*self.heard), ..sample };
-        let (place, age) = match self.places.iter().position(|place| place.is_free()) {
+    pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
+        let measured = Tick(self.clocked(now).0.saturating_sub(age));
+        self.move_to(measured);
+        let behind = self.heard.0 - measured.0;
+        if behind > OLDEST {
+            return None;
+        }
+        let sample = KeptSample { at: low_half(measured), ..sample };
+        let (place, gone) = match self.places.iter().position(|place| place.is_free()) {
             Some(free) => (free, None),
             None => self.surplus(sample.reporter()),
         };
+        if gone.is_some_and(|age| age < behind) {
+            return Some(behind);
+        }
         if let Some(place) = self.places.get_mut(place) {
             *place = sample;
         }
-        age
+        gone
     }
 
-    /// Forgets what would be too old at `at`. A clock that went back a little stands still; one that
-    /// went back far leaves nothing that has an age.
-    fn move_to(&mut self, at: Tick) {
-        if self.heard.0 > at.0.saturating_add(AHEAD) {
+    /// The time by a clock that never goes back: one that went back a little stands still, and one that went back far leaves
+    /// nothing that has an age.
+    fn clocked(&mut self, now: Tick) -> Tick {
+        if self.heard.0 > now.0.saturating_add(AHEAD) {
             self.places.fill(KeptSample::default());
-            *self.heard = at;
+            *self.heard = Tick::default();
         }
-        let at = at.max(*self.heard);
-        let passed = at.0 - self.heard.0;
+        now.max(*self.heard)
+    }
+
+    /// Forgets what is too old beside a sample of `at`, if that is the newest.
+    fn move_to(&mut self, at: Tick) {
+        let passed = at.0.saturating_sub(self.heard.0);
         if passed > 0 {
             for place in self.places.iter_mut().filter(|place| !place.is_free()) {
                 if place.age_at(*self.heard).saturating_add(passed) > OLDEST {

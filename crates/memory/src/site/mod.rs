@@ -44,7 +44,7 @@ use prefix::Prefix;
 use revisions::Revisions;
 use std::net::IpAddr;
 use store::{Entry, EntryKey, HashedKey, Store};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Samples kept of a network.
 const FEW: usize = 8;
@@ -68,6 +68,14 @@ pub struct SiteMemory {
     revisions: Revisions,
 }
 
+/// A sample as it arrives, and how many steps before that it was measured.
+#[derive(Clone, Copy)]
+struct Arrived {
+    now: Tick,
+    age: u32,
+    sample: KeptSample,
+}
+
 impl SiteMemory {
     /// A memory that knows nothing yet.
     pub fn new(config: SiteConfig) -> Self {
@@ -82,24 +90,34 @@ impl SiteMemory {
         }
     }
 
-    /// Takes in a report at `now`. What is no network of the site's visitors, because its prefix is
-    /// shorter than 16 bits of IPv4 or 32 of IPv6, is left out, and so is what was measured before its network was forgotten.
+    /// Takes in a report of what was measured just `now`, as [`Self::report_aged`] does.
     pub fn report(&mut self, now: Instant, report: &SiteReport) {
+        self.report_aged(now, Duration::ZERO, report);
+    }
+
+    /// Takes in, at `now`, a report of what was measured an `age` ago. What is no network of the site's visitors, because its
+    /// prefix is shorter than 16 bits of IPv4 or 32 of IPv6, is left out, and so is what was measured before its network was forgotten.
+    pub fn report_aged(&mut self, now: Instant, age: Duration, report: &SiteReport) {
         let Some(network) = Prefix::of_report(report.network) else { return };
-        let at = Tick::at(now);
-        if self.forgotten.until_after(network, at).is_some_and(|until| at < until) {
+        let measured = Instant::from_nanos(now.as_nanos().saturating_sub(age.as_nanos()));
+        let (now, measured) = (Tick::at(now), Tick::at(measured));
+        if self.forgotten.until_after(network, measured).is_some_and(|until| measured < until) {
             return;
         }
-        let sample = KeptSample::new(at, network.label(), report);
+        let arrived = Arrived {
+            now,
+            age: now.0 - measured.0,
+            sample: KeptSample::new(network.label(), report),
+        };
         self.revisions.note(network);
-        let count = self.insert(network, at, sample);
+        let count = self.insert(network, arrived);
         if count % TOLD_TO_HALVES == 1 {
             for half in network.halves() {
-                self.insert(half, at, sample);
+                self.insert(half, arrived);
             }
         }
         if count % TOLD_TO_SITE == 1 {
-            self.insert(Prefix::SITE, at, sample);
+            self.insert(Prefix::SITE, arrived);
         }
     }
 
@@ -235,27 +253,28 @@ impl SiteMemory {
     }
 
     /// Takes a sample of a prefix in. Answers how many that makes, from 1.
-    fn insert(&mut self, prefix: Prefix, at: Tick, sample: KeptSample) -> u32 {
+    fn insert(&mut self, prefix: Prefix, arrived: Arrived) -> u32 {
+        let Arrived { now, age, sample } = arrived;
         let key = EntryKey { prefix, origin: Origins::OWN };
         let sought = self.sought(key);
         if let Some(entry) = self.few.get_mut(sought) {
             let before = *entry;
-            let replaced = entry.insert(at, sample);
+            let replaced = entry.insert(now, age, sample);
             let count = entry.sequence;
             if replaced.is_some_and(|age| age < self.config.busy_ticks()) {
                 self.few.take(key);
                 let mut busy = before.resized();
-                busy.insert(at, sample);
+                busy.insert(now, age, sample);
                 self.put_many(busy);
             }
             return count;
         }
         if let Some(entry) = self.many.get_mut(sought) {
-            entry.insert(at, sample);
+            entry.insert(now, age, sample);
             return entry.sequence;
         }
         let mut entry = Entry::new(key);
-        entry.insert(at, sample);
+        entry.insert(now, age, sample);
         self.put_few(entry);
         entry.sequence
     }

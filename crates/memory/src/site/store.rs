@@ -67,10 +67,10 @@ impl<const N: usize> Entry<N> {
         EntryKey { prefix: Prefix { bits: self.bits, tag: self.tag }, origin: self.origin }
     }
 
-    /// Takes in a sample; answers the age of the one that had to go.
-    pub(super) fn insert(&mut self, at: Tick, sample: KeptSample) -> Option<u32> {
+    /// Takes in, at `now`, a sample of so many steps before; answers the age of the one that had to go.
+    pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
         self.sequence = self.sequence.wrapping_add(1);
-        Samples { heard: &mut self.heard, places: &mut self.places }.insert(at, sample)
+        Samples { heard: &mut self.heard, places: &mut self.places }.insert(now, age, sample)
     }
 
     /// The same with places for more samples, or for the newest of them.

@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use units::{Duration, Rate};
+use units::Rate;
 
 fn at(seconds: u64) -> Instant {
     Instant::ZERO + Duration::from_secs(seconds)
@@ -162,6 +162,28 @@ fn a_clock_that_went_back_makes_nothing_young() {
     // What is told by the new clock counts, and nothing else.
     site.report(at(900), &told);
     assert_eq!(site.estimate(at(900), ip("192.0.2.9"), None).unwrap().samples, 1);
+}
+
+/// A host whose link was down for an hour tells what it measured before. By then others have told of the network.
+#[test]
+fn what_arrives_late_is_as_old_as_it_is_and_erases_nothing() {
+    let mut site = memory();
+    for host in 0..7 {
+        site.report(at(5000), &report("192.0.2.0/24", host, 60, Bound::OwnStart));
+    }
+    let late = report("192.0.2.0/24", 9, 60, Bound::OwnStart);
+    site.report_aged(at(5000), Duration::from_secs(3600), &late);
+    let answer = site.estimate(at(5000), ip("192.0.2.9"), None).unwrap();
+    assert_eq!((answer.samples, answer.age), (8, Duration::ZERO));
+    // Twelve half-lives leave 1/4096 of the late one: 7.0002 / 11.0002.
+    assert!((answer.confidence - 7.0 / 11.0).abs() < 0.001, "{answer:?}");
+    // All eight places are taken. An older one finds none, and a younger one takes that of the late one.
+    site.report_aged(at(5000), Duration::from_secs(4000), &late);
+    assert_eq!(site.estimate(at(5000), ip("192.0.2.9"), None).unwrap().samples, 8);
+    site.report_aged(at(5000), Duration::from_secs(60), &late);
+    // A fifth of a half-life leaves 0.871: 7.871 / 11.871.
+    let confidence = site.estimate(at(5000), ip("192.0.2.9"), None).unwrap().confidence;
+    assert!((confidence - 7.871 / 11.871).abs() < 0.002, "{confidence}");
 }
 
 #[test]
@@ -327,13 +349,13 @@ proptest! {
     /// Whatever is reported, answers have windows and confidences in range, and nothing panics.
     #[test]
     fn answers_are_in_range(
-        reports in prop::collection::vec((any_report(), 0..100_000_u64), 0..200),
+        reports in prop::collection::vec((any_report(), 0..100_000_u64, 0..100_000_u64), 0..200),
         asked: u32,
         when in 0..200_000_u64,
     ) {
         let mut site = SiteMemory::new(SiteConfig { max_networks: 20, ..SiteConfig::default() });
-        for (report, second) in &reports {
-            site.report(at(*second), report);
+        for (report, second, age) in &reports {
+            site.report_aged(at(*second), Duration::from_secs(*age), report);
         }
         let asked = IpAddr::from((asked % (1 << 18) + (10 << 24)).to_be_bytes());
         if let Some(answer) = site.estimate(at(when), asked, None) {

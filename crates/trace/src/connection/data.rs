@@ -177,5 +177,10 @@ impl TracedConnection {
         if side == self.server && again.len > 0 {
             self.pass(again.at, Passage::again(again), with);
         }
+        // Away from the server nobody sees whether a request reaches it.
+        let lag = self.place.to_server;
+        if side != self.server && again.len > 0 && !lag.is_zero() {
+            self.pass(again.at + lag, Passage::AskedAgain, with);
+        }
     }
 }

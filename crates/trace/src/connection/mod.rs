@@ -78,10 +78,7 @@ impl TracedConnection {
     /// True if `segment`, a SYN, opens another connection than this one.
     pub(crate) fn is_replaced_by(&self, side: Side, segment: &Observed) -> bool {
         let is_new = self.halves[side].origin().is_some_and(|origin| origin != segment.seq);
-        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
-        opens
-            && is_new
-            && (self.is_over || self.halves[side].syn.is_some() || self.opened.is_some())
+        segment.has(Flags::SYN) && !segment.has(Flags::ACK) && is_new
     }
 
     /// How it ended, if it did.
@@ -132,6 +129,9 @@ impl TracedConnection {
         }
         if segment.payload > 0 || segment.has(Flags::FIN) {
             self.on_data(side, segment, with);
+        } else if self.halves[side].is_before_next(segment) && self.fins[side] == 0 {
+            // Linux sends keep-alives and probes of a shut window so: without payload, one behind.
+            self.tallies[side].rare().probes += 1;
         }
         self.halves[side].note_stamp(segment);
     }
@@ -190,14 +190,9 @@ impl TracedConnection {
         let settled = una == sender.nxt() && sender.outstanding() == 0;
         let predicted = self.halves[1 - side].predictor.is_some();
         if settled && !predicted && segment.options.sack().is_empty() {
-            let window = self.offered_window(side, segment, 0);
-            if let Some(sender) = &mut self.halves[1 - side].sender {
-                sender.set_window(window);
-            }
-            return;
+            return self.on_settled_ack(side, segment, with);
         }
-        let outstanding = sender.outstanding();
-        let ack = self.read_ack(side, segment, fresh, outstanding);
+        let ack = self.read_ack(side, segment, fresh);
         if self.halves[1 - side].predictor.is_some() {
             return self.on_predicted_ack(side, segment, &ack, with);
         }
@@ -208,6 +203,22 @@ impl TracedConnection {
         let at = segment.at + lag;
         let ack = Some(SenderAck { at, ..ack });
         self.halves[1 - side].push_late(Late { at, ack, request: 0 });
+    }
+
+    /// An ACK that tells a sender nothing but a window: all is acknowledged.
+    fn on_settled_ack<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let window = self.offered_window(side, segment);
+        let Some(sender) = &mut self.halves[1 - side].sender else { return };
+        let was_shut = sender.is_shut_out();
+        sender.set_window(window);
+        if was_shut && !sender.is_shut_out() && 1 - side == self.server {
+            self.pass(segment.at + self.place.to_server, Passage::WindowOpened, with);
+        }
     }
 
     /// The segment acknowledges what the one before did, to a side without a sender: most of those that carry a
@@ -221,7 +232,7 @@ impl TracedConnection {
 
     /// An ACK for a side without a sender.
     fn on_quiet_ack(&mut self, side: Side, segment: &Observed, una: u64) {
-        let window = self.offered_window(side, segment, 0);
+        let window = self.offered_window(side, segment);
         self.halves[1 - side].set_quiet_window(window);
         self.halves[1 - side].note_acked(una);
         let is_open = self.opened.is_some() || side == self.server;
@@ -231,12 +242,9 @@ impl TracedConnection {
     }
 
     /// The window that a segment of `side` offers.
-    fn offered_window(&mut self, side: Side, segment: &Observed, outstanding: u64) -> u64 {
-        let is_blind = self.is_blind_to(1 - side);
-        let [first, second] = &mut self.halves;
-        let (own, peer) = if side == 0 { (first, second) } else { (second, first) };
-        let peer = peer.syn.as_ref().filter(|_| !is_blind);
-        own.window(segment, peer, outstanding)
+    fn offered_window(&self, side: Side, segment: &Observed) -> u64 {
+        let peer = self.halves[1 - side].syn.as_ref().filter(|_| !self.is_blind_to(1 - side));
+        self.halves[side].window(segment, peer)
     }
 
     /// How much later than the capture saw it something reaches the host of `side`.
@@ -288,14 +296,8 @@ impl TracedConnection {
     }
 
     #[inline]
-    fn read_ack(
-        &mut self,
-        side: Side,
-        segment: &Observed,
-        fresh: bool,
-        outstanding: u64,
-    ) -> SenderAck {
-        let window = self.offered_window(side, segment, outstanding);
+    fn read_ack(&mut self, side: Side, segment: &Observed, fresh: bool) -> SenderAck {
+        let window = self.offered_window(side, segment);
         let ack = self.halves[1 - side].read_ack(segment, fresh.then_some(window));
         self.halves[1 - side].reach(ack.una);
         ack

@@ -21,7 +21,6 @@ impl Half {
             sent,
             offered,
             syn,
-            guessed_shift,
             recent,
             said,
             stamp,
@@ -33,7 +32,7 @@ impl Half {
             late,
         } = self;
         folding.each(origin).each(high).each(una).each(sent).each(offered).each(syn);
-        folding.each(guessed_shift).each(recent).each(said).each(stamp).each(stamped).each(host);
+        folding.each(recent).each(said).each(stamp).each(stamped).each(host);
         RebuiltSender::fold_any(sender, folding, models.of(ends[usize::from(*host)].ip));
         folding.each(parked).option(predictor, || Box::new(Predictor::new(0, 0, None)));
         folding.option(late, Box::<LateQueue>::default);

@@ -9,6 +9,7 @@ use policy::ack::{AckInfo, AckProgress, AckSample};
 use policy::config::RttSampling;
 use policy::congestion::CongestionEvent;
 use policy::recovery::{Reduction, Report, TimerAction};
+use policy::window::Cause;
 use segment::SackBlocks;
 use units::{Duration, Instant};
 
@@ -59,9 +60,11 @@ pub(crate) struct SenderAck {
     pub(crate) echo: Option<u32>,
     /// The sender's clock of timestamps, if it is known.
     pub(crate) clock: Option<StampClock>,
+    /// It echoes a mark of congestion (RFC 3168 §6.1).
+    pub(crate) marked: bool,
 }
 
-fold::state!(SenderAck { at, una, window, bare, sack, echo, clock });
+fold::state!(SenderAck { at, una, window, bare, sack, echo, clock, marked });
 
 /// How a sender's clock of timestamps is read: it showed a value at an instant, and counts milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -185,13 +188,28 @@ impl RebuiltSender {
         if self.path.is_metered() {
             self.meter(&mut sample, &info, losses);
         }
-        if report.grow && acked.max(delivered) > 0 || self.path.is_ruled() {
+        let marked = ack.marked && self.terms.ecn;
+        if marked {
+            self.on_mark(now);
+        }
+        if report.grow && !marked && acked.max(delivered) > 0 || self.path.is_ruled() {
             self.path.on_ack(&sample);
         }
         self.path.update_pacing_rate();
         self.update_timer(&info, report.timer);
         self.probe_pending = false;
         AckDigest { acked, delivered, rtt: sample.rtt, dsack: info.dsack }
+    }
+
+    /// A router has marked a packet of the window: as a loss of it, once a window (RFC 3168 §6.1.2).
+    #[cold]
+    fn on_mark(&mut self, now: Instant) {
+        if self.is_recovering() || self.una <= self.marks_answered {
+            return;
+        }
+        self.marks_answered = self.nxt;
+        let event = self.congestion_event(now, &Report::default(), false);
+        self.path.reduce(Reduction::ToSsthresh, &event, Cause::Ecn);
     }
 
     /// The receiver offers another window, and acknowledges nothing.
@@ -311,6 +329,7 @@ impl RebuiltSender {
         }
         if report.congestion.is_some() && !timeout {
             self.timed = None;
+            self.marks_answered = self.nxt;
             self.evidence.begin_fast(now, self.una, phase);
         }
         let event = self.congestion_event(now, report, timeout);

@@ -74,6 +74,7 @@ impl Foldable for RebuiltSender {
             lost_initial_window: _,
             timed,
             timed_out_at,
+            marks_answered,
             retransmit_stamp,
             outstanding_before_ack,
             last_in_flight,
@@ -87,7 +88,7 @@ impl Foldable for RebuiltSender {
         recovery.fold_state(folding);
         folding.each(is_recovering).each(board).each(marks).each(small_until).each(una).each(nxt);
         folding.each(written).each(fin).each(ended).each(snd_wnd).each(max_snd_wnd).each(rto_at);
-        folding.each(backoff).each(syn_losses).each(timed).each(timed_out_at);
+        folding.each(backoff).each(syn_losses).each(timed).each(timed_out_at).each(marks_answered);
         folding.each(retransmit_stamp).each(outstanding_before_ack).each(last_in_flight);
         folding.each(probe_pending).each(is_answered).each(edge).each(evidence).each(fit);
     }

@@ -43,10 +43,14 @@ pub(crate) struct Terms {
     pub(crate) sack: bool,
     /// No SYN was captured, so that this is a guess until an ACK tells.
     pub(crate) sack_is_guess: bool,
+    /// Nothing tells how the windows that the peer offers are scaled.
+    pub(crate) window_is_guess: bool,
     pub(crate) timestamps: bool,
+    /// Marks are echoed, and answered like a loss (RFC 3168).
+    pub(crate) ecn: bool,
 }
 
-fold::state!(Terms { mss, sack, sack_is_guess, timestamps });
+fold::state!(Terms { mss, sack, sack_is_guess, window_is_guess, timestamps, ecn });
 
 /// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
 const MOST_SYNS: u32 = 8;
@@ -96,6 +100,8 @@ pub(crate) struct RebuiltSender {
     /// The segment being timed, by its end, where one is at a time.
     timed: Option<(u64, Instant)>,
     timed_out_at: Option<u64>,
+    /// One past the window in which a mark or a loss has been answered: once in a window is enough.
+    marks_answered: u64,
     /// Timestamp of the first retransmission of the episode (RFC 3522).
     retransmit_stamp: Option<u32>,
     outstanding_before_ack: u64,
@@ -173,6 +179,7 @@ impl RebuiltSender {
             lost_initial_window: config.lost_initial_window,
             timed: None,
             timed_out_at: None,
+            marks_answered: 0,
             retransmit_stamp: None,
             outstanding_before_ack: 0,
             last_in_flight: 0,
@@ -220,7 +227,17 @@ impl RebuiltSender {
     fn on_opened(&mut self, acked: Instant) {
         let (sack, window) = (SackOffsets::default(), None);
         let (echo, clock) = (None, None);
-        self.on_ack(&SenderAck { at: acked, una: 1, window, bare: true, sack, echo, clock });
+        let marked = false;
+        self.on_ack(&SenderAck {
+            at: acked,
+            una: 1,
+            window,
+            bare: true,
+            sack,
+            echo,
+            clock,
+            marked,
+        });
         if self.syn_losses > 0 && !self.path.rtt.has_sample() {
             // RFC 6298 §5.7.
             self.backoff = 0;
@@ -317,7 +334,7 @@ impl RebuiltSender {
             cwnd: self.cwnd(),
             ssthresh: self.ssthresh(),
             in_flight: self.in_flight(),
-            receive_window: self.receive_window(),
+            receive_window: (!self.terms.window_is_guess).then_some(self.snd_wnd),
             srtt: self.srtt(),
             rto: self.rto(),
             phase: self.phase(),
@@ -360,13 +377,20 @@ impl RebuiltSender {
     #[inline]
     fn wait(&mut self) -> SenderWait {
         if self.board.is_empty() {
-            return SenderWait::Nothing;
+            return if self.is_shut_out() { SenderWait::Shut } else { SenderWait::Nothing };
         }
         match self.phase() {
             SenderPhase::Handshake => SenderWait::Opening,
             SenderPhase::Recovery | SenderPhase::Loss => SenderWait::Repair,
             phase => self.wait_for_room(phase == SenderPhase::SlowStart),
         }
+    }
+
+    /// The peer's window has no room for a segment, and there may be more to send. What fills it up to the last byte ends like the last of
+    /// a response, pushed and not full.
+    #[inline]
+    pub(crate) const fn is_shut_out(&self) -> bool {
+        self.snd_wnd == 0 && !self.fin || self.snd_wnd < self.terms.mss && !self.ended
     }
 
     fn wait_for_room(&mut self, slow_start: bool) -> SenderWait {

@@ -22,6 +22,10 @@ pub(crate) enum Passage {
     Response { bytes: u64 },
     /// A retransmission of what was last sent at `last_sent`.
     Again { kind: RetransmissionKind, last_sent: Option<Instant> },
+    /// The request once more: the one before was lost.
+    AskedAgain,
+    /// The client's window, which was shut, has opened with nothing outstanding.
+    WindowOpened,
 }
 
 impl Passage {
@@ -34,6 +38,7 @@ impl Passage {
 enum EndOfPiece {
     Other,
     Request,
+    Response,
     /// An ACK that tells that so many bytes have arrived.
     Arrived(u64),
     Again(RetransmissionKind),
@@ -44,6 +49,8 @@ enum EndOfPiece {
 pub(crate) enum SenderWait {
     /// All is acknowledged.
     Nothing,
+    /// All is acknowledged, and the receiver's window has no room for a segment.
+    Shut,
     /// The handshake.
     Opening,
     /// A repair.
@@ -88,6 +95,8 @@ enum Wait {
     Room,
     /// All is acknowledged: the response is over, or pauses.
     Done,
+    /// The same, and the client's window is shut: the response is over, or waits for that.
+    Shut,
 }
 
 fold::choices!(Wait {
@@ -99,7 +108,8 @@ fold::choices!(Wait {
     Repair,
     ReceiverWindow,
     Room,
-    Done
+    Done,
+    Shut
 });
 
 impl Wait {
@@ -107,6 +117,7 @@ impl Wait {
     const fn of(wait: SenderWait) -> Self {
         match wait {
             SenderWait::Nothing => Self::Done,
+            SenderWait::Shut => Self::Shut,
             SenderWait::Opening => Self::Opening,
             SenderWait::Repair => Self::Repair,
             SenderWait::SlowStart => Self::SlowStart,
@@ -114,6 +125,11 @@ impl Wait {
             SenderWait::Receiver => Self::ReceiverWindow,
             SenderWait::Application => Self::Room,
         }
+    }
+
+    /// All of the response is acknowledged, so far.
+    const fn is_done(self) -> bool {
+        matches!(self, Self::Done | Self::Shut)
     }
 }
 
@@ -134,6 +150,8 @@ struct OpenTransfer {
     room: Duration,
     /// Time since all was acknowledged; a pause, if more data follows.
     done: Duration,
+    /// Of that, time in which the client's window was shut: not in `done`.
+    shut: Duration,
     answering: bool,
     /// Part of the response was acknowledged: its first window is over.
     acked: bool,
@@ -149,8 +167,9 @@ struct OpenTransfer {
 
 impl Foldable for OpenTransfer {
     fn fold(&mut self, folding: &mut Folding<'_>) {
-        let Self { report, room, done, answering, acked, paced, pacing, has_pacing, trail } = self;
-        folding.each(report).each(room).each(done).each(answering).each(acked);
+        let Self { report, room, done, shut, answering, acked, paced, pacing, has_pacing, trail } =
+            self;
+        folding.each(report).each(room).each(done).each(shut).each(answering).each(acked);
         folding.option(paced, || (Instant::ZERO, TimeShare::Path));
         folding.each(pacing).each(has_pacing).each(trail);
     }
@@ -159,11 +178,11 @@ impl Foldable for OpenTransfer {
 impl OpenTransfer {
     fn new(began: Instant) -> Self {
         let report = TransferReport { began, ..TransferReport::default() };
-        let (room, done) = (Duration::ZERO, Duration::ZERO);
         Self {
             report,
-            room,
-            done,
+            room: Duration::ZERO,
+            done: Duration::ZERO,
+            shut: Duration::ZERO,
             answering: false,
             acked: false,
             paced: None,
@@ -196,9 +215,13 @@ impl OpenTransfer {
         }
     }
 
-    /// More data follows: the window had room because the application or the pacer kept data back.
+    /// More data follows: the window had room because the application or the pacer kept data back, and where the client's was shut it
+    /// waited for that.
     #[inline]
     fn end_pause(&mut self) {
+        if !self.shut.is_zero() {
+            self.report.shares.add(TimeShare::ReceiverWindow, std::mem::take(&mut self.shut));
+        }
         let pause = std::mem::take(&mut self.room) + std::mem::take(&mut self.done);
         self.trail.name_room(TimeShare::Application);
         self.report.shares.add(TimeShare::Application, pause);
@@ -317,7 +340,7 @@ impl TransferMeter {
         let now = now.max(self.mark);
         match passage {
             Passage::Response { bytes } => {
-                self.cut(now, &EndOfPiece::Other);
+                self.cut(now, &EndOfPiece::Response);
                 self.on_response(now, bytes);
                 self.settle(sender.as_ref(), false);
                 None
@@ -331,6 +354,15 @@ impl TransferMeter {
             Passage::Request { bytes } => self.take_request(now, bytes, sender.as_ref()),
             Passage::Again { kind, last_sent } => {
                 self.take_again(now, (kind, last_sent), sender.as_ref());
+                None
+            }
+            Passage::AskedAgain => {
+                self.take_asked_again(now);
+                None
+            }
+            Passage::WindowOpened => {
+                self.cut(now, &EndOfPiece::Other);
+                self.settle(sender.as_ref(), false);
                 None
             }
         }
@@ -359,6 +391,14 @@ impl TransferMeter {
         self.cut(now, &EndOfPiece::Again(kind));
         self.on_again(kind, last_sent);
         self.settle(sender, false);
+    }
+
+    /// Until now the server had no request.
+    #[inline(never)]
+    fn take_asked_again(&mut self, now: Instant) {
+        if self.wait == Wait::Answer {
+            self.cut(now, &EndOfPiece::Request);
+        }
     }
 
     /// The connection is over. Answers the transfer under way, if it had begun to be answered.
@@ -404,6 +444,10 @@ impl TransferMeter {
                 open.done += time;
                 return;
             }
+            (Wait::Shut, _) => {
+                open.shut += time;
+                return;
+            }
             (_, Some(RetransmissionKind::Timeout)) => TimeShare::Timeout,
             (Wait::Room, Some(_)) => TimeShare::Recovery,
             (Wait::Room, None) => {
@@ -412,6 +456,8 @@ impl TransferMeter {
                 return;
             }
             (Wait::Opening, _) => TimeShare::Handshake,
+            // A server that speaks first, as those of mail do, thinks before it does.
+            (Wait::Request, _) if matches!(end, EndOfPiece::Response) => TimeShare::Think,
             (Wait::Request, _) => TimeShare::Request,
             (Wait::Answer, _) if matches!(end, EndOfPiece::Request) => TimeShare::Request,
             (Wait::Answer, _) => TimeShare::Think,
@@ -436,8 +482,7 @@ impl TransferMeter {
 
     fn on_request(&mut self, now: Instant, bytes: u64) -> Option<TransferReport> {
         // A request that comes while an answer is under way is pipelined, or belongs to the same exchange.
-        let is_next =
-            self.wait == Wait::Done && self.open.as_ref().is_some_and(|open| open.answering);
+        let is_next = self.wait.is_done() && self.open.as_ref().is_some_and(|open| open.answering);
         let ended = if is_next { self.close() } else { None };
         let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now)));
         open.report.asked.get_or_insert(now);
@@ -471,7 +516,7 @@ impl TransferMeter {
     /// Ends the transfer under way. One that was never answered is none.
     fn close(&mut self) -> Option<TransferReport> {
         let open = self.open.take()?;
-        let complete = self.wait == Wait::Done;
+        let complete = self.wait.is_done();
         self.wait = Wait::Done;
         if !open.answering {
             return None;
@@ -480,7 +525,7 @@ impl TransferMeter {
         report.index = self.next_index;
         self.next_index += 1;
         report.complete = complete;
-        report.ended = self.mark - open.done;
+        report.ended = self.mark - open.done - open.shut;
         report.delivery_rate = self.trains.rate();
         let room = open.room + open.paced_for();
         report.shares.add(TimeShare::Path, room);

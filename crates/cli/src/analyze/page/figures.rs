@@ -129,8 +129,9 @@ fn warm(warm: &WarmFindings, requests: &SharingFindings) -> Vec<Option<Block>> {
         ]
     });
     let words = format!(
-        "Of {} first transfers {} fit into their first window and cannot gain. For {} the host was known with a larger window, \
-         for {} its network. A warm start would spare at most {:.1} s of slow start, of {:.1} s that the first transfers took.",
+        "Of {} connections {} had no transfer that left its first window, and cannot gain. Of the others the first such transfer counts: for \
+         {} the host was known with a larger window, for {} its network. A warm start would spare at most {:.1} s of slow start, of \
+         {:.1} s that these transfers took.",
         warm.first_transfers,
         warm.fit_first_window,
         warm.host_knew_more,

@@ -15,7 +15,9 @@ use units::Instant;
 pub(super) const DRAWN: usize = 20;
 /// Events of a connection; of more, every second is left out.
 const MOST_EVENTS: usize = 4096;
-/// Events of all open connections; beyond, connections that begin are not recorded.
+/// Those of fewer are not thinned for others.
+const FEW_EVENTS: usize = 256;
+/// Events of all open connections; beyond, connections that begin are not recorded, and others are thinned.
 const MOST_IN_ALL: usize = 1 << 21;
 
 /// What a sender can change.
@@ -54,8 +56,9 @@ impl RecordedConnection {
         CHANGEABLE.iter().map(|share| self.sums.seconds(*share)).sum()
     }
 
-    /// Adds an event; answers by how many there are more, or fewer.
-    fn add(&mut self, event: SequenceEvent) -> isize {
+    /// Adds an event; answers by how many there are more, or fewer. Where there is no `room` among all connections, this one is
+    /// thinned, or the event left out.
+    fn add(&mut self, event: SequenceEvent, room: bool) -> isize {
         let before = self.events.len();
         self.step = self.step.max(1);
         self.passed = (self.passed + 1) % self.step;
@@ -63,7 +66,10 @@ impl RecordedConnection {
         if self.passed != 0 && !stays {
             return 0;
         }
-        if before == MOST_EVENTS {
+        if !room && before < FEW_EVENTS {
+            return 0;
+        }
+        if !room || before == MOST_EVENTS {
             self.thin();
         }
         self.events.push(event);
@@ -108,7 +114,8 @@ impl WorstConnections {
 
     fn add(&mut self, sender: &TracedSender, event: SequenceEvent) {
         if let Some(open) = self.open.get_mut(&sender.connection).filter(|_| sender.is_server) {
-            self.events = self.events.saturating_add_signed(open.add(event));
+            let room = self.events < MOST_IN_ALL;
+            self.events = self.events.saturating_add_signed(open.add(event, room));
         }
     }
 }
@@ -137,8 +144,9 @@ impl TraceSink for WorstConnections {
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         let &SenderSnapshot { at, una, receive_window, cwnd, .. } = point;
+        // A window that nobody knows is drawn where it hides nothing.
         let (receive_edge, window_edge) =
-            (una.saturating_add(receive_window), una.saturating_add(cwnd));
+            (una.saturating_add(receive_window.unwrap_or(0)), una.saturating_add(cwnd));
         self.add(sender, SequenceEvent::Acked { at, una, receive_edge, window_edge });
     }
 
@@ -191,7 +199,7 @@ mod tests {
         let mut count = 0_isize;
         for n in 0..100_000 {
             let event = if n % 1000 == 7 { again(n) } else { sent(n) };
-            count += recorded.add(event);
+            count += recorded.add(event, true);
         }
         assert!(recorded.events.len() <= MOST_EVENTS && recorded.events.len() > MOST_EVENTS / 4);
         assert_eq!(count, recorded.events.len() as isize);
@@ -205,11 +213,32 @@ mod tests {
         assert!(recorded.events.is_sorted_by_key(at));
         assert!(at(recorded.events.last().unwrap()) > 99_000);
         for n in 0..100_000 {
-            recorded.add(again(n));
+            recorded.add(again(n), true);
         }
         assert!(recorded.events.len() <= MOST_EVENTS, "retransmissions alone");
         // 200,000 events in half of 4,096 places: one of 64 to 128.
         assert!((64..=128).contains(&recorded.step), "{}", recorded.step);
+    }
+
+    /// Connections that have all begun before there are many events: 1,000 with 4,000 each.
+    #[test]
+    fn events_of_all_together_are_bounded() {
+        let mut worst = WorstConnections::default();
+        let sender = |connection| TracedSender {
+            connection,
+            client: Default::default(),
+            server: Default::default(),
+            is_server: true,
+        };
+        (0..1000).for_each(|connection| worst.on_begin(&sender(connection), Instant::ZERO));
+        for n in 0..4000 {
+            (0..1000).for_each(|connection| worst.add(&sender(connection), sent(n)));
+            assert!(worst.events <= MOST_IN_ALL);
+        }
+        let all: usize = worst.open.values().map(|open| open.events.len()).sum();
+        assert_eq!(all, worst.events);
+        // All have some to be drawn.
+        assert!(worst.open.values().all(|open| open.events.len() > FEW_EVENTS / 2));
     }
 
     /// Of 30 connections of which each lost more than the one before, the last 20 are kept, the last first. One that

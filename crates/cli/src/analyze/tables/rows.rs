@@ -350,9 +350,11 @@ pub(super) const WINDOWS: &[WindowPoint] = &[
         Some(w.of.ssthresh).filter(|ssthresh| *ssthresh != u64::MAX).into()
     }),
     WindowPoint::bytes("in_flight", "Presumed under way.", |w| w.of.in_flight.into()),
-    WindowPoint::bytes("receive_window", "Window that the receiver offers.", |w| {
-        w.of.receive_window.into()
-    }),
+    WindowPoint::bytes(
+        "receive_window",
+        "Window that the receiver offers; missing where no SYN told how it is scaled.",
+        |w| w.of.receive_window.into(),
+    ),
     WindowPoint::nanos("srtt_ns", "Smoothed round trip; missing before the first sample.", |w| {
         sample(w.of.srtt)
     }),

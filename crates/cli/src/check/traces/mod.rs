@@ -85,7 +85,7 @@ fn captures(folder: &Path) -> Result<Vec<(String, PathBuf, PathBuf)>, Failure> {
         let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
             continue;
         };
-        let capture = path.join(&name).with_extension("pcap");
+        let capture = path.join(format!("{name}.pcap"));
         if capture.is_file() {
             found.push((name, capture, path.join("tcpretransmissions.log")));
         }
@@ -219,11 +219,14 @@ impl Agreement {
         let known = self.classes.iter().filter(|class| class.label != LabelClass::Unknown.name());
         let (agree, differ) =
             known.fold((0, 0), |sum, class| (sum.0 + class.agree, sum.1 + class.differ));
-        if self.missing + self.unlabelled > 0 || agree * 100 < (agree + differ) * LEAST {
-            let total = agree + differ;
-            return Err(Failure::Failed(format!(
-                "{agree} of {total} labels agree, less than {LEAST} %"
-            )));
+        let (total, missing, more) = (agree + differ, self.missing, self.unlabelled);
+        if agree * 100 < total * LEAST {
+            let what = format!("{agree} of {total} labels agree, less than {LEAST} %");
+            return Err(Failure::Failed(what));
+        }
+        if missing + more > 0 {
+            let what = format!("{missing} labelled and not found, {more} found and not labelled");
+            return Err(Failure::Failed(what));
         }
         Ok(())
     }
