@@ -14,6 +14,7 @@ use crate::site::GatewaySite;
 use crate::store::StoreConnection;
 use crate::tenant::Tenant;
 use ipnet::IpNet;
+use memory::site::SiteMemory;
 use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, Pipeline, RedisError, RedisResult};
 use std::collections::HashMap;
@@ -271,7 +272,9 @@ impl SharedStore {
             command.arg(&records_key).arg(cursor).arg("COUNT").arg(1000);
             let (next, rows): (u64, Vec<(String, Vec<u8>)>) =
                 command.query_async(&mut connection).await?;
-            rows.iter().for_each(|(_, bytes)| take_records(site, tenant, bytes));
+            for (_, bytes) in &rows {
+                take_records(site, tenant, bytes).await;
+            }
             cursor = next;
             if cursor == 0 {
                 return Ok(());
@@ -304,23 +307,25 @@ impl SharedStore {
                 read.into_iter().flat_map(|read| read.keys).flat_map(|stream| stream.ids).collect();
             let Some(newest) = entries.last() else { return Ok(()) };
             place.0 = Some(newest.id.clone());
-            entries.iter().for_each(|entry| self.take_change(site, tenant, entry));
+            for entry in &entries {
+                self.take_change(site, tenant, entry).await;
+            }
             if entries.len() < AT_ONCE {
                 return Ok(());
             }
         }
     }
 
-    fn take_change(&self, site: &GatewaySite, tenant: &Tenant, entry: &StreamId) {
+    async fn take_change(&self, site: &GatewaySite, tenant: &Tenant, entry: &StreamId) {
         if entry.get::<u32>("origin") == Some(self.origin) {
             return;
         }
         if let Some(bytes) = entry.get::<Vec<u8>>("records") {
-            take_records(site, tenant, &bytes);
+            take_records(site, tenant, &bytes).await;
         }
         let forgotten = entry.get::<String>("forget").and_then(|text| text.parse::<IpNet>().ok());
         if let Some(network) = forgotten {
-            site.counts.forgotten.add(tenant.forget_here(network));
+            site.counts.forgotten.add(tenant.forget_here(network).await);
             site.counts.forgets.add(1);
         }
     }
@@ -343,13 +348,15 @@ fn is_later(id: &str, other: &str) -> bool {
 #[derive(Debug, Default)]
 struct Place(Option<String>);
 
-fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
-    let mut memory = tenant.memory_mut();
-    while !bytes.is_empty() {
-        // What cannot be read is of a newer version, or of no gateway.
-        let Ok(record) = decode(&mut bytes) else { return };
-        site.counts.merged.add(u64::from(memory.merge(&record)));
-    }
+async fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
+    let take = |memory: &mut SiteMemory| {
+        while !bytes.is_empty() {
+            // What cannot be read is of a newer version, or of no gateway.
+            let Ok(record) = decode(&mut bytes) else { return };
+            site.counts.merged.add(u64::from(memory.merge(&record)));
+        }
+    };
+    tenant.change(take).await;
 }
 
 fn key(tenant: &Tenant, what: &str) -> String {
