@@ -92,7 +92,8 @@ mod tests {
         let reader = thread::spawn(move || {
             memory.read_whole(|_| {
                 begun.send(()).unwrap();
-                let _ = release.recv();
+                // Not for ever, also where a thread of the test waits for it.
+                let _ = release.recv_timeout(Duration::from_secs(20));
             });
         });
         has_begun.recv().unwrap();

@@ -205,7 +205,8 @@ async fn the_list_is_looked_at_while_a_snapshot_is_written() {
     let tenant = running.site.tenant("site").unwrap();
     let holding = std::thread::spawn(move || {
         let _memory = tenant.memory_mut();
-        let _ = release.recv();
+        // Not for ever, also where a thread of the test waits for it.
+        let _ = release.recv_timeout(Duration::from_secs(20));
     });
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(running.site.counts.snapshots.get(), 0, "nothing is held up");
@@ -235,6 +236,7 @@ async fn questions_are_answered_while_reports_and_an_operator_wait_for_a_snapsho
     tokio::time::sleep(Duration::from_millis(50)).await;
     let asked = timeout(Duration::from_secs(1), client.ask(query("192.0.2.0/24"))).await;
     asked.expect("a question waits for a snapshot").unwrap();
+    assert!(!reading.is_finished(), "the question has waited until the snapshot was over");
     assert!(!reported.is_finished() && !forgotten.is_finished());
     drop(hold);
     reading.join().unwrap();
@@ -286,7 +288,8 @@ fn hold_whole(running: &Running) -> (mpsc::Sender<()>, std::thread::JoinHandle<(
     let reading = std::thread::spawn(move || {
         tenant.read_whole(|_| {
             begun.send(()).unwrap();
-            let _ = release.recv();
+            // Not for ever, also where a thread of the test waits for it.
+            let _ = release.recv_timeout(Duration::from_secs(20));
         });
     });
     has_begun.recv().unwrap();
