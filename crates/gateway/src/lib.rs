@@ -39,8 +39,10 @@ pub mod site;
 pub mod snapshot;
 mod store;
 pub mod tenant;
+mod tenant_memory;
 #[doc(hidden)]
 pub mod testing;
 pub mod told;
+mod unproven;
 pub mod unshared;
 mod updates;

@@ -21,7 +21,7 @@ use crate::store::StoreConnection;
 use crate::tenant::Tenant;
 use crate::unshared::Unshared;
 use forgetting::take_forget;
-use memory::site::SiteRecord;
+use memory::site::{SiteMemory, SiteRecord};
 use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, Pipeline, RedisError, RedisResult};
 use std::collections::HashMap;
@@ -289,7 +289,9 @@ impl SharedStore {
         let (mut cursor, mut records) = (0, 0);
         loop {
             let (next, rows) = self.scan(tenant, origin, cursor, SCANNED).await?;
-            rows.iter().for_each(|(_, bytes)| take_records(site, tenant, bytes));
+            for (_, bytes) in &rows {
+                take_records(site, tenant, bytes).await;
+            }
             records += rows.len();
             cursor = next;
             if cursor == 0 {
@@ -336,9 +338,10 @@ impl SharedStore {
                 read.into_iter().flat_map(|read| read.keys).flat_map(|stream| stream.ids).collect();
             let Some(newest) = entries.last() else { return Ok(()) };
             place.read = Some(newest.id.clone());
-            let forgets = entries.iter().filter(|entry| self.take_change(site, tenant, entry));
-            if forgets.count() > 0 {
-                place.sweep.hurry();
+            for entry in &entries {
+                if self.take_change(site, tenant, entry).await {
+                    place.sweep.hurry();
+                }
             }
             if entries.len() < AT_ONCE {
                 return Ok(());
@@ -347,14 +350,14 @@ impl SharedStore {
     }
 
     /// Takes in what another gateway has written; whether something is forgotten by it.
-    fn take_change(&self, site: &GatewaySite, tenant: &Tenant, entry: &StreamId) -> bool {
+    async fn take_change(&self, site: &GatewaySite, tenant: &Tenant, entry: &StreamId) -> bool {
         if entry.get::<u32>("origin") == Some(self.origin) {
             return false;
         }
         if let Some(bytes) = entry.get::<Vec<u8>>("records") {
-            take_records(site, tenant, &bytes);
+            take_records(site, tenant, &bytes).await;
         }
-        take_forget(site, tenant, entry)
+        take_forget(site, tenant, entry).await
     }
 
     fn records_key(&self, tenant: &Tenant, origin: u32) -> String {
@@ -379,17 +382,19 @@ struct Place {
     sweep: Sweep,
 }
 
-fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
-    let mut memory = tenant.memory_mut();
-    let unplaced = memory.unplaced();
-    while !bytes.is_empty() {
-        // What cannot be read is of a newer version, or of no gateway.
-        let Ok(record) = decode(&mut bytes) else { break };
-        if counts_now(site, &record) {
-            site.counts.merged.add(u64::from(memory.merge(&record)));
+async fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
+    let take = |memory: &mut SiteMemory| {
+        let unplaced = memory.unplaced();
+        while !bytes.is_empty() {
+            // What cannot be read is of a newer version, or of no gateway.
+            let Ok(record) = decode(&mut bytes) else { break };
+            if counts_now(site, &record) {
+                site.counts.merged.add(u64::from(memory.merge(&record)));
+            }
         }
-    }
-    note_unplaced(site, memory.unplaced() - unplaced);
+        memory.unplaced() - unplaced
+    };
+    note_unplaced(site, tenant.change(take).await);
 }
 
 /// Whether a record is neither too old to count nor of a time that has not come.

@@ -13,6 +13,7 @@ use crate::options::CollectorName;
 use crate::permission::Allowed;
 use crate::pki::Identity;
 use crate::reporters::Reporters;
+use crate::tenant_memory::TenantMemory;
 use crate::told;
 use crate::unshared::{Unshared, UnsharedChanges};
 use crate::updates::{UpdateReceiver, Updates};
@@ -21,9 +22,7 @@ use ipnet::IpNet;
 use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteForget, SiteMemory};
 use rustc_hash::FxHashSet;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard};
 use units::Instant;
 
 /// Reports that are taken at a time: questions are answered in between.
@@ -33,8 +32,6 @@ const AT_A_TIME: usize = 128;
 const MOST_TOLD: usize = 512;
 /// Where nobody listens, of so many at a time the histories are continued.
 const MOST_NOTED: usize = 128;
-/// While the whole memory is read, reports wait so long at a time.
-const READING: Duration = Duration::from_millis(1);
 /// Whoever subscribes is told what was forgotten within so long: it may have lost another gateway meanwhile.
 const LATELY: units::Duration = units::Duration::from_secs(600);
 
@@ -42,11 +39,9 @@ const LATELY: units::Duration = units::Duration::from_secs(600);
 pub struct Tenant {
     /// Its name.
     pub name: String,
-    memory: RwLock<SiteMemory>,
+    memory: TenantMemory,
     /// What it has answered, for as long as that holds.
     answers: Mutex<KeptAnswers>,
-    /// Reports wait while the whole memory is read; questions do not.
-    is_read_whole: AtomicBool,
     known: Mutex<Known>,
     updates: Updates,
     /// Visitors that the gateway has seen coming.
@@ -97,9 +92,8 @@ impl Tenant {
         };
         Self {
             name: name.to_owned(),
-            memory: RwLock::new(SiteMemory::new(config)),
+            memory: TenantMemory::new(config),
             answers: Mutex::new(KeptAnswers::new(&config)),
-            is_read_whole: AtomicBool::new(false),
             known: Mutex::new(known),
             updates: Updates::default(),
             arrivals: Arrivals::default(),
@@ -108,20 +102,23 @@ impl Tenant {
 
     /// The estimator, to be asked.
     pub fn memory(&self) -> RwLockReadGuard<'_, SiteMemory> {
-        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+        self.memory.read()
     }
 
-    /// The estimator, to be told; nobody is answered meanwhile.
+    /// The estimator, to be told before anybody asks. Later, [`change`](Self::change) is for that: this waits for a snapshot, and
+    /// questions wait behind it.
     pub fn memory_mut(&self) -> RwLockWriteGuard<'_, SiteMemory> {
-        self.memory.write().unwrap_or_else(PoisonError::into_inner)
+        self.memory.write()
     }
 
-    /// Reads the whole of what is known. Reports wait meanwhile, and questions are answered: a writer that waits for the
-    /// lock would hold them up.
+    /// Changes the estimator as soon as no snapshot reads it; nobody is answered while `change` runs.
+    pub async fn change<T>(&self, change: impl FnOnce(&mut SiteMemory) -> T) -> T {
+        self.memory.change(change).await
+    }
+
+    /// Reads the whole of what is known. Changes wait meanwhile, and questions are answered.
     pub fn read_whole<T>(&self, read: impl FnOnce(&SiteMemory) -> T) -> T {
-        self.is_read_whole.store(true, Ordering::Release);
-        let _end = ReadingEnd(&self.is_read_whole);
-        read(&self.memory())
+        self.memory.read_whole(read)
     }
 
     /// What is known beside the estimator.
@@ -193,16 +190,13 @@ impl Tenant {
         let reporter: Reporter = speaker.identity.reporter();
         let mut taken = 0;
         for some in reports.chunks(AT_A_TIME) {
-            while self.is_read_whole.load(Ordering::Acquire) {
-                tokio::time::sleep(READING).await;
-            }
-            taken += self.take_some(now, speaker, reporter, some, refused);
+            taken += self.take_some(now, speaker, reporter, some, refused).await;
             tokio::task::yield_now().await;
         }
         taken
     }
 
-    fn take_some(
+    async fn take_some(
         &self,
         now: Instant,
         speaker: Speaker<'_>,
@@ -217,12 +211,12 @@ impl Tenant {
                 Err(why) => refused[why as usize] += 1,
             }
         }
-        {
-            let mut memory = self.memory_mut();
+        let tell = |memory: &mut SiteMemory| {
             for (_, good) in &judged {
                 memory.report_aged(now, good.age, &good.report);
             }
-        }
+        };
+        self.change(tell).await;
         let mut known = self.known();
         for (report, good) in &judged {
             known.note(good);
@@ -325,9 +319,9 @@ impl Tenant {
     }
 
     /// Forgets at `now` what is known of `network` and all within, and has subscribers and other gateways do so; how many networks were known.
-    pub fn forget(&self, now: Instant, network: IpNet) -> u64 {
+    pub async fn forget(&self, now: Instant, network: IpNet) -> u64 {
         let forget = SiteForget::new(now, network);
-        let forgotten = self.forget_here(forget);
+        let forgotten = self.forget_here(forget).await;
         // After it is gone: what is written from here on has nothing of it.
         if let Some(unshared) = &mut self.known().unshared {
             unshared.forget(forget);
@@ -336,8 +330,8 @@ impl Tenant {
     }
 
     /// The same without telling other gateways.
-    pub fn forget_here(&self, forget: SiteForget) -> u64 {
-        let forgotten = self.memory_mut().forget(forget);
+    pub async fn forget_here(&self, forget: SiteForget) -> u64 {
+        let forgotten = self.change(|memory| memory.forget(forget)).await;
         {
             let mut known = self.known();
             known.busy.forget(&forget.network);
@@ -398,15 +392,6 @@ pub fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'s
         return Err("more reports than max-batch allows");
     }
     collector(batch.collector).ok_or("no collector, or an unknown one")
-}
-
-/// Lets reports go on, also where reading has panicked.
-struct ReadingEnd<'a>(&'a AtomicBool);
-
-impl Drop for ReadingEnd<'_> {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
-    }
 }
 
 impl Known {

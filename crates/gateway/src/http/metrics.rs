@@ -141,6 +141,9 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
     }
     let connections = ConstGauge::new(counts.connections.get() as i64);
     registry.register("connections", "Connections of reporters that are open", connections);
+    let unproven = ConstGauge::new(i64::try_from(site.unproven.len()).unwrap_or(i64::MAX));
+    let help = "Connections that have shown no certificate yet";
+    registry.register("unproven_connections", help, unproven);
     let gone = ConstGauge::new(counts.seen_gone.get() as i64);
     registry.register("missing_interfaces", "Interfaces of the capture that are gone", gone);
     let revoked = ConstGauge::new(site.revocations.len() as i64);

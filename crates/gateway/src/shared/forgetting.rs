@@ -48,16 +48,20 @@ impl SharedStore {
         let rows: Vec<(String, u32)> =
             connection.zrange_withscores(key(tenant, "forgotten"), 0, -1).await?;
         let latest = ticks(site.clock.now()).saturating_add(CLOCKS_DIFFER);
-        let forgets = rows.iter().filter_map(|(network, at)| {
-            Some(SiteForget { network: network.parse().ok()?, at: (*at).min(latest) })
-        });
-        Ok(forgets.filter(|forget| forget_here(site, tenant, *forget)).count() > 0)
+        let mut has_news = false;
+        for (network, at) in &rows {
+            if let Ok(network) = network.parse() {
+                let forget = SiteForget { network, at: (*at).min(latest) };
+                has_news |= forget_here(site, tenant, forget).await;
+            }
+        }
+        Ok(has_news)
     }
 }
 
 /// Forgets what another gateway has just told to forget, if `entry` of the stream is such; whether that was news. The other's clock may be behind: then
 /// what was taken here by now is forgotten, too.
-pub(super) fn take_forget(site: &GatewaySite, tenant: &Tenant, entry: &StreamId) -> bool {
+pub(super) async fn take_forget(site: &GatewaySite, tenant: &Tenant, entry: &StreamId) -> bool {
     let network = entry.get::<String>("forget").and_then(|text| text.parse::<IpNet>().ok());
     let Some(network) = network else { return false };
     let now = ticks(site.clock.now());
@@ -66,13 +70,13 @@ pub(super) fn take_forget(site: &GatewaySite, tenant: &Tenant, entry: &StreamId)
         return false;
     }
     let at = now.clamp(told, told.saturating_add(CLOCKS_DIFFER));
-    forget_here(site, tenant, SiteForget { network, at })
+    forget_here(site, tenant, SiteForget { network, at }).await
 }
 
-fn forget_here(site: &GatewaySite, tenant: &Tenant, forget: SiteForget) -> bool {
+async fn forget_here(site: &GatewaySite, tenant: &Tenant, forget: SiteForget) -> bool {
     let is_news = !tenant.memory().forgotten().has(&forget);
     if is_news {
-        site.note_forget(tenant.forget_here(forget));
+        site.note_forget(tenant.forget_here(forget).await);
     }
     is_news
 }

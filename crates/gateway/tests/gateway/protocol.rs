@@ -173,7 +173,7 @@ async fn subscribers_hear_of_changes_and_of_what_is_forgotten() {
     let Some(update::What::Estimate(told)) = next.unwrap().unwrap().what else { panic!() };
     assert_eq!(told.network, Some(network("192.0.2.0/24")));
     let now = running.site.clock.now();
-    running.site.tenant("site").unwrap().forget(now, "192.0.2.0/24".parse().unwrap());
+    running.site.tenant("site").unwrap().forget(now, "192.0.2.0/24".parse().unwrap()).await;
     let forgotten = async {
         loop {
             if let Some(update::What::Forget(network)) =

@@ -101,7 +101,7 @@ async fn what_a_gateway_does_not_keep_goes_from_the_store() {
     assert!(has(NETWORK));
     // An operator's wish does not wait for its turn.
     let now = running.site.clock.now();
-    running.site.tenant("site").unwrap().forget(now, NETWORK.parse().unwrap());
+    running.site.tenant("site").unwrap().forget(now, NETWORK.parse().unwrap()).await;
     becomes("it is gone", || !has(NETWORK)).await;
     running.handle.end().await.unwrap();
 }
