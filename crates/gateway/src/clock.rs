@@ -4,6 +4,9 @@
 use std::time::{self, SystemTime};
 use units::{Duration, Instant};
 
+/// Clocks of gateways may differ by so much, in steps of 2^30 ns: what seems to be of a later time is of none.
+pub(crate) const CLOCKS_DIFFER: u32 = 60;
+
 /// The gateway's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteClock {
@@ -32,6 +35,11 @@ impl SiteClock {
     pub fn uptime(&self) -> time::Duration {
         monotonic().duration_since(self.begun)
     }
+}
+
+/// As records have the time: steps of 2^30 ns.
+pub(crate) fn ticks(now: Instant) -> u32 {
+    u32::try_from(now.as_nanos() >> 30).unwrap_or(u32::MAX)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a service lives in real time")]

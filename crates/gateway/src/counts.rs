@@ -152,6 +152,8 @@ pub struct Counts {
     pub shared: Tick,
     /// Records of other gateways that said something new.
     pub merged: Tick,
+    /// Records of other gateways for which there was no place: more gateways than a memory holds apart.
+    pub unplaced: Tick,
     /// Segments that the gateway has seen itself.
     pub seen_segments: Tick,
     /// Packets that the kernel has dropped before they were seen.

@@ -25,6 +25,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Server;
 
@@ -170,11 +171,14 @@ impl Daemon {
         // All is restored, and agents are heard from here on.
         self.site.set_ready(true);
         let http = tokio::spawn(http::serve(self.http, Arc::clone(&self.site), ended.clone()));
-        let chores = tokio::spawn(chores(
+        let chores = tokio::spawn(chores(Arc::clone(&self.site)));
+        let saving = tokio::spawn(save_now_and_then(
             Arc::clone(&self.site),
             self.snapshot.clone(),
             self.config.save_every,
+            ended.clone(),
         ));
+        let forgetting = tokio::spawn(keep_forgets(Arc::clone(&self.site), self.snapshot.clone()));
         let sharing = self.shared.map(|store| tokio::spawn(store.run(Arc::clone(&self.site))));
         let begin = |capture: OpenCapture| capture.run(&self.site);
         let capture = self.capture.map(begin).transpose();
@@ -190,7 +194,11 @@ impl Daemon {
                 () = wish.notified() => reload(&self.file, &mut self.config, &self.site, &self.tls),
                 _ = terminate.recv() => break,
                 _ = interrupt.recv() => break,
-                gone = &mut grpc => return Err(format!("the server of gRPC has ended: {gone:?}")),
+                // It may hear of the end first.
+                gone = &mut grpc => match *end.borrow() {
+                    true => break,
+                    false => return Err(format!("the server of gRPC has ended: {gone:?}")),
+                },
             }
         }
         self.site.set_ready(false);
@@ -205,15 +213,24 @@ impl Daemon {
                 capture.end(DRAIN).await;
             }
         };
-        let (drained, ()) = tokio::join!(tokio::time::timeout(DRAIN, &mut grpc), seen);
+        let calls = async {
+            if !grpc.is_finished() {
+                let _ = (&mut grpc).await;
+            }
+        };
+        let (drained, ()) = tokio::join!(tokio::time::timeout(DRAIN, calls), seen);
         if drained.is_err() {
             grpc.abort();
         }
         chores.abort();
+        forgetting.abort();
         http.abort();
         if let Some(sharing) = sharing {
             sharing.abort();
         }
+        // Batches wait for a snapshot that is being written, and those that have begun belong into the last one.
+        let _ = saving.await;
+        let _ = tokio::time::timeout(DRAIN, self.site.finish_batches()).await;
         match &self.snapshot {
             Some(snapshot) => snapshot.save(&self.site).map(|_| ()),
             None => Ok(()),
@@ -278,14 +295,12 @@ impl Wished {
     }
 }
 
-/// What has to be done now and then.
-async fn chores(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>, save_every: Duration) {
+/// What has to be done many times a minute, and takes no time.
+async fn chores(site: Arc<GatewaySite>) {
     let mut tell = tokio::time::interval(TELL_EVERY);
     let mut look = tokio::time::interval(LOOK_EVERY);
-    let mut save = tokio::time::interval(save_every);
     let mut warn = tokio::time::interval(WARN_EVERY);
-    // Both at the start: nothing to save, and said when the gateway was opened.
-    save.tick().await;
+    // It was said when the gateway was opened.
     warn.tick().await;
     loop {
         tokio::select! {
@@ -295,14 +310,6 @@ async fn chores(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>, sav
             }
             _ = look.tick() => reread_revocations(&site),
             _ = warn.tick() => warn_of_end(&site),
-            _ = save.tick() => {
-                let Some(snapshot) = snapshot.clone() else { continue };
-                let site = Arc::clone(&site);
-                // Writing waits for the disk, and nobody who asks waits for that.
-                let _ = tokio::task::spawn_blocking(move || {
-                    if let Err(why) = snapshot.save(&site) { say(LogPriority::Error, &why) }
-                }).await;
-            }
         }
     }
 }
@@ -316,8 +323,50 @@ fn warn_of_end(site: &GatewaySite) {
     }
 }
 
+/// What is forgotten is on disk at once: a gateway that is killed shall not know it again.
+async fn keep_forgets(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>) {
+    let Some(snapshot) = snapshot else { return };
+    loop {
+        site.forgets().await;
+        let (site, snapshot) = (Arc::clone(&site), Arc::clone(&snapshot));
+        let _ = tokio::task::spawn_blocking(move || {
+            if let Err(why) = snapshot.save_forgets(&site) {
+                say(LogPriority::Error, &why);
+            }
+        })
+        .await;
+    }
+}
+
+/// Writes snapshots, one at a time, until the gateway ends. Nothing else waits for the disk.
+async fn save_now_and_then(
+    site: Arc<GatewaySite>,
+    snapshot: Option<Arc<SnapshotFile>>,
+    every: Duration,
+    mut ended: watch::Receiver<bool>,
+) {
+    let Some(snapshot) = snapshot else { return };
+    let mut save = tokio::time::interval(every);
+    save.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    save.tick().await;
+    loop {
+        tokio::select! {
+            // An error means that nobody can end the gateway any more: it has ended.
+            _ = ended.wait_for(|ended| *ended) => return,
+            _ = save.tick() => {}
+        }
+        let (site, snapshot) = (Arc::clone(&site), Arc::clone(&snapshot));
+        let saving = move || {
+            if let Err(why) = snapshot.save(&site) {
+                say(LogPriority::Error, &why);
+            }
+        };
+        let _ = tokio::task::spawn_blocking(saving).await;
+    }
+}
+
 fn reread_revocations(site: &GatewaySite) {
-    match site.revocations.reread() {
+    match site.reread_revocations() {
         Ok(true) => say(
             LogPriority::Notice,
             &format!("{} certificates are revoked", site.revocations.len()),

@@ -10,6 +10,7 @@
 pub mod arrivals;
 pub mod busy;
 pub mod capture_config;
+mod changed;
 pub mod clock;
 pub mod codec;
 pub mod config;
@@ -38,7 +39,10 @@ pub mod site;
 pub mod snapshot;
 mod store;
 pub mod tenant;
+mod tenant_memory;
 #[doc(hidden)]
 pub mod testing;
 pub mod told;
+mod unproven;
 pub mod unshared;
+mod updates;

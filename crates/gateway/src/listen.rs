@@ -1,37 +1,51 @@
-//! Connections of reporters: accepted, counted, their handshakes within a time, and then handed to the gRPC server with whom
-//! the certificate names.
+//! Connections of reporters: accepted, bounded before and after their handshake, and then handed to the gRPC server with the holder that
+//! the certificate names. A connection ends when its certificate is revoked or expires.
 
 use crate::counts::RefusedConnection;
 use crate::peer::PeerIdentity;
 use crate::pki::Identity;
 use crate::site::GatewaySite;
+use crate::unproven::UnprovenPlace;
 use arc_swap::ArcSwap;
+use rustls::server::Acceptor;
 use rustls::{CertificateError, ServerConfig};
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::thread::available_parallelism;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::server::{StartHandshake, TlsStream};
 use tonic::transport::server::Connected;
 
-/// Longer no handshake takes.
+/// Longest time to a whole ClientHello. Agents give a gateway up after 1.4 s.
+const HELLO: Duration = Duration::from_secs(1);
+/// Longest time to the end of the handshake, from the beginning of the connection.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Handshakes at a time: each costs a signature.
-const HANDSHAKES: usize = 64;
 /// Where accepting failed, as without file descriptors: not again at once.
 const PAUSE: Duration = Duration::from_millis(50);
+/// A connection whose certificate is heard no more stays open so long, so that its streams can say why they end.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// A connection whose handshake is over.
-#[derive(Debug)]
 pub struct ReporterStream {
     inner: TlsStream<TcpStream>,
     peer: PeerIdentity,
     place: Place,
+    /// Completes when the connection has to end; `None` afterwards.
+    end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl std::fmt::Debug for ReporterStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReporterStream").field("peer", &self.peer).finish_non_exhaustive()
+    }
 }
 
 /// A place among the connections, given back at the end.
@@ -47,7 +61,17 @@ impl Drop for Place {
     }
 }
 
-/// Accepts until `ready` is closed; a connection whose handshake is over goes there.
+/// What all connections pass on their way in.
+struct Entrance {
+    site: Arc<GatewaySite>,
+    tls: Arc<ArcSwap<ServerConfig>>,
+    /// Of connections whose handshake is over.
+    places: Arc<Semaphore>,
+    /// Who may compute a signature. Others wait outside the run queue, where questions would wait behind them.
+    signers: Semaphore,
+}
+
+/// Accepts until `ready` is closed; a connection whose handshake is over goes there. At most `most` of these are open at a time.
 pub async fn accept(
     site: Arc<GatewaySite>,
     listener: TcpListener,
@@ -55,54 +79,106 @@ pub async fn accept(
     most: usize,
     ready: mpsc::Sender<io::Result<ReporterStream>>,
 ) {
-    let places = Arc::new(Semaphore::new(most));
-    let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+    let processors = available_parallelism().map_or(1, std::num::NonZero::get);
+    let entrance = Arc::new(Entrance {
+        site,
+        tls,
+        places: Arc::new(Semaphore::new(most)),
+        // Half of the processors answer questions meanwhile.
+        signers: Semaphore::new((processors / 2).max(1)),
+    });
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = ready.closed() => return,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, peer)) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let Ok(permit) = Arc::clone(&places).try_acquire_owned() else {
-            refuse(&site, RefusedConnection::TooMany);
+        if entrance.places.available_permits() == 0 {
+            entrance.refuse(RefusedConnection::TooMany);
             continue;
-        };
-        site.counts.connections.add(1);
-        let place = Place { site: Arc::clone(&site), _permit: permit };
-        let (acceptor, ready) = (TlsAcceptor::from(tls.load_full()), ready.clone());
-        let handshakes = Arc::clone(&handshakes);
+        }
+        let place = entrance.site.unproven.enter(peer.ip());
+        let (entrance, ready) = (Arc::clone(&entrance), ready.clone());
         tokio::spawn(async move {
-            let site = Arc::clone(&place.site);
-            let shaken = tokio::time::timeout(HANDSHAKE, async {
-                let _turn = handshakes.acquire().await;
-                shake(stream, acceptor, place).await
-            });
-            match shaken.await.unwrap_or(Err(RefusedConnection::Handshake)) {
+            match entrance.admit(stream, peer.ip(), place).await {
                 // It fails where the gateway ends.
                 Ok(stream) => drop(ready.send(Ok(stream)).await),
-                Err(why) => refuse(&site, why),
+                Err(why) => entrance.refuse(why),
             }
         });
     }
 }
 
-async fn shake(
-    stream: TcpStream,
-    acceptor: TlsAcceptor,
-    place: Place,
-) -> Result<ReporterStream, RefusedConnection> {
-    // Answers are small and in a hurry.
-    let _ = stream.set_nodelay(true);
-    let address = stream.peer_addr().ok().map(|peer| peer.ip());
-    let inner = acceptor.accept(stream).await.map_err(|error| cause(&error))?;
-    let certificate = inner.get_ref().1.peer_certificates().and_then(<[_]>::first);
-    let certificate = certificate.ok_or(RefusedConnection::NoCertificate)?;
-    let identity = Identity::of_certificate(certificate);
-    let identity = identity.map_err(|_| RefusedConnection::NotAllowed)?;
-    Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), place })
+impl Entrance {
+    fn refuse(&self, why: RefusedConnection) {
+        self.site.counts.refused_connections.add(why as usize, 1);
+    }
+
+    /// Shakes hands, and then gives the connection a place among the others.
+    async fn admit(
+        &self,
+        stream: TcpStream,
+        address: IpAddr,
+        mut waiting: UnprovenPlace,
+    ) -> Result<ReporterStream, RefusedConnection> {
+        let inner = tokio::select! {
+            inner = self.shake(stream) => inner?,
+            () = waiting.lost() => return Err(RefusedConnection::TooMany),
+        };
+        drop(waiting);
+        let certificate = inner.get_ref().1.peer_certificates().and_then(<[_]>::first);
+        let certificate = certificate.ok_or(RefusedConnection::NoCertificate)?;
+        let identity = Identity::of_certificate(certificate);
+        let identity = Arc::new(identity.map_err(|_| RefusedConnection::NotAllowed)?);
+        let place = self.place().ok_or(RefusedConnection::TooMany)?;
+        let end = Some(end(Arc::clone(&self.site), Arc::clone(&identity)));
+        Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), place, end })
+    }
+
+    async fn shake(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, RefusedConnection> {
+        // Answers are small and in a hurry.
+        let _ = stream.set_nodelay(true);
+        let begun = Instant::now();
+        let hello = LazyConfigAcceptor::new(Acceptor::default(), stream);
+        let hello = timeout_at(begun + HELLO, hello).await;
+        let hello = hello.map_err(|_| RefusedConnection::Handshake)?;
+        let hello = hello.map_err(|error| cause(&error))?;
+        let shaken = timeout_at(begun + HANDSHAKE, self.answer(hello)).await;
+        shaken.unwrap_or(Err(RefusedConnection::Handshake))
+    }
+
+    async fn answer(
+        &self,
+        hello: StartHandshake<TcpStream>,
+    ) -> Result<TlsStream<TcpStream>, RefusedConnection> {
+        let answered = {
+            // Held for the signature alone, and never while the peer is waited for.
+            let _turn = self.signers.acquire().await;
+            hello.into_stream(self.tls.load_full())
+        };
+        answered.await.map_err(|error| cause(&error))
+    }
+
+    fn place(&self) -> Option<Place> {
+        let permit = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        self.site.counts.connections.add(1);
+        Some(Place { site: Arc::clone(&self.site), _permit: permit })
+    }
+}
+
+/// Waits until the certificate is heard no more, and a moment longer.
+fn end(
+    site: Arc<GatewaySite>,
+    identity: Arc<Identity>,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    // Without a budget: a peer that sends without a pause uses up its task's, and would put off its end.
+    Box::pin(tokio::task::unconstrained(async move {
+        site.silenced(&identity).await;
+        tokio::time::sleep(FAREWELL).await;
+    }))
 }
 
 /// Why a handshake failed.
@@ -123,10 +199,6 @@ fn cause(error: &io::Error) -> RefusedConnection {
     }
 }
 
-fn refuse(site: &GatewaySite, why: RefusedConnection) {
-    site.counts.refused_connections.add(why as usize, 1);
-}
-
 impl Connected for ReporterStream {
     type ConnectInfo = PeerIdentity;
 
@@ -142,8 +214,20 @@ impl AsyncRead for ReporterStream {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_read(context, buffer)
+        let stream = &mut *self;
+        let Some(end) = &mut stream.end else { return Poll::Ready(Err(aborted())) };
+        let read = Pin::new(&mut stream.inner).poll_read(context, buffer);
+        // The end matters once nothing is left to read, or the budget of the task is used up: no peer puts that off.
+        if read.is_pending() && end.as_mut().poll(context).is_ready() {
+            stream.end = None;
+            return Poll::Ready(Err(aborted()));
+        }
+        read
     }
+}
+
+fn aborted() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionAborted, "the certificate is heard no more")
 }
 
 impl AsyncWrite for ReporterStream {

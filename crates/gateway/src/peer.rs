@@ -11,15 +11,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct PeerIdentity {
     identity: Arc<Identity>,
-    /// Its end's; `None` if that end was gone before it could be asked.
-    pub address: Option<IpAddr>,
+    /// Its end's.
+    pub address: IpAddr,
     judged: Arc<ArcSwapOption<ReporterSession>>,
 }
 
 impl PeerIdentity {
     /// Of a connection from `address` on which nothing has been said.
-    pub fn new(identity: Identity, address: Option<IpAddr>) -> Self {
-        Self { identity: Arc::new(identity), address, judged: Arc::default() }
+    pub fn new(identity: Arc<Identity>, address: IpAddr) -> Self {
+        Self { identity, address, judged: Arc::default() }
     }
 
     /// Its session under the rules in force.

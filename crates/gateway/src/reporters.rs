@@ -13,6 +13,8 @@ const MOST: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 const EPOCHS: usize = 8;
 /// For how long a reporter may save up what it may send, seconds.
 const BURST_S: u64 = 10;
+/// Parts of a report: a reporter that may send one a second gains one part each nanosecond.
+const REPORT: u128 = 1_000_000_000;
 /// Who has reported or asked within this time is alive.
 const ALIVE: Duration = Duration::from_secs(60);
 
@@ -27,6 +29,8 @@ pub struct ReporterRecord {
     epochs: VecDeque<EpochSeen>,
     /// Reports that it may send at `filled`.
     tokens: u64,
+    /// Parts ([`REPORT`]) of the next one: they count the next time.
+    part: u64,
     filled: Instant,
     /// When it was last heard.
     pub heard: Instant,
@@ -73,6 +77,7 @@ impl ReporterRecord {
         Self {
             epochs: VecDeque::new(),
             tokens: u64::MAX,
+            part: 0,
             filled: now,
             heard: now,
             taken: 0,
@@ -97,14 +102,12 @@ impl ReporterRecord {
 
     /// How many of `wanted` reports it may send at `now`, at `per_second`.
     pub fn admit(&mut self, now: Instant, per_second: u32, wanted: u64) -> u64 {
-        let per_second = u64::from(per_second);
         let passed = now.saturating_since(self.filled);
-        let more = passed.as_millis().saturating_mul(per_second) / 1000;
-        if more > 0 {
-            // What is left of a millisecond counts the next time.
-            self.filled = now;
-        }
-        self.tokens = self.tokens.saturating_add(more).min(per_second * BURST_S);
+        self.filled = self.filled.max(now);
+        let due = u128::from(passed.as_nanos()) * u128::from(per_second) + u128::from(self.part);
+        self.part = (due % REPORT) as u64;
+        let more = u64::try_from(due / REPORT).unwrap_or(u64::MAX);
+        self.tokens = self.tokens.saturating_add(more).min(u64::from(per_second) * BURST_S);
         let admitted = wanted.min(self.tokens);
         self.tokens -= admitted;
         admitted
@@ -141,6 +144,22 @@ mod tests {
         // 50 ms later 5 more.
         let later = Instant::ZERO + Duration::from_millis(50);
         assert_eq!(record.admit(later, 100, 5000), 5);
+    }
+
+    /// 150 reports each 1.5 ms are 100,000 a second: no more than are allowed, though no report falls due at a whole millisecond.
+    #[test]
+    fn parts_of_a_millisecond_count_the_next_time() {
+        let mut record = ReporterRecord::new(Instant::ZERO);
+        assert_eq!(record.admit(Instant::ZERO, 100_000, u64::MAX), 1_000_000);
+        for n in 1..=1000 {
+            let now = Instant::ZERO + Duration::from_micros(1500 * n);
+            assert_eq!(record.admit(now, 100_000, 150), 150, "batch {n}");
+        }
+        // At 3 a second, asked each 100 ms: 30 in ten seconds, and none more.
+        let mut slow = ReporterRecord::new(Instant::ZERO);
+        assert_eq!(slow.admit(Instant::ZERO, 3, u64::MAX), 30);
+        let at = |n: u64| Instant::ZERO + Duration::from_millis(100 * n);
+        assert_eq!((1..=100).map(|n| slow.admit(at(n), 3, 9)).sum::<u64>(), 30);
     }
 
     proptest! {

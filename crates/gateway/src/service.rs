@@ -1,12 +1,13 @@
 //! The gateway's side of the protocol. Each call is of the connection's certificate, which is judged anew with each message.
-//! Streams end when the gateway drains.
+//! Streams end when the gateway drains, and when their certificate is heard no more, also while nothing is said.
 
 use crate::arrivals::{VisitorArrival, addresses_of};
 use crate::peer::PeerIdentity;
-use crate::pki::HolderRole;
+use crate::pki::{HolderRole, Identity};
 use crate::shared::{BatchName, SharedStore};
 use crate::site::{GatewaySite, ReporterSession, Silenced};
 use crate::tenant::sense_of;
+use crate::updates::UpdateReceiver;
 use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
     Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck,
@@ -15,7 +16,7 @@ use gateway_proto::v1::{
 use ipnet::IpNet;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -62,10 +63,14 @@ impl GatewayService {
         peer.session(&self.site).map_err(refusal)
     }
 
-    async fn drained(self) {
+    /// Waits until streams of `identity` have to end, and says why.
+    async fn ending(self, identity: Arc<Identity>) -> Status {
         let mut drain = self.drain;
-        // An error means that nobody can drain any more: the gateway has ended.
-        let _ = drain.wait_for(|is_draining| *is_draining).await;
+        tokio::select! {
+            why = self.site.silenced(&identity) => ended(&self.site, why),
+            // An error means that nobody can drain any more: the gateway has ended.
+            _ = drain.wait_for(|is_draining| *is_draining) => draining(),
+        }
     }
 }
 
@@ -81,13 +86,11 @@ impl Gateway for GatewayService {
     ) -> Result<Response<Self::ReportStream>, Status> {
         let session = self.session(&request)?.as_ref().clone();
         let (acks, replies) = mpsc::channel(WAITING);
-        let (service, batches) = (self.clone(), request.into_inner());
+        let (shared, batches) = (self.shared.clone(), request.into_inner());
+        let end = self.clone().ending(Arc::clone(session.identity()));
         tokio::spawn(async move {
-            tokio::select! {
-                end = take_batches(session, service.shared.clone(), batches, &acks) => {
-                    if let Err(status) = end { let _ = acks.send(Err(status)).await; }
-                }
-                () = service.drained() => { let _ = acks.send(Err(draining())).await; }
+            if let Err(status) = take_batches(session, shared, batches, &acks, end).await {
+                let _ = acks.send(Err(status)).await;
             }
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
@@ -103,17 +106,14 @@ impl Gateway for GatewayService {
         request: Request<Streaming<Query>>,
     ) -> Result<Response<Self::AskStreamStream>, Status> {
         let mut session = self.session(&request)?.as_ref().clone();
+        let end = self.clone().ending(Arc::clone(session.identity()));
         // Answered as they are read, without a queue: a peer that does not read its answers is not read either.
         let answers = request.into_inner().map(move |query| {
             let query = query?;
-            session.renew().map_err(|why| ended(&session, why))?;
+            session.renew().map_err(|why| ended(session.site(), why))?;
             Ok(answer(&session, &query))
         });
-        let service = self.clone();
-        Ok(Response::new(Box::pin(Draining {
-            stream: answers,
-            end: Some(Box::pin(service.drained())),
-        })))
+        Ok(Response::new(Box::pin(Ending { stream: answers, end: Some(Box::pin(end)) })))
     }
 
     async fn subscribe(
@@ -121,17 +121,19 @@ impl Gateway for GatewayService {
         request: Request<SubscribeRequest>,
     ) -> Result<Response<Self::SubscribeStream>, Status> {
         let session = self.session(&request)?.as_ref().clone();
-        let from = request.extensions().get::<PeerIdentity>().and_then(|peer| peer.address);
+        let from = request.extensions().get::<PeerIdentity>().map(|peer| peer.address);
         let wanted = Wanted::new(request.get_ref(), from)?;
         let (updates, replies) = mpsc::channel(WAITING);
-        let (service, known) = (self.clone(), request.get_ref().known.min(MOST_KNOWN));
+        let known = request.get_ref().known.min(MOST_KNOWN);
+        let end = self.clone().ending(Arc::clone(session.identity()));
         // Before what is known is read, so that no change falls between.
-        let changes = (session.tenant().updates(), session.tenant().arrivals.subscribe());
+        let changes = session.tenant().updates(self.site.clock.now());
+        let changes = (changes, session.tenant().arrivals.subscribe());
         tokio::spawn(async move {
             let told = tell(session, &wanted, known, changes, &updates);
             tokio::select! {
                 end = told => { let _ = updates.send(Err(end)).await; }
-                () = service.drained() => { let _ = updates.send(Err(draining())).await; }
+                end = end => { let _ = updates.send(Err(end)).await; }
                 () = updates.closed() => {}
             }
         });
@@ -150,36 +152,54 @@ impl Gateway for GatewayService {
         }
         let network = request.get_ref().network.as_ref().and_then(Network::to_net);
         let network = network.ok_or_else(|| Status::invalid_argument("no network"))?;
-        let forgotten = session.tenant().forget(network);
-        self.site.counts.forgotten.add(forgotten);
-        self.site.counts.forgets.add(1);
+        let forgotten = session.tenant().forget(self.site.clock.now(), network).await;
+        self.site.note_forget(forgotten);
         Ok(Response::new(ForgetReply { forgotten }))
     }
 }
 
+/// Takes batches until the peer or `end` ends that.
 async fn take_batches(
     mut session: ReporterSession,
     shared: Option<Arc<SharedStore>>,
     mut batches: Streaming<ReportBatch>,
     acks: &mpsc::Sender<Result<ReportAck, Status>>,
+    end: impl Future<Output = Status>,
 ) -> Result<(), Status> {
-    while let Some(batch) = batches.message().await? {
-        session.renew().map_err(|why| ended(&session, why))?;
-        if let Some(shared) = &shared {
-            claim(&session, shared, &batch).await;
-        }
-        let site = session.site();
-        let taken =
-            session.tenant().take(site.clock.now(), session.speaker(), &batch, &site.counts).await;
-        let ack = taken.map_err(|why| {
-            site.counts.bad_batches.add(1);
-            Status::invalid_argument(why)
-        })?;
-        if acks.send(Ok(ack)).await.is_err() {
-            return Ok(());
+    let mut end = pin!(end);
+    loop {
+        // The end is heard between batches: a batch that has been claimed counts nowhere else, so it is taken whole.
+        let batch = tokio::select! {
+            biased;
+            end = &mut end => return Err(end),
+            batch = batches.message() => batch?,
+        };
+        let Some(batch) = batch else { return Ok(()) };
+        let ack = take_batch(&mut session, shared.as_deref(), &batch).await?;
+        tokio::select! {
+            biased;
+            sent = acks.send(Ok(ack)) => if sent.is_err() { return Ok(()) },
+            end = &mut end => return Err(end),
         }
     }
-    Ok(())
+}
+
+async fn take_batch(
+    session: &mut ReporterSession,
+    shared: Option<&SharedStore>,
+    batch: &ReportBatch,
+) -> Result<ReportAck, Status> {
+    session.renew().map_err(|why| ended(session.site(), why))?;
+    let site = session.site();
+    let _under_way = site.begin_batch().await;
+    if let Some(shared) = shared {
+        claim(session, shared, batch).await;
+    }
+    let taken = session.tenant().take(site.clock.now(), session.speaker(), batch, &site.counts);
+    taken.await.map_err(|why| {
+        site.counts.bad_batches.add(1);
+        Status::invalid_argument(why)
+    })
 }
 
 /// Claims a batch that makes sense. If another gateway has claimed it, this one takes it for dealt with; without the store it counts here.
@@ -239,9 +259,15 @@ async fn tell(
     mut session: ReporterSession,
     wanted: &Wanted,
     known: u32,
-    (mut changes, mut arrivals): (Receiver<Update>, Receiver<VisitorArrival>),
+    (mut changes, mut arrivals): (UpdateReceiver, Receiver<VisitorArrival>),
     updates: &mpsc::Sender<Result<Update, Status>>,
 ) -> Status {
+    // What was forgotten before what is known since.
+    while let Some(update) = changes.next_missed() {
+        if updates.send(Ok(update)).await.is_err() {
+            return Status::cancelled("the subscriber is gone");
+        }
+    }
     for estimate in session.tenant().busiest(session.site().clock.now(), known as usize) {
         let update = Update { what: Some(update::What::Estimate(estimate)) };
         if is_for(&session, wanted, &update) && updates.send(Ok(update)).await.is_err() {
@@ -257,7 +283,7 @@ async fn tell(
             arrival = arrivals.recv() => Ok(arrived(arrival, wanted)),
         };
         if let Err(why) = session.renew() {
-            return ended(&session, why);
+            return ended(session.site(), why);
         }
         let update = match change {
             Ok(Ok(update)) => update,
@@ -310,21 +336,21 @@ fn is_for(session: &ReporterSession, wanted: &Wanted, update: &Update) -> bool {
     }
 }
 
-/// A stream that ends, with why, when the gateway drains.
-struct Draining<S> {
+/// A stream that ends with the status of `end` once that has come.
+struct Ending<S> {
     stream: S,
     /// None once it has come.
-    end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    end: Option<Pin<Box<dyn Future<Output = Status> + Send>>>,
 }
 
-impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Stream for Draining<S> {
+impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Stream for Ending<S> {
     type Item = Result<T, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Some(end) = &mut self.end else { return Poll::Ready(None) };
-        if end.as_mut().poll(context).is_ready() {
+        if let Poll::Ready(status) = end.as_mut().poll(context) {
             self.end = None;
-            return Poll::Ready(Some(Err(draining())));
+            return Poll::Ready(Some(Err(status)));
         }
         Pin::new(&mut self.stream).poll_next(context)
     }
@@ -338,8 +364,8 @@ fn refusal(why: Silenced) -> Status {
     })
 }
 
-fn ended(session: &ReporterSession, why: Silenced) -> Status {
-    session.site().counts.ended_streams.add(1);
+fn ended(site: &GatewaySite, why: Silenced) -> Status {
+    site.counts.ended_streams.add(1);
     refusal(why)
 }
 

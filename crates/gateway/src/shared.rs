@@ -2,10 +2,16 @@
 //! of others, so merges commute: there are no locks and no leader. Without the server each goes on by itself.
 //!
 //! All keys of tenant T begin with `headstart:2:{T}:`. The braces keep a tenant on one node of a cluster. `records:ORIGIN` is a hash
-//! of networks to records (module `codec`). `changes` is a stream of the networks that were written lately or are to be forgotten.
+//! of networks to records (module `codec`), and `origins` the set of gateways that have one. A gateway deletes from its own what it does not keep any
+//! more (`sweeping`). `changes` is a stream of the networks that were written lately or are to be forgotten. `forgotten` says what was
+//! forgotten, and when (`forgetting`).
 //! `claims:REPORTER:EPOCH` is a sorted set whose only member has the highest sequence that any gateway has claimed for a score. A batch
 //! is claimed before it is counted, by one command: of two gateways one counts it.
 
+mod forgetting;
+mod sweeping;
+
+use crate::clock::{CLOCKS_DIFFER, ticks};
 use crate::codec::{decode, encode};
 use crate::config::StoreConfig;
 use crate::counts::Tick;
@@ -13,26 +19,33 @@ use crate::log::{LogPriority, say};
 use crate::site::GatewaySite;
 use crate::store::StoreConnection;
 use crate::tenant::Tenant;
-use ipnet::IpNet;
+use crate::unshared::Unshared;
+use forgetting::take_forget;
+use memory::site::{SiteMemory, SiteRecord};
 use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, Pipeline, RedisError, RedisResult};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use sweeping::Sweep;
 
 /// Others hear of what one has learnt after so long, about.
 const SHARE_EVERY: Duration = Duration::from_millis(200);
 /// Entries of a stream that are kept: who misses more reads all records anew.
 const CHANGES: usize = 4096;
+/// Bytes of records in an entry, about: with [`CHANGES`], Redis keeps 170 MB for a stream at most.
+const ENTRY: usize = 32 << 10;
 /// Entries that are read at a time.
 const AT_ONCE: usize = 256;
+/// Records that are read at a time, about.
+const SCANNED: usize = 1000;
 /// Before the first entry of a stream.
 const NOTHING: &str = "0-0";
 /// Networks whose records are written at a time.
 const WRITTEN: usize = 4096;
 /// So often in a row before others are read: all that a tenant keeps for it.
-const WRITES: usize = 1 + crate::tenant::MOST_CHANGED / WRITTEN;
+const WRITES: usize = 1 + crate::changed::MOST_CHANGED / WRITTEN;
 /// A gateway that starts waits no longer for what it wrote before.
 const RESTORE: Duration = Duration::from_secs(10);
 /// Claims outlive the time for which a reporter sends a batch again.
@@ -108,6 +121,7 @@ impl SharedStore {
     pub async fn restore(&self, site: &GatewaySite) {
         let reading = async {
             for tenant in site.tenants() {
+                self.read_forgets(site, &tenant).await?;
                 self.read_records(site, &tenant, self.origin).await?;
             }
             Ok(())
@@ -134,6 +148,8 @@ impl SharedStore {
                     Err(error) => {
                         self.failures.add(1);
                         self.note_failure(&error);
+                        // When it answers again it may know nothing.
+                        tenant.begin_sharing();
                     }
                 }
             }
@@ -161,82 +177,86 @@ impl SharedStore {
         place: &mut Place,
     ) -> RedisResult<()> {
         for _ in 0..WRITES {
-            if self.write(site, tenant).await? < WRITTEN {
+            if self.write(site, tenant, place).await? < WRITTEN {
                 break;
             }
         }
-        if place.0.is_none() {
+        if place.read.is_none() {
             // The place in the stream first: what is written while all is read comes once more, and changes nothing.
             let last = self.last_change(tenant).await?;
+            if self.read_forgets(site, tenant).await? {
+                place.sweep.hurry();
+            }
             self.read_all(site, tenant).await?;
-            place.0 = Some(last);
+            place.read = Some(last);
         }
-        self.read_changes(site, tenant, place).await
+        self.read_changes(site, tenant, place).await?;
+        self.sweep(site, tenant, &mut place.sweep).await
     }
 
     /// Writes what this gateway has learnt since the last time, of [`WRITTEN`] networks at most; of how many that was.
-    async fn write(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<usize> {
+    async fn write(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        place: &mut Place,
+    ) -> RedisResult<usize> {
         let shared = tenant.take_unshared(WRITTEN);
-        let networks = shared.networks.len();
-        if networks == 0 && shared.forgotten.is_empty() {
+        if shared.is_empty() {
             return Ok(0);
         }
-        self.forget_records(tenant, &shared.forgotten).await?;
-        let (records_key, changes_key) =
-            (self.records_key(tenant, self.origin), key(tenant, "changes"));
+        let pipeline = self.writing(tenant, &shared);
+        if let Err(error) = pipeline.query_async::<()>(&mut self.connection.clone()).await {
+            tenant.give_back_unshared(shared);
+            return Err(error);
+        }
+        site.counts.shared.add(shared.records.len() as u64);
+        if !shared.forgotten.is_empty() {
+            place.sweep.hurry();
+        }
+        Ok(shared.networks.len())
+    }
+
+    /// What writes all of `shared`, or nothing.
+    fn writing(&self, tenant: &Tenant, shared: &Unshared) -> Pipeline {
+        let records_key = self.records_key(tenant, self.origin);
         let mut pipeline = redis::pipe();
         pipeline.atomic();
-        let mut all = Vec::new();
+        self.tell_forgets(&mut pipeline, tenant, &shared.forgotten);
+        let mut entry = Vec::new();
         for record in &shared.records {
-            let begin = all.len();
-            encode(record, &mut all);
-            pipeline.hset(&records_key, record.network.to_string(), &all[begin..]).ignore();
-        }
-        if !all.is_empty() {
-            pipeline.expire(&records_key, self.retention_s).ignore();
-            pipeline.sadd(key(tenant, "origins"), self.origin).ignore();
-            self.tell(&mut pipeline, &changes_key, "records", &all);
-        }
-        for network in &shared.forgotten {
-            self.tell(&mut pipeline, &changes_key, "forget", network.to_string().as_bytes());
-        }
-        let written: RedisResult<()> = pipeline.query_async(&mut self.connection.clone()).await;
-        if written.is_err() {
-            tenant.give_back_unshared(shared);
-        } else {
-            site.counts.shared.add(shared.records.len() as u64);
-        }
-        written.map(|()| networks)
-    }
-
-    fn tell(&self, pipeline: &mut Pipeline, changes: &str, what: &str, value: &[u8]) {
-        let limit = redis::streams::StreamMaxlen::Approx(CHANGES);
-        let origin = self.origin.to_string();
-        pipeline
-            .xadd_maxlen(changes, limit, "*", &[("origin", origin.as_bytes()), (what, value)])
-            .ignore();
-    }
-
-    /// Takes away what any gateway has written of networks within `forgotten`.
-    async fn forget_records(&self, tenant: &Tenant, forgotten: &[IpNet]) -> RedisResult<()> {
-        if forgotten.is_empty() {
-            return Ok(());
-        }
-        let mut connection = self.connection.clone();
-        let origins: Vec<u32> = connection.smembers(key(tenant, "origins")).await?;
-        for origin in origins {
-            let key = self.records_key(tenant, origin);
-            let names: Vec<String> = connection.hkeys(&key).await?;
-            let within = |name: &&String| {
-                let network: Result<IpNet, _> = name.parse();
-                network.is_ok_and(|network| forgotten.iter().any(|whole| whole.contains(&network)))
-            };
-            let gone: Vec<&String> = names.iter().filter(within).collect();
-            if !gone.is_empty() {
-                let _: () = connection.hdel(&key, gone).await?;
+            let begin = entry.len();
+            encode(record, &mut entry);
+            pipeline.hset(&records_key, record.network.to_string(), &entry[begin..]).ignore();
+            if entry.len() >= ENTRY {
+                self.tell(&mut pipeline, tenant, &[("records", entry.as_slice())]);
+                entry.clear();
             }
         }
-        Ok(())
+        if !entry.is_empty() {
+            self.tell(&mut pipeline, tenant, &[("records", entry.as_slice())]);
+        }
+        if !shared.records.is_empty() {
+            pipeline.expire(&records_key, self.retention_s).ignore();
+            self.list_origin(&mut pipeline, tenant);
+        }
+        pipeline
+    }
+
+    /// Adds an entry to the stream.
+    fn tell(&self, pipeline: &mut Pipeline, tenant: &Tenant, fields: &[(&str, &[u8])]) {
+        let limit = redis::streams::StreamMaxlen::Approx(CHANGES);
+        let origin = self.origin.to_string();
+        let mut entry = vec![("origin", origin.as_bytes())];
+        entry.extend_from_slice(fields);
+        pipeline.xadd_maxlen(key(tenant, "changes"), limit, "*", &entry).ignore();
+    }
+
+    /// Tells others that this gateway has written records.
+    fn list_origin(&self, pipeline: &mut Pipeline, tenant: &Tenant) {
+        let origins = key(tenant, "origins");
+        pipeline.sadd(&origins, self.origin).ignore();
+        pipeline.expire(&origins, self.retention_s).ignore();
     }
 
     async fn last_change(&self, tenant: &Tenant) -> RedisResult<String> {
@@ -251,32 +271,46 @@ impl SharedStore {
         let mut connection = self.connection.clone();
         let origins: Vec<u32> = connection.smembers(key(tenant, "origins")).await?;
         for origin in origins {
-            self.read_records(site, tenant, origin).await?;
+            let records = self.read_records(site, tenant, origin).await?;
+            if records == 0 && origin != self.origin {
+                self.unlist_origin(tenant, origin).await?;
+            }
         }
         Ok(())
     }
 
-    /// Takes in all that the gateway `origin` has written.
+    /// Takes in all that the gateway `origin` has written; how many records those were.
     async fn read_records(
         &self,
         site: &GatewaySite,
         tenant: &Tenant,
         origin: u32,
-    ) -> RedisResult<()> {
-        let mut connection = self.connection.clone();
-        let records_key = self.records_key(tenant, origin);
-        let mut cursor = 0_u64;
+    ) -> RedisResult<usize> {
+        let (mut cursor, mut records) = (0, 0);
         loop {
-            let mut command = redis::cmd("HSCAN");
-            command.arg(&records_key).arg(cursor).arg("COUNT").arg(1000);
-            let (next, rows): (u64, Vec<(String, Vec<u8>)>) =
-                command.query_async(&mut connection).await?;
-            rows.iter().for_each(|(_, bytes)| take_records(site, tenant, bytes));
+            let (next, rows) = self.scan(tenant, origin, cursor, SCANNED).await?;
+            for (_, bytes) in &rows {
+                take_records(site, tenant, bytes).await;
+            }
+            records += rows.len();
             cursor = next;
             if cursor == 0 {
-                return Ok(());
+                return Ok(records);
             }
         }
+    }
+
+    /// About `count` records of the gateway `origin`, by the name of their network, and where the next ones begin.
+    async fn scan(
+        &self,
+        tenant: &Tenant,
+        origin: u32,
+        cursor: u64,
+        count: usize,
+    ) -> RedisResult<(u64, Vec<(String, Vec<u8>)>)> {
+        let mut command = redis::cmd("HSCAN");
+        command.arg(self.records_key(tenant, origin)).arg(cursor).arg("COUNT").arg(count);
+        command.query_async(&mut self.connection.clone()).await
     }
 
     /// Takes in what has been written since the last time.
@@ -288,13 +322,13 @@ impl SharedStore {
     ) -> RedisResult<()> {
         let (mut connection, changes) = (self.connection.clone(), key(tenant, "changes"));
         loop {
-            let Some(last) = &place.0 else { return Ok(()) };
+            let Some(last) = &place.read else { return Ok(()) };
             let oldest: StreamRangeReply = connection.xrange_count(&changes, "-", "+", 1).await?;
             if oldest.ids.first().is_some_and(|oldest| is_later(&oldest.id, last))
                 && last != NOTHING
             {
                 // What was written between may have been dropped: all is read anew in the next round.
-                place.0 = None;
+                place.read = None;
                 return Ok(());
             }
             let options = StreamReadOptions::default().count(AT_ONCE);
@@ -303,26 +337,27 @@ impl SharedStore {
             let entries: Vec<StreamId> =
                 read.into_iter().flat_map(|read| read.keys).flat_map(|stream| stream.ids).collect();
             let Some(newest) = entries.last() else { return Ok(()) };
-            place.0 = Some(newest.id.clone());
-            entries.iter().for_each(|entry| self.take_change(site, tenant, entry));
+            place.read = Some(newest.id.clone());
+            for entry in &entries {
+                if self.take_change(site, tenant, entry).await {
+                    place.sweep.hurry();
+                }
+            }
             if entries.len() < AT_ONCE {
                 return Ok(());
             }
         }
     }
 
-    fn take_change(&self, site: &GatewaySite, tenant: &Tenant, entry: &StreamId) {
+    /// Takes in what another gateway has written; whether something is forgotten by it.
+    async fn take_change(&self, site: &GatewaySite, tenant: &Tenant, entry: &StreamId) -> bool {
         if entry.get::<u32>("origin") == Some(self.origin) {
-            return;
+            return false;
         }
         if let Some(bytes) = entry.get::<Vec<u8>>("records") {
-            take_records(site, tenant, &bytes);
+            take_records(site, tenant, &bytes).await;
         }
-        let forgotten = entry.get::<String>("forget").and_then(|text| text.parse::<IpNet>().ok());
-        if let Some(network) = forgotten {
-            site.counts.forgotten.add(tenant.forget_here(network));
-            site.counts.forgets.add(1);
-        }
+        take_forget(site, tenant, entry).await
     }
 
     fn records_key(&self, tenant: &Tenant, origin: u32) -> String {
@@ -339,17 +374,45 @@ fn is_later(id: &str, other: &str) -> bool {
     place(id) > place(other)
 }
 
-/// How far a stream has been read; `None`: all records have to be read first.
+/// How far a tenant's keys have been read.
 #[derive(Debug, Default)]
-struct Place(Option<String>);
+struct Place {
+    /// The last entry of the stream; `None`: all records have to be read first.
+    read: Option<String>,
+    sweep: Sweep,
+}
 
-fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
-    let mut memory = tenant.memory_mut();
-    while !bytes.is_empty() {
-        // What cannot be read is of a newer version, or of no gateway.
-        let Ok(record) = decode(&mut bytes) else { return };
-        site.counts.merged.add(u64::from(memory.merge(&record)));
+async fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
+    let take = |memory: &mut SiteMemory| {
+        let unplaced = memory.unplaced();
+        while !bytes.is_empty() {
+            // What cannot be read is of a newer version, or of no gateway.
+            let Ok(record) = decode(&mut bytes) else { break };
+            if counts_now(site, &record) {
+                site.counts.merged.add(u64::from(memory.merge(&record)));
+            }
+        }
+        memory.unplaced() - unplaced
+    };
+    note_unplaced(site, tenant.change(take).await);
+}
+
+/// Whether a record is neither too old to count nor of a time that has not come.
+fn counts_now(site: &GatewaySite, record: &SiteRecord) -> bool {
+    let now = u64::from(ticks(site.clock.now()));
+    let retention = u64::try_from(site.rules().retention.as_nanos() >> 30).unwrap_or(u64::MAX);
+    let heard = u64::from(record.heard);
+    heard <= now + u64::from(CLOCKS_DIFFER) && heard.saturating_add(retention) >= now
+}
+
+/// So many records are of gateways for which there is no place.
+fn note_unplaced(site: &GatewaySite, records: u64) {
+    if records > 0 && site.counts.unplaced.get() == 0 {
+        let what = "the shared store has records of more than 64 gateways within `retention`: those of the others are not taken; \
+            give each gateway a `state` of its own that outlives it";
+        say(LogPriority::Warning, what);
     }
+    site.counts.unplaced.add(records);
 }
 
 fn key(tenant: &Tenant, what: &str) -> String {

@@ -8,12 +8,18 @@ use crate::options::CollectorName;
 use crate::permission::Allowed;
 use crate::pki::{Identity, Revocations};
 use crate::tenant::{Speaker, Tenant};
+use crate::unproven::UnprovenConnections;
 use arc_swap::ArcSwap;
 use memory::site::SiteConfig;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time;
+use tokio::sync::{Notify, RwLockReadGuard, watch};
 use units::Duration;
+
+/// Certificates end by the wall clock, which may be set: it is read so often at least.
+const LOOK_EVERY_S: i64 = 60;
 
 /// What a gateway is.
 #[derive(Debug)]
@@ -29,8 +35,16 @@ pub struct GatewaySite {
     pub clock: SiteClock,
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
+    /// Connections that have shown no certificate yet.
+    pub(crate) unproven: Arc<UnprovenConnections>,
+    /// Wakes who waits for certificates to be heard no more: the list or the rules have changed.
+    judged_anew: watch::Sender<()>,
+    /// Shared by each batch that is being taken in.
+    batches: tokio::sync::RwLock<()>,
     /// Tenants note what other gateways have to be told.
     is_shared: AtomicBool,
+    /// Something was forgotten that is not on disk yet.
+    forgets: Notify,
     ready: AtomicBool,
     /// Seconds since 1970.
     certificate_end: AtomicI64,
@@ -61,7 +75,11 @@ impl GatewaySite {
             counts: Counts::default(),
             clock: SiteClock::start(),
             revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),
+            unproven: Arc::default(),
+            judged_anew: watch::Sender::new(()),
+            batches: tokio::sync::RwLock::default(),
             is_shared: AtomicBool::new(false),
+            forgets: Notify::new(),
             ready: AtomicBool::new(false),
             certificate_end: AtomicI64::new(0),
         };
@@ -78,6 +96,62 @@ impl GatewaySite {
     pub fn set_rules(&self, rules: Rules) {
         self.add_tenants(&rules);
         self.rules.store(Arc::new(rules));
+        self.judged_anew.send_replace(());
+    }
+
+    /// Reads the list of revoked certificates if it has changed; true if it had.
+    ///
+    /// # Errors
+    /// Those of [`Revocations::reread`].
+    pub fn reread_revocations(&self) -> Result<bool, String> {
+        let reread = self.revocations.reread();
+        // Also behind an error: lines without a fault count.
+        if reread != Ok(false) {
+            self.judged_anew.send_replace(());
+        }
+        reread
+    }
+
+    /// Whether the certificate of `identity` is still good.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn check_certificate(&self, identity: &Identity) -> Result<(), Silenced> {
+        if self.revocations.contains(identity.fingerprint) {
+            return Err(Silenced::Revoked);
+        }
+        if identity.not_after < SiteClock::wall_seconds() {
+            return Err(Silenced::Expired);
+        }
+        Ok(())
+    }
+
+    /// Waits until `identity` is heard no more, and says why.
+    pub async fn silenced(&self, identity: &Identity) -> Silenced {
+        let mut judged_anew = self.judged_anew.subscribe();
+        loop {
+            if let Err(why) = self.check_certificate(identity) {
+                return why;
+            }
+            if self.rules.load().permissions.of(identity).is_none() {
+                return Silenced::NotAllowed;
+            }
+            let left_s = identity.not_after.saturating_sub(SiteClock::wall_seconds());
+            let look_s = left_s.saturating_add(1).clamp(1, LOOK_EVERY_S).unsigned_abs();
+            // Whichever comes first.
+            let look = time::Duration::from_secs(look_s);
+            let _ = tokio::time::timeout(look, judged_anew.changed()).await;
+        }
+    }
+
+    /// Marks a batch that is being taken in, until the mark goes.
+    pub(crate) async fn begin_batch(&self) -> RwLockReadGuard<'_, ()> {
+        self.batches.read().await
+    }
+
+    /// Waits until all batches that have begun are taken in.
+    pub(crate) async fn finish_batches(&self) {
+        drop(self.batches.write().await);
     }
 
     fn add_tenants(&self, rules: &Rules) {
@@ -114,6 +188,18 @@ impl GatewaySite {
     pub fn changes(&self) -> u64 {
         let taken = (0..CollectorName::ALL.len()).map(|way| self.counts.taken.get(way));
         taken.sum::<u64>() + self.counts.merged.get() + self.counts.forgets.get()
+    }
+
+    /// A network was forgotten, of which so many had been known.
+    pub fn note_forget(&self, networks: u64) {
+        self.counts.forgotten.add(networks);
+        self.counts.forgets.add(1);
+        self.forgets.notify_one();
+    }
+
+    /// Waits until something was forgotten since this was waited for last.
+    pub async fn forgets(&self) {
+        self.forgets.notified().await;
     }
 
     /// From now on tenants note what other gateways have to be told.
@@ -197,13 +283,7 @@ impl ReporterSession {
     /// # Errors
     /// Why it is not.
     pub fn check_certificate(&self) -> Result<(), Silenced> {
-        if self.site.revocations.contains(self.identity.fingerprint) {
-            return Err(Silenced::Revoked);
-        }
-        if self.identity.not_after < SiteClock::wall_seconds() {
-            return Err(Silenced::Expired);
-        }
-        Ok(())
+        self.site.check_certificate(&self.identity)
     }
 
     /// Whether the rules by which it was judged are in force.
@@ -214,6 +294,11 @@ impl ReporterSession {
     /// Who speaks.
     pub fn speaker(&self) -> Speaker<'_> {
         Speaker { identity: &self.identity, allowed: &self.allowed, rules: &self.rules }
+    }
+
+    /// Whom its certificate names.
+    pub const fn identity(&self) -> &Arc<Identity> {
+        &self.identity
     }
 
     /// Its tenant.

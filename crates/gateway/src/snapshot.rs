@@ -1,30 +1,31 @@
 //! What is known, on disk (redb: one file, transactions that are whole or not there, whenever the process ends). Each snapshot replaces the
 //! last one in one transaction. Blocks of many records make reading ten million of them a matter of seconds.
 
+use crate::clock::{CLOCKS_DIFFER, ticks};
 use crate::codec::{decode, encode};
 use crate::log::{LogPriority, say};
 use crate::site::GatewaySite;
 use crate::tenant::Tenant;
-use memory::site::SiteMemory;
+use memory::site::{SiteForget, SiteMemory};
 use redb::{
-    Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, TableDefinition,
+    Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable, StorageError,
+    TableDefinition, WriteTransaction,
 };
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use units::Instant;
 
 /// Tenant and number of a block to its records (module `codec`).
 const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-2");
+/// Tenant and network to when it was forgotten last.
+const FORGETS: TableDefinition<'_, (&str, &str), u32> = TableDefinition::new("forgets-1");
 /// Numbers of the gateway itself.
 const FACTS: TableDefinition<'_, &str, u64> = TableDefinition::new("facts-1");
 /// Of these, by which number its records are told apart from other gateways'.
 const ORIGIN: &str = "origin";
 /// Bytes of a block, about. With a record more and what redb adds it has to fit into a page, which is a power of two.
 const BLOCK: usize = (256 << 10) - 4096;
-/// Records of the future are dropped: a clock went back. Clocks of gateways may differ by so much, seconds.
-const CLOCKS_DIFFER_S: u64 = 60;
 /// Bytes of the file that are kept in memory: it is written whole and read once.
 const CACHE: usize = 4 << 20;
 
@@ -102,12 +103,15 @@ impl SnapshotFile {
 
     fn read(&self, site: &GatewaySite) -> Result<usize, redb::Error> {
         let reading = self.database.begin_read()?;
+        // Records of before are not restored.
+        read_forgets(&reading, site)?;
         let table = match reading.open_table(BLOCKS) {
             Ok(table) => table,
             Err(redb::TableError::TableDoesNotExist(_)) => return Ok(0),
             Err(error) => return Err(error.into()),
         };
-        let newest = ticks(site.clock.now()).saturating_add(CLOCKS_DIFFER_S);
+        // Records of the future are dropped: a clock went back.
+        let newest = ticks(site.clock.now()).saturating_add(CLOCKS_DIFFER);
         let mut kept = 0;
         for row in table.range::<(&str, u32)>(..)? {
             let (key, block) = row?;
@@ -130,12 +134,12 @@ impl SnapshotFile {
         &self,
         memory: &mut SiteMemory,
         (number, mut bytes): (u32, &[u8]),
-        newest: u64,
+        newest: u32,
     ) -> usize {
         let mut kept = 0;
         while !bytes.is_empty() {
             match decode(&mut bytes) {
-                Ok(record) if u64::from(record.heard) <= newest => {
+                Ok(record) if record.heard <= newest => {
                     kept += usize::from(memory.merge(&record));
                 }
                 Ok(_) => {}
@@ -172,6 +176,19 @@ impl SnapshotFile {
         }
     }
 
+    /// Writes what was forgotten, and nothing else: that takes no longer where much is known.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save_forgets(&self, site: &GatewaySite) -> Result<(), String> {
+        let write = || -> Result<(), redb::Error> {
+            let writing = self.database.begin_write()?;
+            write_forgets(&writing, site)?;
+            Ok(writing.commit()?)
+        };
+        write().map_err(|error| self.named(error))
+    }
+
     fn write(&self, site: &GatewaySite) -> Result<(), redb::Error> {
         let writing = self.database.begin_write()?;
         writing.delete_table(BLOCKS)?;
@@ -186,6 +203,8 @@ impl SnapshotFile {
                 })?;
             }
         }
+        // Last: what is forgotten while the rest is written may be in the blocks.
+        write_forgets(&writing, site)?;
         writing.commit()?;
         Ok(())
     }
@@ -214,9 +233,34 @@ fn write_blocks(
     })
 }
 
-/// As records have the time: steps of 2^30 ns.
-fn ticks(now: Instant) -> u64 {
-    now.as_nanos() >> 30
+fn write_forgets(writing: &WriteTransaction, site: &GatewaySite) -> Result<(), redb::Error> {
+    writing.delete_table(FORGETS)?;
+    let mut table = writing.open_table(FORGETS)?;
+    for tenant in site.tenants() {
+        let forgotten: Vec<SiteForget> = tenant.memory().forgotten().iter().collect();
+        for forget in forgotten {
+            table.insert((tenant.name.as_str(), forget.network.to_string().as_str()), forget.at)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_forgets(reading: &ReadTransaction, site: &GatewaySite) -> Result<(), redb::Error> {
+    let table = match reading.open_table(FORGETS) {
+        Ok(table) => table,
+        // Of an older version.
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let latest = ticks(site.clock.now()).saturating_add(CLOCKS_DIFFER);
+    for row in table.range::<(&str, &str)>(..)? {
+        let (key, at) = row?;
+        let (name, network) = key.value();
+        if let (Some(tenant), Ok(network)) = (site.tenant(name), network.parse()) {
+            tenant.memory_mut().forget(SiteForget { network, at: at.value().min(latest) });
+        }
+    }
+    Ok(())
 }
 
 fn create(file: &Path) -> Result<Database, DatabaseError> {

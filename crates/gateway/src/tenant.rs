@@ -3,6 +3,8 @@
 
 use crate::arrivals::Arrivals;
 use crate::busy::BusyNetworks;
+use crate::changed::{ChangedNetworks, MOST_CHANGED};
+use crate::clock::ticks;
 use crate::config::Rules;
 use crate::counts::Counts;
 use crate::gains::SiteGains;
@@ -11,47 +13,37 @@ use crate::options::CollectorName;
 use crate::permission::Allowed;
 use crate::pki::Identity;
 use crate::reporters::Reporters;
+use crate::tenant_memory::TenantMemory;
 use crate::told;
-use crate::unshared::Unshared;
-use gateway_proto::v1::{
-    self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Update,
-};
+use crate::unshared::{Unshared, UnsharedChanges};
+use crate::updates::{UpdateReceiver, Updates};
+use gateway_proto::v1::{self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch};
 use ipnet::IpNet;
-use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteMemory};
+use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteForget, SiteMemory};
 use rustc_hash::FxHashSet;
-use std::collections::VecDeque;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Duration;
-use tokio::sync::broadcast;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard};
 use units::Instant;
 
 /// Reports that are taken at a time: questions are answered in between.
 const AT_A_TIME: usize = 128;
-/// Networks that have changed and of which subscribers, or the shared store, have not been told yet.
-pub(crate) const MOST_CHANGED: usize = 65_536;
-/// Of these, so many are told at a time, ten times a second, those that have waited longest; the others the next time. An estimate
+/// Of the networks that have changed, so many are told at a time, ten times a second, those that have waited longest; the others the next time. An estimate
 /// takes some tens of microseconds: telling takes no more than a tenth or so of a processor.
 const MOST_TOLD: usize = 512;
 /// Where nobody listens, of so many at a time the histories are continued.
 const MOST_NOTED: usize = 128;
-/// While the whole memory is read, reports wait so long at a time.
-const READING: Duration = Duration::from_millis(1);
-/// Updates that wait for a subscriber at most.
-const UPDATES: usize = 4096;
+/// Whoever subscribes is told what was forgotten within so long: it may have lost another gateway meanwhile.
+const LATELY: units::Duration = units::Duration::from_secs(600);
 
 /// A tenant.
 pub struct Tenant {
     /// Its name.
     pub name: String,
-    memory: RwLock<SiteMemory>,
+    memory: TenantMemory,
     /// What it has answered, for as long as that holds.
     answers: Mutex<KeptAnswers>,
-    /// Reports wait while the whole memory is read; questions do not.
-    is_read_whole: AtomicBool,
     known: Mutex<Known>,
-    updates: broadcast::Sender<Update>,
+    updates: Updates,
     /// Visitors that the gateway has seen coming.
     pub arrivals: Arrivals,
 }
@@ -77,45 +69,6 @@ impl std::fmt::Debug for Tenant {
     }
 }
 
-/// Networks in the order in which they have changed first, each once.
-#[derive(Debug, Default)]
-struct ChangedNetworks {
-    members: FxHashSet<IpNet>,
-    waiting: VecDeque<IpNet>,
-}
-
-impl ChangedNetworks {
-    /// Who has no room to be told of hears of the network at its next report.
-    fn add(&mut self, network: IpNet) {
-        if self.waiting.len() < MOST_CHANGED && self.members.insert(network) {
-            self.waiting.push_back(network);
-        }
-    }
-
-    /// At most `most` of those that have waited longest.
-    fn take(&mut self, most: usize) -> Vec<IpNet> {
-        let most = most.min(self.waiting.len());
-        let taken: Vec<IpNet> = self.waiting.drain(..most).collect();
-        for network in &taken {
-            self.members.remove(network);
-        }
-        taken
-    }
-
-    /// Nothing within `whole` has changed.
-    fn forget(&mut self, whole: &IpNet) {
-        self.waiting.retain(|network| !whole.contains(network));
-        self.members.retain(|network| !whole.contains(network));
-    }
-}
-
-/// What the shared store has not been told yet.
-#[derive(Debug, Default)]
-struct UnsharedChanges {
-    networks: FxHashSet<IpNet>,
-    forgotten: Vec<IpNet>,
-}
-
 /// Who speaks, and by which rules it is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Speaker<'a> {
@@ -137,34 +90,35 @@ impl Tenant {
             changed: ChangedNetworks::default(),
             unshared: None,
         };
-        let (updates, _) = broadcast::channel(UPDATES);
         Self {
             name: name.to_owned(),
-            memory: RwLock::new(SiteMemory::new(config)),
+            memory: TenantMemory::new(config),
             answers: Mutex::new(KeptAnswers::new(&config)),
-            is_read_whole: AtomicBool::new(false),
             known: Mutex::new(known),
-            updates,
+            updates: Updates::default(),
             arrivals: Arrivals::default(),
         }
     }
 
     /// The estimator, to be asked.
     pub fn memory(&self) -> RwLockReadGuard<'_, SiteMemory> {
-        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+        self.memory.read()
     }
 
-    /// The estimator, to be told; nobody is answered meanwhile.
+    /// The estimator, to be told before anybody asks. Later, [`change`](Self::change) is for that: this waits for a snapshot, and
+    /// questions wait behind it.
     pub fn memory_mut(&self) -> RwLockWriteGuard<'_, SiteMemory> {
-        self.memory.write().unwrap_or_else(PoisonError::into_inner)
+        self.memory.write()
     }
 
-    /// Reads the whole of what is known. Reports wait meanwhile, and questions are answered: a writer that waits for the
-    /// lock would hold them up.
+    /// Changes the estimator as soon as no snapshot reads it; nobody is answered while `change` runs.
+    pub async fn change<T>(&self, change: impl FnOnce(&mut SiteMemory) -> T) -> T {
+        self.memory.change(change).await
+    }
+
+    /// Reads the whole of what is known. Changes wait meanwhile, and questions are answered.
     pub fn read_whole<T>(&self, read: impl FnOnce(&SiteMemory) -> T) -> T {
-        self.is_read_whole.store(true, Ordering::Release);
-        let _end = ReadingEnd(&self.is_read_whole);
-        read(&self.memory())
+        self.memory.read_whole(read)
     }
 
     /// What is known beside the estimator.
@@ -173,15 +127,12 @@ impl Tenant {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Updates from now on.
-    pub fn updates(&self) -> broadcast::Receiver<Update> {
-        self.updates.subscribe()
-    }
-
-    /// Tells all subscribers; nobody waits for one that is slow.
-    pub fn tell(&self, update: Update) {
-        // It fails where nobody listens.
-        let _ = self.updates.send(update);
+    /// Updates from now on, after what was forgotten lately.
+    pub(crate) fn updates(&self, now: Instant) -> UpdateReceiver {
+        let lately = ticks(now).saturating_sub(ticks(Instant::ZERO + LATELY));
+        let memory = self.memory();
+        let forgotten = memory.forgotten().iter().filter(|forget| forget.at >= lately);
+        self.updates.subscribe(forgotten.map(|forget| forget.network).collect())
     }
 
     /// Takes a batch in, once. `Err` if it makes no sense as a whole.
@@ -239,16 +190,13 @@ impl Tenant {
         let reporter: Reporter = speaker.identity.reporter();
         let mut taken = 0;
         for some in reports.chunks(AT_A_TIME) {
-            while self.is_read_whole.load(Ordering::Acquire) {
-                tokio::time::sleep(READING).await;
-            }
-            taken += self.take_some(now, speaker, reporter, some, refused);
+            taken += self.take_some(now, speaker, reporter, some, refused).await;
             tokio::task::yield_now().await;
         }
         taken
     }
 
-    fn take_some(
+    async fn take_some(
         &self,
         now: Instant,
         speaker: Speaker<'_>,
@@ -263,12 +211,12 @@ impl Tenant {
                 Err(why) => refused[why as usize] += 1,
             }
         }
-        {
-            let mut memory = self.memory_mut();
+        let tell = |memory: &mut SiteMemory| {
             for (_, good) in &judged {
                 memory.report_aged(now, good.age, &good.report);
             }
-        }
+        };
+        self.change(tell).await;
         let mut known = self.known();
         for (report, good) in &judged {
             known.note(good);
@@ -339,23 +287,18 @@ impl Tenant {
         estimates
     }
 
-    /// From now on notes what a shared store has to be told.
+    /// From now on notes what a shared store has to be told, and at first what was forgotten before: it may not have been told that.
     pub fn begin_sharing(&self) {
-        self.known().unshared.get_or_insert_default();
+        let forgotten: Vec<_> = self.memory().forgotten().iter().collect();
+        let mut known = self.known();
+        let unshared = known.unshared.get_or_insert_default();
+        forgotten.into_iter().for_each(|forget| unshared.forget(forget));
     }
 
     /// What it has to be told, of at most `most` networks.
     pub fn take_unshared(&self, most: usize) -> Unshared {
-        let mut shared = Unshared::default();
-        {
-            let mut known = self.known();
-            let Some(unshared) = &mut known.unshared else { return shared };
-            shared.networks = unshared.networks.iter().take(most).copied().collect();
-            for network in &shared.networks {
-                unshared.networks.remove(network);
-            }
-            shared.forgotten = std::mem::take(&mut unshared.forgotten);
-        }
+        let taken = self.known().unshared.as_mut().map(|unshared| unshared.take(most));
+        let mut shared = taken.unwrap_or_default();
         let memory = self.memory();
         let mut seen = FxHashSet::default();
         let records = shared.networks.iter().flat_map(|network| memory.records_of(*network));
@@ -365,10 +308,9 @@ impl Tenant {
 
     /// It could not be told; the next time, then.
     pub fn give_back_unshared(&self, shared: Unshared) {
-        let mut known = self.known();
-        let Some(unshared) = &mut known.unshared else { return };
-        unshared.networks.extend(shared.networks);
-        unshared.forgotten.extend(shared.forgotten);
+        if let Some(unshared) = &mut self.known().unshared {
+            unshared.give_back(shared);
+        }
     }
 
     /// Another gateway has dealt with batches up to `sequence`.
@@ -376,33 +318,32 @@ impl Tenant {
         self.known().reporters.hear(reporter, now).claim(epoch, sequence);
     }
 
-    /// Forgets what is known of `network` and all within, and has subscribers and other gateways do so; how many networks were known.
-    pub fn forget(&self, network: IpNet) -> u64 {
+    /// Forgets at `now` what is known of `network` and all within, and has subscribers and other gateways do so; how many networks were known.
+    pub async fn forget(&self, now: Instant, network: IpNet) -> u64 {
+        let forget = SiteForget::new(now, network);
+        let forgotten = self.forget_here(forget).await;
+        // After it is gone: what is written from here on has nothing of it.
         if let Some(unshared) = &mut self.known().unshared {
-            unshared.forgotten.push(network);
+            unshared.forget(forget);
         }
-        self.forget_here(network)
+        forgotten
     }
 
     /// The same without telling other gateways.
-    pub fn forget_here(&self, network: IpNet) -> u64 {
-        let forgotten = self.memory_mut().forget(network);
+    pub async fn forget_here(&self, forget: SiteForget) -> u64 {
+        let forgotten = self.change(|memory| memory.forget(forget)).await;
         {
             let mut known = self.known();
-            known.busy.forget(&network);
-            known.changed.forget(&network);
-            if let Some(unshared) = &mut known.unshared {
-                unshared.networks.retain(|changed| !network.contains(changed));
-            }
+            known.busy.forget(&forget.network);
+            known.changed.forget(&forget.network);
         }
-        let what = v1::update::What::Forget(v1::Network::of(network));
-        self.tell(Update { what: Some(what) });
+        self.updates.forget(forget.network);
         forgotten as u64
     }
 
     /// Notes the estimates of networks that have changed for their histories, and tells subscribers, if there are any.
     pub fn tell_changes(&self, now: Instant) {
-        let has_subscribers = self.updates.receiver_count() > 0;
+        let has_subscribers = self.updates.has_subscribers();
         let changed: Vec<IpNet> = {
             let mut known = self.known();
             let some = known.changed.take(if has_subscribers { MOST_TOLD } else { MOST_CHANGED });
@@ -413,6 +354,7 @@ impl Tenant {
             some.into_iter().filter(is_wanted).take(most).collect()
         };
         for some in changed.chunks(AT_A_TIME) {
+            let forgets = self.updates.forgets();
             let estimates: Vec<_> = {
                 let memory = self.memory();
                 let of = |network: &IpNet| {
@@ -429,11 +371,10 @@ impl Tenant {
             }
             drop(known);
             if has_subscribers {
-                let update = |estimate| Update { what: Some(v1::update::What::Estimate(estimate)) };
-                let told = estimates
-                    .iter()
-                    .map(|(network, estimate)| told::estimate_of(*network, estimate));
-                told.for_each(|estimate| self.tell(update(estimate)));
+                for (network, estimate) in &estimates {
+                    let told = told::estimate_of(*network, estimate);
+                    self.updates.tell(*network, told, forgets);
+                }
             }
         }
     }
@@ -453,44 +394,14 @@ pub fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'s
     collector(batch.collector).ok_or("no collector, or an unknown one")
 }
 
-/// Lets reports go on, also where reading has panicked.
-struct ReadingEnd<'a>(&'a AtomicBool);
-
-impl Drop for ReadingEnd<'_> {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
-    }
-}
-
 impl Known {
     /// A report counts.
     fn note(&mut self, judged: &JudgedReport) {
         let network = judged.report.network;
         self.busy.note_report(network);
         self.changed.add(network);
-        if let Some(unshared) = &mut self.unshared
-            && unshared.networks.len() < MOST_CHANGED
-        {
-            unshared.networks.insert(network);
+        if let Some(unshared) = &mut self.unshared {
+            unshared.add(network);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_has_waited_longest_is_told_first_and_once() {
-        let network = |n: u32| IpNet::new(std::net::Ipv4Addr::from(n << 8).into(), 24).unwrap();
-        let mut changed = ChangedNetworks::default();
-        (0..5).chain(0..5).for_each(|n| changed.add(network(n)));
-        assert_eq!(changed.take(2), [network(0), network(1)]);
-        changed.add(network(0));
-        changed.forget(&network(3));
-        assert_eq!(changed.take(9), [network(2), network(4), network(0)]);
-        assert!(changed.take(9).is_empty());
-        (0..100_000).for_each(|n| changed.add(network(n)));
-        assert_eq!(changed.take(usize::MAX).len(), MOST_CHANGED);
     }
 }

@@ -1,7 +1,9 @@
 //! What other gateways do not know yet.
 
+use crate::changed::MOST_CHANGED;
 use ipnet::IpNet;
-use memory::site::SiteRecord;
+use memory::site::{ForgottenNetworks, SiteForget, SiteRecord};
+use rustc_hash::FxHashSet;
 
 /// What others do not know yet.
 #[derive(Debug, Default)]
@@ -11,5 +13,49 @@ pub struct Unshared {
     /// Their records, with those of what covers them.
     pub records: Vec<SiteRecord>,
     /// Networks that somebody had forgotten.
-    pub forgotten: Vec<IpNet>,
+    pub forgotten: ForgottenNetworks,
+}
+
+impl Unshared {
+    /// True if there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.networks.is_empty() && self.forgotten.is_empty()
+    }
+}
+
+/// What the shared store has not been told yet.
+#[derive(Debug, Default)]
+pub(crate) struct UnsharedChanges {
+    networks: FxHashSet<IpNet>,
+    forgotten: ForgottenNetworks,
+}
+
+impl UnsharedChanges {
+    /// A report of `network` has counted. If there are too many, the next report of it tells others.
+    pub(crate) fn add(&mut self, network: IpNet) {
+        if self.networks.len() < MOST_CHANGED {
+            self.networks.insert(network);
+        }
+    }
+
+    /// Somebody has had a network forgotten.
+    pub(crate) fn forget(&mut self, forget: SiteForget) {
+        self.forgotten.add(forget);
+    }
+
+    /// All that is forgotten, and at most `most` networks, without their records.
+    pub(crate) fn take(&mut self, most: usize) -> Unshared {
+        let networks: Vec<IpNet> = self.networks.iter().take(most).copied().collect();
+        for network in &networks {
+            self.networks.remove(network);
+        }
+        let forgotten = std::mem::take(&mut self.forgotten);
+        Unshared { networks, records: Vec::new(), forgotten }
+    }
+
+    /// It could not be told: the next time, then.
+    pub(crate) fn give_back(&mut self, shared: Unshared) {
+        shared.networks.into_iter().for_each(|network| self.add(network));
+        shared.forgotten.iter().for_each(|forget| self.forgotten.add(forget));
+    }
 }

@@ -121,6 +121,7 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
         ("forgotten", "Networks that operators had forgotten", &counts.forgotten),
         ("shared_records", "Records written for other gateways", &counts.shared),
         ("merged_records", "Records of other gateways that said something new", &counts.merged),
+        ("unplaced_records", "Records of more gateways than are held apart", &counts.unplaced),
         ("seen_segments", "Segments that the gateway has seen itself", &counts.seen_segments),
         ("lost_packets", "Packets lost before the gateway saw them", &counts.seen_lost),
         ("dropped_findings", "What was found in packets and had no room", &counts.seen_dropped),
@@ -143,6 +144,9 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
     }
     let connections = ConstGauge::new(counts.connections.get() as i64);
     registry.register("connections", "Connections of reporters that are open", connections);
+    let unproven = ConstGauge::new(i64::try_from(site.unproven.len()).unwrap_or(i64::MAX));
+    let help = "Connections that have shown no certificate yet";
+    registry.register("unproven_connections", help, unproven);
     let gone = ConstGauge::new(counts.seen_gone.get() as i64);
     registry.register("missing_interfaces", "Interfaces of the capture that are gone", gone);
     let revoked = ConstGauge::new(site.revocations.len() as i64);

@@ -1,8 +1,10 @@
 //! A whole gateway on ports of its own, asked and told over TLS as agents do.
 
 mod bed;
+mod connections;
 #[path = "../failover/mod.rs"]
 mod failover;
+mod forgotten;
 mod hostile;
 mod passive;
 mod protocol;
@@ -12,5 +14,6 @@ mod seen;
 mod share;
 mod shared;
 mod store;
+mod swept;
 mod three;
 mod web;

@@ -205,7 +205,8 @@ async fn subscribers_hear_of_changes_and_of_what_is_forgotten() {
         .expect("within 100 ms or so");
     let Some(update::What::Estimate(told)) = next.unwrap().unwrap().what else { panic!() };
     assert_eq!(told.network, Some(network("192.0.2.0/24")));
-    running.site.tenant("site").unwrap().forget("192.0.2.0/24".parse().unwrap());
+    let now = running.site.clock.now();
+    running.site.tenant("site").unwrap().forget(now, "192.0.2.0/24".parse().unwrap()).await;
     let forgotten = async {
         loop {
             if let Some(update::What::Forget(network)) =

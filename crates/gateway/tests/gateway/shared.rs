@@ -8,14 +8,14 @@ use std::fs;
 use std::time::Duration;
 
 /// A gateway's folder beside `first`, over the same Redis server.
-fn beside(first: &Bed, redis: u16) -> Bed {
+pub(crate) fn beside(first: &Bed, redis: u16) -> Bed {
     let bed = first.beside();
     bed.share_over(redis);
     bed
 }
 
 /// What `running` answers of a network, once it is by samples of the network itself.
-async fn learns(bed: &Bed, running: &Running, network: &str) -> bool {
+pub(crate) async fn learns(bed: &Bed, running: &Running, network: &str) -> bool {
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     for _ in 0..100 {
         let answer = client.ask(query(network)).await.unwrap().into_inner().result;

@@ -133,8 +133,12 @@ impl RedisCluster {
 impl Redis {
     /// What it answers, as text.
     fn command(&self, words: &[&str]) -> String {
+        self.query(redis::cmd(words[0]).arg(&words[1..]))
+    }
+
+    /// What it answers.
+    pub(crate) fn query<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> T {
         let client = redis::Client::open(format!("redis://127.0.0.1:{}/0", self.port)).unwrap();
-        let mut connection = client.get_connection().unwrap();
-        redis::cmd(words[0]).arg(&words[1..]).query(&mut connection).unwrap()
+        command.query(&mut client.get_connection().unwrap()).unwrap()
     }
 }

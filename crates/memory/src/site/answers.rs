@@ -78,7 +78,7 @@ impl KeptAnswers {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Reporter, SiteReport};
+    use super::super::{Reporter, SiteForget, SiteReport};
     use super::*;
     use crate::bound::ReportBound;
     use proptest::prelude::*;
@@ -119,7 +119,7 @@ mod tests {
         memory.report(at(101), &report(1, 24, 60));
         assert_eq!(kept.get(&memory, at(101), address), None);
         kept.put(&memory, at(101), address, first);
-        memory.forget("10.0.0.0/8".parse().unwrap());
+        memory.forget(SiteForget::new(at(101), "10.0.0.0/8".parse().unwrap()));
         assert_eq!(kept.get(&memory, at(101), address), None);
     }
 

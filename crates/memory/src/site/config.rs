@@ -61,4 +61,9 @@ impl SiteConfig {
     pub(super) fn busy_ticks(&self) -> u32 {
         (self.half_life.as_secs_f64() / TICK_SECONDS) as u32
     }
+
+    /// Samples that are older, in steps of time, do not count.
+    pub(super) fn max_age_ticks(&self) -> u32 {
+        (self.max_age.as_secs_f64() / TICK_SECONDS) as u32
+    }
 }

@@ -86,6 +86,11 @@ impl KeptSample {
     pub(super) const fn age_at(self, heard: Tick) -> u32 {
         (heard.0 as u16).wrapping_sub(u16::from_le_bytes(self.at)) as u32
     }
+
+    /// Whether it was taken no later than `until`. `heard`: when the newest sample beside it was taken.
+    pub(super) const fn is_until(self, until: Tick, heard: Tick) -> bool {
+        heard.0.saturating_sub(self.age_at(heard)) <= until.0
+    }
 }
 
 const fn low_half(at: Tick) -> [u8; 2] {

@@ -17,6 +17,7 @@ mod codes;
 mod config;
 mod edge;
 mod estimate;
+mod forgotten;
 mod kept;
 mod origins;
 mod prefix;
@@ -30,6 +31,7 @@ pub use crate::bound::ReportBound as Bound;
 pub use answers::KeptAnswers;
 pub use config::SiteConfig;
 pub use estimate::{EstimateSource, SiteEstimate};
+pub use forgotten::{ForgottenNetworks, SiteForget};
 pub use record::{SiteNetwork, SiteRecord};
 pub use report::{Reporter, SiteReport};
 
@@ -60,6 +62,7 @@ pub struct SiteMemory {
     few: Store<FEW>,
     many: Store<MANY>,
     origins: Origins,
+    forgotten: ForgottenNetworks,
     ageing: Ageing,
     /// For [`KeptAnswers`].
     revisions: Revisions,
@@ -80,6 +83,7 @@ impl SiteMemory {
             few: Store::new(config.max_networks, config.seed),
             many: Store::new(config.max_busy, config.seed),
             origins: Origins::new(config.origin),
+            forgotten: ForgottenNetworks::default(),
             ageing: Ageing::new(&config),
             revisions: Revisions::new(config.max_networks, config.seed),
             config,
@@ -92,14 +96,17 @@ impl SiteMemory {
     }
 
     /// Takes in, at `now`, a report of what was measured an `age` ago. What is no network of the site's visitors, because its
-    /// prefix is shorter than 16 bits of IPv4 or 32 of IPv6, is left out.
+    /// prefix is shorter than 16 bits of IPv4 or 32 of IPv6, is left out, and so is what was measured before its network was forgotten.
     pub fn report_aged(&mut self, now: Instant, age: Duration, report: &SiteReport) {
         let Some(network) = Prefix::of_report(report.network) else { return };
         let measured = Instant::from_nanos(now.as_nanos().saturating_sub(age.as_nanos()));
-        let now = Tick::at(now);
+        let (now, measured) = (Tick::at(now), Tick::at(measured));
+        if self.forgotten.until_after(network, measured).is_some_and(|until| measured < until) {
+            return;
+        }
         let arrived = Arrived {
             now,
-            age: now.0 - Tick::at(measured).0,
+            age: now.0 - measured.0,
             sample: KeptSample::new(network.label(), report),
         };
         self.revisions.note(network);
@@ -129,18 +136,18 @@ impl SiteMemory {
         Some(estimate)
     }
 
-    /// Forgets what was heard of `network` and of all networks in it. Answers how many were
-    /// forgotten. What prefixes that cover it were told stays with them until it has aged.
-    pub fn forget(&mut self, network: IpNet) -> usize {
-        let whole = Prefix::of_any(network);
+    /// Forgets the samples of a network, and of all networks in it, that were taken until then, also those that others tell later. Answers of how
+    /// many networks there were any. What prefixes that cover it were told stays with them until it has aged.
+    pub fn forget(&mut self, forget: SiteForget) -> usize {
+        self.forgotten.add(forget);
         self.revisions.note_all();
-        let within = |key: &EntryKey| key.prefix.is_within(whole) && key.prefix != Prefix::SITE;
-        let few: Vec<_> = self.few.iter().map(Entry::key).filter(within).collect();
-        let many: Vec<_> = self.many.iter().map(Entry::key).filter(within).collect();
-        few.iter().for_each(|key| _ = self.few.take(*key));
-        many.iter().for_each(|key| _ = self.many.take(*key));
-        let both = few.iter().chain(&many);
-        both.filter(|key| key.prefix.is_network()).count()
+        let (whole, until) = (Prefix::of_any(forget.network), Tick(forget.at));
+        self.few.forget(whole, until) + self.many.forget(whole, until)
+    }
+
+    /// What was forgotten.
+    pub const fn forgotten(&self) -> &ForgottenNetworks {
+        &self.forgotten
     }
 
     /// Networks and covering prefixes that something is kept of.
@@ -179,11 +186,18 @@ impl SiteMemory {
     }
 
     /// Takes in what another gateway, or this one before a restart, knows of a network. Of two
-    /// records of one gateway the later one counts, so neither order nor repetition matters. False
-    /// if it is not taken: it is no later than what is known, or malformed.
+    /// records of one gateway the later one counts, so neither order nor repetition matters. Samples from before the network was
+    /// forgotten do not count. False if it is not taken: it is no later than what is known, forgotten, or malformed, or there is
+    /// no place for another gateway.
     pub fn merge(&mut self, record: &SiteRecord) -> bool {
         let Some(prefix) = Prefix::of_record(record.network) else { return false };
-        let Some(origin) = self.origins.place_of(record.origin) else { return false };
+        let has_forgotten = !self.forgotten.is_empty();
+        let until = has_forgotten.then(|| record.oldest());
+        let until = until.and_then(|oldest| self.forgotten.until_after(prefix, oldest));
+        if until.is_some_and(|until| record.heard <= until.0) {
+            return false;
+        }
+        let Some(origin) = self.place_of(record) else { return false };
         let key = EntryKey { prefix, origin };
         match self.version(key) {
             Some(version) if version >= record.version() => return false,
@@ -194,16 +208,44 @@ impl SiteMemory {
             self.revisions.note(prefix);
         }
         if record.len() > FEW {
-            self.put_many(record.entry(key));
+            self.put_many(record.entry(key, until));
         } else {
-            self.put_few(record.entry(key));
+            self.put_few(record.entry(key, until));
         }
         true
+    }
+
+    /// Records that were not taken because there was no place for their gateway.
+    pub const fn unplaced(&self) -> u64 {
+        self.origins.unplaced
+    }
+
+    /// Whether something is kept of `network`, a network or a prefix that covers networks, that was reported here.
+    pub fn has_own(&self, network: IpNet) -> bool {
+        let key = |prefix| EntryKey { prefix, origin: Origins::OWN };
+        Prefix::of_record(network).is_some_and(|prefix| self.version(key(prefix)).is_some())
     }
 
     /// Makes room for so many prefixes, of which [`Self::merge`] is about to be told.
     pub fn reserve(&mut self, prefixes: usize) {
         self.few.reserve(prefixes);
+    }
+
+    /// The place of the gateway that has written `record`. If all are taken, one that has been silent for so long that none of its samples
+    /// counts gives up its own.
+    fn place_of(&mut self, record: &SiteRecord) -> Option<u8> {
+        let heard = Tick(record.heard);
+        if let Some(place) = self.origins.place_of(record.origin, heard) {
+            return Some(place);
+        }
+        let Some(place) = self.origins.silent(heard, self.config.max_age_ticks()) else {
+            self.origins.unplaced += 1;
+            return None;
+        };
+        self.few.take_origin(place);
+        self.many.take_origin(place);
+        self.origins.replace(place, record.origin, heard);
+        Some(place)
     }
 
     fn sought(&self, key: EntryKey) -> HashedKey {

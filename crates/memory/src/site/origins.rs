@@ -1,8 +1,21 @@
 //! The gateways whose samples are held apart.
 
+use super::kept::Tick;
+
 /// Gateways by their place in a list; the own one is the first.
 #[derive(Clone, Debug)]
-pub(super) struct Origins(Vec<u32>);
+pub(super) struct Origins {
+    gateways: Vec<OtherGateway>,
+    /// Records of gateways for which there was no place.
+    pub(super) unplaced: u64,
+}
+
+/// A gateway, and when the newest sample was taken that it has told.
+#[derive(Clone, Copy, Debug)]
+struct OtherGateway {
+    number: u32,
+    newest: Tick,
+}
 
 impl Origins {
     /// The place of the gateway itself.
@@ -11,27 +24,43 @@ impl Origins {
     const MOST: usize = 64;
 
     pub(super) fn new(own: u32) -> Self {
-        Self(vec![own])
+        Self { gateways: vec![OtherGateway { number: own, newest: Tick::default() }], unplaced: 0 }
     }
 
-    /// The place of a gateway, which is given one if it has none; `None` if there are too many.
-    pub(super) fn place_of(&mut self, number: u32) -> Option<u8> {
-        let known = self.0.iter().position(|known| *known == number);
-        let place = known.unwrap_or(self.0.len());
-        if place >= Self::MOST {
+    /// The place of a gateway that has told a sample of `heard`. It is given one if it has none; `None` if all are taken.
+    pub(super) fn place_of(&mut self, number: u32, heard: Tick) -> Option<u8> {
+        let known = self.gateways.iter().position(|gateway| gateway.number == number);
+        if known.is_none() && self.gateways.len() >= Self::MOST {
             return None;
         }
-        if known.is_none() {
-            self.0.push(number);
+        let place = known.unwrap_or(self.gateways.len());
+        match self.gateways.get_mut(place) {
+            Some(gateway) => gateway.newest = gateway.newest.max(heard),
+            None => self.gateways.push(OtherGateway { number, newest: heard }),
         }
         u8::try_from(place).ok()
     }
 
+    /// The place of the gateway that has been silent for longest, if its newest sample was taken more than `max_age` steps before `heard`.
+    pub(super) fn silent(&self, heard: Tick, max_age: u32) -> Option<u8> {
+        let others = self.gateways.iter().enumerate().skip(1);
+        let (place, silent) = others.min_by_key(|(_, gateway)| gateway.newest)?;
+        let is_over = silent.newest.0.saturating_add(max_age) < heard.0;
+        is_over.then_some(u8::try_from(place).ok()?)
+    }
+
+    /// Gives a place, of which nothing is kept any more, to another gateway.
+    pub(super) fn replace(&mut self, place: u8, number: u32, heard: Tick) {
+        if let Some(gateway) = self.gateways.get_mut(usize::from(place)) {
+            *gateway = OtherGateway { number, newest: heard };
+        }
+    }
+
     pub(super) fn number_of(&self, place: u8) -> u32 {
-        self.0.get(usize::from(place)).copied().unwrap_or_default()
+        self.gateways.get(usize::from(place)).map_or(0, |gateway| gateway.number)
     }
 
     pub(super) fn places(&self) -> impl Iterator<Item = u8> {
-        0..self.0.len().min(Self::MOST) as u8
+        0..self.gateways.len().min(Self::MOST) as u8
     }
 }

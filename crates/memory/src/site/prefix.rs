@@ -82,9 +82,24 @@ impl Prefix {
         hasher.finish()
     }
 
+    /// True of a prefix of IPv4.
+    pub(super) const fn is_v4(self) -> bool {
+        self.tag & IPV6 == 0
+    }
+
     /// Bits.
     pub(super) const fn length(self) -> u8 {
         self.tag & !IPV6
+    }
+
+    /// Cut to so many bits.
+    pub(super) fn shortened(self, length: u8) -> Self {
+        Self::new(self.bits, length.min(self.length()), self.tag & IPV6)
+    }
+
+    /// The prefix itself and all that cover it, of whatever length, longest first.
+    pub(super) fn covering(self) -> impl Iterator<Item = Self> {
+        (0..=self.length()).rev().map(move |length| self.shortened(length))
     }
 
     /// True if reports are kept under it, false of halves and of the site.

@@ -79,16 +79,29 @@ impl SiteRecord {
         (self.heard, self.sequence)
     }
 
-    /// What is kept of it: the newest samples that there is a place for.
-    pub(super) fn entry<const N: usize>(&self, key: EntryKey) -> Entry<N> {
+    /// When its oldest sample was taken.
+    pub(super) fn oldest(&self) -> Tick {
+        let ages = self.kept().map(|sample| sample.age_at(Tick(self.heard)));
+        Tick(self.heard.saturating_sub(ages.max().unwrap_or(0)))
+    }
+
+    /// What is kept of it: the newest samples that there is a place for, without those that were taken until it was forgotten.
+    pub(super) fn entry<const N: usize>(&self, key: EntryKey, forgotten: Option<Tick>) -> Entry<N> {
         let mut entry = Entry::new(key);
         (entry.heard, entry.sequence) = (Tick(self.heard), self.sequence);
-        let (samples, _) = self.samples.as_chunks::<{ KeptSample::BYTES }>();
         let mut kept = [KeptSample::default(); MOST];
-        for (place, bytes) in kept.iter_mut().zip(samples) {
-            *place = KeptSample::from_bytes(*bytes);
+        for (place, sample) in kept.iter_mut().zip(self.kept()) {
+            *place = sample;
         }
         entry.fill(&kept);
+        if let Some(until) = forgotten {
+            entry.forget(until);
+        }
         entry
+    }
+
+    fn kept(&self) -> impl Iterator<Item = KeptSample> {
+        let (samples, _) = self.samples.as_chunks::<{ KeptSample::BYTES }>();
+        samples.iter().map(|bytes| KeptSample::from_bytes(*bytes))
     }
 }

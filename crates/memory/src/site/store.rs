@@ -81,6 +81,23 @@ impl<const N: usize> Entry<N> {
         resized
     }
 
+    /// Forgets the samples that were taken until then; whether there were any.
+    pub(super) fn forget(&mut self, until: Tick) -> bool {
+        let heard = self.heard;
+        let mut has_forgotten = false;
+        for place in self.places.iter_mut().filter(|place| !place.is_free()) {
+            if place.is_until(until, heard) {
+                *place = KeptSample::default();
+                has_forgotten = true;
+            }
+        }
+        has_forgotten
+    }
+
+    fn is_empty(&self) -> bool {
+        self.places.iter().all(|place| place.is_free())
+    }
+
     /// Keeps the newest of `samples`, which are as old as `heard` says. Of more than [`MANY`] it sees the first ones.
     pub(super) fn fill(&mut self, samples: &[KeptSample]) {
         let (mut all, mut count) = ([KeptSample::default(); MANY], 0);
@@ -166,6 +183,31 @@ impl<const N: usize> Store<N> {
         let taken = *self.at(place as usize);
         self.fill_gap(place as usize);
         Some(taken)
+    }
+
+    /// Forgets what was heard until then of all prefixes within `whole`, but for the site. Answers of how many entries of networks.
+    pub(super) fn forget(&mut self, whole: Prefix, until: Tick) -> usize {
+        let within = |key: &EntryKey| key.prefix.is_within(whole) && key.prefix != Prefix::SITE;
+        let keys: Vec<_> = self.iter().map(Entry::key).filter(within).collect();
+        keys.into_iter()
+            .filter(|key| self.forget_of(*key, until) && key.prefix.is_network())
+            .count()
+    }
+
+    fn forget_of(&mut self, key: EntryKey, until: Tick) -> bool {
+        let Some(entry) = self.get_mut(HashedKey::new(self.seed, key)) else { return false };
+        let has_forgotten = entry.forget(until);
+        if entry.is_empty() {
+            self.take(key);
+        }
+        has_forgotten
+    }
+
+    /// Takes out all that was heard by the gateway at this place.
+    pub(super) fn take_origin(&mut self, origin: u8) {
+        let of_origin = |key: &EntryKey| key.origin == origin;
+        let keys: Vec<_> = self.iter().map(Entry::key).filter(of_origin).collect();
+        keys.into_iter().for_each(|key| _ = self.take(key));
     }
 
     /// All entries, in no order that means anything.

@@ -104,7 +104,7 @@ fn halves_that_disagree_answer_each_for_itself() {
     }
     let [slow, fast] = ["10.1.6.9", "10.1.14.9"].map(|a| {
         // Forgotten, so that only what covers it can answer.
-        site.forget(net(&format!("{a}/24")));
+        site.forget(SiteForget::new(at(0), net(&format!("{a}/24"))));
         site.estimate(at(1), ip(a), None).unwrap()
     });
     assert_eq!([slow.network, fast.network], [net("10.1.0.0/21"), net("10.1.8.0/21")]);
@@ -192,9 +192,70 @@ fn a_network_is_forgotten_with_all_in_it() {
     for network in ["10.1.1.0/24", "10.1.2.0/24", "10.9.1.0/24"] {
         site.report(at(0), &report(network, 1, 60, Bound::OwnStart));
     }
-    assert_eq!(site.forget(net("10.1.0.0/16")), 2);
+    assert_eq!(site.forget(SiteForget::new(at(0), net("10.1.0.0/16"))), 2);
     let left: Vec<_> = site.networks().map(|one| one.network).collect();
     assert_eq!(left, [net("10.9.1.0/24")]);
+}
+
+fn gateway(origin: u32) -> SiteMemory {
+    SiteMemory::new(SiteConfig { origin, ..SiteConfig::default() })
+}
+
+/// What a gateway that has not heard of it yet tells after that: four samples of before, one of after.
+#[test]
+fn what_is_forgotten_does_not_come_back_with_what_others_tell_later() {
+    let (mut busy, network) = (gateway(1), "192.0.2.0/24");
+    let record = |busy: &SiteMemory| busy.records_of(net(network)).remove(0);
+    (0..4).for_each(|s| busy.report(at(s), &report(network, 1, 60, Bound::OwnStart)));
+    let before = record(&busy);
+    busy.report(at(100), &report(network, 1, 60, Bound::OwnStart));
+    let mut site = gateway(2);
+    assert_eq!(site.forget(SiteForget::new(at(50), net("192.0.0.0/16"))), 0);
+    assert!(!site.merge(&before));
+    assert!(site.merge(&record(&busy)));
+    let answer = site.estimate(at(100), ip("192.0.2.9"), None).unwrap();
+    assert_eq!((answer.source, answer.samples), (EstimateSource::Network, 1));
+    // Another one has been forgotten nothing of.
+    let mut site = gateway(3);
+    site.forget(SiteForget::new(at(50), net("192.1.0.0/16")));
+    assert!(site.merge(&record(&busy)));
+    assert_eq!(site.estimate(at(100), ip("192.0.2.9"), None).unwrap().samples, 5);
+}
+
+#[test]
+fn what_was_measured_before_its_network_was_forgotten_does_not_count_when_it_arrives() {
+    let mut site = memory();
+    site.forget(SiteForget::new(at(50), net("192.0.2.0/24")));
+    for (second, samples) in [(40, None), (50, Some(1)), (60, Some(2))] {
+        site.report(at(second), &report("192.0.2.0/24", 1, 60, Bound::OwnStart));
+        assert_eq!(site.estimate(at(60), ip("192.0.2.9"), None).map(|e| e.samples), samples);
+    }
+}
+
+/// Sixty-three other gateways have places. The samples of an hour count, which are 3352 steps of time.
+#[test]
+fn a_gateway_that_was_silent_for_long_gives_its_place_to_another() {
+    let max_age = Duration::from_secs(3600);
+    let mut site = SiteMemory::new(SiteConfig { max_age, ..SiteConfig::default() });
+    let told = |origin: u32, second: u64| {
+        let mut other = gateway(origin);
+        let network = format!("10.{origin}.0.0/24");
+        other.report(at(second), &report(&network, 1, 60, Bound::OwnStart));
+        other.records_of(net(&network)).remove(0)
+    };
+    for origin in 1..64 {
+        assert!(site.merge(&told(origin, u64::from(100 + 10 * origin))), "{origin}");
+    }
+    assert!(!site.merge(&told(64, 3600)));
+    assert_eq!(site.unplaced(), 1);
+    // The first one is silent for more than an hour, the others are not.
+    assert!(site.merge(&told(64, 3715)));
+    assert!(!site.merge(&told(65, 3715)));
+    let networks: Vec<_> = site.networks().map(|one| one.network).collect();
+    assert_eq!(networks.len(), 63);
+    assert!(networks.contains(&net("10.64.0.0/24")) && !networks.contains(&net("10.1.0.0/24")));
+    // Who has a place keeps it.
+    assert!(site.merge(&told(2, 3716)));
 }
 
 #[test]
@@ -236,7 +297,6 @@ proptest! {
         two in prop::collection::vec(any_report(), 1..60),
         later in prop::collection::vec(any_report(), 0..20),
     ) {
-        let gateway = |origin| SiteMemory::new(SiteConfig { origin, ..SiteConfig::default() });
         let (mut first, mut second) = (gateway(1), gateway(2));
         one.iter().zip(1..).for_each(|(r, s)| first.report(at(s), r));
         two.iter().zip(1..).for_each(|(r, s)| second.report(at(s), r));
@@ -257,6 +317,33 @@ proptest! {
         let mut copy = gateway(9);
         sorted(&first).iter().for_each(|record| _ = copy.merge(record));
         prop_assert_eq!(copy.estimate(at(200), asked, None), first.estimate(at(200), asked, None));
+    }
+
+    /// What another gateway tells may come before or after its network is forgotten: the same is left.
+    #[test]
+    fn forgetting_commutes_with_merging(
+        reports in prop::collection::vec(any_report(), 1..60),
+        until in 0..70_u64,
+        length in 8..=24_u8,
+    ) {
+        let mut other = gateway(1);
+        let mut all = Vec::new();
+        for (report, second) in reports.iter().zip(1..) {
+            other.report(at(second), report);
+            all.extend(other.records_of(report.network));
+        }
+        let forget = SiteForget::new(at(until), net(&format!("10.1.0.0/{length}")).trunc());
+        let (mut before, mut after) = (gateway(2), gateway(2));
+        before.forget(forget);
+        all.iter().for_each(|record| _ = before.merge(record));
+        all.iter().for_each(|record| _ = after.merge(record));
+        after.forget(forget);
+        prop_assert_eq!(sorted(&before), sorted(&after));
+        // Nothing of before is left of networks within it.
+        let within = sorted(&after).into_iter().filter(|record| forget.network.contains(&record.network));
+        for record in within {
+            prop_assert!(record.heard > forget.at, "{:?}", record);
+        }
     }
 
     /// Whatever is reported, answers have windows and confidences in range, and nothing panics.

@@ -188,6 +188,12 @@ impl Gateway {
         rates.collect()
     }
 
+    /// Has it forget `network`, everywhere; how many networks were known.
+    pub(super) fn forget(&self, network: IpNet) -> u64 {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(self.tenant.forget(network))
+    }
+
     /// It goes away, and whoever it speaks with is told.
     pub(super) fn stop(&mut self) {
         if let Some(end) = self.end.take() {

@@ -1,0 +1,230 @@
+//! What subscribers of a tenant are told: changes of estimates, of which one that is slow loses some, and what is to be forgotten, of which
+//! nobody loses any.
+
+use gateway_proto::v1::update::What;
+use gateway_proto::v1::{Estimate, Network, Update};
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{self, Receiver, Sender};
+
+/// Updates that wait for a subscriber at most.
+const UPDATES: usize = 4096;
+/// Networks to forget that are kept for subscribers who have lost updates.
+const FORGETS: usize = 1024;
+
+/// Tells subscribers.
+#[derive(Clone, Debug)]
+pub(crate) struct Updates {
+    sender: Sender<Update>,
+    forgets: Arc<Mutex<ForgetLog>>,
+}
+
+/// The last networks that subscribers were told to forget.
+#[derive(Debug, Default)]
+struct ForgetLog {
+    last: VecDeque<IpNet>,
+    /// How many there were in all.
+    count: u64,
+}
+
+impl ForgetLog {
+    fn push(&mut self, network: IpNet) {
+        if self.last.len() == FORGETS {
+            self.last.pop_front();
+        }
+        self.last.push_back(network);
+        self.count += 1;
+    }
+
+    /// All but the first `told`. Whoever has missed more than are kept forgets everything.
+    fn since(&self, told: u64) -> Vec<IpNet> {
+        let missed = usize::try_from(self.count.saturating_sub(told)).unwrap_or(usize::MAX);
+        match self.last.len().checked_sub(missed) {
+            Some(first) => self.last.range(first..).copied().collect(),
+            None => vec![Ipv4Net::default().into(), Ipv6Net::default().into()],
+        }
+    }
+}
+
+/// What a subscriber is told.
+#[derive(Debug)]
+pub(crate) struct UpdateReceiver {
+    updates: Updates,
+    receiver: Receiver<Update>,
+    /// Networks to forget that it has been told of, by their number.
+    told: u64,
+    /// To be told before anything else.
+    missed: VecDeque<IpNet>,
+}
+
+impl Default for Updates {
+    fn default() -> Self {
+        Self { sender: broadcast::channel(UPDATES).0, forgets: Arc::default() }
+    }
+}
+
+impl Updates {
+    /// Updates from now on, after networks that have been `forgotten` lately.
+    pub(crate) fn subscribe(&self, forgotten: Vec<IpNet>) -> UpdateReceiver {
+        let log = self.log();
+        UpdateReceiver {
+            updates: self.clone(),
+            receiver: self.sender.subscribe(),
+            told: log.count,
+            missed: forgotten.into(),
+        }
+    }
+
+    /// Whether anybody is told.
+    pub(crate) fn has_subscribers(&self) -> bool {
+        self.sender.receiver_count() > 0
+    }
+
+    /// Has all subscribers forget a network. Nobody waits for one that is slow.
+    pub(crate) fn forget(&self, network: IpNet) {
+        let mut log = self.log();
+        log.push(network);
+        self.send(What::Forget(Network::of(network)));
+    }
+
+    /// How many networks were to be forgotten until now.
+    pub(crate) fn forgets(&self) -> u64 {
+        self.log().count
+    }
+
+    /// Tells all subscribers of an estimate that was made after the first `forgets` networks were forgotten, unless its network has been
+    /// since: it may have been made before.
+    pub(crate) fn tell(&self, network: IpNet, estimate: Estimate, forgets: u64) {
+        let log = self.log();
+        if log.since(forgets).iter().all(|forgotten| !forgotten.contains(&network)) {
+            self.send(What::Estimate(estimate));
+        }
+    }
+
+    fn send(&self, what: What) {
+        // It fails where nobody listens.
+        let _ = self.sender.send(Update { what: Some(what) });
+    }
+
+    fn log(&self) -> MutexGuard<'_, ForgetLog> {
+        self.forgets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl UpdateReceiver {
+    /// The next update. Whoever has lost some goes on with those that come from now on, and is told first what is to be forgotten.
+    ///
+    /// # Errors
+    /// How many were lost, or that there will be no more.
+    pub(crate) async fn recv(&mut self) -> Result<Update, RecvError> {
+        if let Some(missed) = self.next_missed() {
+            return Ok(missed);
+        }
+        match self.receiver.recv().await {
+            Ok(update) => {
+                self.told += u64::from(matches!(update.what, Some(What::Forget(_))));
+                Ok(update)
+            }
+            Err(RecvError::Lagged(lost)) => Err(RecvError::Lagged(lost + self.catch_up())),
+            Err(RecvError::Closed) => Err(RecvError::Closed),
+        }
+    }
+
+    /// A network to forget that it has not been told of in its turn.
+    pub(crate) fn next_missed(&mut self) -> Option<Update> {
+        let network = self.missed.pop_front()?;
+        Some(Update { what: Some(What::Forget(Network::of(network))) })
+    }
+
+    /// Leaves out all that waits but what is to be forgotten; how many updates that were.
+    fn catch_up(&mut self) -> u64 {
+        let log = self.updates.log();
+        let left_out = self.receiver.len() as u64;
+        self.receiver = self.receiver.resubscribe();
+        self.missed.extend(log.since(self.told));
+        self.told = log.count;
+        left_out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(n: u32) -> IpNet {
+        IpNet::new(std::net::Ipv4Addr::from(n << 8).into(), 24).unwrap()
+    }
+
+    fn tell(updates: &Updates, count: u32) {
+        for n in 0..count {
+            updates.tell(
+                network(n),
+                Estimate { window: n.into(), ..Estimate::default() },
+                updates.forgets(),
+            );
+        }
+    }
+
+    fn forget(n: u32) -> Update {
+        Update { what: Some(What::Forget(Network::of(network(n)))) }
+    }
+
+    /// Of 5002 updates 4096 are kept: the forgotten network is among the first, which are lost.
+    #[tokio::test]
+    async fn a_subscriber_that_was_too_slow_is_told_all_that_is_to_be_forgotten() {
+        let updates = Updates::default();
+        let mut receiver = updates.subscribe(Vec::new());
+        updates.forget(network(1));
+        assert_eq!(receiver.recv().await, Ok(forget(1)));
+        updates.forget(network(2));
+        tell(&updates, 5000);
+        updates.forget(network(3));
+        assert_eq!(receiver.recv().await, Err(RecvError::Lagged(5002)));
+        // Each once, and what comes later in its turn.
+        updates.forget(network(4));
+        for n in 2..5 {
+            assert_eq!(receiver.recv().await, Ok(forget(n)));
+        }
+        tell(&updates, 1);
+        let next = receiver.recv().await.unwrap();
+        assert!(matches!(next.what, Some(What::Estimate(_))), "{next:?}");
+    }
+
+    #[tokio::test]
+    async fn who_has_missed_more_than_are_kept_forgets_everything() {
+        let updates = Updates::default();
+        let mut receiver = updates.subscribe(Vec::new());
+        (0..=FORGETS as u32).for_each(|n| updates.forget(network(n)));
+        tell(&updates, 5000);
+        assert!(matches!(receiver.recv().await, Err(RecvError::Lagged(_))));
+        let told = [receiver.recv().await.unwrap(), receiver.recv().await.unwrap()];
+        let all = ["0.0.0.0/0", "::/0"].map(|all| Network::of(all.parse().unwrap()));
+        assert_eq!(told, all.map(|all| Update { what: Some(What::Forget(all)) }));
+    }
+
+    #[tokio::test]
+    async fn what_was_forgotten_lately_comes_before_anything_else() {
+        let updates = Updates::default();
+        let mut receiver = updates.subscribe(vec![network(1)]);
+        updates.forget(network(2));
+        assert_eq!(receiver.next_missed(), Some(forget(1)));
+        assert_eq!(receiver.next_missed(), None);
+        assert_eq!(receiver.recv().await, Ok(forget(2)));
+    }
+
+    #[tokio::test]
+    async fn an_estimate_of_before_is_not_told_after_its_network_was_forgotten() {
+        let updates = Updates::default();
+        let mut receiver = updates.subscribe(Vec::new());
+        let begun = updates.forgets();
+        updates.forget(network(1));
+        for n in [1, 2] {
+            updates.tell(network(n), Estimate { window: n.into(), ..Estimate::default() }, begun);
+        }
+        assert_eq!(receiver.recv().await, Ok(forget(1)));
+        let next = receiver.recv().await.unwrap();
+        assert!(matches!(next.what, Some(What::Estimate(estimate)) if estimate.window == 2));
+    }
+}

@@ -1,0 +1,174 @@
+//! What an operator has forgotten stays forgotten: at other gateways, over restarts, and whoever writes old samples afterwards.
+
+use crate::bed::{Bed, Running, batch, query, report, send};
+use crate::shared::{beside, learns};
+use crate::store::Redis;
+use crate::swept::{OTHER, other, tell_by_hand};
+use gateway::pki::HolderRole;
+use gateway_proto::v1::{ForgetRequest, SubscribeRequest, update};
+use std::fs;
+use std::time::Duration;
+
+const NETWORK: &str = "192.0.2.0/24";
+/// One that nobody has forgotten.
+const KEPT: &str = "198.51.100.0/24";
+
+/// `running` takes ten reports of each network, as batch `number`.
+async fn learn(bed: &Bed, running: &Running, number: u64, networks: &[&str]) {
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let reports = networks.iter().flat_map(|network| vec![report(network, 100_000); 10]);
+    send(&mut client, vec![batch(number, reports.collect())]).await.unwrap();
+}
+
+/// An operator has `running` forget it.
+async fn forget(bed: &Bed, running: &Running) {
+    let operator = bed.issue(HolderRole::Operator, "site", "ann");
+    let mut operator = bed.connect(running.grpc, Some(&operator)).await.unwrap();
+    let network = query(NETWORK).network;
+    assert!(operator.forget(ForgetRequest { network }).await.unwrap().into_inner().forgotten > 0);
+}
+
+fn knows(running: &Running, network: &str) -> bool {
+    let tenant = running.site.tenant("site").unwrap();
+    tenant.memory().networks().any(|known| known.network.to_string() == network)
+}
+
+/// Waits until `running` knows it, or does not.
+async fn becomes(running: &Running, network: &str, known: bool) {
+    for _ in 0..200 {
+        if knows(running, network) == known {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{network}: not {known} in 10 s");
+}
+
+/// Waits until the store has been told.
+async fn is_told(redis: &Redis) {
+    for _ in 0..200 {
+        let told: u32 = redis.query(redis::cmd("ZCARD").arg("headstart:2:{site}:forgotten"));
+        if told == 1 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the store was not told in 10 s");
+}
+
+async fn end(all: Vec<Running>) {
+    for running in all {
+        running.handle.end().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_is_forgotten_while_the_store_is_down_is_told_when_it_is_back() {
+    let Some(mut redis) = Redis::start() else { return };
+    let first = Bed::new("");
+    first.share_over(redis.port);
+    let second = beside(&first, redis.port);
+    let (a, b) = (first.run().await, second.run().await);
+    learn(&first, &a, 1, &[NETWORK]).await;
+    assert!(learns(&second, &b, NETWORK).await);
+    redis.kill();
+    forget(&first, &a).await;
+    // Some rounds of sharing fail.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(knows(&b, NETWORK));
+    let _again = Redis::start_at(redis.port, &[]).unwrap();
+    becomes(&b, NETWORK, false).await;
+    end(vec![a, b]).await;
+}
+
+/// Another gateway has heard of a network for half a minute, and once more after it was forgotten here; it writes all of its samples. That is what a
+/// busy gateway does within a fifth of a second.
+#[tokio::test]
+async fn samples_of_before_do_not_come_back_with_what_another_gateway_writes_later() {
+    let Some(redis) = Redis::start() else { return };
+    let first = Bed::new("");
+    first.share_over(redis.port);
+    let a = first.run().await;
+    learn(&first, &a, 1, &[NETWORK]).await;
+    forget(&first, &a).await;
+    is_told(&redis).await;
+    let old = other(&a, NETWORK, &[-30, -29, -28]);
+    let mixed = other(&a, NETWORK, &[-30, -29, -28, 30]);
+    tell_by_hand(&redis, &[old, mixed, other(&a, KEPT, &[-30])]);
+    let third = beside(&first, redis.port);
+    let c = third.run().await;
+    for running in [&a, &c] {
+        becomes(running, KEPT, true).await;
+        becomes(running, NETWORK, true).await;
+        let tenant = running.site.tenant("site").unwrap();
+        let records: Vec<_> = tenant.memory().records().collect();
+        let of_network = records.iter().filter(|record| record.network.to_string() == NETWORK);
+        let samples: Vec<_> = of_network.map(|record| (record.origin, record.len())).collect();
+        // Only the one of after.
+        assert_eq!(samples, [(OTHER, 1)]);
+    }
+    end(vec![a, c]).await;
+}
+
+#[tokio::test]
+async fn a_gateway_that_was_down_forgets_when_it_starts() {
+    let Some(redis) = Redis::start() else { return };
+    let first = Bed::new("");
+    first.share_over(redis.port);
+    let second = beside(&first, redis.port);
+    let (a, b) = (first.run().await, second.run().await);
+    learn(&second, &b, 1, &[NETWORK, KEPT]).await;
+    assert!(learns(&first, &a, NETWORK).await);
+    b.handle.end().await.unwrap();
+    forget(&first, &a).await;
+    is_told(&redis).await;
+    let b = second.run().await;
+    assert!(!knows(&b, NETWORK) && knows(&b, KEPT));
+    end(vec![a, b]).await;
+}
+
+/// The file as it is when the gateway is killed, read by another one. It was saved before the network was forgotten, and would be again after half a minute.
+#[tokio::test]
+async fn a_gateway_that_is_killed_does_not_know_again_what_was_forgotten() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    learn(&bed, &running, 1, &[NETWORK, KEPT]).await;
+    running.handle.end().await.unwrap();
+    let running = bed.run().await;
+    assert!(knows(&running, NETWORK));
+    forget(&bed, &running).await;
+    let mut patience = 40;
+    loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let after = bed.beside();
+        fs::copy(bed.file("gateway.redb"), after.file("gateway.redb")).unwrap();
+        let again = after.run().await;
+        let known = (knows(&again, NETWORK), knows(&again, KEPT));
+        again.handle.end().await.unwrap();
+        // A copy of the middle of a transaction may be damaged; another one is not.
+        if known == (false, true) {
+            break;
+        }
+        patience -= 1;
+        assert!(patience > 0, "{known:?}");
+    }
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn who_subscribes_is_told_what_was_forgotten_lately() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    learn(&bed, &running, 1, &[NETWORK, KEPT]).await;
+    forget(&bed, &running).await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let request = SubscribeRequest { known: 10, ..SubscribeRequest::default() };
+    let mut updates = client.subscribe(request).await.unwrap().into_inner();
+    let first = updates.message().await.unwrap().unwrap().what;
+    assert_eq!(first, query(NETWORK).network.map(update::What::Forget));
+    let next = updates.message().await.unwrap().unwrap().what;
+    assert!(
+        matches!(next, Some(update::What::Estimate(estimate)) if estimate.network == query(KEPT).network)
+    );
+    running.handle.end().await.unwrap();
+}
