@@ -19,6 +19,9 @@ const LEAST_LOSSES: usize = 3;
 /// Fewer than one in so many losses say nothing of their kind: a queue that dropped a segment may have drained until the loss is seen, and a
 /// random loss may meet a full queue.
 const ONE_IN: usize = 5;
+/// So many of a hundred packets wait no longer than others that a queue let pass. Of the rest, some wait for a host that stands still: a
+/// hundredth or two do so where connections crowd a fast line.
+const SURVIVED: usize = 90;
 /// What an ACK told so long ago says nothing of the queue now.
 const OLD: Duration = Duration::from_secs(1);
 /// More random loss is none that TCP works over.
@@ -131,8 +134,8 @@ impl PathEvidence {
     }
 
     /// How long the queue made packets wait where losses showed that it was full, the median. Losses with a wait of less than half
-    /// of the longest were of another kind. `None` if nearly all were, or if the others are too few. A queue holds at least what packets have
-    /// survived.
+    /// of the longest were of another kind. `None` if nearly all were, or if the others are too few. It is no less than what a tenth of
+    /// the packets survived.
     pub(crate) fn full_wait(&self) -> Option<Duration> {
         let half = self.half_full();
         let at_loss = self.at_loss.values();
@@ -142,7 +145,7 @@ impl PathEvidence {
         waits.sort_unstable();
         let is_chance = waits.len() < LEAST_LOSSES || waits.len() * ONE_IN < at_loss.len();
         let median = waits.get(waits.len() / 2).filter(|_| !is_chance)?;
-        Some((*median).max(self.seen_wait()))
+        Some((*median).max(self.wait(self.queued.below(SURVIVED).unwrap_or_default())))
     }
 
     /// Share of payload that was lost while the queue was less than half full.
@@ -171,7 +174,7 @@ mod tests {
     }
 
     /// Round trips from 40 to 150 ms, of which the longest is left out: packets survived a wait of 100 ms. Losses at 140, 150 and 145 ms show a
-    /// full queue of 105 ms in the median; those at 45 ms are of another kind.
+    /// full queue of 105 ms in the median, but packets have survived 110 ms; those at 45 ms are of another kind.
     #[test]
     fn losses_tell_the_queue_and_what_is_lost_besides() {
         let mut evidence = PathEvidence::default();
