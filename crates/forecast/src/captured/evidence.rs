@@ -185,18 +185,18 @@ mod tests {
         assert_eq!((evidence.least(), evidence.seen_wait()), (Some(ms(40)), ms(100)));
         for rtt in [140, 150, 145] {
             evidence.on_queued(NOW, ms(rtt));
-            evidence.on_loss(NOW, 1_000);
+            evidence.on_loss(NOW, 10_000);
         }
         // Twice 150 ms: one of them counts.
         assert_eq!((evidence.seen_wait(), evidence.full_wait()), (ms(110), Some(ms(110))));
         for rtt in [45; 3] {
             evidence.on_queued(NOW, ms(rtt));
-            evidence.on_loss(NOW, 1_000);
+            evidence.on_loss(NOW, 10_000);
         }
         assert_eq!(evidence.full_wait(), Some(ms(110)));
-        let report = TransferReport { bytes: 100_000, mss: 1000, ..TransferReport::default() };
+        let report = TransferReport { bytes: 1_000_000, mss: 1000, ..TransferReport::default() };
         evidence.on_transfer(&report);
-        // Three of six losses of 1,000 bytes each, of 100,000.
+        // Three of six losses of ten segments each, of 1,000 segments.
         assert_eq!(evidence.random_loss(), 0.03);
     }
 
