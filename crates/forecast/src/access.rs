@@ -19,7 +19,7 @@ const DEFAULT_RTT: Duration = Duration::from_millis(50);
 pub(crate) struct UsualPath {
     /// Rate.
     pub(crate) rate: Rate,
-    /// How long a queue may make packets wait whose end no loss has shown, if they did not wait longer; `None`: one round trip.
+    /// How long a queue makes packets wait whose end no loss has shown; `None`: one round trip, or the longest wait seen.
     pub(crate) wait: Option<Duration>,
 }
 
@@ -30,13 +30,13 @@ pub struct AccessEstimate {
     pub rate: Rate,
     /// The client's own bursts have shown the rate.
     pub is_rate_known: bool,
-    /// Round trip of small packets through an empty queue.
+    /// Round trip of small packets through an empty queue, with the client's own delay.
     pub rtt: Duration,
     /// Bytes that the queue towards the client holds.
     pub queue: u64,
     /// Losses have shown how much the queue holds.
     pub is_queue_known: bool,
-    /// The longest wait in the queue that was seen.
+    /// The longest wait in the queue that was seen, but for a hundredth of the waits.
     pub seen_wait: Duration,
     /// Share of packets towards the client that are lost whatever the queue.
     pub loss: f64,
@@ -51,8 +51,8 @@ impl AccessEstimate {
         let full = evidence.full_wait().filter(|_| known.is_some());
         // Without losses the queue has held what was seen. How much more it would hold nothing tells: one bandwidth-delay
         // product is what queues are built for (RFC 7567 §2).
-        let seen_wait = evidence.longest_wait();
-        let wait = full.unwrap_or_else(|| usual.wait.unwrap_or(rtt).max(seen_wait));
+        let seen_wait = evidence.seen_wait();
+        let wait = full.or(usual.wait).unwrap_or_else(|| rtt.max(seen_wait));
         let queue = rate.bytes_in(wait);
         Self {
             rate,
@@ -72,11 +72,18 @@ impl AccessEstimate {
         !self.is_queue_known && longest_wait > self.seen_wait + margin
     }
 
-    /// The links towards the client and away from it. The way back loses nothing: what carries ACKs seldom decides.
-    pub(crate) fn links(&self) -> Result<Duplex<LinkConfig>, LinkError> {
-        let forward = self.rtt / 2;
+    /// From when a client, which takes `own_delay` over a packet, wants to send until the server has it.
+    pub(crate) fn half_trip(&self, own_delay: Duration) -> Duration {
+        own_delay + self.rtt.saturating_sub(own_delay) / 2
+    }
+
+    /// The links towards the client and away from it. The client itself takes `own_delay` of the round trip. The way back loses nothing: what
+    /// carries ACKs seldom decides.
+    pub(crate) fn links(&self, own_delay: Duration) -> Result<Duplex<LinkConfig>, LinkError> {
+        let both = self.rtt.saturating_sub(own_delay);
+        let forward = both / 2;
         let down = LinkConfig::new(self.rate, forward, QueueLimit::Bytes(self.queue))?;
-        let up = LinkConfig::new(self.rate, self.rtt - forward, QueueLimit::Unlimited)?;
+        let up = LinkConfig::new(self.rate, both - forward, QueueLimit::Unlimited)?;
         Ok(Duplex { forward: down.with_loss(self.loss)?.with_statistics(), reverse: up })
     }
 }
@@ -98,12 +105,13 @@ mod tests {
         assert!(!access.is_rate_known && !access.is_queue_known);
     }
 
-    /// 8 Mbit/s, 20 ms, at most 60 ms waited: the queue has held 60,000 bytes. A loss at 50 ms of waiting says 50,000.
+    /// 8 Mbit/s, 20 ms, twice 60 ms waited: the queue has held 60,000 bytes, unless somebody says another length. Three losses at 100 ms of
+    /// waiting say 100,000, whatever somebody says.
     #[test]
     fn the_queue_holds_what_was_seen_or_what_losses_say() {
         let mut evidence = PathEvidence::default();
         evidence.on_connection(Rate::from_mbps(8), 1);
-        for ms in [20, 80] {
+        for ms in [20, 80, 80] {
             evidence.on_queued(Instant::ZERO, Duration::from_millis(ms));
         }
         let access = AccessEstimate::of(&evidence, usual(100));
@@ -111,12 +119,27 @@ mod tests {
         // 15,000 bytes take 15 ms.
         assert!(!access.is_beyond_seen(Duration::from_millis(75)));
         assert!(access.is_beyond_seen(Duration::from_millis(76)));
-        let told = UsualPath { wait: Some(Duration::from_millis(90)), ..usual(100) };
-        assert_eq!(AccessEstimate::of(&evidence, told).queue, 90_000);
-        evidence.on_queued(Instant::ZERO, Duration::from_millis(70));
-        evidence.on_loss(Instant::ZERO);
-        let access = AccessEstimate::of(&evidence, told);
-        assert_eq!((access.queue, access.is_queue_known), (50_000, true));
+        let told = |ms| UsualPath { wait: Some(Duration::from_millis(ms)), ..usual(100) };
+        assert_eq!(AccessEstimate::of(&evidence, told(90)).queue, 90_000);
+        assert_eq!(AccessEstimate::of(&evidence, told(30)).queue, 30_000);
+        evidence.on_queued(Instant::ZERO, Duration::from_millis(120));
+        (0..3).for_each(|_| evidence.on_loss(Instant::ZERO, 1_000));
+        let access = AccessEstimate::of(&evidence, told(90));
+        assert_eq!((access.queue, access.is_queue_known), (100_000, true));
         assert!(!access.is_beyond_seen(Duration::from_millis(500)));
+    }
+
+    /// 20 ms, of which the client takes 0.1 ms: links of 9.95 ms each way. Of a round trip of 0.06 ms nothing is left.
+    #[test]
+    fn the_clients_own_delay_is_within_the_round_trip() {
+        let own_delay = Duration::from_micros(100);
+        let delays = |micros| {
+            let mut evidence = PathEvidence::default();
+            evidence.on_round_trip(Duration::from_micros(micros));
+            let links = AccessEstimate::of(&evidence, usual(100)).links(own_delay).unwrap();
+            (links.forward.delay(), links.reverse.delay())
+        };
+        assert_eq!(delays(20_000), (Duration::from_micros(9_950), Duration::from_micros(9_950)));
+        assert_eq!(delays(60), (Duration::ZERO, Duration::ZERO));
     }
 }

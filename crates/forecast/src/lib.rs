@@ -14,6 +14,7 @@ mod opening;
 mod outcome;
 mod replay;
 mod run;
+mod student;
 
 pub use access::{AccessEstimate, DEFAULT_RATE};
 pub use captured::{

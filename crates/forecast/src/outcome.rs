@@ -3,12 +3,10 @@
 
 use crate::network::ClientNetwork;
 use crate::replay::Replayed;
+use crate::student::two_sided_95;
 use findings::{SIZE_CLASSES, SizeClass};
 use serde::{Serialize, Serializer};
 use units::Duration;
-
-/// Half the width of a 95 % interval in standard errors.
-const TWO_SIDED_95: f64 = 1.96;
 
 /// A transfer of the capture, as groups need it.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +24,7 @@ impl Subject {
     /// Of all transfers, in the order of networks, connections and transfers.
     pub(crate) fn all(networks: &[ClientNetwork]) -> Vec<Self> {
         let mut subjects = Vec::new();
-        for (number, network) in networks.iter().enumerate() {
+        for network in networks {
             let ends = network.connections().filter_map(|(_, connection)| {
                 connection.transfers.first().map(|first| first.ended)
             });
@@ -34,7 +32,7 @@ impl Subject {
             for (_, connection) in network.connections() {
                 let is_first = known.is_none_or(|known| connection.began <= known);
                 subjects.extend(connection.transfers.iter().map(|transfer| Self {
-                    network: number,
+                    network: network.number,
                     bytes: transfer.bytes,
                     is_first,
                     captured: transfer.took,
@@ -101,7 +99,7 @@ pub struct GroupGain {
     pub transfers: u64,
     /// Geometric mean of time over time.
     pub ratio: f64,
-    /// 95 % interval of it, as far as networks differ; `None` with fewer than two networks.
+    /// 95 % interval of it, as far as networks differ, by Student's t; `None` with fewer than two networks.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -230,8 +228,8 @@ impl GroupGain {
         }
         let mean = networks.iter().map(|(sum, _)| sum).sum::<f64>() / count;
         let interval = standard_error(&networks, mean).map(|error| {
-            let bound = |side: f64| (mean + side * TWO_SIDED_95 * error).exp();
-            (bound(-1.0), bound(1.0))
+            let half_width = two_sided_95(networks.len() - 1) * error;
+            ((mean - half_width).exp(), (mean + half_width).exp())
         });
         Some(Self { group, transfers: count as u64, ratio: mean.exp(), interval })
     }
@@ -315,6 +313,21 @@ mod tests {
         assert_eq!(standard_error(&[(-1.0, 1.0), (-3.0, 1.0)], -2.0), Some(1.0));
         // Ten transfers of one network tell no more of others than one does.
         assert_eq!(standard_error(&[(-10.0, 10.0)], -1.0), None);
+    }
+
+    /// The same two networks: Student's t with one degree of freedom is 12.706, so the interval is from e^(−2 − 12.706) to e^(−2 + 12.706). Two parts
+    /// of one network have no interval.
+    #[test]
+    fn few_networks_have_wide_intervals() {
+        let interval = |networks: [usize; 2]| {
+            let subjects = networks.map(|network| subject(network, 1_000, true));
+            let (baseline, taken) = ([1.0, 1.0], [(-1.0_f64).exp(), (-3.0_f64).exp()]);
+            let row = ForecastRow::timed("x", (&subjects, &seconds(&baseline), &seconds(&taken)));
+            row.gain(ForecastGroup::All).and_then(|gain| gain.interval)
+        };
+        let (low, high) = interval([0, 1]).expect("two networks");
+        assert!((low.ln() + 14.706).abs() < 0.001 && (high.ln() - 10.706).abs() < 0.001);
+        assert_eq!(interval([1, 1]), None);
     }
 
     /// What did not end counts as unfinished, and in no mean. Captured 2 s each: ratios 1/2 and 1.

@@ -17,13 +17,14 @@ pub struct ForecastOptions<'a> {
     pub seed: u64,
     /// Threads; 0: one per core. Results do not depend on it.
     pub threads: usize,
-    /// Called when a network has been replayed under a scheme.
+    /// Called when a network, or a part of a large one, has been replayed under a scheme.
     pub on_replay: &'a (dyn Fn() + Sync),
 }
 
 /// The visitors of a capture, ready to be replayed.
 #[derive(Clone, Debug)]
 pub struct Forecast {
+    /// Networks, large ones in parts.
     networks: Vec<ClientNetwork>,
     /// The rate of paths that have shown none.
     usual: Rate,
@@ -31,15 +32,20 @@ pub struct Forecast {
 
 impl Forecast {
     /// Of these visitors. A client whose rate is not known has the median of those that are. A queue whose end no loss has shown makes packets
-    /// wait for `queue`; by default for a round trip, and as long as they were seen to wait.
+    /// wait for `queue`; by default for a round trip, or as long as they were seen to wait if that is longer.
     pub fn of(visitors: CapturedVisitors, queue: Option<Duration>) -> Self {
         let usual = usual_rate(&visitors.clients);
         let path = UsualPath { rate: usual, wait: queue };
         Self { networks: ClientNetwork::all(visitors.clients, path), usual }
     }
 
-    /// Networks; a large one counts once for each 250 clients.
-    pub const fn networks(&self) -> usize {
+    /// Networks of clients.
+    pub fn networks(&self) -> usize {
+        self.networks.last().map_or(0, |last| last.number + 1)
+    }
+
+    /// Replays of a scheme: one for each network, or for each 250 clients of a large one.
+    pub const fn replays(&self) -> usize {
         self.networks.len()
     }
 

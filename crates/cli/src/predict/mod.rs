@@ -50,7 +50,7 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
     let told = PathsTold::of(&forecast);
     let others = args.schemes.0.iter().filter(|scheme| scheme.name() != now.name());
     let schemes: Vec<Scheme> = std::iter::once(&now.scheme).chain(others).cloned().collect();
-    let bar = CountBar::begin((forecast.networks() * schemes.len()) as u64, "replays");
+    let bar = CountBar::begin((forecast.replays() * schemes.len()) as u64, "replays");
     let options = ForecastOptions {
         seed: args.seed,
         threads: jobs::threads(args.jobs),

@@ -10,13 +10,18 @@ use units::{Duration, Instant, Rate};
 const MOST_RATES: usize = 256;
 /// Bytes of the headers of a segment: IP and TCP with timestamps.
 const HEADERS: u128 = 52;
-/// A burst that is faster than clients' lines has had its ACKs pressed together.
+/// A burst that is faster than clients' lines has had its ACKs pressed together, unless the client is near.
 const MOST_RATE: Rate = Rate::from_mbps(10_000);
-/// Fewer losses below a full queue are taken for chance.
-const LEAST_RANDOM: usize = 3;
+/// A shorter round trip is one within a data centre. No radio and no access line has it, and these are what press ACKs together.
+const NEAR: Duration = Duration::from_millis(1);
+/// Fewer losses of a kind are chance: neither do they tell where a queue ends, nor that segments are lost whatever the queue.
+const LEAST_LOSSES: usize = 3;
 /// Fewer than one in so many losses say nothing of their kind: a queue that dropped a segment may have drained until the loss is seen, and a
 /// random loss may meet a full queue.
 const ONE_IN: usize = 5;
+/// So many of a hundred packets wait no longer than others that a queue let pass. Of the rest, some wait for a host that stands still: a
+/// hundredth or two do so where connections crowd a fast line.
+const SURVIVED: usize = 90;
 /// What an ACK told so long ago says nothing of the queue now.
 const OLD: Duration = Duration::from_secs(1);
 /// More random loss is none that TCP works over.
@@ -27,9 +32,7 @@ const MOST_RANDOM: f64 = 0.2;
 pub(crate) struct PathEvidence {
     /// Lowest round trip; zero before the first.
     least: Duration,
-    /// Longest round trip that no held ACK is in.
-    most: Duration,
-    /// The last one of these, when it came, and some of all.
+    /// The last round trip that no held ACK is in, when it came, and some of all.
     latest: Option<(Instant, Duration)>,
     queued: SpacedSample,
     /// Rates of bursts, and payload of the connections that showed them.
@@ -38,9 +41,10 @@ pub(crate) struct PathEvidence {
     together: TogetherMeter,
     /// The round trip before each loss, of some.
     at_loss: SpacedSample,
-    /// Losses, and segments sent.
-    losses: u64,
-    segments: u64,
+    /// Payload that was lost, and that was sent, bytes. A captured packet may be many segments that the server's network card cut (TSO),
+    /// so bytes are counted, not packets.
+    lost: u64,
+    sent: u64,
     /// Payload of a full segment.
     mss: u64,
 }
@@ -53,15 +57,14 @@ impl PathEvidence {
     /// A round trip in which no ACK was held back: what it has beyond the lowest is a wait in the queue.
     pub(crate) fn on_queued(&mut self, at: Instant, rtt: Duration) {
         self.on_round_trip(rtt);
-        self.most = self.most.max(rtt);
         self.latest = Some((at, rtt));
         self.queued.add(rtt);
     }
 
-    /// A loss has been repaired. What the path's last ACK tells of the queue is the nearest to when the segment was lost, whichever connection it
-    /// is of; unless it is old.
-    pub(crate) fn on_loss(&mut self, at: Instant) {
-        self.losses += 1;
+    /// A loss of so many bytes has been repaired. What the path's last ACK tells of the queue is the nearest to when they were lost, whichever
+    /// connection it is of; unless it is old.
+    pub(crate) fn on_loss(&mut self, at: Instant, bytes: u64) {
+        self.lost += bytes;
         if let Some((told, rtt)) = self.latest
             && at.saturating_since(told) <= OLD
         {
@@ -71,7 +74,7 @@ impl PathEvidence {
 
     pub(crate) fn on_transfer(&mut self, report: &TransferReport) {
         self.mss = self.mss.max(report.mss);
-        self.segments += report.bytes.div_ceil(report.mss.max(1));
+        self.sent += report.bytes;
         if !report.min_rtt.is_zero() {
             self.on_round_trip(report.min_rtt);
         }
@@ -79,6 +82,8 @@ impl PathEvidence {
 
     /// A connection with so many bytes of payload is over: its fastest burst had this rate, or is not known.
     pub(crate) fn on_connection(&mut self, rate: Rate, bytes: u64) {
+        let is_near = self.least().is_some_and(|least| least < NEAR);
+        let rate = if is_near { rate.min(MOST_RATE) } else { rate };
         if rate.as_bps() > 0 && rate <= MOST_RATE && self.rates.len() < MOST_RATES {
             self.rates.push((rate, bytes));
         }
@@ -97,6 +102,8 @@ impl PathEvidence {
     /// The rate with headers: of what connections got side by side, or of bursts, whichever is more. Bursts count by the median over
     /// connections, each with the weight of its payload. A single burst may be too fast, where a queue on the way back has pressed its ACKs
     /// together. Where connections share the line all bursts are too slow.
+    ///
+    /// `None` without a burst. What connections got side by side is then what their applications asked for: short answers fill no line.
     pub(crate) fn rate(&self) -> Option<Rate> {
         let mss = u128::from(self.mss.max(1));
         let with_headers = |payload: Rate| {
@@ -104,13 +111,15 @@ impl PathEvidence {
             Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
         };
         // Without a transfer nothing tells how long segments are.
-        let payload = weighted_median(self.rates.iter().copied()).max(self.together.rate())?;
+        let bursts = weighted_median(self.rates.iter().copied())?;
+        let payload = self.together.rate().map_or(bursts, |together| bursts.max(together));
         Some(if self.mss == 0 { payload } else { with_headers(payload) })
     }
 
-    /// Longest wait in the queue that was seen.
-    pub(crate) fn longest_wait(&self) -> Duration {
-        self.most.max(self.least) - self.least
+    /// Longest wait in the queue that was seen, but for a hundredth of the waits, and for one at least: where a host stood still, a single packet
+    /// waits longer than any queue makes it.
+    pub(crate) fn seen_wait(&self) -> Duration {
+        self.wait(self.queued.below_longest().unwrap_or_default())
     }
 
     /// What was lost at a shorter wait met no full queue: half of the longest wait, but for a hundredth of them. A single wait may be longer than
@@ -125,7 +134,8 @@ impl PathEvidence {
     }
 
     /// How long the queue made packets wait where losses showed that it was full, the median. Losses with a wait of less than half
-    /// of the longest were of another kind. `None` if nearly all were.
+    /// of the longest were of another kind. `None` if nearly all were, or if the others are too few. It is no less than what a tenth of
+    /// the packets survived.
     pub(crate) fn full_wait(&self) -> Option<Duration> {
         let half = self.half_full();
         let at_loss = self.at_loss.values();
@@ -133,22 +143,23 @@ impl PathEvidence {
         let mut waits: Vec<Duration> =
             waits.filter(|wait| *wait >= half && !wait.is_zero()).collect();
         waits.sort_unstable();
-        let is_chance = waits.len() * ONE_IN < at_loss.len();
-        waits.get(waits.len() / 2).copied().filter(|_| !is_chance)
+        let is_chance = waits.len() < LEAST_LOSSES || waits.len() * ONE_IN < at_loss.len();
+        let median = waits.get(waits.len() / 2).filter(|_| !is_chance)?;
+        Some((*median).max(self.wait(self.queued.below(SURVIVED).unwrap_or_default())))
     }
 
-    /// Share of segments that were lost while the queue was less than half full.
+    /// Share of payload that was lost while the queue was less than half full.
     pub(crate) fn random_loss(&self) -> f64 {
         let half = self.half_full();
         let at_loss = self.at_loss.values();
         let random = at_loss.iter().filter(|rtt| self.wait(**rtt) < half).count();
-        let is_chance = random < LEAST_RANDOM || random * ONE_IN < at_loss.len();
-        if is_chance || self.segments == 0 {
+        let is_chance = random < LEAST_LOSSES || random * ONE_IN < at_loss.len();
+        if is_chance || self.sent == 0 {
             return 0.0;
         }
         // Of the losses whose round trip is known, as many of all.
         let share = random as f64 / at_loss.len() as f64;
-        (share * self.losses as f64 / self.segments as f64).min(MOST_RANDOM)
+        (share * self.lost as f64 / self.sent as f64).min(MOST_RANDOM)
     }
 }
 
@@ -162,29 +173,30 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    /// Round trips from 40 to 140 ms: the longest wait is 100 ms. Losses at 130, 140 and 120 ms show a full queue of 90 ms in
-    /// the median; those at 45 ms are of another kind.
+    /// Round trips from 40 to 150 ms, of which the longest is left out: packets survived a wait of 100 ms. Losses at 140, 150 and 145 ms show a
+    /// full queue of 105 ms in the median, but packets have survived 110 ms; those at 45 ms are of another kind.
     #[test]
     fn losses_tell_the_queue_and_what_is_lost_besides() {
         let mut evidence = PathEvidence::default();
         evidence.on_round_trip(ms(200)); // of an ACK that was held
-        for rtt in [40, 60, 140] {
+        for rtt in [40, 140, 150] {
             evidence.on_queued(NOW, ms(rtt));
         }
-        assert_eq!((evidence.least(), evidence.longest_wait()), (Some(ms(40)), ms(100)));
-        for rtt in [130, 140, 120] {
+        assert_eq!((evidence.least(), evidence.seen_wait()), (Some(ms(40)), ms(100)));
+        for rtt in [140, 150, 145] {
             evidence.on_queued(NOW, ms(rtt));
-            evidence.on_loss(NOW);
+            evidence.on_loss(NOW, 10_000);
         }
-        assert_eq!(evidence.full_wait(), Some(ms(90)));
+        // Twice 150 ms: one of them counts.
+        assert_eq!((evidence.seen_wait(), evidence.full_wait()), (ms(110), Some(ms(110))));
         for rtt in [45; 3] {
             evidence.on_queued(NOW, ms(rtt));
-            evidence.on_loss(NOW);
+            evidence.on_loss(NOW, 10_000);
         }
-        assert_eq!(evidence.full_wait(), Some(ms(90)));
-        let report = TransferReport { bytes: 100_000, mss: 1000, ..TransferReport::default() };
+        assert_eq!(evidence.full_wait(), Some(ms(110)));
+        let report = TransferReport { bytes: 1_000_000, mss: 1000, ..TransferReport::default() };
         evidence.on_transfer(&report);
-        // Three of six losses, of 100 segments.
+        // Three of six losses of ten segments each, of 1,000 segments.
         assert_eq!(evidence.random_loss(), 0.03);
     }
 
@@ -197,11 +209,11 @@ mod tests {
         }
         for rtt in [45; 2] {
             evidence.on_queued(NOW, ms(rtt));
-            evidence.on_loss(NOW);
+            evidence.on_loss(NOW, 1_000);
         }
         let report = TransferReport { bytes: 10_000, mss: 1000, ..TransferReport::default() };
         evidence.on_transfer(&report);
-        assert_eq!((evidence.losses, evidence.random_loss()), (2, 0.0));
+        assert_eq!((evidence.lost, evidence.random_loss()), (2_000, 0.0));
     }
 
     /// Three losses of fifteen beside a full queue are a fifth, and random; of sixteen they are less.
@@ -213,10 +225,10 @@ mod tests {
         evidence.on_round_trip(ms(40));
         for rtt in [[45; 3].as_slice(), &[140; 12]].concat() {
             evidence.on_queued(NOW, ms(rtt));
-            evidence.on_loss(NOW);
+            evidence.on_loss(NOW, 1_000);
         }
         assert_eq!(evidence.random_loss(), 0.002);
-        evidence.on_loss(NOW);
+        evidence.on_loss(NOW, 1_000);
         assert_eq!(evidence.random_loss(), 0.0);
     }
 
@@ -229,7 +241,7 @@ mod tests {
         for wait in (10..=20).cycle().take(220) {
             evidence.on_queued(NOW, ms(40 + wait));
             if wait == 20 {
-                evidence.on_loss(NOW);
+                evidence.on_loss(NOW, 1_000);
             }
         }
         evidence.on_transfer(&TransferReport {
@@ -238,7 +250,7 @@ mod tests {
             ..TransferReport::default()
         });
         assert_eq!((evidence.full_wait(), evidence.random_loss()), (Some(ms(20)), 0.0));
-        assert_eq!(evidence.longest_wait(), ms(90));
+        assert_eq!(evidence.seen_wait(), ms(20));
     }
 
     /// Of 1,000 round trips one waits for 100 ms, and the others for 2 ms. Ten losses at 100 ms and fifteen at 2 ms: the queue holds 100 ms, though
@@ -257,7 +269,7 @@ mod tests {
         }
         for (wait, losses) in [(100, 10), (2, 15)] {
             evidence.on_queued(NOW, ms(40 + wait));
-            (0..losses).for_each(|_| evidence.on_loss(NOW));
+            (0..losses).for_each(|_| evidence.on_loss(NOW, 1_000));
         }
         assert_eq!((evidence.full_wait(), evidence.random_loss()), (Some(ms(100)), 0.015));
     }
@@ -269,10 +281,10 @@ mod tests {
         evidence.on_round_trip(ms(40));
         for (wait, losses) in [(2, 20), (10, 4)] {
             evidence.on_queued(NOW, ms(40 + wait));
-            (0..losses).for_each(|_| evidence.on_loss(NOW));
+            (0..losses).for_each(|_| evidence.on_loss(NOW, 1_000));
         }
         assert_eq!(evidence.full_wait(), None);
-        evidence.on_loss(NOW);
+        evidence.on_loss(NOW, 1_000);
         assert_eq!(evidence.full_wait(), Some(ms(10)), "five of 25");
     }
 
@@ -282,10 +294,67 @@ mod tests {
         let mut evidence = PathEvidence::default();
         evidence.on_round_trip(ms(40));
         evidence.on_queued(NOW, ms(140));
-        evidence.on_loss(NOW + Duration::from_secs(3600));
+        (0..3).for_each(|_| evidence.on_loss(NOW + Duration::from_secs(3600), 1_000));
         assert_eq!(evidence.full_wait(), None);
-        evidence.on_loss(NOW + Duration::from_secs(1));
+        (0..3).for_each(|_| evidence.on_loss(NOW + Duration::from_secs(1), 1_000));
         assert_eq!(evidence.full_wait(), Some(ms(100)));
+    }
+
+    /// Waits from 0 to 5 ms, twenty of each, by the server's own bursts. One loss at 4 ms, or two, are chance. Three are not, but packets have
+    /// survived 5 ms.
+    #[test]
+    fn few_losses_tell_no_queue_and_none_is_shorter_than_what_packets_survived() {
+        let mut evidence = PathEvidence::default();
+        for wait in (0..=5).cycle().take(120) {
+            evidence.on_queued(NOW, ms(40 + wait));
+        }
+        evidence.on_queued(NOW, ms(44));
+        for _ in 0..2 {
+            evidence.on_loss(NOW, 1_000);
+            assert_eq!(evidence.full_wait(), None);
+        }
+        evidence.on_loss(NOW, 1_000);
+        assert_eq!(evidence.full_wait(), Some(ms(5)));
+    }
+
+    /// Fifty ACKs after waits of up to 10 ms, and one that comes 2 s late: the queue has held 10 ms.
+    #[test]
+    fn one_late_ack_is_no_queue() {
+        let mut evidence = PathEvidence::default();
+        for wait in (0..=10).cycle().take(50) {
+            evidence.on_queued(NOW, ms(40 + wait));
+        }
+        evidence.on_queued(NOW, ms(2_040));
+        assert_eq!(evidence.seen_wait(), ms(10));
+    }
+
+    /// Each of two connections gets 2,000 bytes a second, acknowledged together: 4,000 bytes a second are what was asked for. A burst
+    /// of 8 Mbit/s shows the line.
+    #[test]
+    fn what_short_answers_get_side_by_side_is_no_rate() {
+        let mut evidence = PathEvidence::default();
+        let at = |second: u64| NOW + Duration::from_secs(second);
+        for second in 1..=10 {
+            for connection in [1, 2] {
+                evidence.on_arrived(connection, at(second - 1), at(second), 2_000);
+            }
+        }
+        assert_eq!(evidence.rate(), None);
+        evidence.on_connection(Rate::from_mbps(8), 4_000);
+        assert_eq!(evidence.rate(), Some(Rate::from_mbps(8)));
+    }
+
+    /// 12 Gbit/s: nobody behind a round trip of 20 ms has that, and a neighbour of 0.1 ms may.
+    #[test]
+    fn a_burst_too_fast_for_any_line_counts_as_the_fastest_where_the_client_is_near() {
+        let rate_at = |micros| {
+            let mut evidence = PathEvidence::default();
+            evidence.on_round_trip(Duration::from_micros(micros));
+            evidence.on_connection(Rate::from_mbps(12_000), 1_000_000);
+            evidence.rate()
+        };
+        assert_eq!(rate_at(100), Some(Rate::from_mbps(10_000)));
+        assert_eq!(rate_at(20_000), None);
     }
 
     /// 300 bytes at 8 Mbit/s, 100 at 1 and 100 at 90: half of 500 is reached at 8.

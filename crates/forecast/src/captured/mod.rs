@@ -53,11 +53,13 @@ pub struct CapturedTransfer {
     pub gap: Duration,
     /// Payload of the request; zero if the server speaks first.
     pub request: u64,
+    /// From the request's first byte at the server to its last one before the answer.
+    pub upload: Duration,
     /// From the whole request to the beginning of the answer.
     pub think: Duration,
     /// Payload of the answer.
     pub bytes: u64,
-    /// How long the server's application kept the rest of the answer back.
+    /// How long the server's application kept the rest of the answer back, while the window had room.
     pub pause: Duration,
     /// From the SYN, or the request, to the last byte acknowledged.
     pub took: Duration,

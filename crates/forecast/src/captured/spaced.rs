@@ -43,6 +43,14 @@ impl SpacedSample {
         let rank = (sorted.len() * percent).div_ceil(100);
         sorted.get(rank.checked_sub(1)?).copied()
     }
+
+    /// The longest of the values, but for a hundredth of them, one at least. `None` with fewer than two.
+    pub(super) fn below_longest(&self) -> Option<Duration> {
+        let mut sorted = self.kept.clone();
+        sorted.sort_unstable();
+        let left_out = sorted.len().div_ceil(100);
+        sorted.get(sorted.len().checked_sub(left_out + 1)?).copied()
+    }
 }
 
 #[cfg(test)]
@@ -72,5 +80,14 @@ mod tests {
         assert_eq!(sampled(50).below(99), Some(Duration::from_millis(49)));
         assert_eq!(sampled(200).below(75), Some(Duration::from_millis(149)));
         assert_eq!(sampled(0).below(99), None);
+    }
+
+    /// Of 200 values from 0 to 199 ms two are left out, of 50 one: the longest others are 197 and 48 ms.
+    #[test]
+    fn the_longest_values_are_left_out() {
+        assert_eq!(sampled(200).below_longest(), Some(Duration::from_millis(197)));
+        assert_eq!(sampled(50).below_longest(), Some(Duration::from_millis(48)));
+        assert_eq!(sampled(1).below_longest(), None);
+        assert_eq!(sampled(0).below_longest(), None);
     }
 }

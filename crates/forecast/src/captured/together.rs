@@ -100,10 +100,10 @@ impl TogetherMeter {
     }
 
     /// Payload over time: the median over windows, each with the weight of its bytes, because line and server also pause, and catch up.
-    /// `None` while only one connection at a time got data.
+    /// `None` while only one connection at a time got data, or less than a byte.
     pub(crate) fn rate(&self) -> Option<Rate> {
         let last = self.before.together_with(&self.now);
-        let windows = self.ended.iter().copied().chain(last);
+        let windows = self.ended.iter().copied().chain(last).filter(|bytes| *bytes > 0);
         weighted_median(windows.map(|bytes| (Rate::from_bytes_over(bytes, HALF * 2), bytes)))
     }
 }
@@ -150,6 +150,16 @@ mod tests {
         // Four windows have both of 400 to 300 ms, or a half of them: from 8 to 16 Mbit/s.
         let rate = meter.rate().map_or(0, Rate::as_bps);
         assert!((8_000_000..=16_000_000).contains(&rate), "{rate}");
+    }
+
+    /// Two bytes a minute to each of two connections: none of them falls into a window of 100 ms.
+    #[test]
+    fn less_than_a_byte_is_no_rate() {
+        let mut meter = TogetherMeter::default();
+        for connection in [1, 2] {
+            meter.on_arrived(connection, ms(0), ms(60_020), 2);
+        }
+        assert_eq!(meter.rate(), None);
     }
 
     /// Windows that are apart do not add up.

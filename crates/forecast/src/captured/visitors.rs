@@ -26,8 +26,21 @@ struct Begun {
     acked: Option<(Instant, u64)>,
     /// When the transfer before ended.
     ended: Option<Instant>,
+    /// The fastest burst, and the payload of all transfers: of those, too, that are not kept.
     rate: Rate,
+    shown: u64,
+    /// Payload of each packet that was sent again since the transfer before.
+    again: Vec<u32>,
     transfers: Vec<CapturedTransfer>,
+}
+
+impl Begun {
+    /// Segments that were sent again since the transfer before: a captured packet may be several, which the server's network card cut (TSO).
+    fn take_again(&mut self, mss: u64) -> u32 {
+        let segments = |len: u32| u64::from(len).div_ceil(mss.max(1));
+        let again: u64 = self.again.drain(..).map(segments).sum();
+        u32::try_from(again).unwrap_or(u32::MAX)
+    }
 }
 
 /// Collects visitors from a trace. Its memory grows with the transfers, of which it keeps the first ones up to a limit.
@@ -133,8 +146,7 @@ impl TraceSink for Visitors {
             self.begun_before += 1;
         }
         let client = self.client(summary.client.ip);
-        let bytes = begun.transfers.iter().map(|transfer| transfer.bytes).sum();
-        client.evidence.on_connection(begun.rate, bytes);
+        client.evidence.on_connection(begun.rate, begun.shown);
         if begun.transfers.is_empty() || !summary.handshake_seen {
             return;
         }
@@ -167,8 +179,12 @@ impl TraceSink for Visitors {
         // After a timeout data goes again that was presumed lost, and may not have been.
         let is_presumed =
             matches!(again.kind, RetransmissionKind::TailProbe | RetransmissionKind::SlowStart);
-        if sender.is_server && again.len > 0 && !is_presumed {
-            self.evidence(sender.client.ip).on_loss(again.at);
+        if !sender.is_server || again.len == 0 {
+            return;
+        }
+        self.begun.entry(sender.connection).or_default().again.push(again.len);
+        if !is_presumed {
+            self.evidence(sender.client.ip).on_loss(again.at, again.len.into());
         }
     }
 
@@ -197,6 +213,10 @@ impl TraceSink for Visitors {
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
         self.evidence(sender.client.ip).on_transfer(report);
+        let begun = self.begun.entry(sender.connection).or_default();
+        begun.rate = report.delivery_rate;
+        begun.shown += report.bytes;
+        let again = begun.take_again(report.mss);
         if !report.complete {
             self.incomplete += 1;
             return;
@@ -206,14 +226,12 @@ impl TraceSink for Visitors {
             return;
         }
         self.kept += 1;
-        let begun = self.begun.entry(sender.connection).or_default();
-        begun.transfers.push(taken(report, begun.ended));
+        begun.transfers.push(CapturedTransfer { again, ..taken(report, begun.ended) });
         begun.ended = Some(report.ended);
-        begun.rate = report.delivery_rate;
     }
 }
 
-/// A transfer behind one that ended at `before`, or behind the handshake.
+/// A transfer behind one that ended at `before`, or behind the handshake; without what was sent again.
 fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
     let ready = before.unwrap_or(report.began + report.shares.of(TimeShare::Handshake));
     let asked = report.asked.unwrap_or(report.answered);
@@ -221,12 +239,102 @@ fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
     CapturedTransfer {
         gap: asked.saturating_since(ready),
         request: report.request_bytes,
+        upload: whole.saturating_since(asked),
         think: report.answered.saturating_since(whole.max(ready)),
         bytes: report.bytes,
         pause: report.shares.of(TimeShare::Application),
         took: report.duration(),
         ended: report.ended,
-        again: report.retransmissions,
+        again: 0,
         timeouts: report.timeouts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::SenderPhase;
+
+    fn server_of(connection: u64) -> TracedSender {
+        let ConnectionTrace { client, server, .. } = ConnectionTrace::default();
+        TracedSender { connection, client, server, is_server: true }
+    }
+
+    fn end(visitors: &mut Visitors, connection: u64) {
+        let summary = ConnectionTrace { connection, handshake_seen: true, ..Default::default() };
+        visitors.on_connection(&summary);
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// The first transfer is kept. The second is not acknowledged to its end, and the third is one too many. All show rates, each with the weight
+    /// of its payload: the median is that of more than half of it.
+    #[test]
+    fn what_is_left_out_shows_its_rate() {
+        let transfers = [(8, 1_000, true), (50, 10_000, false), (90, 100_000, true)];
+        for shown in 1..=transfers.len() {
+            let mut visitors = Visitors::up_to(1);
+            for (number, &(mbps, bytes, complete)) in transfers[..shown].iter().enumerate() {
+                let connection = number as u64;
+                let delivery_rate = Rate::from_mbps(mbps);
+                let report =
+                    TransferReport { bytes, complete, delivery_rate, ..Default::default() };
+                visitors.on_transfer(&server_of(connection), &report);
+                end(&mut visitors, connection);
+            }
+            let visitors = visitors.finish();
+            assert_eq!(visitors.clients[0].connections.len(), 1);
+            let (mbps, ..) = transfers[shown - 1];
+            assert_eq!(visitors.clients[0].evidence.rate(), Some(Rate::from_mbps(mbps)));
+        }
+    }
+
+    /// A packet of 14,480 bytes goes again, and one of 100: ten segments of 1448 bytes, and one. The next transfer has none.
+    #[test]
+    fn a_packet_of_many_segments_counts_as_many() {
+        let mut visitors = Visitors::up_to(2);
+        let again = |len| Retransmission {
+            at: at(0),
+            last_sent: None,
+            start: 1,
+            seq: 1,
+            len,
+            kind: RetransmissionKind::Fast,
+            phase: SenderPhase::Recovery,
+            spared_by: None,
+            outstanding: 0,
+            expected: true,
+            predicted: false,
+        };
+        for len in [14_480, 100] {
+            visitors.on_retransmission(&server_of(0), &again(len));
+        }
+        let report = |retransmissions| TransferReport {
+            bytes: 100_000,
+            mss: 1448,
+            complete: true,
+            retransmissions,
+            ..Default::default()
+        };
+        visitors.on_transfer(&server_of(0), &report(2));
+        visitors.on_transfer(&server_of(0), &report(0));
+        end(&mut visitors, 0);
+        let transfers = &visitors.finish().clients[0].connections[0].transfers;
+        assert_eq!(transfers.iter().map(|of| of.again).collect::<Vec<_>>(), [11, 0]);
+    }
+
+    /// The request comes from 10 to 26 ms, and the answer begins at 30 ms.
+    #[test]
+    fn the_time_that_a_request_takes_is_kept() {
+        let report = TransferReport {
+            asked: Some(at(10)),
+            asked_whole: Some(at(26)),
+            answered: at(30),
+            ..Default::default()
+        };
+        let CapturedTransfer { gap, upload, think, .. } = taken(&report, Some(at(3)));
+        assert_eq!([gap, upload, think].map(Duration::as_millis), [7, 16, 4]);
     }
 }

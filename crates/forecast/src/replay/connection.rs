@@ -46,6 +46,10 @@ pub(super) struct Running {
     pub(super) payload: Vec<(u64, u64)>,
     /// An answer is on its way to TCP.
     pub(super) is_answering: bool,
+    /// What of it is kept back until its application has paused, bytes.
+    pub(super) kept_back: u64,
+    /// When the first byte of the request that is answered next reached the server.
+    pub(super) asked_at: Option<Instant>,
     /// When the transfer that is not all acknowledged began.
     pub(super) began: Option<Instant>,
     pub(super) result: Replayed,
@@ -66,6 +70,8 @@ impl Running {
             answered: 0,
             acked: 0,
             is_answering: false,
+            kept_back: 0,
+            asked_at: None,
             began: None,
             result,
             is_over: false,

@@ -112,7 +112,8 @@ impl Replay {
         }
     }
 
-    /// The server has got `requests` bytes, and answers what was asked whole.
+    /// The server has got `requests` bytes, and answers what was asked whole: no sooner than a request takes to arrive in the capture, however fast
+    /// the simulated client sends it.
     fn consider(&mut self, context: &mut AppContext<'_>, index: usize, requests: u64) {
         let connection = &mut self.connections[index];
         let Some(&next) = connection.transfer(connection.answered) else { return };
@@ -121,19 +122,25 @@ impl Replay {
             return;
         }
         let (before, _) = connection.payload[connection.answered];
-        let is_next = connection.acked == connection.answered;
-        if requests > before && is_next && connection.began.is_none() {
-            connection.began = Some(context.now());
+        let now = context.now();
+        if requests > before {
+            connection.asked_at.get_or_insert(now);
+            let is_next = connection.acked == connection.answered;
+            if is_next && connection.began.is_none() {
+                connection.began = Some(now);
+            }
         }
         if requests < before + next.request {
             return;
         }
         connection.is_answering = true;
         let wait = if next.request == 0 { next.gap + next.think } else { next.think };
-        context.set_timer(context.now() + wait, Due::Answer.token(index));
+        let asked = connection.asked_at.take().unwrap_or(now);
+        context.set_timer(now.max(asked + next.upload) + wait, Due::Answer.token(index));
     }
 
-    /// The server answers: as much as it had, and the rest after its pause.
+    /// The server answers: a segment at most, and the rest after its pause. In a pause nothing was sent though the window had room, so all of it
+    /// adds to the transfer. Behind more of the answer it would pass while the window holds that back.
     fn answer(&mut self, context: &mut AppContext<'_>, index: usize) {
         let hears_sizes = self.scheme.hears_sizes();
         let connection = &mut self.connections[index];
@@ -150,20 +157,21 @@ impl Replay {
         if hears_sizes {
             context.announce(server, conn, next.bytes);
         }
-        if next.pause.is_zero() {
-            context.write(server, conn, next.bytes);
+        let mss = context.host(server).connection(conn).map_or(u64::MAX, tcp::Connection::mss);
+        let first = if next.pause.is_zero() { next.bytes } else { mss.min(next.bytes.div_ceil(2)) };
+        context.write(server, conn, first);
+        if first == next.bytes {
             return self.end_answer(context, index);
         }
-        context.write(server, conn, next.bytes - next.bytes / 2);
+        connection.kept_back = next.bytes - first;
         context.set_timer(context.now() + next.pause, Due::Continue.token(index));
     }
 
     fn continue_answer(&mut self, context: &mut AppContext<'_>, index: usize) {
-        let connection = &self.connections[index];
-        if let (Some(conn), Some(next)) =
-            (connection.server, connection.transfer(connection.answered))
-        {
-            context.write(connection.spec.server, conn, next.bytes / 2);
+        let connection = &mut self.connections[index];
+        let kept_back = std::mem::take(&mut connection.kept_back);
+        if let Some(conn) = connection.server {
+            context.write(connection.spec.server, conn, kept_back);
         }
         self.end_answer(context, index);
     }
