@@ -199,3 +199,33 @@ async fn forged_bytes_do_not_get_into_the_stream() {
     tokio::time::timeout(Duration::from_secs(5), reading).await.unwrap().unwrap();
     assert_eq!(&read, b"0123456789");
 }
+
+/// A byte with the number of the peer's SYN is below the stream: the bytes behind it are the stream, wherever the
+/// segment comes, and nothing else is read.
+#[tokio::test]
+async fn a_byte_with_the_number_of_the_syn_is_not_part_of_the_stream() {
+    for comes_early in [None, Some(b"9ab")] {
+        let bench = Bench::new();
+        let mut listener = bench.endpoint.listen(PORT, &linux()).await.unwrap();
+        let theirs = bench.open(peer()).await;
+        let data = |at: u32| Segment {
+            seq: SeqNum(at),
+            ack: theirs + 1,
+            flags: Flags::ACK,
+            window: 65_535,
+            ..Segment::default()
+        };
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut expected = b"012345678".to_vec();
+        if let Some(early) = comes_early {
+            // The SYN has number 0, so the stream's tenth byte has 10.
+            bench.send(peer(), data(10), early);
+            expected.extend(early);
+        }
+        bench.send(peer(), data(0), b"!012345678");
+        let mut read = vec![0; expected.len()];
+        let reading = tokio::io::AsyncReadExt::read_exact(&mut stream, &mut read);
+        tokio::time::timeout(Duration::from_secs(5), reading).await.unwrap().unwrap();
+        assert_eq!(read, expected, "{comes_early:?}");
+    }
+}
