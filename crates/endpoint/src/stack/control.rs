@@ -179,7 +179,7 @@ impl Stack {
             connections: connections.collect(),
             counters: self.counters.clone(),
             tcp: self.host.counters().clone(),
-            buffers: self.budget.taken(),
+            buffers: self.accounts.taken(),
             remembered: self.host.remembered_destinations(),
         }
     }
