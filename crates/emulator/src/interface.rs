@@ -212,13 +212,16 @@ fn number_in(name: &str) -> u32 {
 }
 
 /// Keeps the kernel from sending of its own accord: no link-local address, no questions for
-/// routers. Where there is no IPv6 there is nothing to keep quiet.
+/// routers. Where there is no IPv6 there is nothing to keep quiet. What comes from the device by IPv4 is not forwarded, also on
+/// a host that forwards; IPv6 knows no such setting of one device (`net.ipv6.conf.all.forwarding` decides).
 fn quieten(device: &str) {
     for (key, value) in [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0")]
     {
         let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{device}/{key}"), value);
     }
-    let _ = fs::write(format!("/proc/sys/net/ipv4/conf/{device}/rp_filter"), "0");
+    for key in ["rp_filter", "forwarding"] {
+        let _ = fs::write(format!("/proc/sys/net/ipv4/conf/{device}/{key}"), "0");
+    }
 }
 
 fn explain(error: io::Error) -> io::Error {

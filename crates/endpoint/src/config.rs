@@ -26,8 +26,9 @@ pub struct EndpointConfig {
     /// What a stream may have written and not acknowledged, at most, bytes. It begins with
     /// [`EndpointConfig::FIRST_SEND_BUFFER`] and grows with the window, and with what is under way.
     pub send_buffer: u64,
-    /// What the buffers of all streams may take before they stop growing and no connection is
-    /// accepted, bytes.
+    /// What the buffers of all streams may take before they stop growing and no connection is accepted, bytes. Half
+    /// of it is for whoever comes. When that is taken, a peer (an IPv4 address, or a network of 64 bits of IPv6) gets
+    /// its equal share of the other half, and further connections of a peer above its share are reset.
     pub buffers: usize,
     /// Connections that wait for [`crate::Listener::accept`], at most; others are reset.
     pub backlog: usize,

@@ -53,7 +53,7 @@ counters! {
     connected,
     /// Connections reset because too many waited to be accepted.
     backlog_full,
-    /// Connections reset because the buffers of all streams took too much.
+    /// Connections reset because the buffers of all streams, or of those of one peer, took too much.
     buffers_full,
     /// Connections ended other than by both sides' closing.
     failed,

@@ -69,8 +69,11 @@ pub struct PathInfo {
     pub remembered: bool,
     /// How the first start-up went.
     pub startup: StartUpReport,
-    /// Numbers of the connections that share it; none if it is shared by none.
-    pub members: Vec<u32>,
+    /// Its number: the lowest of the numbers of the connections on it. No other path of the endpoint has it at
+    /// this moment.
+    pub number: u32,
+    /// How many connections share it; 0 if no connection shares it.
+    pub members: usize,
 }
 
 /// An endpoint at one moment.

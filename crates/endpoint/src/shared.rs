@@ -4,7 +4,7 @@
 //! Neither waits for the other beyond the copying of bytes. What the application changes it tells by
 //! [`Touch`], once until the driver has looked.
 
-use crate::budget::Budget;
+use crate::budget::Account;
 use crate::low_water::LowWater;
 use crate::ring::Ring;
 use std::io::{self, ErrorKind, IoSlice};
@@ -25,7 +25,7 @@ pub(crate) struct SharedStream {
     pub(crate) conn: ConnId,
     pub(crate) local: SocketAddr,
     pub(crate) peer: SocketAddr,
-    budget: Arc<Budget>,
+    account: Arc<Account>,
     /// The driver has been told and has not looked yet.
     touched: AtomicBool,
     inner: Mutex<Inner>,
@@ -71,7 +71,7 @@ struct Inner {
     reader: Option<Waker>,
     writer: Option<Waker>,
     low_water: LowWater,
-    /// What of the budget is this stream's.
+    /// What of the account is this stream's.
     accounted: usize,
 }
 
@@ -101,16 +101,21 @@ impl SharedStream {
         conn: ConnId,
         (local, peer): (SocketAddr, SocketAddr),
         sizes: Sizes,
-        budget: Arc<Budget>,
+        account: Arc<Account>,
     ) -> Self {
         let Sizes { send, send_most, report_read } = sizes;
         let inner = Inner { send_limit: send, send_most, report_read, ..Inner::default() };
         let touched = AtomicBool::new(false);
-        Self { conn, local, peer, budget, touched, inner: Mutex::new(inner) }
+        Self { conn, local, peer, account, touched, inner: Mutex::new(inner) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The buffers of all streams, or of those of its peer, take as much as they may.
+    pub(crate) fn may_take_nothing(&self) -> bool {
+        self.account.is_spent()
     }
 
     /// Tells the driver to look.
@@ -138,7 +143,7 @@ impl SharedStream {
         inner.receive.slices(from, to).iter().for_each(|piece| out.put_slice(piece));
         let empty = to == inner.arrived_end;
         inner.receive.release(to, empty);
-        inner.account(&self.budget);
+        inner.account(&self.account);
         let report = to - inner.reported_read >= inner.report_read;
         drop(inner);
         if report {
@@ -156,7 +161,7 @@ impl SharedStream {
         let mut inner = self.lock();
         inner.check_writable()?;
         let before = inner.written;
-        let mut room = inner.room(&self.budget);
+        let mut room = inner.room(&self.account);
         for piece in data {
             let taken = piece.len().min(room as usize);
             let at = inner.written;
@@ -169,7 +174,7 @@ impl SharedStream {
             inner.writer = Some(cx.waker().clone());
             return Poll::Pending;
         }
-        inner.account(&self.budget);
+        inner.account(&self.account);
         drop(inner);
         self.touch(driver);
         Poll::Ready(Ok(taken as usize))
@@ -195,7 +200,7 @@ impl SharedStream {
         let at = inner.written;
         inner.send.put(at, data);
         inner.written += data.len() as u64;
-        inner.account(&self.budget);
+        inner.account(&self.account);
     }
 
     pub(crate) fn shutdown(self: &Arc<Self>, driver: &dyn Touch) -> io::Result<()> {
@@ -250,10 +255,10 @@ impl Inner {
     }
 
     /// What may be written now, bytes.
-    fn room(&self, budget: &Budget) -> u64 {
+    fn room(&self, account: &Account) -> u64 {
         let held = self.written - self.send.start();
         let room = self.send_limit.saturating_sub(held);
-        if budget.is_spent() {
+        if account.is_spent() {
             // What it has already it may use; nothing grows.
             let kept = self.send.capacity().max(ALWAYS) as u64;
             return room.min(kept.saturating_sub(held));
@@ -262,20 +267,20 @@ impl Inner {
     }
 
     /// So much may be buffered from now on, and what there is room for may be worth telling the writer.
-    fn allow(&mut self, limit: u64, budget: &Budget, wake: &mut Vec<Waker>) {
+    fn allow(&mut self, limit: u64, account: &Account, wake: &mut Vec<Waker>) {
         self.send_limit = self.send_limit.max(limit.min(self.send_most));
-        if self.writer.is_some() && self.room(budget) * WORTH_WAKING >= self.send_limit {
+        if self.writer.is_some() && self.room(account) * WORTH_WAKING >= self.send_limit {
             wake.extend(self.writer.take());
         }
     }
 
     /// All below `to` has been sent. There is room for as much again: while a loss is repaired nothing is given back, and recovery sends
     /// what is new behind the gap.
-    fn on_sent(&mut self, to: u64, budget: &Budget, wake: &mut Vec<Waker>) {
+    fn on_sent(&mut self, to: u64, account: &Account, wake: &mut Vec<Waker>) {
         self.sent = self.sent.max(to);
         let under_way = self.sent - self.send.start();
         if 2 * under_way > self.send_limit {
-            self.allow(2 * under_way, budget, wake);
+            self.allow(2 * under_way, account, wake);
         }
     }
 
@@ -283,9 +288,9 @@ impl Inner {
         self.written.saturating_sub(self.sent)
     }
 
-    fn account(&mut self, budget: &Budget) {
+    fn account(&mut self, account: &Account) {
         let now = self.send.capacity() + self.receive.capacity();
-        budget.change(self.accounted, now);
+        account.change(self.accounted, now);
         self.accounted = now;
     }
 }
@@ -313,7 +318,7 @@ impl SharedStream {
         if offset >= inner.receive.start() {
             inner.receive.put(offset, bytes);
             inner.arrived_end = inner.arrived_end.max(offset + bytes.len() as u64);
-            inner.account(&self.budget);
+            inner.account(&self.account);
         }
     }
 
@@ -329,8 +334,8 @@ impl SharedStream {
         let mut inner = self.lock();
         let empty = total >= inner.written;
         inner.send.release(total, empty);
-        inner.account(&self.budget);
-        inner.allow(send_limit, &self.budget, wake);
+        inner.account(&self.account);
+        inner.allow(send_limit, &self.account, wake);
         if empty {
             wake.extend(inner.writer.take());
         }
@@ -348,7 +353,7 @@ impl SharedStream {
         inner.end.get_or_insert(end);
         inner.send = Ring::default();
         inner.written = 0;
-        inner.account(&self.budget);
+        inner.account(&self.account);
         wake.extend(inner.reader.take());
         wake.extend(inner.writer.take());
         inner.low_water.wake_all(wake);
@@ -367,7 +372,7 @@ impl SharedStream {
         let there = inner.send.start() <= offset && to <= inner.written;
         if there {
             inner.send.slices(offset, to).iter().for_each(|piece| out.extend_from_slice(piece));
-            inner.on_sent(to, &self.budget, wake);
+            inner.on_sent(to, &self.account, wake);
             let unsent = inner.unsent();
             inner.low_water.on_unsent(unsent, wake);
         }
@@ -378,21 +383,22 @@ impl SharedStream {
 impl Drop for SharedStream {
     fn drop(&mut self) {
         let accounted = self.lock().accounted;
-        self.budget.change(accounted, 0);
+        self.account.change(accounted, 0);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Accounts;
     use crate::mailbox::Mailbox;
     use std::net::{Ipv4Addr, SocketAddr};
 
     fn stream() -> (Arc<SharedStream>, Mailbox) {
         let end = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
         let sizes = Sizes { send: 1000, send_most: 1600, report_read: 100 };
-        let budget = Arc::new(Budget::new(usize::MAX));
-        let shared = SharedStream::new(ConnId(0), (end, end), sizes, budget);
+        let account = Accounts::new(usize::MAX).of(end.ip());
+        let shared = SharedStream::new(ConnId(0), (end, end), sizes, account);
         (Arc::new(shared), Mailbox::new().unwrap())
     }
 

@@ -4,11 +4,11 @@ mod common;
 
 use common::{PORT, config, linux, v4};
 use emulator::{Port, port_pair};
-use endpoint::{Device, Endpoint, EndpointCounters};
+use endpoint::{Device, Endpoint, EndpointConfig, EndpointCounters};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tcp::{Flags, Segment, TcpOptions};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use units::SeqNum;
 use wire::{
     Echo, Malformed, Marking, Packet, TcpPacket, Trouble, parse, write, write_echo_reply,
@@ -23,9 +23,13 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::configured(config(2))
+    }
+
+    fn configured(config: EndpointConfig) -> Self {
         let (port, descriptor) = port_pair().unwrap();
         let device = Device::new(descriptor, 1500).unwrap();
-        Self { port, endpoint: Endpoint::open(device, config(2)).unwrap() }
+        Self { port, endpoint: Endpoint::open(device, config).unwrap() }
     }
 
     fn send(&self, source: SocketAddr, segment: Segment, payload: &[u8]) {
@@ -56,6 +60,17 @@ impl Bench {
         }
     }
 
+    /// The next segment for one of several peers.
+    async fn next_segment_to(&self, peer: SocketAddr) -> Segment {
+        loop {
+            match parse(&self.next().await) {
+                Ok(Packet::Tcp(packet, _)) if packet.destination == peer => return packet.segment,
+                Ok(Packet::Tcp(..)) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
     async fn counters(&self) -> EndpointCounters {
         self.endpoint.status().await.unwrap().counters
     }
@@ -70,7 +85,7 @@ impl Bench {
         let options = TcpOptions { mss: Some(9000), ..TcpOptions::default() };
         let syn = Segment { flags: Flags::SYN, window: 65_535, options, ..Segment::default() };
         self.send(source, syn, &[]);
-        let answer = self.next_segment().await;
+        let answer = self.next_segment_to(source).await;
         assert!(answer.has(Flags::SYN.with(Flags::ACK)), "{answer:?}");
         // Of what its scheme offers the device's MTU carries 1500 - 40.
         assert_eq!((answer.ack, answer.options.mss), (SeqNum(1), Some(1460)));
@@ -166,7 +181,7 @@ async fn data_may_end_the_handshake() {
     bench.open_with(peer(), b"at once").await;
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut read = [0; 7];
-    let reading = tokio::io::AsyncReadExt::read_exact(&mut stream, &mut read);
+    let reading = stream.read_exact(&mut read);
     tokio::time::timeout(Duration::from_secs(5), reading).await.unwrap().unwrap();
     assert_eq!(&read, b"at once");
 }
@@ -195,7 +210,71 @@ async fn forged_bytes_do_not_get_into_the_stream() {
     // Overlaps what is there on both sides, with the right byte in its gap only.
     bench.send(peer(), data(4), b"QQ5QQQQ");
     let mut read = [0; 10];
-    let reading = tokio::io::AsyncReadExt::read_exact(&mut stream, &mut read);
+    let reading = stream.read_exact(&mut read);
     tokio::time::timeout(Duration::from_secs(5), reading).await.unwrap().unwrap();
     assert_eq!(&read, b"0123456789");
+}
+
+/// A byte with the number of the peer's SYN is below the stream: the bytes behind it are the stream, wherever the
+/// segment comes, and nothing else is read.
+#[tokio::test]
+async fn a_byte_with_the_number_of_the_syn_is_not_part_of_the_stream() {
+    for comes_early in [None, Some(b"9ab")] {
+        let bench = Bench::new();
+        let mut listener = bench.endpoint.listen(PORT, &linux()).await.unwrap();
+        let theirs = bench.open(peer()).await;
+        let data = |at: u32| Segment {
+            seq: SeqNum(at),
+            ack: theirs + 1,
+            flags: Flags::ACK,
+            window: 65_535,
+            ..Segment::default()
+        };
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut expected = b"012345678".to_vec();
+        if let Some(early) = comes_early {
+            // The SYN has number 0, so the stream's tenth byte has 10.
+            bench.send(peer(), data(10), early);
+            expected.extend(early);
+        }
+        bench.send(peer(), data(0), b"!012345678");
+        let mut read = vec![0; expected.len()];
+        let reading = stream.read_exact(&mut read);
+        tokio::time::timeout(Duration::from_secs(5), reading).await.unwrap().unwrap();
+        assert_eq!(read, expected, "{comes_early:?}");
+    }
+}
+
+/// One peer asks on many connections and acknowledges nothing, until a connection of it is reset. Somebody else is
+/// served: a megabyte has 512 kB for whoever comes, and half of what is left is a second peer's. A stream begins with 256 kB.
+#[tokio::test]
+async fn a_peer_that_takes_nothing_keeps_no_other_out() {
+    let bench = Bench::configured(EndpointConfig { buffers: 1 << 20, ..config(2) });
+    let mut listener = bench.endpoint.listen(PORT, &linux()).await.unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                stream.read_u8().await?;
+                stream.write_all(&[7; 1 << 20]).await
+            });
+        }
+    });
+    let is_served = async |source: SocketAddr| {
+        bench.open_with(source, b"?").await;
+        loop {
+            match bench.next_segment_to(source).await {
+                reset if reset.has(Flags::RST) => return false,
+                data if data.len > 0 => return true,
+                _ => {}
+            }
+        }
+    };
+    let mut taken = 0;
+    while is_served(SocketAddr::new(v4(1).into(), 40_000 + taken)).await {
+        taken += 1;
+        assert!(taken < 20, "the buffers are never full");
+    }
+    assert!(is_served(SocketAddr::new(v4(3).into(), 40_000)).await);
+    let counters = bench.counters().await;
+    assert_eq!((counters.accepted, counters.buffers_full), (u64::from(taken) + 1, 1));
 }

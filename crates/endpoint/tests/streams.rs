@@ -319,3 +319,26 @@ async fn a_closed_endpoint_takes_leave() {
     let (all, ()) = tokio::join!(read_all(&mut client), close);
     assert!(all.unwrap() == sent);
 }
+
+/// Three connections to one host, by a scheme that shares a path, are on one path: its number is the lowest of theirs, also
+/// when the first has gone. A connection of a scheme that shares none has a path for itself.
+#[tokio::test]
+async fn connections_tell_their_path() {
+    let pair = Pair::new();
+    let shared = Scheme::parse("etcp").unwrap();
+    let mut listener = pair.server.listen(common::PORT, &shared).await.unwrap();
+    let mut streams = Vec::new();
+    for scheme in [&linux(), &shared, &shared, &shared] {
+        let client = pair.client.connect(at(v4(2).into()), scheme).await.unwrap();
+        streams.push((client, listener.accept().await.unwrap()));
+    }
+    let paths = async || {
+        let status = pair.client.status().await.unwrap();
+        let path = |info: &endpoint::ConnectionInfo| (info.path.number, info.path.members);
+        status.connections.iter().map(path).collect::<Vec<_>>()
+    };
+    assert_eq!(paths().await, [(0, 0), (1, 3), (1, 3), (1, 3)]);
+    streams[1].0.handle().abort();
+    timeout(SOON, async { while paths().await.len() > 3 {} }).await.expect("it ends");
+    assert_eq!(paths().await, [(0, 0), (2, 2), (2, 2)]);
+}

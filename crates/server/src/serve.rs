@@ -4,7 +4,7 @@ use crate::body::EndedResponse;
 use crate::files::Files;
 use crate::regard::Regard;
 use crate::respond::respond;
-use crate::site::{Open, Site, lock};
+use crate::site::{Listed, Open, Site, lock};
 use crate::weights::Weights;
 use endpoint::{Endpoint, Listener, Stream};
 use hyper::server::conn::http1;
@@ -126,16 +126,51 @@ impl HttpServer {
 
 async fn serve(site: Arc<Site>, (stream, peer): (Stream, SocketAddr), watcher: Watcher) {
     let open = Arc::new(Open { peer, handle: stream.handle(), kind: Mutex::new(None) });
-    lock(&site.open).insert(peer, Arc::clone(&open));
+    let _listed = Listed::new(&site, &open);
     let service = service_fn(|request| respond(Arc::clone(&site), Arc::clone(&open), request));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(site.idle)
+        // A client that has asked for all it wants may say so with a FIN, and gets its answers.
+        .half_close(true)
         .serve_connection(TokioIo::new(stream), service);
     // A client that goes away, or says nonsense, has been told so.
     let _ = watcher.watch(connection).await;
-    let mut all = lock(&site.open);
-    if all.get(&peer).is_some_and(|other| Arc::ptr_eq(other, &open)) {
-        all.remove(&peer);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use endpoint::{Device, EndpointConfig};
+    use std::net::Ipv4Addr;
+
+    /// A task that ends amid its connection, as by a panic, leaves no entry of the connection.
+    #[tokio::test]
+    async fn a_task_that_is_ended_leaves_no_entry() {
+        let [client, server] = [1, 2].map(|host| Ipv4Addr::new(10, 0, 0, host));
+        let (a, b) = Device::pair(1500).unwrap();
+        let of_client = Endpoint::open(a, EndpointConfig::new(Some(client), None)).unwrap();
+        let endpoint = Endpoint::open(b, EndpointConfig::new(Some(server), None)).unwrap();
+        let scheme = Scheme::parse("linux").unwrap();
+        let mut listener = endpoint.listen(80, &scheme).await.unwrap();
+        let options = ServerOptions {
+            root: env!("CARGO_MANIFEST_DIR").into(),
+            scheme: scheme.clone(),
+            weights: None,
+            shows_status: false,
+            idle: Duration::from_secs(60),
+            on_response: Box::new(|_| ()),
+        };
+        let HttpServer(site) = HttpServer::new(endpoint, options).unwrap();
+        let _stream = of_client.connect((server, 80).into(), &scheme).await.unwrap();
+        let accepted = listener.accept().await.unwrap();
+        let graceful = GracefulShutdown::new();
+        let task = tokio::spawn(serve(Arc::clone(&site), accepted, graceful.watcher()));
+        while lock(&site.open).is_empty() {
+            tokio::task::yield_now().await;
+        }
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert!(lock(&site.open).is_empty());
     }
 }

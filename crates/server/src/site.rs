@@ -35,6 +35,29 @@ pub(crate) struct Open {
     pub(crate) kind: Mutex<Option<ObjectKind>>,
 }
 
+/// A connection is among those of its site as long as this lives, also where serving it panics.
+pub(crate) struct Listed {
+    site: Arc<Site>,
+    open: Arc<Open>,
+}
+
+impl Listed {
+    pub(crate) fn new(site: &Arc<Site>, open: &Arc<Open>) -> Self {
+        lock(&site.open).insert(open.peer, Arc::clone(open));
+        Self { site: Arc::clone(site), open: Arc::clone(open) }
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        let mut all = lock(&self.site.open);
+        // A later connection of the same port may have taken its place.
+        if all.get(&self.open.peer).is_some_and(|other| Arc::ptr_eq(other, &self.open)) {
+            all.remove(&self.open.peer);
+        }
+    }
+}
+
 impl Site {
     /// A connection carries this from now on; its weight, where that matters.
     pub(crate) fn carry(&self, open: &Open, kind: ObjectKind) -> Option<u32> {

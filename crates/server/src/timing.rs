@@ -18,8 +18,8 @@ pub(crate) fn header(info: &ConnectionInfo) -> String {
         described("memory", memory),
         described("lost", &info.segments_lost.to_string()),
     ];
-    if !path.members.is_empty() {
-        metrics.push(described("members", &path.members.len().to_string()));
+    if path.members > 0 {
+        metrics.push(described("members", &path.members.to_string()));
     }
     let round_trips = [("srtt", path.srtt), ("minrtt", path.min_rtt)];
     let known = round_trips.into_iter().filter(|(_, time)| !time.is_zero());

@@ -77,9 +77,21 @@ pub struct LivePacket<'a> {
 }
 
 impl LivePacket<'_> {
-    /// Replaces its addresses.
+    /// Replaces its addresses. A packet whose IP header contradicts the kernel about its version becomes zero: nobody
+    /// knows where its addresses are.
     pub fn anonymize(&mut self, anonymizer: &mut Anonymizer) {
-        anonymizer.packet(&mut self.record[SLL2..], self.length - SLL2 as u32);
+        let (header, packet) = self.record.split_at_mut(SLL2);
+        let version = match [header[0], header[1]] {
+            [0x08, 0x00] => 4,
+            [0x86, 0xdd] => 6,
+            _ => 0,
+        };
+        match packet.first() {
+            Some(first) if first >> 4 == version => {
+                anonymizer.packet(packet, self.length - SLL2 as u32);
+            }
+            _ => packet.fill(0),
+        }
     }
 }
 

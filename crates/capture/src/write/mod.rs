@@ -4,9 +4,10 @@
 //! names as they do by time. Files can be read by their owner alone.
 
 use jiff::Timestamp;
-use std::fs::{self, File, OpenOptions};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use units::{Duration, Instant};
 use wire::PcapFile;
@@ -18,7 +19,8 @@ pub struct Rotation {
     pub size: Option<u64>,
     /// How long a file may go on, by the times of its packets.
     pub every: Option<Duration>,
-    /// Files that are kept: with the next one, the oldest goes. Those of runs before count, too.
+    /// Files that are kept: with the next one, the oldest goes. Files of runs before count, too, and files that have
+    /// been packed since (`.zst`, `.gz`).
     pub keep: Option<usize>,
 }
 
@@ -29,6 +31,8 @@ impl Rotation {
     }
 }
 
+/// What names of packed files end with.
+const PACKED: [&str; 2] = [".zst", ".gz"];
 /// Bytes before each packet, and before all.
 const RECORD: u64 = 16;
 const HEADER: u64 = 24;
@@ -137,20 +141,23 @@ impl CaptureWriter {
         (text(self.path.file_stem()), extension.unwrap_or_default())
     }
 
-    /// Files of this capture and of those before, by their names, the oldest first.
-    fn siblings(&self) -> io::Result<Vec<PathBuf>> {
+    /// Files of this capture and of those before by the times in their names, the oldest first. While a file is being
+    /// packed there are two of one time.
+    fn siblings(&self) -> io::Result<BTreeMap<String, Vec<PathBuf>>> {
         let (stem, extension) = self.name();
         let folder = self.path.parent().filter(|folder| *folder != Path::new(""));
-        let mut files = vec![];
+        let mut files: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for entry in fs::read_dir(folder.unwrap_or(Path::new(".")))? {
             let name = entry?.file_name();
-            let middle = name.to_str().and_then(|name| name.strip_prefix(&stem)?.strip_prefix('-'));
-            let middle = middle.and_then(|rest| rest.strip_suffix(&extension));
-            if middle.is_some_and(is_stamp) {
-                files.push(self.path.with_file_name(name));
+            let rest = name.to_str().and_then(|name| name.strip_prefix(&stem)?.strip_prefix('-'));
+            let time = rest.and_then(|rest| {
+                let plain = PACKED.iter().find_map(|packed| rest.strip_suffix(packed));
+                plain.unwrap_or(rest).strip_suffix(&extension)
+            });
+            if let Some(time) = time.filter(|time| is_stamp(time)) {
+                files.entry(time.to_owned()).or_default().push(self.path.with_file_name(&name));
             }
         }
-        files.sort();
         Ok(files)
     }
 
@@ -158,9 +165,11 @@ impl CaptureWriter {
         let Some(keep) = self.rotation.keep else { return Ok(()) };
         let siblings = self.siblings()?;
         let excess = siblings.len().saturating_sub(keep.max(1));
-        for file in &siblings[..excess] {
-            fs::remove_file(file)?;
-            self.written.retain(|written| written != file);
+        let (stem, extension) = self.name();
+        for (time, files) in siblings.iter().take(excess) {
+            files.iter().try_for_each(|file| remove(file))?;
+            let plain = self.path.with_file_name(format!("{stem}-{time}{extension}"));
+            self.written.retain(|written| *written != plain);
         }
         Ok(())
     }
@@ -174,9 +183,22 @@ impl Rotation {
     }
 }
 
-/// A file that its owner alone can read: who talked to whom is nobody else's business.
+/// A file that its owner alone can read, also if it was there before: who talked to whom is nobody else's business.
+/// Devices and pipes stay as they are.
 fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    if file.metadata()?.is_file() {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
+}
+
+/// Removes a file that may have gone: whoever packs it removes it, too.
+fn remove(file: &Path) -> io::Result<()> {
+    fs::remove_file(file).or_else(|why| match why.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(why),
+    })
 }
 
 const STAMP: &str = "%Y%m%dT%H%M%S.%6fZ";

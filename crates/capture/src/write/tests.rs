@@ -32,13 +32,13 @@ fn write(path: &Path, rotation: Rotation, begin: u64) -> CaptureWriter {
     writer
 }
 
+/// Also if there was one before that everybody could read.
 #[test]
 fn without_turns_there_is_one_file_for_its_owner_alone() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = folder("one");
     let path = folder.join("server.pcap");
     fs::write(&path, "an older one").unwrap();
-    fs::remove_file(&path).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     let writer = write(&path, Rotation::default(), BEGIN);
     assert_eq!(writer.files(), std::slice::from_ref(&path));
     let metadata = fs::metadata(&path).unwrap();
@@ -89,7 +89,7 @@ fn files_end_at_their_time() {
 #[test]
 fn only_the_latest_are_kept() {
     let folder = folder("keep");
-    let others = ["server.pcap", "server-old.pcap", "server-20261125T013000.000000Z.pcap.gz"];
+    let others = ["server.pcap", "server-old.pcap", "server-20261125T013000.000000Z.pcap.txt"];
     others.iter().for_each(|name| fs::write(folder.join(name), "mine").unwrap());
     let rotation = Rotation { size: Some(400), keep: Some(3), ..Rotation::default() };
     write(&folder.join("server.pcap"), rotation, BEGIN);
@@ -100,6 +100,29 @@ fn only_the_latest_are_kept() {
     assert_eq!(kept, expected);
     assert_eq!(second.files(), expected.map(|name| folder.join(name)));
     assert_eq!(names(&folder).len(), 6);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Packed files count, and one that is being packed counts once with what it becomes: of five times the latest three are
+/// kept. A device is no file to be closed to others.
+#[test]
+fn packed_files_count() {
+    let folder = folder("packed");
+    let path = folder.join("server.pcap");
+    let name = |hour: u32, ending| format!("server-20261125T0{hour}3000.000000Z.pcap{ending}");
+    let before = [name(0, ".zst"), name(1, ".gz"), name(2, ""), name(2, ".zst")];
+    before.iter().for_each(|name| fs::write(folder.join(name), "packed").unwrap());
+    let rotation = Rotation { size: Some(4_000), keep: Some(3), ..Rotation::default() };
+    let writer = write(&path, rotation, BEGIN + 2 * 3600 * SECOND);
+    let kept = [name(1, ".gz"), name(2, ""), name(2, ".zst"), name(3, "")];
+    assert_eq!(names(&folder), kept);
+    assert_eq!(writer.files(), [folder.join(&kept[3])]);
+    write(&path, rotation, BEGIN + 3 * 3600 * SECOND);
+    let kept = [name(2, ""), name(2, ".zst"), name(3, ""), name(4, "")];
+    assert_eq!(names(&folder), kept);
+    write(Path::new("/dev/null"), Rotation::default(), BEGIN);
+    let null = fs::metadata("/dev/null").unwrap().permissions().mode();
+    assert_eq!(null & 0o066, 0o066);
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -4,9 +4,12 @@ use super::args::ServeArgs;
 use super::network::{DEFAULT_V4, DEFAULT_V6, Network};
 use crate::failure::Failure;
 use endpoint::{Device, Endpoint, EndpointConfig, TunConfig};
+use nix::ifaddrs::getifaddrs;
+use nix::sys::socket::SockaddrStorage;
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, UdpSocket};
+use std::net::IpAddr;
 
 /// An endpoint on a device of its own.
 pub(super) struct ServerDevice {
@@ -45,6 +48,9 @@ pub(super) fn open(args: &ServeArgs) -> Result<ServerDevice, Failure> {
 fn explain(error: io::Error) -> Failure {
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::NotFound => Failure::input(error),
+        ErrorKind::InvalidInput | ErrorKind::ResourceBusy => {
+            Failure::input(format!("{error}: choose another name with --device"))
+        }
         _ => Failure::failed(format!("cannot set up the device: {error}")),
     }
 }
@@ -66,16 +72,25 @@ fn networks(given: &[Network]) -> Result<Vec<Network>, Failure> {
     Ok(given.to_vec())
 }
 
+fn address_of(address: &SockaddrStorage) -> Option<IpAddr> {
+    let v4 = address.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
+    v4.or_else(|| address.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))
+}
+
 fn has_ipv6() -> bool {
     let disabled = fs::read_to_string("/proc/sys/net/ipv6/conf/default/disable_ipv6");
     disabled.is_ok_and(|disabled| disabled.trim() == "0")
 }
 
-/// An address that this machine has already would get two meanings.
+/// An address that this machine has already would get two meanings. Interfaces are asked: a machine with
+/// `net.ipv4.ip_nonlocal_bind` binds sockets to addresses that it does not have.
 fn refuse_what_is_taken(networks: &[Network]) -> Result<(), Failure> {
-    let both = networks.iter().flat_map(|network| [network.address, network.peer()]);
-    let taken = both.into_iter().find(|address| UdpSocket::bind((*address, 0)).is_ok());
-    taken.map_or(Ok(()), |address| {
+    let own: HashSet<IpAddr> = getifaddrs()
+        .map_err(|why| Failure::failed(format!("cannot list this machine's addresses: {why}")))?
+        .filter_map(|interface| address_of(&interface.address?))
+        .collect();
+    let mut both = networks.iter().flat_map(|network| [network.address, network.peer()]);
+    both.find(|address| own.contains(address)).map_or(Ok(()), |address| {
         Err(Failure::input(format!(
             "this machine has the address {address} already, perhaps by another `headstart serve`: choose a \
              network that is free with --address"

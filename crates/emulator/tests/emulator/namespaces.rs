@@ -138,3 +138,41 @@ fn tcp_gets_the_rate_of_the_link() {
         assert_eq!(report.down.totals.refused_packets, 0);
     });
 }
+
+/// A host that forwards, with an uplink, hands on nothing of what comes out of the emulation; packets for itself arrive.
+#[test]
+fn a_host_that_forwards_does_not_forward_for_the_command() {
+    let link =
+        LinkConfig::new(Rate::from_mbps(20), Duration::from_millis(1), QueueLimit::Packets(100));
+    let set_up = || -> std::io::Result<_> {
+        let (near, far) = (Namespace::new()?, Namespace::new()?);
+        far.set_sysctl("net.ipv4.ip_forward", "1")?;
+        let [client, host] = Addresses::numbered(7);
+        let client = Interface::open(&near, &InterfaceConfig::new(client).with_default_route())?;
+        let host = Interface::open(&far, &InterfaceConfig::new(host))?;
+        let [uplink, _] = Addresses::numbered(8);
+        let uplink = Interface::open(&far, &InterfaceConfig::new(uplink).with_default_route())?;
+        Ok((client, host, uplink))
+    };
+    let (client, host, uplink) = match set_up() {
+        Ok(all) => all,
+        Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => {
+            return calm::skipped(error);
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let options = EmulationOptions::new(Duplex::symmetric(link.unwrap()));
+    let emulation = Emulation::start(client.port(), host.port(), options).unwrap();
+    let at = (host.addresses().v4, 7);
+    let heard = host.namespace().run(|| UdpSocket::bind(at).unwrap()).unwrap();
+    heard.set_read_timeout(Some(time::Duration::from_secs(5))).unwrap();
+    let from = (client.addresses().v4, 0);
+    let socket = client.namespace().run(|| UdpSocket::bind(from).unwrap()).unwrap();
+    socket.send_to(b"beyond", ("192.0.2.1", 7)).unwrap();
+    socket.send_to(b"host", at).unwrap();
+    let mut buffer = [0; 64];
+    assert_eq!(heard.recv(&mut buffer).unwrap(), 4, "the later one has arrived");
+    let forwarded = uplink.port().read(&mut buffer);
+    assert_eq!(forwarded.unwrap_err().kind(), ErrorKind::WouldBlock);
+    assert_eq!(emulation.stop().up.totals.delivered_packets, 2);
+}

@@ -1,6 +1,7 @@
 //! TUN devices, by crate `tun-rs`.
 
 use super::Device;
+use nix::errno::Errno;
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use tun_rs::DeviceBuilder;
@@ -35,7 +36,8 @@ impl Device {
     /// Makes a TUN device, or takes over a persistent one of that name, and brings it up.
     ///
     /// # Errors
-    /// If there are no TUN devices here, or the process lacks `CAP_NET_ADMIN`; the message says which.
+    /// If there are no TUN devices here, the process lacks `CAP_NET_ADMIN`, or the name is taken or impossible; the
+    /// message says which.
     pub fn tun(config: &TunConfig) -> io::Result<Self> {
         let mut builder = DeviceBuilder::new().mtu(config.mtu).offload(config.offload);
         if let Some(name) = &config.name {
@@ -47,18 +49,56 @@ impl Device {
         if let Some((address, prefix)) = config.v6 {
             builder = builder.ipv6(address, prefix);
         }
-        let device = builder.build_sync().map_err(explain)?;
+        let device = builder.build_sync().map_err(|error| explain(error, config))?;
         let name = device.name()?;
         let device = Self { name: Some(name), ..Self::new(device, config.mtu)? };
         Ok(if config.offload { device.with_offload() } else { device })
     }
 }
 
-fn explain(error: io::Error) -> io::Error {
-    let why = match error.kind() {
-        ErrorKind::PermissionDenied => "it takes root or CAP_NET_ADMIN",
-        ErrorKind::NotFound => "there is no /dev/net/tun here: try `modprobe tun`",
+fn explain(error: io::Error, config: &TunConfig) -> io::Error {
+    let name = config.name.as_deref().unwrap_or("of the kernel's choice");
+    let errno = Errno::from_raw(error.raw_os_error().unwrap_or(0));
+    let (kind, why) = match errno {
+        Errno::EPERM | Errno::EACCES => {
+            (ErrorKind::PermissionDenied, "it takes root or CAP_NET_ADMIN".to_owned())
+        }
+        // The device file is missing, or nobody is behind it.
+        Errno::ENOENT | Errno::ENODEV | Errno::ENXIO => {
+            (ErrorKind::NotFound, "there is no /dev/net/tun here: try `modprobe tun`".to_owned())
+        }
+        Errno::EINVAL => (
+            ErrorKind::InvalidInput,
+            format!("the kernel refuses the device {name}, or another kind of device has the name"),
+        ),
+        Errno::EBUSY => (ErrorKind::ResourceBusy, format!("the device {name} is in use")),
         _ => return error,
     };
-    io::Error::new(error.kind(), format!("no TUN device: {why} ({error})"))
+    io::Error::new(kind, format!("no TUN device: {why} ({error})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of errors as in Linux's `errno.h`, which is what the kernel answers where the module is missing, the name is
+    /// taken and so on.
+    #[test]
+    fn errors_say_what_to_do() {
+        let config = TunConfig { name: Some("hs7".to_owned()), ..TunConfig::default() };
+        let said = |errno: i32| explain(io::Error::from_raw_os_error(errno), &config);
+        for (errno, kind, hint) in [
+            (1, ErrorKind::PermissionDenied, "CAP_NET_ADMIN"),
+            (2, ErrorKind::NotFound, "modprobe tun"),
+            (6, ErrorKind::NotFound, "modprobe tun"),
+            (19, ErrorKind::NotFound, "modprobe tun"),
+            (22, ErrorKind::InvalidInput, "hs7"),
+            (16, ErrorKind::ResourceBusy, "hs7"),
+        ] {
+            let error = said(errno);
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().contains(hint), "{error}");
+        }
+        assert_eq!(said(12).raw_os_error(), Some(12), "all else stays as it is");
+    }
 }

@@ -179,7 +179,7 @@ impl Stack {
             connections: connections.collect(),
             counters: self.counters.clone(),
             tcp: self.host.counters().clone(),
-            buffers: self.budget.taken(),
+            buffers: self.accounts.taken(),
             remembered: self.host.remembered_destinations(),
         }
     }
@@ -205,7 +205,7 @@ impl Stack {
             bytes_lost: conn.scoreboard().lost(),
             recovering: conn.recovering(),
             delivery_rate: slot.rate.rate(),
-            path: path.unwrap_or_default(),
+            path: path.unwrap_or(PathInfo { number: id.0, ..PathInfo::default() }),
         })
     }
 
@@ -223,7 +223,8 @@ impl Stack {
             in_startup: path.in_startup(),
             remembered: path.began_remembering(),
             startup: *path.startup_report(),
-            members: self.host.members_with(id).map(|member| member.0).collect(),
+            number: self.host.members_with(id).next().unwrap_or(id).0,
+            members: self.host.member_count(id),
         }
     }
 }

@@ -53,8 +53,8 @@ impl Stack {
     pub(super) fn make_slot(&mut self, id: ConnId, tuple: &FourTuple, scheme: &Scheme) {
         let peer = (tuple.remote, tuple.remote_port).into();
         let Some(local) = self.addresses.towards(tuple.remote, tuple.local_port) else { return };
-        let (sizes, budget) = (self.sizes(scheme), Arc::clone(&self.budget));
-        let shared = Arc::new(SharedStream::new(id, (local, peer), sizes, budget));
+        let (sizes, account) = (self.sizes(scheme), self.accounts.of(tuple.remote));
+        let shared = Arc::new(SharedStream::new(id, (local, peer), sizes, account));
         self.slots.put(id, Slot::new(shared, *tuple, scheme.name().into()));
     }
 
@@ -81,11 +81,11 @@ impl Stack {
         let remote = self.remote.upgrade().ok_or(Refused::NobodyListens)?;
         let listening = self.listeners.iter().find(|l| l.port == tuple.local_port);
         let Listening { accepted, .. } = listening.ok_or(Refused::NobodyListens)?;
-        if self.budget.is_spent() {
+        let slot = self.slots.at_mut(id).ok_or(Refused::NobodyListens)?;
+        if slot.shared.may_take_nothing() {
             return Err(Refused::Buffers);
         }
         let place = accepted.try_reserve().map_err(|_| Refused::Backlog)?;
-        let slot = self.slots.at_mut(id).ok_or(Refused::NobodyListens)?;
         slot.owner = Owner::Application;
         place.send(Stream::new(Arc::clone(&slot.shared), remote));
         self.counters.accepted += 1;

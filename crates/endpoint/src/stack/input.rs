@@ -84,10 +84,15 @@ impl Stack {
         self.adopt(id, tuple);
         let Some(conn) = self.host.connection(id) else { return };
         let Some(first) = conn.payload_offset(segment) else { return };
+        // A byte with the number of the SYN lies below the stream, and is not part of it.
+        let (payload, first) = match first {
+            -1 => (&payload[1..], 0),
+            first => (payload, first as u64),
+        };
         let Some(slot) = self.slots.at(id).filter(|slot| slot.tuple == *tuple) else { return };
         for &(left, right) in &self.gaps {
             // What was missing and has arrived has come with this segment.
-            let right = conn.arrived_until(left).min(right);
+            let right = conn.arrived_until(left).min(right).min(first + payload.len() as u64);
             if right > left {
                 let bytes = &payload[(left - first) as usize..(right - first) as usize];
                 slot.shared.store(left, bytes);

@@ -8,7 +8,7 @@ mod output;
 mod ports;
 mod slot;
 
-use crate::budget::Budget;
+use crate::budget::Accounts;
 use crate::config::{Addresses, EndpointConfig};
 use crate::counters::EndpointCounters;
 use crate::keys::{CookieKeys, Secrets};
@@ -19,7 +19,7 @@ use ports::Ports;
 use slot::{Slot, Slots};
 use std::collections::VecDeque;
 use std::io::ErrorKind;
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 use std::task::Waker;
 use tcp::{ConnId, Host, HostConfig, Scheme, Transmit};
 use tokio::sync::{mpsc, oneshot};
@@ -35,7 +35,7 @@ pub(crate) struct Stack {
     mtu: u16,
     config: EndpointConfig,
     counters: EndpointCounters,
-    budget: Arc<Budget>,
+    accounts: Accounts,
     /// Gone when no application is left.
     remote: Weak<Remote>,
     /// Answers to pings.
@@ -83,7 +83,7 @@ impl Stack {
             ports: Ports::new(seed),
             mtu,
             counters: EndpointCounters::default(),
-            budget: Arc::new(Budget::new(config.buffers)),
+            accounts: Accounts::new(config.buffers),
             config,
             remote,
             replies: VecDeque::new(),

@@ -72,7 +72,7 @@ impl Ensemble {
     }
 
     /// Its members, in the order of their numbers.
-    pub fn members(&self) -> impl Iterator<Item = ConnId> + '_ {
+    pub fn members(&self) -> impl ExactSizeIterator<Item = ConnId> + '_ {
         self.members.keys().copied()
     }
 

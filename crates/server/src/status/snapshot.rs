@@ -4,7 +4,7 @@ use crate::regard::content_name;
 use crate::site::Site;
 use endpoint::{ConnectionInfo, EndpointStatus, PathInfo};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use units::Duration;
@@ -117,24 +117,23 @@ impl Snapshot {
     }
 }
 
-/// Each path once, though all its members tell of it.
+/// Each path once with its connections, though each connection tells of it.
 fn paths(connections: &[ConnectionInfo]) -> Vec<PathSnapshot> {
-    let mut seen = BTreeSet::new();
-    let of = |info: &ConnectionInfo| {
-        let members = &info.path.members;
-        let members = if members.is_empty() { vec![info.number] } else { members.clone() };
-        let is_new = members.iter().filter(|member| seen.insert(**member)).count() > 0;
-        is_new.then(|| path(members, info))
-    };
-    connections.iter().filter_map(of).collect()
+    let mut paths: BTreeMap<u32, PathSnapshot> = BTreeMap::new();
+    for info in connections {
+        let shared = paths.entry(info.path.number).or_insert_with(|| path(info));
+        shared.connections.push(info.number);
+    }
+    paths.into_values().collect()
 }
 
-fn path(connections: Vec<u32>, info: &ConnectionInfo) -> PathSnapshot {
+/// A path, as one of its connections tells of it, still without its connections.
+fn path(info: &ConnectionInfo) -> PathSnapshot {
     let PathInfo { cwnd, ssthresh, bytes_in_flight, srtt, rttvar, min_rtt, rto, .. } = info.path;
     let known = |time: Duration| (!srtt.is_zero()).then(|| milliseconds(time));
     PathSnapshot {
-        connections,
-        is_shared: !info.path.members.is_empty(),
+        connections: Vec::new(),
+        is_shared: info.path.members > 0,
         client: info.peer.ip().to_string(),
         cwnd_bytes: cwnd,
         ssthresh_bytes: ssthresh,

@@ -5,18 +5,21 @@ use super::Connection;
 use crate::segment::{Flags, Segment};
 
 impl Connection {
-    /// Stream offset of the first payload byte of `segment`; `None` if it would lie before the stream.
-    pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
+    /// Stream offset of the first payload byte of `segment`. It is −1 if that byte has the sequence number of
+    /// the peer's SYN: the segment is acceptable (RFC 9293 §3.10.7.4), and the stream begins with its second
+    /// byte. `None` if the segment begins before the SYN.
+    pub fn payload_offset(&self, segment: &Segment) -> Option<i64> {
         let first = segment.seq + u32::from(segment.has(Flags::SYN));
         // The peer's SYN has offset 0 in its sequence space.
-        self.receiver.offset_of(first)?.checked_sub(1)
+        Some(self.receiver.offset_of(first)? as i64 - 1)
     }
 
     /// Appends to `gaps` what of the payload of `segment` has not arrived, ascending, as stream offsets
     /// `[left, right)`.
     pub fn gaps(&self, segment: &Segment, gaps: &mut Vec<(u64, u64)>) {
         let Some(offset) = self.payload_offset(segment) else { return };
-        let (mut left, right) = (offset, offset + u64::from(segment.len));
+        // What lies below the stream is nobody's.
+        let (mut left, right) = (offset.max(0) as u64, (offset + i64::from(segment.len)) as u64);
         while left < right {
             let arrived = self.arrived_until(left);
             if arrived > left {

@@ -65,9 +65,17 @@ impl Host {
 
     /// The members of a connection's path, in the order of their numbers; none if it shares none.
     pub fn members_with(&self, id: ConnId) -> impl Iterator<Item = ConnId> + '_ {
+        self.ensemble_of(id).into_iter().flat_map(Ensemble::members)
+    }
+
+    /// How many members the path of a connection has; 0 if it shares none.
+    pub fn member_count(&self, id: ConnId) -> usize {
+        self.ensemble_of(id).map_or(0, |ensemble| ensemble.members().len())
+    }
+
+    fn ensemble_of(&self, id: ConnId) -> Option<&Ensemble> {
         let entry = self.connections.at(id.0).filter(|entry| entry.standing == Standing::Member);
-        let ensemble = entry.and_then(|entry| self.ensembles.get(&entry.path));
-        ensemble.into_iter().flat_map(Ensemble::members)
+        self.ensembles.get(&entry?.path)
     }
 
     /// A connection under a scheme that shares paths is open, or may send before it is: it becomes a

@@ -191,7 +191,7 @@ impl Gateway {
     /// Has it forget `network`, everywhere; how many networks were known.
     pub(super) fn forget(&self, network: IpNet) -> u64 {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        runtime.block_on(self.tenant.forget(network))
+        runtime.block_on(self.tenant.forget(self.site.clock.now(), network))
     }
 
     /// It goes away, and whoever it speaks with is told.

@@ -24,7 +24,10 @@ pub(super) struct Machine {
 
 impl Machine {
     pub(super) fn serve(root: &Path, options: &[&str]) -> Self {
-        let namespace = Namespace::new().unwrap();
+        Self::serve_in(Namespace::new().unwrap(), root, options)
+    }
+
+    fn serve_in(namespace: Namespace, root: &Path, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
         command.arg("serve").arg(root).args(options).current_dir(repository());
         let mut server = namespace.command(command.stderr(Stdio::piped())).unwrap();
@@ -116,13 +119,17 @@ fn it_says_where_it_is_and_leaves_nothing_behind() {
     }
 }
 
+/// Also where sockets can be bound to addresses that the machine does not have; other addresses are served at.
 #[test]
 fn an_address_that_the_machine_has_is_refused() {
     if !possible(&[]) {
         return;
     }
     let root = site("serve-taken");
-    let machine = Machine::serve(&root, &["--address", "10.9.0.5/24", "--port", "8080"]);
+    let namespace = Namespace::new().unwrap();
+    namespace.set_sysctl("net.ipv4.ip_nonlocal_bind", "1").unwrap();
+    let options = ["--address", "10.9.0.5/24", "--port", "8080"];
+    let machine = Machine::serve_in(namespace, &root, &options);
     assert!(machine.line.contains("http://10.9.0.5:8080/"), "{}", machine.line);
     // The machine's own end is the first host of the network.
     for address in ["10.9.0.1/24", "10.9.0.7/24"] {
@@ -132,6 +139,14 @@ fn an_address_that_the_machine_has_is_refused() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.contains("10.9.0.1 already") && errors.contains("--address"), "{errors}");
+    }
+    // Loopback is no TUN device, and the server's own is taken.
+    for device in ["lo", "headstart0"] {
+        let arguments = ["serve", root.to_str().unwrap(), "--device", device];
+        let output = machine.run(env!("CARGO_BIN_EXE_headstart"), &arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(device) && errors.contains("--device"), "{errors}");
     }
 }
 
