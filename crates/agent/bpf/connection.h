@@ -70,7 +70,8 @@ struct connection {
 	u32 first;	  /* remembered window of its last warm start, segments; 0: it had none */
 	u32 first_end;	  /* sequence number behind that flight */
 	u32 delivered;	  /* segments delivered before that */
-	/* segments of that flight that had arrived when it first had nothing outstanding; 0: it always had */
+	/* segments of it that had arrived when it first had nothing outstanding; 0: it always had
+	 * something */
 	u32 used;
 	u32 cold;	  /* window it would have begun with there */
 	u32 restarts;	  /* warm, after idle */
