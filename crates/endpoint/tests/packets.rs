@@ -194,13 +194,7 @@ async fn forged_bytes_do_not_get_into_the_stream() {
     let mut listener = bench.endpoint.listen(PORT, &linux()).await.unwrap();
     let theirs = bench.open(peer()).await;
     let (mut stream, _) = listener.accept().await.unwrap();
-    let data = |at: u32| Segment {
-        seq: SeqNum(at),
-        ack: theirs + 1,
-        flags: Flags::ACK,
-        window: 65_535,
-        ..Segment::default()
-    };
+    let data = |at: u32| data_at(at, theirs);
     // "6789" comes early; what repeats it is not news, and what lies elsewhere is nobody's.
     bench.send(peer(), data(7), b"6789");
     bench.send(peer(), data(7), b"XXXX");
@@ -215,6 +209,12 @@ async fn forged_bytes_do_not_get_into_the_stream() {
     assert_eq!(&read, b"0123456789");
 }
 
+/// Data of the peer from number `at` on, which acknowledges the SYN-ACK whose number is `theirs`.
+fn data_at(at: u32, theirs: SeqNum) -> Segment {
+    let (seq, ack) = (SeqNum(at), theirs + 1);
+    Segment { seq, ack, flags: Flags::ACK, window: 65_535, ..Segment::default() }
+}
+
 /// A byte with the number of the peer's SYN is below the stream: the bytes behind it are the stream, wherever the
 /// segment comes, and nothing else is read.
 #[tokio::test]
@@ -223,13 +223,7 @@ async fn a_byte_with_the_number_of_the_syn_is_not_part_of_the_stream() {
         let bench = Bench::new();
         let mut listener = bench.endpoint.listen(PORT, &linux()).await.unwrap();
         let theirs = bench.open(peer()).await;
-        let data = |at: u32| Segment {
-            seq: SeqNum(at),
-            ack: theirs + 1,
-            flags: Flags::ACK,
-            window: 65_535,
-            ..Segment::default()
-        };
+        let data = |at: u32| data_at(at, theirs);
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut expected = b"012345678".to_vec();
         if let Some(early) = comes_early {

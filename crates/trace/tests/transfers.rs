@@ -36,6 +36,27 @@ fn transfers(scheme: &str, scenario: &Scenario, acks_only: bool) -> Vec<Transfer
     found.transfers.iter().map(|(_, report)| *report).collect()
 }
 
+fn found_in(wire: &CapturedWire) -> Collected {
+    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
+    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
+    engine.finish_all().0
+}
+
+fn transfers_of(wire: &CapturedWire) -> Vec<TransferReport> {
+    found_in(wire).transfers.into_iter().map(|(_, found)| found).collect()
+}
+
+/// The handshake of a connection, captured at the client, 100 ms away from its server.
+fn opened_at_client() -> CapturedWire {
+    let mut wire = CapturedWire::new();
+    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
+    wire.other(0, false, syn);
+    let flags = Flags::SYN.with(Flags::ACK);
+    wire.other(100, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
+    wire.other(100, false, ack_of(1));
+    wire
+}
+
 /// Whatever is lost, shares add up to the duration, and transfers have their sizes and follow each other.
 #[test]
 fn shares_add_up_to_the_duration() {
@@ -120,22 +141,13 @@ fn waiting_for_the_timer_is_counted_where_there_are_timeouts() {
 /// ACK of the answer reaches the server 100 ms after the capture saw it and ends the transfer: the silence belongs to none.
 #[test]
 fn silence_after_an_answer_is_no_pause_of_it_at_the_client_either() {
-    let mut wire = CapturedWire::new();
-    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
-    wire.other(0, false, syn);
-    let flags = Flags::SYN.with(Flags::ACK);
-    wire.other(100, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
-    wire.other(100, false, ack_of(1));
+    let mut wire = opened_at_client();
     wire.ask(100, 0, 300, 0);
     wire.send(200, 0..3);
     wire.ack(200, 3);
     let seq = SeqNum(ISN) + 1 + 3 * MSS;
-    let flags = Flags::ACK;
-    wire.other(5_300, true, Observed { seq, payload: 24, flags, ack: SeqNum(ISN) + 301, ..syn });
-    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
-    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
-    let found: Vec<_> =
-        engine.finish_all().0.transfers.into_iter().map(|(_, found)| found).collect();
+    wire.other(5_300, true, Observed { seq, payload: 24, ..ack_of(301) });
+    let found = transfers_of(&wire);
     assert_eq!(found.iter().map(|found| found.bytes).collect::<Vec<_>>(), [3_000, 24]);
     assert!(found[0].complete);
     assert_eq!((found[0].began, found[0].ended), (at(0), at(300)));
@@ -156,23 +168,11 @@ fn bytes_that_were_lost_or_overtaken_before_the_capture_count_once() {
     }
     wire.send(214, [1]);
     wire.ack(314, 5);
-    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
-    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
-    let found = engine.finish_all().0;
+    let found = found_in(&wire);
     assert_eq!(found.transfers.len(), 1);
     assert_eq!(found.transfers[0].1.bytes, 5_000);
     let sent = found.connections[0].server_sent;
     assert_eq!((sent.reordered, sent.retransmitted()), (1, 1));
-}
-
-fn found_in(wire: &CapturedWire) -> Collected {
-    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
-    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
-    engine.finish_all().0
-}
-
-fn transfers_of(wire: &CapturedWire) -> Vec<TransferReport> {
-    found_in(wire).transfers.into_iter().map(|(_, found)| found).collect()
 }
 
 fn ask_with_room_for_two(wire: &mut CapturedWire) {
@@ -245,12 +245,7 @@ fn a_server_that_speaks_first_thinks_before_it_does() {
 /// and the answer is here 100 ms after that.
 #[test]
 fn a_request_that_is_lost_is_no_time_of_the_server() {
-    let mut wire = CapturedWire::new();
-    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
-    wire.other(0, false, syn);
-    let flags = Flags::SYN.with(Flags::ACK);
-    wire.other(100, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
-    wire.other(100, false, ack_of(1));
+    let mut wire = opened_at_client();
     wire.ask(100, 0, 300, 0);
     wire.ask(1_100, 0, 300, 0);
     wire.send(1_200, 0..3);

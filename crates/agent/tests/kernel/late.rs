@@ -25,6 +25,15 @@ fn connect(bed: &Bed, server: &Server) -> TcpStream {
     bed.client.namespace().run(connect).unwrap().unwrap()
 }
 
+/// When the packets of an answer of so many bytes arrive, nanoseconds.
+fn arrivals(bed: &Bed, stream: &mut TcpStream, bytes: u64) -> Vec<u64> {
+    let before = bed.settled();
+    Bed::again(stream, bytes);
+    bed.settled();
+    let data = bed.sent_by_server(before).into_iter().filter(|packet| packet.bytes > 100);
+    data.map(|packet| packet.arrived).collect()
+}
+
 /// Of all connections that have closed.
 fn first_windows(agent: &Agent) -> u64 {
     let connections = agent.status().connections;
@@ -43,12 +52,7 @@ fn a_first_flight_that_is_late_is_not_of_an_older_memory_than_allowed() {
             agent.wait_for_closed(1);
             let mut waiting = connect(&bed, &server);
             thread::sleep(Duration::from_secs(3));
-            let before = bed.settled();
-            request(&mut waiting, 30_000);
-            finish(&mut waiting, 30_000);
-            bed.settled();
-            let data = bed.sent_by_server(before).into_iter().filter(|packet| packet.bytes > 100);
-            let at: Vec<_> = data.map(|packet| packet.arrived).collect();
+            let at = arrivals(&bed, &mut waiting, 30_000);
             // Ten segments, and a round trip later the others.
             assert!(at[10] - at[9] > 40_000_000, "{control}: {at:?}");
             drop(waiting);
@@ -100,12 +104,7 @@ fn a_first_flight_that_is_late_is_warm() {
             let window = u64::from(agent.paths()[0].window);
             let mut waiting = connect(&bed, &server);
             thread::sleep(Duration::from_millis(1500));
-            let before = bed.settled();
-            request(&mut waiting, 60_000);
-            finish(&mut waiting, 60_000);
-            bed.settled();
-            let data = bed.sent_by_server(before).into_iter().filter(|packet| packet.bytes > 100);
-            let at: Vec<_> = data.map(|packet| packet.arrived).collect();
+            let at = arrivals(&bed, &mut waiting, 60_000);
             // 42 segments in one flight, paced: at 1.2 windows in a round trip of 80 ms, and none of them as a burst.
             assert!(at[41] - at[0] < 70_000_000, "{control}: {at:?}");
             assert!(at[41] - at[0] > 10_000_000, "{control}: {at:?}");
@@ -131,11 +130,7 @@ fn the_rest_of_a_first_flight_is_not_of_an_older_memory_than_allowed() {
             let mut kept = connect(&bed, &server);
             Bed::again(&mut kept, 2_000);
             thread::sleep(Duration::from_secs(3));
-            let before = bed.settled();
-            Bed::again(&mut kept, 60_000);
-            bed.settled();
-            let data = bed.sent_by_server(before).into_iter().filter(|packet| packet.bytes > 100);
-            let at: Vec<_> = data.map(|packet| packet.arrived).collect();
+            let at = arrivals(&bed, &mut kept, 60_000);
             // Ten segments, or as many as have arrived before, two or three; and a round trip later the others.
             let first = at.iter().filter(|time| **time - at[0] < 40_000_000).count();
             assert!(first <= 13, "{control}: {first} of {at:?}");

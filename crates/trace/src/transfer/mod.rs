@@ -5,12 +5,15 @@
 //! shares add up to the duration, to the nanosecond.
 
 mod meter;
+mod open;
 mod shares;
 mod trail;
 mod train;
+mod wait;
 
-pub(crate) use meter::{Passage, SenderState, SenderWait, TransferMeter};
+pub(crate) use meter::{Passage, TransferMeter};
 pub use shares::{TimeShare, TimeShares};
+pub(crate) use wait::{SenderState, SenderWait};
 
 use units::{Duration, Instant, Rate};
 

@@ -1,0 +1,102 @@
+//! What a sender, and the transfer that it carries, wait for.
+
+use super::shares::TimeShare;
+use units::{Duration, Instant};
+
+/// What a sender waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SenderWait {
+    /// All is acknowledged.
+    Nothing,
+    /// All is acknowledged, and the receiver's window has no room for a segment.
+    Shut,
+    /// The handshake.
+    Opening,
+    /// A repair.
+    Repair,
+    /// The window, below the threshold.
+    SlowStart,
+    /// The window.
+    Avoidance,
+    /// The receiver's window.
+    Receiver,
+    /// The window has room: the application has no more, or has sent all.
+    Application,
+}
+
+/// What a meter needs to know of a sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SenderState {
+    pub(crate) wait: SenderWait,
+    pub(crate) srtt: Duration,
+    /// [`Duration::MAX`] before the first sample.
+    pub(crate) min_rtt: Duration,
+    pub(crate) mss: u64,
+    pub(crate) cwnd: u64,
+    /// The pacer keeps data back that the window has room for.
+    pub(crate) paced_until: Option<Instant>,
+    pub(crate) slow_start: bool,
+}
+
+/// What a transfer waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Wait {
+    #[default]
+    Opening,
+    Request,
+    Answer,
+    /// The window is full.
+    SlowStart,
+    Avoidance,
+    Repair,
+    ReceiverWindow,
+    /// The window has room: the application has no more, or has sent all.
+    Room,
+    /// All is acknowledged: the response is over, or pauses.
+    Done,
+    /// The same, and the client's window is shut: the response is over, or waits for that.
+    Shut,
+}
+
+fold::choices!(Wait {
+    Opening,
+    Request,
+    Answer,
+    SlowStart,
+    Avoidance,
+    Repair,
+    ReceiverWindow,
+    Room,
+    Done,
+    Shut
+});
+
+impl Wait {
+    /// With an answer under way.
+    pub(super) const fn of(wait: SenderWait) -> Self {
+        match wait {
+            SenderWait::Nothing => Self::Done,
+            SenderWait::Shut => Self::Shut,
+            SenderWait::Opening => Self::Opening,
+            SenderWait::Repair => Self::Repair,
+            SenderWait::SlowStart => Self::SlowStart,
+            SenderWait::Avoidance => Self::Avoidance,
+            SenderWait::Receiver => Self::ReceiverWindow,
+            SenderWait::Application => Self::Room,
+        }
+    }
+
+    /// All of the response is acknowledged, so far.
+    pub(super) const fn is_done(self) -> bool {
+        matches!(self, Self::Done | Self::Shut)
+    }
+}
+
+/// What a transfer waits for while the path carries its data.
+pub(super) const WAITING: [TimeShare; 5] = [
+    TimeShare::Avoidance,
+    TimeShare::SlowStart,
+    TimeShare::ReceiverWindow,
+    TimeShare::Application,
+    TimeShare::Recovery,
+];
