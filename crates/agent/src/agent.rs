@@ -1,31 +1,24 @@
 //! A running agent: programs attached, summaries heard, questions answered, until it is told to stop.
 
 use crate::attached::Attached;
-use crate::canary::CanaryState;
+use crate::begun::{Begun, Inheritance, begin, follow};
 use crate::config::AgentConfig;
 use crate::contract::StartDecision;
 use crate::control::Control;
 use crate::follow::Follower;
 use crate::format::FORMAT;
-use crate::handover::{PATIENCE, Successor};
+use crate::handover::Successor;
 use crate::hearing::{Hearers, Lost};
-use crate::keeper::Keeper;
-use crate::kernel::{Loaded, SharedMaps, programs_digest};
+use crate::kernel::{Loaded, programs_digest};
 use crate::later::Later;
-use crate::load::{LoadOptions, Mode};
 use crate::lock::lock;
 use crate::log::{Level, say, set_log_level};
-use crate::metrics::{MetricsAddress, MetricsListener};
-use crate::mode::{self, Outcome};
-use crate::paths;
+use crate::metrics::MetricsListener;
 use crate::predecessor::Predecessor;
-use crate::ramp::Ramp;
 use crate::renewal::Renewal;
-use crate::shared::{Shared, in_force};
-use crate::site::Site;
+use crate::shared::Shared;
 use crate::successor::{Claim, Offered};
-use crate::totals::ConnectionTotals;
-use libbpf_rs::{ErrorKind, MapCore, MapHandle};
+use libbpf_rs::ErrorKind;
 use sd_notify::NotifyState;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -55,30 +48,6 @@ struct Work {
     loaded: Loaded,
 }
 
-/// Where others reach it.
-struct Endpoints {
-    control: Control,
-    metrics: Option<MetricsListener>,
-}
-
-impl Endpoints {
-    fn open(config: &AgentConfig, control: Control) -> Result<Self, String> {
-        let metrics = config.metrics.as_ref().map(MetricsAddress::listen).transpose();
-        let metrics = metrics.map_err(|error| format!("cannot serve metrics: {error}"))?;
-        Ok(Self { control, metrics })
-    }
-}
-
-/// What an agent begins with: of its own, or of the one that it follows.
-#[derive(Default)]
-struct Inheritance {
-    /// `None`: its programs are in no link yet.
-    attached: Option<Attached>,
-    totals: ConnectionTotals,
-    canary: CanaryState,
-    ramp: Ramp,
-}
-
 /// Attends to connections until it is wished to stop. `reread` tells what it is to do from now on. If it `follows`, it goes on
 /// in the place of an agent that runs, as if that had not ended.
 ///
@@ -92,71 +61,20 @@ pub fn run(
 ) -> Result<(), String> {
     set_log_level(config.log);
     let predecessor = if follows { Predecessor::find(&config)? } else { None };
-    let (work, inheritance, endpoints) = match predecessor {
-        None => {
-            let endpoints = Endpoints::open(&config, Control::listen(&config.socket)?)?;
-            (load(&config, &SharedMaps::default())?, Inheritance::default(), endpoints)
-        }
-        Some(mut predecessor) => {
-            let mut loaded = load(&config, predecessor.maps())?;
-            let inheritance = inherit(&mut predecessor, &mut config, &mut loaded)?;
-            let control = Control::replace(&config.socket)?;
-            say(Level::Notice, &predecessor.end());
-            // Its metrics' address is free from here on.
-            (loaded, inheritance, Endpoints::open(&config, control)?)
-        }
+    let begun = match predecessor {
+        None => begin(&config)?,
+        Some(predecessor) => follow(predecessor, &mut config)?,
     };
-    attend(config, work, inheritance, endpoints, wishes, reread)
-}
-
-/// Loads the programs, and says what is missing.
-fn load(config: &AgentConfig, shared: &SharedMaps) -> Result<Loaded, String> {
-    let Outcome { loaded, less, left_out } = mode::load(&config.load, shared)?;
-    if let Some(why) = less {
-        say(Level::Warning, &format!("first windows alone (mode window): {why}"));
-    }
-    for why in left_out {
-        say(Level::Warning, &format!("without {why}"));
-    }
-    if loaded.mode() == Mode::Window && config.load.settings.mark != 0 {
-        say(Level::Warning, "mark: mode window marks nothing");
-    }
-    Ok(loaded)
-}
-
-/// Takes everything over. What goes wrong leaves the predecessor at work.
-fn inherit(
-    predecessor: &mut Predecessor,
-    config: &mut AgentConfig,
-    loaded: &mut Loaded,
-) -> Result<Inheritance, String> {
-    let paths = loaded.paths()?;
-    if paths.max_entries() != config.load.max_paths {
-        say(Level::Warning, "max-paths is as it was until the agent is stopped and started anew");
-        config.load.max_paths = paths.max_entries();
-    }
-    let links = predecessor.take_links();
-    let estate = predecessor.estate()?;
-    let (canary, mut ramp) = (estate.canary(), estate.ramp);
-    ramp.next_stage();
-    // Another one would take other connections of the same peers.
-    config.load.settings.salt = estate.salt;
-    paths::import(&paths, &estate.paths);
-    let load = LoadOptions { settings: in_force(config, ramp, &canary), ..config.load.clone() };
-    let turned = loaded.knobs().and_then(|knobs| knobs.turn(&load));
-    turned.map_err(|error| format!("the kernel refuses the settings: {error}"))?;
-    let attached = loaded.take(links, &config.cgroups, &config.except_cgroups)?;
-    Ok(Inheritance { attached: Some(attached), totals: estate.totals(), canary, ramp })
+    attend(config, begun, wishes, reread)
 }
 
 fn attend(
     config: AgentConfig,
-    mut loaded: Loaded,
-    inheritance: Inheritance,
-    mut endpoints: Endpoints,
+    begun: Begun,
     wishes: &AgentSignals,
     reread: impl Fn() -> Result<AgentConfig, String>,
 ) -> Result<(), String> {
+    let Begun { mut loaded, inheritance, mut endpoints, keeper, site } = begun;
     let Inheritance { attached, totals, canary, ramp } = inheritance;
     let shared = Arc::new(Shared {
         paths: loaded.paths()?,
@@ -171,8 +89,8 @@ fn attend(
         gauges: loaded.gauges().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
         canary: Mutex::new(canary),
         ramp: Mutex::new(ramp),
-        keeper: keeper_of(&config, attached.is_some()).transpose()?,
-        site: join(&config, loaded.paths()?).transpose()?,
+        keeper,
+        site,
         reported: loaded.reported()?,
     });
     let (of_summaries, of_inquiries) = (Arc::clone(&shared), Arc::clone(&shared));
@@ -277,18 +195,6 @@ fn hand_over(claim: &Claim, shared: &Shared, work: &mut Work, hear: impl FnOnce(
         );
     }
     false
-}
-
-/// `follows`: the agent before hands its file over as it ends, which takes a moment longer than its last word.
-fn keeper_of(config: &AgentConfig, follows: bool) -> Option<Result<Keeper, String>> {
-    let patience = if follows { PATIENCE } else { Duration::ZERO };
-    config.state.as_deref().map(|file| Keeper::open(file, config.load.max_paths, patience))
-}
-
-/// `paths`: the memory, for what others know.
-fn join(config: &AgentConfig, paths: MapHandle) -> Option<Result<Site, String>> {
-    let settings = &config.load.settings;
-    config.site.clone().map(|gateways| Site::join(gateways, paths, settings))
 }
 
 fn announce(config: &AgentConfig) {

@@ -126,7 +126,7 @@ pub(crate) enum Command {
     /// Forget the destinations within a prefix, or all
     Forget {
         /// Prefix to forget, like 192.0.2.0/24
-        #[arg(required_unless_present = "all")]
+        #[arg(required_unless_present = "all", value_parser = cmdline::parse_prefix)]
         prefix: Option<IpNet>,
         /// Forget everything
         #[arg(long, conflicts_with = "prefix")]

@@ -37,6 +37,9 @@ impl HeldLink {
 /// Where a program of a cgroup is attached.
 pub(crate) type Place = (CgroupHook, PathBuf);
 
+/// In the place of a directory's number: it had gone when the link was taken over. No directory has it.
+pub(crate) const GONE: u64 = 0;
+
 /// A program at a cgroup. It ends with the cgroup, also where another one is made at the same path.
 #[derive(Debug)]
 pub(crate) struct HookLink {

@@ -1,5 +1,7 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
+mod succession;
+
 use crate::attached::{Attached, HeldLink, HookLink, Place};
 use crate::contract::{
     ConnectionSettings, ConnectionSummary, LearntPath, Override, PathInquiry, PrefixKey,
@@ -7,7 +9,7 @@ use crate::contract::{
 };
 use crate::facts::Shape;
 use crate::gauges::{KernelGauges, ProgramFile};
-use crate::handover::{CgroupHook, LinkRole};
+use crate::handover::CgroupHook;
 use crate::hearing::{self, Hearers, Lost};
 use crate::knobs::Knobs;
 use crate::leftovers;
@@ -23,7 +25,7 @@ use libbpf_rs::{
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -189,73 +191,6 @@ impl Loaded {
         self.register_missing(&mut attached)?;
         self.reattach(&mut attached, cgroups, except)?;
         Ok(attached)
-    }
-
-    /// The same by links of another agent, into which these programs come: at no instant is there none, or two. What has no
-    /// link there gets one.
-    ///
-    /// # Errors
-    /// As [`Self::attach`]; links may be of either agent then.
-    pub(crate) fn take(
-        &mut self,
-        links: Vec<(LinkRole, OwnedFd)>,
-        cgroups: &[PathBuf],
-        except: &[PathBuf],
-    ) -> Result<Attached, String> {
-        let mut attached = Attached::default();
-        for (role, link) in links {
-            match role {
-                LinkRole::Control(name) if self.control_names().contains(&name.as_str()) => {
-                    let link = self.move_control(&name, HeldLink::Taken(link))?;
-                    attached.controls.push((name, link));
-                }
-                LinkRole::Cgroup(hook, cgroup) if self.wants(hook) => {
-                    // One of a cgroup that has gone is of no use; the one that has its name now gets a new one.
-                    let Ok(directory) = fs::metadata(&cgroup).map(|found| found.ino()) else {
-                        continue;
-                    };
-                    if relink::replace(&link, self.program_for(hook)).is_ok() {
-                        let link = HeldLink::Taken(link);
-                        attached.hooks.insert((hook, cgroup), HookLink { link, directory });
-                    }
-                }
-                LinkRole::Control(_) | LinkRole::Cgroup(..) => {}
-            }
-        }
-        self.register_missing(&mut attached)?;
-        self.reattach(&mut attached, cgroups, except)?;
-        Ok(attached)
-    }
-
-    /// After another agent was to take over and did not: these programs are in all links again.
-    ///
-    /// # Errors
-    /// Which link is not.
-    pub(crate) fn take_back(&mut self, attached: &mut Attached) -> Result<(), String> {
-        for (name, link) in std::mem::take(&mut attached.controls) {
-            let is_ours = link.map_id() == self.map_id(&name);
-            let link = if is_ours { link } else { self.move_control(&name, link)? };
-            attached.controls.push((name, link));
-        }
-        for ((hook, cgroup), link) in &attached.hooks {
-            relink::replace(&link.link, self.program_for(*hook))
-                .map_err(|error| format!("link to {}: {error}", cgroup.display()))?;
-        }
-        self.register_missing(attached)
-    }
-
-    /// Puts the congestion control into a link that another agent has made. Connections that have the other's keep it.
-    fn move_control(&mut self, name: &str, link: HeldLink) -> Result<HeldLink, String> {
-        let mut map = self.control_map(name);
-        // Registering makes the kernel look at it; that the name is taken is what is to be.
-        match map.attach_struct_ops() {
-            Ok(made) => return Ok(HeldLink::Made(made)),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(format!("cannot register {name}: {error}")),
-        }
-        relink::replace(&link, &map)
-            .map_err(|error| format!("cannot take over {name}: {error}"))?;
-        Ok(link)
     }
 
     fn register_missing(&mut self, attached: &mut Attached) -> Result<(), String> {

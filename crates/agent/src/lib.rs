@@ -13,6 +13,7 @@ mod addresses;
 pub mod agent;
 pub mod assumed;
 mod attached;
+mod begun;
 pub mod btf;
 pub mod canary;
 pub mod check;

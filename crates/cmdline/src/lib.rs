@@ -8,5 +8,7 @@ mod appendix;
 pub mod complete;
 pub mod documents;
 pub mod man;
+mod prefix;
 
 pub use appendix::{Appendix, EXIT, Entry};
+pub use prefix::parse_prefix;

@@ -121,6 +121,42 @@ fn an_upgrade_that_fails_leaves_the_old_agent_at_work() {
     });
 }
 
+/// `EADDRNOTAVAIL`: found before the old one is told to end, which a port that is in use is not, since the old one has it.
+#[test]
+fn an_upgrade_whose_metrics_nobody_can_serve_leaves_the_old_agent_at_work() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let pid = agent.status().pid;
+        let why = agent.fail_to_upgrade(&["--metrics", "192.0.2.1:9464"]);
+        assert!(why.contains("cannot serve metrics"), "{why}");
+        until("the old one goes on", || agent.said().contains("this one goes on"));
+        assert_eq!(agent.status().pid, pid);
+        let server = bed.serve(socket2::Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+    });
+}
+
+/// A service that is stopped has no cgroup. Whoever follows twice meanwhile waits for the next one as the first agent did.
+#[test]
+fn an_upgrade_waits_for_a_cgroup_that_has_gone() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let below = bed.below().to_owned();
+        let mut agent = Agent::start(&below, "cubic", &[]);
+        fs::remove_dir(&below).unwrap();
+        for _ in 0..2 {
+            agent.upgrade(&binary());
+        }
+        fs::create_dir(&below).unwrap();
+        let server = bed.serve_below(socket2::Domain::IPV4);
+        until("it is seen", || agent.said().contains("a cgroup was made anew: its connections"));
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+    });
+}
+
 /// The file of the state is the old agent's until its process has ended: the new one waits for it.
 #[test]
 fn the_state_file_goes_over_with_every_upgrade() {

@@ -41,7 +41,7 @@ pub(crate) struct ForgetArgs {
     #[arg(long, value_name = "operator.key")]
     key: PathBuf,
     /// Prefix to forget, with all networks within
-    #[arg(value_name = "PREFIX")]
+    #[arg(value_name = "PREFIX", value_parser = cmdline::parse_prefix)]
     network: IpNet,
 }
 
