@@ -58,6 +58,7 @@ impl EndpointConfig {
             marking: Marking::default(),
             limits: Limits {
                 connections: 100_000,
+                early_data_without_cookie: false,
                 buffered: 1 << 30,
                 retire_early: true,
                 mtu: MtuLimits { black_hole_detection: true, ..MtuLimits::default() },

@@ -165,3 +165,20 @@ proptest! {
         }
     }
 }
+
+/// A receiver that claims every second byte of 10,000, the highest first: ten segments and what is spared are 266 ranges. What
+/// it claims whole afterwards still counts.
+#[test]
+fn a_receiver_that_lies_does_not_grow_the_list_of_ranges_without_end() {
+    let (mut board, mut progress) = (Scoreboard::default(), AckProgress::default());
+    for n in 0..10 {
+        board.push(n * 1000, 1000, (Instant::ZERO, n));
+    }
+    for byte in (1..5000).rev() {
+        board.sack(2 * byte, 2 * byte + 1, &mut progress);
+    }
+    assert_eq!(board.sacked_ranges().len(), 266);
+    assert_eq!(board.sacked(), 0);
+    board.sack(3000, 10_000, &mut progress);
+    assert_eq!((board.sacked(), board.sacked_ranges()), (7000, &[(3000, 10_000)][..]));
+}

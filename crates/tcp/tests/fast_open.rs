@@ -298,3 +298,30 @@ fn a_syn_that_crosses_ours_brings_no_data() {
     world.hosts[0].handle_segment(world.now, &World::tuple(0, 4001), &forged);
     assert_eq!(world.hosts[0].connection(id).unwrap().received(), 0);
 }
+
+/// The bytes are kept beside the core, which is asked what is new before it sees a segment. Before the SYN-ACK a client does not
+/// know where the server's stream begins, and all that comes with it is new.
+#[test]
+fn what_a_syn_ack_brings_is_missing_until_then() {
+    let mut host = Host::new(HostConfig { seed: 1 });
+    let tuple = World::tuple(0, 4000);
+    let scheme = Scheme::parse("linux+open=data").unwrap();
+    let id = host.connect(Instant::ZERO, tuple, &scheme).unwrap();
+    let syn = host.poll_transmit(Instant::ZERO).unwrap().segment;
+    let flags = Flags::SYN.with(Flags::ACK);
+    let options = TcpOptions { mss: Some(1460), ..TcpOptions::default() };
+    let answer = Segment { seq: SeqNum(1 << 31), ack: syn.seq + 1, flags, len: 50, ..syn };
+    let answer = Segment { options, ..answer };
+    let mut gaps = Vec::new();
+    host.connection(id).unwrap().gaps(&answer, &mut gaps);
+    assert_eq!(gaps, [(0, 50)]);
+    host.handle_segment(Instant::ZERO, &tuple, &answer);
+    let conn = host.connection(id).unwrap();
+    assert_eq!((conn.arrived_until(0), conn.payload_offset(&answer)), (50, Some(0)));
+    // Data without the SYN that says where it belongs.
+    let other = host.connect(Instant::ZERO, World::tuple(0, 4001), &scheme).unwrap();
+    gaps.clear();
+    let stray = Segment { flags: Flags::ACK, ..answer };
+    host.connection(other).unwrap().gaps(&stray, &mut gaps);
+    assert_eq!(gaps, []);
+}

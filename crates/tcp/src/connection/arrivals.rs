@@ -1,7 +1,7 @@
 //! Which bytes of a segment are news: for whoever keeps the bytes beside the core. All of it asks and
 //! changes nothing; stream offsets count payload bytes from the stream's first.
 
-use super::Connection;
+use super::{Connection, State};
 use crate::segment::{Flags, Segment};
 
 impl Connection {
@@ -17,6 +17,13 @@ impl Connection {
     /// Appends to `gaps` what of the payload of `segment` has not arrived, ascending, as stream offsets
     /// `[left, right)`.
     pub fn gaps(&self, segment: &Segment, gaps: &mut Vec<(u64, u64)>) {
+        if self.state == State::SynSent {
+            // Where the stream begins, the SYN says that comes with it.
+            if segment.has(Flags::SYN) && segment.len > 0 {
+                gaps.push((0, segment.len.into()));
+            }
+            return;
+        }
         let Some(offset) = self.payload_offset(segment) else { return };
         // What lies below the stream is nobody's.
         let (mut left, right) = (offset.max(0) as u64, (offset + i64::from(segment.len)) as u64);

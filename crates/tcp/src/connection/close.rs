@@ -25,12 +25,22 @@ impl Connection {
         };
     }
 
+    /// Both sides have finished. The state alone does not say so: it is left when the application shuts down, as in Linux, and
+    /// data may wait before our FIN.
+    fn have_both_finished(&self) -> bool {
+        match self.state {
+            State::TimeWait => true,
+            State::Closing | State::LastAck => self.snd_nxt == self.send_end(),
+            _ => false,
+        }
+    }
+
     /// Ends at once: with RST, unless both sides have finished (RFC 9293 §3.10.5), or there was no
     /// handshake, whose agents go without a word.
     pub(crate) fn abort(&mut self) {
         match self.state {
             State::Closed => return,
-            State::Closing | State::LastAck | State::TimeWait => return self.forget(),
+            _ if self.have_both_finished() => return self.forget(),
             _ if self.config.opening == Opening::OneWay => return self.forget(),
             _ => {}
         }
@@ -40,8 +50,9 @@ impl Connection {
 
     /// The peer's RST, already found acceptable.
     pub(super) fn on_reset(&mut self) {
-        if matches!(self.state, State::Closing | State::LastAck | State::TimeWait) {
-            // Both sides had finished: an orderly end (RFC 9293 §3.10.7.4).
+        // An orderly end (RFC 9293 §3.10.7.4), unless the peer lacks some of our data.
+        let has_all = self.snd_una.max(1) >= self.written;
+        if self.have_both_finished() && has_all {
             self.forget();
         } else {
             self.end(ResetCause::Peer);

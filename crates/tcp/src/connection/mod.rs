@@ -464,7 +464,7 @@ impl Connection {
                 Opening::Accelerated | Opening::Remembered => {
                     self.early_data && self.stats.timeouts == 0
                 }
-                Opening::OneWay => true,
+                Opening::OneWay => self.early_data,
             }
     }
 }

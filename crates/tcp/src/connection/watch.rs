@@ -167,7 +167,8 @@ impl Connection {
     /// Nothing to say on either side: is anybody there (RFC 9293 §3.8.4)?
     fn ask_for_life(&mut self, now: Instant, guard: &mut Guard) {
         let Some(keepalive) = self.keepalive(guard) else { return };
-        if self.stats.segments_received != self.watch.seen {
+        // While something is outstanding, retransmissions find out whether the peer lives (Linux `tcp_keepalive_timer`).
+        if self.stats.segments_received != self.watch.seen || self.snd_una < self.send_end() {
             return self.watch(now, guard);
         }
         if self.watch.unanswered >= keepalive.probes {

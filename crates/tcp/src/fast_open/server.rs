@@ -45,6 +45,9 @@ impl Doorman {
         (shown, pending): (Option<FastOpenCookie>, usize),
         counters: &mut HostCounters,
     ) -> SynVerdict {
+        while self.resets.front().is_some_and(|until| *until <= now) {
+            self.resets.pop_front();
+        }
         let local = self.config.local;
         if !self.config.demands_cookie {
             let admitted = pending + self.resets.len() < self.config.pending;
@@ -65,9 +68,6 @@ impl Doorman {
         if !current && !previous {
             counters.fast_open_passive_fail += u64::from(!shown.is_request());
             return SynVerdict { admitted: false, grant: Some(fresh) };
-        }
-        while self.resets.front().is_some_and(|until| *until <= now) {
-            self.resets.pop_front();
         }
         let admitted = pending + self.resets.len() < self.config.pending;
         counters.fast_open_passive += u64::from(admitted);
@@ -149,6 +149,18 @@ mod tests {
         let mut doorman = Doorman::new(config);
         let verdict = doorman.judge(NOW, address(1), (None, 0), &mut HostCounters::default());
         assert_eq!(verdict, SynVerdict { admitted: true, grant: None });
+    }
+
+    #[test]
+    fn without_cookies_resets_count_for_as_long() {
+        let config = FastOpen { demands_cookie: false, pending: 1, ..FastOpen::new([1; 16]) };
+        let mut doorman = Doorman::new(config);
+        let at = |now, doorman: &mut Doorman| {
+            doorman.judge(now, address(1), (None, 0), &mut HostCounters::default()).admitted
+        };
+        doorman.note_reset(NOW);
+        assert!(!at(NOW + Duration::from_secs(59), &mut doorman));
+        assert!(at(NOW + RESET_COUNTS, &mut doorman));
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub struct Limits {
     /// When so many are half open, SYNs are answered by cookies, which cost nothing to keep (Linux
     /// `tcp_syncookies`=1); otherwise they are dropped.
     pub syn_cookies: bool,
+    /// A peer whose address nothing has proven may have its data taken, and answered, before the handshake ends, where the scheme
+    /// says so. Otherwise a Fast Open cookie alone allows that (RFC 7413 §5): anybody can write a visitor's address into a SYN,
+    /// and have the answer sent there. Default: it may, as suits a simulation, where nobody lies.
+    pub early_data_without_cookie: bool,
     /// Bytes received that no application has read, in order or not, of all connections. When half of
     /// it is taken, a connection gets no more than its share of the other half. Default: none.
     pub buffered: u64,
@@ -47,6 +51,7 @@ impl Default for Limits {
             connections: usize::MAX,
             half_open: 4096,
             syn_cookies: true,
+            early_data_without_cookie: true,
             buffered: u64::MAX,
             retire_early: false,
             time_wait: 65_536,

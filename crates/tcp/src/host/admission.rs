@@ -19,7 +19,9 @@ impl Host {
         if let Some(path) = self.paths.at_mut(path.0) {
             path.set_seed(conn.seed());
             self.openings.inform(now, &conn, path);
-            conn.permit_early_data(path.remembers_early_data());
+            if !passive || self.guard.limits.early_data_without_cookie {
+                conn.permit_early_data(path.remembers_early_data());
+            }
         }
         let told = Told { passive, ..Told::default() };
         let prospect = scheme.sharing().map(|sharing| {

@@ -2,12 +2,14 @@
 
 use super::ConnId;
 use crate::tuple::FourTuple;
-use rustc_hash::FxHashMap;
+use ahash::AHashMap;
 
 /// Connections by four-tuple.
 #[derive(Debug, Default)]
 pub(super) struct Lookup {
-    ids: FxHashMap<FourTuple, ConnId>,
+    /// Keyed by chance, since peers choose their addresses and ports: of a hash that anybody can compute they could make one chain
+    /// of all their connections. Nothing depends on its order.
+    ids: AHashMap<FourTuple, ConnId>,
     /// What was found last. Segments come in trains, and many hosts have one busy connection: comparing
     /// is a third of hashing.
     recent: Option<(FourTuple, ConnId)>,

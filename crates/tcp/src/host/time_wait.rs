@@ -9,7 +9,7 @@ use crate::connection::Remains;
 use crate::guard::Guard;
 use crate::segment::{Flags, Segment, TcpOptions, Timestamps};
 use crate::tuple::FourTuple;
-use rustc_hash::FxHashMap;
+use ahash::AHashMap;
 use std::collections::VecDeque;
 use units::{Duration, Instant, SeqNum};
 
@@ -40,7 +40,8 @@ pub(super) enum Late {
 /// All that are in TIME-WAIT.
 #[derive(Default)]
 pub(super) struct TimeWait {
-    waiting: FxHashMap<FourTuple, Waiting>,
+    /// Keyed as `super::lookup` is.
+    waiting: AHashMap<FourTuple, Waiting>,
     /// In the order in which they began to wait; those that began again or are gone stand here still.
     order: VecDeque<(Instant, FourTuple)>,
 }

@@ -226,10 +226,11 @@ impl Scheme {
     }
 
     /// The same scheme with the receive window of another: what it offers at first, at most, and whether that grows as it
-    /// is used. A window that the scheme's own text says (`rwnd=`) stays.
+    /// is used. A window that the scheme's own text says (`rwnd=`, `rcvbuf=`, `rcvbuf_max=`) stays.
     #[must_use]
     pub fn with_window_of(&self, receiver: &Self) -> Self {
-        if self.name.split('+').any(|part| part.starts_with("rwnd=")) {
+        let says_one = |part: &str| part.starts_with("rwnd=") || part.starts_with("rcvbuf");
+        if self.name.split('+').any(says_one) {
             return self.clone();
         }
         let mut recipe = Recipe::clone(&self.recipe);
@@ -319,6 +320,19 @@ mod tests {
             let error = Scheme::parse(&format!("rbp+rbp_scale={scale}")).unwrap_err().to_string();
             assert!(error.contains("up to 1"), "{error}");
         }
+    }
+
+    /// A row of a race that says a window of its own keeps it; the others have that of the race's client.
+    #[test]
+    fn a_window_that_a_scheme_names_is_not_replaced() {
+        let client = Scheme::parse("linux+rwnd=1MB").unwrap();
+        for own in ["linux+rwnd=50kB", "linux+rcvbuf=50kB", "linux+rcvbuf_max=64kB"] {
+            let scheme = Scheme::parse(own).unwrap();
+            let raced = scheme.with_window_of(&client);
+            assert_eq!(raced.config().receive, scheme.config().receive, "{own}");
+        }
+        let raced = Scheme::parse("linux").unwrap().with_window_of(&client);
+        assert_eq!(raced.config().receive.initial_window, 1_000_000);
     }
 
     #[test]

@@ -254,3 +254,35 @@ fn our_own_port_is_free_again_when_clocks_have_ticked() {
     let (_, last) = peer.clock.unwrap();
     assert_eq!(syn.options.timestamps.unwrap().value.wrapping_sub(last), 2_000, "ms later");
 }
+
+/// A visitor's address is easily written into a SYN. Where nobody may lie to the host, data in it opens the connection; else it
+/// stays half open, is not told of, and sends nothing but its SYN-ACK.
+#[test]
+fn data_in_a_syn_proves_no_address() {
+    let accepted = |believed: bool| {
+        let mut host = server("linux+open=data");
+        let limits = Limits { half_open: 3, syn_cookies: false, ..Limits::default() };
+        host.set_limits(Limits { early_data_without_cookie: believed, ..limits });
+        for n in 0..10 {
+            host.handle_segment(START, &from(n, 4000), &Segment { len: 100, ..syn(7) });
+            for answer in sent(&mut host, START) {
+                // The SYN, and its data where that is believed.
+                let taken = if believed { 101 } else { 1 };
+                assert_eq!((answer.segment.len, answer.segment.ack), (0, SeqNum(7 + taken)));
+            }
+        }
+        let told = told(&mut host);
+        (host.connection_count(), told.iter().filter(|kind| **kind == EventKind::Accepted).count())
+    };
+    assert_eq!(accepted(true), (10, 10));
+    assert_eq!(accepted(false), (3, 0));
+}
+
+/// The lowest bits of a cookie's timestamp say which options were offered (`cookies`): no clock of milliseconds.
+#[test]
+fn a_cookie_is_no_measurement_of_the_round_trip() {
+    let mut host = server("linux");
+    host.set_limits(Limits { half_open: 0, ..Limits::default() });
+    let peer = Peer::open(&mut host, ms(200), from(1, 4000));
+    assert!(!host.path_of(peer.id).unwrap().rtt.has_sample());
+}

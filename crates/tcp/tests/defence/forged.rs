@@ -262,3 +262,18 @@ fn who_closes_behind_what_is_written_sends_it_in_full_segments() {
     assert!(peer.give(&mut host, ms(40), peer.segment(Flags::ACK)).is_empty());
     assert_eq!(peer.state(&host), Some(State::FinWait2));
 }
+
+/// RFC 9293 §3.10.7.4: SND.UNA =< SEG.ACK. The first of two segments arrives late; its window counts from what it acknowledges.
+#[test]
+fn what_was_overtaken_sets_no_window() {
+    let mut host = server("linux");
+    let peer = Peer::open(&mut host, START, from(1, 4000));
+    host.write(START, peer.id, 3000);
+    sent(&mut host, START);
+    let (early, late) = (peer.segment(Flags::ACK), peer.segment(Flags::ACK));
+    let small = Segment { ack: peer.ack + 2000, window: 10, ..early };
+    let large = Segment { seq: peer.seq + 100, len: 10, ack: peer.ack + 1000, ..late };
+    peer.give(&mut host, ms(10), small);
+    peer.give(&mut host, ms(11), large);
+    assert_eq!(host.connection(peer.id).unwrap().snd_wnd(), 10 << 7);
+}

@@ -201,3 +201,46 @@ fn the_counters_are_told_by_linux_names() {
     let told: Vec<_> = host.counters().iter().filter(|(_, n)| *n > 0).collect();
     assert_eq!(told, [("TCPChallengeACK", 1), ("TCPRSTChallenge", 1)]);
 }
+
+/// As `tcp_keepalive_timer`: whether a peer lives that owes an acknowledgement, retransmissions find out.
+#[test]
+fn nobody_is_asked_who_owes_an_acknowledgement() {
+    let keepalive = KeepAlive { probes: 1, ..KeepAlive::default() };
+    let idle = Duration::from_secs(10);
+    let lifetimes =
+        Lifetimes { keepalive: Some(KeepAlive { idle, ..keepalive }), ..Lifetimes::default() };
+    let mut host = with_lifetimes("linux", lifetimes);
+    let peer = Peer::open(&mut host, START, from(1, 4000));
+    host.write(START, peer.id, 1000);
+    let mut now = START;
+    run(&mut host, &mut now, secs(100));
+    assert_eq!((host.connection_count(), host.counters().keepalives), (1, 0));
+    // It acknowledges at 100 s, and says nothing more: what is looked at every ten seconds has changed at 110 s, and not at 120 s.
+    peer.give(&mut host, now, Segment { ack: peer.ack + 1000, ..peer.segment(Flags::ACK) });
+    run(&mut host, &mut now, secs(121));
+    assert_eq!(host.counters().keepalives, 1);
+}
+
+/// The peer has finished, our application has too, and most of its data waits: RFC 9293 §3.10.5 has an abort send a RST, and
+/// §3.10.7.4 has the peer's be told. Linux looks at the same (`tcp_disconnect`: `snd_nxt != write_seq`).
+#[test]
+fn closed_on_both_sides_is_not_finished_while_data_waits() {
+    let half_closed = || {
+        let mut host = server("linux");
+        let mut peer = Peer::open(&mut host, START, from(1, 4000));
+        peer.give(&mut host, START, peer.segment(Flags::FIN.with(Flags::ACK)));
+        peer.seq = peer.seq + 1;
+        host.write(START, peer.id, 1_000_000);
+        host.shutdown(START, peer.id);
+        sent(&mut host, START);
+        told(&mut host);
+        assert_eq!(peer.state(&host), Some(State::LastAck));
+        (host, peer)
+    };
+    let (mut host, peer) = half_closed();
+    host.abort(ms(1), peer.id);
+    assert!(sent(&mut host, ms(1)).iter().any(|answer| answer.segment.has(Flags::RST)));
+    let (mut host, peer) = half_closed();
+    peer.give(&mut host, ms(1), peer.segment(Flags::RST));
+    assert_eq!(told(&mut host), [EventKind::Reset]);
+}

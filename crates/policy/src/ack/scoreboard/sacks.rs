@@ -6,6 +6,9 @@ use super::{AckProgress, Scoreboard};
 /// So many ranges are looked through faster than searched.
 const FEW: usize = 8;
 
+/// Ranges that there may be beside one a segment: a receiver may have got segments in other pieces than are outstanding now.
+const SPARE_RANGES: usize = 256;
+
 impl Scoreboard {
     /// Marks `[left, right)` as delivered selectively. Only whole segments count (RFC 6675 §4
     /// `Update`); what lies outside of the outstanding range is ignored.
@@ -34,6 +37,9 @@ impl Scoreboard {
         let touched = self.sacked_ranges[first..].iter().take_while(|r| r.0 <= right);
         let (last, merged) = touched
             .fold((first, (left, right)), |(n, all), r| (n + 1, (all.0.min(r.0), all.1.max(r.1))));
+        if last == first && self.has_too_many_ranges() {
+            return;
+        }
         if last == first + 1 && self.sacked_ranges[first] == merged {
             // A block is repeated in several ACKs: most bring nothing new.
             return;
@@ -56,6 +62,9 @@ impl Scoreboard {
     fn sack_highest(&mut self, highest: (u64, u64), block: (u64, u64), progress: &mut AckProgress) {
         let (left, right) = block;
         if left > highest.1 || self.sacked_ranges.is_empty() {
+            if self.has_too_many_ranges() {
+                return;
+            }
             self.sack_fresh(block, block, progress);
             self.sacked_ranges.push(block);
         } else if right > highest.1 {
@@ -65,6 +74,12 @@ impl Scoreboard {
                 *last = merged;
             }
         }
+    }
+
+    /// Far more ranges than segments: what a receiver has got it has got in segments, so only one that lies comes so far, with
+    /// blocks of a byte each. They would cost memory and time without end.
+    fn has_too_many_ranges(&self) -> bool {
+        self.sacked_ranges.len() >= self.segments.len() + SPARE_RANGES
     }
 
     /// Index of the first SACKed range that touches `offset` or lies beyond.

@@ -7,12 +7,13 @@ use crate::ack::{AckInfo, AckProgress};
 use crate::segment::{Flags, Segment};
 
 impl Connection {
-    /// RFC 9293 §3.10.7.4: a newer segment's window replaces the old. True if it changed.
+    /// RFC 9293 §3.10.7.4: a newer segment's window replaces the old, unless it counts from what was acknowledged before. True
+    /// if it changed.
     #[inline]
     pub(super) fn update_send_window(&mut self, segment: &Segment, left: u64, una: u64) -> bool {
         let (wl1, wl2) = self.window_update;
         let newer = wl1 < left || (wl1 == left && wl2 <= una) || una > self.snd_una;
-        if !newer {
+        if !newer || una < self.snd_una {
             return false;
         }
         let shift = if segment.has(Flags::SYN) { 0 } else { self.agreed.peer_shift };

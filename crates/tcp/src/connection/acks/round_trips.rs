@@ -32,7 +32,10 @@ impl Connection {
         if let Some(sent) = sent {
             path.on_rtt_sample(sent, now);
             self.timers.backoff = 0;
-        } else if self.config.rtt_sampling != RttSampling::OnePerRoundTrip && info.advanced() {
+        } else if self.config.rtt_sampling != RttSampling::OnePerRoundTrip
+            && info.progress.newest.is_some()
+            && info.advanced()
+        {
             self.sample_echo(now, path, segment);
         }
     }
@@ -58,7 +61,7 @@ impl Connection {
     }
 
     /// Only retransmitted data was acknowledged: the echoed timestamp still tells the round trip,
-    /// in its own coarse ticks.
+    /// in its own coarse ticks. Behind a SYN cookie nothing was in flight, and the lowest bits of its timestamp say something else.
     #[cold]
     fn sample_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) else {
