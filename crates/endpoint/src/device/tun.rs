@@ -4,7 +4,18 @@ use super::Device;
 use nix::errno::Errno;
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+use std::{fs, thread};
 use tun_rs::DeviceBuilder;
+
+/// IPv6 addresses of the network namespace that the calling thread is in.
+const ADDRESSES: &str = "/proc/thread-self/net/if_inet6";
+
+/// `IFA_F_TENTATIVE`: not known yet to be of this host alone.
+const TENTATIVE: u32 = 0x40;
+
+/// Milliseconds after which a new address is taken for usable whatever the kernel says.
+const USABLE_AFTER_MS: u32 = 1000;
 
 /// A TUN device as it is to be. It belongs to the network namespace that the calling thread is in, and
 /// goes with its descriptor.
@@ -51,9 +62,33 @@ impl Device {
         }
         let device = builder.build_sync().map_err(|error| explain(error, config))?;
         let name = device.name()?;
+        if let Some((address, _)) = config.v6 {
+            wait_until_usable(address);
+        }
         let device = Self { name: Some(name), ..Self::new(device, config.mtu)? };
         Ok(if config.offload { device.with_offload() } else { device })
     }
+}
+
+/// The kernel takes a new IPv6 address for one that others may have until it has had a moment's time to see that a TUN device has no
+/// others (`addrconf_dad_begin`). A connection made before that is sent from another address of the host, and never answered.
+fn wait_until_usable(address: Ipv6Addr) {
+    for _ in 0..USABLE_AFTER_MS {
+        // Without /proc nobody can say.
+        let Ok(addresses) = fs::read_to_string(ADDRESSES) else { return };
+        if !is_tentative(&addresses, address) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// By the lines of `if_inet6`: address, number of the device, length of the prefix, scope, flags, name of the device.
+fn is_tentative(addresses: &str, address: Ipv6Addr) -> bool {
+    let wanted = format!("{:032x}", address.to_bits());
+    let line = addresses.lines().find(|line| line.starts_with(&wanted));
+    let flags = line.and_then(|line| line.split_whitespace().nth(4));
+    flags.and_then(|flags| u32::from_str_radix(flags, 16).ok()).is_some_and(|f| f & TENTATIVE != 0)
 }
 
 fn explain(error: io::Error, config: &TunConfig) -> io::Error {
@@ -80,6 +115,19 @@ fn explain(error: io::Error, config: &TunConfig) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lines as `if6_seq_show` of Linux writes them.
+    #[test]
+    fn a_tentative_address_is_told_from_one_in_use() {
+        let addresses = "fe800000000000000000000000000001 04 40 20 80     eth0\n\
+                         20010002000000090000000000000001 02 40 00 40     tun0\n\
+                         20010002000000090000000000000002 02 40 00 80     tun0\n";
+        for (address, tentative) in
+            [("2001:2:0:9::1", true), ("2001:2:0:9::2", false), ("::1", false)]
+        {
+            assert_eq!(is_tentative(addresses, address.parse().unwrap()), tentative, "{address}");
+        }
+    }
 
     /// Numbers of errors as in Linux's `errno.h`, which is what the kernel answers where the module is missing, the name is
     /// taken and so on.
