@@ -199,7 +199,7 @@ measure-gateway:
 measure-site: build agent
 	tools/site-gain --headstart $(TARGET)/release/headstart
 
-# Whether forecasts from captures come true in the kernel: the table of docs/predict.md. Needs root, and ten minutes of real time.
+# Whether forecasts from captures come true in the kernel: the table of docs/validation/forecasts.md. Needs root, and ten minutes of real time.
 .PHONY: measure-forecast
 measure-forecast: build agent
 	tools/foretold --headstart $(TARGET)/release/headstart

@@ -2,13 +2,13 @@
 //!
 //! A stage is a time in which the shares of both groups and all other settings stay the same. Within a stage chance alone
 //! tells the groups apart. Across stages it does not: at night, or before a change, connections are others, and a stage
-//! with a larger share would weigh more in one group. So ratios are measured within stages, and put together by how well
-//! each is known. The sum of what stages say, each by its precision, is again a sum of independent steps, so the
-//! confidence sequence holds for it.
+//! with a larger share would weigh more in one group. So groups are compared within stages. Ratios of times are put together by how well
+//! each is known, means of retransmissions by how many connections both groups have ([`PooledMeans`]). Either is again a sum of independent
+//! steps, so the confidence sequence holds for it.
 
 use crate::log_times::LogTimes;
 use crate::losing::{Losing, LosingGroup, LosingStage};
-use crate::retransmissions::Retransmissions;
+use crate::retransmissions::{PooledMeans, Retransmissions};
 use crate::sequence::LogRatio;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -67,7 +67,9 @@ struct Stage {
 pub struct Trial {
     stages: VecDeque<Stage>,
     past_times: PooledRatio,
-    past_retransmissions: PooledRatio,
+    /// Versions before put the stages' ratios together, which says nothing of the means.
+    #[serde(default)]
+    past_means: PooledMeans,
     #[serde(default)]
     past_losing: Losing,
     past_chosen: u64,
@@ -85,6 +87,10 @@ impl TrialGroup {
 impl Stage {
     const fn losing(&self) -> LosingStage {
         LosingStage { chosen: self.chosen.losing, control: self.control.losing }
+    }
+
+    fn add_means(&self, to: &mut PooledMeans, fewest: u64) {
+        to.add(&self.chosen.retransmissions, &self.control.retransmissions, fewest);
     }
 }
 
@@ -128,8 +134,7 @@ impl Trial {
     fn end_oldest(&mut self, fewest: u64) {
         let Some(stage) = self.stages.pop_front() else { return };
         self.past_times.add(stage.chosen.times.by(&stage.control.times, fewest));
-        let ratio = stage.chosen.retransmissions.by(&stage.control.retransmissions, fewest);
-        self.past_retransmissions.add(ratio);
+        stage.add_means(&mut self.past_means, fewest);
         self.past_losing.add(&stage.losing(), fewest);
         self.past_chosen += stage.chosen.retransmissions.closed;
         self.past_control += stage.control.retransmissions.closed;
@@ -146,10 +151,8 @@ impl Trial {
     /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than `fewest` on either side in
     /// every stage.
     pub fn retransmission_ratio(&self, fewest: u64) -> Option<LogRatio> {
-        let mut pooled = self.past_retransmissions;
-        self.stages.iter().for_each(|of| {
-            pooled.add(of.chosen.retransmissions.by(&of.control.retransmissions, fewest))
-        });
+        let mut pooled = self.past_means;
+        self.stages.iter().for_each(|of| of.add_means(&mut pooled, fewest));
         pooled.ratio()
     }
 

@@ -76,7 +76,7 @@ pub(super) static EPOCHS: Parameter<bool> = Parameter::text(
     "warm_epochs",
     ("on|off", on_off),
     "off",
-    "warm: transfers whose size is known begin so that they end with an epoch (--end-epochs of the agent)",
+    "warm: transfers whose size is known begin so that they end with an epoch (`--sized epoch` of the agent)",
 );
 
 /// Whether first flights to a network share their pace.
