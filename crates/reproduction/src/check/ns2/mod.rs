@@ -14,6 +14,7 @@ mod cross;
 mod et;
 mod fast_start;
 mod fields;
+mod file_name;
 mod paper;
 mod planned;
 mod rbp;
@@ -95,13 +96,19 @@ pub fn shipped() -> Result<Vec<Measurements>, CheckError> {
 /// Reads a CSV file with the columns of one of the suites; further columns are ignored.
 ///
 /// # Errors
-/// If it is no CSV or no suite knows its columns.
+/// If it is no CSV, or no suite knows its columns, or more than one does.
 pub fn read(name: &str, text: &str) -> Result<Measurements, CheckError> {
     let table = Ns2Table::parse(name, text)?;
-    let knows = |suite: &&dyn Suite| suite.signatures().iter().any(|group| table.has(group));
-    match SUITES.iter().position(knows) {
-        Some(suite) => Ok(Measurements { suite, table }),
-        None => Err(table.wrong(1, unknown_columns(&table))),
+    let knows = |suite: &dyn Suite| suite.signatures().iter().any(|group| table.has(group));
+    let known: Vec<usize> = (0..SUITES.len()).filter(|n| knows(SUITES[*n])).collect();
+    match known[..] {
+        [suite] => Ok(Measurements { suite, table }),
+        [] => Err(table.wrong(1, unknown_columns(&table))),
+        _ => {
+            let names = known.iter().map(|n| SUITES[*n].name()).collect::<Vec<_>>().join(" and ");
+            let why = format!("the suites {names} both know these columns: leave out those of one");
+            Err(table.wrong(1, why))
+        }
     }
 }
 
@@ -212,6 +219,15 @@ mod tests {
                 assert_eq!(known, [suite.name()], "{name}");
             }
         }
+    }
+
+    /// A fast start's file with the columns of stalls beside it: ten bursts for one would be run without a word.
+    #[test]
+    fn a_file_of_two_kinds_is_refused() {
+        let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se,first_mean,first_se,second_mean,\
+                    second_se\n1,fs,10,1,0,1,0,1,0\n";
+        let error = read("fs.csv", text).err().unwrap().to_string();
+        assert!(error.contains("stalls and fast-start "), "{error}");
     }
 
     #[test]

@@ -137,7 +137,8 @@ impl Ns2Comparison {
     /// Agreement within `relative` of ns-2's figure or two standard errors of the difference,
     /// whichever is more.
     pub fn within(metric: Ns2Metric, [ns2, ours]: [MeanEstimate; 2], relative: f64) -> Self {
-        let [a, b] = [ns2, ours].map(|e| e.standard_error.unwrap_or(0.0));
+        // An error without bounds would make anything agree.
+        let [a, b] = [ns2, ours].map(|e| e.standard_error.filter(|e| e.is_finite()).unwrap_or(0.0));
         let allowed = (2.0 * (a * a + b * b).sqrt()).max(relative * ns2.mean.abs());
         let bound = [ns2.mean - allowed, ns2.mean + allowed];
         Self { metric, ns2, ours, bound, beside: Fields::default() }

@@ -6,6 +6,7 @@
 
 mod run;
 
+use super::file_name::named_tick;
 use super::paper::{estimate, over_runs};
 use super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
@@ -55,8 +56,9 @@ impl Suite for FourTransfersSuite {
 
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| {
-            let set_up = row.set_up()?;
-            Ok(case(file, row, set_up))
+            let tick = named_tick(file).map_err(Refusal::Impossible)?;
+            let set_up = row.set_up(tick)?;
+            Ok(case(file, row, (set_up, tick)))
         })
     }
 }
@@ -83,7 +85,8 @@ struct Row {
 }
 
 impl Row {
-    fn set_up(&self) -> Result<SetUp, Refusal> {
+    /// `tick`: of the file's name; `None`: the profile's.
+    fn set_up(&self, tick: Option<Duration>) -> Result<SetUp, Refusal> {
         let impossible = Refusal::Impossible;
         let delay: Duration =
             self.delay.parse().map_err(|e: units::ParseUnitError| impossible(e.to_string()))?;
@@ -92,7 +95,8 @@ impl Row {
         within("total_mean", self.total_mean, [0.0, 1e12]).map_err(impossible)?;
         let base = scheme_of(&self.proto)
             .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {:?}", self.proto)))?;
-        Ok(SetUp { scheme: base.to_owned(), delay, buffer: self.limit })
+        let tick = tick.map_or(String::new(), |tick| format!("+tick={}ns", tick.as_nanos()));
+        Ok(SetUp { scheme: format!("{base}{tick}"), delay, buffer: self.limit })
     }
 }
 
@@ -106,15 +110,19 @@ pub(super) fn scheme_of(proto: &str) -> Option<&'static str> {
         "reno" => "reno+profile=paper",
         // ns-2 calls lost what three, not more than three, later ACKs were for, retransmissions too.
         "int" => "tcp-int+profile=paper+later_threshold=2+later_again=on",
+        "int-proxy" => "tcp-int-proxy+profile=paper+later_threshold=2+later_again=on",
         _ => return None,
     })
 }
 
-fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
-    let key = Fields::default()
+fn case(file: &str, row: Row, (set_up, tick): (SetUp, Option<Duration>)) -> Ns2Case {
+    let mut key = Fields::default()
         .with("delay", row.delay.clone())
         .with("limit", row.limit)
         .with("proto", row.proto.clone());
+    if let Some(tick) = tick {
+        key = key.with("tick_ms", tick.as_nanos() / 1_000_000);
+    }
     let run = move || Ok(compare(&row, &over_seeds(SEEDS, |seed| run(&set_up, seed))?));
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }

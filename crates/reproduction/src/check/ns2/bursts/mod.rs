@@ -9,6 +9,7 @@
 mod run;
 
 use super::buffer::scheme_of;
+use super::file_name::tick_of;
 use super::paper::{estimate, over_runs};
 use super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
@@ -22,8 +23,6 @@ use units::Duration;
 const BOUND: f64 = 0.3;
 /// Runs of ours; ns-2 had ten.
 const SEEDS: u64 = 40;
-/// The granularity of clocks, unless the file's name says otherwise.
-const TICK: Duration = Duration::from_millis(100);
 
 const BYTES: Ns2Metric = Ns2Metric { name: "bytes", unit: MetricUnit::Plain };
 const DROPS: Ns2Metric = Ns2Metric { name: "drops", unit: MetricUnit::Plain };
@@ -56,16 +55,11 @@ impl Suite for BurstsSuite {
 
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| {
-            let set_up = row.set_up(tick_of(file))?;
-            Ok(case(file, row, set_up))
+            let tick = tick_of(file).map_err(Refusal::Impossible)?;
+            let set_up = row.set_up(tick)?;
+            Ok(case(file, row, (set_up, tick)))
         })
     }
-}
-
-/// What a file's name says: `…-tick500ms.csv`.
-fn tick_of(file: &str) -> Duration {
-    let after = file.rsplit_once("-tick").map(|(_, rest)| rest.trim_end_matches(".csv"));
-    after.and_then(|text| text.parse().ok()).unwrap_or(TICK)
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -98,12 +92,12 @@ impl Row {
     }
 }
 
-fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
+fn case(file: &str, row: Row, (set_up, tick): (SetUp, Duration)) -> Ns2Case {
     let key = Fields::default()
         .with("delay", row.delay.clone())
         .with("cross", row.cross.clone())
         .with("proto", row.proto.clone())
-        .with("tick_ms", tick_of(file).as_nanos() / 1_000_000);
+        .with("tick_ms", tick.as_nanos() / 1_000_000);
     let run = move || Ok(compare(&row, &over_seeds(SEEDS, |seed| run(&set_up, seed))?));
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
@@ -120,16 +114,4 @@ fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
         Ns2Comparison::within(BYTES, bytes, BOUND).beside(beside.clone()),
         Ns2Comparison::within(DROPS, drops, BOUND).beside(beside),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_files_name_may_say_the_tick() {
-        assert_eq!(tick_of("ns2-bs1-right-edge.csv"), TICK);
-        assert_eq!(tick_of("x-tick500ms.csv"), Duration::from_millis(500));
-        assert_eq!(tick_of("x-tickety.csv"), TICK);
-    }
 }

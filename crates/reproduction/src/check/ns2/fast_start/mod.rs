@@ -21,6 +21,7 @@ use super::{
     Ns2Verdict, Suite, over_seeds,
 };
 use Ns2Verdict::{Inside, Outside};
+use link::Discipline;
 use rows::{Group, Measured, MixedRow, SingleRow};
 use run::{Burst, run_once};
 use set_up::{Load, SetUp};
@@ -135,7 +136,13 @@ fn case(file: &str, row: Measured, set_up: SetUp, raw: Option<Measured>) -> Ns2C
         Load::Changed => key.with("load", "changed").with("nbulk", row.bulk),
         Load::None => key.with("connections", row.connections),
     };
-    let key = key.with("delay", set_up.delay.to_string()).with("tick", set_up.tick.to_string());
+    if let Some(gap) = row.gap {
+        key = key.with("gap", gap.to_string());
+    }
+    key = key.with("delay", set_up.delay.to_string()).with("tick", set_up.tick.to_string());
+    if matches!(set_up.discipline, Discipline::Red(_)) {
+        key = key.with("queue", "red");
+    }
     let run = move || compare(&row, &set_up, raw.as_ref());
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
@@ -217,6 +224,28 @@ mod tests {
         assert_eq!(cases(NAME, &rows("fs-pdrop")), Ok((1, String::new())));
         let (count, skipped) = cases(NAME, &rows("fs")).unwrap();
         assert!(count == 1 && skipped.contains("raw-fs"), "{skipped}");
+    }
+
+    /// What a name or a column says is in the key, so that everybody sees with what a row was compared.
+    #[test]
+    fn red_and_a_crowds_gap_are_seen_in_the_key() {
+        let keys = |name: &str, text: &str| {
+            let file = read(name, text).unwrap();
+            let prepared = prepare(&[file], &Selection::default()).unwrap();
+            let keys = prepared.cases.iter().map(|(_, case)| format!("{:?}", case.key));
+            keys.collect::<Vec<_>>().join("; ")
+        };
+        let rows = format!("{COLUMNS}fs,3,{FIGURES}\n");
+        assert!(keys("ns2-fs7-RED.csv", &rows).contains("red"));
+        assert!(!keys(NAME, &rows).contains("red"));
+        let columns = "proto,nfs,gap,runs,g1_first_mean,g1_first_se,g1_second_mean,g1_second_se,\
+                       g1_rexmit_mean,g1_timeouts_mean,g2_first_mean,g2_first_se,g2_second_mean,\
+                       g2_second_se,g2_rexmit_mean,g2_timeouts_mean";
+        let row = |gap: &str| format!("{columns}\nfs,10,{gap},1,1,0,1,0,0,0,1,0,1,0,0,0\n");
+        assert!(keys("crowd.csv", &row("100ms")).contains("100ms"));
+        let error = read("crowd.csv", &row("soon")).unwrap();
+        let error = prepare(&[error], &Selection::default()).err().unwrap().to_string();
+        assert!(error.starts_with("crowd.csv:2:"), "{error}");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use super::super::paper::estimate;
 use race::estimate::MeanEstimate;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use units::Duration;
 
 /// A row, whichever file it is from.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub(super) struct Measured {
     pub(super) bulk: u64,
     /// Connections of each group.
     pub(super) connections: u64,
+    /// Within so long those of a crowd begin their second burst.
+    pub(super) gap: Option<Duration>,
     pub(super) runs: u64,
     /// One, or those with fast start and those without.
     pub(super) groups: Vec<Group>,
@@ -53,6 +57,8 @@ const fn unknown() -> f64 {
 pub(super) struct MixedRow {
     proto: String,
     nfs: u64,
+    #[serde(default, deserialize_with = "duration")]
+    gap: Option<Duration>,
     runs: u64,
     g1_first_mean: f64,
     g1_first_se: f64,
@@ -68,13 +74,18 @@ pub(super) struct MixedRow {
     g2_timeouts_mean: f64,
 }
 
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.is_empty());
+    text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+}
+
 impl From<SingleRow> for Measured {
     fn from(row: SingleRow) -> Self {
         let times =
             [estimate(row.first_mean, row.first_se), estimate(row.second_mean, row.second_se)];
         let group = Group { times, rexmit: row.rexmit_mean, timeouts: row.timeouts_mean };
         let (bulk, runs) = (row.nbulk, row.runs);
-        Self { proto: row.proto, bulk, connections: 1, runs, groups: vec![group] }
+        Self { proto: row.proto, bulk, connections: 1, gap: None, runs, groups: vec![group] }
     }
 }
 
@@ -96,13 +107,15 @@ impl From<MixedRow> for Measured {
             rexmit: row.g2_rexmit_mean,
             timeouts: row.g2_timeouts_mean,
         };
-        let (connections, runs) = (row.nfs, row.runs);
-        Self { proto: row.proto, bulk: 0, connections, runs, groups: vec![first, second] }
+        let (connections, gap, runs) = (row.nfs, row.gap, row.runs);
+        Self { proto: row.proto, bulk: 0, connections, gap, runs, groups: vec![first, second] }
     }
 }
 
 /// More of anything than a case should need.
 const MOST: u64 = 1000;
+/// The same, of time between a crowd's second bursts.
+const MOST_GAP: Duration = Duration::from_secs(1000);
 
 impl Measured {
     /// Refuses what cannot have been measured, or would never end here.
@@ -113,6 +126,9 @@ impl Measured {
             if !(least..=MOST).contains(&value) {
                 return Err(format!("{name} {value} is not between {least} and {MOST}"));
             }
+        }
+        if self.gap.is_some_and(|gap| gap > MOST_GAP) {
+            return Err(format!("a gap of more than {MOST_GAP}"));
         }
         let times =
             self.groups.iter().flat_map(|g| ["first_mean", "second_mean"].into_iter().zip(g.times));

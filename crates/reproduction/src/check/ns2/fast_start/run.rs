@@ -82,9 +82,9 @@ fn rounds(set_up: &SetUp, bell: &Dumbbell) -> Result<Rounds, String> {
             pairs.push(RoundPair { from, to, scheme, receiver });
         }
     }
-    // Alone, a connection idles for 20 s; a crowd gathers in a second.
+    // Alone, a connection idles for 20 s; a crowd gathers.
     let (first, later, idle) = match set_up.load {
-        Load::None => (CROWD_SPREAD, 1.0, CROWD_IDLE),
+        Load::None => (CROWD_SPREAD, set_up.gap.as_secs_f64(), CROWD_IDLE),
         Load::Constant | Load::Changed => (0.0, 0.0, IDLE),
     };
     Ok(Rounds::new(RoundsSpec {

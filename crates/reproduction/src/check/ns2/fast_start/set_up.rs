@@ -2,6 +2,7 @@
 //! `…-constant-load-50ms…`, `…-changed-load-200ms-tick500ms…`, with `red` for a marking queue (over 50 ms under a changing load unless it says more); the
 //! file of two groups of connections says nothing of the kind, and is of 50 ms.
 
+use super::super::file_name::{is_red, tick_of};
 use super::rows::Measured;
 use link::{Discipline, RedConfig, Thresholds};
 use units::Duration;
@@ -24,6 +25,8 @@ pub(super) struct SetUp {
     /// Of the bottleneck, one way.
     pub(super) delay: Duration,
     pub(super) tick: Duration,
+    /// Within so long those of a crowd begin their second burst.
+    pub(super) gap: Duration,
     pub(super) discipline: Discipline,
     /// The scheme of each group of bursty connections.
     pub(super) groups: Vec<String>,
@@ -38,6 +41,8 @@ pub(in super::super) fn scheme_of(variant: &str) -> Option<&'static str> {
     ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"].into_iter().find(|name| *name == variant)
 }
 
+/// A crowd gathers in a second, unless a row says otherwise.
+const CROWD_GAP: Duration = Duration::from_secs(1);
 /// Windows of the bursty connections, packets; ns-2's first threshold is the same.
 const BURSTY_WINDOW: u32 = 32;
 /// Most packets they send on an occasion.
@@ -50,18 +55,18 @@ impl SetUp {
     /// If the name does not say what it has to.
     pub(super) fn new(file: &str, scheme: &str, row: &Measured) -> Result<Self, String> {
         let name = file.rsplit('/').next().unwrap_or(file);
-        let red = is_red(name);
+        let red = is_red(file);
         let words: Vec<&str> = name.split(['-', '.', '_']).collect();
         let (load, delay) = match row.groups.len() {
             // Under RED the load changes, over 50 ms, unless the name says otherwise (FS-7).
             1 if red => (
                 load_of(&words).unwrap_or(Load::Changed),
-                duration_of(&words, "").unwrap_or(SHORT_DELAY),
+                duration_of(&words).unwrap_or(SHORT_DELAY),
             ),
-            1 => (load_of(&words)?, duration_of(&words, "").ok_or(NO_DELAY)?),
+            1 => (load_of(&words)?, duration_of(&words).ok_or(NO_DELAY)?),
             _ => (Load::None, SHORT_DELAY),
         };
-        let tick = duration_of(&words, "tick").unwrap_or(Duration::from_millis(100));
+        let tick = tick_of(file)?;
         let common =
             format!("profile=paper+tick={}ns{}", tick.as_nanos(), if red { "+ecn=on" } else { "" });
         let bursty = |scheme: &str| {
@@ -74,6 +79,7 @@ impl SetUp {
             load,
             delay,
             tick,
+            gap: row.gap.unwrap_or(CROWD_GAP),
             discipline: discipline_of(scheme, red),
             groups: [scheme, "newreno"].iter().take(row.groups.len()).map(|s| bursty(s)).collect(),
             connections: row.connections as usize,
@@ -91,14 +97,6 @@ impl SetUp {
     }
 }
 
-/// A word of the name is `red`, also behind a number: `fs7red`.
-fn is_red(name: &str) -> bool {
-    name.split(['-', '.', '_']).any(|word| {
-        let before = word.strip_suffix("red").map(|before| before.chars().last());
-        word.starts_with("red") || matches!(before, Some(Some(last)) if last.is_ascii_digit())
-    })
-}
-
 /// Of the bottleneck of most experiments, one way.
 const SHORT_DELAY: Duration = Duration::from_millis(50);
 const NO_DELAY: &str = "the file's name does not say the bottleneck's delay, like 50ms";
@@ -113,9 +111,9 @@ fn load_of(words: &[&str]) -> Result<Load, String> {
     loads.next().ok_or_else(|| why.to_owned())
 }
 
-/// The duration among `words` that follows `prefix`.
-fn duration_of(words: &[&str], prefix: &str) -> Option<Duration> {
-    words.iter().find_map(|word| word.strip_prefix(prefix)?.parse().ok())
+/// The duration among `words`.
+fn duration_of(words: &[&str]) -> Option<Duration> {
+    words.iter().find_map(|word| word.parse().ok())
 }
 
 /// RED with the thresholds of the papers' 50-packet buffer.

@@ -61,14 +61,11 @@ impl Row {
             self.delay.parse().map_err(|e: units::ParseUnitError| impossible(e.to_string()))?;
         within("delay", delay.as_secs_f64(), [0.0, 10.0]).map_err(impossible)?;
         within("ncross", f64::from(self.ncross), [1.0, 100.0]).map_err(impossible)?;
-        let scheme = match self.proto.as_str() {
-            "int-proxy" => "tcp-int-proxy+profile=paper",
-            proto => super::super::buffer::scheme_of(proto)
-                .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {proto:?}")))?,
-        };
+        let scheme = super::super::buffer::scheme_of(&self.proto)
+            .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {:?}", self.proto)))?;
         let end = FIRST_CROSS + self.ncross;
         let mut plan = PlanText::of(PLAN, scheme, self.runs);
-        let tick = tick_of(file);
+        let tick = tick_of(file)?;
         plan.set("", "parameters", &format!("\"tick={tick}+window=64+ssthresh=64\""));
         plan.set("topology", "pairs", &end.to_string());
         plan.set("topology.bottleneck", "delay", &format!("{:?}", self.delay));
@@ -81,7 +78,7 @@ impl Row {
                 .with("delay", self.delay.as_str())
                 .with("ncross", u64::from(self.ncross))
                 .with("proto", self.proto.as_str())
-                .with("tick", tick.to_owned()),
+                .with("tick", tick),
             plan: plan.0,
             runs: self.runs,
             read: ratio,

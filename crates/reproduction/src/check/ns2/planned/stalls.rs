@@ -4,7 +4,7 @@
 use super::super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,
 };
-use super::{Figure, PlanText, PlannedRow, tick_of};
+use super::{Figure, PlanText, PlannedRow, bursty, tick_of};
 use crate::papers::stall_of_bulk;
 use serde::Deserialize;
 
@@ -52,8 +52,9 @@ impl Row {
         let scheme = super::super::fast_start::scheme_of(&self.proto)
             .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {:?}", self.proto)))?;
         let (bulk, all) = (self.nbulk, self.nbulk + BURSTY);
-        let mut plan = PlanText::of(PLAN, scheme, self.runs);
-        plan.set("", "parameters", &format!("\"profile=paper+tick={}\"", tick_of(file)));
+        let tick = tick_of(file)?;
+        let mut plan = PlanText::of(PLAN, &bursty(scheme), self.runs);
+        plan.set("", "parameters", &format!("\"profile=paper+tick={tick}\""));
         plan.set("topology", "pairs", &all.to_string());
         plan.set("workload.bursty", "from", &format!("\"sources[{bulk}..{all}]\""));
         plan.set("workload.bursty", "to", &format!("\"sinks[{bulk}..{all}]\""));
@@ -65,7 +66,7 @@ impl Row {
             key: Fields::default()
                 .with("nbulk", u64::from(bulk))
                 .with("proto", self.proto.as_str())
-                .with("tick", tick_of(file).to_owned()),
+                .with("tick", tick),
             plan: plan.0,
             runs: self.runs,
             read: stall_of_bulk,

@@ -4,7 +4,7 @@
 use super::super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,
 };
-use super::{Figure, PlanText, PlannedRow, tick_of};
+use super::{Figure, PlanText, PlannedRow, bursty, tick_of};
 use crate::papers::{Flow, Readings, RunRecords};
 use serde::Deserialize;
 
@@ -74,8 +74,9 @@ impl Row {
             .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {:?}", self.proto)))?;
         let queue = queue_of(&self.sched)
             .ok_or_else(|| Refusal::Unknown(format!("no queue for sched {:?}", self.sched)))?;
-        let mut plan = PlanText::of(PLAN, scheme, self.runs);
-        plan.set("", "parameters", &format!("\"profile=paper+tick={}\"", tick_of(file)));
+        let tick = tick_of(file)?;
+        let mut plan = PlanText::of(PLAN, &bursty(scheme), self.runs);
+        plan.set("", "parameters", &format!("\"profile=paper+tick={tick}\""));
         plan.set(
             "",
             "packets",

@@ -6,6 +6,7 @@
 
 mod run;
 
+use super::file_name::named_tick;
 use super::paper::{estimate, over_runs};
 use super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
@@ -13,6 +14,7 @@ use super::{
 };
 use run::{Measured, SetUp, run};
 use serde::Deserialize;
+use units::Duration;
 
 /// Agreement demanded of times. Four senders of one host that time out together are delayed each by itself
 /// in ns-2, one behind another here: what they lose, and when it goes again, differs.
@@ -56,8 +58,9 @@ impl Suite for SessionPagesSuite {
 
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| {
-            let set_up = row.set_up()?;
-            Ok(case(file, row, set_up))
+            let tick = named_tick(file).map_err(Refusal::Impossible)?;
+            let set_up = row.set_up(tick)?;
+            Ok(case(file, row, (set_up, tick)))
         })
     }
 }
@@ -81,7 +84,8 @@ struct Row {
 }
 
 impl Row {
-    fn set_up(&self) -> Result<SetUp, Refusal> {
+    /// `tick`: of the file's name; a variant that has one of its own keeps that.
+    fn set_up(&self, tick: Option<Duration>) -> Result<SetUp, Refusal> {
         let impossible = Refusal::Impossible;
         let jitter = self.jitter.unwrap_or(0.1);
         within("jitter", jitter, [0.0, 1000.0]).map_err(impossible)?;
@@ -91,9 +95,11 @@ impl Row {
             scheme_of(&self.mode).ok_or_else(|| unknown("scheme for mode", &self.mode))?;
         let variant = self.variant.as_deref().unwrap_or("paper");
         let profile = profile_of(variant).ok_or_else(|| unknown("variant", variant))?;
+        let tick = tick.filter(|_| !profile.contains("+tick="));
+        let tick = tick.map_or(String::new(), |tick| format!("+tick={}ns", tick.as_nanos()));
         let processing = variant != "modern";
         Ok(SetUp {
-            scheme: format!("{base}{profile}"),
+            scheme: format!("{base}{profile}{tick}"),
             persistent,
             jitter,
             pairs: self.pairs as usize,
@@ -126,13 +132,16 @@ fn profile_of(variant: &str) -> Option<&'static str> {
     })
 }
 
-fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
+fn case(file: &str, row: Row, (set_up, tick): (SetUp, Option<Duration>)) -> Ns2Case {
     let mut key = Fields::default();
     if let Some(jitter) = row.jitter {
         key = key.with("jitter", jitter);
     }
     if let Some(variant) = &row.variant {
         key = key.with("variant", variant.clone());
+    }
+    if let Some(tick) = tick {
+        key = key.with("tick_ms", tick.as_nanos() / 1_000_000);
     }
     let key = key.with("mode", row.mode.clone()).with("pairs", row.pairs);
     let run = move || Ok(compare(&row, &over_seeds(SEEDS, |seed| run(&set_up, seed))?));
