@@ -219,33 +219,21 @@ impl Expression {
                 Ok(i64::try_from(value).unwrap_or(i64::MAX))
             }
             Self::And(parts) => {
-                for part in parts {
-                    if of(part)? == 0 {
-                        return Ok(0);
-                    }
-                }
-                Ok(1)
+                decided(parts.iter().map(|part| of(part).map(|value| value != 0)), false)
             }
             Self::Or(parts) => {
-                for part in parts {
-                    if of(part)? != 0 {
-                        return Ok(1);
-                    }
-                }
-                Ok(0)
+                decided(parts.iter().map(|part| of(part).map(|value| value != 0)), true)
             }
             Self::Not(inner) => Ok(i64::from(of(inner)? == 0)),
             Self::Compare(first, rest) => {
                 // As in Python, each operand is compared with the one before it.
-                let mut left = of(first)?;
-                for (comparator, operand) in rest {
-                    let right = of(operand)?;
-                    if !comparator.holds(left, right) {
-                        return Ok(0);
-                    }
-                    left = right;
-                }
-                Ok(1)
+                let mut left = of(first);
+                let pairs = rest.iter().map(|(comparator, operand)| {
+                    let right = of(operand);
+                    let before = std::mem::replace(&mut left, right.clone());
+                    Ok(comparator.holds(before?, right?))
+                });
+                decided(pairs, false)
             }
             Self::Binary(operator, left, right) => Ok(operator.apply(of(left)?, of(right)?)),
         }
@@ -275,6 +263,24 @@ impl Expression {
             }
         }
     }
+}
+
+/// The value of parts of which one that is `decisive` decides all. A part that nobody can answer leaves the others to
+/// be judged; it matters if none of these decides.
+fn decided(
+    parts: impl Iterator<Item = Result<bool, Unknown>>,
+    decisive: bool,
+) -> Result<i64, Unknown> {
+    let mut unanswered = false;
+    for part in parts {
+        match part {
+            Ok(value) if value == decisive => return Ok(i64::from(decisive)),
+            Ok(_) => {}
+            Err(Unknown::Unanswered) => unanswered = true,
+            Err(error) => return Err(error),
+        }
+    }
+    if unanswered { Err(Unknown::Unanswered) } else { Ok(i64::from(!decisive)) }
 }
 
 fn named(name: &str, variables: &Variables) -> Result<i64, Unknown> {

@@ -135,8 +135,11 @@ impl Driver {
     /// What can be asked of a connection that has ended is what was so at its end.
     fn note_last_words(&mut self) {
         for entry in &mut self.connections {
-            if let Some(connection) = entry.id.and_then(|id| self.host.connection(id)) {
-                entry.last.note(connection, self.now);
+            let Some(id) = entry.id else { continue };
+            if let (Some(connection), Some(path)) =
+                (self.host.connection(id), self.host.path_of(id))
+            {
+                entry.last.note((connection, path), self.now);
             }
         }
     }

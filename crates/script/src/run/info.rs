@@ -19,20 +19,20 @@ const SYN_DATA: u64 = 32;
 const STATE_CLOSED: u64 = 7;
 
 /// What is remembered of a connection beyond its end.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LastWords {
-    options: u64,
-    delivered: u64,
+    /// All that could be asked, in the order of [`TcpInfoField::ALL`].
+    values: Vec<Option<u64>>,
     data_at: Option<Instant>,
 }
 
 impl LastWords {
-    pub(super) fn note(&mut self, connection: &Connection, now: Instant) {
-        self.options = options(connection);
-        self.delivered = connection.delivered();
-        if connection.state().is_synchronized() {
+    pub(super) fn note(&mut self, of: (&Connection, &Path), now: Instant) {
+        if of.0.state().is_synchronized() {
             self.data_at.get_or_insert(now);
         }
+        let values = TcpInfoField::ALL.iter().map(|(_, info)| value(*info, of, self, now));
+        self.values = values.collect();
     }
 
     /// Data came.
@@ -44,8 +44,6 @@ impl LastWords {
     pub(super) fn value(&self, info: TcpInfoField, now: Instant) -> Option<u64> {
         match info {
             TcpInfoField::State => Some(STATE_CLOSED),
-            TcpInfoField::Options => Some(self.options),
-            TcpInfoField::Delivered => Some(self.delivered),
             TcpInfoField::LastDataRecv => Some(self.since_data(now)),
             TcpInfoField::Backoff
             | TcpInfoField::Probes
@@ -53,7 +51,10 @@ impl LastWords {
             | TcpInfoField::Sacked
             | TcpInfoField::Lost
             | TcpInfoField::Retrans => Some(0),
-            _ => None,
+            info => {
+                let place = TcpInfoField::ALL.iter().position(|(_, known)| *known == info)?;
+                *self.values.get(place)?
+            }
         }
     }
 

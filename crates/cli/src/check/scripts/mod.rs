@@ -6,7 +6,7 @@
 mod reasons;
 
 use crate::failure::Failure;
-use crate::{input, stdout};
+use crate::stdout;
 use cmdline::Appendix;
 use report::{Cell, Column, Quantity, Row, Table};
 use script::{RefusalKind, ScriptError};
@@ -71,7 +71,9 @@ fn parse_scheme(name: &str) -> Result<Scheme, String> {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 enum ScriptVerdict {
-    Passes {
+    Passes,
+    /// All that was judged holds, but not all was judged.
+    NotAllAsked {
         /// Assertions about what this TCP does not keep.
         not_asked: usize,
     },
@@ -116,7 +118,7 @@ pub(super) fn run(args: &CheckScriptsArgs) -> Result<(), Failure> {
         let folder = args.folder.display();
         return Err(Failure::input(format!("{folder}: no script (*.pkt) in this folder")));
     }
-    let played = files.iter().map(|file| play(file, args)).collect::<Result<Vec<_>, _>>()?;
+    let played: Vec<_> = files.iter().map(|file| play(file, args)).collect();
     match args.json {
         true => stdout::print_json(&played)?,
         false => print(&played)?,
@@ -138,10 +140,18 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn play(file: &Path, args: &CheckScriptsArgs) -> Result<PlayedScript, Failure> {
+fn play(file: &Path, args: &CheckScriptsArgs) -> PlayedScript {
     let below = file.strip_prefix(&args.folder).unwrap_or(file);
     let name = below.display().to_string();
-    let verdict = match script::parse(&name, input::read(file)?) {
+    let verdict = match fs::read(file) {
+        Err(error) => ScriptVerdict::Unreadable { line: 0, message: error.to_string() },
+        Ok(text) => judged(file, &name, &text, args),
+    };
+    PlayedScript { script: name, verdict }
+}
+
+fn judged(file: &Path, name: &str, text: &[u8], args: &CheckScriptsArgs) -> ScriptVerdict {
+    match script::parse(name, text) {
         Err(ScriptError { line, kind, message, .. }) => match kind {
             RefusalKind::NotOfTcp => ScriptVerdict::NotOfTcp { line, message },
             RefusalKind::NotModelled => ScriptVerdict::NotModelled { line, message },
@@ -151,7 +161,8 @@ fn play(file: &Path, args: &CheckScriptsArgs) -> Result<PlayedScript, Failure> {
             let own = script.settings.scheme.is_some();
             let scheme = (!own).then_some(&args.scheme);
             match script::run(&script, scheme) {
-                Ok(report) => ScriptVerdict::Passes { not_asked: report.not_asked },
+                Ok(report) if report.not_asked == 0 => ScriptVerdict::Passes,
+                Ok(report) => ScriptVerdict::NotAllAsked { not_asked: report.not_asked },
                 Err(mismatch) => ScriptVerdict::Differs {
                     line: mismatch.line,
                     message: mismatch.message,
@@ -161,8 +172,7 @@ fn play(file: &Path, args: &CheckScriptsArgs) -> Result<PlayedScript, Failure> {
                 },
             }
         }
-    };
-    Ok(PlayedScript { script: name, verdict })
+    }
 }
 
 fn judge(played: &[PlayedScript]) -> Result<(), Failure> {
@@ -188,6 +198,7 @@ fn judge(played: &[PlayedScript]) -> Result<(), Failure> {
 struct FolderCount {
     scripts: usize,
     passes: usize,
+    not_all_asked: usize,
     differs: usize,
     not_of_tcp: usize,
     not_modelled: usize,
@@ -198,7 +209,8 @@ impl FolderCount {
     fn add(&mut self, verdict: &ScriptVerdict) {
         self.scripts += 1;
         *match verdict {
-            ScriptVerdict::Passes { .. } => &mut self.passes,
+            ScriptVerdict::Passes => &mut self.passes,
+            ScriptVerdict::NotAllAsked { .. } => &mut self.not_all_asked,
             ScriptVerdict::Differs { .. } => &mut self.differs,
             ScriptVerdict::NotOfTcp { .. } => &mut self.not_of_tcp,
             ScriptVerdict::NotModelled { .. } => &mut self.not_modelled,
@@ -222,12 +234,15 @@ fn print(played: &[PlayedScript]) -> Result<(), Failure> {
     for script in played {
         stdout::print(&explained(script))?;
     }
-    let of_tcp = all.passes + all.differs;
+    let of_tcp = all.passes + all.not_all_asked + all.differs + all.unreadable;
     let share = if of_tcp > 0 { all.passes as f64 / of_tcp as f64 * 100.0 } else { 0.0 };
     stdout::print(&format!(
-        "\n{} of {} hold ({share:.1} %), {} not of TCP, {} of mechanisms that are not modelled\n",
+        "\n{} of {} hold ({share:.1} %), {} more as far as they can be judged, {} cannot be read; {} not of TCP, {} of \
+         mechanisms that are not modelled\n",
         all.passes,
         counted(of_tcp, "script"),
+        all.not_all_asked,
+        all.unreadable,
         all.not_of_tcp,
         all.not_modelled
     ))
@@ -238,6 +253,7 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
         Column::new("folder", Quantity::Text, "Where the scripts are"),
         Column::new("scripts", Quantity::Count, "All of them"),
         Column::new("passes", Quantity::Count, "Every event is as the script says"),
+        Column::new("not all asked", Quantity::Count, "Holds, but for assertions that cannot be judged"),
         Column::new("differs", Quantity::Count, "An event is not"),
         Column::new("not of TCP", Quantity::Count, "About the socket layer"),
         Column::new("not modelled", Quantity::Count, "About a mechanism that no scheme here has"),
@@ -249,6 +265,7 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
             Cell::Text(folder.to_owned()),
             number(count.scripts),
             number(count.passes),
+            number(count.not_all_asked),
             number(count.differs),
             number(count.not_of_tcp),
             number(count.not_modelled),
@@ -266,7 +283,10 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
 fn explained(played: &PlayedScript) -> String {
     let script = &played.script;
     match &played.verdict {
-        ScriptVerdict::Passes { .. } => String::new(),
+        ScriptVerdict::Passes => String::new(),
+        ScriptVerdict::NotAllAsked { not_asked } => {
+            format!("\n{script}: holds, but {} not judged\n", counted(*not_asked, "assertion"))
+        }
         ScriptVerdict::Differs { line, message, expected, actual, reason } => {
             let reason = reason.unwrap_or("not known");
             format!(
