@@ -257,8 +257,10 @@ pub enum Shutdown {
 pub struct Polled {
     /// What is asked for.
     pub events: u16,
-    /// What must be so.
+    /// What must be so when it returns.
     pub found: u16,
+    /// How long it waits at most; `None`: for ever.
+    pub timeout: Option<Duration>,
 }
 
 /// Options whose value a script may read.

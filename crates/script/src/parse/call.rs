@@ -300,7 +300,17 @@ impl RawCall<'_> {
     fn poll(&self) -> Parsed<CallKind> {
         let events = self.polled("events")?.1;
         let found = self.polled("revents")?.1;
-        Ok(CallKind::Poll(Polled { events, found }))
+        if self.number(1, "the number of descriptors, 1,", 1)? != 1 {
+            return self.refuse("expected poll of one descriptor");
+        }
+        let timeout = match self.argument(2, "a timeout in milliseconds")?.value {
+            Value::Negative(_) => None,
+            _ => {
+                let most = i32::MAX as u64;
+                Some(Duration::from_millis(self.number(2, "a timeout in milliseconds", most)?))
+            }
+        };
+        Ok(CallKind::Poll(Polled { events, found, timeout }))
     }
 
     /// A member of the one descriptor polled: as a number, and as bits.

@@ -29,6 +29,8 @@ pub(super) struct Waiting {
     pub(super) call: Call,
     pub(super) line: u32,
     pub(super) returns: Instant,
+    /// When a `poll` that finds nothing returns 0.
+    pub(super) gives_up: Option<Instant>,
 }
 
 impl Application {

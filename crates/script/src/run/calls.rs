@@ -2,7 +2,7 @@
 
 use super::super::machine;
 use super::super::model::{
-    Call, CallKind, CallOutcome, Errno, Shutdown, SocketOption, TcpInfoField, Writing,
+    Call, CallKind, CallOutcome, Errno, Polled, Shutdown, SocketOption, TcpInfoField, Writing,
 };
 use super::application::Waiting;
 use super::socket::{Phase, Socket, failed, tells_error};
@@ -22,11 +22,28 @@ impl<S: Subject> Run<'_, S> {
         }
         self.begin(call, returns.is_some());
         if let Some(returns) = returns {
-            self.application.waiting = Some(Waiting { call: call.clone(), line, returns });
+            let gives_up = match call.kind {
+                CallKind::Poll(Polled { timeout: Some(timeout), .. }) => {
+                    Some(self.subject.now() + timeout)
+                }
+                _ => None,
+            };
+            let call = call.clone();
+            self.application.waiting = Some(Waiting { call, line, returns, gives_up });
             return self.settle_call();
         }
-        let outcome = self.would_return(call).unwrap_or_else(|| self.would_wait(call));
-        self.finish(call, outcome)
+        let outcome = self.would_return(call);
+        if let (None, CallKind::Poll(_)) = (outcome, call.kind) {
+            let actual = "it finds nothing and waits".to_owned();
+            return Err(Failure::new(
+                "the call does not return at once",
+                call.text.clone(),
+                actual,
+            ));
+        }
+        let outcome = outcome.unwrap_or_else(|| self.would_wait(call));
+        self.finish(call, outcome)?;
+        self.check_polled(call, outcome)
     }
 
     /// What a call returns that would wait and must not.
@@ -146,10 +163,6 @@ impl<S: Subject> Run<'_, S> {
             return None;
         }
         let progress = self.subject.progress(socket.connection);
-        if let CallKind::Poll(polled) = call.kind {
-            let found = socket.polled(polled, progress);
-            return (found != 0).then_some(CallOutcome::Value(u64::from(found == polled.found)));
-        }
         socket.outcome(call.kind, call.outcome, progress)
     }
 
@@ -173,15 +186,16 @@ impl<S: Subject> Run<'_, S> {
         let Some(waiting) = self.application.waiting.take() else {
             return Ok(());
         };
-        let now = self.subject.now();
         let tolerance = self.tolerance();
-        match self.would_return(&waiting.call) {
+        let (now, outcome) = self.return_of(&waiting);
+        match outcome {
             Some(outcome) if now + tolerance >= waiting.returns => {
                 if waiting.returns + tolerance < now {
                     return Err(waiting.fails(&format!("it returns at {}", seconds(now))));
                 }
                 let line = waiting.line;
                 self.finish(&waiting.call, outcome)
+                    .and_then(|()| self.check_polled(&waiting.call, outcome))
                     .map_err(|failure| Failure { line: Some(line), ..failure })
             }
             Some(_) => Err(waiting.fails(&format!("it returns at {}", seconds(now)))),
@@ -193,6 +207,33 @@ impl<S: Subject> Run<'_, S> {
                 Ok(())
             }
         }
+    }
+
+    /// What the call would return, and when: a `poll` that has found nothing up to the end of its time returned then.
+    fn return_of(&mut self, waiting: &Waiting) -> (Instant, Option<CallOutcome>) {
+        let now = self.subject.now();
+        let outcome = self.would_return(&waiting.call);
+        match waiting.gives_up {
+            Some(end) if end < now || (end == now && outcome.is_none()) => {
+                (end, Some(CallOutcome::Value(0)))
+            }
+            _ => (now, outcome),
+        }
+    }
+
+    /// What `poll` has found must be what the script says, nothing if it returns 0.
+    fn check_polled(&mut self, call: &Call, outcome: CallOutcome) -> Held {
+        let CallKind::Poll(polled) = call.kind else { return Ok(()) };
+        let Some(socket) = self.application.sockets.get(&call.fd) else { return Ok(()) };
+        let found = match outcome {
+            CallOutcome::Value(0) => 0,
+            _ => socket.polled(polled, self.subject.progress(socket.connection)),
+        };
+        if found == polled.found {
+            return Ok(());
+        }
+        let actual = format!("revents is {found:#x}, and not {:#x}", polled.found);
+        Err(Failure::new("poll finds something else", call.text.clone(), actual))
     }
 
     /// Waits for the call that has not returned yet.

@@ -3,6 +3,7 @@
 use super::super::model::{CallKind, CallOutcome, Errno, Polled, SocketOption, Writing};
 use super::subject::SocketProgress;
 use tcp::{ResetCause, Scheme, Unreachable};
+use units::Duration;
 
 const POLLIN: u16 = 0x1;
 const POLLOUT: u16 = 0x4;
@@ -124,7 +125,11 @@ impl Socket {
     ) -> Option<CallOutcome> {
         match kind {
             CallKind::Connect => self.connected(progress),
-            CallKind::Accept => (!self.backlog.is_empty()).then_some(asked),
+            // The script names the descriptor; there is one, whatever it asks for.
+            CallKind::Accept => (!self.backlog.is_empty()).then_some(match asked {
+                CallOutcome::Value(_) => asked,
+                _ => CallOutcome::Value(0),
+            }),
             CallKind::Read(most) => self.readable(most, progress),
             CallKind::Write(writing) => self.writable(writing, progress),
             CallKind::ConnectWith(writing) => match self.phase {
@@ -136,9 +141,11 @@ impl Socket {
                 _ => self.connected(progress),
             },
             CallKind::Shutdown(_) if progress.reset => Some(failed(Errno::NotConnected)),
-            CallKind::Poll(polled) => {
-                (self.polled(polled, progress) != 0).then_some(CallOutcome::Value(1))
-            }
+            CallKind::Poll(polled) => match self.polled(polled, progress) {
+                0 if polled.timeout == Some(Duration::ZERO) => Some(CallOutcome::Value(0)),
+                0 => None,
+                _ => Some(CallOutcome::Value(1)),
+            },
             CallKind::BadPointer => Some(failed(Errno::Fault)),
             CallKind::ConnectNowhere => Some(failed(Errno::NotSupported)),
             CallKind::FastOpenKey(None) => Some(failed(Errno::Invalid)),
