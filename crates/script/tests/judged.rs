@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{LISTENER, OPENING, actual, est, run_text};
+use common::{LISTENER, OPENING, actual, est, refused, run_text};
 
 /// No quantity here is kept: `tcpi_busy_time`. The window of ten segments (RFC 6928) is not 99.
 #[test]
@@ -59,4 +59,39 @@ fn poll_waits_its_time_and_says_what_it_has_found() {
     assert!(est(&format!("+0....02 {}\n{data}", read("0", 20, 0))).is_ok());
     assert!(est(&format!("+0....03 {}\n{data}", read("POLLIN", 20, 1))).is_err());
     assert!(est(&format!("+0....02 {}\n+1 < P. 1:11(10) ack 1 win 257", read("0", 20, 0))).is_ok());
+}
+
+/// packetdrill knows no strings in `'`. Behind a note, the events up to the next `'` were gone.
+#[test]
+fn an_apostrophe_hides_no_event() {
+    let text = format!(
+        "{LISTENER}{OPENING}+0 write(4, ..., 10) = 10 (it isn't much)\n\
+         +0 > P. 1:10(9) ack 1\n+0 shutdown(4, SHUT_WR) = 0 (that's it)\n"
+    );
+    assert!(run_text(&text).unwrap_err().contains("differs in length"));
+    let (_, why) = refused("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, 'a', ...) = 0");
+    assert!(why.contains("means nothing"), "{why}");
+    let (_, why) =
+        refused("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3 (words\n+0 close(3) = 0 (a)");
+    assert!(why.contains("after the words"), "{why}");
+}
+
+/// Python 3: 7 / 2 is 3.5, 7 // 2 is 3, and nothing is divided by zero.
+#[test]
+fn arithmetic_is_python_s() {
+    let holds = |condition: &str| est(&format!("+0 %{{\nassert {condition}\n}}%")).is_ok();
+    assert!(holds("7 / 2 == 3.5") && !holds("7 / 2 == 3"));
+    assert!(holds("7 // 2 == 3") && !holds("7 // 2 == 4"));
+    assert!(holds("tcpi_snd_cwnd * 0.25 == 2.5, 'a message'"));
+    assert!(!holds("1 / 0 == 0") && !holds("1 // 0 == 0") && !holds("0.5 | 1 == 1"));
+    assert!(actual("+0 %{ assert 1 / 0 == 0 }%").contains("no number"));
+}
+
+/// The tree of a sum is as deep as it has operators, and the stack has to hold it.
+#[test]
+fn a_long_sum_is_refused() {
+    let sum = |n: usize| format!("{LISTENER}+0 %{{ assert 0{} == {n} }}%", "+1".repeat(n));
+    assert_eq!(run_text(&sum(200)).map(drop), Ok(()));
+    let (_, why) = refused(&sum(100_000));
+    assert!(why.contains("at most 256 operators"), "{why}");
 }

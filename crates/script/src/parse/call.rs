@@ -112,13 +112,11 @@ impl<'a> Parser<'a> {
 
     /// `(words for the reader)`, perhaps.
     fn note(&mut self) -> Parsed<()> {
-        if !self.accept_mark("(")? {
-            return Ok(());
-        }
-        while !self.is_mark(")") && self.token != Token::End {
+        if self.is_mark("(") {
+            self.lexer.note()?;
             self.advance()?;
         }
-        self.expect_mark(")", "after the words about the outcome")
+        Ok(())
     }
 }
 

@@ -79,7 +79,7 @@ impl<'a> Parser<'a> {
             Token::Word(_) | Token::Ellipsis => self.call(when).map(ScriptAction::Call),
             Token::Code(code, inside) => {
                 self.advance()?;
-                Parser::at(code, inside)?.statements().map(ScriptAction::Code)
+                Parser::of_code(code, inside)?.statements().map(ScriptAction::Code)
             }
             Token::Shell(..) => self.shell(),
             _ => self.unexpected(ACTIONS),

@@ -72,17 +72,24 @@ struct Parser<'a> {
     start: usize,
     /// Where in `text` the token before it ended, bytes.
     last_end: usize,
+    /// Operators of the statement so far.
+    operators: u32,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Parsed<Self> {
-        Self::at(text, Position { line: 1, column: 1 })
+        let position = Position { line: 1, column: 1 };
+        Self::with(text, Lexer::new(text, position), position)
     }
 
-    /// A parser of `text`, which stands at `position` of the script.
-    fn at(text: &'a str, position: Position) -> Parsed<Self> {
-        let lexer = Lexer::new(text, position);
-        let mut parser = Self { text, lexer, token: Token::End, position, start: 0, last_end: 0 };
+    /// A parser of the inside of a code block.
+    fn of_code(text: &'a str, position: Position) -> Parsed<Self> {
+        Self::with(text, Lexer::of_code(text, position), position)
+    }
+
+    fn with(text: &'a str, lexer: Lexer<'a>, position: Position) -> Parsed<Self> {
+        let mut parser =
+            Self { text, lexer, token: Token::End, position, start: 0, last_end: 0, operators: 0 };
         parser.advance()?;
         Ok(parser)
     }
