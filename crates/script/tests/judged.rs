@@ -95,3 +95,34 @@ fn a_long_sum_is_refused() {
     let (_, why) = refused(&sum(100_000));
     assert!(why.contains("at most 256 operators"), "{why}");
 }
+/// A reset ends the connection, and a SYN from the same ports begins another one: ten bytes come over it, which
+/// nobody has accepted yet. The first one was read to its end.
+#[test]
+fn a_second_connection_of_the_same_ports_is_another_one() {
+    let both = "\
++0 < P. 1:1001(1000) ack 1 win 257
++0 > . 1:1(0) ack 1001
++0 read(4, ..., 2000) = 1000
++0 < R. 1001:1001(0) ack 1 win 0
++1 < S 0:0(0) win 32792 <mss 1000>
++0 > S. 0:0(0) ack 1 <mss 1460>
++0 < . 1:1(0) ack 1 win 257
++0 < P. 1:11(10) ack 1 win 257
++0 > . 1:1(0) ack 11
+";
+    let told = "+0 read(4, ..., 777) = -1 ECONNRESET\n+0 read(4, ..., 777) = 0\n";
+    let next =
+        "+0 accept(3, ..., ...) = 5\n+0 read(5, ..., 777) = 10\n+0 %{ assert tcpi_unacked == 0 }%";
+    assert_eq!(est(&format!("{both}{told}{next}")).map(drop), Ok(()));
+    assert_eq!(actual(&format!("{both}+0 read(4, ..., 777) = 777")), "it returns -1 ECONNRESET");
+}
+
+/// A SYN-ACK that goes again has the number that it had.
+#[test]
+fn a_retransmitted_syn_ack_keeps_its_number() {
+    let syn = "+0 < S 0:0(0) win 32792 <mss 1000>\n+0 > S. 100:100(0) ack 1 <...>\n";
+    let again = |number: u32| format!("+1 > S. {number}:{number}(0) ack 1 <...>\n");
+    assert_eq!(run_text(&format!("{LISTENER}{syn}{}", again(100))).map(drop), Ok(()));
+    let error = run_text(&format!("{LISTENER}{syn}{}", again(55))).unwrap_err();
+    assert!(error.contains("differs in sequence number"), "{error}");
+}

@@ -68,6 +68,21 @@ impl Application {
         }
     }
 
+    /// A new connection has the number of one that has ended: sockets of that one have another, which is returned.
+    pub(super) fn renumber(&mut self, connection: usize) -> usize {
+        let former = self.connections;
+        self.connections += 1;
+        let sockets = self.sockets.values_mut().filter(|socket| socket.connection == connection);
+        sockets.for_each(|socket| socket.connection = former);
+        for socket in self.sockets.values_mut() {
+            let waiting = socket.backlog.iter_mut().filter(|number| **number == connection);
+            waiting.for_each(|number| *number = former);
+        }
+        self.claimed.remove(&connection);
+        self.claimed.insert(former);
+        former
+    }
+
     /// What a socket opens with.
     pub(super) fn scheme(&self, socket: &Socket, listens: bool, fast_open: bool) -> Scheme {
         let mut parameters = self.machine.parameters(listens);

@@ -168,8 +168,13 @@ impl<'a, S: Subject> Run<'a, S> {
                     self.application.note_syn();
                 }
                 let connection = self.under_test().unwrap_or(0);
-                let segment = self.numbering(connection).arriving(segment);
-                self.subject.handle_segment(connection, &segment);
+                let arriving = self.numbering(connection).arriving(segment);
+                self.subject.handle_segment(connection, &arriving);
+                if self.subject.began_anew(connection, self.application.connections) {
+                    let former = self.application.renumber(connection);
+                    *self.numbering(former) = std::mem::take(self.numbering(connection));
+                    self.numbering(connection).arriving(segment);
+                }
                 self.settle_call()
             }
             ScriptAction::Icmp(message) => {

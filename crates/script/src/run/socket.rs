@@ -162,7 +162,7 @@ impl Socket {
     }
 
     fn readable(&self, most: u64, progress: SocketProgress) -> Option<CallOutcome> {
-        let available = progress.received - self.read;
+        let available = progress.received.saturating_sub(self.read);
         if available > 0 {
             return Some(CallOutcome::Value(most.min(available)));
         }
