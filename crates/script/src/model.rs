@@ -168,10 +168,17 @@ pub struct Call {
 /// The calls that scripts can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// `socket(..., SOCK_STREAM, IPPROTO_TCP)`
-    Socket,
-    /// Calls without effect here: `bind`, options such as `SO_REUSEADDR`.
+    /// `socket(..., SOCK_STREAM, IPPROTO_TCP)`, or with `SOCK_NONBLOCK`: calls on it do not wait.
+    Socket {
+        /// `SOCK_NONBLOCK`
+        non_blocking: bool,
+    },
+    /// Calls that change nothing of TCP: `bind`, options such as `SO_REUSEADDR`.
     Nothing,
+    /// An option that changes something in the kernel, and nothing here.
+    WithoutEffect(&'static str),
+    /// `fcntl` with `F_GETFL`
+    FileFlags,
     /// `fcntl` with `F_SETFL`: with `O_NONBLOCK` or without.
     NonBlocking(bool),
     /// `listen`
@@ -192,8 +199,8 @@ pub enum CallKind {
     Disconnect,
     /// `SO_RCVBUF`, bytes, which Linux doubles.
     ReceiveBuffer(u32),
-    /// `IP_MTU_DISCOVER` with `IP_PMTUDISC_DONT`: packets may be fragmented.
-    NoPathMtu,
+    /// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_DONT` packets may be fragmented, and no message changes the segment size.
+    PathMtu(bool),
     /// `shutdown`
     Shutdown(Shutdown),
     /// `close`

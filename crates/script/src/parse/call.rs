@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         let text = self.text[start..self.last_end].to_owned();
         let raw = RawCall { position, name, arguments, outcome };
         let kind = raw.kind()?;
-        let fd = if kind == CallKind::Socket { raw.new_fd()? } else { raw.fd()? };
+        let fd = if let CallKind::Socket { .. } = kind { raw.new_fd()? } else { raw.fd()? };
         raw.check_blocking(kind, returns)?;
         Ok(Call { fd, kind, outcome, returns, text })
     }
@@ -212,10 +212,27 @@ impl RawCall<'_> {
     }
 
     fn socket(&self) -> Parsed<CallKind> {
-        match self.words(1, "SOCK_STREAM")? {
-            words if words.contains(&"SOCK_STREAM") => Ok(CallKind::Socket),
-            _ => self.refuse("expected socket(..., SOCK_STREAM, IPPROTO_TCP): only TCP runs here"),
+        const TCP: &str = "expected socket(..., SOCK_STREAM, IPPROTO_TCP): only TCP runs here";
+        let families = ["AF_INET", "AF_INET6", "PF_INET", "PF_INET6"];
+        match &self.argument(0, "an address family")?.value {
+            Value::Any => {}
+            Value::Words(words) if words.len() == 1 && families.contains(&words[0]) => {}
+            _ => return self.refuse(TCP),
         }
+        let words = self.words(1, "SOCK_STREAM")?;
+        let known = ["SOCK_STREAM", "SOCK_NONBLOCK", "SOCK_CLOEXEC"];
+        if !words.contains(&"SOCK_STREAM") || words.iter().any(|word| !known.contains(word)) {
+            return self.refuse(TCP);
+        }
+        match &self.argument(2, "IPPROTO_TCP")?.value {
+            Value::Any | Value::Number(0 | 6) => {}
+            Value::Words(words) if words.as_slice() == ["IPPROTO_TCP"] => {}
+            Value::Words(words) if words.as_slice() == ["IPPROTO_MPTCP"] => {
+                return Err((self.position, Refusal::not_modelled("Multipath TCP (RFC 8684)")));
+            }
+            _ => return self.refuse(TCP),
+        }
+        Ok(CallKind::Socket { non_blocking: words.contains(&"SOCK_NONBLOCK") })
     }
 
     /// `write`, `send`, `sendto`, whose flags are argument `flags`.
@@ -283,14 +300,21 @@ impl RawCall<'_> {
         Ok(if unspecified { CallKind::ConnectNowhere } else { CallKind::ConnectWith(writing) })
     }
 
-    /// `fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK)`
+    /// `fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK)`, `fcntl(3, F_GETFL)`
     fn file_control(&self) -> Parsed<CallKind> {
-        match self.arguments.get(1).map(|argument| &argument.value) {
-            Some(Value::Words(words)) if words.as_slice() == ["F_SETFL"] => {
+        match self.words(1, "F_GETFL or F_SETFL")? {
+            ["F_GETFL"] => Ok(CallKind::FileFlags),
+            ["F_SETFL"] => {
                 let words = self.words(2, "O_NONBLOCK or O_RDWR")?;
+                if let Some(other) =
+                    words.iter().find(|word| !matches!(**word, "O_RDWR" | "O_NONBLOCK"))
+                {
+                    return self
+                        .refuse(&format!("unknown flag {other}; known are O_RDWR and O_NONBLOCK"));
+                }
                 Ok(CallKind::NonBlocking(words.contains(&"O_NONBLOCK")))
             }
-            _ => Ok(CallKind::Nothing),
+            _ => self.refuse("expected F_GETFL or F_SETFL"),
         }
     }
 

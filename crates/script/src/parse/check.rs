@@ -1,11 +1,14 @@
 //! What a script must be beyond its grammar, so that a run can only fail by what the TCP does:
 //! descriptors in their order, calls that fit their sockets, time that does not run backwards.
 
+use super::super::machine::MachineHistory;
 use super::super::model::{
-    Call, CallKind, CallOutcome, Errno, Position, Script, ScriptAction, ScriptEvent, When,
+    Call, CallKind, CallOutcome, Errno, Position, Script, ScriptAction, ScriptEvent,
+    ScriptSettings, When,
 };
-use super::Parsed;
+use super::{Parsed, Refusal};
 use std::collections::BTreeMap;
+use tcp::Flags;
 use units::Duration;
 
 /// What has become of a socket.
@@ -28,13 +31,63 @@ pub(super) fn check(script: &Script, end: Position) -> Parsed<()> {
     }
     let mut sockets = Sockets::new();
     let mut clock = Some(Duration::ZERO);
+    let mut machine = WatchedMachine::new(&script.settings);
     for event in &script.events {
         clock = check_time(event, clock)?;
+        machine.check(event)?;
         if let ScriptAction::Call(call) = &event.action {
             check_call(&mut sockets, call).map_err(|message| (event.position, message.into()))?;
         }
     }
     Ok(())
+}
+
+/// The machine through a script. What the kernel asks while a connection is open cannot change here once one is.
+struct WatchedMachine {
+    machine: MachineHistory,
+    /// The connection under test has begun, and opened with these settings.
+    opened_with: Option<Vec<String>>,
+    changed_at: Position,
+}
+
+impl WatchedMachine {
+    fn new(settings: &ScriptSettings) -> Self {
+        let machine = MachineHistory::new(settings);
+        Self { machine, opened_with: None, changed_at: Position { line: 1, column: 1 } }
+    }
+
+    fn check(&mut self, event: &ScriptEvent) -> Parsed<()> {
+        let opens = match &event.action {
+            ScriptAction::Shell(settings) => {
+                settings.iter().for_each(|setting| self.machine.set(setting));
+                self.changed_at = event.position;
+                return Ok(());
+            }
+            // The socket that is made last is the one under test.
+            ScriptAction::Call(Call { kind: CallKind::Socket { .. }, .. }) => {
+                self.opened_with = None;
+                return Ok(());
+            }
+            ScriptAction::Call(Call { kind: CallKind::Close, .. }) => return Ok(()),
+            ScriptAction::Inbound(segment) => segment.has(Flags::SYN),
+            ScriptAction::Call(call) => {
+                matches!(call.kind, CallKind::Connect | CallKind::ConnectWith(_))
+            }
+            _ => false,
+        };
+        let now = self.machine.now.asked_when_open();
+        if let Some(then) = &self.opened_with {
+            let changed = now.iter().find(|parameter| !then.contains(parameter));
+            let gone = then.iter().find(|parameter| !now.contains(parameter));
+            if let Some(parameter) = changed.or(gone) {
+                let why = format!("a change to {parameter:?} while a connection is open");
+                return Err((self.changed_at, Refusal::not_modelled(why)));
+            }
+        } else if opens {
+            self.opened_with = Some(now);
+        }
+        Ok(())
+    }
 }
 
 /// The event's time, where it can be told before running.
@@ -58,7 +111,7 @@ fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
     let fd = call.fd;
     let socket = sockets.get(&fd).copied();
     let next = match (socket, call.kind) {
-        (None | Some(Socket::Closed), CallKind::Socket) => Socket::Fresh,
+        (None | Some(Socket::Closed), CallKind::Socket { .. }) => Socket::Fresh,
         (Some(Socket::Fresh), CallKind::Listen) => Socket::Listening,
         (Some(Socket::Fresh), CallKind::Connect | CallKind::ConnectWith(_)) => after_connect(call),
         (Some(Socket::Listening), CallKind::Accept) => {
@@ -97,18 +150,19 @@ fn any_time(kind: CallKind) -> bool {
     matches!(
         kind,
         CallKind::Nothing
+            | CallKind::WithoutEffect(_)
+            | CallKind::FileFlags
             | CallKind::LingerZero(_)
             | CallKind::NonBlocking(_)
             | CallKind::Get(..)
             | CallKind::SendBuffer(_)
-            | CallKind::ReceiveBuffer(_)
             | CallKind::NotSentLowWater(_)
             | CallKind::UserTimeout(_)
             | CallKind::SynRetries(_)
             | CallKind::NoDelay(_)
             | CallKind::BadPointer
             | CallKind::ConnectNowhere
-            | CallKind::NoPathMtu
+            | CallKind::PathMtu(_)
             | CallKind::Poll(_)
     )
 }
@@ -118,6 +172,8 @@ fn before_opening(kind: CallKind) -> bool {
         || matches!(
             kind,
             CallKind::MaxSegment(_)
+                | CallKind::ReceiveBuffer(_)
+                | CallKind::Cork(_)
                 | CallKind::FastOpenQueue(_)
                 | CallKind::FastOpenConnect(_)
                 | CallKind::FastOpenKey(_)
@@ -140,10 +196,10 @@ fn when_open(kind: CallKind) -> bool {
 fn out_of_place(socket: Option<Socket>, call: &Call) -> String {
     let state = match socket {
         None => "there is no socket yet: begin with 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3",
-        Some(_) if call.kind == CallKind::Socket => "the descriptor is in use",
+        Some(_) if matches!(call.kind, CallKind::Socket { .. }) => "the descriptor is in use",
         Some(Socket::Fresh) => "it is a socket that neither listens nor connects yet",
         Some(Socket::Listening) => "it listens",
-        Some(Socket::Connection) => "it is a connection; its segment size is set before it opens",
+        Some(Socket::Connection) => "it is a connection, and this is set or done before one opens",
         Some(Socket::Closed) => "the descriptor is closed",
     };
     format!("{} is out of place: {state}", call.text)

@@ -7,16 +7,11 @@ use super::settings::MSS;
 use super::{Parsed, Refusal};
 use units::Duration;
 
-/// Options without effect here.
-const IGNORED: [&str; 7] = [
-    "SO_REUSEADDR",
-    "SO_REUSEPORT",
-    "SO_KEEPALIVE",
-    "TCP_KEEPIDLE",
-    "SO_MARK",
-    "IP_TOS",
-    "IP_FREEBIND",
-];
+/// Options of ports and addresses, of which TCP knows nothing.
+const OF_ADDRESSES: [&str; 3] = ["SO_REUSEADDR", "SO_REUSEPORT", "IP_FREEBIND"];
+
+/// Options without effect here. Scripts with one of them have a note.
+const IGNORED: [&str; 4] = ["SO_KEEPALIVE", "TCP_KEEPIDLE", "SO_MARK", "IP_TOS"];
 
 /// Options of the socket layer.
 const BEYOND_OPTIONS: [&str; 7] = [
@@ -32,7 +27,7 @@ const BEYOND_OPTIONS: [&str; 7] = [
 const KNOWN: &str = "TCP_NODELAY, TCP_CORK, TCP_MAXSEG, TCP_USER_TIMEOUT, TCP_SYNCNT, TCP_FASTOPEN, \
                      TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_KEY, TCP_NOTSENT_LOWAT, SO_LINGER, SO_SNDBUF, SO_RCVBUF, and without \
                      effect SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, TCP_KEEPIDLE, SO_MARK, IP_TOS, \
-                     IP_FREEBIND";
+                     IP_FREEBIND; IP_MTU_DISCOVER";
 
 impl RawCall<'_> {
     /// The name at `index`; one that speaks of the socket layer is refused so.
@@ -65,8 +60,8 @@ impl RawCall<'_> {
     pub(super) fn set_option(&self) -> Parsed<CallKind> {
         let number = |max: u32| self.option_value(u64::from(max)).map(|n| n as u32);
         match self.option_name()? {
-            "TCP_NODELAY" => number(1).map(|on| CallKind::NoDelay(on > 0)),
-            "TCP_CORK" => number(1).map(|on| CallKind::Cork(on > 0)),
+            "TCP_NODELAY" => number(u32::MAX).map(|on| CallKind::NoDelay(on > 0)),
+            "TCP_CORK" => number(u32::MAX).map(|on| CallKind::Cork(on > 0)),
             "TCP_MAXSEG" => match number(MSS.1)? {
                 bytes if bytes >= MSS.0 => Ok(CallKind::MaxSegment(bytes)),
                 _ => self.refuse(&format!("expected TCP_MAXSEG of at least {}", MSS.0)),
@@ -81,8 +76,12 @@ impl RawCall<'_> {
             "SO_SNDBUF" => number(u32::MAX).map(CallKind::SendBuffer),
             "SO_RCVBUF" => number(u32::MAX).map(CallKind::ReceiveBuffer),
             "SO_LINGER" => self.linger(),
-            name if IGNORED.contains(&name) => Ok(CallKind::Nothing),
-            "IP_MTU_DISCOVER" => Ok(CallKind::NoPathMtu),
+            "IP_MTU_DISCOVER" => self.path_mtu(),
+            name if OF_ADDRESSES.contains(&name) => Ok(CallKind::Nothing),
+            name if IGNORED.contains(&name) => {
+                let known = IGNORED.iter().find(|known| **known == name);
+                Ok(known.map_or(CallKind::Nothing, |known| CallKind::WithoutEffect(known)))
+            }
             name => self.refuse(&format!("unknown socket option {name}; known are {KNOWN}")),
         }
     }
@@ -112,6 +111,25 @@ impl RawCall<'_> {
                 }
             },
             _ => Err((argument.position, "expected a value in brackets, like [1]".into())),
+        }
+    }
+
+    /// `[IP_PMTUDISC_DONT]`, or a value that asks for what TCP does anyway.
+    fn path_mtu(&self) -> Parsed<CallKind> {
+        let argument = self.argument(3, "a value like [IP_PMTUDISC_DONT]")?;
+        let value = match &argument.value {
+            Value::List(list) if list.len() == 1 => &list[0].value,
+            other => other,
+        };
+        match value {
+            Value::Number(0) => Ok(CallKind::PathMtu(false)),
+            Value::Number(1 | 2) => Ok(CallKind::PathMtu(true)),
+            Value::Words(words) => match words.as_slice() {
+                ["IP_PMTUDISC_DONT"] => Ok(CallKind::PathMtu(false)),
+                ["IP_PMTUDISC_WANT" | "IP_PMTUDISC_DO"] => Ok(CallKind::PathMtu(true)),
+                _ => self.refuse("expected IP_PMTUDISC_DONT, IP_PMTUDISC_WANT or IP_PMTUDISC_DO"),
+            },
+            _ => self.refuse("expected a value like [IP_PMTUDISC_DONT]"),
         }
     }
 

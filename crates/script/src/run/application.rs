@@ -1,6 +1,6 @@
 //! The application and its sockets, between calls.
 
-use super::super::machine::{self, ScriptMachine};
+use super::super::machine::{self, MachineHistory};
 use super::super::model::{Call, ScriptSettings};
 use super::socket::{Phase, Socket};
 use super::{Failure, seconds};
@@ -11,9 +11,7 @@ use units::Instant;
 /// The application, its sockets and the machine that they are on.
 pub(super) struct Application {
     base: Scheme,
-    pub(super) machine: ScriptMachine,
-    /// Before the script's own changes, for commands that restore it.
-    pub(super) machine_before: ScriptMachine,
+    pub(super) machine: MachineHistory,
     pub(super) sockets: BTreeMap<u32, Socket>,
     /// Connections that sockets have had, or a backlog has.
     pub(super) claimed: BTreeSet<usize>,
@@ -35,16 +33,9 @@ pub(super) struct Waiting {
 
 impl Application {
     pub(super) fn new(scheme: Scheme, settings: &ScriptSettings) -> Self {
-        // Ethernet less the headers of IPv6 and TCP.
-        let from_mtu = settings.remote.is_ipv6().then_some(1440);
-        let mss = settings.mss;
-        let mut machine = ScriptMachine::default();
-        machine.route.advmss = mss.or(from_mtu);
-        machine.over_ipv6 = settings.remote.is_ipv6();
         Self {
             base: scheme,
-            machine_before: machine.clone(),
-            machine,
+            machine: MachineHistory::new(settings),
             sockets: BTreeMap::new(),
             claimed: BTreeSet::new(),
             connections: 0,
@@ -85,8 +76,8 @@ impl Application {
 
     /// What a socket opens with.
     pub(super) fn scheme(&self, socket: &Socket, listens: bool, fast_open: bool) -> Scheme {
-        let mut parameters = self.machine.parameters(listens);
-        if fast_open && self.machine.fast_open.is_some() {
+        let mut parameters = self.machine.now.parameters(listens);
+        if fast_open && self.machine.now.fast_open.is_some() {
             parameters.push("tfo=on".to_owned());
         }
         socket.scheme(&self.base, parameters)
@@ -94,9 +85,16 @@ impl Application {
 
     /// A listener takes data in SYNs.
     pub(super) fn listener_scheme(&self, socket: &Socket) -> Scheme {
-        let bits = self.machine.fast_open();
+        let bits = self.machine.now.fast_open();
         let asked = socket.fast_open_queue > 0 || bits & machine::TFO_SERVER_ALL != 0;
         self.scheme(socket, true, bits & machine::TFO_SERVER != 0 && asked)
+    }
+
+    /// The connection's socket, or the listener before there is one, may have its packets fragmented.
+    pub(super) fn ignores_path_mtu(&self, connection: usize) -> bool {
+        let own = self.sockets.values().find(|socket| socket.connection == connection);
+        let listener = || self.sockets.values().find(|socket| socket.phase == Phase::Listening);
+        own.or_else(listener).is_some_and(|socket| socket.ignores_path_mtu)
     }
 
     pub(super) fn socket(&mut self, fd: u32) -> Option<&mut Socket> {

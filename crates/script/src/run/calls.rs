@@ -60,7 +60,7 @@ impl<S: Subject> Run<'_, S> {
 
     /// What the state of the socket answers at once.
     fn refused(&mut self, call: &Call) -> Option<CallOutcome> {
-        let machine = self.application.machine.clone();
+        let machine = self.application.machine.now.clone();
         let client = machine.fast_open() & machine::TFO_CLIENT != 0 || machine.fast_open.is_none();
         let socket = self.application.socket(call.fd)?;
         let (phase, connection) = (socket.phase, socket.connection);
@@ -134,15 +134,26 @@ impl<S: Subject> Run<'_, S> {
     fn connect(&mut self, fd: u32, request: ConnectRequest, fast_open: bool) {
         let Some(socket) = self.application.sockets.get(&fd) else { return };
         let scheme = self.application.scheme(socket, false, fast_open);
-        let (connection, retries) = (socket.connection, socket.syn_retries);
+        let connection = socket.connection;
         let taken = self.subject.connect(connection, &scheme, request);
         if let Some(socket) = self.application.socket(fd) {
             socket.phase = Phase::Opening;
             socket.taken = taken;
         }
         self.application.under_test = Some((connection, false));
-        if let Some(retries) = retries {
-            self.subject.wish(connection, ConnectionWish::SynRetries(retries));
+        self.wish_as_set(fd);
+    }
+
+    /// Tells a connection what was set before it opened.
+    fn wish_as_set(&mut self, fd: u32) {
+        let Some(socket) = self.application.sockets.get(&fd) else { return };
+        let wishes = [
+            socket.syn_retries.map(ConnectionWish::SynRetries),
+            socket.user_timeout.map(ConnectionWish::UserTimeout),
+            socket.corked.then_some(ConnectionWish::Cork(true)),
+        ];
+        for wish in wishes.into_iter().flatten() {
+            self.subject.wish(socket.connection, wish);
         }
     }
 
@@ -284,10 +295,11 @@ impl<S: Subject> Run<'_, S> {
     /// Does what a call that returned `value` does.
     fn perform(&mut self, call: &Call, value: u64) {
         let fd = call.fd;
-        if call.kind == CallKind::Socket {
+        if let CallKind::Socket { non_blocking } = call.kind {
             let number = self.application.connections;
             self.application.connections += 1;
-            self.application.sockets.insert(fd, Socket::new(number));
+            let socket = Socket { non_blocking, ..Socket::new(number) };
+            self.application.sockets.insert(fd, socket);
             self.application.claimed.insert(number);
             self.application.under_test = Some((number, true));
             return;
@@ -317,8 +329,13 @@ impl<S: Subject> Run<'_, S> {
                 if open {
                     self.subject.wish(connection, ConnectionWish::NoDelay(on));
                 }
+                self.listen_again();
             }
-            CallKind::Cork(on) => self.subject.wish(connection, ConnectionWish::Cork(on)),
+            CallKind::Cork(on) => {
+                socket.corked = on;
+                self.subject.wish(connection, ConnectionWish::Cork(on));
+            }
+            CallKind::PathMtu(discovers) => socket.ignores_path_mtu = !discovers,
             CallKind::MaxSegment(bytes) => {
                 socket.max_segment = Some(bytes);
                 socket.parameters.push(format!("mss={bytes}"));
@@ -329,6 +346,7 @@ impl<S: Subject> Run<'_, S> {
             CallKind::LingerZero(on) => socket.linger_zero = on,
             CallKind::NonBlocking(on) => socket.non_blocking = on,
             CallKind::UserTimeout(timeout) => {
+                socket.user_timeout = Some(timeout);
                 self.subject.wish(connection, ConnectionWish::UserTimeout(timeout));
             }
             CallKind::SynRetries(count) => {
@@ -371,10 +389,19 @@ impl<S: Subject> Run<'_, S> {
         self.set_phase(fd, Phase::Listening);
         if let Some(socket) = self.application.sockets.get(&fd) {
             let scheme = self.application.listener_scheme(socket);
-            let mut machine = self.application.machine.clone();
+            let mut machine = self.application.machine.now.clone();
             machine.fast_open_key = socket.fast_open_key.or(machine.fast_open_key);
             self.subject.configure(&machine);
             self.subject.listen(&scheme);
+        }
+    }
+
+    /// The machine has changed: what listens takes the next connection by its settings, and by a key of its own.
+    pub(super) fn listen_again(&mut self) {
+        let sockets = self.application.sockets.iter();
+        let listening = sockets.filter(|(_, socket)| socket.phase == Phase::Listening);
+        for fd in listening.map(|(fd, _)| *fd).collect::<Vec<_>>() {
+            self.listen(fd);
         }
     }
 
@@ -393,6 +420,7 @@ impl<S: Subject> Run<'_, S> {
         };
         self.application.under_test = Some((connection, false));
         self.application.sockets.insert(fd, accepted);
+        self.wish_as_set(fd);
     }
 
     /// What `connect` took is not written again.

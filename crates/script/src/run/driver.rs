@@ -7,8 +7,8 @@ use super::subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProg
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use tcp::{
-    ConnId, EventKind, FastOpen, FastOpenClient, Flags, FourTuple, Host, HostConfig, Scheme,
-    Segment, Transmit,
+    ConnId, EventKind, FastOpen, FastOpenClient, Flags, FourTuple, Host, HostConfig, Limits,
+    Scheme, Segment, Transmit,
 };
 use units::{Duration, Instant, SeqNum};
 
@@ -43,6 +43,8 @@ pub(super) struct Driver {
     former: Option<Entry>,
     sent: VecDeque<ObservedSegment>,
     at_once: u32,
+    /// The host's before any command.
+    first_limits: Limits,
     /// The queue takes nothing.
     drops: bool,
 }
@@ -52,6 +54,7 @@ impl Driver {
         let mut host = Host::new(HostConfig { seed: settings.seed });
         host.set_auto_read(false);
         Self {
+            first_limits: *host.limits(),
             host,
             now: Instant::ZERO,
             remote: settings.remote,
@@ -102,7 +105,7 @@ impl Driver {
 
     /// Sets the host's limits.
     fn limit(&mut self, machine: &ScriptMachine) {
-        let mut limits = *self.host.limits();
+        let mut limits = self.first_limits;
         if machine.always_cookies {
             limits.half_open = 0;
         }

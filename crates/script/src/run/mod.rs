@@ -21,7 +21,7 @@ mod subject;
 use super::code::Variables;
 use super::error::Mismatch;
 use super::machine::{CounterWish, MachineSetting};
-use super::model::{DEFAULT_SCHEME, Script, ScriptAction, ScriptEvent, When};
+use super::model::{DEFAULT_SCHEME, IcmpTrouble, Script, ScriptAction, ScriptEvent, When};
 use application::Application;
 use driver::Driver;
 use numbering::Numbering;
@@ -180,7 +180,10 @@ impl<'a, S: Subject> Run<'a, S> {
             ScriptAction::Icmp(message) => {
                 let connection = self.under_test().unwrap_or(0);
                 let seq = self.numbering(connection).of_host(message.quoted);
-                self.subject.handle_icmp(connection, seq, message.trouble);
+                let too_big = matches!(message.trouble, IcmpTrouble::TooBig(_));
+                if !(too_big && self.application.ignores_path_mtu(connection)) {
+                    self.subject.handle_icmp(connection, seq, message.trouble);
+                }
                 self.settle_call()
             }
             ScriptAction::Shell(settings) => self.set(settings),
@@ -222,17 +225,13 @@ impl<'a, S: Subject> Run<'a, S> {
                 MachineSetting::Counted(wish) => self.counted(wish)?,
                 MachineSetting::Defaults(_) => {
                     self.subject.forget_peers();
-                    let before = self.application.machine_before.clone();
-                    self.application.machine.set(setting, &before);
-                    self.application.machine_before = self.application.machine.clone();
+                    self.application.machine.set(setting);
                 }
-                _ => {
-                    let before = self.application.machine_before.clone();
-                    self.application.machine.set(setting, &before);
-                }
+                _ => self.application.machine.set(setting),
             }
         }
-        self.subject.configure(&self.application.machine);
+        self.subject.configure(&self.application.machine.now);
+        self.listen_again();
         Ok(())
     }
 

@@ -54,6 +54,10 @@ pub(super) struct Socket {
     pub(super) not_sent_low_water: u32,
     pub(super) max_segment: Option<u32>,
     pub(super) syn_retries: Option<u32>,
+    pub(super) user_timeout: Option<Duration>,
+    pub(super) corked: bool,
+    /// `IP_PMTUDISC_DONT`: no message of routers changes its segment size.
+    pub(super) ignores_path_mtu: bool,
 }
 
 impl Socket {
@@ -77,6 +81,9 @@ impl Socket {
             not_sent_low_water: 0,
             max_segment: None,
             syn_retries: None,
+            user_timeout: None,
+            corked: false,
+            ignores_path_mtu: false,
         }
     }
 
@@ -149,7 +156,13 @@ impl Socket {
             CallKind::BadPointer => Some(failed(Errno::Fault)),
             CallKind::ConnectNowhere => Some(failed(Errno::NotSupported)),
             CallKind::FastOpenKey(None) => Some(failed(Errno::Invalid)),
-            CallKind::Socket | CallKind::Nothing => Some(asked),
+            CallKind::Socket { .. } => Some(asked),
+            CallKind::FileFlags => {
+                const READ_WRITE: u64 = 0x2;
+                const NONBLOCK: u64 = 0x800;
+                let waits = if self.non_blocking { NONBLOCK } else { 0 };
+                Some(CallOutcome::Value(READ_WRITE | waits))
+            }
             _ => Some(CallOutcome::Value(0)),
         }
     }
