@@ -124,6 +124,8 @@ pub enum ScriptAction {
 pub struct IcmpMessage {
     /// What is wrong.
     pub trouble: IcmpTrouble,
+    /// What it makes the connection's error, if that ends of it (`icmp_err_convert`).
+    pub errno: Errno,
     /// First sequence number of the segment it quotes, as scripts count: 0 is the SYN.
     pub quoted: u32,
 }
@@ -189,6 +191,8 @@ pub enum CallKind {
     Accept,
     /// `read`, `recv`: at most so many bytes.
     Read(u64),
+    /// The same with `MSG_PEEK`: what was read may be read again.
+    Peek(u64),
     /// `write`, `send`.
     Write(Writing),
     /// `sendto` or `sendmsg` with `MSG_FASTOPEN`: connect with data ready for the SYN.
@@ -317,6 +321,20 @@ pub enum Errno {
     TimedOut,
     /// `EHOSTUNREACH`: a router says that there is no way.
     HostUnreachable,
+    /// `ENETUNREACH`: a router says that there is no way to the network.
+    NetUnreachable,
+    /// `ENOPROTOOPT`: nobody speaks TCP there.
+    NoProtocol,
+    /// `EACCES`: forbidden.
+    Access,
+    /// `EBADF`: no descriptor.
+    BadDescriptor,
+    /// `EADDRINUSE`: the address is in use.
+    AddressInUse,
+    /// `EMSGSIZE`: too long.
+    MessageSize,
+    /// `EINTR`: a signal came first.
+    Interrupted,
     /// `EOPNOTSUPP`: not so.
     NotSupported,
     /// `EINVAL`: a wrong argument.
@@ -326,26 +344,43 @@ pub enum Errno {
 }
 
 impl Errno {
-    /// Every error with its name.
-    pub const ALL: [(&'static str, Self); 13] = [
-        ("EAGAIN", Self::Again),
-        ("EINPROGRESS", Self::InProgress),
-        ("EALREADY", Self::Already),
-        ("EISCONN", Self::IsConnected),
-        ("ECONNRESET", Self::ConnectionReset),
-        ("ECONNREFUSED", Self::ConnectionRefused),
-        ("EPIPE", Self::Pipe),
-        ("ENOTCONN", Self::NotConnected),
-        ("ETIMEDOUT", Self::TimedOut),
-        ("EHOSTUNREACH", Self::HostUnreachable),
-        ("EOPNOTSUPP", Self::NotSupported),
-        ("EINVAL", Self::Invalid),
-        ("EFAULT", Self::Fault),
+    /// Every error with its name, and its number on Linux.
+    pub const ALL: [(&'static str, Self, u64); 20] = [
+        ("EAGAIN", Self::Again, 11),
+        ("EINPROGRESS", Self::InProgress, 115),
+        ("EALREADY", Self::Already, 114),
+        ("EISCONN", Self::IsConnected, 106),
+        ("ECONNRESET", Self::ConnectionReset, 104),
+        ("ECONNREFUSED", Self::ConnectionRefused, 111),
+        ("EPIPE", Self::Pipe, 32),
+        ("ENOTCONN", Self::NotConnected, 107),
+        ("ETIMEDOUT", Self::TimedOut, 110),
+        ("EHOSTUNREACH", Self::HostUnreachable, 113),
+        ("ENETUNREACH", Self::NetUnreachable, 101),
+        ("ENOPROTOOPT", Self::NoProtocol, 92),
+        ("EOPNOTSUPP", Self::NotSupported, 95),
+        ("EINVAL", Self::Invalid, 22),
+        ("EFAULT", Self::Fault, 14),
+        ("EACCES", Self::Access, 13),
+        ("EBADF", Self::BadDescriptor, 9),
+        ("EADDRINUSE", Self::AddressInUse, 98),
+        ("EMSGSIZE", Self::MessageSize, 90),
+        ("EINTR", Self::Interrupted, 4),
     ];
 
     /// The name as in `errno.h`.
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, errno)| *errno == self).map_or("", |(name, _)| name)
+        Self::ALL.iter().find(|(_, errno, _)| *errno == self).map_or("", |(name, ..)| name)
+    }
+
+    /// The number as in Linux's `errno.h`.
+    pub fn number(self) -> u64 {
+        Self::ALL.iter().find(|(_, errno, _)| *errno == self).map_or(0, |(.., number)| *number)
+    }
+
+    /// The error of a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, ..)| *known == name).map(|(_, errno, _)| *errno)
     }
 }
 

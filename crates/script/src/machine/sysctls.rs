@@ -137,7 +137,7 @@ pub const SYSCTLS: &[Sysctl] = &[
         },
     ),
     sysctl("tcp_rto_max_ms", "`rto_max=`: the longest timeout, also of SYN-ACKs", |m, v| {
-        m.rto_max_ms = Some(between(v, 1000, 60_000)?);
+        m.rto_max_ms = Some(between(v, 1000, 120_000)?);
         Ok(())
     }),
     sysctl("tcp_sack", "`sack=`", |m, v| {

@@ -4,7 +4,7 @@
 use super::super::machine::MachineHistory;
 use super::super::model::{
     Call, CallKind, CallOutcome, Errno, Position, Script, ScriptAction, ScriptEvent,
-    ScriptSettings, When,
+    ScriptSettings, Shutdown, When,
 };
 use super::{Parsed, Refusal};
 use std::collections::BTreeMap;
@@ -112,7 +112,12 @@ fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
     let socket = sockets.get(&fd).copied();
     let next = match (socket, call.kind) {
         (None | Some(Socket::Closed), CallKind::Socket { .. }) => Socket::Fresh,
-        (Some(Socket::Fresh), CallKind::Listen) => Socket::Listening,
+        (Some(Socket::Fresh | Socket::Listening), CallKind::Listen) => Socket::Listening,
+        // It listens no more, as if it had never.
+        (Some(Socket::Listening), CallKind::Shutdown(Shutdown::Reading | Shutdown::Both)) => {
+            Socket::Fresh
+        }
+        (Some(Socket::Listening), CallKind::Shutdown(Shutdown::Writing)) => Socket::Listening,
         (Some(Socket::Fresh), CallKind::Connect | CallKind::ConnectWith(_)) => after_connect(call),
         (Some(Socket::Listening), CallKind::Accept) => {
             if let CallOutcome::Value(new) = call.outcome {
@@ -185,9 +190,11 @@ fn when_open(kind: CallKind) -> bool {
         || matches!(
             kind,
             CallKind::Read(_)
+                | CallKind::Peek(_)
                 | CallKind::Write(_)
                 | CallKind::Shutdown(_)
                 | CallKind::Cork(_)
+                | CallKind::MaxSegment(_)
                 | CallKind::Connect
                 | CallKind::ConnectWith(_)
         )

@@ -1,6 +1,6 @@
 //! A segment: `< [ect0] P. 1:1001(1000) ack 1 win 257 <nop,nop,sack 1:2>`.
 
-use super::super::model::{Expected, IcmpMessage, IcmpTrouble, ScriptAction};
+use super::super::model::{Errno, Expected, IcmpMessage, IcmpTrouble, ScriptAction};
 use super::lexer::Token;
 use super::{Parsed, Parser, Refusal};
 use tcp::{Ecn, Flags, Segment, TcpOptions, Unreachable};
@@ -37,37 +37,45 @@ impl<'a> Parser<'a> {
             return self.unexpected("unreachable, packet_too_big or time_exceeded");
         };
         self.advance()?;
-        let mut trouble = match kind {
-            "time_exceeded" => IcmpTrouble::Unreachable(Unreachable::TimeExceeded),
-            "packet_too_big" => IcmpTrouble::TooBig(0),
+        let (mut trouble, errno) = match kind {
+            "time_exceeded" => {
+                (IcmpTrouble::Unreachable(Unreachable::TimeExceeded), Errno::HostUnreachable)
+            }
+            "packet_too_big" => (IcmpTrouble::TooBig(0), Errno::MessageSize),
             "unreachable" => self.unreachable()?,
             _ => {
                 return self.unexpected("unreachable, packet_too_big or time_exceeded before this");
             }
         };
-        if self.accept_word("mtu")? {
-            trouble = IcmpTrouble::TooBig(self.number32("the MTU")?);
+        if let IcmpTrouble::TooBig(mtu) = &mut trouble
+            && self.accept_word("mtu")?
+        {
+            *mtu = self.number32("the MTU")?;
         }
         let mut quoted = 0;
         if self.accept_mark("[")? {
             (quoted, _) = self.sequence_range()?;
             self.expect_mark("]", "after what is quoted")?;
         }
-        Ok(IcmpMessage { trouble, quoted })
+        Ok(IcmpMessage { trouble, errno, quoted })
     }
 
-    /// The code, if one is given; `CODE` is what packetdrill's `run_all.py` defines.
-    fn unreachable(&mut self) -> Parsed<IcmpTrouble> {
-        const CODES: [(&str, IcmpTrouble); 9] = [
-            ("CODE", IcmpTrouble::Unreachable(Unreachable::Route)),
-            ("net_unreachable", IcmpTrouble::Unreachable(Unreachable::Route)),
-            ("host_unreachable", IcmpTrouble::Unreachable(Unreachable::Route)),
-            ("source_route_failed", IcmpTrouble::Unreachable(Unreachable::Route)),
-            ("protocol_unreachable", IcmpTrouble::Unreachable(Unreachable::Protocol)),
-            ("port_unreachable", IcmpTrouble::Unreachable(Unreachable::Port)),
-            ("net_prohibited", IcmpTrouble::Unreachable(Unreachable::Prohibited)),
-            ("host_prohibited", IcmpTrouble::Unreachable(Unreachable::Prohibited)),
-            ("frag_needed", IcmpTrouble::TooBig(0)),
+    /// The code, if one is given; `CODE` is what packetdrill's `run_all.py` defines. Errors are Linux's
+    /// (`icmp_err_convert`).
+    fn unreachable(&mut self) -> Parsed<(IcmpTrouble, Errno)> {
+        const fn code(kind: Unreachable, errno: Errno) -> (IcmpTrouble, Errno) {
+            (IcmpTrouble::Unreachable(kind), errno)
+        }
+        const CODES: [(&str, (IcmpTrouble, Errno)); 9] = [
+            ("CODE", code(Unreachable::Route, Errno::HostUnreachable)),
+            ("net_unreachable", code(Unreachable::Route, Errno::NetUnreachable)),
+            ("host_unreachable", code(Unreachable::Route, Errno::HostUnreachable)),
+            ("source_route_failed", code(Unreachable::Route, Errno::NotSupported)),
+            ("protocol_unreachable", code(Unreachable::Protocol, Errno::NoProtocol)),
+            ("port_unreachable", code(Unreachable::Port, Errno::ConnectionRefused)),
+            ("net_prohibited", code(Unreachable::Prohibited, Errno::NetUnreachable)),
+            ("host_prohibited", code(Unreachable::Prohibited, Errno::HostUnreachable)),
+            ("frag_needed", (IcmpTrouble::TooBig(0), Errno::MessageSize)),
         ];
         let Token::Word(name) = self.token else {
             return Ok(CODES[1].1);

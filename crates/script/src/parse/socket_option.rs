@@ -1,6 +1,6 @@
 //! Options of sockets: `setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4)`, `getsockopt`.
 
-use super::super::model::{CallKind, SocketOption};
+use super::super::model::{CallKind, Errno, SocketOption};
 use super::argument::{Argument, Value};
 use super::call::RawCall;
 use super::settings::MSS;
@@ -54,7 +54,23 @@ impl RawCall<'_> {
                 ));
             }
         };
+        if let (SocketOption::Error, Some(errno)) = (option, self.option_error()) {
+            return Ok(CallKind::Get(option, errno.number()));
+        }
         self.option_value(u64::from(u32::MAX)).map(|value| CallKind::Get(option, value))
+    }
+
+    /// An error by its name, as in `[ECONNRESET]`.
+    fn option_error(&self) -> Option<Errno> {
+        match &self.arguments.get(3)?.value {
+            Value::List(list) => match list.as_slice() {
+                [Argument { value: Value::Words(words), .. }] if words.len() == 1 => {
+                    Errno::named(words[0])
+                }
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     pub(super) fn set_option(&self) -> Parsed<CallKind> {

@@ -1,7 +1,7 @@
 //! The application and its sockets, between calls.
 
 use super::super::machine::{self, MachineHistory};
-use super::super::model::{Call, ScriptSettings};
+use super::super::model::{Call, Errno, ScriptSettings};
 use super::socket::{Phase, Socket};
 use super::{Failure, seconds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,6 +88,12 @@ impl Application {
         let bits = self.machine.now.fast_open();
         let asked = socket.fast_open_queue > 0 || bits & machine::TFO_SERVER_ALL != 0;
         self.scheme(socket, true, bits & machine::TFO_SERVER != 0 && asked)
+    }
+
+    /// A router says this of a packet of the connection.
+    pub(super) fn note_icmp(&mut self, connection: usize, errno: Errno) {
+        let sockets = self.sockets.values_mut().filter(|socket| socket.connection == connection);
+        sockets.for_each(|socket| socket.icmp_error = Some(errno));
     }
 
     /// The connection's socket, or the listener before there is one, may have its packets fragmented.

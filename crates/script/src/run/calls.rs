@@ -72,12 +72,25 @@ impl<S: Subject> Run<'_, S> {
             }
             CallKind::Connect | CallKind::ConnectWith(_) if opens => Some(failed(Errno::Already)),
             CallKind::Connect if phase == Phase::Deferred => Some(failed(Errno::IsConnected)),
-            CallKind::Connect if phase == Phase::Opening && progress.connected => {
+            CallKind::Connect
+                if phase == Phase::Accepted || (phase == Phase::Opening && progress.connected) =>
+            {
                 Some(failed(Errno::IsConnected))
+            }
+            CallKind::Shutdown(_) if phase != Phase::Listening && self.has_closed(connection) => {
+                Some(failed(Errno::NotConnected))
             }
             CallKind::Get(option, _) => self.option(call.fd, option, progress),
             _ => None,
         }
+    }
+
+    /// Both ends have sent their FINs, and the connection is over, or waits in TIME-WAIT.
+    fn has_closed(&mut self, connection: usize) -> bool {
+        const TIME_WAIT: u64 = 6;
+        const CLOSE: u64 = 7;
+        let state = self.subject.info(connection, TcpInfoField::State);
+        matches!(state, Some(TIME_WAIT | CLOSE))
     }
 
     /// The value of an option.
@@ -270,11 +283,16 @@ impl<S: Subject> Run<'_, S> {
         let differs = |actual: String| {
             Err(Failure::new("the call returns something else", call.text.clone(), actual))
         };
-        if let (CallKind::Get(_, expected), CallOutcome::Value(value)) = (call.kind, outcome) {
-            return if expected == value {
-                Ok(())
-            } else {
-                differs(format!("the value is {value}"))
+        if let (CallKind::Get(option, expected), CallOutcome::Value(value)) = (call.kind, outcome) {
+            // The error is told once, and the call returns 0.
+            if let (SocketOption::Error, Some(socket)) = (option, self.application.socket(call.fd))
+            {
+                socket.error_told |= value != 0;
+            }
+            return match (expected == value, call.outcome) {
+                (false, _) => differs(format!("the value is {value}")),
+                (true, CallOutcome::Value(0)) => Ok(()),
+                (true, _) => differs("it returns 0".to_owned()),
             };
         }
         if !agrees {
@@ -316,6 +334,15 @@ impl<S: Subject> Run<'_, S> {
                 socket.read += value;
                 self.subject.read(connection, value);
             }
+            // Only its reading side ends what listens (`inet_shutdown`).
+            CallKind::Shutdown(how) if socket.phase == Phase::Listening => {
+                if how != Shutdown::Writing {
+                    let backlog = std::mem::take(&mut socket.backlog);
+                    socket.phase = Phase::Fresh;
+                    self.subject.unlisten();
+                    backlog.iter().for_each(|number| self.subject.abort(*number));
+                }
+            }
             CallKind::Shutdown(how) => {
                 socket.reading_ended |= how != Shutdown::Writing;
                 if how != Shutdown::Reading {
@@ -336,6 +363,8 @@ impl<S: Subject> Run<'_, S> {
                 self.subject.wish(connection, ConnectionWish::Cork(on));
             }
             CallKind::PathMtu(discovers) => socket.ignores_path_mtu = !discovers,
+            // An open connection keeps its segment size (`do_tcp_setsockopt`).
+            CallKind::MaxSegment(_) if open => {}
             CallKind::MaxSegment(bytes) => {
                 socket.max_segment = Some(bytes);
                 socket.parameters.push(format!("mss={bytes}"));

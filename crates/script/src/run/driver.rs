@@ -7,7 +7,7 @@ use super::subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProg
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use tcp::{
-    ConnId, EventKind, FastOpen, FastOpenClient, Flags, FourTuple, Host, HostConfig, Limits,
+    ConnId, Ecn, EventKind, FastOpen, FastOpenClient, Flags, FourTuple, Host, HostConfig, Limits,
     Scheme, Segment, Transmit,
 };
 use units::{Duration, Instant, SeqNum};
@@ -214,7 +214,9 @@ impl Subject for Driver {
         let now = self.now;
         let id = self.id(connection);
         let had_ended = id.is_some() && self.host.find(&tuple) != id;
+        let refused_before = self.host.counters().out_of_window;
         self.host.handle_segment(now, &tuple, segment);
+        let refused = self.host.counters().out_of_window > refused_before;
         let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
         let opens = opens && !self.host.is_in_time_wait(now, &tuple);
         if had_ended && (opens || self.host.find(&tuple).is_some()) {
@@ -222,6 +224,9 @@ impl Subject for Driver {
         }
         if segment.len > 0 {
             self.entry(connection).last.note_data(now);
+            if segment.ecn != Ecn::NotEct && !refused {
+                self.entry(connection).last.note_ecn();
+            }
         }
         self.drain();
     }

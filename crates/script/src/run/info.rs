@@ -14,6 +14,8 @@ const SACK: u64 = 2;
 const WSCALE: u64 = 4;
 /// `TCPI_OPT_ECN`
 const ECN: u64 = 8;
+/// `TCPI_OPT_ECN_SEEN`
+const ECN_SEEN: u64 = 16;
 /// `TCPI_OPT_SYN_DATA`
 const SYN_DATA: u64 = 32;
 const STATE_CLOSED: u64 = 7;
@@ -24,6 +26,8 @@ pub(super) struct LastWords {
     /// All that could be asked, in the order of [`TcpInfoField::ALL`].
     values: Vec<Option<u64>>,
     data_at: Option<Instant>,
+    /// Data came in ECN-capable packets, if ECN was agreed on.
+    ecn_seen: bool,
 }
 
 impl LastWords {
@@ -38,6 +42,11 @@ impl LastWords {
     /// Data came.
     pub(super) fn note_data(&mut self, now: Instant) {
         self.data_at = Some(now);
+    }
+
+    /// Data came in an ECN-capable packet (`tcp_ecn_check_ce`).
+    pub(super) fn note_ecn(&mut self) {
+        self.ecn_seen = true;
     }
 
     /// Of a connection that has ended.
@@ -65,14 +74,15 @@ impl LastWords {
     }
 }
 
-/// Bits of `tcpi_options`; `TCPI_OPT_ECN_SEEN` is none of them here.
-fn options(connection: &Connection) -> u64 {
+/// Bits of `tcpi_options`.
+fn options(connection: &Connection, last: &LastWords) -> u64 {
     let agreed = connection.agreed_options();
     [
         (agreed.timestamps, TIMESTAMPS),
         (agreed.sack, SACK),
         (agreed.peer_shift.is_some(), WSCALE),
         (agreed.ecn, ECN),
+        (agreed.ecn && last.ecn_seen, ECN_SEEN),
         (connection.took_data_in_syn(), SYN_DATA),
     ]
     .into_iter()
@@ -105,7 +115,7 @@ pub(super) fn value(
         TcpInfoField::Rto => path.rtt.rto(connection.backoff()).as_micros(),
         TcpInfoField::Rtt => path.rtt.srtt().as_micros(),
         TcpInfoField::SndMss => connection.mss(),
-        TcpInfoField::Options => options(connection),
+        TcpInfoField::Options => options(connection, last),
         TcpInfoField::Delivered => connection.delivered(),
         TcpInfoField::Reordering => connection.reordering().degree,
         TcpInfoField::ReordSeen => connection.reordering().seen,

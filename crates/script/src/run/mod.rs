@@ -180,6 +180,7 @@ impl<'a, S: Subject> Run<'a, S> {
             ScriptAction::Icmp(message) => {
                 let connection = self.under_test().unwrap_or(0);
                 let seq = self.numbering(connection).of_host(message.quoted);
+                self.application.note_icmp(connection, message.errno);
                 let too_big = matches!(message.trouble, IcmpTrouble::TooBig(_));
                 if !(too_big && self.application.ignores_path_mtu(connection)) {
                     self.subject.handle_icmp(connection, seq, message.trouble);

@@ -2,7 +2,7 @@
 
 use super::super::model::{CallKind, CallOutcome, Errno, Polled, SocketOption, Writing};
 use super::subject::SocketProgress;
-use tcp::{ResetCause, Scheme, Unreachable};
+use tcp::{ResetCause, Scheme};
 use units::Duration;
 
 const POLLIN: u16 = 0x1;
@@ -58,6 +58,8 @@ pub(super) struct Socket {
     pub(super) corked: bool,
     /// `IP_PMTUDISC_DONT`: no message of routers changes its segment size.
     pub(super) ignores_path_mtu: bool,
+    /// What the last message of a router said of its connection.
+    pub(super) icmp_error: Option<Errno>,
 }
 
 impl Socket {
@@ -84,6 +86,7 @@ impl Socket {
             user_timeout: None,
             corked: false,
             ignores_path_mtu: false,
+            icmp_error: None,
         }
     }
 
@@ -115,8 +118,7 @@ impl Socket {
         let opened = progress.connected || progress.accepted;
         Some(match progress.cause {
             Some(ResetCause::TimedOut) => Errno::TimedOut,
-            Some(ResetCause::Unreachable(Unreachable::Port)) => Errno::ConnectionRefused,
-            Some(ResetCause::Unreachable(_)) => Errno::HostUnreachable,
+            Some(ResetCause::Unreachable(_)) => self.icmp_error.unwrap_or(Errno::HostUnreachable),
             _ if !opened && self.phase == Phase::Opening => Errno::ConnectionRefused,
             _ if progress.peer_closed => Errno::Pipe,
             _ => Errno::ConnectionReset,
@@ -137,7 +139,7 @@ impl Socket {
                 CallOutcome::Value(_) => asked,
                 _ => CallOutcome::Value(0),
             }),
-            CallKind::Read(most) => self.readable(most, progress),
+            CallKind::Read(most) | CallKind::Peek(most) => self.readable(most, progress),
             CallKind::Write(writing) => self.writable(writing, progress),
             CallKind::ConnectWith(writing) => match self.phase {
                 Phase::Opening if self.taken > 0 && progress.connected => {
@@ -224,7 +226,7 @@ impl Socket {
     /// The value of an option that a script may read, other than of the connection.
     pub(super) fn option(&self, option: SocketOption, progress: SocketProgress) -> Option<u64> {
         match option {
-            SocketOption::Error => Some(self.error(progress).map_or(0, |_| 1)),
+            SocketOption::Error => Some(self.error(progress).map_or(0, Errno::number)),
             SocketOption::SendBuffer => self.send_buffer.map(|bytes| u64::from(bytes) * 2),
             SocketOption::NotSentLowWater => Some(self.not_sent_low_water.into()),
             SocketOption::MaxSegment => self.max_segment.map(u64::from),
@@ -240,6 +242,10 @@ pub(super) fn failed(errno: Errno) -> CallOutcome {
 pub(super) const fn tells_error(kind: CallKind, errno: Errno) -> bool {
     matches!(
         kind,
-        CallKind::Read(_) | CallKind::Write(_) | CallKind::Connect | CallKind::ConnectWith(_)
+        CallKind::Read(_)
+            | CallKind::Peek(_)
+            | CallKind::Write(_)
+            | CallKind::Connect
+            | CallKind::ConnectWith(_)
     ) && !matches!(errno, Errno::Again | Errno::InProgress | Errno::Already | Errno::IsConnected)
 }
