@@ -52,6 +52,9 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<(), Failure> {
     let name = args.file.display().to_string();
     let script = script::parse(&name, input::read(&args.file)?).map_err(Failure::input)?;
     let report = script::run(&script, args.scheme.as_ref()).map_err(Failure::failed)?;
+    for note in &script.notes {
+        crate::failure::remark(&format!("{name}: {note}"));
+    }
     let not_asked = match report.not_asked {
         0 => String::new(),
         n => format!(", {} not judged", counted(n, "assertion")),

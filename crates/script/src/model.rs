@@ -31,8 +31,10 @@ pub struct Script {
 pub struct ScriptSettings {
     /// `--scheme`: the TCP under test; `None`: [`DEFAULT_SCHEME`].
     pub scheme: Option<Scheme>,
-    /// `--mss`, or `--mtu` less 40 bytes of headers: largest segment the host offers and sends.
-    pub mss: Option<u32>,
+    /// `--mtu`: largest packet of the host, bytes.
+    pub mtu: Option<u32>,
+    /// The version of IP was named: a script's own name does not say it.
+    pub names_version: bool,
     /// `--tolerance_usecs`: how far an outbound segment may be from its time.
     pub tolerance: Duration,
     /// `--tcp_ts_tick_usecs`: length of a timestamp tick; `None` leaves values unchecked.
@@ -53,7 +55,8 @@ impl Default for ScriptSettings {
     fn default() -> Self {
         Self {
             scheme: None,
-            mss: None,
+            mtu: None,
+            names_version: false,
             tolerance: Duration::from_millis(4),
             timestamp_tick: None,
             strict_segments: false,
@@ -62,6 +65,14 @@ impl Default for ScriptSettings {
             remote: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
             seed: 1,
         }
+    }
+}
+
+impl ScriptSettings {
+    /// The largest segment that the host offers and sends, bytes: the packet less the headers of IP and TCP.
+    pub fn mss(&self) -> Option<u32> {
+        let headers = if self.remote.is_ipv6() { 60 } else { 40 };
+        self.mtu.and_then(|mtu| mtu.checked_sub(headers))
     }
 }
 
@@ -146,10 +157,23 @@ pub struct Expected {
     pub segment: Segment,
     /// `win` was given.
     pub check_window: bool,
-    /// The ECN field was given, like `[ect0]`.
-    pub check_ecn: bool,
+    /// What the ECN field must be.
+    pub ecn: ExpectedEcn,
     /// Options were not written as `<...>`.
     pub check_options: bool,
+}
+
+/// What a script says of the ECN field of a segment that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpectedEcn {
+    /// Nothing.
+    Any,
+    /// It is the segment's.
+    Same,
+    /// `[ect1]`, which no host here sends.
+    Ect1,
+    /// `[ect01]`: either codepoint of ECN-capable transport.
+    Capable,
 }
 
 /// A call of the application.
@@ -285,6 +309,8 @@ pub enum SocketOption {
     SendBuffer,
     /// `TCP_NOTSENT_LOWAT`
     NotSentLowWater,
+    /// `SIOCINQ`: bytes that came and were not read.
+    Unread,
 }
 
 /// What a call returns.

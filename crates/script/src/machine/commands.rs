@@ -131,7 +131,7 @@ fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), R
         }
         ("rm" | "dd", _) => {
             return Err(Refusal::not_of_tcp(format!(
-                "{:?} prepares a file for sendfile",
+                "{:?} prepares a file, as for sendfile",
                 words.join(" ")
             )));
         }

@@ -109,7 +109,7 @@ impl MachineHistory {
     pub(crate) fn new(settings: &ScriptSettings) -> Self {
         let over_ipv6 = settings.remote.is_ipv6();
         // Ethernet less the headers of IPv6 and TCP.
-        let link_mss = settings.mss.or(over_ipv6.then_some(1440));
+        let link_mss = settings.mss().or(over_ipv6.then_some(1440));
         let now = ScriptMachine { link_mss, over_ipv6, ..ScriptMachine::default() };
         Self { before: now.clone(), now }
     }

@@ -12,11 +12,10 @@ const KNOWN: &str = "socket, setsockopt, getsockopt, fcntl, bind, listen, accept
                      recvfrom, readv, write, writev, send, sendto, sendmsg, poll, shutdown, close";
 
 /// Calls that speak of the socket layer, with what they are about.
-const BEYOND_CALLS: [(&str, &str); 11] = [
+const BEYOND_CALLS: [(&str, &str); 10] = [
     ("epoll_create", "epoll"),
     ("epoll_ctl", "epoll"),
     ("epoll_wait", "epoll"),
-    ("ioctl", "ioctl"),
     ("open", "files"),
     ("pipe", "splice"),
     ("splice", "splice"),
@@ -141,6 +140,7 @@ impl RawCall<'_> {
             "setsockopt" => self.set_option(),
             "getsockopt" => self.get_option(),
             "fcntl" => self.file_control(),
+            "ioctl" => self.unread_bytes(),
             "bind" => Ok(CallKind::Nothing),
             "listen" => Ok(CallKind::Listen),
             "accept" => Ok(CallKind::Accept),

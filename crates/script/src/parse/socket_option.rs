@@ -73,6 +73,17 @@ impl RawCall<'_> {
         }
     }
 
+    /// `ioctl(4, SIOCINQ, [1000])`: bytes that came and were not read. Others are not of TCP.
+    pub(super) fn unread_bytes(&self) -> Parsed<CallKind> {
+        match self.words(1, "SIOCINQ")? {
+            ["SIOCINQ" | "FIONREAD"] => {
+                let bytes = self.bracketed(2, u64::from(u32::MAX))?;
+                Ok(CallKind::Get(SocketOption::Unread, bytes))
+            }
+            _ => Err((self.position, Refusal::not_of_tcp("ioctl is of the socket layer"))),
+        }
+    }
+
     pub(super) fn set_option(&self) -> Parsed<CallKind> {
         let number = |max: u32| self.option_value(u64::from(max)).map(|n| n as u32);
         match self.option_name()? {
@@ -118,7 +129,12 @@ impl RawCall<'_> {
 
     /// The one number in brackets, as in `[1]`.
     fn option_value(&self, max: u64) -> Parsed<u64> {
-        let argument = self.argument(3, "a value like [1]")?;
+        self.bracketed(3, max)
+    }
+
+    /// The one number in brackets that argument `index` is.
+    fn bracketed(&self, index: usize, max: u64) -> Parsed<u64> {
+        let argument = self.argument(index, "a value like [1]")?;
         match &argument.value {
             Value::List(list) => match list.as_slice() {
                 [Argument { value: Value::Number(n), .. }] if *n <= max => Ok(*n),

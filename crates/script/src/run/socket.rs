@@ -229,6 +229,7 @@ impl Socket {
             SocketOption::Error => Some(self.error(progress).map_or(0, Errno::number)),
             SocketOption::SendBuffer => self.send_buffer.map(|bytes| u64::from(bytes) * 2),
             SocketOption::NotSentLowWater => Some(self.not_sent_low_water.into()),
+            SocketOption::Unread => Some(progress.received.saturating_sub(self.read)),
             SocketOption::MaxSegment => self.max_segment.map(u64::from),
         }
     }
