@@ -34,7 +34,10 @@ pub(crate) fn appendix() -> Appendix {
             ),
         ],
         exit: &[
-            ("0", "every segment is as the script says; assertions that cannot be judged are counted"),
+            (
+                "0",
+                "every segment is as the script says; assertions that cannot be judged are counted",
+            ),
             ("1", "a segment differs; the message names the line, and the segment that was sent"),
             ("2", "the script cannot be read, or is about what TCP has no part in"),
         ],

@@ -5,7 +5,7 @@
 //! packetdrill: a segment that no `>` asked for differs from the next one that is asked for, and
 //! what is left at the end is only counted. Nothing happens after the last event.
 //!
-//! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time), `application.rs` (sockets), `calls.rs` (calls on them), `outbound.rs`
+//! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time), `application.rs` (sockets), `calls.rs` (calls on them), `waiting.rs` (those that wait), `outbound.rs`
 //! (expected against sent), `socket.rs` (one socket), `numbering.rs` (the script's numbers and the host's).
 
 mod application;
@@ -17,6 +17,7 @@ mod numbering;
 mod outbound;
 mod socket;
 mod subject;
+mod waiting;
 
 use super::code::Variables;
 use super::error::Mismatch;

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::stdout;
 use cmdline::Appendix;
 use report::{Cell, Column, Quantity, Row, Table};
+use script::model::DEFAULT_SCHEME;
 use script::{RefusalKind, ScriptError};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -83,7 +84,7 @@ enum ScriptVerdict {
         expected: String,
         actual: String,
         /// The kernel's reason, if it is known.
-        reason: Option<&'static str>,
+        reason: Option<String>,
     },
     NotOfTcp {
         line: u32,
@@ -126,13 +127,15 @@ pub(super) fn run(args: &CheckScriptsArgs) -> Result<(), Failure> {
     judge(&played)
 }
 
-/// All `*.pkt` below `folder`.
+/// All `*.pkt` below `folder`, and folders below it that cannot be read.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         // Links are not followed: one may lead back.
         if entry.file_type()?.is_dir() {
-            find(&entry.path(), files)?;
+            if find(&entry.path(), files).is_err() {
+                files.push(entry.path());
+            }
         } else if entry.path().extension().is_some_and(|extension| extension == "pkt") {
             files.push(entry.path());
         }
@@ -163,13 +166,19 @@ fn judged(file: &Path, name: &str, text: &[u8], args: &CheckScriptsArgs) -> Scri
             match script::run(&script, scheme) {
                 Ok(report) if report.not_asked == 0 => ScriptVerdict::Passes,
                 Ok(report) => ScriptVerdict::NotAllAsked { not_asked: report.not_asked },
-                Err(mismatch) => ScriptVerdict::Differs {
-                    line: mismatch.line,
-                    message: mismatch.message,
-                    expected: mismatch.expected,
-                    actual: mismatch.actual,
-                    reason: reasons::of(&file.display().to_string()),
-                },
+                Err(mismatch) => {
+                    // The whole path, also from inside the folder; reasons are the kernel's and of its model.
+                    let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+                    let is_linux = !own && args.scheme.name() == DEFAULT_SCHEME;
+                    let reason = reasons::of(&path.display().to_string(), &mismatch);
+                    ScriptVerdict::Differs {
+                        line: mismatch.line,
+                        message: mismatch.message,
+                        expected: mismatch.expected,
+                        actual: mismatch.actual,
+                        reason: reason.filter(|_| is_linux),
+                    }
+                }
             }
         }
     }
@@ -253,7 +262,11 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
         Column::new("folder", Quantity::Text, "Where the scripts are"),
         Column::new("scripts", Quantity::Count, "All of them"),
         Column::new("passes", Quantity::Count, "Every event is as the script says"),
-        Column::new("not all asked", Quantity::Count, "Holds, but for assertions that cannot be judged"),
+        Column::new(
+            "not all asked",
+            Quantity::Count,
+            "Holds, but for assertions that cannot be judged",
+        ),
         Column::new("differs", Quantity::Count, "An event is not"),
         Column::new("not of TCP", Quantity::Count, "About the socket layer"),
         Column::new("not modelled", Quantity::Count, "About a mechanism that no scheme here has"),
@@ -288,7 +301,7 @@ fn explained(played: &PlayedScript) -> String {
             format!("\n{script}: holds, but {} not judged\n", counted(*not_asked, "assertion"))
         }
         ScriptVerdict::Differs { line, message, expected, actual, reason } => {
-            let reason = reason.unwrap_or("not known");
+            let reason = reason.as_deref().unwrap_or("not known");
             format!(
                 "\n{script}:{line}: {message}\n  expected: {expected}\n    actual: {actual}\n    reason: {reason}\n"
             )
@@ -300,7 +313,33 @@ fn explained(played: &PlayedScript) -> String {
             format!("\n{script}:{line}: not modelled: {message}\n")
         }
         ScriptVerdict::Unreadable { line, message } => {
-            format!("\n{script}:{line}: {message}\n")
+            format!("\n{script}:{line}: cannot be read: {message}\n")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A script whose link leads nowhere cannot be read, and those beside it are played.
+    #[test]
+    fn one_file_that_cannot_be_read_is_a_verdict() {
+        let name = format!("headstart-check-scripts-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let link = folder.join("a.pkt");
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink("/nowhere", &link).unwrap();
+        fs::write(folder.join("b.pkt"), "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n").unwrap();
+        let args =
+            CheckScriptsArgs { folder, scheme: Scheme::parse("linux").unwrap(), json: false };
+        let mut files = Vec::new();
+        find(&args.folder, &mut files).unwrap();
+        files.sort();
+        let verdicts: Vec<_> = files.iter().map(|file| play(file, &args).verdict).collect();
+        fs::remove_dir_all(&args.folder).unwrap();
+        assert!(matches!(verdicts[0], ScriptVerdict::Unreadable { line: 0, .. }), "{verdicts:?}");
+        assert!(matches!(verdicts[1], ScriptVerdict::Passes), "{verdicts:?}");
     }
 }
