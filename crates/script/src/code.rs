@@ -4,7 +4,7 @@
 //! against what the host tells of the connection. Names that are neither constants nor quantities of the connection are
 //! variables, which live as long as the script.
 
-use crate::number::Fraction;
+use crate::number::ExactFraction;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub enum Statement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
     /// A number.
-    Number(Fraction),
+    Number(ExactFraction),
     /// A constant or a variable.
     Name(String),
     /// A quantity of the connection.
@@ -207,7 +207,7 @@ pub const CONSTANTS: [(&str, u64); 22] = [
 ];
 
 /// Values of variables.
-pub(crate) type Variables = BTreeMap<String, Fraction>;
+pub(crate) type Variables = BTreeMap<String, ExactFraction>;
 
 impl Expression {
     /// The value, with quantities of the connection from `ask`.
@@ -215,21 +215,21 @@ impl Expression {
         &self,
         variables: &Variables,
         ask: &mut dyn FnMut(TcpInfoField) -> Option<u64>,
-    ) -> Result<Fraction, Unknown> {
+    ) -> Result<ExactFraction, Unknown> {
         let mut of = |expression: &Self| expression.value(variables, ask);
         match self {
             Self::Number(n) => Ok(*n),
             Self::Name(name) => named(name, variables),
-            Self::Info(info) => ask(*info).map(Fraction::from).ok_or(Unknown::Unanswered),
+            Self::Info(info) => ask(*info).map(ExactFraction::from).ok_or(Unknown::Unanswered),
             Self::And(parts) => decided(
-                parts.iter().map(|part| of(part).map(|value| value != Fraction::ZERO)),
+                parts.iter().map(|part| of(part).map(|value| value != ExactFraction::ZERO)),
                 false,
             ),
             Self::Or(parts) => decided(
-                parts.iter().map(|part| of(part).map(|value| value != Fraction::ZERO)),
+                parts.iter().map(|part| of(part).map(|value| value != ExactFraction::ZERO)),
                 true,
             ),
-            Self::Not(inner) => Ok((of(inner)? == Fraction::ZERO).into()),
+            Self::Not(inner) => Ok((of(inner)? == ExactFraction::ZERO).into()),
             Self::Compare(first, rest) => {
                 // As in Python, each operand is compared with the one before it.
                 let mut left = of(first);
@@ -277,7 +277,7 @@ impl Expression {
 fn decided(
     parts: impl Iterator<Item = Result<bool, Unknown>>,
     decisive: bool,
-) -> Result<Fraction, Unknown> {
+) -> Result<ExactFraction, Unknown> {
     let mut unanswered = false;
     for part in parts {
         match part {
@@ -290,7 +290,7 @@ fn decided(
     if unanswered { Err(Unknown::Unanswered) } else { Ok((!decisive).into()) }
 }
 
-fn named(name: &str, variables: &Variables) -> Result<Fraction, Unknown> {
+fn named(name: &str, variables: &Variables) -> Result<ExactFraction, Unknown> {
     let constant =
         CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());
     let value = variables.get(name).copied().or(constant);
@@ -299,9 +299,9 @@ fn named(name: &str, variables: &Variables) -> Result<Fraction, Unknown> {
 
 impl Operator {
     /// `None` if there is no such number.
-    fn apply(self, left: Fraction, right: Fraction) -> Option<Fraction> {
+    fn apply(self, left: ExactFraction, right: ExactFraction) -> Option<ExactFraction> {
         let bits = |combine: fn(i128, i128) -> i128| {
-            Fraction::new(combine(left.whole()?, right.whole()?), 1)
+            ExactFraction::new(combine(left.whole()?, right.whole()?), 1)
         };
         match self {
             Self::BitOr => bits(|left, right| left | right),
@@ -316,7 +316,7 @@ impl Operator {
 }
 
 impl Comparator {
-    fn holds(self, left: Fraction, right: Fraction) -> Result<bool, Unknown> {
+    fn holds(self, left: ExactFraction, right: ExactFraction) -> Result<bool, Unknown> {
         let order = left.compare(right).ok_or(Unknown::NoNumber)?;
         Ok(match self {
             Self::Equal => order == Ordering::Equal,
@@ -333,7 +333,7 @@ impl Comparator {
 mod tests {
     use super::*;
 
-    fn value(expression: &Expression) -> Result<Fraction, Unknown> {
+    fn value(expression: &Expression) -> Result<ExactFraction, Unknown> {
         expression.value(&Variables::from([("cwnd".to_owned(), 58.into())]), &mut |info| {
             (info == TcpInfoField::SndCwnd).then_some(59)
         })

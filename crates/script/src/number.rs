@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 
 /// A fraction in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fraction {
+pub struct ExactFraction {
     numerator: i128,
     /// At least 1.
     denominator: i128,
 }
 
-impl Fraction {
+impl ExactFraction {
     /// Zero, which is false.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
 
@@ -59,13 +59,13 @@ impl Fraction {
     }
 }
 
-impl From<bool> for Fraction {
+impl From<bool> for ExactFraction {
     fn from(holds: bool) -> Self {
         Self { numerator: i128::from(holds), denominator: 1 }
     }
 }
 
-impl From<u64> for Fraction {
+impl From<u64> for ExactFraction {
     fn from(number: u64) -> Self {
         Self { numerator: i128::from(number), denominator: 1 }
     }
@@ -87,8 +87,8 @@ fn divisor(numerator: i128, denominator: i128) -> Option<i128> {
 mod tests {
     use super::*;
 
-    fn fraction(numerator: i128, denominator: i128) -> Fraction {
-        Fraction::new(numerator, denominator).unwrap()
+    fn fraction(numerator: i128, denominator: i128) -> ExactFraction {
+        ExactFraction::new(numerator, denominator).unwrap()
     }
 
     /// 7 / 2 is 3.5 and 7 // 2 is 3; -7 // 2 rounds down to -4.
@@ -98,8 +98,8 @@ mod tests {
         assert_eq!(seven.divide(two), Some(fraction(35, 10)));
         assert_eq!(seven.divide_down(two), Some(fraction(3, 1)));
         assert_eq!(fraction(-7, 1).divide_down(two), Some(fraction(-4, 1)));
-        assert_eq!(seven.divide(Fraction::ZERO), None);
-        assert_eq!(seven.divide_down(Fraction::ZERO), None);
+        assert_eq!(seven.divide(ExactFraction::ZERO), None);
+        assert_eq!(seven.divide_down(ExactFraction::ZERO), None);
     }
 
     #[test]
@@ -107,6 +107,6 @@ mod tests {
         let most = fraction(i128::MAX, 1);
         assert_eq!(most.add(fraction(1, 1)), None);
         assert_eq!(most.multiply(most), None);
-        assert_eq!(Fraction::new(i128::MIN, 1), None);
+        assert_eq!(ExactFraction::new(i128::MIN, 1), None);
     }
 }

@@ -105,7 +105,6 @@ fn options_of_a_listener_are_its_connections() {
 #[test]
 fn options_that_would_do_nothing_are_refused() {
     for (line, why) in [
-        ("+0 setsockopt(4, SOL_SOCKET, SO_RCVBUF, [9000], 4) = 0", "out of place"),
         ("+0 setsockopt(4, SOL_IP, IP_MTU_DISCOVER, [IP_PMTUDISC_PROBE], 4) = 0", "IP_PMTUDISC_DO"),
         ("+0 fcntl(4, F_SETFL, O_APPEND) = 0", "O_APPEND"),
         ("+0 fcntl(4, F_DUPFD, 0) = 5", "F_GETFL"),
@@ -113,6 +112,9 @@ fn options_that_would_do_nothing_are_refused() {
         let (_, message) = refused(&format!("{LISTENER}{OPENING}{line}"));
         assert!(message.contains(why), "{line}: {message}");
     }
+    let buffer = "+0 setsockopt(4, SOL_SOCKET, SO_RCVBUF, [9000], 4) = 0";
+    let (kind, why) = refused(&format!("{LISTENER}{OPENING}{buffer}"));
+    assert_eq!((kind, why.contains("receive buffer")), (RefusalKind::NotModelled, true));
     let (kind, why) = refused("0 socket(..., SOCK_STREAM, IPPROTO_MPTCP) = 3");
     assert_eq!((kind, why.contains("Multipath")), (RefusalKind::NotModelled, true));
     assert!(
@@ -146,4 +148,43 @@ fn a_socket_that_does_not_block_says_so() {
         let error = run_text(&format!("{text}+0 {line}\n")).unwrap_err();
         assert!(error.contains("it returns 0"), "{error}");
     }
+}
+
+/// A listener's own key makes its cookies, also behind a command that says nothing of keys.
+#[test]
+fn a_listener_keeps_its_fast_open_key() {
+    let set = "`sysctl -q net.ipv4.tcp_fastopen=0x3`\n";
+    let key = "+0 setsockopt(3, SOL_TCP, TCP_FASTOPEN_KEY, \"\\x01\\x02\\x03\\x04\\x05\\x06\\x07\\x08\\x09\\x0a\\x0b\\x0c\\x0d\\x0e\\x0f\\x10\", 16) = 0\n";
+    let queue = "+0 setsockopt(3, SOL_TCP, TCP_FASTOPEN, [5], 4) = 0\n";
+    let command = "+0 `sysctl -q net.ipv4.tcp_syn_retries=3`\n";
+    // The SYN-ACK differs from one without options, and the difference shows its cookie.
+    let asked = "+0 < S 0:0(0) win 32792 <mss 1000,FO>\n+0 > S. 0:0(0) ack 1\n";
+    let cookie = |between: &str| {
+        run_text(&format!("{set}{LISTENER}{queue}{between}{asked}"))
+            .unwrap_err()
+            .rsplit("actual")
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(cookie(key).contains("FO "), "{}", cookie(key));
+    assert_eq!(cookie(&format!("{key}{command}")), cookie(key));
+    assert_ne!(cookie(""), cookie(key));
+}
+
+/// A timeout of 0.2 s and a bit doubles eleven times in 400 s, up to the longest one.
+#[test]
+fn the_longest_timeout_is_the_one_that_is_set() {
+    let with = |ms: u32, micros: u32| {
+        run_text(&format!(
+            "`sysctl -q net.ipv4.tcp_rto_max_ms={ms}`\n{LISTENER}{OPENING}+0 write(4, ..., 10) = 10\n\
+             +0 > P. 1:11(10) ack 1\n+400 %{{ assert tcpi_rto == {micros} }}%\n"
+        ))
+        .map(drop)
+    };
+    assert_eq!(with(120_000, 120_000_000), Ok(()));
+    assert_eq!(with(60_000, 60_000_000), Ok(()));
+    assert!(
+        refused("`sysctl -q net.ipv4.tcp_rto_max_ms=120001`\n0 close(3) = 0").1.contains("120000")
+    );
 }

@@ -7,7 +7,6 @@
 mod commands;
 mod sysctls;
 
-use crate::model::ScriptSettings;
 pub(crate) use commands::read;
 pub use sysctls::{SYSCTLS, ScriptDefaults, Sysctl};
 
@@ -105,11 +104,10 @@ pub(crate) struct MachineHistory {
 }
 
 impl MachineHistory {
-    /// The machine that a script finds.
-    pub(crate) fn new(settings: &ScriptSettings) -> Self {
-        let over_ipv6 = settings.remote.is_ipv6();
+    /// The machine that a script finds, with the segment size that its settings say, bytes, and the version of IP.
+    pub(crate) fn new(mss: Option<u32>, over_ipv6: bool) -> Self {
         // Ethernet less the headers of IPv6 and TCP.
-        let link_mss = settings.mss().or(over_ipv6.then_some(1440));
+        let link_mss = mss.or(over_ipv6.then_some(1440));
         let now = ScriptMachine { link_mss, over_ipv6, ..ScriptMachine::default() };
         Self { before: now.clone(), now }
     }

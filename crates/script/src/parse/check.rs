@@ -36,7 +36,7 @@ pub(super) fn check(script: &Script, end: Position) -> Parsed<()> {
         clock = check_time(event, clock)?;
         machine.check(event)?;
         if let ScriptAction::Call(call) = &event.action {
-            check_call(&mut sockets, call).map_err(|message| (event.position, message.into()))?;
+            check_call(&mut sockets, call).map_err(|refusal| (event.position, refusal))?;
         }
     }
     Ok(())
@@ -52,7 +52,7 @@ struct WatchedMachine {
 
 impl WatchedMachine {
     fn new(settings: &ScriptSettings) -> Self {
-        let machine = MachineHistory::new(settings);
+        let machine = MachineHistory::new(settings.mss(), settings.remote.is_ipv6());
         Self { machine, opened_with: None, changed_at: Position { line: 1, column: 1 } }
     }
 
@@ -107,7 +107,7 @@ fn check_time(event: &ScriptEvent, clock: Option<Duration>) -> Parsed<Option<Dur
     }
 }
 
-fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
+fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), Refusal> {
     let fd = call.fd;
     let socket = sockets.get(&fd).copied();
     let next = match (socket, call.kind) {
@@ -123,7 +123,7 @@ fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
             if let CallOutcome::Value(new) = call.outcome {
                 // packetdrill does not mind a descriptor that is in use: a script then speaks of the new one.
                 if new > u64::from(u16::MAX) || new == u64::from(fd) {
-                    return Err("accept returns a new descriptor".to_owned());
+                    return Err("accept returns a new descriptor".into());
                 }
                 sockets.insert(new as u32, Socket::Connection);
             }
@@ -137,7 +137,11 @@ fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
         }
         (Some(Socket::Connection), CallKind::Disconnect) => Socket::Fresh,
         (Some(Socket::Connection), kind) if when_open(kind) => Socket::Connection,
-        _ => return Err(out_of_place(socket, call)),
+        (Some(Socket::Connection), CallKind::ReceiveBuffer(_)) => {
+            let why = "a receive buffer that changes while a connection is open";
+            return Err(Refusal::not_modelled(why));
+        }
+        _ => return Err(out_of_place(socket, call).into()),
     };
     sockets.insert(fd, next);
     Ok(())

@@ -4,7 +4,7 @@
 
 use super::super::code::{Expression, Operator, Statement};
 use super::super::model::{CONSTANTS, CodeLine, Comparator, TcpInfoField};
-use super::super::number::Fraction;
+use super::super::number::ExactFraction;
 use super::lexer::Token;
 use super::{Parsed, Parser};
 
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
         let operand = match self.token {
             Token::Int(n) => Some(Expression::Number(n.into())),
             Token::Seconds(decimal) => {
-                let number = Fraction::new(decimal.as_nanos().into(), 1_000_000_000);
+                let number = ExactFraction::new(decimal.as_nanos().into(), 1_000_000_000);
                 number.map(Expression::Number)
             }
             Token::Word(name) => named(name),

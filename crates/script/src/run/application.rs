@@ -35,7 +35,7 @@ impl Application {
     pub(super) fn new(scheme: Scheme, settings: &ScriptSettings) -> Self {
         Self {
             base: scheme,
-            machine: MachineHistory::new(settings),
+            machine: MachineHistory::new(settings.mss(), settings.remote.is_ipv6()),
             sockets: BTreeMap::new(),
             claimed: BTreeSet::new(),
             connections: 0,

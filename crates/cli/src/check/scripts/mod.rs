@@ -51,7 +51,7 @@ pub(crate) fn appendix() -> Appendix {
         exit: &[
             ("0", "every script that is of TCP holds"),
             ("1", "a script differs; each is listed with its first difference"),
-            ("2", "the folder has no script, or a script cannot be read"),
+            ("2", "the folder has no script, or a script cannot be read; the others are played"),
         ],
         see_also: &["headstart-script"],
         more: &["docs/scenarios.md", "scripts/README.md"],
@@ -61,8 +61,9 @@ pub(crate) fn appendix() -> Appendix {
 
 const NOTES: &str = "\
 The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; docs/scenarios.md lists \
-the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, ioctl, MD5 and TCP_INQ are not of TCP, and \
-counted apart. So are scripts of mechanisms that no scheme here has: Accurate ECN, and windows that are taken back.";
+the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, MD5 and TCP_INQ are not of TCP, and counted \
+apart. So are scripts of mechanisms that no scheme here has: Accurate ECN, windows that are taken back, probes of the path's \
+MTU. A script holds if all of its assertions can be judged.";
 
 fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())
