@@ -284,10 +284,11 @@ impl<S: Subject> Run<'_, S> {
             CallKind::Close => self.close(fd),
             CallKind::NoDelay(on) => {
                 socket.parameters.push(format!("nagle={}", if on { "off" } else { "on" }));
-                if open {
+                if socket.phase == Phase::Listening {
+                    self.listen(fd);
+                } else if open {
                     self.subject.wish(connection, ConnectionWish::NoDelay(on));
                 }
-                self.listen_again();
             }
             CallKind::Cork(on) => {
                 socket.corked = on;
