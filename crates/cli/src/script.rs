@@ -34,7 +34,10 @@ pub(crate) fn appendix() -> Appendix {
             ),
         ],
         exit: &[
-            ("0", "every segment is as the script says"),
+            (
+                "0",
+                "every segment is as the script says; assertions that cannot be judged are counted",
+            ),
             ("1", "a segment differs; the message names the line, and the segment that was sent"),
             ("2", "the script cannot be read, or is about what TCP has no part in"),
         ],
@@ -52,8 +55,15 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<(), Failure> {
     let name = args.file.display().to_string();
     let script = script::parse(&name, input::read(&args.file)?).map_err(Failure::input)?;
     let report = script::run(&script, args.scheme.as_ref()).map_err(Failure::failed)?;
+    for note in &script.notes {
+        crate::failure::remark(&format!("{name}: {note}"));
+    }
+    let not_asked = match report.not_asked {
+        0 => String::new(),
+        n => format!(", {} not judged", counted(n, "assertion")),
+    };
     stdout::print(&format!(
-        "{name}: {} as expected under {}, {} sent as the script says\n",
+        "{name}: {} as expected under {}, {} sent as the script says{not_asked}\n",
         counted(report.events, "event"),
         report.scheme,
         counted(report.sent, "segment")

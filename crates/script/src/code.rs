@@ -4,6 +4,8 @@
 //! against what the host tells of the connection. Names that are neither constants nor quantities of the connection are
 //! variables, which live as long as the script.
 
+use crate::number::ExactFraction;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// One statement of a block.
@@ -15,11 +17,11 @@ pub enum Statement {
     Assign(String, Expression),
 }
 
-/// An expression; its value is a whole number, of which zero is false.
+/// An expression; its value is a number, of which zero is false.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
     /// A number.
-    Number(i64),
+    Number(ExactFraction),
     /// A constant or a variable.
     Name(String),
     /// A quantity of the connection.
@@ -49,8 +51,10 @@ pub enum Operator {
     Subtract,
     /// `*`
     Multiply,
-    /// `/`, whole
+    /// `/`, exact
     Divide,
+    /// `//`, rounded down
+    DivideDown,
 }
 
 /// Why an expression has no value.
@@ -60,6 +64,8 @@ pub(crate) enum Unknown {
     Unanswered,
     /// Nobody has given this name a value.
     Name(String),
+    /// There is none: a division by zero, bits of a fraction, a number too long.
+    NoNumber,
 }
 
 /// How two operands are compared.
@@ -201,7 +207,7 @@ pub const CONSTANTS: [(&str, u64); 22] = [
 ];
 
 /// Values of variables.
-pub(crate) type Variables = BTreeMap<String, i64>;
+pub(crate) type Variables = BTreeMap<String, ExactFraction>;
 
 impl Expression {
     /// The value, with quantities of the connection from `ask`.
@@ -209,45 +215,34 @@ impl Expression {
         &self,
         variables: &Variables,
         ask: &mut dyn FnMut(TcpInfoField) -> Option<u64>,
-    ) -> Result<i64, Unknown> {
+    ) -> Result<ExactFraction, Unknown> {
         let mut of = |expression: &Self| expression.value(variables, ask);
         match self {
             Self::Number(n) => Ok(*n),
             Self::Name(name) => named(name, variables),
-            Self::Info(info) => {
-                let value = ask(*info).ok_or(Unknown::Unanswered)?;
-                Ok(i64::try_from(value).unwrap_or(i64::MAX))
-            }
-            Self::And(parts) => {
-                for part in parts {
-                    if of(part)? == 0 {
-                        return Ok(0);
-                    }
-                }
-                Ok(1)
-            }
-            Self::Or(parts) => {
-                for part in parts {
-                    if of(part)? != 0 {
-                        return Ok(1);
-                    }
-                }
-                Ok(0)
-            }
-            Self::Not(inner) => Ok(i64::from(of(inner)? == 0)),
+            Self::Info(info) => ask(*info).map(ExactFraction::from).ok_or(Unknown::Unanswered),
+            Self::And(parts) => decided(
+                parts.iter().map(|part| of(part).map(|value| value != ExactFraction::ZERO)),
+                false,
+            ),
+            Self::Or(parts) => decided(
+                parts.iter().map(|part| of(part).map(|value| value != ExactFraction::ZERO)),
+                true,
+            ),
+            Self::Not(inner) => Ok((of(inner)? == ExactFraction::ZERO).into()),
             Self::Compare(first, rest) => {
                 // As in Python, each operand is compared with the one before it.
-                let mut left = of(first)?;
-                for (comparator, operand) in rest {
-                    let right = of(operand)?;
-                    if !comparator.holds(left, right) {
-                        return Ok(0);
-                    }
-                    left = right;
-                }
-                Ok(1)
+                let mut left = of(first);
+                let pairs = rest.iter().map(|(comparator, operand)| {
+                    let right = of(operand);
+                    let before = std::mem::replace(&mut left, right.clone());
+                    comparator.holds(before?, right?)
+                });
+                decided(pairs, false)
             }
-            Self::Binary(operator, left, right) => Ok(operator.apply(of(left)?, of(right)?)),
+            Self::Binary(operator, left, right) => {
+                operator.apply(of(left)?, of(right)?).ok_or(Unknown::NoNumber)
+            }
         }
     }
 
@@ -277,39 +272,60 @@ impl Expression {
     }
 }
 
-fn named(name: &str, variables: &Variables) -> Result<i64, Unknown> {
+/// The value of parts of which one that is `decisive` decides all. A part that nobody can answer leaves the others to
+/// be judged; it matters if none of these decides.
+fn decided(
+    parts: impl Iterator<Item = Result<bool, Unknown>>,
+    decisive: bool,
+) -> Result<ExactFraction, Unknown> {
+    let mut unanswered = false;
+    for part in parts {
+        match part {
+            Ok(value) if value == decisive => return Ok(decisive.into()),
+            Ok(_) => {}
+            Err(Unknown::Unanswered) => unanswered = true,
+            Err(error) => return Err(error),
+        }
+    }
+    if unanswered { Err(Unknown::Unanswered) } else { Ok((!decisive).into()) }
+}
+
+fn named(name: &str, variables: &Variables) -> Result<ExactFraction, Unknown> {
     let constant =
-        CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value as i64);
+        CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());
     let value = variables.get(name).copied().or(constant);
     value.ok_or_else(|| Unknown::Name(name.to_owned()))
 }
 
 impl Operator {
-    const fn apply(self, left: i64, right: i64) -> i64 {
+    /// `None` if there is no such number.
+    fn apply(self, left: ExactFraction, right: ExactFraction) -> Option<ExactFraction> {
+        let bits = |combine: fn(i128, i128) -> i128| {
+            ExactFraction::new(combine(left.whole()?, right.whole()?), 1)
+        };
         match self {
-            Self::BitOr => left | right,
-            Self::BitAnd => left & right,
-            Self::Add => left.saturating_add(right),
-            Self::Subtract => left.saturating_sub(right),
-            Self::Multiply => left.saturating_mul(right),
-            Self::Divide => match left.checked_div_euclid(right) {
-                Some(quotient) => quotient,
-                None => 0,
-            },
+            Self::BitOr => bits(|left, right| left | right),
+            Self::BitAnd => bits(|left, right| left & right),
+            Self::Add => left.add(right),
+            Self::Subtract => left.subtract(right),
+            Self::Multiply => left.multiply(right),
+            Self::Divide => left.divide(right),
+            Self::DivideDown => left.divide_down(right),
         }
     }
 }
 
 impl Comparator {
-    const fn holds(self, left: i64, right: i64) -> bool {
-        match self {
-            Self::Equal => left == right,
-            Self::NotEqual => left != right,
-            Self::Less => left < right,
-            Self::LessOrEqual => left <= right,
-            Self::Greater => left > right,
-            Self::GreaterOrEqual => left >= right,
-        }
+    fn holds(self, left: ExactFraction, right: ExactFraction) -> Result<bool, Unknown> {
+        let order = left.compare(right).ok_or(Unknown::NoNumber)?;
+        Ok(match self {
+            Self::Equal => order == Ordering::Equal,
+            Self::NotEqual => order != Ordering::Equal,
+            Self::Less => order == Ordering::Less,
+            Self::LessOrEqual => order != Ordering::Greater,
+            Self::Greater => order == Ordering::Greater,
+            Self::GreaterOrEqual => order != Ordering::Less,
+        })
     }
 }
 
@@ -317,14 +333,14 @@ impl Comparator {
 mod tests {
     use super::*;
 
-    fn value(expression: &Expression) -> Result<i64, Unknown> {
-        expression.value(&Variables::from([("cwnd".to_owned(), 58)]), &mut |info| {
+    fn value(expression: &Expression) -> Result<ExactFraction, Unknown> {
+        expression.value(&Variables::from([("cwnd".to_owned(), 58.into())]), &mut |info| {
             (info == TcpInfoField::SndCwnd).then_some(59)
         })
     }
 
-    fn number(n: i64) -> Expression {
-        Expression::Number(n)
+    fn number(n: u64) -> Expression {
+        Expression::Number(n.into())
     }
 
     #[test]
@@ -334,9 +350,9 @@ mod tests {
             let rest = vec![(LessOrEqual, number(2)), (Less, number(last))];
             value(&Expression::Compare(Box::new(number(1)), rest))
         };
-        assert_eq!(chain(3), Ok(1));
+        assert_eq!(chain(3), Ok(true.into()));
         // 2 < 2 is false although 1 <= 2 and 1 < 2 are true.
-        assert_eq!(chain(2), Ok(0));
+        assert_eq!(chain(2), Ok(false.into()));
     }
 
     #[test]
@@ -348,7 +364,7 @@ mod tests {
         );
         // 58 + 1 is the window that is told.
         let equal = vec![(Comparator::Equal, Expression::Info(TcpInfoField::SndCwnd))];
-        assert_eq!(value(&Expression::Compare(Box::new(sum), equal)), Ok(1));
+        assert_eq!(value(&Expression::Compare(Box::new(sum), equal)), Ok(true.into()));
         assert_eq!(value(&Expression::Info(TcpInfoField::Lost)), Err(Unknown::Unanswered));
         let nobody = Expression::Name("nobody".to_owned());
         assert_eq!(value(&nobody), Err(Unknown::Name("nobody".to_owned())));

@@ -14,6 +14,7 @@ mod error;
 pub mod machine;
 pub mod model;
 mod notation;
+pub mod number;
 mod parse;
 mod run;
 

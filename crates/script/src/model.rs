@@ -31,8 +31,10 @@ pub struct Script {
 pub struct ScriptSettings {
     /// `--scheme`: the TCP under test; `None`: [`DEFAULT_SCHEME`].
     pub scheme: Option<Scheme>,
-    /// `--mss`, or `--mtu` less 40 bytes of headers: largest segment the host offers and sends.
-    pub mss: Option<u32>,
+    /// `--mtu`: largest packet of the host, bytes.
+    pub mtu: Option<u32>,
+    /// The version of IP was named: a script's own name does not say it.
+    pub names_version: bool,
     /// `--tolerance_usecs`: how far an outbound segment may be from its time.
     pub tolerance: Duration,
     /// `--tcp_ts_tick_usecs`: length of a timestamp tick; `None` leaves values unchecked.
@@ -53,7 +55,8 @@ impl Default for ScriptSettings {
     fn default() -> Self {
         Self {
             scheme: None,
-            mss: None,
+            mtu: None,
+            names_version: false,
             tolerance: Duration::from_millis(4),
             timestamp_tick: None,
             strict_segments: false,
@@ -62,6 +65,14 @@ impl Default for ScriptSettings {
             remote: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
             seed: 1,
         }
+    }
+}
+
+impl ScriptSettings {
+    /// The largest segment that the host offers and sends, bytes: the packet less the headers of IP and TCP.
+    pub fn mss(&self) -> Option<u32> {
+        let headers = if self.remote.is_ipv6() { 60 } else { 40 };
+        self.mtu.and_then(|mtu| mtu.checked_sub(headers))
     }
 }
 
@@ -124,6 +135,8 @@ pub enum ScriptAction {
 pub struct IcmpMessage {
     /// What is wrong.
     pub trouble: IcmpTrouble,
+    /// What it makes the connection's error, if that ends of it (`icmp_err_convert`).
+    pub errno: Errno,
     /// First sequence number of the segment it quotes, as scripts count: 0 is the SYN.
     pub quoted: u32,
 }
@@ -144,10 +157,23 @@ pub struct Expected {
     pub segment: Segment,
     /// `win` was given.
     pub check_window: bool,
-    /// The ECN field was given, like `[ect0]`.
-    pub check_ecn: bool,
+    /// What the ECN field must be.
+    pub ecn: ExpectedEcn,
     /// Options were not written as `<...>`.
     pub check_options: bool,
+}
+
+/// What a script says of the ECN field of a segment that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpectedEcn {
+    /// Nothing.
+    Any,
+    /// It is the segment's.
+    Same,
+    /// `[ect1]`, which no host here sends.
+    Ect1,
+    /// `[ect01]`: either codepoint of ECN-capable transport.
+    Capable,
 }
 
 /// A call of the application.
@@ -168,10 +194,17 @@ pub struct Call {
 /// The calls that scripts can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// `socket(..., SOCK_STREAM, IPPROTO_TCP)`
-    Socket,
-    /// Calls without effect here: `bind`, options such as `SO_REUSEADDR`.
+    /// `socket(..., SOCK_STREAM, IPPROTO_TCP)`, or with `SOCK_NONBLOCK`: calls on it do not wait.
+    Socket {
+        /// `SOCK_NONBLOCK`
+        non_blocking: bool,
+    },
+    /// Calls that change nothing of TCP: `bind`, options such as `SO_REUSEADDR`.
     Nothing,
+    /// An option that changes something in the kernel, and nothing here.
+    WithoutEffect(&'static str),
+    /// `fcntl` with `F_GETFL`
+    FileFlags,
     /// `fcntl` with `F_SETFL`: with `O_NONBLOCK` or without.
     NonBlocking(bool),
     /// `listen`
@@ -182,6 +215,8 @@ pub enum CallKind {
     Accept,
     /// `read`, `recv`: at most so many bytes.
     Read(u64),
+    /// The same with `MSG_PEEK`: what was read may be read again.
+    Peek(u64),
     /// `write`, `send`.
     Write(Writing),
     /// `sendto` or `sendmsg` with `MSG_FASTOPEN`: connect with data ready for the SYN.
@@ -192,8 +227,8 @@ pub enum CallKind {
     Disconnect,
     /// `SO_RCVBUF`, bytes, which Linux doubles.
     ReceiveBuffer(u32),
-    /// `IP_MTU_DISCOVER` with `IP_PMTUDISC_DONT`: packets may be fragmented.
-    NoPathMtu,
+    /// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_DONT` packets may be fragmented, and no message changes the segment size.
+    PathMtu(bool),
     /// `shutdown`
     Shutdown(Shutdown),
     /// `close`
@@ -257,8 +292,10 @@ pub enum Shutdown {
 pub struct Polled {
     /// What is asked for.
     pub events: u16,
-    /// What must be so.
+    /// What must be so when it returns.
     pub found: u16,
+    /// How long it waits at most; `None`: for ever.
+    pub timeout: Option<Duration>,
 }
 
 /// Options whose value a script may read.
@@ -272,6 +309,8 @@ pub enum SocketOption {
     SendBuffer,
     /// `TCP_NOTSENT_LOWAT`
     NotSentLowWater,
+    /// `SIOCINQ`: bytes that came and were not read.
+    Unread,
 }
 
 /// What a call returns.
@@ -308,6 +347,20 @@ pub enum Errno {
     TimedOut,
     /// `EHOSTUNREACH`: a router says that there is no way.
     HostUnreachable,
+    /// `ENETUNREACH`: a router says that there is no way to the network.
+    NetUnreachable,
+    /// `ENOPROTOOPT`: nobody speaks TCP there.
+    NoProtocol,
+    /// `EACCES`: forbidden.
+    Access,
+    /// `EBADF`: no descriptor.
+    BadDescriptor,
+    /// `EADDRINUSE`: the address is in use.
+    AddressInUse,
+    /// `EMSGSIZE`: too long.
+    MessageSize,
+    /// `EINTR`: a signal came first.
+    Interrupted,
     /// `EOPNOTSUPP`: not so.
     NotSupported,
     /// `EINVAL`: a wrong argument.
@@ -317,26 +370,43 @@ pub enum Errno {
 }
 
 impl Errno {
-    /// Every error with its name.
-    pub const ALL: [(&'static str, Self); 13] = [
-        ("EAGAIN", Self::Again),
-        ("EINPROGRESS", Self::InProgress),
-        ("EALREADY", Self::Already),
-        ("EISCONN", Self::IsConnected),
-        ("ECONNRESET", Self::ConnectionReset),
-        ("ECONNREFUSED", Self::ConnectionRefused),
-        ("EPIPE", Self::Pipe),
-        ("ENOTCONN", Self::NotConnected),
-        ("ETIMEDOUT", Self::TimedOut),
-        ("EHOSTUNREACH", Self::HostUnreachable),
-        ("EOPNOTSUPP", Self::NotSupported),
-        ("EINVAL", Self::Invalid),
-        ("EFAULT", Self::Fault),
+    /// Every error with its name, and its number on Linux.
+    pub const ALL: [(&'static str, Self, u64); 20] = [
+        ("EAGAIN", Self::Again, 11),
+        ("EINPROGRESS", Self::InProgress, 115),
+        ("EALREADY", Self::Already, 114),
+        ("EISCONN", Self::IsConnected, 106),
+        ("ECONNRESET", Self::ConnectionReset, 104),
+        ("ECONNREFUSED", Self::ConnectionRefused, 111),
+        ("EPIPE", Self::Pipe, 32),
+        ("ENOTCONN", Self::NotConnected, 107),
+        ("ETIMEDOUT", Self::TimedOut, 110),
+        ("EHOSTUNREACH", Self::HostUnreachable, 113),
+        ("ENETUNREACH", Self::NetUnreachable, 101),
+        ("ENOPROTOOPT", Self::NoProtocol, 92),
+        ("EOPNOTSUPP", Self::NotSupported, 95),
+        ("EINVAL", Self::Invalid, 22),
+        ("EFAULT", Self::Fault, 14),
+        ("EACCES", Self::Access, 13),
+        ("EBADF", Self::BadDescriptor, 9),
+        ("EADDRINUSE", Self::AddressInUse, 98),
+        ("EMSGSIZE", Self::MessageSize, 90),
+        ("EINTR", Self::Interrupted, 4),
     ];
 
     /// The name as in `errno.h`.
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, errno)| *errno == self).map_or("", |(name, _)| name)
+        Self::ALL.iter().find(|(_, errno, _)| *errno == self).map_or("", |(name, ..)| name)
+    }
+
+    /// The number as in Linux's `errno.h`.
+    pub fn number(self) -> u64 {
+        Self::ALL.iter().find(|(_, errno, _)| *errno == self).map_or(0, |(.., number)| *number)
+    }
+
+    /// The error of a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, ..)| *known == name).map(|(_, errno, _)| *errno)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Segments as scripts write them: `P. 1:1001(1000) ack 1 win 257 <TS val 10 ecr 5>`.
 
-use super::model::Expected;
+use super::model::{Expected, ExpectedEcn};
 use super::parse::FLAG_LETTERS;
 use std::fmt::{self, Display, Write};
 use tcp::{Ecn, Flags, Segment, TcpOptions};
@@ -10,7 +10,7 @@ pub(crate) fn segment(segment: &Segment) -> String {
     let everything = Expected {
         segment: *segment,
         check_window: true,
-        check_ecn: segment.ecn != Ecn::NotEct,
+        ecn: if segment.ecn == Ecn::NotEct { ExpectedEcn::Any } else { ExpectedEcn::Same },
         check_options: true,
     };
     expected(&everything)
@@ -20,8 +20,13 @@ pub(crate) fn segment(segment: &Segment) -> String {
 pub(crate) fn expected(expected: &Expected) -> String {
     let segment = &expected.segment;
     let mut out = String::new();
-    if expected.check_ecn {
-        let _ = write!(out, "[{}] ", ecn(segment.ecn));
+    match expected.ecn {
+        ExpectedEcn::Any => {}
+        ExpectedEcn::Same => {
+            let _ = write!(out, "[{}] ", ecn(segment.ecn));
+        }
+        ExpectedEcn::Ect1 => out.push_str("[ect1] "),
+        ExpectedEcn::Capable => out.push_str("[ect01] "),
     }
     let end = segment.seq + segment.len;
     let (flags, seq) = (Letters(segment.flags), segment.seq);

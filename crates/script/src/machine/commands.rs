@@ -131,7 +131,7 @@ fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), R
         }
         ("rm" | "dd", _) => {
             return Err(Refusal::not_of_tcp(format!(
-                "{:?} prepares a file for sendfile",
+                "{:?} prepares a file, as for sendfile",
                 words.join(" ")
             )));
         }
@@ -243,12 +243,23 @@ fn route(words: &[&str]) -> Result<Route, String> {
 
 fn qdisc(words: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(), String> {
     match words {
-        ["delete" | "del", ..] => {}
-        ["add" | "replace" | "change", "dev", _, "root", kind @ ("fq" | "pfifo"), rest @ ..] => {
-            settings.push(MachineSetting::Paced(*kind == "fq"));
-            settings.push(MachineSetting::Drops(rest == ["limit", "0"]));
+        // The queue that is there without one takes all.
+        ["delete" | "del", ..] => {
+            settings.push(MachineSetting::Paced(false));
+            settings.push(MachineSetting::Drops(false));
         }
-        _ => return Err(format!("unknown queue {:?}; known are fq and pfifo", words.join(" "))),
+        ["add" | "replace" | "change", "dev", _, "root", kind @ ("fq" | "pfifo"), rest @ ..]
+            if matches!(rest, [] | ["limit", "0"]) =>
+        {
+            settings.push(MachineSetting::Paced(*kind == "fq"));
+            settings.push(MachineSetting::Drops(!rest.is_empty()));
+        }
+        _ => {
+            return Err(format!(
+                "unknown queue {:?}; known are fq and pfifo, and of limits 0 alone",
+                words.join(" ")
+            ));
+        }
     }
     Ok(())
 }

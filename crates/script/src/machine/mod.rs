@@ -65,13 +65,10 @@ pub struct ScriptMachine {
     pub(crate) dsack: Option<bool>,
     /// `tcp_rmem`: least, first, most, bytes.
     pub(crate) receive_buffer: Option<[u64; 3]>,
-    /// `tcp_wmem`, likewise.
-    pub(crate) send_buffer: Option<[u64; 3]>,
     /// `tcp_ecn`: 0 no, 1 yes, 2 if asked.
     pub(crate) ecn: Option<u8>,
     pub(crate) slow_start_after_idle: Option<bool>,
     pub(crate) tail_probes: Option<bool>,
-    pub(crate) win_divisor: Option<u32>,
     pub(crate) least_batch: Option<u32>,
     /// `tcp_fastopen`: bits.
     pub(crate) fast_open: Option<u32>,
@@ -80,8 +77,6 @@ pub struct ScriptMachine {
     pub(crate) blackhole_seconds: Option<u64>,
     pub(crate) syn_retries: Option<u32>,
     pub(crate) syn_ack_retries: Option<u32>,
-    pub(crate) not_sent_low_water: Option<u32>,
-    pub(crate) mtu_probing: Option<(bool, u32)>,
     pub(crate) paced: Option<bool>,
     pub(crate) drops: bool,
     /// `tcp_invalid_ratelimit`: 0.
@@ -92,7 +87,38 @@ pub struct ScriptMachine {
     pub(crate) always_cookies: bool,
     /// The peer is reached over IPv6.
     pub(crate) over_ipv6: bool,
+    /// The segment size that fits the link, bytes.
+    pub(crate) link_mss: Option<u32>,
     pub(crate) route: Route,
+}
+
+/// A segment is no smaller, bytes (`TCP_MIN_MSS`, and what schemes take).
+const LEAST_SEGMENT: u32 = 64;
+
+/// A machine, and what it was before the script's own changes.
+#[derive(Clone, Debug)]
+pub(crate) struct MachineHistory {
+    pub(crate) now: ScriptMachine,
+    /// What commands that restore it go back to.
+    before: ScriptMachine,
+}
+
+impl MachineHistory {
+    /// The machine that a script finds, with the segment size that its settings say, bytes, and the version of IP.
+    pub(crate) fn new(mss: Option<u32>, over_ipv6: bool) -> Self {
+        // Ethernet less the headers of IPv6 and TCP.
+        let link_mss = mss.or(over_ipv6.then_some(1440));
+        let now = ScriptMachine { link_mss, over_ipv6, ..ScriptMachine::default() };
+        Self { before: now.clone(), now }
+    }
+
+    /// A command sets this.
+    pub(crate) fn set(&mut self, setting: &MachineSetting) {
+        self.now.set(setting, &self.before);
+        if let MachineSetting::Defaults(_) = setting {
+            self.before = self.now.clone();
+        }
+    }
 }
 
 /// Of `tcp_fastopen` (`include/net/tcp.h`): the client side is on.
@@ -101,6 +127,8 @@ pub(crate) const TFO_CLIENT: u32 = 0x1;
 pub(crate) const TFO_SERVER: u32 = 0x2;
 /// Clients send data without a cookie.
 pub(crate) const TFO_CLIENT_NO_COOKIE: u32 = 0x4;
+/// Bits of other kernels, which Linux ignores.
+pub(crate) const TFO_IGNORED: u32 = 0x7_0000;
 /// Servers take data without a cookie.
 pub(crate) const TFO_SERVER_NO_COOKIE: u32 = 0x200;
 /// All listeners take part, without `TCP_FASTOPEN`.
@@ -134,13 +162,38 @@ impl ScriptMachine {
             all.push(format!("rcvbuf_max={most}B"));
         }
         all.extend(self.rto_max_ms.map(|ms| format!("rto_max={ms}ms")));
-        all.extend(self.route.advmss.map(|mss| format!("mss={mss}")));
+        all.extend(self.segment_size().map(|mss| format!("mss={mss}")));
         all.extend(self.route.initcwnd.map(|segments| format!("iw={segments}")));
         all
     }
 
-    /// Sets what `setting` says, if it is the machine's.
-    pub(crate) fn set(&mut self, setting: &MachineSetting, before: &Self) {
+    /// The segment size that is offered, bytes: the route's or the link's, in a packet of the route.
+    fn segment_size(&self) -> Option<u32> {
+        let fits = self.route.mtu.map(|mtu| mtu.saturating_sub(self.headers()).max(LEAST_SEGMENT));
+        let offered = self.route.advmss.or(self.link_mss);
+        match (offered, fits) {
+            (Some(offered), Some(fits)) => Some(offered.min(fits)),
+            (offered, fits) => offered.or(fits),
+        }
+    }
+
+    /// Headers of IP and TCP without options, bytes.
+    const fn headers(&self) -> u32 {
+        if self.over_ipv6 { 60 } else { 40 }
+    }
+
+    /// Of [`Self::parameters`] those that the kernel asks while a connection is open. The segment size is one: it follows
+    /// the route.
+    pub(crate) fn asked_when_open(&self) -> Vec<String> {
+        const ASKED: [&str; 8] =
+            ["dsack", "idle", "mss", "pacing", "rcvbuf_max", "rto_max", "tlp", "tso_least"];
+        let asked = |parameter: &String| {
+            parameter.split_once('=').is_some_and(|(name, _)| ASKED.contains(&name))
+        };
+        self.parameters(true).into_iter().filter(asked).collect()
+    }
+    /// Sets what `setting` says, if it is the machine's. A route is as the command says it, and as before in nothing.
+    fn set(&mut self, setting: &MachineSetting, before: &Self) {
         match setting {
             MachineSetting::Defaults(whose) => sysctls::set_defaults(self, *whose),
             MachineSetting::Sysctl(index, value) => {
@@ -154,10 +207,7 @@ impl ScriptMachine {
             MachineSetting::Paced(paced) => self.paced = Some(*paced),
             MachineSetting::Drops(drops) => self.drops = *drops,
             MachineSetting::Route(route) => self.route = *route,
-            MachineSetting::LinkMtu(mtu) => {
-                let headers = if self.over_ipv6 { 60 } else { 40 };
-                self.route.advmss = mtu.checked_sub(headers);
-            }
+            MachineSetting::LinkMtu(mtu) => self.link_mss = mtu.checked_sub(self.headers()),
             MachineSetting::Offload
             | MachineSetting::ForgetPeers
             | MachineSetting::Counters

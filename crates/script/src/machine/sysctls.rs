@@ -3,7 +3,10 @@
 //! A sysctl whose mechanism the model has in one form only takes the value of that form, and refuses others by name.
 //! Meanings are those of `Documentation/networking/ip-sysctl.rst`.
 
-use super::ScriptMachine;
+use super::{
+    ScriptMachine, TFO_CLIENT, TFO_CLIENT_NO_COOKIE, TFO_IGNORED, TFO_SERVER, TFO_SERVER_ALL,
+    TFO_SERVER_NO_COOKIE,
+};
 use crate::error::Refusal;
 
 /// Takes a sysctl's value, or refuses it.
@@ -16,6 +19,8 @@ pub struct Sysctl {
     pub name: &'static str,
     /// What it changes here.
     pub about: &'static str,
+    /// It changes something here, or only one value is possible.
+    pub has_effect: bool,
     pub(crate) set: SetsMachine,
 }
 
@@ -26,16 +31,18 @@ impl std::fmt::Debug for Sysctl {
 }
 
 const fn sysctl(name: &'static str, about: &'static str, set: SetsMachine) -> Sysctl {
-    Sysctl { name, about, set }
+    Sysctl { name, about, has_effect: true, set }
+}
+
+/// A sysctl whose value is checked and means nothing here. Scripts that set it have a note.
+const fn without_effect(name: &'static str, about: &'static str, set: SetsMachine) -> Sysctl {
+    Sysctl { has_effect: false, ..sysctl(name, about, set) }
 }
 
 /// The sysctls that are known.
 pub const SYSCTLS: &[Sysctl] = &[
-    sysctl("tcp_base_mss", "none: there is no MTU probing here", |m, v| {
-        let base = number(v)? as u32;
-        let (on, _) = m.mtu_probing.unwrap_or_default();
-        m.mtu_probing = Some((on, base));
-        Ok(())
+    without_effect("tcp_base_mss", "none: there is no MTU probing here", |_, v| {
+        number(v).map(drop)
     }),
     sysctl("tcp_congestion_control", "`cubic` alone: name another scheme by `--scheme`", |_, v| {
         only(v, &["cubic"])
@@ -57,7 +64,7 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.ecn = Some(number(v)? as u8);
         Ok(())
     }),
-    sysctl("tcp_ecn_option", "none: there is no Accurate ECN here", |_, v| {
+    without_effect("tcp_ecn_option", "none: there is no Accurate ECN here", |_, v| {
         only(v, &["0", "1", "2"])
     }),
     sysctl("tcp_fack", "0 alone", |_, v| only(v, &["0"])),
@@ -65,7 +72,17 @@ pub const SYSCTLS: &[Sysctl] = &[
         "tcp_fastopen",
         "bits 0x1 client, 0x2 server, 0x4 and 0x200 without cookies, 0x400 all listeners",
         |m, v| {
-            m.fast_open = Some(number(v)? as u32);
+            const KNOWN: u32 = TFO_CLIENT
+                | TFO_SERVER
+                | TFO_CLIENT_NO_COOKIE
+                | TFO_SERVER_NO_COOKIE
+                | TFO_SERVER_ALL
+                | TFO_IGNORED;
+            let bits = between(v, 0, u32::MAX.into())? as u32;
+            if bits & !KNOWN != 0 {
+                return Err(format!("the bits {:#x} are not known", bits & !KNOWN).into());
+            }
+            m.fast_open = Some(bits);
             Ok(())
         },
     ),
@@ -84,7 +101,7 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.fast_open_key = Some(key(v)?);
         Ok(())
     }),
-    sysctl("tcp_frto", "2 alone: F-RTO with SACK and without", |_, v| only(v, &["1", "2"])),
+    sysctl("tcp_frto", "1 and 2: F-RTO with SACK and without", |_, v| only(v, &["1", "2"])),
     sysctl(
         "tcp_invalid_ratelimit",
         "500 ms between answers to invalid segments, or 0: none",
@@ -98,19 +115,14 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.least_batch = Some(between(v, 1, 65_535)? as u32);
         Ok(())
     }),
-    sysctl("tcp_mtu_probing", "none: there is no MTU probing here", |m, v| {
-        only(v, &["0", "1", "2"])?;
-        let (_, base) = m.mtu_probing.unwrap_or((false, 1024));
-        m.mtu_probing = Some((v == "2", base));
-        Ok(())
+    sysctl("tcp_mtu_probing", "0 alone: there is no MTU probing here", |_, v| match v {
+        "0" => Ok(()),
+        _ => Err(Refusal::not_modelled("probes of the path's MTU")),
     }),
-    sysctl(
+    without_effect(
         "tcp_notsent_lowat",
-        "what `TCP_NOTSENT_LOWAT` of a socket says at first: none here",
-        |m, v| {
-            m.not_sent_low_water = Some(number(v)?.min(u64::from(u32::MAX)) as u32);
-            Ok(())
-        },
+        "none: what `TCP_NOTSENT_LOWAT` of a socket says at first, and whatever is written is taken",
+        |_, v| number(v).map(drop),
     ),
     sysctl("tcp_pacing_ca_ratio", "120 alone", |_, v| only(v, &["120"])),
     sysctl("tcp_pacing_ss_ratio", "200 alone", |_, v| only(v, &["200"])),
@@ -125,7 +137,7 @@ pub const SYSCTLS: &[Sysctl] = &[
         },
     ),
     sysctl("tcp_rto_max_ms", "`rto_max=`: the longest timeout, also of SYN-ACKs", |m, v| {
-        m.rto_max_ms = Some(between(v, 1000, 60_000)?);
+        m.rto_max_ms = Some(between(v, 1000, 120_000)?);
         Ok(())
     }),
     sysctl("tcp_sack", "`sack=`", |m, v| {
@@ -157,18 +169,12 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.timestamps = Some(number(v)? != 0);
         Ok(())
     }),
-    sysctl(
+    without_effect(
         "tcp_tso_win_divisor",
         "none: the model sends at once where the kernel may wait for a larger batch",
-        |m, v| {
-            m.win_divisor = Some(between(v, 1, 1000)? as u32);
-            Ok(())
-        },
+        |_, v| between(v, 1, 1000).map(drop),
     ),
-    sysctl("tcp_wmem", "none: whatever is written is taken", |m, v| {
-        m.send_buffer = Some(three(v)?);
-        Ok(())
-    }),
+    without_effect("tcp_wmem", "none: whatever is written is taken", |_, v| three(v).map(drop)),
 ];
 
 /// Whose `defaults.sh` it is.

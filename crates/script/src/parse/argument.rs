@@ -21,6 +21,8 @@ pub(super) enum Value<'a> {
     Any,
     /// A whole number.
     Number(u64),
+    /// A whole number below zero, without its sign.
+    Negative(u64),
     /// Names joined by `|`; one alone is a list of one.
     Words(Vec<&'a str>),
     /// `[...]`
@@ -66,6 +68,10 @@ impl<'a> Parser<'a> {
             Token::Text(_) => self.strings()?,
             Token::Int(n) => self.advance().map(|_| Value::Number(n))?,
             Token::Word(_) => self.words(depth)?,
+            Token::Mark("-") => {
+                self.advance()?;
+                Value::Negative(self.number("a number behind the minus", u64::MAX)?)
+            }
             Token::Mark("[") => {
                 self.advance()?;
                 Value::List(self.argument_list("]", depth + 1)?)

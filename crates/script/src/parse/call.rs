@@ -9,23 +9,31 @@ use super::{Parsed, Parser, Refusal};
 use units::Duration;
 
 const KNOWN: &str = "socket, setsockopt, getsockopt, fcntl, bind, listen, accept, connect, read, recv, \
-                     recvfrom, write, send, sendto, sendmsg, poll, shutdown, close";
+                     recvfrom, readv, write, writev, send, sendto, sendmsg, poll, shutdown, close";
 
 /// Calls that speak of the socket layer, with what they are about.
-const BEYOND_CALLS: [(&str, &str); 13] = [
+const BEYOND_CALLS: [(&str, &str); 10] = [
     ("epoll_create", "epoll"),
     ("epoll_ctl", "epoll"),
     ("epoll_wait", "epoll"),
-    ("ioctl", "ioctl"),
     ("open", "files"),
     ("pipe", "splice"),
     ("splice", "splice"),
     ("sendfile", "sendfile"),
     ("recvmsg", "control messages"),
     ("cap_set", "capabilities"),
-    ("readv", "vectors"),
-    ("writev", "vectors"),
     ("mmap", "memory"),
+];
+
+/// Flags of `send` and `recv` by their bits (`include/linux/socket.h`).
+const FLAG_BITS: [(&str, u64); 7] = [
+    ("MSG_PEEK", 0x2),
+    ("MSG_DONTWAIT", 0x40),
+    ("MSG_EOR", 0x80),
+    ("MSG_NOSIGNAL", 0x4000),
+    ("MSG_MORE", 0x8000),
+    ("MSG_ZEROCOPY", 0x400_0000),
+    ("MSG_FASTOPEN", 0x2000_0000),
 ];
 
 /// Most bytes of one `read` or `write`: a terabyte.
@@ -59,7 +67,7 @@ impl<'a> Parser<'a> {
         let text = self.text[start..self.last_end].to_owned();
         let raw = RawCall { position, name, arguments, outcome };
         let kind = raw.kind()?;
-        let fd = if kind == CallKind::Socket { raw.new_fd()? } else { raw.fd()? };
+        let fd = if let CallKind::Socket { .. } = kind { raw.new_fd()? } else { raw.fd()? };
         raw.check_blocking(kind, returns)?;
         Ok(Call { fd, kind, outcome, returns, text })
     }
@@ -101,29 +109,27 @@ impl<'a> Parser<'a> {
             return Ok(CallOutcome::AnyError);
         }
         let known = match self.token {
-            Token::Word(name) => Errno::ALL.iter().find(|(known, _)| *known == name),
+            Token::Word(name) => Errno::named(name),
             _ => None,
         };
         match known {
-            Some((_, errno)) => self.advance().map(|_| CallOutcome::Error(*errno)),
+            Some(errno) => self.advance().map(|_| CallOutcome::Error(errno)),
             None => self.unexpected(&error_names()),
         }
     }
 
     /// `(words for the reader)`, perhaps.
     fn note(&mut self) -> Parsed<()> {
-        if !self.accept_mark("(")? {
-            return Ok(());
-        }
-        while !self.is_mark(")") && self.token != Token::End {
+        if self.is_mark("(") {
+            self.lexer.note()?;
             self.advance()?;
         }
-        self.expect_mark(")", "after the words about the outcome")
+        Ok(())
     }
 }
 
 fn error_names() -> String {
-    let names: Vec<_> = Errno::ALL.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = Errno::ALL.iter().map(|(name, ..)| *name).collect();
     format!("an error: one of {}", names.join(", "))
 }
 
@@ -134,6 +140,7 @@ impl RawCall<'_> {
             "setsockopt" => self.set_option(),
             "getsockopt" => self.get_option(),
             "fcntl" => self.file_control(),
+            "ioctl" => self.unread_bytes(),
             "bind" => Ok(CallKind::Nothing),
             "listen" => Ok(CallKind::Listen),
             "accept" => Ok(CallKind::Accept),
@@ -148,7 +155,10 @@ impl RawCall<'_> {
             {
                 Ok(CallKind::BadPointer)
             }
-            "read" | "recv" | "recvfrom" => self.bytes().map(CallKind::Read),
+            "read" => self.bytes().map(CallKind::Read),
+            "recv" | "recvfrom" => self.receive(),
+            "readv" => self.vector().map(CallKind::Read),
+            "writev" => self.vector().and_then(|bytes| self.writing(bytes, None)),
             "write" => self.write(None),
             "send" | "sendto" => self.write(Some(3)),
             "sendmsg" => self.send_message(),
@@ -214,10 +224,27 @@ impl RawCall<'_> {
     }
 
     fn socket(&self) -> Parsed<CallKind> {
-        match self.words(1, "SOCK_STREAM")? {
-            words if words.contains(&"SOCK_STREAM") => Ok(CallKind::Socket),
-            _ => self.refuse("expected socket(..., SOCK_STREAM, IPPROTO_TCP): only TCP runs here"),
+        const TCP: &str = "expected socket(..., SOCK_STREAM, IPPROTO_TCP): only TCP runs here";
+        let families = ["AF_INET", "AF_INET6", "PF_INET", "PF_INET6"];
+        match &self.argument(0, "an address family")?.value {
+            Value::Any => {}
+            Value::Words(words) if words.len() == 1 && families.contains(&words[0]) => {}
+            _ => return self.refuse(TCP),
         }
+        let words = self.words(1, "SOCK_STREAM")?;
+        let known = ["SOCK_STREAM", "SOCK_NONBLOCK", "SOCK_CLOEXEC"];
+        if !words.contains(&"SOCK_STREAM") || words.iter().any(|word| !known.contains(word)) {
+            return self.refuse(TCP);
+        }
+        match &self.argument(2, "IPPROTO_TCP")?.value {
+            Value::Any | Value::Number(0 | 6) => {}
+            Value::Words(words) if words.as_slice() == ["IPPROTO_TCP"] => {}
+            Value::Words(words) if words.as_slice() == ["IPPROTO_MPTCP"] => {
+                return Err((self.position, Refusal::not_modelled("Multipath TCP (RFC 8684)")));
+            }
+            _ => return self.refuse(TCP),
+        }
+        Ok(CallKind::Socket { non_blocking: words.contains(&"SOCK_NONBLOCK") })
     }
 
     /// `write`, `send`, `sendto`, whose flags are argument `flags`.
@@ -238,6 +265,20 @@ impl RawCall<'_> {
         let Some((_, Argument { value: Value::List(parts), .. })) = parts else {
             return Err((argument.position, "expected msg_iov(1)=[{..., 40}] within".into()));
         };
+        self.writing(self.sum(parts)?, Some(2))
+    }
+
+    /// `readv(4, [{..., 600}, {..., 400}], 2)`: the bytes of all parts.
+    fn vector(&self) -> Parsed<u64> {
+        let argument = self.argument(1, "parts, like [{..., 600}, {..., 400}]")?;
+        match &argument.value {
+            Value::List(parts) => self.sum(parts),
+            _ => Err((argument.position, "expected parts, like [{..., 600}, {..., 400}]".into())),
+        }
+    }
+
+    /// Bytes of parts like `{..., 600}`.
+    fn sum(&self, parts: &[Argument<'_>]) -> Parsed<u64> {
         let mut bytes = 0;
         for part in parts {
             match &part.value {
@@ -248,27 +289,55 @@ impl RawCall<'_> {
                 _ => return Err((part.position, "expected a part like {..., 40}".into())),
             }
         }
-        self.writing(bytes, Some(2))
+        Ok(bytes)
     }
 
-    fn writing(&self, bytes: u64, flags: Option<usize>) -> Parsed<CallKind> {
-        let flags =
-            flags.and_then(|index| self.arguments.get(index)).map(|argument| &argument.value);
-        const FAST_OPEN_BIT: u64 = 0x2000_0000;
-        let words = match flags {
-            Some(Value::Words(words)) => words.as_slice(),
-            Some(Value::Number(bits)) if bits & FAST_OPEN_BIT != 0 => &["MSG_FASTOPEN"],
-            _ => &[],
+    /// `recv(4, ..., 1000, MSG_PEEK)`
+    fn receive(&self) -> Parsed<CallKind> {
+        let bytes = self.bytes()?;
+        let flags = self.flags(3, &["MSG_PEEK", "MSG_DONTWAIT"])?;
+        Ok(match flags.contains(&"MSG_PEEK") {
+            true => CallKind::Peek(bytes),
+            false => CallKind::Read(bytes),
+        })
+    }
+
+    /// Names of the flags at `index`, of which only those of `known` are accepted. None if there is no such argument.
+    fn flags(&self, index: usize, known: &[&'static str]) -> Parsed<Vec<&'static str>> {
+        let Some(argument) = self.arguments.get(index) else { return Ok(Vec::new()) };
+        let (words, rest): (Vec<&str>, u64) = match &argument.value {
+            Value::Words(words) => (words.clone(), 0),
+            Value::Number(bits) => {
+                let set = FLAG_BITS.iter().filter(|(_, bit)| bits & bit != 0);
+                let rest = FLAG_BITS.iter().fold(*bits, |rest, (_, bit)| rest & !bit);
+                (set.map(|(name, _)| *name).collect(), rest)
+            }
+            _ => return Err((argument.position, "expected flags, like MSG_DONTWAIT or 0".into())),
         };
         if words.contains(&"MSG_ZEROCOPY") {
             let why = Refusal::not_of_tcp("MSG_ZEROCOPY is of the socket layer");
             return Err((self.position, why));
         }
+        let mut found = Vec::new();
+        for word in &words {
+            match known.iter().find(|name| *name == word) {
+                Some(name) => found.push(*name),
+                None => {
+                    let known = known.join(", ");
+                    return self.refuse(&format!("unknown flag {word}; known are {known}"));
+                }
+            }
+        }
+        match rest {
+            0 => Ok(found),
+            rest => self.refuse(&format!("unknown flags {rest:#x}")),
+        }
+    }
+
+    fn writing(&self, bytes: u64, flags: Option<usize>) -> Parsed<CallKind> {
         const FLAGS: [&str; 5] =
             ["MSG_FASTOPEN", "MSG_DONTWAIT", "MSG_MORE", "MSG_EOR", "MSG_NOSIGNAL"];
-        if let Some(other) = words.iter().find(|word| !FLAGS.contains(word)) {
-            return self.refuse(&format!("unknown flag {other}; known are {}", FLAGS.join(", ")));
-        }
+        let words = flags.map_or(Ok(Vec::new()), |index| self.flags(index, &FLAGS))?;
         let writing = Writing {
             bytes,
             at_once: words.contains(&"MSG_DONTWAIT"),
@@ -285,14 +354,21 @@ impl RawCall<'_> {
         Ok(if unspecified { CallKind::ConnectNowhere } else { CallKind::ConnectWith(writing) })
     }
 
-    /// `fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK)`
+    /// `fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK)`, `fcntl(3, F_GETFL)`
     fn file_control(&self) -> Parsed<CallKind> {
-        match self.arguments.get(1).map(|argument| &argument.value) {
-            Some(Value::Words(words)) if words.as_slice() == ["F_SETFL"] => {
+        match self.words(1, "F_GETFL or F_SETFL")? {
+            ["F_GETFL"] => Ok(CallKind::FileFlags),
+            ["F_SETFL"] => {
                 let words = self.words(2, "O_NONBLOCK or O_RDWR")?;
+                if let Some(other) =
+                    words.iter().find(|word| !matches!(**word, "O_RDWR" | "O_NONBLOCK"))
+                {
+                    return self
+                        .refuse(&format!("unknown flag {other}; known are O_RDWR and O_NONBLOCK"));
+                }
                 Ok(CallKind::NonBlocking(words.contains(&"O_NONBLOCK")))
             }
-            _ => Ok(CallKind::Nothing),
+            _ => self.refuse("expected F_GETFL or F_SETFL"),
         }
     }
 
@@ -300,7 +376,17 @@ impl RawCall<'_> {
     fn poll(&self) -> Parsed<CallKind> {
         let events = self.polled("events")?.1;
         let found = self.polled("revents")?.1;
-        Ok(CallKind::Poll(Polled { events, found }))
+        if self.number(1, "the number of descriptors, 1,", 1)? != 1 {
+            return self.refuse("expected poll of one descriptor");
+        }
+        let timeout = match self.argument(2, "a timeout in milliseconds")?.value {
+            Value::Negative(_) => None,
+            _ => {
+                let most = i32::MAX as u64;
+                Some(Duration::from_millis(self.number(2, "a timeout in milliseconds", most)?))
+            }
+        };
+        Ok(CallKind::Poll(Polled { events, found, timeout }))
     }
 
     /// A member of the one descriptor polled: as a number, and as bits.
@@ -360,6 +446,7 @@ impl RawCall<'_> {
             CallKind::Connect
                 | CallKind::Accept
                 | CallKind::Read(_)
+                | CallKind::Peek(_)
                 | CallKind::Write(_)
                 | CallKind::ConnectWith(_)
                 | CallKind::Poll(_)

@@ -1,11 +1,14 @@
 //! What a script must be beyond its grammar, so that a run can only fail by what the TCP does:
 //! descriptors in their order, calls that fit their sockets, time that does not run backwards.
 
+use super::super::machine::MachineHistory;
 use super::super::model::{
-    Call, CallKind, CallOutcome, Errno, Position, Script, ScriptAction, ScriptEvent, When,
+    Call, CallKind, CallOutcome, Errno, Position, Script, ScriptAction, ScriptEvent,
+    ScriptSettings, Shutdown, When,
 };
-use super::Parsed;
+use super::{Parsed, Refusal};
 use std::collections::BTreeMap;
+use tcp::Flags;
 use units::Duration;
 
 /// What has become of a socket.
@@ -28,13 +31,63 @@ pub(super) fn check(script: &Script, end: Position) -> Parsed<()> {
     }
     let mut sockets = Sockets::new();
     let mut clock = Some(Duration::ZERO);
+    let mut machine = WatchedMachine::new(&script.settings);
     for event in &script.events {
         clock = check_time(event, clock)?;
+        machine.check(event)?;
         if let ScriptAction::Call(call) = &event.action {
-            check_call(&mut sockets, call).map_err(|message| (event.position, message.into()))?;
+            check_call(&mut sockets, call).map_err(|refusal| (event.position, refusal))?;
         }
     }
     Ok(())
+}
+
+/// The machine through a script. What the kernel asks while a connection is open cannot change here once one is.
+struct WatchedMachine {
+    machine: MachineHistory,
+    /// The connection under test has begun, and opened with these settings.
+    opened_with: Option<Vec<String>>,
+    changed_at: Position,
+}
+
+impl WatchedMachine {
+    fn new(settings: &ScriptSettings) -> Self {
+        let machine = MachineHistory::new(settings.mss(), settings.remote.is_ipv6());
+        Self { machine, opened_with: None, changed_at: Position { line: 1, column: 1 } }
+    }
+
+    fn check(&mut self, event: &ScriptEvent) -> Parsed<()> {
+        let opens = match &event.action {
+            ScriptAction::Shell(settings) => {
+                settings.iter().for_each(|setting| self.machine.set(setting));
+                self.changed_at = event.position;
+                return Ok(());
+            }
+            // The socket that is made last is the one under test.
+            ScriptAction::Call(Call { kind: CallKind::Socket { .. }, .. }) => {
+                self.opened_with = None;
+                return Ok(());
+            }
+            ScriptAction::Call(Call { kind: CallKind::Close, .. }) => return Ok(()),
+            ScriptAction::Inbound(segment) => segment.has(Flags::SYN),
+            ScriptAction::Call(call) => {
+                matches!(call.kind, CallKind::Connect | CallKind::ConnectWith(_))
+            }
+            _ => false,
+        };
+        let now = self.machine.now.asked_when_open();
+        if let Some(then) = &self.opened_with {
+            let changed = now.iter().find(|parameter| !then.contains(parameter));
+            let gone = then.iter().find(|parameter| !now.contains(parameter));
+            if let Some(parameter) = changed.or(gone) {
+                let why = format!("a change to {parameter:?} while a connection is open");
+                return Err((self.changed_at, Refusal::not_modelled(why)));
+            }
+        } else if opens {
+            self.opened_with = Some(now);
+        }
+        Ok(())
+    }
 }
 
 /// The event's time, where it can be told before running.
@@ -54,18 +107,23 @@ fn check_time(event: &ScriptEvent, clock: Option<Duration>) -> Parsed<Option<Dur
     }
 }
 
-fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
+fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), Refusal> {
     let fd = call.fd;
     let socket = sockets.get(&fd).copied();
     let next = match (socket, call.kind) {
-        (None | Some(Socket::Closed), CallKind::Socket) => Socket::Fresh,
-        (Some(Socket::Fresh), CallKind::Listen) => Socket::Listening,
+        (None | Some(Socket::Closed), CallKind::Socket { .. }) => Socket::Fresh,
+        (Some(Socket::Fresh | Socket::Listening), CallKind::Listen) => Socket::Listening,
+        // It listens no more, as if it had never.
+        (Some(Socket::Listening), CallKind::Shutdown(Shutdown::Reading | Shutdown::Both)) => {
+            Socket::Fresh
+        }
+        (Some(Socket::Listening), CallKind::Shutdown(Shutdown::Writing)) => Socket::Listening,
         (Some(Socket::Fresh), CallKind::Connect | CallKind::ConnectWith(_)) => after_connect(call),
         (Some(Socket::Listening), CallKind::Accept) => {
             if let CallOutcome::Value(new) = call.outcome {
                 // packetdrill does not mind a descriptor that is in use: a script then speaks of the new one.
                 if new > u64::from(u16::MAX) || new == u64::from(fd) {
-                    return Err("accept returns a new descriptor".to_owned());
+                    return Err("accept returns a new descriptor".into());
                 }
                 sockets.insert(new as u32, Socket::Connection);
             }
@@ -79,7 +137,11 @@ fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), String> {
         }
         (Some(Socket::Connection), CallKind::Disconnect) => Socket::Fresh,
         (Some(Socket::Connection), kind) if when_open(kind) => Socket::Connection,
-        _ => return Err(out_of_place(socket, call)),
+        (Some(Socket::Connection), CallKind::ReceiveBuffer(_)) => {
+            let why = "a receive buffer that changes while a connection is open";
+            return Err(Refusal::not_modelled(why));
+        }
+        _ => return Err(out_of_place(socket, call).into()),
     };
     sockets.insert(fd, next);
     Ok(())
@@ -97,18 +159,19 @@ fn any_time(kind: CallKind) -> bool {
     matches!(
         kind,
         CallKind::Nothing
+            | CallKind::WithoutEffect(_)
+            | CallKind::FileFlags
             | CallKind::LingerZero(_)
             | CallKind::NonBlocking(_)
             | CallKind::Get(..)
             | CallKind::SendBuffer(_)
-            | CallKind::ReceiveBuffer(_)
             | CallKind::NotSentLowWater(_)
             | CallKind::UserTimeout(_)
             | CallKind::SynRetries(_)
             | CallKind::NoDelay(_)
             | CallKind::BadPointer
             | CallKind::ConnectNowhere
-            | CallKind::NoPathMtu
+            | CallKind::PathMtu(_)
             | CallKind::Poll(_)
     )
 }
@@ -118,6 +181,8 @@ fn before_opening(kind: CallKind) -> bool {
         || matches!(
             kind,
             CallKind::MaxSegment(_)
+                | CallKind::ReceiveBuffer(_)
+                | CallKind::Cork(_)
                 | CallKind::FastOpenQueue(_)
                 | CallKind::FastOpenConnect(_)
                 | CallKind::FastOpenKey(_)
@@ -129,9 +194,11 @@ fn when_open(kind: CallKind) -> bool {
         || matches!(
             kind,
             CallKind::Read(_)
+                | CallKind::Peek(_)
                 | CallKind::Write(_)
                 | CallKind::Shutdown(_)
                 | CallKind::Cork(_)
+                | CallKind::MaxSegment(_)
                 | CallKind::Connect
                 | CallKind::ConnectWith(_)
         )
@@ -140,10 +207,10 @@ fn when_open(kind: CallKind) -> bool {
 fn out_of_place(socket: Option<Socket>, call: &Call) -> String {
     let state = match socket {
         None => "there is no socket yet: begin with 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3",
-        Some(_) if call.kind == CallKind::Socket => "the descriptor is in use",
+        Some(_) if matches!(call.kind, CallKind::Socket { .. }) => "the descriptor is in use",
         Some(Socket::Fresh) => "it is a socket that neither listens nor connects yet",
         Some(Socket::Listening) => "it listens",
-        Some(Socket::Connection) => "it is a connection; its segment size is set before it opens",
+        Some(Socket::Connection) => "it is a connection, and this is set or done before one opens",
         Some(Socket::Closed) => "the descriptor is closed",
     };
     format!("{} is out of place: {state}", call.text)

@@ -4,11 +4,15 @@
 
 use super::super::code::{Expression, Operator, Statement};
 use super::super::model::{CONSTANTS, CodeLine, Comparator, TcpInfoField};
+use super::super::number::ExactFraction;
 use super::lexer::Token;
 use super::{Parsed, Parser};
 
 /// Expressions nest no deeper.
 const DEEPEST: u32 = 16;
+
+/// Operators of one statement: each makes its expression deeper by one.
+const MOST_OPERATORS: u32 = 256;
 
 impl<'a> Parser<'a> {
     /// All statements of a block; this parser's text is its inside.
@@ -41,6 +45,7 @@ impl<'a> Parser<'a> {
     }
 
     fn statement(&mut self) -> Parsed<CodeLine> {
+        self.operators = 0;
         let position = self.position;
         if let Token::Word(name) = self.token
             && name != "assert"
@@ -156,13 +161,17 @@ impl<'a> Parser<'a> {
             &[("|", Operator::BitOr)],
             &[("&", Operator::BitAnd)],
             &[("+", Operator::Add), ("-", Operator::Subtract)],
-            &[("*", Operator::Multiply), ("/", Operator::Divide)],
+            &[("*", Operator::Multiply), ("/", Operator::Divide), ("//", Operator::DivideDown)],
         ];
         let Some(operators) = LEVELS.get(level) else {
             return self.operand(depth);
         };
         let mut left = self.arithmetic(depth, level + 1)?;
         while let Some((_, operator)) = operators.iter().find(|(mark, _)| self.is_mark(mark)) {
+            self.operators += 1;
+            if self.operators > MOST_OPERATORS {
+                return self.unexpected(&format!("at most {MOST_OPERATORS} operators"));
+            }
             self.advance()?;
             left = binary(*operator, left, self.arithmetic(depth, level + 1)?);
         }
@@ -188,7 +197,11 @@ impl<'a> Parser<'a> {
             return Ok(inner);
         }
         let operand = match self.token {
-            Token::Int(n) => i64::try_from(n).ok().map(Expression::Number),
+            Token::Int(n) => Some(Expression::Number(n.into())),
+            Token::Seconds(decimal) => {
+                let number = ExactFraction::new(decimal.as_nanos().into(), 1_000_000_000);
+                number.map(Expression::Number)
+            }
             Token::Word(name) => named(name),
             _ => None,
         };

@@ -1,5 +1,6 @@
 //! One event: its time, and what happens.
 
+use super::super::error::RefusalKind;
 use super::super::machine;
 use super::super::model::{Position, ScriptAction, ScriptEvent, When};
 use super::lexer::Token;
@@ -79,7 +80,7 @@ impl<'a> Parser<'a> {
             Token::Word(_) | Token::Ellipsis => self.call(when).map(ScriptAction::Call),
             Token::Code(code, inside) => {
                 self.advance()?;
-                Parser::at(code, inside)?.statements().map(ScriptAction::Code)
+                Parser::of_code(code, inside)?.statements().map(ScriptAction::Code)
             }
             Token::Shell(..) => self.shell(),
             _ => self.unexpected(ACTIONS),
@@ -92,6 +93,13 @@ impl<'a> Parser<'a> {
             return self.unexpected("commands in backquotes");
         };
         let settings = machine::read(text).map_err(|error| {
+            let mut error = error;
+            // Only what a file goes to makes the commands that prepare it other than TCP's.
+            if error.refusal.kind == RefusalKind::NotOfTcp
+                && !["sendfile(", "splice("].iter().any(|call| self.text.contains(call))
+            {
+                error.refusal.kind = RefusalKind::Wrong;
+            }
             let column = if error.line == 0 { inside.column } else { 1 };
             (Position { line: inside.line + error.line, column }, error.refusal)
         })?;

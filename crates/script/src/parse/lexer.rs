@@ -57,12 +57,19 @@ pub(super) struct Lexer<'a> {
     /// `rest` as it was before the last token.
     before: &'a str,
     position: Position,
+    /// It is Python: `'` begins a string, and only `#` a comment.
+    code: bool,
 }
 
 impl<'a> Lexer<'a> {
     /// A lexer of `text`, which stands at `position` of the script.
     pub(super) fn new(text: &'a str, position: Position) -> Self {
-        Self { rest: text, before: text, position }
+        Self { rest: text, before: text, position, code: false }
+    }
+
+    /// A lexer of the inside of a code block.
+    pub(super) fn of_code(text: &'a str, position: Position) -> Self {
+        Self { code: true, ..Self::new(text, position) }
     }
 
     /// The next token and where it begins.
@@ -72,11 +79,12 @@ impl<'a> Lexer<'a> {
         self.before = self.rest;
         let token = match self.rest.chars().next() {
             None => Token::End,
-            Some('-') if self.rest.starts_with("--") => self.setting(),
+            Some('-') if !self.code && self.rest.starts_with("--") => self.setting(),
             Some('%') if self.rest.starts_with("%{") => self.code()?,
             Some(c) if c.is_ascii_digit() || self.begins_with_fraction() => self.number()?,
             Some(c) if c.is_ascii_alphabetic() || c == '_' => Token::Word(self.take_name()),
-            Some(quote @ ('"' | '\'')) => Token::Text(self.quoted(quote, "string")?),
+            Some(quote @ '\'') if self.code => Token::Text(self.quoted(quote, "string")?),
+            Some(quote @ '"') => Token::Text(self.quoted(quote, "string")?),
             Some('`') => self.shell()?,
             Some(_) if self.rest.starts_with("...") => {
                 self.take(3);
@@ -91,6 +99,20 @@ impl<'a> Lexer<'a> {
     pub(super) fn hexadecimal(&mut self) -> &'a str {
         self.take_while(|c| c == ' ');
         self.take_while(|c| c.is_ascii_hexdigit())
+    }
+
+    /// The rest of a note in parentheses, up to the one that closes it. It ends on the line on which it begins.
+    pub(super) fn note(&mut self) -> Result<(), LexError> {
+        self.take_while(|c| !matches!(c, ')' | '\n'));
+        match self.rest.starts_with(')') {
+            true => {
+                self.take(1);
+                Ok(())
+            }
+            false => {
+                Err((self.position, "expected \")\" after the words about the outcome".into()))
+            }
+        }
     }
 
     /// What has not been cut yet.
@@ -130,9 +152,9 @@ impl<'a> Lexer<'a> {
         loop {
             // A backslash at the end of a line means nothing: whole code blocks are read at once.
             self.take_while(|c| c.is_whitespace() || c == '\\');
-            if self.rest.starts_with("//") || self.rest.starts_with('#') {
+            if self.rest.starts_with('#') || (!self.code && self.rest.starts_with("//")) {
                 self.take_while(|c| c != '\n');
-            } else if self.rest.starts_with("/*") {
+            } else if !self.code && self.rest.starts_with("/*") {
                 let end = self.rest.find("*/").ok_or_else(|| self.unclosed("comment", "*/"))?;
                 self.take(end + 2);
             } else {
@@ -210,7 +232,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn mark(&mut self) -> Result<Token<'a>, LexError> {
-        const PAIRS: [&str; 6] = ["==", "!=", "<=", ">=", "+=", "-="];
+        const PAIRS: [&str; 7] = ["==", "!=", "<=", ">=", "+=", "-=", "//"];
         const SINGLES: &str = "+-*~<>.:(),=[]{}|;&%/";
         if PAIRS.iter().any(|pair| self.rest.starts_with(pair)) {
             return Ok(Token::Mark(self.take(2)));

@@ -15,7 +15,8 @@ mod settings;
 mod socket_option;
 
 use super::error::{Refusal, ScriptError};
-use super::model::{Position, Script};
+use super::machine::{MachineSetting, SYSCTLS};
+use super::model::{CallKind, Position, Script, ScriptAction, ScriptEvent};
 use lexer::{LexError, Lexer, Token};
 pub(crate) use packet::FLAG_LETTERS;
 
@@ -39,18 +40,50 @@ type Parsed<T> = Result<T, LexError>;
 fn read(name: &str, text: &[u8]) -> Parsed<Script> {
     let text = utf8(text)?;
     let mut parser = Parser::new(text)?;
-    let (mut settings, notes) = parser.settings()?;
-    if name.ends_with("v6.pkt") && settings.remote.is_ipv4() {
+    let (mut settings, mut notes) = parser.settings()?;
+    if name.ends_with("v6.pkt") && !settings.names_version {
         // By their names packetdrill's `run_all.py` knows scripts for IPv6 alone.
         settings.remote = settings::DOCUMENTATION_V6;
+    }
+    let least = settings::MSS.0;
+    if settings.mtu.is_some() && settings.mss().is_none_or(|mss| mss < least) {
+        let message = format!("expected --mtu=N that leaves {least} bytes behind the headers");
+        return Err((Position { line: 1, column: 1 }, message.into()));
     }
     let mut events = Vec::new();
     while parser.token != Token::End {
         events.push(parser.event()?);
     }
+    events.iter().for_each(|event| without_effect(event, &mut notes));
     let script = Script { name: name.to_owned(), settings, notes, events };
     check::check(&script, parser.position)?;
     Ok(script)
+}
+
+/// Notes what an event sets that means something in the kernel and nothing here.
+fn without_effect(event: &ScriptEvent, notes: &mut Vec<String>) {
+    let mut note = |what: &str| {
+        notes.push(format!("line {}: {what} has no effect here", event.position.line));
+    };
+    match &event.action {
+        ScriptAction::Shell(settings) => {
+            for setting in settings {
+                match setting {
+                    MachineSetting::Sysctl(index, _) if !SYSCTLS[*index].has_effect => {
+                        note(SYSCTLS[*index].name);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        ScriptAction::Call(call) => match call.kind {
+            CallKind::WithoutEffect(name) => note(name),
+            CallKind::SendBuffer(_) => note("SO_SNDBUF"),
+            CallKind::NotSentLowWater(_) => note("TCP_NOTSENT_LOWAT"),
+            _ => {}
+        },
+        _ => {}
+    }
 }
 
 fn utf8(text: &[u8]) -> Parsed<&str> {
@@ -72,17 +105,24 @@ struct Parser<'a> {
     start: usize,
     /// Where in `text` the token before it ended, bytes.
     last_end: usize,
+    /// Operators of the statement so far.
+    operators: u32,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Parsed<Self> {
-        Self::at(text, Position { line: 1, column: 1 })
+        let position = Position { line: 1, column: 1 };
+        Self::with(text, Lexer::new(text, position), position)
     }
 
-    /// A parser of `text`, which stands at `position` of the script.
-    fn at(text: &'a str, position: Position) -> Parsed<Self> {
-        let lexer = Lexer::new(text, position);
-        let mut parser = Self { text, lexer, token: Token::End, position, start: 0, last_end: 0 };
+    /// A parser of the inside of a code block.
+    fn of_code(text: &'a str, position: Position) -> Parsed<Self> {
+        Self::with(text, Lexer::of_code(text, position), position)
+    }
+
+    fn with(text: &'a str, lexer: Lexer<'a>, position: Position) -> Parsed<Self> {
+        let mut parser =
+            Self { text, lexer, token: Token::End, position, start: 0, last_end: 0, operators: 0 };
         parser.advance()?;
         Ok(parser)
     }

@@ -4,7 +4,7 @@
 //! options compare as a set.
 
 use super::lexer::Token;
-use super::packet::ACCURATE_ECN;
+use super::packet::{ACCURATE_ECN, Way};
 use super::{Parsed, Parser, Refusal};
 use tcp::{FastOpenCookie, SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;
@@ -23,11 +23,19 @@ const MAX_SHIFT: u64 = 14;
 
 impl<'a> Parser<'a> {
     /// Options up to, not including, the closing mark.
-    pub(super) fn option_list(&mut self) -> Parsed<TcpOptions> {
+    pub(super) fn option_list(&mut self, way: Way) -> Parsed<TcpOptions> {
         let position = self.position;
         let mut options = TcpOptions::default();
+        let mut seen = Vec::new();
         loop {
-            self.option(&mut options)?;
+            if let (Way::Leaves, Token::Word(name)) = (way, self.token) {
+                let name = if name == "FOEXP" { "FO" } else { name };
+                if !matches!(name, "nop" | "eol") && seen.contains(&name) {
+                    return self.unexpected("each option once: no host sends one twice");
+                }
+                seen.push(name);
+            }
+            self.option(&mut options, way)?;
             if !self.accept_mark(",")? {
                 break;
             }
@@ -39,7 +47,7 @@ impl<'a> Parser<'a> {
         Ok(options)
     }
 
-    fn option(&mut self, options: &mut TcpOptions) -> Parsed<()> {
+    fn option(&mut self, options: &mut TcpOptions, way: Way) -> Parsed<()> {
         const KNOWN: &str = "an option: mss, wscale, sackOK, TS, sack, FO, FOEXP, nop or eol";
         let Token::Word(name) = self.token else {
             return self.unexpected(KNOWN);
@@ -61,8 +69,8 @@ impl<'a> Parser<'a> {
                 Ok(())
             }
             "TS" => self.timestamps().map(|ts| options.timestamps = Some(ts)),
-            "FO" => self.fast_open(false).map(|cookie| options.fast_open = cookie),
-            "FOEXP" => self.fast_open(true).map(|cookie| options.fast_open = cookie),
+            "FO" => self.fast_open(false, way).map(|cookie| options.fast_open = cookie),
+            "FOEXP" => self.fast_open(true, way).map(|cookie| options.fast_open = cookie),
             "md5" => {
                 Err((self.position, Refusal::not_of_tcp("MD5 signatures are no part of it here")))
             }
@@ -75,7 +83,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `FO`, `FO abcd1234` or `FO TFO_COOKIE`; `None` of a wrong length, which hosts take for no cookie (RFC 7413 §2).
-    fn fast_open(&mut self, experimental: bool) -> Parsed<Option<FastOpenCookie>> {
+    fn fast_open(&mut self, experimental: bool, way: Way) -> Parsed<Option<FastOpenCookie>> {
         let position = self.position;
         // Digits are read before anybody takes them for a number and a name.
         let mut digits = self.lexer.hexadecimal();
@@ -95,6 +103,10 @@ impl<'a> Parser<'a> {
             return Err((position, message.into()));
         };
         let cookie = FastOpenCookie::new(&bytes);
+        if cookie.is_none() && way == Way::Leaves {
+            let message = "expected an even cookie of 4 to 16 bytes (RFC 7413 §4.1.1)";
+            return Err((position, message.into()));
+        }
         Ok(cookie.map(|cookie| if experimental { cookie.as_experiment() } else { cookie }))
     }
 

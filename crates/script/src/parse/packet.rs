@@ -1,6 +1,6 @@
 //! A segment: `< [ect0] P. 1:1001(1000) ack 1 win 257 <nop,nop,sack 1:2>`.
 
-use super::super::model::{Expected, IcmpMessage, IcmpTrouble, ScriptAction};
+use super::super::model::{Errno, Expected, ExpectedEcn, IcmpMessage, IcmpTrouble, ScriptAction};
 use super::lexer::Token;
 use super::{Parsed, Parser, Refusal};
 use tcp::{Ecn, Flags, Segment, TcpOptions, Unreachable};
@@ -18,6 +18,27 @@ pub(crate) const FLAG_LETTERS: [(char, Flags); 6] = [
 
 /// The third flag of Accurate ECN, `A`, or its option.
 pub(super) const ACCURATE_ECN: &str = "Accurate ECN (RFC 9768)";
+
+/// ECN fields by their names, the first four by their bits (RFC 3168 §5). Where they arrive, one codepoint of ECN-capable
+/// transport is as good as the other.
+const ECN_FIELDS: [(&str, Ecn, ExpectedEcn); 5] = [
+    ("noecn", Ecn::NotEct, ExpectedEcn::Same),
+    ("ect1", Ecn::Ect0, ExpectedEcn::Ect1),
+    ("ect0", Ecn::Ect0, ExpectedEcn::Same),
+    ("ce", Ecn::Ce, ExpectedEcn::Same),
+    ("ect01", Ecn::Ect0, ExpectedEcn::Capable),
+];
+
+const IP_FIELDS: &str = "noecn, ect0, ect1, ect01, ce, tos or ttl";
+
+/// Where a segment goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// `<`
+    Arrives,
+    /// `>`
+    Leaves,
+}
 
 const FLAGS: &str = "flags: letters of S F R P E W, \".\" for ACK, \"-\" for none";
 
@@ -37,37 +58,45 @@ impl<'a> Parser<'a> {
             return self.unexpected("unreachable, packet_too_big or time_exceeded");
         };
         self.advance()?;
-        let mut trouble = match kind {
-            "time_exceeded" => IcmpTrouble::Unreachable(Unreachable::TimeExceeded),
-            "packet_too_big" => IcmpTrouble::TooBig(0),
+        let (mut trouble, errno) = match kind {
+            "time_exceeded" => {
+                (IcmpTrouble::Unreachable(Unreachable::TimeExceeded), Errno::HostUnreachable)
+            }
+            "packet_too_big" => (IcmpTrouble::TooBig(0), Errno::MessageSize),
             "unreachable" => self.unreachable()?,
             _ => {
                 return self.unexpected("unreachable, packet_too_big or time_exceeded before this");
             }
         };
-        if self.accept_word("mtu")? {
-            trouble = IcmpTrouble::TooBig(self.number32("the MTU")?);
+        if let IcmpTrouble::TooBig(mtu) = &mut trouble
+            && self.accept_word("mtu")?
+        {
+            *mtu = self.number32("the MTU")?;
         }
         let mut quoted = 0;
         if self.accept_mark("[")? {
             (quoted, _) = self.sequence_range()?;
             self.expect_mark("]", "after what is quoted")?;
         }
-        Ok(IcmpMessage { trouble, quoted })
+        Ok(IcmpMessage { trouble, errno, quoted })
     }
 
-    /// The code, if one is given; `CODE` is what packetdrill's `run_all.py` defines.
-    fn unreachable(&mut self) -> Parsed<IcmpTrouble> {
-        const CODES: [(&str, IcmpTrouble); 9] = [
-            ("CODE", IcmpTrouble::Unreachable(Unreachable::Route)),
-            ("net_unreachable", IcmpTrouble::Unreachable(Unreachable::Route)),
-            ("host_unreachable", IcmpTrouble::Unreachable(Unreachable::Route)),
-            ("source_route_failed", IcmpTrouble::Unreachable(Unreachable::Route)),
-            ("protocol_unreachable", IcmpTrouble::Unreachable(Unreachable::Protocol)),
-            ("port_unreachable", IcmpTrouble::Unreachable(Unreachable::Port)),
-            ("net_prohibited", IcmpTrouble::Unreachable(Unreachable::Prohibited)),
-            ("host_prohibited", IcmpTrouble::Unreachable(Unreachable::Prohibited)),
-            ("frag_needed", IcmpTrouble::TooBig(0)),
+    /// The code, if one is given; `CODE` is what packetdrill's `run_all.py` defines. Errors are Linux's
+    /// (`icmp_err_convert`).
+    fn unreachable(&mut self) -> Parsed<(IcmpTrouble, Errno)> {
+        const fn code(kind: Unreachable, errno: Errno) -> (IcmpTrouble, Errno) {
+            (IcmpTrouble::Unreachable(kind), errno)
+        }
+        const CODES: [(&str, (IcmpTrouble, Errno)); 9] = [
+            ("CODE", code(Unreachable::Route, Errno::HostUnreachable)),
+            ("net_unreachable", code(Unreachable::Route, Errno::NetUnreachable)),
+            ("host_unreachable", code(Unreachable::Route, Errno::HostUnreachable)),
+            ("source_route_failed", code(Unreachable::Route, Errno::NotSupported)),
+            ("protocol_unreachable", code(Unreachable::Protocol, Errno::NoProtocol)),
+            ("port_unreachable", code(Unreachable::Port, Errno::ConnectionRefused)),
+            ("net_prohibited", code(Unreachable::Prohibited, Errno::NetUnreachable)),
+            ("host_prohibited", code(Unreachable::Prohibited, Errno::HostUnreachable)),
+            ("frag_needed", (IcmpTrouble::TooBig(0), Errno::MessageSize)),
         ];
         let Token::Word(name) = self.token else {
             return Ok(CODES[1].1);
@@ -84,7 +113,7 @@ impl<'a> Parser<'a> {
     /// A segment that arrives. It needs its window, and its options in full.
     fn inbound(&mut self) -> Parsed<Segment> {
         let position = self.position;
-        let packet = self.packet()?;
+        let packet = self.packet(Way::Arrives)?;
         if !packet.check_options {
             let message = "<...> stands for any options of a segment that leaves (\">\"); \
                            an arriving one needs them written out";
@@ -99,11 +128,11 @@ impl<'a> Parser<'a> {
     /// A segment that must leave.
     pub(super) fn outbound(&mut self) -> Parsed<Expected> {
         self.advance()?;
-        self.packet()
+        self.packet(Way::Leaves)
     }
 
-    fn packet(&mut self) -> Parsed<Expected> {
-        let ecn = self.ecn()?;
+    fn packet(&mut self, way: Way) -> Parsed<Expected> {
+        let (field, ecn) = self.ip_fields(way)?;
         let flags = self.flags()?;
         let (seq, len) = self.sequence_range()?;
         let mut ack = 0;
@@ -116,43 +145,85 @@ impl<'a> Parser<'a> {
             }
         }
         let window = self.window()?;
-        let options = self.options()?;
+        let options = self.options(way)?;
         let segment = Segment {
             seq: SeqNum(seq),
             ack: SeqNum(ack),
             len,
             window: window.unwrap_or(0),
             flags,
-            ecn: ecn.unwrap_or_default(),
+            ecn: field,
             options: options.unwrap_or_default(),
             ..Segment::default()
         };
         Ok(Expected {
             segment,
             check_window: window.is_some(),
-            check_ecn: ecn.is_some(),
+            ecn,
             check_options: options.is_some(),
         })
     }
 
-    /// `[ect0]`, `(ect0)` or nothing.
-    fn ecn(&mut self) -> Parsed<Option<Ecn>> {
+    /// `[ect0]`, `(noecn, ttl 64)`, `[tos 0x2]` or nothing.
+    fn ip_fields(&mut self, way: Way) -> Parsed<(Ecn, ExpectedEcn)> {
         let close = match self.token {
             Token::Mark("[") => "]",
             Token::Mark("(") => ")",
-            _ => return Ok(None),
+            _ => return Ok((Ecn::NotEct, ExpectedEcn::Any)),
         };
         self.advance()?;
-        let ecn = match self.token {
-            Token::Word("noecn") => Ecn::NotEct,
-            // One codepoint of ECN-capable transport is as good as the other (RFC 3168 §5).
-            Token::Word("ect0" | "ect1") => Ecn::Ect0,
-            Token::Word("ce") => Ecn::Ce,
-            _ => return self.unexpected("noecn, ect0 or ce"),
-        };
-        self.advance()?;
+        let mut ecn = (Ecn::NotEct, ExpectedEcn::Any);
+        loop {
+            let position = self.position;
+            let Token::Word(name) = self.token else {
+                return self.unexpected(IP_FIELDS);
+            };
+            self.advance()?;
+            match name {
+                "ttl" => self.time_to_live(way)?,
+                "tos" => ecn = self.type_of_service(way)?,
+                "ect01" if way == Way::Arrives => {
+                    let message = "a segment that arrives has [ect0] or [ect1], and not either";
+                    return Err((position, message.into()));
+                }
+                name => match ECN_FIELDS.iter().find(|(known, ..)| *known == name) {
+                    Some((_, field, expected)) => ecn = (*field, *expected),
+                    None => {
+                        let message = format!("expected {IP_FIELDS}, found {name:?}");
+                        return Err((position, message.into()));
+                    }
+                },
+            }
+            if !self.accept_mark(",")? {
+                break;
+            }
+        }
         self.expect_mark(close, "after the ECN field")?;
-        Ok(Some(ecn))
+        Ok(ecn)
+    }
+
+    /// `64` behind `ttl`: every segment of a host has this one, and whatever arrives has come in time.
+    fn time_to_live(&mut self, way: Way) -> Parsed<()> {
+        const OF_HOSTS: u64 = 64;
+        let position = self.position;
+        match (way, self.number("the hops that are left", 255)?) {
+            (Way::Leaves, hops) if hops != OF_HOSTS => {
+                let why = format!("a time to live other than {OF_HOSTS}");
+                Err((position, Refusal::not_modelled(why)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `0x2` behind `tos`: two bits of ECN, and six that hosts here leave zero.
+    fn type_of_service(&mut self, way: Way) -> Parsed<(Ecn, ExpectedEcn)> {
+        let position = self.position;
+        let field = self.number("the field", 255)?;
+        if way == Way::Leaves && field >> 2 != 0 {
+            return Err((position, Refusal::not_modelled("differentiated services (RFC 2474)")));
+        }
+        let (_, ecn, expected) = ECN_FIELDS[(field & 3) as usize];
+        Ok((ecn, expected))
     }
 
     fn flags(&mut self) -> Parsed<Flags> {
@@ -177,9 +248,7 @@ impl<'a> Parser<'a> {
         for letter in letters.chars() {
             match FLAG_LETTERS.iter().find(|(known, _)| *known == letter) {
                 Some((_, flag)) => flags = flags.with(*flag),
-                None if matches!(letter, 'A' | '0'..='7') => {
-                    return self.refuse_accurate_ecn();
-                }
+                None if letters.chars().all(is_flag) => return self.refuse_accurate_ecn(),
                 None => return self.unexpected(FLAGS),
             }
         }
@@ -215,7 +284,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The options; `None` for `<...>`.
-    fn options(&mut self) -> Parsed<Option<TcpOptions>> {
+    fn options(&mut self, way: Way) -> Parsed<Option<TcpOptions>> {
         if !self.accept_mark("<")? {
             return Ok(Some(TcpOptions::default()));
         }
@@ -224,8 +293,13 @@ impl<'a> Parser<'a> {
             self.expect_mark(">", "after \"...\"")?;
             return Ok(None);
         }
-        let options = self.option_list()?;
+        let options = self.option_list(way)?;
         self.expect_mark(">", "after the options")?;
         Ok(Some(options))
     }
+}
+
+/// A flag, one of Accurate ECN among them: `A`, or the count of its three flags as a digit.
+fn is_flag(letter: char) -> bool {
+    matches!(letter, 'A' | '0'..='7') || FLAG_LETTERS.iter().any(|(known, _)| *known == letter)
 }

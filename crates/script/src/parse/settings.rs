@@ -61,13 +61,12 @@ impl<'a> Parser<'a> {
         value: Option<&str>,
         settings: &mut ScriptSettings,
     ) -> Parsed<()> {
-        let bytes = |headers| {
-            let (min, max) = (u64::from(MSS.0) + headers, u64::from(MSS.1) + headers);
-            self.value(flag, value, min, max).map(|n| (n - headers) as u32)
-        };
         match flag {
             "scheme" => settings.scheme = Some(self.scheme(value)?),
-            "mtu" => settings.mss = Some(bytes(HEADERS)?),
+            "mtu" => {
+                let (least, most) = (u64::from(MSS.0) + HEADERS, u64::from(MSS.1) + HEADERS);
+                settings.mtu = Some(self.value(flag, value, least, most)? as u32);
+            }
             "tolerance_usecs" => {
                 let micros = self.value(flag, value, 0, 60_000_000)?;
                 settings.tolerance = Duration::from_micros(micros);
@@ -79,11 +78,19 @@ impl<'a> Parser<'a> {
             "seed" => settings.seed = self.value(flag, value, 0, u64::MAX)?,
             "strict_segments" if value.is_none() => settings.strict_segments = true,
             "ignore_push" if value.is_none() => settings.ignore_push = true,
-            "ip_version" if value == Some("ipv4") => {}
-            "ip_version" if value == Some("ipv6") => settings.remote = DOCUMENTATION_V6,
+            "ip_version" if value == Some("ipv4") => settings.names_version = true,
+            "ip_version" if value == Some("ipv6") => {
+                settings.names_version = true;
+                if settings.remote.is_ipv4() {
+                    settings.remote = DOCUMENTATION_V6;
+                }
+            }
             "ip_version" => return self.refuse("expected --ip_version=ipv4 or --ip_version=ipv6"),
             "local_ip" => settings.local = self.address(value)?,
-            "remote_ip" => settings.remote = self.address(value)?,
+            "remote_ip" => {
+                settings.names_version = true;
+                settings.remote = self.address(value)?;
+            }
             "strict_segments" | "ignore_push" => {
                 return self.refuse(&format!("--{flag} takes no value"));
             }

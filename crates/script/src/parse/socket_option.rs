@@ -1,22 +1,17 @@
 //! Options of sockets: `setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4)`, `getsockopt`.
 
-use super::super::model::{CallKind, SocketOption};
+use super::super::model::{CallKind, Errno, SocketOption};
 use super::argument::{Argument, Value};
 use super::call::RawCall;
 use super::settings::MSS;
 use super::{Parsed, Refusal};
 use units::Duration;
 
-/// Options without effect here.
-const IGNORED: [&str; 7] = [
-    "SO_REUSEADDR",
-    "SO_REUSEPORT",
-    "SO_KEEPALIVE",
-    "TCP_KEEPIDLE",
-    "SO_MARK",
-    "IP_TOS",
-    "IP_FREEBIND",
-];
+/// Options of ports and addresses, of which TCP knows nothing.
+const OF_ADDRESSES: [&str; 3] = ["SO_REUSEADDR", "SO_REUSEPORT", "IP_FREEBIND"];
+
+/// Options without effect here. Scripts with one of them have a note.
+const IGNORED: [&str; 4] = ["SO_KEEPALIVE", "TCP_KEEPIDLE", "SO_MARK", "IP_TOS"];
 
 /// Options of the socket layer.
 const BEYOND_OPTIONS: [&str; 7] = [
@@ -32,7 +27,7 @@ const BEYOND_OPTIONS: [&str; 7] = [
 const KNOWN: &str = "TCP_NODELAY, TCP_CORK, TCP_MAXSEG, TCP_USER_TIMEOUT, TCP_SYNCNT, TCP_FASTOPEN, \
                      TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_KEY, TCP_NOTSENT_LOWAT, SO_LINGER, SO_SNDBUF, SO_RCVBUF, and without \
                      effect SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, TCP_KEEPIDLE, SO_MARK, IP_TOS, \
-                     IP_FREEBIND";
+                     IP_FREEBIND; IP_MTU_DISCOVER";
 
 impl RawCall<'_> {
     /// The name at `index`; one that speaks of the socket layer is refused so.
@@ -59,14 +54,41 @@ impl RawCall<'_> {
                 ));
             }
         };
+        if let (SocketOption::Error, Some(errno)) = (option, self.option_error()) {
+            return Ok(CallKind::Get(option, errno.number()));
+        }
         self.option_value(u64::from(u32::MAX)).map(|value| CallKind::Get(option, value))
+    }
+
+    /// An error by its name, as in `[ECONNRESET]`.
+    fn option_error(&self) -> Option<Errno> {
+        match &self.arguments.get(3)?.value {
+            Value::List(list) => match list.as_slice() {
+                [Argument { value: Value::Words(words), .. }] if words.len() == 1 => {
+                    Errno::named(words[0])
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `ioctl(4, SIOCINQ, [1000])`: bytes that came and were not read. Others are not of TCP.
+    pub(super) fn unread_bytes(&self) -> Parsed<CallKind> {
+        match self.words(1, "SIOCINQ")? {
+            ["SIOCINQ" | "FIONREAD"] => {
+                let bytes = self.bracketed(2, u64::from(u32::MAX))?;
+                Ok(CallKind::Get(SocketOption::Unread, bytes))
+            }
+            _ => Err((self.position, Refusal::not_of_tcp("ioctl is of the socket layer"))),
+        }
     }
 
     pub(super) fn set_option(&self) -> Parsed<CallKind> {
         let number = |max: u32| self.option_value(u64::from(max)).map(|n| n as u32);
         match self.option_name()? {
-            "TCP_NODELAY" => number(1).map(|on| CallKind::NoDelay(on > 0)),
-            "TCP_CORK" => number(1).map(|on| CallKind::Cork(on > 0)),
+            "TCP_NODELAY" => number(u32::MAX).map(|on| CallKind::NoDelay(on > 0)),
+            "TCP_CORK" => number(u32::MAX).map(|on| CallKind::Cork(on > 0)),
             "TCP_MAXSEG" => match number(MSS.1)? {
                 bytes if bytes >= MSS.0 => Ok(CallKind::MaxSegment(bytes)),
                 _ => self.refuse(&format!("expected TCP_MAXSEG of at least {}", MSS.0)),
@@ -81,8 +103,12 @@ impl RawCall<'_> {
             "SO_SNDBUF" => number(u32::MAX).map(CallKind::SendBuffer),
             "SO_RCVBUF" => number(u32::MAX).map(CallKind::ReceiveBuffer),
             "SO_LINGER" => self.linger(),
-            name if IGNORED.contains(&name) => Ok(CallKind::Nothing),
-            "IP_MTU_DISCOVER" => Ok(CallKind::NoPathMtu),
+            "IP_MTU_DISCOVER" => self.path_mtu(),
+            name if OF_ADDRESSES.contains(&name) => Ok(CallKind::Nothing),
+            name if IGNORED.contains(&name) => {
+                let known = IGNORED.iter().find(|known| **known == name);
+                Ok(known.map_or(CallKind::Nothing, |known| CallKind::WithoutEffect(known)))
+            }
             name => self.refuse(&format!("unknown socket option {name}; known are {KNOWN}")),
         }
     }
@@ -103,7 +129,12 @@ impl RawCall<'_> {
 
     /// The one number in brackets, as in `[1]`.
     fn option_value(&self, max: u64) -> Parsed<u64> {
-        let argument = self.argument(3, "a value like [1]")?;
+        self.bracketed(3, max)
+    }
+
+    /// The one number in brackets that argument `index` is.
+    fn bracketed(&self, index: usize, max: u64) -> Parsed<u64> {
+        let argument = self.argument(index, "a value like [1]")?;
         match &argument.value {
             Value::List(list) => match list.as_slice() {
                 [Argument { value: Value::Number(n), .. }] if *n <= max => Ok(*n),
@@ -112,6 +143,25 @@ impl RawCall<'_> {
                 }
             },
             _ => Err((argument.position, "expected a value in brackets, like [1]".into())),
+        }
+    }
+
+    /// `[IP_PMTUDISC_DONT]`, or a value that asks for what TCP does anyway.
+    fn path_mtu(&self) -> Parsed<CallKind> {
+        let argument = self.argument(3, "a value like [IP_PMTUDISC_DONT]")?;
+        let value = match &argument.value {
+            Value::List(list) if list.len() == 1 => &list[0].value,
+            other => other,
+        };
+        match value {
+            Value::Number(0) => Ok(CallKind::PathMtu(false)),
+            Value::Number(1 | 2) => Ok(CallKind::PathMtu(true)),
+            Value::Words(words) => match words.as_slice() {
+                ["IP_PMTUDISC_DONT"] => Ok(CallKind::PathMtu(false)),
+                ["IP_PMTUDISC_WANT" | "IP_PMTUDISC_DO"] => Ok(CallKind::PathMtu(true)),
+                _ => self.refuse("expected IP_PMTUDISC_DONT, IP_PMTUDISC_WANT or IP_PMTUDISC_DO"),
+            },
+            _ => self.refuse("expected a value like [IP_PMTUDISC_DONT]"),
         }
     }
 

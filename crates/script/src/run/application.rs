@@ -1,7 +1,7 @@
 //! The application and its sockets, between calls.
 
-use super::super::machine::{self, ScriptMachine};
-use super::super::model::{Call, ScriptSettings};
+use super::super::machine::{self, MachineHistory};
+use super::super::model::{Call, Errno, ScriptSettings};
 use super::socket::{Phase, Socket};
 use super::{Failure, seconds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,9 +11,7 @@ use units::Instant;
 /// The application, its sockets and the machine that they are on.
 pub(super) struct Application {
     base: Scheme,
-    pub(super) machine: ScriptMachine,
-    /// Before the script's own changes, for commands that restore it.
-    pub(super) machine_before: ScriptMachine,
+    pub(super) machine: MachineHistory,
     pub(super) sockets: BTreeMap<u32, Socket>,
     /// Connections that sockets have had, or a backlog has.
     pub(super) claimed: BTreeSet<usize>,
@@ -29,20 +27,15 @@ pub(super) struct Waiting {
     pub(super) call: Call,
     pub(super) line: u32,
     pub(super) returns: Instant,
+    /// When a `poll` that finds nothing returns 0.
+    pub(super) gives_up: Option<Instant>,
 }
 
 impl Application {
     pub(super) fn new(scheme: Scheme, settings: &ScriptSettings) -> Self {
-        // Ethernet less the headers of IPv6 and TCP.
-        let from_mtu = settings.remote.is_ipv6().then_some(1440);
-        let mss = settings.mss;
-        let mut machine = ScriptMachine::default();
-        machine.route.advmss = mss.or(from_mtu);
-        machine.over_ipv6 = settings.remote.is_ipv6();
         Self {
             base: scheme,
-            machine_before: machine.clone(),
-            machine,
+            machine: MachineHistory::new(settings.mss(), settings.remote.is_ipv6()),
             sockets: BTreeMap::new(),
             claimed: BTreeSet::new(),
             connections: 0,
@@ -66,10 +59,25 @@ impl Application {
         }
     }
 
+    /// A new connection has the number of one that has ended: sockets of that one have another, which is returned.
+    pub(super) fn renumber(&mut self, connection: usize) -> usize {
+        let former = self.connections;
+        self.connections += 1;
+        let sockets = self.sockets.values_mut().filter(|socket| socket.connection == connection);
+        sockets.for_each(|socket| socket.connection = former);
+        for socket in self.sockets.values_mut() {
+            let waiting = socket.backlog.iter_mut().filter(|number| **number == connection);
+            waiting.for_each(|number| *number = former);
+        }
+        self.claimed.remove(&connection);
+        self.claimed.insert(former);
+        former
+    }
+
     /// What a socket opens with.
     pub(super) fn scheme(&self, socket: &Socket, listens: bool, fast_open: bool) -> Scheme {
-        let mut parameters = self.machine.parameters(listens);
-        if fast_open && self.machine.fast_open.is_some() {
+        let mut parameters = self.machine.now.parameters(listens);
+        if fast_open && self.machine.now.fast_open.is_some() {
             parameters.push("tfo=on".to_owned());
         }
         socket.scheme(&self.base, parameters)
@@ -77,9 +85,22 @@ impl Application {
 
     /// A listener takes data in SYNs.
     pub(super) fn listener_scheme(&self, socket: &Socket) -> Scheme {
-        let bits = self.machine.fast_open();
+        let bits = self.machine.now.fast_open();
         let asked = socket.fast_open_queue > 0 || bits & machine::TFO_SERVER_ALL != 0;
         self.scheme(socket, true, bits & machine::TFO_SERVER != 0 && asked)
+    }
+
+    /// A router says this of a packet of the connection.
+    pub(super) fn note_icmp(&mut self, connection: usize, errno: Errno) {
+        let sockets = self.sockets.values_mut().filter(|socket| socket.connection == connection);
+        sockets.for_each(|socket| socket.icmp_error = Some(errno));
+    }
+
+    /// The connection's socket, or the listener before there is one, may have its packets fragmented.
+    pub(super) fn ignores_path_mtu(&self, connection: usize) -> bool {
+        let own = self.sockets.values().find(|socket| socket.connection == connection);
+        let listener = || self.sockets.values().find(|socket| socket.phase == Phase::Listening);
+        own.or_else(listener).is_some_and(|socket| socket.ignores_path_mtu)
     }
 
     pub(super) fn socket(&mut self, fd: u32) -> Option<&mut Socket> {

@@ -2,6 +2,7 @@
 
 use super::super::code::{Expression, Statement, Unknown};
 use super::super::model::{CodeLine, TcpInfoField};
+use super::super::number::ExactFraction;
 use super::subject::Subject;
 use super::{Failure, Held, Run};
 
@@ -32,7 +33,10 @@ impl<S: Subject> Run<'_, S> {
             (Err(Unknown::Name(name)), _) => {
                 return fails("this has no value", format!("{name} was never given one"));
             }
-            (Ok(0), Statement::Assert(_)) => {
+            (Err(Unknown::NoNumber), _) => {
+                return fails("this has no value", "no number comes of it".to_owned());
+            }
+            (Ok(ExactFraction::ZERO), Statement::Assert(_)) => {
                 return fails("the assertion does not hold", self.named(expression));
             }
             (Ok(_), Statement::Assert(_)) => {}
@@ -47,7 +51,7 @@ impl<S: Subject> Run<'_, S> {
         self.under_test().is_some_and(|connection| self.subject.has_connection(connection))
     }
 
-    fn value(&mut self, expression: &Expression) -> Result<i64, Unknown> {
+    fn value(&mut self, expression: &Expression) -> Result<ExactFraction, Unknown> {
         let under_test = self.under_test();
         let subject = &mut self.subject;
         expression.value(&self.variables, &mut |info| subject.info(under_test?, info))

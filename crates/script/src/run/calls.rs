@@ -2,12 +2,12 @@
 
 use super::super::machine;
 use super::super::model::{
-    Call, CallKind, CallOutcome, Errno, Shutdown, SocketOption, TcpInfoField, Writing,
+    Call, CallKind, CallOutcome, Errno, Polled, Shutdown, SocketOption, TcpInfoField, Writing,
 };
 use super::application::Waiting;
 use super::socket::{Phase, Socket, failed, tells_error};
 use super::subject::{ConnectRequest, ConnectionWish, SocketProgress, Subject};
-use super::{Failure, Held, Run, seconds};
+use super::{Failure, Held, Run};
 use units::Instant;
 
 /// `SOCK_MIN_RCVBUF`, about: a smaller buffer is this, bytes.
@@ -22,11 +22,28 @@ impl<S: Subject> Run<'_, S> {
         }
         self.begin(call, returns.is_some());
         if let Some(returns) = returns {
-            self.application.waiting = Some(Waiting { call: call.clone(), line, returns });
+            let gives_up = match call.kind {
+                CallKind::Poll(Polled { timeout: Some(timeout), .. }) => {
+                    Some(self.subject.now() + timeout)
+                }
+                _ => None,
+            };
+            let call = call.clone();
+            self.application.waiting = Some(Waiting { call, line, returns, gives_up });
             return self.settle_call();
         }
-        let outcome = self.would_return(call).unwrap_or_else(|| self.would_wait(call));
-        self.finish(call, outcome)
+        let outcome = self.would_return(call);
+        if let (None, CallKind::Poll(_)) = (outcome, call.kind) {
+            let actual = "it finds nothing and waits".to_owned();
+            return Err(Failure::new(
+                "the call does not return at once",
+                call.text.clone(),
+                actual,
+            ));
+        }
+        let outcome = outcome.unwrap_or_else(|| self.would_wait(call));
+        self.finish(call, outcome)?;
+        self.check_polled(call, outcome)
     }
 
     /// What a call returns that would wait and must not.
@@ -43,7 +60,7 @@ impl<S: Subject> Run<'_, S> {
 
     /// What the state of the socket answers at once.
     fn refused(&mut self, call: &Call) -> Option<CallOutcome> {
-        let machine = self.application.machine.clone();
+        let machine = self.application.machine.now.clone();
         let client = machine.fast_open() & machine::TFO_CLIENT != 0 || machine.fast_open.is_none();
         let socket = self.application.socket(call.fd)?;
         let (phase, connection) = (socket.phase, socket.connection);
@@ -55,12 +72,25 @@ impl<S: Subject> Run<'_, S> {
             }
             CallKind::Connect | CallKind::ConnectWith(_) if opens => Some(failed(Errno::Already)),
             CallKind::Connect if phase == Phase::Deferred => Some(failed(Errno::IsConnected)),
-            CallKind::Connect if phase == Phase::Opening && progress.connected => {
+            CallKind::Connect
+                if phase == Phase::Accepted || (phase == Phase::Opening && progress.connected) =>
+            {
                 Some(failed(Errno::IsConnected))
+            }
+            CallKind::Shutdown(_) if phase != Phase::Listening && self.has_closed(connection) => {
+                Some(failed(Errno::NotConnected))
             }
             CallKind::Get(option, _) => self.option(call.fd, option, progress),
             _ => None,
         }
+    }
+
+    /// Both ends have sent their FINs, and the connection is over, or waits in TIME-WAIT.
+    fn has_closed(&mut self, connection: usize) -> bool {
+        const TIME_WAIT: u64 = 6;
+        const CLOSE: u64 = 7;
+        let state = self.subject.info(connection, TcpInfoField::State);
+        matches!(state, Some(TIME_WAIT | CLOSE))
     }
 
     /// The value of an option.
@@ -117,19 +147,30 @@ impl<S: Subject> Run<'_, S> {
     fn connect(&mut self, fd: u32, request: ConnectRequest, fast_open: bool) {
         let Some(socket) = self.application.sockets.get(&fd) else { return };
         let scheme = self.application.scheme(socket, false, fast_open);
-        let (connection, retries) = (socket.connection, socket.syn_retries);
+        let connection = socket.connection;
         let taken = self.subject.connect(connection, &scheme, request);
         if let Some(socket) = self.application.socket(fd) {
             socket.phase = Phase::Opening;
             socket.taken = taken;
         }
         self.application.under_test = Some((connection, false));
-        if let Some(retries) = retries {
-            self.subject.wish(connection, ConnectionWish::SynRetries(retries));
+        self.wish_as_set(fd);
+    }
+
+    /// Tells a connection what was set before it opened.
+    fn wish_as_set(&mut self, fd: u32) {
+        let Some(socket) = self.application.sockets.get(&fd) else { return };
+        let wishes = [
+            socket.syn_retries.map(ConnectionWish::SynRetries),
+            socket.user_timeout.map(ConnectionWish::UserTimeout),
+            socket.corked.then_some(ConnectionWish::Cork(true)),
+        ];
+        for wish in wishes.into_iter().flatten() {
+            self.subject.wish(socket.connection, wish);
         }
     }
 
-    fn would_return(&mut self, call: &Call) -> Option<CallOutcome> {
+    pub(super) fn would_return(&mut self, call: &Call) -> Option<CallOutcome> {
         self.collect_backlog();
         let Some(socket) = self.application.sockets.get(&call.fd) else {
             return Some(call.outcome);
@@ -146,10 +187,6 @@ impl<S: Subject> Run<'_, S> {
             return None;
         }
         let progress = self.subject.progress(socket.connection);
-        if let CallKind::Poll(polled) = call.kind {
-            let found = socket.polled(polled, progress);
-            return (found != 0).then_some(CallOutcome::Value(u64::from(found == polled.found)));
-        }
         socket.outcome(call.kind, call.outcome, progress)
     }
 
@@ -168,48 +205,8 @@ impl<S: Subject> Run<'_, S> {
         }
     }
 
-    /// Lets the waiting call return if it can, and checks that it does so in time.
-    pub(super) fn settle_call(&mut self) -> Held {
-        let Some(waiting) = self.application.waiting.take() else {
-            return Ok(());
-        };
-        let now = self.subject.now();
-        let tolerance = self.tolerance();
-        match self.would_return(&waiting.call) {
-            Some(outcome) if now + tolerance >= waiting.returns => {
-                if waiting.returns + tolerance < now {
-                    return Err(waiting.fails(&format!("it returns at {}", seconds(now))));
-                }
-                let line = waiting.line;
-                self.finish(&waiting.call, outcome)
-                    .map_err(|failure| Failure { line: Some(line), ..failure })
-            }
-            Some(_) => Err(waiting.fails(&format!("it returns at {}", seconds(now)))),
-            None if waiting.returns + tolerance < now => {
-                Err(waiting.fails(&format!("it still waits at {}", seconds(now))))
-            }
-            None => {
-                self.application.waiting = Some(waiting);
-                Ok(())
-            }
-        }
-    }
-
-    /// Waits for the call that has not returned yet.
-    pub(super) fn finish_call(&mut self) -> Held {
-        while let Some(waiting) = &self.application.waiting {
-            let limit = waiting.returns + self.tolerance();
-            let fired = self.step(limit)?;
-            self.settle_call()?;
-            if let (false, Some(waiting)) = (fired, &self.application.waiting) {
-                return Err(waiting.fails("it never returns"));
-            }
-        }
-        Ok(())
-    }
-
     /// The call returns `outcome`: checks that it is the script's, and does what it does.
-    fn finish(&mut self, call: &Call, outcome: CallOutcome) -> Held {
+    pub(super) fn finish(&mut self, call: &Call, outcome: CallOutcome) -> Held {
         let agrees = match (call.outcome, outcome) {
             (CallOutcome::AnyError, CallOutcome::Error(_)) => true,
             // What fcntl and its like return is not looked at.
@@ -218,11 +215,16 @@ impl<S: Subject> Run<'_, S> {
         let differs = |actual: String| {
             Err(Failure::new("the call returns something else", call.text.clone(), actual))
         };
-        if let (CallKind::Get(_, expected), CallOutcome::Value(value)) = (call.kind, outcome) {
-            return if expected == value {
-                Ok(())
-            } else {
-                differs(format!("the value is {value}"))
+        if let (CallKind::Get(option, expected), CallOutcome::Value(value)) = (call.kind, outcome) {
+            // The error is told once, and the call returns 0.
+            if let (SocketOption::Error, Some(socket)) = (option, self.application.socket(call.fd))
+            {
+                socket.error_told |= value != 0;
+            }
+            return match (expected == value, call.outcome) {
+                (false, _) => differs(format!("the value is {value}")),
+                (true, CallOutcome::Value(0)) => Ok(()),
+                (true, _) => differs("it returns 0".to_owned()),
             };
         }
         if !agrees {
@@ -243,10 +245,11 @@ impl<S: Subject> Run<'_, S> {
     /// Does what a call that returned `value` does.
     fn perform(&mut self, call: &Call, value: u64) {
         let fd = call.fd;
-        if call.kind == CallKind::Socket {
+        if let CallKind::Socket { non_blocking } = call.kind {
             let number = self.application.connections;
             self.application.connections += 1;
-            self.application.sockets.insert(fd, Socket::new(number));
+            let socket = Socket { non_blocking, ..Socket::new(number) };
+            self.application.sockets.insert(fd, socket);
             self.application.claimed.insert(number);
             self.application.under_test = Some((number, true));
             return;
@@ -263,6 +266,14 @@ impl<S: Subject> Run<'_, S> {
                 socket.read += value;
                 self.subject.read(connection, value);
             }
+            // Only its reading side ends what listens (`inet_shutdown`).
+            CallKind::Shutdown(Shutdown::Writing) if socket.phase == Phase::Listening => {}
+            CallKind::Shutdown(_) if socket.phase == Phase::Listening => {
+                let backlog = std::mem::take(&mut socket.backlog);
+                socket.phase = Phase::Fresh;
+                self.subject.unlisten();
+                backlog.iter().for_each(|number| self.subject.abort(*number));
+            }
             CallKind::Shutdown(how) => {
                 socket.reading_ended |= how != Shutdown::Writing;
                 if how != Shutdown::Reading {
@@ -273,11 +284,19 @@ impl<S: Subject> Run<'_, S> {
             CallKind::Close => self.close(fd),
             CallKind::NoDelay(on) => {
                 socket.parameters.push(format!("nagle={}", if on { "off" } else { "on" }));
-                if open {
+                if socket.phase == Phase::Listening {
+                    self.listen(fd);
+                } else if open {
                     self.subject.wish(connection, ConnectionWish::NoDelay(on));
                 }
             }
-            CallKind::Cork(on) => self.subject.wish(connection, ConnectionWish::Cork(on)),
+            CallKind::Cork(on) => {
+                socket.corked = on;
+                self.subject.wish(connection, ConnectionWish::Cork(on));
+            }
+            CallKind::PathMtu(discovers) => socket.ignores_path_mtu = !discovers,
+            // An open connection keeps its segment size (`do_tcp_setsockopt`).
+            CallKind::MaxSegment(_) if open => {}
             CallKind::MaxSegment(bytes) => {
                 socket.max_segment = Some(bytes);
                 socket.parameters.push(format!("mss={bytes}"));
@@ -288,6 +307,7 @@ impl<S: Subject> Run<'_, S> {
             CallKind::LingerZero(on) => socket.linger_zero = on,
             CallKind::NonBlocking(on) => socket.non_blocking = on,
             CallKind::UserTimeout(timeout) => {
+                socket.user_timeout = Some(timeout);
                 self.subject.wish(connection, ConnectionWish::UserTimeout(timeout));
             }
             CallKind::SynRetries(count) => {
@@ -330,10 +350,19 @@ impl<S: Subject> Run<'_, S> {
         self.set_phase(fd, Phase::Listening);
         if let Some(socket) = self.application.sockets.get(&fd) {
             let scheme = self.application.listener_scheme(socket);
-            let mut machine = self.application.machine.clone();
+            let mut machine = self.application.machine.now.clone();
             machine.fast_open_key = socket.fast_open_key.or(machine.fast_open_key);
             self.subject.configure(&machine);
             self.subject.listen(&scheme);
+        }
+    }
+
+    /// The machine has changed: what listens takes the next connection by its settings, and by a key of its own.
+    pub(super) fn listen_again(&mut self) {
+        let sockets = self.application.sockets.iter();
+        let listening = sockets.filter(|(_, socket)| socket.phase == Phase::Listening);
+        for fd in listening.map(|(fd, _)| *fd).collect::<Vec<_>>() {
+            self.listen(fd);
         }
     }
 
@@ -352,6 +381,7 @@ impl<S: Subject> Run<'_, S> {
         };
         self.application.under_test = Some((connection, false));
         self.application.sockets.insert(fd, accepted);
+        self.wish_as_set(fd);
     }
 
     /// What `connect` took is not written again.

@@ -7,8 +7,8 @@ use super::subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProg
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use tcp::{
-    ConnId, EventKind, FastOpen, FastOpenClient, FourTuple, Host, HostConfig, Scheme, Segment,
-    Transmit,
+    ConnId, Ecn, EventKind, FastOpen, FastOpenClient, Flags, FourTuple, Host, HostConfig, Limits,
+    Scheme, Segment, Transmit,
 };
 use units::{Duration, Instant, SeqNum};
 
@@ -26,6 +26,8 @@ const MOST_AT_ONCE: u32 = 10_000;
 #[derive(Clone, Debug, Default)]
 struct Entry {
     id: Option<ConnId>,
+    /// Its number and its ports may be another's by now.
+    is_former: bool,
     progress: SocketProgress,
     last: LastWords,
 }
@@ -37,8 +39,12 @@ pub(super) struct Driver {
     remote: IpAddr,
     local: IpAddr,
     connections: Vec<Entry>,
+    /// A connection that has ended, whose ports a new one has.
+    former: Option<Entry>,
     sent: VecDeque<ObservedSegment>,
     at_once: u32,
+    /// The host's before any command.
+    first_limits: Limits,
     /// The queue takes nothing.
     drops: bool,
 }
@@ -48,11 +54,13 @@ impl Driver {
         let mut host = Host::new(HostConfig { seed: settings.seed });
         host.set_auto_read(false);
         Self {
+            first_limits: *host.limits(),
             host,
             now: Instant::ZERO,
             remote: settings.remote,
             local: settings.local,
             connections: Vec::new(),
+            former: None,
             sent: VecDeque::new(),
             at_once: 0,
             drops: false,
@@ -72,7 +80,12 @@ impl Driver {
     }
 
     fn id(&self, connection: usize) -> Option<ConnId> {
-        self.connections.get(connection)?.id
+        self.connections.get(connection).filter(|entry| !entry.is_former)?.id
+    }
+
+    /// Its number in the host while it lives there: a number is used again once its connection has ended.
+    fn live(&self, connection: usize) -> Option<ConnId> {
+        self.id(connection).filter(|id| self.host.find(&self.tuple(connection)) == Some(*id))
     }
 
     /// False if timers fire and fire and no time passes.
@@ -84,7 +97,7 @@ impl Driver {
 
     /// Calls `act` on the connection, if there is one, and sends what it leads to.
     fn with(&mut self, connection: usize, act: impl FnOnce(&mut Host, Instant, ConnId)) {
-        if let Some(id) = self.id(connection) {
+        if let Some(id) = self.live(connection) {
             act(&mut self.host, self.now, id);
         }
         self.drain();
@@ -92,7 +105,7 @@ impl Driver {
 
     /// Sets the host's limits.
     fn limit(&mut self, machine: &ScriptMachine) {
-        let mut limits = *self.host.limits();
+        let mut limits = self.first_limits;
         if machine.always_cookies {
             limits.half_open = 0;
         }
@@ -118,7 +131,10 @@ impl Driver {
         self.note_last_words();
         while let Some(event) = self.host.poll_event() {
             // Numbers are used again: the last connection that has this one is it.
-            let known = self.connections.iter().rposition(|entry| entry.id == Some(event.conn));
+            let known = self
+                .connections
+                .iter()
+                .rposition(|entry| entry.id == Some(event.conn) && !entry.is_former);
             let tuple = self.host.connection(event.conn).map(|conn| *conn.tuple());
             let number = known.or_else(|| {
                 tuple.map(|tuple| usize::from(tuple.remote_port.saturating_sub(FIRST_REMOTE_PORT)))
@@ -134,9 +150,10 @@ impl Driver {
 
     /// What can be asked of a connection that has ended is what was so at its end.
     fn note_last_words(&mut self) {
-        for entry in &mut self.connections {
-            if let Some(connection) = entry.id.and_then(|id| self.host.connection(id)) {
-                entry.last.note(connection, self.now);
+        for connection in 0..self.connections.len() {
+            let Some(id) = self.live(connection) else { continue };
+            if let (Some(of), Some(path)) = (self.host.connection(id), self.host.path_of(id)) {
+                self.connections[connection].last.note((of, path), self.now);
             }
         }
     }
@@ -195,11 +212,29 @@ impl Subject for Driver {
     fn handle_segment(&mut self, connection: usize, segment: &Segment) {
         let tuple = self.tuple(connection);
         let now = self.now;
+        let id = self.id(connection);
+        let had_ended = id.is_some() && self.host.find(&tuple) != id;
+        let refused_before = self.host.counters().out_of_window;
         self.host.handle_segment(now, &tuple, segment);
+        let refused = self.host.counters().out_of_window > refused_before;
+        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
+        let opens = opens && !self.host.is_in_time_wait(now, &tuple);
+        if had_ended && (opens || self.host.find(&tuple).is_some()) {
+            self.former = Some(std::mem::take(self.entry(connection)));
+        }
         if segment.len > 0 {
             self.entry(connection).last.note_data(now);
+            if segment.ecn != Ecn::NotEct && !refused {
+                self.entry(connection).last.note_ecn();
+            }
         }
         self.drain();
+    }
+
+    fn began_anew(&mut self, _connection: usize, former: usize) -> bool {
+        let Some(entry) = self.former.take() else { return false };
+        *self.entry(former) = Entry { is_former: true, ..entry };
+        true
     }
 
     fn handle_icmp(&mut self, connection: usize, seq: SeqNum, trouble: IcmpTrouble) {
@@ -276,18 +311,17 @@ impl Subject for Driver {
     }
 
     fn info(&mut self, connection: usize, info: TcpInfoField) -> Option<u64> {
-        let entry = self.connections.get(connection)?;
-        let id = entry.id?;
-        match (self.host.connection(id), self.host.path_of(id)) {
-            (Some(connection), Some(path)) => {
-                info::value(info, (connection, path), &entry.last, self.now)
-            }
-            _ => entry.last.value(info, self.now),
+        let live = self.live(connection);
+        let entry = self.connections.get(connection).filter(|entry| entry.id.is_some())?;
+        let of = live.and_then(|id| self.host.connection(id).zip(self.host.path_of(id)));
+        match of {
+            Some(of) => info::value(info, of, &entry.last, self.now),
+            None => entry.last.value(info, self.now),
         }
     }
 
     fn has_connection(&mut self, connection: usize) -> bool {
-        self.id(connection).is_some()
+        self.connections.get(connection).is_some_and(|entry| entry.id.is_some())
     }
 
     fn configure(&mut self, machine: &ScriptMachine) {

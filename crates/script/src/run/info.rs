@@ -14,25 +14,29 @@ const SACK: u64 = 2;
 const WSCALE: u64 = 4;
 /// `TCPI_OPT_ECN`
 const ECN: u64 = 8;
+/// `TCPI_OPT_ECN_SEEN`
+const ECN_SEEN: u64 = 16;
 /// `TCPI_OPT_SYN_DATA`
 const SYN_DATA: u64 = 32;
 const STATE_CLOSED: u64 = 7;
 
 /// What is remembered of a connection beyond its end.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LastWords {
-    options: u64,
-    delivered: u64,
+    /// All that could be asked, in the order of [`TcpInfoField::ALL`].
+    values: Vec<Option<u64>>,
     data_at: Option<Instant>,
+    /// Data came in ECN-capable packets, if ECN was agreed on.
+    ecn_seen: bool,
 }
 
 impl LastWords {
-    pub(super) fn note(&mut self, connection: &Connection, now: Instant) {
-        self.options = options(connection);
-        self.delivered = connection.delivered();
-        if connection.state().is_synchronized() {
+    pub(super) fn note(&mut self, of: (&Connection, &Path), now: Instant) {
+        if of.0.state().is_synchronized() {
             self.data_at.get_or_insert(now);
         }
+        let values = TcpInfoField::ALL.iter().map(|(_, info)| value(*info, of, self, now));
+        self.values = values.collect();
     }
 
     /// Data came.
@@ -40,12 +44,15 @@ impl LastWords {
         self.data_at = Some(now);
     }
 
+    /// Data came in an ECN-capable packet (`tcp_ecn_check_ce`).
+    pub(super) fn note_ecn(&mut self) {
+        self.ecn_seen = true;
+    }
+
     /// Of a connection that has ended.
     pub(super) fn value(&self, info: TcpInfoField, now: Instant) -> Option<u64> {
         match info {
             TcpInfoField::State => Some(STATE_CLOSED),
-            TcpInfoField::Options => Some(self.options),
-            TcpInfoField::Delivered => Some(self.delivered),
             TcpInfoField::LastDataRecv => Some(self.since_data(now)),
             TcpInfoField::Backoff
             | TcpInfoField::Probes
@@ -53,7 +60,10 @@ impl LastWords {
             | TcpInfoField::Sacked
             | TcpInfoField::Lost
             | TcpInfoField::Retrans => Some(0),
-            _ => None,
+            info => {
+                let place = TcpInfoField::ALL.iter().position(|(_, known)| *known == info)?;
+                *self.values.get(place)?
+            }
         }
     }
 
@@ -64,14 +74,15 @@ impl LastWords {
     }
 }
 
-/// Bits of `tcpi_options`; `TCPI_OPT_ECN_SEEN` is none of them here.
-fn options(connection: &Connection) -> u64 {
+/// Bits of `tcpi_options`.
+fn options(connection: &Connection, last: &LastWords) -> u64 {
     let agreed = connection.agreed_options();
     [
         (agreed.timestamps, TIMESTAMPS),
         (agreed.sack, SACK),
         (agreed.peer_shift.is_some(), WSCALE),
         (agreed.ecn, ECN),
+        (agreed.ecn && last.ecn_seen, ECN_SEEN),
         (connection.took_data_in_syn(), SYN_DATA),
     ]
     .into_iter()
@@ -104,7 +115,7 @@ pub(super) fn value(
         TcpInfoField::Rto => path.rtt.rto(connection.backoff()).as_micros(),
         TcpInfoField::Rtt => path.rtt.srtt().as_micros(),
         TcpInfoField::SndMss => connection.mss(),
-        TcpInfoField::Options => options(connection),
+        TcpInfoField::Options => options(connection, last),
         TcpInfoField::Delivered => connection.delivered(),
         TcpInfoField::Reordering => connection.reordering().degree,
         TcpInfoField::ReordSeen => connection.reordering().seen,

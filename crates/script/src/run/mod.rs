@@ -5,7 +5,7 @@
 //! packetdrill: a segment that no `>` asked for differs from the next one that is asked for, and
 //! what is left at the end is only counted. Nothing happens after the last event.
 //!
-//! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time), `application.rs` (sockets), `calls.rs` (calls on them), `outbound.rs`
+//! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time), `application.rs` (sockets), `calls.rs` (calls on them), `waiting.rs` (those that wait), `outbound.rs`
 //! (expected against sent), `socket.rs` (one socket), `numbering.rs` (the script's numbers and the host's).
 
 mod application;
@@ -17,11 +17,12 @@ mod numbering;
 mod outbound;
 mod socket;
 mod subject;
+mod waiting;
 
 use super::code::Variables;
 use super::error::Mismatch;
 use super::machine::{CounterWish, MachineSetting};
-use super::model::{DEFAULT_SCHEME, Script, ScriptAction, ScriptEvent, When};
+use super::model::{DEFAULT_SCHEME, IcmpTrouble, Script, ScriptAction, ScriptEvent, When};
 use application::Application;
 use driver::Driver;
 use numbering::Numbering;
@@ -168,14 +169,23 @@ impl<'a, S: Subject> Run<'a, S> {
                     self.application.note_syn();
                 }
                 let connection = self.under_test().unwrap_or(0);
-                let segment = self.numbering(connection).arriving(segment);
-                self.subject.handle_segment(connection, &segment);
+                let arriving = self.numbering(connection).arriving(segment);
+                self.subject.handle_segment(connection, &arriving);
+                if self.subject.began_anew(connection, self.application.connections) {
+                    let former = self.application.renumber(connection);
+                    *self.numbering(former) = std::mem::take(self.numbering(connection));
+                    self.numbering(connection).arriving(segment);
+                }
                 self.settle_call()
             }
             ScriptAction::Icmp(message) => {
                 let connection = self.under_test().unwrap_or(0);
                 let seq = self.numbering(connection).of_host(message.quoted);
-                self.subject.handle_icmp(connection, seq, message.trouble);
+                self.application.note_icmp(connection, message.errno);
+                let too_big = matches!(message.trouble, IcmpTrouble::TooBig(_));
+                if !(too_big && self.application.ignores_path_mtu(connection)) {
+                    self.subject.handle_icmp(connection, seq, message.trouble);
+                }
                 self.settle_call()
             }
             ScriptAction::Shell(settings) => self.set(settings),
@@ -217,17 +227,13 @@ impl<'a, S: Subject> Run<'a, S> {
                 MachineSetting::Counted(wish) => self.counted(wish)?,
                 MachineSetting::Defaults(_) => {
                     self.subject.forget_peers();
-                    let before = self.application.machine_before.clone();
-                    self.application.machine.set(setting, &before);
-                    self.application.machine_before = self.application.machine.clone();
+                    self.application.machine.set(setting);
                 }
-                _ => {
-                    let before = self.application.machine_before.clone();
-                    self.application.machine.set(setting, &before);
-                }
+                _ => self.application.machine.set(setting),
             }
         }
-        self.subject.configure(&self.application.machine);
+        self.subject.configure(&self.application.machine.now);
+        self.listen_again();
         Ok(())
     }
 

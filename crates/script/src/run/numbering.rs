@@ -24,13 +24,10 @@ impl Numbering {
     /// Learns from a segment that the host sent where the script expected `expected`.
     pub(super) fn learn(&mut self, expected: &Segment, sent: &Segment) {
         if sent.has(Flags::SYN) {
-            // A further SYN from the same ports may have other numbers.
-            self.local = Some((sent.seq.0, expected.seq.0));
+            // A SYN that goes again has the number that it had.
+            self.local.get_or_insert((sent.seq.0, expected.seq.0));
             if sent.has(Flags::ACK) {
-                let acked = sent.ack.0.wrapping_sub(1);
-                // What the SYN brought is acknowledged, too.
-                let known = self.remote.is_some_and(|remote| acked.wrapping_sub(remote) < 65_536);
-                self.remote = if known { self.remote } else { Some(acked) };
+                self.remote.get_or_insert(sent.ack.0.wrapping_sub(1));
             }
         }
         let values = (expected.options.timestamps, sent.options.timestamps);

@@ -1,10 +1,10 @@
 //! Expected against sent: the first difference, in words and in the script's notation.
 
-use super::super::model::Expected;
+use super::super::model::{Expected, ExpectedEcn};
 use super::super::notation;
 use super::subject::{ObservedSegment, Subject};
 use super::{Bounds, Failure, Held, Run, seconds};
-use tcp::{Flags, Segment, TcpOptions, Timestamps};
+use tcp::{Ecn, Flags, Segment, TcpOptions, Timestamps};
 use units::{Duration, Instant};
 
 /// How long `*` waits for a segment.
@@ -105,7 +105,7 @@ impl<S: Subject> Run<'_, S> {
             (wanted.len != actual.len, "length"),
             (acks && wanted.ack != actual.ack, "acknowledgement"),
             (expected.check_window && wanted.window != actual.window, "window"),
-            (expected.check_ecn && wanted.ecn != actual.ecn, "ECN field"),
+            (!ecn_agrees(expected, actual.ecn), "ECN field"),
             (expected.check_options && !options, "options"),
         ];
         let different: Vec<_> =
@@ -154,6 +154,15 @@ fn described(expected: &Expected, bounds: Bounds) -> String {
         Some((from, to)) => format!("{}~{}", seconds(from), seconds(to)),
     };
     format!("{time} > {}", notation::expected(expected))
+}
+
+fn ecn_agrees(expected: &Expected, actual: Ecn) -> bool {
+    match expected.ecn {
+        ExpectedEcn::Any => true,
+        ExpectedEcn::Same => expected.segment.ecn == actual,
+        ExpectedEcn::Ect1 => false,
+        ExpectedEcn::Capable => actual == Ecn::Ect0,
+    }
 }
 
 fn without(flags: Flags, flag: Flags) -> Flags {

@@ -2,7 +2,8 @@
 
 use super::super::model::{CallKind, CallOutcome, Errno, Polled, SocketOption, Writing};
 use super::subject::SocketProgress;
-use tcp::{ResetCause, Scheme, Unreachable};
+use tcp::{ResetCause, Scheme};
+use units::Duration;
 
 const POLLIN: u16 = 0x1;
 const POLLOUT: u16 = 0x4;
@@ -53,6 +54,12 @@ pub(super) struct Socket {
     pub(super) not_sent_low_water: u32,
     pub(super) max_segment: Option<u32>,
     pub(super) syn_retries: Option<u32>,
+    pub(super) user_timeout: Option<Duration>,
+    pub(super) corked: bool,
+    /// `IP_PMTUDISC_DONT`: no message of routers changes its segment size.
+    pub(super) ignores_path_mtu: bool,
+    /// What the last message of a router said of its connection.
+    pub(super) icmp_error: Option<Errno>,
 }
 
 impl Socket {
@@ -76,6 +83,10 @@ impl Socket {
             not_sent_low_water: 0,
             max_segment: None,
             syn_retries: None,
+            user_timeout: None,
+            corked: false,
+            ignores_path_mtu: false,
+            icmp_error: None,
         }
     }
 
@@ -107,8 +118,7 @@ impl Socket {
         let opened = progress.connected || progress.accepted;
         Some(match progress.cause {
             Some(ResetCause::TimedOut) => Errno::TimedOut,
-            Some(ResetCause::Unreachable(Unreachable::Port)) => Errno::ConnectionRefused,
-            Some(ResetCause::Unreachable(_)) => Errno::HostUnreachable,
+            Some(ResetCause::Unreachable(_)) => self.icmp_error.unwrap_or(Errno::HostUnreachable),
             _ if !opened && self.phase == Phase::Opening => Errno::ConnectionRefused,
             _ if progress.peer_closed => Errno::Pipe,
             _ => Errno::ConnectionReset,
@@ -124,8 +134,12 @@ impl Socket {
     ) -> Option<CallOutcome> {
         match kind {
             CallKind::Connect => self.connected(progress),
-            CallKind::Accept => (!self.backlog.is_empty()).then_some(asked),
-            CallKind::Read(most) => self.readable(most, progress),
+            // The script names the descriptor; there is one, whatever it asks for.
+            CallKind::Accept => (!self.backlog.is_empty()).then_some(match asked {
+                CallOutcome::Value(_) => asked,
+                _ => CallOutcome::Value(0),
+            }),
+            CallKind::Read(most) | CallKind::Peek(most) => self.readable(most, progress),
             CallKind::Write(writing) => self.writable(writing, progress),
             CallKind::ConnectWith(writing) => match self.phase {
                 Phase::Opening if self.taken > 0 && progress.connected => {
@@ -136,13 +150,21 @@ impl Socket {
                 _ => self.connected(progress),
             },
             CallKind::Shutdown(_) if progress.reset => Some(failed(Errno::NotConnected)),
-            CallKind::Poll(polled) => {
-                (self.polled(polled, progress) != 0).then_some(CallOutcome::Value(1))
-            }
+            CallKind::Poll(polled) => match self.polled(polled, progress) {
+                0 if polled.timeout == Some(Duration::ZERO) => Some(CallOutcome::Value(0)),
+                0 => None,
+                _ => Some(CallOutcome::Value(1)),
+            },
             CallKind::BadPointer => Some(failed(Errno::Fault)),
             CallKind::ConnectNowhere => Some(failed(Errno::NotSupported)),
             CallKind::FastOpenKey(None) => Some(failed(Errno::Invalid)),
-            CallKind::Socket | CallKind::Nothing => Some(asked),
+            CallKind::Socket { .. } => Some(asked),
+            CallKind::FileFlags => {
+                const READ_WRITE: u64 = 0x2;
+                const NONBLOCK: u64 = 0x800;
+                let waits = if self.non_blocking { NONBLOCK } else { 0 };
+                Some(CallOutcome::Value(READ_WRITE | waits))
+            }
             _ => Some(CallOutcome::Value(0)),
         }
     }
@@ -155,7 +177,7 @@ impl Socket {
     }
 
     fn readable(&self, most: u64, progress: SocketProgress) -> Option<CallOutcome> {
-        let available = progress.received - self.read;
+        let available = progress.received.saturating_sub(self.read);
         if available > 0 {
             return Some(CallOutcome::Value(most.min(available)));
         }
@@ -204,9 +226,10 @@ impl Socket {
     /// The value of an option that a script may read, other than of the connection.
     pub(super) fn option(&self, option: SocketOption, progress: SocketProgress) -> Option<u64> {
         match option {
-            SocketOption::Error => Some(self.error(progress).map_or(0, |_| 1)),
+            SocketOption::Error => Some(self.error(progress).map_or(0, Errno::number)),
             SocketOption::SendBuffer => self.send_buffer.map(|bytes| u64::from(bytes) * 2),
             SocketOption::NotSentLowWater => Some(self.not_sent_low_water.into()),
+            SocketOption::Unread => Some(progress.received.saturating_sub(self.read)),
             SocketOption::MaxSegment => self.max_segment.map(u64::from),
         }
     }
@@ -220,6 +243,10 @@ pub(super) fn failed(errno: Errno) -> CallOutcome {
 pub(super) const fn tells_error(kind: CallKind, errno: Errno) -> bool {
     matches!(
         kind,
-        CallKind::Read(_) | CallKind::Write(_) | CallKind::Connect | CallKind::ConnectWith(_)
+        CallKind::Read(_)
+            | CallKind::Peek(_)
+            | CallKind::Write(_)
+            | CallKind::Connect
+            | CallKind::ConnectWith(_)
     ) && !matches!(errno, Errno::Again | Errno::InProgress | Errno::Already | Errno::IsConnected)
 }

@@ -80,6 +80,11 @@ pub trait Subject {
     fn step(&mut self, limit: Instant) -> Result<bool, String>;
     /// This reaches it from the peer.
     fn handle_segment(&mut self, connection: usize, segment: &Segment);
+    /// True once after a segment began a new connection between the same ports as `connection`, which had ended. From then
+    /// on `connection` is the new one, and what is known of the old one is under `former`.
+    fn began_anew(&mut self, _connection: usize, _former: usize) -> bool {
+        false
+    }
     /// A router says so of the segment that begins at `seq`.
     fn handle_icmp(&mut self, _connection: usize, _seq: SeqNum, _trouble: IcmpTrouble) {}
     /// The application listens.

@@ -6,9 +6,10 @@
 mod reasons;
 
 use crate::failure::Failure;
-use crate::{input, stdout};
+use crate::stdout;
 use cmdline::Appendix;
 use report::{Cell, Column, Quantity, Row, Table};
+use script::model::DEFAULT_SCHEME;
 use script::{RefusalKind, ScriptError};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ pub(crate) fn appendix() -> Appendix {
         exit: &[
             ("0", "every script that is of TCP holds"),
             ("1", "a script differs; each is listed with its first difference"),
-            ("2", "the folder has no script, or a script cannot be read"),
+            ("2", "the folder has no script, or a script cannot be read; the others are played"),
         ],
         see_also: &["headstart-script"],
         more: &["docs/scenarios.md", "scripts/README.md"],
@@ -60,8 +61,9 @@ pub(crate) fn appendix() -> Appendix {
 
 const NOTES: &str = "\
 The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; docs/scenarios.md lists \
-the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, ioctl, MD5 and TCP_INQ are not of TCP, and \
-counted apart. So are scripts of mechanisms that no scheme here has: Accurate ECN, and windows that are taken back.";
+the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, MD5 and TCP_INQ are not of TCP, and counted \
+apart. So are scripts of mechanisms that no scheme here has: Accurate ECN, windows that are taken back, probes of the path's \
+MTU. A script holds if all of its assertions can be judged.";
 
 fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())
@@ -71,7 +73,9 @@ fn parse_scheme(name: &str) -> Result<Scheme, String> {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 enum ScriptVerdict {
-    Passes {
+    Passes,
+    /// All that was judged holds, but not all was judged.
+    NotAllAsked {
         /// Assertions about what this TCP does not keep.
         not_asked: usize,
     },
@@ -81,7 +85,7 @@ enum ScriptVerdict {
         expected: String,
         actual: String,
         /// The kernel's reason, if it is known.
-        reason: Option<&'static str>,
+        reason: Option<String>,
     },
     NotOfTcp {
         line: u32,
@@ -116,7 +120,7 @@ pub(super) fn run(args: &CheckScriptsArgs) -> Result<(), Failure> {
         let folder = args.folder.display();
         return Err(Failure::input(format!("{folder}: no script (*.pkt) in this folder")));
     }
-    let played = files.iter().map(|file| play(file, args)).collect::<Result<Vec<_>, _>>()?;
+    let played: Vec<_> = files.iter().map(|file| play(file, args)).collect();
     match args.json {
         true => stdout::print_json(&played)?,
         false => print(&played)?,
@@ -124,13 +128,15 @@ pub(super) fn run(args: &CheckScriptsArgs) -> Result<(), Failure> {
     judge(&played)
 }
 
-/// All `*.pkt` below `folder`.
+/// All `*.pkt` below `folder`, and folders below it that cannot be read.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         // Links are not followed: one may lead back.
         if entry.file_type()?.is_dir() {
-            find(&entry.path(), files)?;
+            if find(&entry.path(), files).is_err() {
+                files.push(entry.path());
+            }
         } else if entry.path().extension().is_some_and(|extension| extension == "pkt") {
             files.push(entry.path());
         }
@@ -138,10 +144,18 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn play(file: &Path, args: &CheckScriptsArgs) -> Result<PlayedScript, Failure> {
+fn play(file: &Path, args: &CheckScriptsArgs) -> PlayedScript {
     let below = file.strip_prefix(&args.folder).unwrap_or(file);
     let name = below.display().to_string();
-    let verdict = match script::parse(&name, input::read(file)?) {
+    let verdict = match fs::read(file) {
+        Err(error) => ScriptVerdict::Unreadable { line: 0, message: error.to_string() },
+        Ok(text) => judged(file, &name, &text, args),
+    };
+    PlayedScript { script: name, verdict }
+}
+
+fn judged(file: &Path, name: &str, text: &[u8], args: &CheckScriptsArgs) -> ScriptVerdict {
+    match script::parse(name, text) {
         Err(ScriptError { line, kind, message, .. }) => match kind {
             RefusalKind::NotOfTcp => ScriptVerdict::NotOfTcp { line, message },
             RefusalKind::NotModelled => ScriptVerdict::NotModelled { line, message },
@@ -151,18 +165,24 @@ fn play(file: &Path, args: &CheckScriptsArgs) -> Result<PlayedScript, Failure> {
             let own = script.settings.scheme.is_some();
             let scheme = (!own).then_some(&args.scheme);
             match script::run(&script, scheme) {
-                Ok(report) => ScriptVerdict::Passes { not_asked: report.not_asked },
-                Err(mismatch) => ScriptVerdict::Differs {
-                    line: mismatch.line,
-                    message: mismatch.message,
-                    expected: mismatch.expected,
-                    actual: mismatch.actual,
-                    reason: reasons::of(&file.display().to_string()),
-                },
+                Ok(report) if report.not_asked == 0 => ScriptVerdict::Passes,
+                Ok(report) => ScriptVerdict::NotAllAsked { not_asked: report.not_asked },
+                Err(mismatch) => {
+                    // The whole path, also from inside the folder; reasons are the kernel's and of its model.
+                    let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+                    let is_linux = !own && args.scheme.name() == DEFAULT_SCHEME;
+                    let reason = reasons::of(&path.display().to_string(), &mismatch);
+                    ScriptVerdict::Differs {
+                        line: mismatch.line,
+                        message: mismatch.message,
+                        expected: mismatch.expected,
+                        actual: mismatch.actual,
+                        reason: reason.filter(|_| is_linux),
+                    }
+                }
             }
         }
-    };
-    Ok(PlayedScript { script: name, verdict })
+    }
 }
 
 fn judge(played: &[PlayedScript]) -> Result<(), Failure> {
@@ -188,6 +208,7 @@ fn judge(played: &[PlayedScript]) -> Result<(), Failure> {
 struct FolderCount {
     scripts: usize,
     passes: usize,
+    not_all_asked: usize,
     differs: usize,
     not_of_tcp: usize,
     not_modelled: usize,
@@ -198,7 +219,8 @@ impl FolderCount {
     fn add(&mut self, verdict: &ScriptVerdict) {
         self.scripts += 1;
         *match verdict {
-            ScriptVerdict::Passes { .. } => &mut self.passes,
+            ScriptVerdict::Passes => &mut self.passes,
+            ScriptVerdict::NotAllAsked { .. } => &mut self.not_all_asked,
             ScriptVerdict::Differs { .. } => &mut self.differs,
             ScriptVerdict::NotOfTcp { .. } => &mut self.not_of_tcp,
             ScriptVerdict::NotModelled { .. } => &mut self.not_modelled,
@@ -222,12 +244,15 @@ fn print(played: &[PlayedScript]) -> Result<(), Failure> {
     for script in played {
         stdout::print(&explained(script))?;
     }
-    let of_tcp = all.passes + all.differs;
+    let of_tcp = all.passes + all.not_all_asked + all.differs + all.unreadable;
     let share = if of_tcp > 0 { all.passes as f64 / of_tcp as f64 * 100.0 } else { 0.0 };
     stdout::print(&format!(
-        "\n{} of {} hold ({share:.1} %), {} not of TCP, {} of mechanisms that are not modelled\n",
+        "\n{} of {} hold ({share:.1} %), {} more as far as they can be judged, {} cannot be read; {} not of TCP, {} of \
+         mechanisms that are not modelled\n",
         all.passes,
         counted(of_tcp, "script"),
+        all.not_all_asked,
+        all.unreadable,
         all.not_of_tcp,
         all.not_modelled
     ))
@@ -238,6 +263,11 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
         Column::new("folder", Quantity::Text, "Where the scripts are"),
         Column::new("scripts", Quantity::Count, "All of them"),
         Column::new("passes", Quantity::Count, "Every event is as the script says"),
+        Column::new(
+            "not all asked",
+            Quantity::Count,
+            "Holds, but for assertions that cannot be judged",
+        ),
         Column::new("differs", Quantity::Count, "An event is not"),
         Column::new("not of TCP", Quantity::Count, "About the socket layer"),
         Column::new("not modelled", Quantity::Count, "About a mechanism that no scheme here has"),
@@ -249,6 +279,7 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
             Cell::Text(folder.to_owned()),
             number(count.scripts),
             number(count.passes),
+            number(count.not_all_asked),
             number(count.differs),
             number(count.not_of_tcp),
             number(count.not_modelled),
@@ -266,9 +297,12 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
 fn explained(played: &PlayedScript) -> String {
     let script = &played.script;
     match &played.verdict {
-        ScriptVerdict::Passes { .. } => String::new(),
+        ScriptVerdict::Passes => String::new(),
+        ScriptVerdict::NotAllAsked { not_asked } => {
+            format!("\n{script}: holds, but {} not judged\n", counted(*not_asked, "assertion"))
+        }
         ScriptVerdict::Differs { line, message, expected, actual, reason } => {
-            let reason = reason.unwrap_or("not known");
+            let reason = reason.as_deref().unwrap_or("not known");
             format!(
                 "\n{script}:{line}: {message}\n  expected: {expected}\n    actual: {actual}\n    reason: {reason}\n"
             )
@@ -280,7 +314,33 @@ fn explained(played: &PlayedScript) -> String {
             format!("\n{script}:{line}: not modelled: {message}\n")
         }
         ScriptVerdict::Unreadable { line, message } => {
-            format!("\n{script}:{line}: {message}\n")
+            format!("\n{script}:{line}: cannot be read: {message}\n")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A script whose link leads nowhere cannot be read, and those beside it are played.
+    #[test]
+    fn one_file_that_cannot_be_read_is_a_verdict() {
+        let name = format!("headstart-check-scripts-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let link = folder.join("a.pkt");
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink("/nowhere", &link).unwrap();
+        fs::write(folder.join("b.pkt"), "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n").unwrap();
+        let args =
+            CheckScriptsArgs { folder, scheme: Scheme::parse("linux").unwrap(), json: false };
+        let mut files = Vec::new();
+        find(&args.folder, &mut files).unwrap();
+        files.sort();
+        let verdicts: Vec<_> = files.iter().map(|file| play(file, &args).verdict).collect();
+        fs::remove_dir_all(&args.folder).unwrap();
+        assert!(matches!(verdicts[0], ScriptVerdict::Unreadable { line: 0, .. }), "{verdicts:?}");
+        assert!(matches!(verdicts[1], ScriptVerdict::Passes), "{verdicts:?}");
     }
 }

@@ -1,19 +1,50 @@
 //! Why packetdrill's scripts differ that are known to: what the kernel does there and the model does not.
+//!
+//! A reason belongs to a difference and not to a script. It is told if the line and what happened are those that were
+//! compared with the kernel.
+
+use script::Mismatch;
+
+/// A difference that was compared with Linux 6.18 under packetdrill.
+struct KnownDifference {
+    /// The end of the script's path.
+    script: &'static str,
+    line: u32,
+    message: &'static str,
+    actual: &'static str,
+    reason: &'static str,
+}
+
+const fn known(
+    script: &'static str,
+    line: u32,
+    (message, actual): (&'static str, &'static str),
+    reason: &'static str,
+) -> KnownDifference {
+    KnownDifference { script, line, message, actual, reason }
+}
 
 /// The kernel's reason for the difference in the script at `path`, if it is known. The kernel's selftests have
-/// packetdrill's scripts too, with underscores for slashes.
-pub(super) fn of(path: &str) -> Option<&'static str> {
+/// packetdrill's scripts too, with underscores for slashes and other lines: of these the reason is a guess, and says so.
+pub(super) fn of(path: &str, mismatch: &Mismatch) -> Option<String> {
+    if let Some(known) = KNOWN.iter().find(|known| path.ends_with(known.script)) {
+        let fits = known.line == mismatch.line
+            && known.message == mismatch.message
+            && known.actual == mismatch.actual;
+        return fits.then(|| known.reason.to_owned());
+    }
     let flat = |path: &str| path.replace('/', "_");
     let path = flat(path);
-    REASONS.iter().find(|(script, _)| path.ends_with(&flat(script))).map(|(_, reason)| *reason)
+    let others = KNOWN.iter().map(|known| (known.script, known.reason));
+    let mut all = SELFTESTS.iter().copied().chain(others);
+    let found = all.find(|(script, _)| path.ends_with(&flat(script)));
+    found.map(|(_, reason)| format!("perhaps: {reason}"))
 }
 
 const SEND_BUFFER: &str = "the kernel's send buffer counts memory (`truesize` of each `sk_buff`), which decides how much a \
                            write takes; the model takes whatever is written";
 const SCRIPT_IS_OLDER: &str =
     "Linux 6.18 has a window of 36 here, as the model has; the script is of another kernel";
-const PROBING: &str = "the kernel sends a larger segment to probe the path's MTU (`tcp_mtu_probe`); the model has no such \
-                       probe";
 const LOCAL_DROPS: &str = "the queue refuses what the kernel sends, which it learns at once and tries again every 500 ms \
                            (`TCP_RESOURCE_PROBE_INTERVAL`); the model takes such segments for lost on the way";
 const ONE_BUFFER: &str = "the kernel sends the segments of one `sk_buff` again as one, which ends with PSH; the model sends \
@@ -23,8 +54,116 @@ const RECEIVE_MEMORY: &str = "the kernel's receive buffer counts memory (`truesi
                               it offers; it also takes a segment whole that begins within the window; the model counts \
                               bytes";
 
-/// Scripts by the end of their paths, compared with Linux 6.18 under packetdrill; those of the kernel's selftests by their text.
-const REASONS: &[(&str, &str)] = &[
+/// What was compared, by script.
+const KNOWN: &[KnownDifference] = &[
+    known(
+        "blocking/blocking-write.pkt",
+        24,
+        ("the call returns at another time", "it returns at 0.200000"),
+        SEND_BUFFER,
+    ),
+    known(
+        "cubic/cubic-bulk-166k.pkt",
+        53,
+        ("the assertion does not hold", "tcpi_snd_cwnd = 36"),
+        SCRIPT_IS_OLDER,
+    ),
+    known(
+        "cubic/cubic-bulk-166k-idle-restart.pkt",
+        51,
+        ("the assertion does not hold", "tcpi_snd_cwnd = 36"),
+        SCRIPT_IS_OLDER,
+    ),
+    known(
+        "cubic/cubic-rack-reo-timeout-retrans-failed-incoming-data.pkt",
+        44,
+        ("the assertion does not hold", "tcpi_retrans = 1"),
+        LOCAL_DROPS,
+    ),
+    known(
+        "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700.pkt",
+        25,
+        ("the assertion does not hold", "tcpi_ca_state = 0"),
+        "the kernel answers ECN in state CWR, by PRR over a round trip (Linux 6.18 has a window of 5 then, the script 4); the \
+         model lowers the window at once",
+    ),
+    known(
+        "fast_retransmit/fr-4pkt-fack-last-mss.pkt",
+        27,
+        ("the segment is 13ms early", "0.227000 > . 1:1001(1000) ack 1 win 256"),
+        "the kernel's timers run in ticks of 4 ms and round up: Linux 6.18 is 9 ms early, the model 13 ms; the reordering \
+         window of 27 ms is the same",
+    ),
+    known(
+        "server/client-ack-dropped-then-recovery-ms-timestamps.pkt",
+        38,
+        ("the host sends nothing", "nothing until 0.014000; the next timer is at 0.022000"),
+        ONE_BUFFER,
+    ),
+    known(
+        "gro/gro-mss-option.pkt",
+        20,
+        ("the segment differs in acknowledgement", "0.000000 > . 1:1(0) ack 1 win 256"),
+        "Linux 6.18 refuses the data as the model does; the script needs receive offload that merges its segments",
+    ),
+    known(
+        "notsent_lowat/notsent-lowat-default.pkt",
+        25,
+        ("the call returns something else", "it returns 59000"),
+        SEND_BUFFER,
+    ),
+    known(
+        "notsent_lowat/notsent-lowat-setsockopt.pkt",
+        24,
+        ("the call returns something else", "it returns 59000"),
+        SEND_BUFFER,
+    ),
+    known(
+        "notsent_lowat/notsent-lowat-sysctl.pkt",
+        25,
+        ("the call returns something else", "it returns 59000"),
+        SEND_BUFFER,
+    ),
+    known(
+        "sack/sack-route-refresh-ip-tos.pkt",
+        35,
+        ("the segment differs in flags", "0.070000 > . 18981:20441(1460) ack 1 win 256"),
+        ONE_BUFFER,
+    ),
+    known(
+        "slow_start/slow-start-fq-ack-per-2pkt.pkt",
+        41,
+        (
+            "the host sends nothing after the first 1460 bytes of this",
+            "nothing until 0.309000; the next timer is at 0.309307578",
+        ),
+        "the kernel under fq sends pairs of segments as one, which the queue spaces; the model's pacer spaces segments",
+    ),
+    known(
+        "tcp_info/tcp-info-sndbuf-limited.pkt",
+        18,
+        ("the call returns at another time", "it returns at 0.100000"),
+        SEND_BUFFER,
+    ),
+    known(
+        "ts_recent/invalid_ack.pkt",
+        24,
+        (
+            "the segment differs in acknowledgement, options",
+            "0.200000 > . 1:1(0) ack 1 win 65535 <TS val 200 ecr 200>",
+        ),
+        "Linux 6.18 answers as the model does, without the segment's timestamp and data; the script is of another kernel",
+    ),
+    known(
+        "user_timeout/user-timeout-probe.pkt",
+        30,
+        ("the call returns something else", "it returns -1 ETIMEDOUT"),
+        LOCAL_DROPS,
+    ),
+];
+
+/// Scripts of the kernel's selftests alone, with reasons by their text.
+const SELFTESTS: &[(&str, &str)] = &[
     (
         "packetdrill/tcp_fastopen_server_trigger-rst-reconnect.pkt",
         "the kernel's reset of `connect(AF_UNSPEC)` offers a window, which nobody can use; the model's has none",
@@ -34,54 +173,37 @@ const REASONS: &[(&str, &str)] = &[
     ("packetdrill/tcp_rcv_neg_window.pkt", RECEIVE_MEMORY),
     ("packetdrill/tcp_rcv_wnd_shrink_nomem.pkt", RECEIVE_MEMORY),
     ("packetdrill/tcp_rcv_zero_wnd_fin.pkt", RECEIVE_MEMORY),
-    ("blocking/blocking-write.pkt", SEND_BUFFER),
-    ("cubic/cubic-bulk-166k.pkt", SCRIPT_IS_OLDER),
-    ("cubic/cubic-bulk-166k-idle-restart.pkt", SCRIPT_IS_OLDER),
-    ("cubic/cubic-rack-reo-timeout-retrans-failed-incoming-data.pkt", LOCAL_DROPS),
-    (
-        "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700.pkt",
-        "the kernel answers ECN in state CWR, by PRR over a round trip (Linux 6.18 has a window of 5 then, the script 4); the \
-         model lowers the window at once",
-    ),
-    (
-        "fast_retransmit/fr-4pkt-fack-last-mss.pkt",
-        "the kernel's timers run in ticks of 4 ms and round up: Linux 6.18 is 9 ms early, the model 13 ms; the reordering \
-         window of 27 ms is the same",
-    ),
-    ("server/client-ack-dropped-then-recovery-ms-timestamps.pkt", ONE_BUFFER),
-    (
-        "gro/gro-mss-option.pkt",
-        "Linux 6.18 refuses the data as the model does; the script needs receive offload that merges its segments",
-    ),
-    ("mtu_probe/basic-v4.pkt", PROBING),
-    ("mtu_probe/basic-v6.pkt", PROBING),
-    ("notsent_lowat/notsent-lowat-default.pkt", SEND_BUFFER),
-    ("notsent_lowat/notsent-lowat-setsockopt.pkt", SEND_BUFFER),
-    ("notsent_lowat/notsent-lowat-sysctl.pkt", SEND_BUFFER),
-    ("sack/sack-route-refresh-ip-tos.pkt", ONE_BUFFER),
-    (
-        "slow_start/slow-start-fq-ack-per-2pkt.pkt",
-        "the kernel under fq sends pairs of segments as one, which the queue spaces; the model's pacer spaces segments",
-    ),
-    ("tcp_info/tcp-info-sndbuf-limited.pkt", SEND_BUFFER),
-    (
-        "ts_recent/invalid_ack.pkt",
-        "Linux 6.18 answers as the model does, without the segment's timestamp and data; the script is of another kernel",
-    ),
-    ("user_timeout/user-timeout-probe.pkt", LOCAL_DROPS),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn mismatch(line: u32, message: &str, actual: &str) -> Mismatch {
+        Mismatch {
+            name: String::new(),
+            line,
+            message: message.to_owned(),
+            expected: String::new(),
+            actual: actual.to_owned(),
+        }
+    }
+
     #[test]
-    fn a_script_is_known_by_the_end_of_its_path() {
-        assert_eq!(of("/x/gtests/net/tcp/mtu_probe/basic-v6.pkt"), Some(PROBING));
-        assert_eq!(
-            of("selftests/net/packetdrill/tcp_blocking_blocking-write.pkt"),
-            Some(SEND_BUFFER)
-        );
-        assert_eq!(of("basic-v6.pkt"), None);
+    fn a_reason_is_told_of_its_difference_alone() {
+        let path = "/x/gtests/net/tcp/cubic/cubic-bulk-166k.pkt";
+        let message = "the assertion does not hold";
+        let of = |line, actual| of(path, &mismatch(line, message, actual));
+        assert_eq!(of(53, "tcpi_snd_cwnd = 36").as_deref(), Some(SCRIPT_IS_OLDER));
+        assert_eq!(of(54, "tcpi_snd_cwnd = 36"), None);
+        assert_eq!(of(53, "tcpi_snd_cwnd = 35"), None);
+    }
+
+    #[test]
+    fn a_selftest_s_reason_is_a_guess() {
+        let path = "selftests/net/packetdrill/tcp_blocking_blocking-write.pkt";
+        let reason = of(path, &mismatch(1, "", "")).unwrap();
+        assert_eq!(reason, format!("perhaps: {SEND_BUFFER}"));
+        assert_eq!(of("blocking-write.pkt", &mismatch(1, "", "")), None);
     }
 }
