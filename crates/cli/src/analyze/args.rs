@@ -3,7 +3,7 @@
 use super::tables::TableName;
 use crate::failure::Failure;
 use cmdline::Appendix;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use trace::{NamedServers, SenderModel, SenderProfile, ServerPattern, Vantage};
 
 /// Whose packets in a capture are looked at, and how.
@@ -100,6 +100,14 @@ pub(crate) enum AnalyzeJson {
     Connections,
     /// One object with all that was found
     Findings,
+}
+
+impl AnalyzeArgs {
+    /// The files that are read.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let secret = self.anonymize.as_ref().and_then(Option::as_ref);
+        self.files.iter().chain(secret).chain(&self.access_log).map(PathBuf::as_path)
+    }
 }
 
 impl SendersArgs {

@@ -123,7 +123,8 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
         return readings::run(args, &claims);
     }
     if let Some(report) = &args.report {
-        refuse_unwritable(report)?;
+        let inputs = args.capture.iter().chain(&args.access_log);
+        report_file::check(report, inputs.map(PathBuf::as_path))?;
     }
     let (answers, all_read) = answers(&claims, args)?;
     // A report that cannot be written is no reason to keep the results back.
@@ -133,16 +134,6 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
         false => table::print(&answers)?,
     }
     written.and(all_read)
-}
-
-/// Refuses a place that cannot be written to, before anything is run.
-fn refuse_unwritable(report: &Path) -> Result<(), Failure> {
-    let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_none_or(Path::is_dir) && !report.is_dir() && report.file_name().is_some() {
-        return Ok(());
-    }
-    let shown = report.display();
-    Err(Failure::input(format!("--report {shown}: name a file in a folder that exists")))
 }
 
 fn write(path: &Path, answers: &[ClaimAnswer], quick: bool) -> Result<(), Failure> {

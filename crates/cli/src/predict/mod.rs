@@ -16,6 +16,7 @@ use crate::stdout;
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
 use running::Running;
 use shown::{ForecastJson, PathsTold};
+use std::path::PathBuf;
 use tcp::Scheme;
 use trace::{EngineConfig, OnlyServers, SenderModels, TraceEngine};
 use units::counted;
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         return stdout::print(JSON_SCHEMA);
     }
     if let Some(path) = &args.report {
-        report_file::check(path)?;
+        report_file::check(path, args.files.iter().map(PathBuf::as_path))?;
     }
     let mut feed = Feed::open(&args.files).attended()?;
     let (visitors, models) = read(args, &mut feed)?;

@@ -111,12 +111,16 @@ fn dry_run(plan: &Plan<'_>, args: &SimArgs) -> Result<(), Failure> {
 fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     let mut manifest = Manifest::new(plan, args.shard());
     let page = page(plan, args, path)?;
+    // Before `--force` throws old results away; of a new folder, which the page may be meant for, once it is there.
+    let is_new = !args.folder(path).exists();
+    let waits = is_new && page.as_ref().is_some_and(ReportPage::has_no_folder);
+    page.as_ref().filter(|_| !waits).map_or(Ok(()), ReportPage::check)?;
     let folder = Folder::open(&args.folder(path), &manifest, args.force)?;
     let results = folder.path();
+    page.as_ref().filter(|_| waits).map_or(Ok(()), ReportPage::check)?;
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.write(results)?;
-    page.as_ref().map_or(Ok(()), ReportPage::check)?;
     if !done.is_empty() && !todo.is_empty() {
         let all = counted(done.len() + todo.len(), "run");
         remark(&format!("{} of {all} done already", done.len()));

@@ -26,6 +26,7 @@ mod race_chromium;
 mod race_curl;
 mod race_worlds;
 mod readme;
+mod report_places;
 mod run;
 mod scoreboard;
 mod serve;

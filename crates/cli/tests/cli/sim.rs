@@ -262,7 +262,7 @@ fn a_page_that_cannot_be_made_is_refused_before_any_run() {
     let [plan, out, missing] = [&plan, &out, &missing].map(|path| path.to_str().unwrap());
     let cases: [(&[&str], &str); 4] = [
         (&["--report", missing], "name a file in a folder that exists"),
-        (&["--report", plan], "that is the plan itself"),
+        (&["--report", plan], "itself, which this command reads"),
         (&["--report", "page.html", "--plot", "godput"], "did you mean \"goodput\"?"),
         (&["--report", "page.html", "--plot", "goodput:rate"], "workload.short.count"),
     ];

@@ -88,7 +88,7 @@ pub(crate) fn read_each(
 
 /// Says what a log says, and writes it to a page, too, if one is named.
 pub(super) fn run(path: &Path, json: bool, report: Option<&Path>) -> Result<(), Failure> {
-    let page = report.map(LogPage::begin).transpose()?;
+    let page = report.map(|page| LogPage::begin(page, path)).transpose()?;
     let mut watch = LogWatch::default();
     let (counts, verdict) = lines::read(path, |request| watch.take(request))?;
     let found = AccessLogFindings {
