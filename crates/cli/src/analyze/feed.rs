@@ -26,6 +26,8 @@ pub(crate) struct Feed {
     progress: ReadingProgress,
     /// Somebody wants it to stop.
     stop: Arc<AtomicBool>,
+    /// Nobody wants what is found.
+    unheard: Arc<AtomicBool>,
     troubles: Troubles,
 }
 
@@ -45,6 +47,7 @@ impl Feed {
             anonymizer: None,
             progress: ReadingProgress::Silent,
             stop: Arc::default(),
+            unheard: Arc::default(),
             troubles: Troubles::default(),
         }
     }
@@ -59,6 +62,11 @@ impl Feed {
     /// The same with addresses replaced: nothing behind it knows the real ones.
     pub(crate) fn anonymized(self, anonymizer: Option<Anonymizer>) -> Self {
         Self { anonymizer, ..self }
+    }
+
+    /// Stops once this is set: nobody wants what is found.
+    pub(super) fn until(&mut self, unheard: Option<Arc<AtomicBool>>) {
+        self.unheard = unheard.unwrap_or_default();
     }
 
     /// What senders run, by its name; `auto` surveys the first segments, on so many threads.
@@ -81,6 +89,9 @@ impl Feed {
     /// The next segments; false if there are no more. What cannot be read is said.
     fn next(&mut self, batch: &mut Vec<Observed>) -> bool {
         // A pipe ends when its writer stops, who gets the same Ctrl-C.
+        if self.unheard.load(Ordering::Relaxed) {
+            return false;
+        }
         let stops = self.source.progress().total.is_some();
         if stops && self.stop.load(Ordering::Relaxed) {
             return false;

@@ -164,7 +164,7 @@ impl Teller {
     pub(crate) fn tell(&mut self, report: Report) -> Result<(), Failure> {
         self.told += 1;
         let Some(client) = &self.client else {
-            return stdout::print(&(lines::shown(&report) + "\n"));
+            return stdout::print_on(&(lines::shown(&report) + "\n"));
         };
         client.report(report);
         match self.told % AT_ONCE {

@@ -16,6 +16,7 @@ mod emulate;
 mod gateway;
 mod install;
 mod man;
+mod outputs;
 mod papers;
 mod papers_given;
 mod predict;
