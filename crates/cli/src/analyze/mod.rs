@@ -24,8 +24,9 @@ use summary::SummarySink;
 use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine, Undivided};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
+    args.check()?;
     if let Some(log) = &args.access_log {
-        return access_log::run(log, args.json.is_some(), args.report.as_deref());
+        return access_log::run(log, args.json().is_some(), args.report.as_deref());
     }
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
     let mut servers = args.senders.servers();

@@ -41,12 +41,12 @@ impl Outputs {
         let report = report.transpose()?;
         let tables = args.out.as_deref().map(|out| TablesSink::begin(out, &args.tables));
         let tables = tables.transpose()?;
-        let by_connection = args.json == Some(AnalyzeJson::Connections);
+        let by_connection = args.json() == Some(AnalyzeJson::Connections);
         let wants_epochs = tables.as_ref().is_some_and(TablesSink::wants_epochs);
         let wants_findings = !by_connection || args.report.is_some() || wants_epochs;
         Ok(Self {
             findings: wants_findings.then(FindingsSink::with_epochs),
-            in_words: args.json.is_none(),
+            in_words: args.json().is_none(),
             others: Others {
                 summary: SummarySink::default(),
                 json: by_connection.then(JsonSink::begin),

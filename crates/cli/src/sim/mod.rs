@@ -45,9 +45,17 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
 /// Shows the results that a folder holds, without running anything.
 fn show_again(path: &Path, args: &SimArgs) -> Result<(), Failure> {
     let shown = path.display();
-    if args.out.is_some() || args.shard.is_some() || args.force || args.dry_run {
+    let for_plans = [
+        args.out.is_some(),
+        args.shard.is_some(),
+        args.force,
+        args.dry_run,
+        args.jobs.is_some(),
+        args.format.is_some(),
+    ];
+    if for_plans.contains(&true) {
         return Err(Failure::input(format!(
-            "{shown} holds results: name the plan to run it; --out, --shard, --force and --dry-run are for plans"
+            "{shown} holds results: name the plan to run it; --out, --shard, --force, --dry-run, --jobs and --format are for plans"
         )));
     }
     let stored = StoredResults::open(path)?;
@@ -134,7 +142,7 @@ fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.failed = outcome.failed;
-    let summary = write_tables(results, plan, (&done, args.format.into()))?;
+    let summary = write_tables(results, plan, (&done, args.format.unwrap_or_default().into()))?;
     manifest.write(results)?;
     match args.json {
         true => show::json(plan, &summary, &manifest)?,
