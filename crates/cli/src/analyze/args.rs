@@ -2,6 +2,7 @@
 
 use super::tables::TableName;
 use crate::failure::Failure;
+use crate::names;
 use cmdline::Appendix;
 use std::path::{Path, PathBuf};
 use trace::{NamedServers, SenderModel, SenderProfile, ServerPattern, Vantage};
@@ -103,7 +104,6 @@ pub(crate) enum AnalyzeJson {
 }
 
 impl AnalyzeArgs {
-    /// The files that are read.
     /// What `--json` is to print, if it is there.
     pub(super) fn json(&self) -> Option<AnalyzeJson> {
         self.json.map(|what| what.unwrap_or(AnalyzeJson::Connections))
@@ -119,6 +119,7 @@ impl AnalyzeArgs {
         Ok(())
     }
 
+    /// The files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
         let secret = self.anonymize.as_ref().and_then(Option::as_ref);
         self.files.iter().chain(secret).chain(&self.access_log).map(PathBuf::as_path)
@@ -147,7 +148,8 @@ pub(super) fn model_named(name: &str) -> Result<SenderModel, Failure> {
         Some(profile) => Ok(SenderModel::of(profile)),
         None => SenderModel::of_scheme(name).map_err(|error| {
             let profiles = SenderProfile::ALL.map(SenderProfile::name).join(", ");
-            Failure::input(format!("--sender: {error}; profiles are auto, {profiles}"))
+            let why = names::scheme_meant(name).unwrap_or_else(|| error.to_string());
+            Failure::input(format!("--sender: {why}; profiles are auto, {profiles}"))
         }),
     }
 }

@@ -131,6 +131,10 @@ fn an_unknown_sender_is_told_with_those_that_there_are() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("--sender: scheme \"bbrr\""), "{said}");
     assert!(said.contains("auto, linux, linux-sack, newreno, reno, bbr"), "{said}");
+    let output = headstart(&["analyze", "--sender", "cubic", file.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("\"cubic\" is called linux here"), "{said}");
 }
 
 /// In whatever order files are named, compressed or not, and by standard input: the same connections.
