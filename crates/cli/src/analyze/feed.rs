@@ -11,7 +11,7 @@ use capture::{
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trace::{EngineConfig, EngineTally, ProfileSurvey, SenderModels, TraceEngine, TraceSink};
+use trace::{EngineConfig, ProfileSurvey, SenderModels, TraceEngine, TraceSink};
 use units::counted;
 
 /// Segments that a survey of senders takes.
@@ -130,16 +130,22 @@ impl Feed {
         }
     }
 
-    /// Has an engine read all.
+    /// Has an engine read all; what was found, and whether all could be read.
+    ///
+    /// # Errors
+    /// If nothing can be read.
     pub(crate) fn run<S: TraceSink>(
         mut self,
         config: EngineConfig,
         sink: S,
-    ) -> Result<(S, EngineTally), Failure> {
+    ) -> Result<(S, Result<(), Failure>), Failure> {
         let mut engine = TraceEngine::new(config, sink);
         self.each(|segment| engine.on_segment(segment));
-        self.verdict()?;
-        Ok(engine.finish_all())
+        let verdict = self.verdict();
+        match self.has_results() {
+            true => Ok((engine.finish_all().0, verdict)),
+            false => Err(verdict.err().unwrap_or_else(|| Failure::failed("nothing could be read"))),
+        }
     }
 
     /// Hands over all segments.
