@@ -4,9 +4,10 @@ use super::args::model_named;
 use super::reading::ReadingProgress;
 use crate::failure::Failure;
 use crate::input::unreadable;
-use crate::interrupt;
+use crate::interrupt::{self, Stop};
 use capture::{
-    Anonymizer, CaptureError, CaptureFiles, CaptureTrouble, Observed, SegmentSource, Tally,
+    Anonymizer, CaptureError, CaptureFiles, CaptureTrouble, Observed, ReadAhead, SegmentSource,
+    Tally,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,13 +20,16 @@ const SURVEYED: usize = 100_000;
 
 /// Captures on their way to an engine.
 pub(crate) struct Feed {
-    source: CaptureFiles,
+    files: Vec<PathBuf>,
+    source: Box<dyn SegmentSource>,
     /// Read already, for the survey.
     ahead: Vec<Observed>,
     anonymizer: Option<Anonymizer>,
     progress: ReadingProgress,
-    /// Somebody wants it to stop.
-    stop: Arc<AtomicBool>,
+    /// Whether somebody wants it to stop.
+    stop: Option<&'static Stop>,
+    /// Somebody has stopped it before the end.
+    is_cut_short: bool,
     /// Nobody wants what is found.
     unheard: Arc<AtomicBool>,
     troubles: Troubles,
@@ -42,20 +46,30 @@ struct Troubles {
 impl Feed {
     pub(crate) fn open(files: &[PathBuf]) -> Self {
         Self {
-            source: CaptureFiles::new(files),
+            files: files.to_vec(),
+            source: Box::new(CaptureFiles::new(files)),
             ahead: Vec::new(),
             anonymizer: None,
             progress: ReadingProgress::Silent,
-            stop: Arc::default(),
+            stop: None,
+            is_cut_short: false,
             unheard: Arc::default(),
             troubles: Troubles::default(),
         }
     }
 
-    /// The same for somebody who waits: it says how far it is, and stops at Ctrl-C.
+    /// The same for somebody who waits: it says how far it is, and stops at Ctrl-C. A pipe stops at SIGTERM alone, even while
+    /// nothing is written to it: at Ctrl-C its writer stops, too, and what is on the way belongs to it.
     pub(crate) fn attended(mut self) -> Result<Self, Failure> {
-        self.progress = ReadingProgress::begin(self.source.progress().total, "packets");
-        self.stop = interrupt::watch()?;
+        let total = self.source.progress().total;
+        self.progress = ReadingProgress::begin(total, "packets");
+        let stop = interrupt::watch()?;
+        if total.is_none() {
+            let ahead = ReadAhead::new(CaptureFiles::new(&self.files));
+            let ahead = ahead.map_err(Failure::failed)?;
+            self.source = Box::new(ahead.until(stop.terminated()));
+        }
+        self.stop = Some(stop);
         Ok(self)
     }
 
@@ -88,17 +102,14 @@ impl Feed {
 
     /// The next segments; false if there are no more. What cannot be read is said.
     fn next(&mut self, batch: &mut Vec<Observed>) -> bool {
-        // A pipe ends when its writer stops, who gets the same Ctrl-C.
-        if self.unheard.load(Ordering::Relaxed) {
-            return false;
-        }
-        let stops = self.source.progress().total.is_some();
-        if stops && self.stop.load(Ordering::Relaxed) {
+        if self.unheard.load(Ordering::Relaxed) || self.is_cut_short {
             return false;
         }
         loop {
             match self.source.next_batch(batch) {
                 Ok(more) => {
+                    // A file is cut short behind this batch, if there is one: what is read belongs to the results.
+                    self.is_cut_short = if more { self.is_stopped() } else { self.stops_pipes() };
                     self.anonymize(batch);
                     self.progress.at(self.source.tally().packets, self.source.progress());
                     return more;
@@ -178,7 +189,7 @@ impl Feed {
             format!("the results are of {} that could be read", counted(packets, "packet"))
         };
         match self.troubles {
-            Troubles { unopened: 0, damaged: 0 } if self.is_interrupted() => {
+            Troubles { unopened: 0, damaged: 0 } if self.is_cut_short => {
                 Err(Failure::Interrupted(format!("stopped: {read}")))
             }
             Troubles { unopened: 0, damaged: 0 } => Ok(()),
@@ -187,7 +198,20 @@ impl Feed {
         }
     }
 
-    fn is_interrupted(&self) -> bool {
-        self.source.progress().total.is_some() && self.stop.load(Ordering::Relaxed)
+    /// True if somebody has stopped it before the end.
+    pub(crate) const fn is_cut_short(&self) -> bool {
+        self.is_cut_short
+    }
+
+    /// Somebody has asked to stop; of a pipe, by SIGTERM.
+    fn is_stopped(&self) -> bool {
+        let is_file = self.source.progress().total.is_some();
+        self.stops_pipes() || (is_file && self.stop.is_some_and(Stop::is_asked))
+    }
+
+    /// SIGTERM has come while a pipe is read.
+    fn stops_pipes(&self) -> bool {
+        let is_pipe = self.source.progress().total.is_none();
+        is_pipe && self.stop.is_some_and(Stop::is_terminated)
     }
 }

@@ -8,7 +8,7 @@ mod table;
 
 use crate::failure::{Failure, remark};
 use crate::sim::SimProgress;
-use crate::{report_file, stdout};
+use crate::{interrupt, report_file, stdout};
 use cmdline::Appendix;
 use given::Given;
 use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
@@ -107,6 +107,7 @@ pub(crate) fn appendix() -> Appendix {
             ("0", "the claims are answered, whether they hold or differ"),
             ("1", "an experiment failed; or a capture or log is damaged, and the answers are from the rest of it"),
             ("2", "there is no such claim, or the report cannot be written"),
+            ("130", "interrupted: there are no answers"),
         ],
         see_also: &["headstart-sim", "headstart-theory"],
         more: &["docs/papers.md", "docs/validation/claims.md"],
@@ -155,6 +156,7 @@ fn answers(
 ) -> Result<(Vec<ClaimAnswer>, Result<(), Failure>), Failure> {
     let mut prepared = PreparedRuns::new(claims, args.quick).map_err(Failure::failed)?;
     let given = Given::read(args)?;
+    interrupt::end_at_once(false)?;
     if given.site.is_some() {
         prepared = prepared.with_captures_given();
     }

@@ -9,6 +9,7 @@ pub(crate) use args::{PredictArgs, appendix};
 
 use crate::analyze::Feed;
 use crate::failure::{Failure, remark};
+use crate::interrupt;
 use crate::jobs;
 use crate::progress::CountBar;
 use crate::report_file;
@@ -41,6 +42,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
              says what they hold",
         ));
     };
+    interrupt::end_at_once(feed.is_cut_short())?;
     said_of(&visitors, args.most_transfers);
     foretell(args, &now, Forecast::of(visitors, args.queue))?;
     feed.verdict()

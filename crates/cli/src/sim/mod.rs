@@ -135,7 +135,7 @@ fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     }
     let stop = crate::interrupt::watch()?;
     let mut progress = SimProgress::begin(todo.len() as u64);
-    let workers = Workers { jobs: jobs::threads(args.jobs), stop: &stop };
+    let workers = Workers { jobs: jobs::threads(args.jobs), stop: stop.asked() };
     let outcome = make_runs(plan, (results, &todo), workers, &mut || progress.step());
     progress.end();
     let outcome = outcome?;
