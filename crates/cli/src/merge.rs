@@ -67,6 +67,8 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let folder = Folder::open(&args.out, merge.manifest(), args.force)?;
     let Merged { manifest, done, missing } = merge.link_into(&folder)?;
     if !missing.is_empty() && !args.incomplete {
+        // The folder holds the runs that are there, for the next try.
+        manifest.write(folder.path())?;
         return Err(Failure::failed(format!(
             "{} of {} missing, although the parts' manifests count them as done: run the parts again, or merge with --incomplete",
             missing.len(),

@@ -14,8 +14,7 @@ pub(crate) fn check<'a>(
     path: &Path,
     inputs: impl IntoIterator<Item = &'a Path>,
 ) -> Result<(), Failure> {
-    let refused =
-        |why: &str| Err(Failure::input(format!("--report {}: {why}", path.display())));
+    let refused = |why: &str| Err(Failure::input(format!("--report {}: {why}", path.display())));
     if let Ok(there) = fs::metadata(path) {
         if let Some(input) = inputs.into_iter().find(|input| is_same(&there, input)) {
             return refused(&format!(
@@ -24,7 +23,9 @@ pub(crate) fn check<'a>(
             ));
         }
         if there.is_file() && !may_be_replaced(path, &there) {
-            return refused("there is a file that is no HTML page; remove it, or name another file");
+            return refused(
+                "there is a file that is no HTML page; remove it, or name another file",
+            );
         }
     }
     check_writable(path).or_else(|error| {
@@ -38,9 +39,8 @@ pub(crate) fn check<'a>(
 /// True if `input` is the file `there`, under whatever name.
 fn is_same(there: &Metadata, input: &Path) -> bool {
     let is_device = there.file_type().is_char_device();
-    fs::metadata(input).is_ok_and(|input| {
-        !is_device && (input.dev(), input.ino()) == (there.dev(), there.ino())
-    })
+    fs::metadata(input)
+        .is_ok_and(|input| !is_device && (input.dev(), input.ino()) == (there.dev(), there.ino()))
 }
 
 /// How a page begins, in lower case: ours with the first, what others write also with the others.

@@ -125,10 +125,10 @@ fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     page.as_ref().filter(|_| !waits).map_or(Ok(()), ReportPage::check)?;
     let folder = Folder::open(&args.folder(path), &manifest, args.force)?;
     let results = folder.path();
-    page.as_ref().filter(|_| waits).map_or(Ok(()), ReportPage::check)?;
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.write(results)?;
+    page.as_ref().filter(|_| waits).map_or(Ok(()), ReportPage::check)?;
     if !done.is_empty() && !todo.is_empty() {
         let all = counted(done.len() + todo.len(), "run");
         remark(&format!("{} of {all} done already", done.len()));

@@ -76,9 +76,12 @@ fn limits_and_maxima_are_exact() {
     let path = written("limits", log.as_bytes());
     let text = crate::run::stdout(&["analyze", "--access-log", path.to_str().unwrap()]);
     let row = text.lines().find(|line| line.starts_with("5 min")).unwrap();
-    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["5", "min", "100", "%", "100", "%"]);
+    assert_eq!(
+        row.split_whitespace().collect::<Vec<_>>(),
+        ["5", "min", "100.0", "%", "100.0", "%"]
+    );
     let before = text.lines().find(|line| line.starts_with("1 min")).unwrap();
-    assert_eq!(before.split_whitespace().collect::<Vec<_>>(), ["1", "min", "0", "%", "0", "%"]);
+    assert_eq!(before.split_whitespace().collect::<Vec<_>>(), ["1", "min", "0.0", "%", "0.0", "%"]);
 
     let networks = (0..=1000).map(|n| format!("10.{}.{}.1", n / 250, n % 250));
     let log: String = networks.map(|client| line(client, "20:00:00")).collect();

@@ -38,14 +38,8 @@ fn a_table_that_fails_takes_no_other_output_with_it() {
     let folder = folder("outputs-table");
     let (out, page) = (folder.join("tables"), folder.join("page.html"));
     fs::create_dir_all(out.join("windows.parquet/taken")).unwrap();
-    let output = headstart(&[
-        "analyze",
-        &original("rto005"),
-        "--out",
-        text(&out),
-        "--report",
-        text(&page),
-    ]);
+    let output =
+        headstart(&["analyze", &original("rto005"), "--out", text(&out), "--report", text(&page)]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("windows.parquet"), "{}", said(&output));
     assert!(page.exists() && !output.stdout.is_empty());
@@ -61,12 +55,12 @@ fn a_page_that_fails_takes_no_other_output_with_it() {
     }
     let out = folder("outputs-page").join("tables");
     let capture = original("rto005");
-    let output =
-        headstart(&["analyze", &capture, "--out", text(&out), "--report", "/dev/full"]);
+    let output = headstart(&["analyze", &capture, "--out", text(&out), "--report", "/dev/full"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(!output.stdout.is_empty() && ending(&out, ".parquet").len() == 5);
     let log = folder("outputs-log").join("log");
-    fs::write(&log, "192.0.2.1 - - [10/Oct/2000:20:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n").unwrap();
+    fs::write(&log, "192.0.2.1 - - [10/Oct/2000:20:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n")
+        .unwrap();
     let output = headstart(&["analyze", "--access-log", text(&log), "--report", "/dev/full"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(!output.stdout.is_empty());
@@ -123,16 +117,18 @@ fn a_reader_that_leaves_keeps_neither_files_nor_verdicts_back() {
     let cut = folder.join("cut.pcap");
     let bytes = fs::read(&whole).unwrap();
     fs::write(&cut, &bytes[..bytes.len() - 7]).unwrap();
-    for arguments in
-        [&["analyze", text(&cut), "--json"][..], &["analyze", text(&cut)], &["predict", text(&cut)]]
-    {
+    let other = original("fast019");
+    for arguments in [
+        &["analyze", text(&cut), "--json"][..],
+        &["analyze", text(&cut)],
+        &["predict", text(&cut), &other, "--schemes", "linux"],
+    ] {
         let output = unheard(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", said(&output));
     }
     let (plan, out) = (root().join("plans/examples/graph.toml"), folder.join("out"));
     let page = folder.join("sim.html");
-    let output =
-        unheard(&["sim", text(&plan), "--out", text(&out), "--report", text(&page)]);
+    let output = unheard(&["sim", text(&plan), "--out", text(&out), "--report", text(&page)]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(page.exists());
 }

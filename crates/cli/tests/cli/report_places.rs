@@ -113,7 +113,8 @@ fn places_that_cannot_be_written_are_refused_by_all_commands() {
 fn a_page_goes_through_a_named_pipe() {
     let pipe = folder("report-pipe").join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let child = command(&["theory", "--report", text(&pipe)])
+    let capture = root().join("crates/capture/tests/tcprs/rto005.pcap");
+    let child = command(&["analyze", text(&capture), "--report", text(&pipe)])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -140,8 +141,7 @@ fn a_refused_report_costs_no_results() {
     // A page within a folder of results that is yet to be made.
     let new = folder.join("new");
     let page = new.join("page.html");
-    let output =
-        headstart(&["sim", text(&plan), "--out", text(&new), "--report", text(&page)]);
+    let output = headstart(&["sim", text(&plan), "--out", text(&new), "--report", text(&page)]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(page.exists());
 }

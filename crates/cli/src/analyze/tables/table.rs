@@ -132,7 +132,8 @@ impl<R> OutTable<R> {
         let path = folder.join(name).with_extension("parquet");
         let part = path.with_extension("parquet.part");
         let described: Vec<TableColumn> = columns.iter().map(RowColumn::described).collect();
-        let refused = |why: io::Error| Failure::input(format!("cannot write {}: {why}", part.display()));
+        let refused =
+            |why: io::Error| Failure::input(format!("cannot write {}: {why}", part.display()));
         let created = File::create(&part).map_err(refused)?;
         let file = PartFile { path, part: part.clone() };
         let writer = TableWriter::begin(BufWriter::new(created), &described).map_err(refused)?;
