@@ -6,11 +6,16 @@ use crate::source::{InputProgress, SegmentSource};
 use crate::tally::Tally;
 use std::io;
 use std::panic;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// Batches on their way: enough for both threads to work, few enough to stay in a cache.
 const CAPACITY: usize = 4;
+/// How long to wait for a batch before seeing whether to stop.
+const WAIT: Duration = Duration::from_millis(100);
 
 /// Reads a source ahead: its thread reads, decompresses and decodes while the user's works on the batches
 /// before. Batches, errors and their order are those of the source.
@@ -21,8 +26,18 @@ pub struct ReadAhead {
     /// Batches that have been used, to be filled again.
     back: SyncSender<Vec<Observed>>,
     thread: Option<JoinHandle<()>>,
+    /// Ends the source once it is set.
+    stop: Option<Arc<AtomicBool>>,
     tally: Tally,
     progress: InputProgress,
+}
+
+/// Why there is nothing more.
+enum NoMore {
+    /// The thread has ended.
+    Ended,
+    /// Somebody has stopped it.
+    Stopped,
 }
 
 struct Delivery {
@@ -43,7 +58,28 @@ impl ReadAhead {
         let (tally, progress) = (source.tally(), source.progress());
         let thread = thread::Builder::new().name("capture".to_owned());
         let thread = thread.spawn(move || run(source, &to, &used))?;
-        Ok(Self { from, back, thread: Some(thread), tally, progress })
+        Ok(Self { from, back, thread: Some(thread), stop: None, tally, progress })
+    }
+
+    /// The same that ends once `stop` is set, even while the source waits for packets.
+    #[must_use]
+    pub fn until(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
+    /// What the thread has read next.
+    fn next_delivery(&self) -> Result<Delivery, NoMore> {
+        let Some(stop) = &self.stop else { return self.from.recv().map_err(|_| NoMore::Ended) };
+        loop {
+            match self.from.recv_timeout(WAIT) {
+                Ok(delivery) => return Ok(delivery),
+                Err(RecvTimeoutError::Disconnected) => return Err(NoMore::Ended),
+                Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
+                    return Err(NoMore::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 }
 
@@ -62,13 +98,20 @@ fn run(mut source: impl SegmentSource, to: &SyncSender<Delivery>, used: &Receive
 
 impl SegmentSource for ReadAhead {
     fn next_batch(&mut self, batch: &mut Vec<Observed>) -> Result<bool, CaptureError> {
-        let Ok(delivery) = self.from.recv() else {
-            // The thread has ended: behind the end, or by a panic, which is everybody's.
-            batch.clear();
-            return match self.thread.take().map(JoinHandle::join) {
-                Some(Err(why)) => panic::resume_unwind(why),
-                _ => Ok(false),
-            };
+        let delivery = match self.next_delivery() {
+            Ok(delivery) => delivery,
+            Err(NoMore::Stopped) => {
+                batch.clear();
+                return Ok(false);
+            }
+            // Behind the end, or by a panic, which is everybody's.
+            Err(NoMore::Ended) => {
+                batch.clear();
+                return match self.thread.take().map(JoinHandle::join) {
+                    Some(Err(why)) => panic::resume_unwind(why),
+                    _ => Ok(false),
+                };
+            }
         };
         self.tally = delivery.tally;
         self.progress = delivery.progress;

@@ -16,7 +16,7 @@ pub(crate) enum Failure {
     Interrupted(String),
     /// A command that was run failed, and has said why: its own exit code.
     Command(u8),
-    /// Whoever read the results wants no more of them: nothing to say, exit code 0.
+    /// Whoever read results that go on wants no more of them: nothing to say, exit code 0.
     ReaderGone,
 }
 
@@ -47,6 +47,23 @@ impl Failure {
             Self::Command(code) => ExitCode::from(*code),
             Self::ReaderGone => ExitCode::SUCCESS,
         }
+    }
+}
+
+/// Several things that are all done, whatever becomes of the others: the first failure counts.
+#[derive(Debug, Default)]
+pub(crate) struct FirstFailure(Option<Failure>);
+
+impl FirstFailure {
+    /// One of them is done. A reader that has left wants no more of the results, and is no failure.
+    pub(crate) fn note(&mut self, done: Result<(), Failure>) {
+        let failure = done.err().filter(|failure| !matches!(failure, Failure::ReaderGone));
+        self.0 = self.0.take().or(failure);
+    }
+
+    /// The first failure, if there was one.
+    pub(crate) fn end(self) -> Result<(), Failure> {
+        self.0.map_or(Ok(()), Err)
     }
 }
 

@@ -1,19 +1,77 @@
-//! Ctrl-C: the first asks what is under way to stop, the second ends at once.
+//! Ctrl-C and SIGTERM: the first asks what is under way to stop, the second ends at once.
 
 use crate::failure::{Failure, remark};
-use std::sync::Arc;
+use signal_hook::consts::SIGTERM;
+use signal_hook::flag;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
-/// Set once somebody has asked to stop.
-pub(crate) fn watch() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
+/// What somebody who wants the process to stop has asked for.
+#[derive(Default)]
+pub(crate) struct Stop {
+    asked: AtomicBool,
+    /// By SIGTERM, which this process has alone: Ctrl-C also stops the program that writes to its pipe.
+    terminated: Arc<AtomicBool>,
+    /// Nothing is kept, so there is nothing to wait for.
+    ends_at_once: AtomicBool,
+}
+
+static STOP: OnceLock<Stop> = OnceLock::new();
+
+impl Stop {
+    /// Set once somebody has asked to stop.
+    pub(crate) const fn asked(&self) -> &AtomicBool {
+        &self.asked
+    }
+
+    /// True once somebody has asked to stop.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Set by SIGTERM.
+    pub(crate) fn terminated(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.terminated)
+    }
+
+    /// True once SIGTERM has come.
+    pub(crate) fn is_terminated(&self) -> bool {
+        self.terminated.load(Ordering::SeqCst)
+    }
+
+    fn on_signal(&self) {
+        if self.asked.swap(true, Ordering::SeqCst) || self.ends_at_once.load(Ordering::SeqCst) {
             std::process::exit(130);
         }
         remark("stopping; once more to end at once");
-    })
-    .map_err(|error| Failure::failed(format!("cannot listen for Ctrl-C: {error}")))?;
+    }
+}
+
+/// Listens for Ctrl-C and SIGTERM from now on.
+pub(crate) fn watch() -> Result<&'static Stop, Failure> {
+    if let Some(stop) = STOP.get() {
+        return Ok(stop);
+    }
+    let refused = |why: &dyn Display| Failure::failed(format!("cannot listen for Ctrl-C: {why}"));
+    let stop = STOP.get_or_init(Stop::default);
+    ctrlc::set_handler(|| STOP.get_or_init(Stop::default).on_signal())
+        .map_err(|why| refused(&why))?;
+    // Both handlers are called: this one calls the one before.
+    flag::register(SIGTERM, stop.terminated()).map_err(|why| refused(&why))?;
     Ok(stop)
+}
+
+/// From now on the first signal ends the process at once: of what follows no part is of use. `has_stopped`: something has
+/// stopped already because somebody asked for it, and what there is of it is used.
+///
+/// # Errors
+/// If somebody has asked just now, and nothing has stopped for it.
+pub(crate) fn end_at_once(has_stopped: bool) -> Result<(), Failure> {
+    let Some(stop) = STOP.get() else { return Ok(()) };
+    stop.ends_at_once.store(true, Ordering::SeqCst);
+    match stop.is_asked() && !has_stopped {
+        true => Err(Failure::Interrupted("stopped: there are no results".to_owned())),
+        false => Ok(()),
+    }
 }

@@ -5,7 +5,8 @@ use crate::sim::{Format, show};
 use cmdline::Appendix;
 use plan::Plan;
 use results::{Folder, Merge, Merged, write_tables};
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use units::counted;
 
 #[derive(Debug, clap::Args)]
@@ -48,7 +49,7 @@ pub(crate) fn appendix() -> Appendix {
         ],
         exit: &[
             ("0", "done"),
-            ("1", "the results cannot be written"),
+            ("1", "the results cannot be written, or a part lacks runs that its manifest counts"),
             ("2", "a part is missing, or the parts are not of one plan and version"),
         ],
         see_also: &["headstart-sim"],
@@ -58,12 +59,22 @@ pub(crate) fn appendix() -> Appendix {
 }
 
 pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
+    refuse_a_part(&args.parts, &args.out)?;
     let merge = Merge::of(&args.parts, args.incomplete)?;
     let text = merge.manifest().plan.clone();
     let plan = Plan::outline(&merge.first_folder().display().to_string(), &text);
     let plan = plan.map_err(Failure::input)?;
     let folder = Folder::open(&args.out, merge.manifest(), args.force)?;
     let Merged { manifest, done, missing } = merge.link_into(&folder)?;
+    if !missing.is_empty() && !args.incomplete {
+        // The folder holds the runs that are there, for the next try.
+        manifest.write(folder.path())?;
+        return Err(Failure::failed(format!(
+            "{} of {} missing, although the parts' manifests count them as done: run the parts again, or merge with --incomplete",
+            missing.len(),
+            counted(manifest.runs, "run")
+        )));
+    }
     let summary = write_tables(folder.path(), &plan, (&done, args.format.into()))?;
     manifest.write(folder.path())?;
     match args.json {
@@ -75,4 +86,18 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     }
     remark(&format!("results: {}", folder.path().display()));
     Ok(())
+}
+
+/// `--force` would delete the runs of a part that the results are written to.
+fn refuse_a_part(parts: &[PathBuf], out: &Path) -> Result<(), Failure> {
+    let Ok(place) = fs::canonicalize(out) else { return Ok(()) };
+    let is_it = |part: &&PathBuf| fs::canonicalize(part).is_ok_and(|part| part == place);
+    match parts.iter().find(is_it) {
+        None => Ok(()),
+        Some(part) => Err(Failure::input(format!(
+            "--out {}: that is the part {}; name another folder",
+            out.display(),
+            part.display()
+        ))),
+    }
 }

@@ -6,8 +6,19 @@ use report::{Table, Terminal};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 
-/// Prints text as it is.
+/// Prints text as it is. If its reader has left, it counts as printed: files and verdicts still come.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    match print_on(text) {
+        Err(Failure::ReaderGone) => Ok(()),
+        printed => printed,
+    }
+}
+
+/// The same of results that may go on for ever: nothing more is to come if their reader has left.
+///
+/// # Errors
+/// [`Failure::ReaderGone`] in that case.
+pub(crate) fn print_on(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;

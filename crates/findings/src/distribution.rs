@@ -22,7 +22,7 @@ pub struct CumulativeStep {
 pub struct CumulativeDistribution {
     /// How many values were counted.
     pub count: u64,
-    /// At most 201 steps, values ascending; each value is true within one per cent.
+    /// At most 201 steps, values ascending; each value is true within one per cent, and never above the greatest that was counted.
     pub steps: Vec<CumulativeStep>,
 }
 
@@ -32,67 +32,69 @@ impl CumulativeDistribution {
         let at = self.steps.partition_point(|step| step.share < share);
         self.steps.get(at).or(self.steps.last()).map(|step| step.value)
     }
-
-    /// The share of the counts that are no larger than a value, in `0..=1`, to half a per cent.
-    pub fn share_up_to(&self, value: f64) -> f64 {
-        let above = self.steps.partition_point(|step| step.value <= value);
-        above.checked_sub(1).and_then(|at| self.steps.get(at)).map_or(0.0, |step| step.share)
-    }
 }
 
 /// Counts whole numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Counts(Histogram<u64>);
+pub(crate) struct Counts {
+    histogram: Histogram<u64>,
+    /// The greatest value: the histogram knows what it rounds it up to.
+    greatest: u64,
+}
 
 impl Default for Counts {
     fn default() -> Self {
-        Self(Histogram::new(DIGITS).expect("two digits are possible"))
+        let histogram = Histogram::new(DIGITS).expect("two digits are possible");
+        Self { histogram, greatest: 0 }
     }
 }
 
 impl Counts {
     /// Counts a value.
     pub(crate) fn add(&mut self, value: u64) {
+        let value = value.min(1 << 62);
+        self.greatest = self.greatest.max(value);
         // It grows as it must, and up to 2^62 it can.
-        self.0.record(value.min(1 << 62)).unwrap_or_default();
+        self.histogram.record(value).unwrap_or_default();
     }
 
     /// Counts all that others have counted.
     pub(crate) fn add_all(&mut self, others: &Self) {
         // It grows as it must.
-        self.0.add(&others.0).unwrap_or_default();
+        self.histogram.add(&others.histogram).unwrap_or_default();
+        self.greatest = self.greatest.max(others.greatest);
     }
 
     /// How many values no larger than this were counted, to two digits.
     #[cfg(test)]
     pub(crate) fn up_to(&self, value: u64) -> u64 {
-        self.0.count_between(0, value)
+        self.histogram.count_between(0, value)
     }
 
     /// The distribution, `unit` for one: 1e-9 turns nanoseconds into seconds.
     pub(crate) fn distribution(&self, unit: f64) -> CumulativeDistribution {
         let mut steps: Vec<CumulativeStep> = Vec::new();
-        if self.0.is_empty() {
+        if self.histogram.is_empty() {
             return CumulativeDistribution::default();
         }
         // All quantiles in one pass: `Histogram::value_at_quantile` makes one for each.
-        let (mut recorded, mut value, mut passed) = (self.0.iter_recorded(), 0, 0);
+        let (mut recorded, mut value, mut passed) = (self.histogram.iter_recorded(), 0, 0);
         for step in 0..=STEPS {
             let share = f64::from(step) / f64::from(STEPS);
-            let needed = ((share * self.0.len() as f64).ceil() as u64).max(1);
+            let needed = ((share * self.histogram.len() as f64).ceil() as u64).max(1);
             while passed < needed
                 && let Some(next) = recorded.next()
             {
                 (value, passed) = (next.value_iterated_to(), passed + next.count_at_value());
             }
-            let value = if step == 0 { self.0.lowest_equivalent(value) } else { value };
-            let value = value as f64 * unit;
+            let value = if step == 0 { self.histogram.lowest_equivalent(value) } else { value };
+            let value = value.min(self.greatest) as f64 * unit;
             match steps.last_mut().filter(|last| last.value == value) {
                 Some(last) => last.share = share,
                 None => steps.push(CumulativeStep { value, share }),
             }
         }
-        CumulativeDistribution { count: self.0.len(), steps }
+        CumulativeDistribution { count: self.histogram.len(), steps }
     }
 }
 
@@ -109,10 +111,20 @@ mod tests {
         // The fiftieth of 1 to 100 is 50, in tenths 5.
         assert_eq!(found.quantile(0.5), Some(5.0));
         assert_eq!(found.quantile(1.0), Some(10.0));
-        // 30 of 1 to 100 are no larger than 30, in tenths 3.
-        assert!((found.share_up_to(3.0) - 0.3).abs() <= 0.005);
-        assert_eq!((found.share_up_to(0.05), found.share_up_to(99.0)), (0.0, 1.0));
         assert_eq!(CumulativeDistribution::default().quantile(0.5), None);
+    }
+
+    /// 1001 is in a step of 1000 to 1007, of which the histogram knows the end alone.
+    #[test]
+    fn nothing_is_above_the_greatest_value() {
+        let mut counts = Counts::default();
+        counts.add(3);
+        let mut others = Counts::default();
+        others.add(1001);
+        counts.add_all(&others);
+        assert_eq!(counts.distribution(1.0).quantile(1.0), Some(1001.0));
+        counts.add(7);
+        assert_eq!(counts.distribution(1.0).quantile(1.0), Some(1001.0));
     }
 
     #[test]

@@ -18,6 +18,21 @@ const NOTED_EVERY: Duration = Duration::from_secs(1);
 /// Networks and hosts whose last request is remembered.
 const MOST: NonZeroUsize = NonZeroUsize::new(1 << 20).unwrap();
 
+/// Times between requests up to which gaps are counted: 1 and 10 s, 1, 5 and 30 minutes, an hour, a day. Five minutes are the
+/// paper's.
+pub const COUNTED_GAPS: [Duration; 7] = [
+    Duration::from_secs(1),
+    Duration::from_secs(10),
+    Duration::from_secs(60),
+    GATEWAY_WINDOW,
+    Duration::from_secs(1_800),
+    Duration::from_secs(3_600),
+    Duration::from_secs(86_400),
+];
+
+/// How many gaps between requests are no longer than each of [`COUNTED_GAPS`].
+pub type GapsWithin = [u64; COUNTED_GAPS.len()];
+
 /// How often hosts and networks ask again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SharingFindings {
@@ -31,6 +46,12 @@ pub struct SharingFindings {
     pub since_network: CumulativeDistribution,
     /// Seconds since the request before from the same host.
     pub since_host: CumulativeDistribution,
+    /// Gaps of networks, exactly; [`CumulativeDistribution`] rounds its values.
+    #[serde(skip)]
+    pub network_gaps_within: GapsWithin,
+    /// The same of hosts.
+    #[serde(skip)]
+    pub host_gaps_within: GapsWithin,
     /// Networks that asked within [`GATEWAY_WINDOW`] before a request, its own among them (Figure 7).
     pub networks_within: CumulativeDistribution,
 }
@@ -89,8 +110,10 @@ impl RequestWatch {
         let (host, network) =
             (PathKey::new(client, Scope::Host), PathKey::new(client, Scope::Network));
         let (since, _) = since_last(&mut self.hosts, host, now);
+        count_within(&mut self.found.host_gaps_within, since);
         self.found.soon_after_host += u64::from(count(&mut self.since_host, since));
         let (since, dropped) = since_last(&mut self.networks, network, now);
+        count_within(&mut self.found.network_gaps_within, since);
         self.found.soon_after_network += u64::from(count(&mut self.since_network, since));
         self.present -= u64::from(dropped.is_some_and(|dropped| dropped.noted.is_some()));
         self.expire(now);
@@ -147,6 +170,14 @@ fn since_last(
     (None, dropped.map(|(_, last)| last))
 }
 
+/// Counts a gap where it is short enough.
+fn count_within(within: &mut GapsWithin, since: Option<Duration>) {
+    let Some(since) = since else { return };
+    for (count, limit) in within.iter_mut().zip(COUNTED_GAPS) {
+        *count += u64::from(since <= limit);
+    }
+}
+
 /// Counts a gap; true if it is within the window.
 fn count(gaps: &mut Counts, since: Option<Duration>) -> bool {
     if let Some(since) = since {
@@ -179,6 +210,15 @@ mod tests {
         assert_eq!(found.helped(), 0.5);
         let longest = found.since_network.quantile(1.0).unwrap();
         assert!((495.0..=505.0).contains(&longest), "{longest}");
+    }
+
+    /// Gaps of exactly 1 s, 300 s and 301 s: each limit counts what is no longer than itself. The same host asks each time.
+    #[test]
+    fn gaps_are_counted_up_to_their_limits() {
+        let found =
+            watch(&[(0, "10.0.0.1"), (1, "10.0.0.1"), (301, "10.0.0.1"), (602, "10.0.0.1")]);
+        assert_eq!(found.network_gaps_within, [1, 1, 1, 2, 3, 3, 3]);
+        assert_eq!(found.host_gaps_within, found.network_gaps_within);
     }
 
     /// Three networks ask at 0, 100 and 200 s, the first again at 301 s: it has one, two, three, and then again

@@ -108,12 +108,12 @@ pub struct GroupGain {
 pub struct ForecastRow {
     /// The scheme's text.
     pub scheme: String,
-    /// Median, mean and 95th percentile of transfers' times, seconds; of those that ended.
-    pub median_s: f64,
-    /// Mean.
-    pub mean_s: f64,
-    /// 95th percentile by nearest rank.
-    pub p95_s: f64,
+    /// Median of the times of transfers that ended, seconds; `None` if none did, as of the next two.
+    pub median_s: Option<f64>,
+    /// Their mean.
+    pub mean_s: Option<f64>,
+    /// Their 95th percentile by nearest rank.
+    pub p95_s: Option<f64>,
     /// Transfers that did not end.
     pub unfinished: u64,
     /// Segments that servers sent again.
@@ -135,10 +135,10 @@ pub struct ForecastRow {
 pub struct ModelFit {
     /// Transfers.
     pub transfers: u64,
-    /// Quartiles of simulated over captured time.
-    pub quartiles: [f64; 3],
-    /// Share of transfers whose simulated time is within a quarter of the captured one.
-    pub within_quarter: f64,
+    /// Quartiles of simulated over captured time; `None` of no transfers.
+    pub quartiles: Option<[f64; 3]>,
+    /// Share of transfers whose simulated time is within a quarter of the captured one; `None` of no transfers.
+    pub within_quarter: Option<f64>,
 }
 
 /// What a forecast says.
@@ -185,7 +185,7 @@ impl ForecastRow {
         Self {
             scheme: scheme.to_owned(),
             median_s: quantile(&seconds, 0.5),
-            mean_s: seconds.iter().sum::<f64>() / (seconds.len() as f64).max(1.0),
+            mean_s: of_some(seconds.len(), seconds.iter().sum()),
             p95_s: quantile(&seconds, 0.95),
             unfinished: (taken.len() - seconds.len()) as u64,
             retransmissions: 0,
@@ -256,10 +256,11 @@ impl ModelFit {
         let mut ratios: Vec<f64> = both.collect();
         ratios.sort_by(f64::total_cmp);
         let near = ratios.iter().filter(|ratio| (0.75..=1.25).contains(*ratio)).count();
+        let [low, middle, high] = [0.25, 0.5, 0.75].map(|part| quantile(&ratios, part));
         Self {
             transfers: ratios.len() as u64,
-            quartiles: [0.25, 0.5, 0.75].map(|part| quantile(&ratios, part)),
-            within_quarter: near as f64 / (ratios.len() as f64).max(1.0),
+            quartiles: low.zip(middle).zip(high).map(|((low, middle), high)| [low, middle, high]),
+            within_quarter: of_some(ratios.len(), near as f64),
         }
     }
 }
@@ -272,10 +273,15 @@ fn share_beyond(replayed: &[Replayed]) -> f64 {
     beyond as f64 / all.max(1) as f64
 }
 
-/// By nearest rank; zero of none.
-fn quantile(sorted: &[f64], part: f64) -> f64 {
+/// By nearest rank; `None` of none.
+fn quantile(sorted: &[f64], part: f64) -> Option<f64> {
     let rank = (part * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+    sorted.get(rank.saturating_sub(1)).copied()
+}
+
+/// A sum over their number; `None` of none.
+fn of_some(count: usize, sum: f64) -> Option<f64> {
+    (count > 0).then(|| sum / count as f64)
 }
 
 #[cfg(test)]
@@ -315,6 +321,20 @@ mod tests {
         assert_eq!(standard_error(&[(-10.0, 10.0)], -1.0), None);
     }
 
+    /// No transfer ended under a scheme: it is not the fastest, its times are not known.
+    #[test]
+    fn times_of_no_transfer_are_undefined() {
+        let subjects = [subject(0, 1_000, true)];
+        let (ended, not_ended) = (seconds(&[3.0]), vec![None]);
+        let row = ForecastRow::timed("x", (&subjects, &ended, &not_ended));
+        assert_eq!((row.median_s, row.mean_s, row.p95_s, row.unfinished), (None, None, None, 1));
+        assert_eq!(row.gain(ForecastGroup::All), None);
+        let fit = ModelFit::of(&subjects, &not_ended);
+        assert_eq!((fit.transfers, fit.quartiles, fit.within_quarter), (0, None, None));
+        let row = ForecastRow::timed("x", (&subjects, &ended, &ended));
+        assert_eq!((row.median_s, row.mean_s, row.p95_s), (Some(3.0), Some(3.0), Some(3.0)));
+    }
+
     /// The same two networks: Student's t with one degree of freedom is 12.706, so the interval is from e^(−2 − 12.706) to e^(−2 + 12.706). Two parts
     /// of one network have no interval.
     #[test]
@@ -336,10 +356,14 @@ mod tests {
         let subjects = [subject(0, 1, true), subject(0, 1, true), subject(0, 1, true)];
         let taken = [seconds(&[1.0, 2.0]), vec![None]].concat();
         let row = ForecastRow::timed("x", (&subjects, &taken, &taken));
-        assert_eq!((row.unfinished, row.mean_s, row.median_s), (1, 1.5, 1.0));
+        assert_eq!((row.unfinished, row.mean_s, row.median_s), (1, Some(1.5), Some(1.0)));
         let captured = ForecastRow::captured(&subjects, &taken);
-        assert_eq!((captured.retransmissions, captured.timeouts, captured.mean_s), (3, 0, 2.0));
+        assert_eq!(
+            (captured.retransmissions, captured.timeouts, captured.mean_s),
+            (3, 0, Some(2.0))
+        );
         let fit = ModelFit::of(&subjects, &taken);
-        assert_eq!((fit.transfers, fit.quartiles, fit.within_quarter), (2, [0.5, 0.5, 1.0], 0.5));
+        assert_eq!((fit.transfers, fit.quartiles), (2, Some([0.5, 0.5, 1.0])));
+        assert_eq!(fit.within_quarter, Some(0.5));
     }
 }

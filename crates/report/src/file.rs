@@ -6,6 +6,8 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Why a file could not be written; names the path and the cause.
@@ -43,6 +45,7 @@ impl std::error::Error for WriteError {
 /// temporary file stays behind.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let written = match fs::metadata(path) {
+        _ if names_a_folder(path) => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(there) if there.is_file() => fs::canonicalize(path).and_then(|p| replace(&p, bytes)),
         Ok(_) => OpenOptions::new().write(true).open(path).and_then(|mut f| f.write_all(bytes)),
@@ -52,18 +55,27 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 }
 
 /// Checks that [`write_atomically`] can write under `path`, by making and removing an empty file beside it. For use
-/// before hours of work whose result is to be written there.
+/// before hours of work whose result is to be written there. A pipe is left alone: its reader would take the end of the check
+/// for the end of the file.
 ///
 /// # Errors
-/// If the folder does not exist or cannot be written, or `path` is a folder.
+/// If the folder does not exist or cannot be written, or `path` is a folder or ends with a slash.
 pub fn check_writable(path: &Path) -> Result<(), WriteError> {
     let tried = match fs::metadata(path) {
+        _ if names_a_folder(path) => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(there) if there.file_type().is_fifo() => Ok(()),
         Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(there) if there.is_file() => fs::canonicalize(path).and_then(|p| try_beside(&p)),
         Ok(_) => OpenOptions::new().write(true).open(path).map(drop),
         Err(_) => try_beside(path),
     };
     tried.map_err(|cause| WriteError { path: path.to_owned(), cause })
+}
+
+/// `out/` and `out/.` name a folder, whether it is there or not.
+fn names_a_folder(path: &Path) -> bool {
+    let name = path.as_os_str().as_bytes();
+    name.ends_with(b"/") || name.ends_with(b"/.")
 }
 
 fn try_beside(path: &Path) -> io::Result<()> {

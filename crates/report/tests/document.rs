@@ -93,6 +93,41 @@ fn a_dense_heat_map_says_its_values_on_hover_only() {
     assert!(page.contains(r#"<td class="b3" title="c3: 3.00"></td>"#), "{page}");
 }
 
+/// Of 600 columns 512 are shown, 500 of the first group and 12 of the second; the page says how many are not. Of a table of
+/// 30 columns 24 are, and of 1030 rows 1024.
+#[test]
+fn what_is_left_out_is_told() {
+    let mut map = heat(0, true);
+    map.groups = [("first", 500), ("second", 100), ("vacant", 0)]
+        .map(|(title, count)| HeatGroup {
+            title: title.to_owned(),
+            columns: (0..count).map(|n| format!("{title} {n}")).collect(),
+        })
+        .to_vec();
+    map.rows[0].values = vec![Some(1.0); 600];
+    map.rows = vec![map.rows[0].clone(); 1030];
+    let column = |n: usize| Column {
+        title: format!("column {n}"),
+        quantity: Quantity::Text,
+        help: String::new(),
+    };
+    let table = Table { columns: (0..30).map(column).collect(), rows: Vec::new() };
+    let small = HeatMap { rows: map.rows[..1].to_vec(), ..map.clone() };
+    let page = document(vec![Block::Heat(small), Block::Table(table)]).to_html();
+    for shown in [
+        "colspan=\"500\"",
+        "colspan=\"12\"",
+        "88 more columns left out.",
+        "6 more columns left out.",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    assert!(!page.contains("colspan=\"100\"") && !page.contains("vacant"));
+    map.groups.truncate(0);
+    let page = document(vec![Block::Heat(map)]).to_html();
+    assert!(page.contains("6 more rows left out."));
+}
+
 #[test]
 fn the_page_is_bounded_whatever_the_document() {
     let blocks = || (0..2000).map(|_| Block::Figure(figure(5000)));

@@ -126,3 +126,23 @@ fn a_full_disk_leaves_the_old_file_and_no_half_of_the_new() {
     assert_eq!(fs::read(&old).unwrap(), b"whole");
     assert_eq!(names(&disk.0), ["report.html"]);
 }
+
+/// `out/` is a folder's name: no file can have it, whether or not `out` is there.
+#[test]
+fn a_name_that_ends_with_a_slash_is_refused() {
+    let folder = folder("slash");
+    for name in ["out/", "out/."] {
+        let place = folder.join(name);
+        assert!(check_writable(&place).is_err(), "{name}");
+        assert!(write_atomically(&place, b"x").is_err(), "{name}");
+    }
+    assert!(names(&folder).is_empty());
+}
+
+/// Nobody reads the pipe: to open it for the check would wait for ever, and its reader would take the check for the page.
+#[test]
+fn a_pipe_is_not_opened_by_the_check() {
+    let pipe = folder("unopened").join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    check_writable(&pipe).unwrap();
+}

@@ -45,6 +45,8 @@ struct DomainsOf {
 impl DomainWatch {
     /// `client` asks, and has this name if any.
     pub fn on_request(&mut self, client: IpAddr, name: Option<&str>) {
+        // An IPv4 address is the same client when it comes over a socket of IPv6.
+        let client = client.to_canonical();
         if self.addresses.len() >= MOST && !self.addresses.contains(&client) {
             self.left_out += 1;
             return;
@@ -109,6 +111,16 @@ mod tests {
             left_out: 0,
         };
         assert_eq!(watch.findings(), expected);
+    }
+
+    /// ::ffff:192.0.2.1 is 192.0.2.1 (RFC 4291 §2.5.5.2).
+    #[test]
+    fn a_mapped_address_is_the_address() {
+        let mut watch = DomainWatch::default();
+        watch.on_request("192.0.2.1".parse().unwrap(), Some("a.example.org"));
+        watch.on_request("::ffff:192.0.2.1".parse().unwrap(), Some("a.example.org"));
+        let found = watch.findings();
+        assert_eq!((found.addresses, found.named_addresses, found.networks), (1, 1, 1));
     }
 
     #[test]

@@ -18,7 +18,8 @@ const CLIENT: &[&str] = &[
 ];
 const TIME: &[&str] =
     &["time", "@timestamp", "timestamp", "ts", "time_iso8601", "time_local", "msec", "StartUTC"];
-const NAME: &[&str] = &["remote_host", "client_name", "remote_name", "rdns", "hostname"];
+/// Not `hostname`, which most servers call themselves.
+const NAME: &[&str] = &["remote_host", "client_name", "remote_name", "rdns"];
 const REQUEST: &[&str] = &["request", "uri", "request_uri", "path", "url", "RequestPath"];
 /// Objects within the object that have these keys, too.
 const WITHIN: &[&str] = &["request", "httpRequest", "http"];

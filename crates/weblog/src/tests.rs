@@ -50,6 +50,9 @@ fn json_is_read_by_the_keys_of_many_servers() {
         assert_eq!(read.client.to_string(), "192.0.2.1");
         assert!(read.is_image, "{line}");
     }
+    // A server's own name, of which it has one for all of its clients.
+    let own = r#"{"ts":1,"ip":"192.0.2.1","hostname":"www.example.org"}"#;
+    assert_eq!(LogRequest::parse(own).unwrap().name, None);
     let named = r#"{"ts":1,"ip":"192.0.2.1","remote_host":"a.example.org"}"#;
     assert_eq!(LogRequest::parse(named).unwrap().name.as_deref(), Some("a.example.org"));
     assert_eq!(at(r#"{"ts":971211336.25,"ip":"192.0.2.1"}"#), SECONDS as f64 + 0.25);

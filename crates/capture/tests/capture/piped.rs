@@ -6,6 +6,8 @@ use capture::{
     CaptureError, CaptureFiles, InputProgress, Observed, ReadAhead, SegmentSource, Tally,
 };
 use std::io::{Write, pipe};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Each packet is handed over before the next one is written: on one thread this would wait for ever if the reader
 /// asked for more than there is.
@@ -69,6 +71,23 @@ fn a_reader_that_waits_is_left_behind() {
     assert!(source.next_batch(&mut batch).unwrap());
     assert_eq!(batch.len(), 3);
     drop(source);
+    drop(writer);
+}
+
+/// A pipe to which nobody writes is not waited for once somebody has stopped it; what was written before is there.
+#[test]
+fn a_pipe_that_waits_ends_when_it_is_stopped() {
+    let (reader, mut writer) = pipe().unwrap();
+    let all = packets(&capture("rto005"));
+    writer.write_all(&pcap(Order::Little, false, 1, &all[..3])).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let source = CaptureFiles::from_reader("a pipe", Box::new(reader)).unwrap();
+    let mut source = ReadAhead::new(source).unwrap().until(Arc::clone(&stop));
+    let mut batch: Vec<Observed> = vec![];
+    assert!(source.next_batch(&mut batch).unwrap());
+    assert_eq!(batch.len(), 3);
+    stop.store(true, Ordering::Relaxed);
+    assert!(!source.next_batch(&mut batch).unwrap() && batch.is_empty());
     drop(writer);
 }
 

@@ -2,8 +2,9 @@
 
 use super::tables::TableName;
 use crate::failure::Failure;
+use crate::names;
 use cmdline::Appendix;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use trace::{NamedServers, SenderModel, SenderProfile, ServerPattern, Vantage};
 
 /// Whose packets in a capture are looked at, and how.
@@ -51,8 +52,8 @@ pub(crate) struct AnalyzeArgs {
     /// `--json` prints one object per connection, in an array: its ends, retransmissions and transfers.
     /// `--json=findings` prints one object with all that was found: where the time went, warm starts, losses, ACK
     /// compression and parallel connections.
-    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "connections")]
-    pub(super) json: Option<AnalyzeJson>,
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true)]
+    json: Option<Option<AnalyzeJson>>,
 
     /// Write tables in Parquet to this folder: connections, transfers, retransmissions, loss epochs, windows
     ///
@@ -77,7 +78,7 @@ pub(crate) struct AnalyzeArgs {
     /// several domains (TCP/SPAND, §5.2). Lines are in the common or combined log format, or JSON objects; the file may
     /// be compressed. Prints no address. --json and --report go with it.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "files", "server", "sender", "vantage", "acks_only", "error", "out", "anonymize",
+        "files", "server", "sender", "vantage", "acks_only", "error", "out", "anonymize", "jobs",
     ])]
     pub(super) access_log: Option<PathBuf>,
 
@@ -102,6 +103,29 @@ pub(crate) enum AnalyzeJson {
     Findings,
 }
 
+impl AnalyzeArgs {
+    /// What `--json` is to print, if it is there.
+    pub(super) fn json(&self) -> Option<AnalyzeJson> {
+        self.json.map(|what| what.unwrap_or(AnalyzeJson::Connections))
+    }
+
+    /// Refuses what an access log cannot tell.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.access_log.is_some() && self.json == Some(Some(AnalyzeJson::Connections)) {
+            return Err(Failure::input(
+                "--json=connections is for captures: an access log has no connections; --json prints what was found",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The files that are read.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let secret = self.anonymize.as_ref().and_then(Option::as_ref);
+        self.files.iter().chain(secret).chain(&self.access_log).map(PathBuf::as_path)
+    }
+}
+
 impl SendersArgs {
     pub(crate) fn vantage(&self) -> Result<Option<Vantage>, Failure> {
         self.vantage.as_deref().map(vantage_named).transpose()
@@ -124,7 +148,8 @@ pub(super) fn model_named(name: &str) -> Result<SenderModel, Failure> {
         Some(profile) => Ok(SenderModel::of(profile)),
         None => SenderModel::of_scheme(name).map_err(|error| {
             let profiles = SenderProfile::ALL.map(SenderProfile::name).join(", ");
-            Failure::input(format!("--sender: {error}; profiles are auto, {profiles}"))
+            let why = names::scheme_meant(name).unwrap_or_else(|| error.to_string());
+            Failure::input(format!("--sender: {why}; profiles are auto, {profiles}"))
         }),
     }
 }

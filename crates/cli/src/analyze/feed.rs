@@ -4,14 +4,15 @@ use super::args::model_named;
 use super::reading::ReadingProgress;
 use crate::failure::Failure;
 use crate::input::unreadable;
-use crate::interrupt;
+use crate::interrupt::{self, Stop};
 use capture::{
-    Anonymizer, CaptureError, CaptureFiles, CaptureTrouble, Observed, SegmentSource, Tally,
+    Anonymizer, CaptureError, CaptureFiles, CaptureTrouble, Observed, ReadAhead, SegmentSource,
+    Tally,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trace::{EngineConfig, EngineTally, ProfileSurvey, SenderModels, TraceEngine, TraceSink};
+use trace::{EngineConfig, ProfileSurvey, SenderModels, TraceEngine, TraceSink};
 use units::counted;
 
 /// Segments that a survey of senders takes.
@@ -19,13 +20,18 @@ const SURVEYED: usize = 100_000;
 
 /// Captures on their way to an engine.
 pub(crate) struct Feed {
-    source: CaptureFiles,
+    files: Vec<PathBuf>,
+    source: Box<dyn SegmentSource>,
     /// Read already, for the survey.
     ahead: Vec<Observed>,
     anonymizer: Option<Anonymizer>,
     progress: ReadingProgress,
-    /// Somebody wants it to stop.
-    stop: Arc<AtomicBool>,
+    /// Whether somebody wants it to stop.
+    stop: Option<&'static Stop>,
+    /// Somebody has stopped it before the end.
+    is_cut_short: bool,
+    /// Nobody wants what is found.
+    unheard: Arc<AtomicBool>,
     troubles: Troubles,
 }
 
@@ -40,25 +46,41 @@ struct Troubles {
 impl Feed {
     pub(crate) fn open(files: &[PathBuf]) -> Self {
         Self {
-            source: CaptureFiles::new(files),
+            files: files.to_vec(),
+            source: Box::new(CaptureFiles::new(files)),
             ahead: Vec::new(),
             anonymizer: None,
             progress: ReadingProgress::Silent,
-            stop: Arc::default(),
+            stop: None,
+            is_cut_short: false,
+            unheard: Arc::default(),
             troubles: Troubles::default(),
         }
     }
 
-    /// The same for somebody who waits: it says how far it is, and stops at Ctrl-C.
+    /// The same for somebody who waits: it says how far it is, and stops at Ctrl-C. A pipe stops at SIGTERM alone, even while
+    /// nothing is written to it: at Ctrl-C its writer stops, too, and what is on the way belongs to it.
     pub(crate) fn attended(mut self) -> Result<Self, Failure> {
-        self.progress = ReadingProgress::begin(self.source.progress().total, "packets");
-        self.stop = interrupt::watch()?;
+        let total = self.source.progress().total;
+        self.progress = ReadingProgress::begin(total, "packets");
+        let stop = interrupt::watch()?;
+        if total.is_none() {
+            let ahead = ReadAhead::new(CaptureFiles::new(&self.files));
+            let ahead = ahead.map_err(Failure::failed)?;
+            self.source = Box::new(ahead.until(stop.terminated()));
+        }
+        self.stop = Some(stop);
         Ok(self)
     }
 
     /// The same with addresses replaced: nothing behind it knows the real ones.
     pub(crate) fn anonymized(self, anonymizer: Option<Anonymizer>) -> Self {
         Self { anonymizer, ..self }
+    }
+
+    /// Stops once this is set: nobody wants what is found.
+    pub(super) fn until(&mut self, unheard: Option<Arc<AtomicBool>>) {
+        self.unheard = unheard.unwrap_or_default();
     }
 
     /// What senders run, by its name; `auto` surveys the first segments, on so many threads.
@@ -80,14 +102,14 @@ impl Feed {
 
     /// The next segments; false if there are no more. What cannot be read is said.
     fn next(&mut self, batch: &mut Vec<Observed>) -> bool {
-        // A pipe ends when its writer stops, who gets the same Ctrl-C.
-        let stops = self.source.progress().total.is_some();
-        if stops && self.stop.load(Ordering::Relaxed) {
+        if self.unheard.load(Ordering::Relaxed) || self.is_cut_short {
             return false;
         }
         loop {
             match self.source.next_batch(batch) {
                 Ok(more) => {
+                    // A file is cut short behind this batch, if there is one: what is read belongs to the results.
+                    self.is_cut_short = if more { self.is_stopped() } else { self.stops_pipes() };
                     self.anonymize(batch);
                     self.progress.at(self.source.tally().packets, self.source.progress());
                     return more;
@@ -119,16 +141,22 @@ impl Feed {
         }
     }
 
-    /// Has an engine read all.
+    /// Has an engine read all; what was found, and whether all could be read.
+    ///
+    /// # Errors
+    /// If nothing can be read.
     pub(crate) fn run<S: TraceSink>(
         mut self,
         config: EngineConfig,
         sink: S,
-    ) -> Result<(S, EngineTally), Failure> {
+    ) -> Result<(S, Result<(), Failure>), Failure> {
         let mut engine = TraceEngine::new(config, sink);
         self.each(|segment| engine.on_segment(segment));
-        self.verdict()?;
-        Ok(engine.finish_all())
+        let verdict = self.verdict();
+        match self.has_results() {
+            true => Ok((engine.finish_all().0, verdict)),
+            false => Err(verdict.err().unwrap_or_else(|| Failure::failed("nothing could be read"))),
+        }
     }
 
     /// Hands over all segments.
@@ -161,7 +189,7 @@ impl Feed {
             format!("the results are of {} that could be read", counted(packets, "packet"))
         };
         match self.troubles {
-            Troubles { unopened: 0, damaged: 0 } if self.is_interrupted() => {
+            Troubles { unopened: 0, damaged: 0 } if self.is_cut_short => {
                 Err(Failure::Interrupted(format!("stopped: {read}")))
             }
             Troubles { unopened: 0, damaged: 0 } => Ok(()),
@@ -170,7 +198,20 @@ impl Feed {
         }
     }
 
-    fn is_interrupted(&self) -> bool {
-        self.source.progress().total.is_some() && self.stop.load(Ordering::Relaxed)
+    /// True if somebody has stopped it before the end.
+    pub(crate) const fn is_cut_short(&self) -> bool {
+        self.is_cut_short
+    }
+
+    /// Somebody has asked to stop; of a pipe, by SIGTERM.
+    fn is_stopped(&self) -> bool {
+        let is_file = self.source.progress().total.is_some();
+        self.stops_pipes() || (is_file && self.stop.is_some_and(Stop::is_asked))
+    }
+
+    /// SIGTERM has come while a pipe is read.
+    fn stops_pipes(&self) -> bool {
+        let is_pipe = self.source.progress().total.is_none();
+        is_pipe && self.stop.is_some_and(Stop::is_terminated)
     }
 }

@@ -4,6 +4,8 @@ use crate::failure::Failure;
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trace::{
     ConnectionTrace, Retransmission, TimeShare, TimeShares, TraceSink, TracedSender, TransferReport,
 };
@@ -85,12 +87,20 @@ pub(super) struct JsonSink {
     held: usize,
     written: u64,
     failure: Option<io::Error>,
+    /// Set once the reader has left.
+    unheard: Arc<AtomicBool>,
 }
 
 impl JsonSink {
     pub(super) fn begin() -> Self {
         let out = io::BufWriter::new(io::stdout());
-        Self { out, pending: HashMap::new(), held: 0, written: 0, failure: None }
+        let unheard = Arc::default();
+        Self { out, pending: HashMap::new(), held: 0, written: 0, failure: None, unheard }
+    }
+
+    /// Set once nobody reads what is written.
+    pub(super) fn unheard(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.unheard)
     }
 
     pub(super) fn end(mut self) -> Result<(), Failure> {
@@ -144,6 +154,10 @@ impl TraceSink for JsonSink {
         };
         if self.failure.is_none() {
             self.failure = self.write(&connection).err();
+            let is_gone = |why: &io::Error| why.kind() == io::ErrorKind::BrokenPipe;
+            if self.failure.as_ref().is_some_and(is_gone) {
+                self.unheard.store(true, Ordering::Relaxed);
+            }
         }
     }
 

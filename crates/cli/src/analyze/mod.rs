@@ -17,15 +17,16 @@ pub(crate) use args::{AnalyzeArgs, SendersArgs, appendix};
 pub(crate) use feed::Feed;
 
 use crate::anonymity::anonymizer;
-use crate::failure::Failure;
+use crate::failure::{Failure, FirstFailure};
 use crate::jobs;
 use outputs::Outputs;
 use summary::SummarySink;
 use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine, Undivided};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
+    args.check()?;
     if let Some(log) = &args.access_log {
-        return access_log::run(log, args.json.is_some(), args.report.as_deref());
+        return access_log::run(log, args.json().is_some(), args.report.as_deref());
     }
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
     let mut servers = args.senders.servers();
@@ -43,8 +44,9 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     let mut feed = Feed::open(&args.files).anonymized(anonymizer).attended()?;
     let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
     let config = EngineConfig { models, ..config };
-    analyse(args, &mut feed, (config, servers), outputs)?;
-    feed.verdict()
+    let mut ended = analyse(args, &mut feed, (config, servers), outputs)?;
+    ended.note(feed.verdict());
+    ended.end()
 }
 
 fn analyse(
@@ -52,15 +54,17 @@ fn analyse(
     feed: &mut Feed,
     (config, servers): (EngineConfig, NamedServers),
     outputs: Outputs,
-) -> Result<(), Failure> {
+) -> Result<FirstFailure, Failure> {
     let predicting = EngineConfig { acks_only: true, ..config.clone() };
     let predicted = Undivided(OnlyServers::new(servers.clone(), SummarySink::default()));
     let threads = jobs::threads(args.jobs);
     let predicted = args.error.then(|| ShardedTraceEngine::new(&predicting, predicted, threads));
     let mut predicted = predicted.transpose().map_err(Failure::failed)?;
+    let unheard = outputs.unheard();
     let outputs = OnlyServers::new(servers, outputs);
     let engine = ShardedTraceEngine::new(&config, outputs, threads);
     let mut engine = engine.map_err(Failure::failed)?;
+    feed.until(unheard);
     feed.each(|segment| {
         engine.on_segment(segment);
         if let Some(predicted) = &mut predicted {
@@ -68,13 +72,13 @@ fn analyse(
         }
     });
     if !feed.has_results() {
-        return Ok(());
+        return Ok(FirstFailure::default());
     }
     let (found, tally) = engine.finish_all();
     let beside = packets::unusual(&feed.tally());
-    let summary = found.inner.end(&tally, found.left_out, &beside)?;
-    match predicted {
-        Some(predicted) => summary.print_error(&predicted.finish_all().0.0.inner),
-        None => Ok(()),
+    let (summary, mut ended) = found.inner.end(&tally, found.left_out, &beside);
+    if let Some(predicted) = predicted {
+        ended.note(summary.print_error(&predicted.finish_all().0.0.inner));
     }
+    Ok(ended)
 }

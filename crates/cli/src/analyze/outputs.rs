@@ -6,9 +6,11 @@ use super::page::ReportSink;
 use super::summary::SummarySink;
 use super::tables::TablesSink;
 use super::words::words;
-use crate::failure::Failure;
+use crate::failure::{Failure, FirstFailure};
 use crate::stdout;
 use findings::FindingsSink;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use trace::{
     ConnectionTrace, EngineTally, Retransmission, SenderSnapshot, SentData, TraceSink,
     TracedSender, TransferReport,
@@ -35,47 +37,57 @@ pub(super) struct Others {
 impl Outputs {
     /// Begins what the options ask for; places that cannot be written to are refused before anything is read.
     pub(super) fn begin(args: &AnalyzeArgs) -> Result<Self, Failure> {
+        let report = args.report.as_deref().map(|page| ReportSink::begin(page, args.inputs()));
+        let report = report.transpose()?;
         let tables = args.out.as_deref().map(|out| TablesSink::begin(out, &args.tables));
         let tables = tables.transpose()?;
-        let by_connection = args.json == Some(AnalyzeJson::Connections);
+        let by_connection = args.json() == Some(AnalyzeJson::Connections);
         let wants_epochs = tables.as_ref().is_some_and(TablesSink::wants_epochs);
         let wants_findings = !by_connection || args.report.is_some() || wants_epochs;
         Ok(Self {
             findings: wants_findings.then(FindingsSink::with_epochs),
-            in_words: args.json.is_none(),
+            in_words: args.json().is_none(),
             others: Others {
                 summary: SummarySink::default(),
                 json: by_connection.then(JsonSink::begin),
                 tables,
-                report: args.report.as_deref().map(ReportSink::begin).transpose()?,
+                report,
             },
         })
     }
 
-    /// Writes what is left. `left_out`: connections of servers that were not named; `beside`: what the captures hold beside
-    /// segments, a line each.
+    /// Set once nobody reads what is printed, if nothing else is wanted.
+    pub(super) fn unheard(&self) -> Option<Arc<AtomicBool>> {
+        let Others { json, tables, report, .. } = &self.others;
+        json.as_ref().filter(|_| tables.is_none() && report.is_none()).map(JsonSink::unheard)
+    }
+
+    /// Writes what is left: each output, whatever becomes of the others. `left_out`: connections of servers that were not named;
+    /// `beside`: what the captures hold beside segments, a line each.
     pub(super) fn end(
         self,
         tally: &EngineTally,
         left_out: u64,
         beside: &str,
-    ) -> Result<SummarySink, Failure> {
+    ) -> (SummarySink, FirstFailure) {
         let Others { summary, json, tables, report } = self.others;
-        tables.map_or(Ok(()), TablesSink::end)?;
+        let mut ended = FirstFailure::default();
+        ended.note(tables.map_or(Ok(()), TablesSink::end));
         let by_connection = json.is_some();
-        json.map_or(Ok(()), JsonSink::end)?;
-        let Some(found) = self.findings.map(FindingsSink::finish) else { return Ok(summary) };
+        ended.note(json.map_or(Ok(()), JsonSink::end));
+        let Some(found) = self.findings.map(FindingsSink::finish) else { return (summary, ended) };
         let words = words(&found);
         if let Some(report) = report {
-            report.end(&found, &summary.counts(tally, left_out), &(words.clone() + beside))?;
+            let words = words.clone() + beside;
+            ended.note(report.end(&found, &summary.counts(tally, left_out), &words));
         }
         if self.in_words {
-            stdout::print(&format!("{words}\n"))?;
-            summary.print(tally, left_out, beside)?;
+            ended.note(stdout::print(&format!("{words}\n")));
+            ended.note(summary.print(tally, left_out, beside));
         } else if !by_connection {
-            stdout::print_json(&found)?;
+            ended.note(stdout::print_json(&found));
         }
-        Ok(summary)
+        (summary, ended)
     }
 }
 

@@ -103,19 +103,20 @@ impl SummarySink {
             }
         }
         let unusual = [
-            (of_others, "of other servers"),
-            (left_out, "connections that the servers opened themselves"),
-            (self.copies, "captured twice"),
-            (backwards, "with a time before that of the packet before"),
-            (clock_set, "times that all connections ended because the clock was set back"),
-            (evicted, "connections evicted"),
+            (of_others, "segment", "of other servers"),
+            (left_out, "connection", "that the servers opened themselves"),
+            (self.copies, "segment", "captured twice"),
+            (backwards, "packet", "with a time before that of the packet before"),
+            (clock_set, "time", "that all connections ended because the clock was set back"),
+            (evicted, "connection", "evicted"),
             (
                 unfoldable,
-                "connections that waited and took all of their memory, as their senders do not fold",
+                "connection",
+                "that waited with all memory of its sender, which does not fold",
             ),
         ];
-        for (count, what) in unusual.into_iter().filter(|(count, _)| *count > 0) {
-            let _ = write!(text, "; {count} {what}");
+        for (count, of, what) in unusual.into_iter().filter(|(count, ..)| *count > 0) {
+            let _ = write!(text, "; {} {what}", counted(count, of));
         }
         text
     }
@@ -211,5 +212,28 @@ impl SummarySink {
             self.bytes
         ))?;
         stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_a_thing_is_in_the_singular() {
+        let tally = EngineTally {
+            segments: 1,
+            connections: 2,
+            evicted: 1,
+            clock_set: 1,
+            backwards: 2,
+            ..EngineTally::default()
+        };
+        assert_eq!(
+            SummarySink::default().counts(&tally, 1),
+            "1 segment of 1 connection; 1 connection that the servers opened themselves; \
+             2 packets with a time before that of the packet before; \
+             1 time that all connections ended because the clock was set back; 1 connection evicted"
+        );
     }
 }

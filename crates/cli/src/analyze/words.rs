@@ -180,8 +180,9 @@ fn parallel(text: &mut String, found: &TraceFindings) {
     if count > 0 {
         let _ = writeln!(
             text,
-            "When clients with several open connections lost something ({count} times), {:.1} of {:.1} connections \
+            "When clients with several open connections lost something ({}), {:.1} of {:.1} connections \
              lost.",
+            counted(count, "time"),
             hit / count as f64,
             open / count as f64
         );

@@ -10,9 +10,11 @@ use capture::{CaptureError, CaptureTrouble, LiveCapture, LiveOptions};
 use sink::Sink;
 use std::fmt::Write;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
+use units::counted;
 
 /// How long to wait for packets before seeing whether to stop.
 const WAIT: time::Duration = time::Duration::from_millis(100);
@@ -71,7 +73,7 @@ fn summarize(args: &CaptureArgs, sink: &Sink, lost: u64) -> Result<(), Failure> 
     if args.quiet {
         return Ok(());
     }
-    let text = summary(sink, lost);
+    let text = summary(sink.packets, lost, sink.files());
     match args.is_piped() {
         true => {
             remark(text.trim_end());
@@ -81,11 +83,15 @@ fn summarize(args: &CaptureArgs, sink: &Sink, lost: u64) -> Result<(), Failure> 
     }
 }
 
-fn summary(sink: &Sink, lost: u64) -> String {
+fn summary(packets: u64, lost: u64, files: &[PathBuf]) -> String {
     let advice = if lost > 0 { "; fewer with fewer --port, or less other work here" } else { "" };
-    let mut text = format!("captured  {} packets\n", sink.packets);
-    let _ = writeln!(text, "dropped   {lost} packets that were not fetched in time{advice}");
-    for file in sink.files() {
+    let mut text = format!("captured  {}\n", counted(packets, "packet"));
+    let _ = writeln!(
+        text,
+        "dropped   {} that were not fetched in time{advice}",
+        counted(lost, "packet")
+    );
+    for file in files {
         let _ = writeln!(text, "file      {}", file.display());
     }
     text
@@ -116,4 +122,18 @@ fn stopper() -> Result<Arc<AtomicBool>, Failure> {
 #[expect(clippy::disallowed_methods, reason = "real time is what --for counts")]
 fn now() -> time::Instant {
     time::Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_packet_is_in_the_singular() {
+        assert!(summary(1, 1, &[]).starts_with("captured  1 packet\ndropped   1 packet that "));
+        assert_eq!(
+            summary(0, 0, &["a".into()]),
+            "captured  0 packets\ndropped   0 packets that were not fetched in time\nfile      a\n"
+        );
+    }
 }

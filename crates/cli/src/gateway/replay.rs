@@ -116,7 +116,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let is_capture = CAPTURES.iter().any(|ending| name.ends_with(ending));
     let (replayed, verdict) = match tables::folder(&args.log) {
         Some(folder) => (of_tables(&folder, &mut live)?, Ok(())),
-        None if is_capture => (of_capture(&args.log, &mut live)?, Ok(())),
+        None if is_capture => of_capture(&args.log, &mut live)?,
         None => of_log(&args.log, &mut live)?,
     };
     match args.json {
@@ -163,15 +163,19 @@ fn of_log(
     Ok((replayed, verdict))
 }
 
-fn of_capture(file: &Path, live: &mut Option<LiveGateway>) -> Result<Replayed, Failure> {
+/// What was replayed, and whether all of the capture could be read.
+fn of_capture(
+    file: &Path,
+    live: &mut Option<LiveGateway>,
+) -> Result<(Replayed, Result<(), Failure>), Failure> {
     let (mut replay, mut told) = (Replay::default(), Ok(()));
     let mut feed = Feed::open(&[file.to_owned()]).attended()?;
     let config = EngineConfig::default();
     let models = feed.models("auto", &config, jobs::threads(None))?;
     let sink = PassiveSink::new(|found| hear(found, &mut replay, live.as_mut(), &mut told));
-    feed.run(EngineConfig { models, ..config }, sink)?;
+    let (_, verdict) = feed.run(EngineConfig { models, ..config }, sink)?;
     told?;
-    Ok(Replayed { sharing: None, domains: None, answers: replay.findings() })
+    Ok((Replayed { sharing: None, domains: None, answers: replay.findings() }, verdict))
 }
 
 fn of_tables(folder: &Path, live: &mut Option<LiveGateway>) -> Result<Replayed, Failure> {

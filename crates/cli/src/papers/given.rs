@@ -53,6 +53,11 @@ fn site(captures: &[PathBuf], threads: usize) -> Result<(SiteFound, Result<(), F
     let mut engines = SiteEngines::new(EngineConfig { models, ..config });
     feed.each(|segment| engines.on_segment(segment));
     let verdict = feed.verdict();
+    // Other claims may take hours, which who wants to stop does not want.
+    let verdict = match verdict {
+        Err(stopped @ Failure::Interrupted(_)) => return Err(stopped),
+        verdict => verdict,
+    };
     match feed.has_results() {
         true => Ok((engines.finish(), verdict)),
         false => Err(verdict.err().unwrap_or_else(|| Failure::failed("no capture could be read"))),

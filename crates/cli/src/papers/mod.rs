@@ -8,7 +8,7 @@ mod table;
 
 use crate::failure::{Failure, remark};
 use crate::sim::SimProgress;
-use crate::{report_file, stdout};
+use crate::{interrupt, report_file, stdout};
 use cmdline::Appendix;
 use given::Given;
 use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
@@ -107,6 +107,7 @@ pub(crate) fn appendix() -> Appendix {
             ("0", "the claims are answered, whether they hold or differ"),
             ("1", "an experiment failed; or a capture or log is damaged, and the answers are from the rest of it"),
             ("2", "there is no such claim, or the report cannot be written"),
+            ("130", "interrupted: there are no answers"),
         ],
         see_also: &["headstart-sim", "headstart-theory"],
         more: &["docs/papers.md", "docs/validation/claims.md"],
@@ -123,7 +124,8 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
         return readings::run(args, &claims);
     }
     if let Some(report) = &args.report {
-        refuse_unwritable(report)?;
+        let inputs = args.capture.iter().chain(&args.access_log);
+        report_file::check(report, inputs.map(PathBuf::as_path))?;
     }
     let (answers, all_read) = answers(&claims, args)?;
     // A report that cannot be written is no reason to keep the results back.
@@ -133,16 +135,6 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
         false => table::print(&answers)?,
     }
     written.and(all_read)
-}
-
-/// Refuses a place that cannot be written to, before anything is run.
-fn refuse_unwritable(report: &Path) -> Result<(), Failure> {
-    let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_none_or(Path::is_dir) && !report.is_dir() && report.file_name().is_some() {
-        return Ok(());
-    }
-    let shown = report.display();
-    Err(Failure::input(format!("--report {shown}: name a file in a folder that exists")))
 }
 
 fn write(path: &Path, answers: &[ClaimAnswer], quick: bool) -> Result<(), Failure> {
@@ -164,6 +156,7 @@ fn answers(
 ) -> Result<(Vec<ClaimAnswer>, Result<(), Failure>), Failure> {
     let mut prepared = PreparedRuns::new(claims, args.quick).map_err(Failure::failed)?;
     let given = Given::read(args)?;
+    interrupt::end_at_once(false)?;
     if given.site.is_some() {
         prepared = prepared.with_captures_given();
     }

@@ -73,7 +73,7 @@ pub(crate) fn appendix() -> Appendix {
             ("0", "done"),
             ("1", "a capture is damaged; everything before the damage is used"),
             ("2", "the input is wrong, or holds no whole transfer"),
-            ("130", "interrupted; everything read before is used"),
+            ("130", "interrupted: everything read before is used, and during the replays there is no result"),
         ],
         see_also: &["headstart-analyze", "headstart-capture", "headstart-agent"],
         more: &["docs/predict.md"],

@@ -9,6 +9,7 @@ pub(crate) use args::{PredictArgs, appendix};
 
 use crate::analyze::Feed;
 use crate::failure::{Failure, remark};
+use crate::interrupt;
 use crate::jobs;
 use crate::progress::CountBar;
 use crate::report_file;
@@ -16,6 +17,7 @@ use crate::stdout;
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
 use running::Running;
 use shown::{ForecastJson, PathsTold};
+use std::path::PathBuf;
 use tcp::Scheme;
 use trace::{EngineConfig, OnlyServers, SenderModels, TraceEngine};
 use units::counted;
@@ -27,7 +29,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         return stdout::print(JSON_SCHEMA);
     }
     if let Some(path) = &args.report {
-        report_file::check(path)?;
+        report_file::check(path, args.files.iter().map(PathBuf::as_path))?;
     }
     let mut feed = Feed::open(&args.files).attended()?;
     let (visitors, models) = read(args, &mut feed)?;
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
              says what they hold",
         ));
     };
+    interrupt::end_at_once(feed.is_cut_short())?;
     said_of(&visitors, args.most_transfers);
     foretell(args, &now, Forecast::of(visitors, args.queue))?;
     feed.verdict()

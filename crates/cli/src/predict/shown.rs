@@ -181,16 +181,24 @@ pub(super) fn of_queues(result: &ForecastResult) -> Option<String> {
 
 /// How good the model is, in words.
 pub(super) fn fit(fit: &ModelFit, now: &str) -> String {
-    let [low, middle, high] = fit.quartiles;
+    let Some(([low, middle, high], near)) = fit.quartiles.zip(fit.within_quarter) else {
+        return format!(
+            "The model itself: under {now}, no simulated transfer ended, so nothing tells how good it is."
+        );
+    };
     format!(
         "The model itself: under {now}, a simulated transfer takes {middle:.2} times as long as the captured one in the median, {low:.2} to \
          {high:.2} for the middle half. {:.0} % of transfers are within a quarter of their time.",
-        fit.within_quarter * 100.0,
+        near * 100.0,
     )
 }
 
 fn number(value: f64) -> Cell {
     Cell::Number(value.into())
+}
+
+fn known(value: Option<f64>) -> Cell {
+    value.map_or(Cell::Undefined, number)
 }
 
 fn count(value: u64) -> Cell {
@@ -217,9 +225,9 @@ pub(super) fn times(result: &ForecastResult) -> Table {
     let row = |of: &ForecastRow, is_reference| {
         let cells = vec![
             Cell::Text(of.scheme.clone()),
-            number(of.median_s),
-            number(of.mean_s),
-            number(of.p95_s),
+            known(of.median_s),
+            known(of.mean_s),
+            known(of.p95_s),
             count(of.retransmissions),
             count(of.timeouts),
             count(of.unfinished),

@@ -5,51 +5,40 @@ use super::{RaceArgs, view};
 use crate::failure::{Failure, remark};
 use crate::report_file;
 use race::World;
-use report::write_atomically;
+use report::{check_writable, write_atomically};
 use std::fs;
 use std::path::Path;
 
 /// Refuses places that cannot be written to, before anything is run.
 pub(super) fn check(args: &RaceArgs) -> Result<(), Failure> {
     if let Some(report) = &args.report {
-        let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let there = folder.is_none_or(Path::is_dir);
-        if !there || report.is_dir() || report.file_name().is_none() {
+        if args.pcap.as_ref().is_some_and(|folder| folder == report) {
             let shown = report.display();
-            return Err(Failure::input(format!(
-                "--report {shown}: name a file in a folder that exists"
-            )));
+            return Err(Failure::input(format!("--report {shown}: --pcap names the same place")));
         }
-        refuse_to_overwrite(args, report)?;
+        report_file::check(report, [Path::new(&args.page)])?;
     }
-    if let Some(folder) = &args.pcap {
-        let parent = folder.parent().filter(|p| !p.as_os_str().is_empty());
-        let can_be = folder.is_dir() || (!folder.exists() && parent.is_none_or(Path::is_dir));
-        if !can_be {
-            let shown = folder.display();
-            return Err(Failure::input(format!(
-                "--pcap {shown}: name a folder, or a new one in a folder that exists"
-            )));
-        }
-    }
-    Ok(())
+    args.pcap.as_deref().map_or(Ok(()), check_folder)
 }
 
-/// The report must not take the place of the page it is about, nor of the folder for captures.
-fn refuse_to_overwrite(args: &RaceArgs, report: &Path) -> Result<(), Failure> {
-    let shown = report.display();
-    if is_same(Path::new(&args.page), report) {
-        return Err(Failure::input(format!("--report {shown}: that is the page itself")));
-    }
-    if args.pcap.as_deref().is_some_and(|folder| folder == report || is_same(folder, report)) {
-        return Err(Failure::input(format!("--report {shown}: --pcap names the same place")));
-    }
-    Ok(())
-}
-
-/// True if both exist and are one file, under whatever names.
-fn is_same(a: &Path, b: &Path) -> bool {
-    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+/// Refuses what is no folder that files can be written to, and can be none.
+fn check_folder(folder: &Path) -> Result<(), Failure> {
+    // A new folder needs a place in its parent as a file does; a slash behind its name is no part of it.
+    let place = match folder.is_dir() {
+        true => folder.join("capture"),
+        false => folder.with_file_name(folder.file_name().unwrap_or_default()),
+    };
+    let why = match folder.exists() && !folder.is_dir() {
+        true => "a file".to_owned(),
+        false => match check_writable(&place) {
+            Ok(()) => return Ok(()),
+            Err(error) => error.cause().to_string(),
+        },
+    };
+    let shown = folder.display();
+    Err(Failure::input(format!(
+        "--pcap {shown}: {why}; name a folder, or a new one in a folder that exists and can be written"
+    )))
 }
 
 pub(super) fn write(args: &RaceArgs, raced: &Raced) -> Result<(), Failure> {

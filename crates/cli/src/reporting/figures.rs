@@ -70,7 +70,7 @@ impl Figures {
         let (Some(network), Some(window)) = (self.network, self.window) else {
             return Err("--network and --window, please".to_owned());
         };
-        Ok(Report {
+        possible(Report {
             network: Some(v1::Network::of(network)),
             window,
             rate: self.rate.map_or(0, Rate::as_bps),
@@ -80,6 +80,17 @@ impl Figures {
             bound: self.bound.bound().into(),
             ..Report::default()
         })
+    }
+}
+
+/// The report, unless it says that more was lost than sent: no gateway takes that.
+///
+/// # Errors
+/// If it does.
+pub(super) fn possible(report: Report) -> Result<Report, String> {
+    match report.lost > report.sent {
+        true => Err(format!("lost: {} of {} sent cannot be", report.lost, report.sent)),
+        false => Ok(report),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Connections as JSON, an object a line.
 
-use super::figures::{BoundName, network_of};
+use super::figures::{BoundName, network_of, possible};
 use super::info::of_info;
 use gateway_proto::v1::{self, Report, Start};
 use ipnet::IpNet;
@@ -72,7 +72,7 @@ pub(super) fn read(text: &str) -> Result<Report, String> {
     report.age_ms = line.age_ms;
     report.start = start(line.start).into();
     (report.transfer_bytes, report.transfer_us) = (line.transfer_bytes, line.transfer_us);
-    Ok(report)
+    possible(report)
 }
 
 fn network(line: &Line) -> Result<IpNet, String> {
@@ -159,6 +159,8 @@ mod tests {
             read("{\"peer\": \"192.0.2.1\"}").unwrap_err(),
             "either tcp_info or window, please"
         );
+        let lossy = text.replace("\"lost\": 1", "\"lost\": 4");
+        assert_eq!(read(&lossy).unwrap_err(), "lost: 4 of 3 sent cannot be");
         let why = read("{\"window\": 5, \"networks\": 1}").unwrap_err();
         assert!(why.starts_with("unknown field `networks`"), "{why}");
     }

@@ -32,10 +32,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "agent.toml")]
     config: PathBuf,
     /// Connections to report, a JSON object a line; - is standard input
-    #[arg(value_name = "FILE.jsonl", conflicts_with_all = ["fd", "network"], required_unless_present_any = ["fd", "network"])]
+    #[arg(value_name = "FILE.jsonl", conflicts_with_all = ["fd", "network", "window", "bound", "rate", "rtt", "sent", "lost"], required_unless_present_any = ["fd", "network"])]
     file: Option<PathBuf>,
     /// Report this open socket: its file descriptor, in this process as the shell hands it over
-    #[arg(long, value_name = "NUMBER", conflicts_with = "network")]
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["network", "window", "bound", "rate", "rtt", "sent", "lost"])]
     fd: Option<u32>,
     /// The descriptor is one of this process
     #[arg(long, value_name = "PROCESS", requires = "fd")]
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
 
 /// Tells line by line, so a program may write for as long as it runs. What is wrong with a line costs that line.
 fn tell_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
-    let reader: Box<dyn BufRead> = match file.as_os_str() == "-" {
+    let mut reader: Box<dyn BufRead> = match file.as_os_str() == "-" {
         true => Box::new(io::stdin().lock()),
         false => {
             let opened = File::open(file)
@@ -106,8 +106,15 @@ fn tell_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
         }
     };
     let (mut wrong, mut first) = (0_u64, None);
-    for (number, line) in reader.lines().enumerate() {
-        let line = line.map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
+    let (mut number, mut bytes) = (0_u64, Vec::new());
+    loop {
+        bytes.clear();
+        let read = reader.read_until(b'\n', &mut bytes);
+        if read.map_err(|error| Failure::input(format!("{}: {error}", file.display())))? == 0 {
+            break;
+        }
+        number += 1;
+        let line = String::from_utf8_lossy(&bytes);
         if line.trim().is_empty() {
             continue;
         }
@@ -115,7 +122,7 @@ fn tell_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
             Ok(report) => teller.tell(report)?,
             Err(why) => {
                 wrong += 1;
-                let why = format!("{}:{}: {why}", file.display(), number + 1);
+                let why = format!("{}:{number}: {why}", file.display());
                 remark(&format!("headstart: {why}"));
                 first.get_or_insert(why);
             }
@@ -164,7 +171,7 @@ impl Teller {
     pub(crate) fn tell(&mut self, report: Report) -> Result<(), Failure> {
         self.told += 1;
         let Some(client) = &self.client else {
-            return stdout::print(&(lines::shown(&report) + "\n"));
+            return stdout::print_on(&(lines::shown(&report) + "\n"));
         };
         client.report(report);
         match self.told % AT_ONCE {

@@ -114,7 +114,7 @@ pub(crate) fn appendix() -> Appendix {
             loads one object or a page of 4 or 12. Every scheme has the same cells and seeds. *harm* is the background's time over that \
             beside `linux`, *over fair* its time over what max-min fair sharing would leave: that one holds no stall of `linux` against others."
             .into(),
-        exit: &[("0", "done"), ("1", "the page cannot be written"), ("2", "the input is wrong")],
+        exit: &[("0", "done"), ("1", "the page cannot be written at the end"), ("2", "the input is wrong, or the page may not be written there")],
         see_also: &["headstart-schemes", "headstart-race"],
         more: &["docs/scoreboard.md"],
         ..Appendix::default()
@@ -160,6 +160,9 @@ pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
     let (set, half) = (args.set(), args.half.map(Half::from));
     if args.cells {
         return stdout::print(&set.listing(half));
+    }
+    if let Some(path) = &args.report {
+        report_file::check(path, args.against.as_deref())?;
     }
     let other = args.against.as_deref().map(against::read).transpose()?;
     let plan = ScoreboardPlan {

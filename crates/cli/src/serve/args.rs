@@ -82,7 +82,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub(super) json: Option<Option<PathBuf>>,
 
-    /// Print errors only
+    /// Print errors only; what --json=FILE asks for is written nevertheless
     #[arg(long, short)]
     pub(super) quiet: bool,
 

@@ -18,7 +18,7 @@ pub(super) enum Log {
 impl Log {
     pub(super) fn new(args: &ServeArgs) -> Result<Self, Failure> {
         match &args.json {
-            _ if args.quiet => Ok(Self::Nowhere),
+            None | Some(None) if args.quiet => Ok(Self::Nowhere),
             None => Ok(Self::People(Sink::new(Box::new(io::stderr()), |n| {
                 format!("lines left out, because nobody read: {n}")
             }))),

@@ -28,9 +28,9 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "i/n")]
     pub(crate) shard: Option<Shard>,
 
-    /// Format of the tables in the folder
-    #[arg(long, value_name = "FORMAT", default_value = "csv")]
-    pub(crate) format: Format,
+    /// Format of the tables in the folder [default: csv]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
 
     /// Write a page with the results as a table and as plots
     #[arg(long, value_name = "FILE.html")]

@@ -45,9 +45,17 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
 /// Shows the results that a folder holds, without running anything.
 fn show_again(path: &Path, args: &SimArgs) -> Result<(), Failure> {
     let shown = path.display();
-    if args.out.is_some() || args.shard.is_some() || args.force || args.dry_run {
+    let for_plans = [
+        args.out.is_some(),
+        args.shard.is_some(),
+        args.force,
+        args.dry_run,
+        args.jobs.is_some(),
+        args.format.is_some(),
+    ];
+    if for_plans.contains(&true) {
         return Err(Failure::input(format!(
-            "{shown} holds results: name the plan to run it; --out, --shard, --force and --dry-run are for plans"
+            "{shown} holds results: name the plan to run it; --out, --shard, --force, --dry-run, --jobs and --format are for plans"
         )));
     }
     let stored = StoredResults::open(path)?;
@@ -111,26 +119,30 @@ fn dry_run(plan: &Plan<'_>, args: &SimArgs) -> Result<(), Failure> {
 fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     let mut manifest = Manifest::new(plan, args.shard());
     let page = page(plan, args, path)?;
+    // Before `--force` throws old results away; of a new folder, which the page may be meant for, once it is there.
+    let is_new = !args.folder(path).exists();
+    let waits = is_new && page.as_ref().is_some_and(ReportPage::has_no_folder);
+    page.as_ref().filter(|_| !waits).map_or(Ok(()), ReportPage::check)?;
     let folder = Folder::open(&args.folder(path), &manifest, args.force)?;
     let results = folder.path();
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.write(results)?;
-    page.as_ref().map_or(Ok(()), ReportPage::check)?;
+    page.as_ref().filter(|_| waits).map_or(Ok(()), ReportPage::check)?;
     if !done.is_empty() && !todo.is_empty() {
         let all = counted(done.len() + todo.len(), "run");
         remark(&format!("{} of {all} done already", done.len()));
     }
     let stop = crate::interrupt::watch()?;
     let mut progress = SimProgress::begin(todo.len() as u64);
-    let workers = Workers { jobs: jobs::threads(args.jobs), stop: &stop };
+    let workers = Workers { jobs: jobs::threads(args.jobs), stop: stop.asked() };
     let outcome = make_runs(plan, (results, &todo), workers, &mut || progress.step());
     progress.end();
     let outcome = outcome?;
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.failed = outcome.failed;
-    let summary = write_tables(results, plan, (&done, args.format.into()))?;
+    let summary = write_tables(results, plan, (&done, args.format.unwrap_or_default().into()))?;
     manifest.write(results)?;
     match args.json {
         true => show::json(plan, &summary, &manifest)?,

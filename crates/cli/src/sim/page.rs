@@ -4,15 +4,16 @@ use super::show;
 use crate::failure::Failure;
 use crate::{pages, report_file};
 use plan::Plan;
-use report::{Block, Document, Links, Section, check_writable};
+use report::{Block, Document, Links, Section};
 use results::{Manifest, PlotRequest, Plots, Summary, schemes};
-use std::fs;
 use std::path::{Path, PathBuf};
 use units::counted;
 
 /// A page that is going to be written.
 pub(super) struct ReportPage {
     path: PathBuf,
+    /// The plan or the folder that is shown.
+    source: PathBuf,
     plots: Plots,
 }
 
@@ -23,24 +24,20 @@ impl ReportPage {
         (path, source): (&Path, &Path),
         requests: &[PlotRequest],
     ) -> Result<Self, Failure> {
-        let shown = path.display();
         let plots =
             Plots::of(plan, requests).map_err(|why| Failure::input(format!("--plot: {why}")))?;
-        if matches!((fs::canonicalize(path), fs::canonicalize(source)), (Ok(a), Ok(b)) if a == b) {
-            return Err(Failure::input(format!("--report {shown}: that is the plan itself")));
-        }
-        Ok(Self { path: path.to_owned(), plots })
+        Ok(Self { path: path.to_owned(), source: source.to_owned(), plots })
     }
 
-    /// Refuses a place that cannot be written.
+    /// Refuses a place that cannot be written, and the plan itself.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        check_writable(&self.path).map_err(|error| {
-            let shown = self.path.display();
-            let why = error.cause();
-            Failure::input(format!(
-                "--report {shown}: {why}; name a file in a folder that exists and can be written"
-            ))
-        })
+        report_file::check(&self.path, [self.source.as_path()])
+    }
+
+    /// True if the page's folder is not there: the folder of the results may become it.
+    pub(super) fn has_no_folder(&self) -> bool {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.is_some_and(|folder| !folder.exists())
     }
 
     /// Writes the page; `done` is the number of runs that have a result.

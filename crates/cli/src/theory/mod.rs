@@ -98,6 +98,9 @@ fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) fn run(args: &TheoryArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.report {
+        report_file::check(path, [])?;
+    }
     let topics = Topics::new(args);
     let written = write_page(args, &topics);
     match args.json {

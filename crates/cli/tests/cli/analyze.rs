@@ -99,6 +99,20 @@ fn labels_that_are_not_found_fail_the_check() {
     assert_eq!(found["missing"], 1);
 }
 
+/// A capture that is cut is compared up to there, and the check fails although enough labels agree.
+#[test]
+fn a_damaged_capture_is_compared_up_to_there() {
+    let folder = race("analyze-cut-labels");
+    let capture = fs::read(captures(&folder).remove(0)).unwrap();
+    let labelled = folder.join("labelled/one");
+    fs::create_dir_all(&labelled).unwrap();
+    fs::write(labelled.join("one.pcap"), &capture[..capture.len() - 7]).unwrap();
+    let out = headstart(&["check", "traces", folder.join("labelled").to_str().unwrap(), "--json"]);
+    assert_eq!(out.status.code(), Some(1));
+    let found: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(found["missing"], 0);
+}
+
 /// Keys of the JSON: others build on them.
 #[test]
 fn the_keys_of_the_json_stay() {

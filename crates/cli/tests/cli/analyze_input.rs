@@ -131,6 +131,10 @@ fn an_unknown_sender_is_told_with_those_that_there_are() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("--sender: scheme \"bbrr\""), "{said}");
     assert!(said.contains("auto, linux, linux-sack, newreno, reno, bbr"), "{said}");
+    let output = headstart(&["analyze", "--sender", "cubic", file.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("\"cubic\" is called linux here"), "{said}");
 }
 
 /// In whatever order files are named, compressed or not, and by standard input: the same connections.
@@ -261,6 +265,28 @@ fn an_interrupted_pipe_is_read_to_its_end() {
     drop(pipe);
     let output = running.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout == json(&[original("rto001").to_str().unwrap()]).stdout);
+}
+
+/// SIGTERM goes to this process alone, and nobody says that the writer will ever write or end: what was read is analysed.
+#[test]
+fn a_pipe_ends_where_it_is_terminated() {
+    let bytes = fs::read(original("rto001")).unwrap();
+    let mut running = command(&["analyze", "--json", "--sender", "linux", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = running.stdin.take().unwrap();
+    pipe.write_all(&bytes).unwrap();
+    await_handler(running.id());
+    // Its handlers are two, and packets are on their way.
+    thread::sleep(Duration::from_millis(500));
+    kill(Pid::from_raw(running.id() as i32), Signal::SIGTERM).unwrap();
+    let output = running.wait_with_output().unwrap();
+    drop(pipe);
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stdout == json(&[original("rto001").to_str().unwrap()]).stdout);
 }
 

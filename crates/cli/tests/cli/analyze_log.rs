@@ -64,6 +64,58 @@ fn a_log_says_how_soon_networks_ask_again() {
     assert!(!text.contains("192.0.2."), "no address is printed: {text}");
 }
 
+/// A gap of exactly five minutes is within five minutes, in the words and in the table. Of 1001 networks at most 1001 are to be
+/// remembered: the first of them asks last, as each of the others has within five minutes.
+#[test]
+fn limits_and_maxima_are_exact() {
+    let line = |client: String, time: &str| {
+        format!("{client} - - [10/Oct/2000:{time} +0000] \"GET / HTTP/1.1\" 200 5\n")
+    };
+    let log: String =
+        ["20:00:00", "20:05:00"].map(|time| line("192.0.2.1".to_owned(), time)).concat();
+    let path = written("limits", log.as_bytes());
+    let text = crate::run::stdout(&["analyze", "--access-log", path.to_str().unwrap()]);
+    let row = text.lines().find(|line| line.starts_with("5 min")).unwrap();
+    assert_eq!(
+        row.split_whitespace().collect::<Vec<_>>(),
+        ["5", "min", "100.0", "%", "100.0", "%"]
+    );
+    let before = text.lines().find(|line| line.starts_with("1 min")).unwrap();
+    assert_eq!(before.split_whitespace().collect::<Vec<_>>(), ["1", "min", "0.0", "%", "0.0", "%"]);
+
+    let networks = (0..=1000).map(|n| format!("10.{}.{}.1", n / 250, n % 250));
+    let log: String = networks.map(|client| line(client, "20:00:00")).collect();
+    let found = json(written("maximum", log.as_bytes()).to_str().unwrap());
+    let last = found["networks_within"]["steps"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["value"].as_f64(), Some(1001.0));
+}
+
+/// A line of exactly 65,536 bytes, its end included, is a whole one: the next line is read. A longer one is cut, and costs
+/// itself alone.
+#[test]
+fn a_line_as_long_as_may_be_costs_no_other() {
+    let before = "192.0.2.1 - - [10/Oct/2000:20:00:00 +0000] \"GET /";
+    let behind = " HTTP/1.1\" 200 5\n";
+    for (length, requests) in [(65_535, 2), (65_536, 2)] {
+        let long = "x".repeat(length - before.len() - behind.len());
+        let log = format!("{before}{long}{behind}{before}{behind}");
+        let path = written("long", log.as_bytes());
+        assert_eq!(json(path.to_str().unwrap())["requests"], requests, "{length}");
+    }
+}
+
+/// An access log has no connections, and nothing of it takes threads: such options are refused, not ignored.
+#[test]
+fn options_for_captures_are_refused() {
+    let path = written("options", LOG.as_bytes());
+    let log = ["analyze", "--access-log", path.to_str().unwrap()];
+    for option in [&["--jobs", "2"][..], &["--json=connections"]] {
+        let output = headstart(&[&log[..], option].concat());
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{option:?}");
+    }
+    assert!(headstart(&[&log[..], &["--json=findings"]].concat()).status.success());
+}
+
 /// Keys of the JSON: others build on them.
 #[test]
 fn the_keys_of_the_json_stay() {

@@ -222,6 +222,6 @@ fn a_report_never_takes_the_place_of_the_page() {
     let other = folder.join("..").join("overwrite").join("page.har");
     let output = command(&["race", name, "--report", other.to_str().unwrap()]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("the page itself"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("page.har itself"));
     assert_eq!(fs::read(&page).unwrap(), before);
 }

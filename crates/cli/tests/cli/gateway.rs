@@ -218,6 +218,66 @@ fn a_simulated_log_is_like_the_papers() {
     assert_eq!(told["sharing"]["requests"], told["answers"]["asked"]);
 }
 
+/// What stands before damage is replayed and printed, as the message says; the exit code says that something is missing.
+#[test]
+fn a_damaged_capture_is_replayed_up_to_there() {
+    let folder = folder("gateway-cut");
+    let whole = fs::read(root().join("crates/capture/tests/tcprs/rto003.pcap")).unwrap();
+    let cut = folder.join("cut.pcap");
+    fs::write(&cut, &whole[..whole.len() - 7]).unwrap();
+    let output = headstart(&["gateway", "replay", cut.to_str().unwrap(), "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the results are of "), "{said}");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&said);
+    assert!(found["answers"]["asked"].as_u64() > Some(0), "{found}");
+    fs::write(&cut, "no capture").unwrap();
+    let output = headstart(&["gateway", "replay", cut.to_str().unwrap(), "--json"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+}
+
+/// What is wrong with a line costs that line: bytes that are no UTF-8, and more losses than segments.
+#[test]
+fn a_line_that_is_wrong_costs_no_other() {
+    let folder = folder("gateway-lines");
+    let _ = fs::remove_dir_all(&folder);
+    stdout(&["gateway", "init", folder.to_str().unwrap()]);
+    let config = folder.join("agent.toml");
+    let lines = folder.join("lines.jsonl");
+    let mut bytes = b"{\"network\": \"192.0.2.0/24\", \"window\": 5000}\n\xff\xfe\n".to_vec();
+    bytes.extend(b"{\"network\": \"192.0.2.0/24\", \"window\": 1, \"sent\": 3, \"lost\": 9}\n");
+    bytes.extend(b"{\"network\": \"198.51.100.0/24\", \"window\": 7000}");
+    fs::write(&lines, bytes).unwrap();
+    let (config, lines) = (config.to_str().unwrap(), lines.to_str().unwrap());
+    let report = ["report", "--config", config, "--dry-run"];
+    let output = headstart(&[&report[..], &[lines]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("lines.jsonl:2: ") && said.contains("lines.jsonl:3: lost: 9 of 3"),
+        "{said}"
+    );
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let windows: Vec<u64> = shown
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["window"].as_u64().unwrap()
+        })
+        .collect();
+    assert_eq!(windows, [5000, 7000]);
+    // Figures are for a network of their own.
+    for wrong in [
+        &[lines, "--window", "5kB"][..],
+        &[lines, "--bound", "loss"],
+        &["--fd", "0", "--lost", "1"],
+        &["--network", "192.0.2.0/24", "--window", "5kB", "--lost", "9", "--sent", "3"],
+    ] {
+        let output = headstart(&[&report[..], wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(output.stdout.is_empty(), "{wrong:?}");
+    }
+}
+
 /// Tables keep microseconds and the engine nanoseconds, which moves no answer of these captures.
 #[test]
 fn tables_of_an_analysis_replay_as_the_capture_does() {

@@ -421,7 +421,7 @@ fn a_full_disk_leaves_no_half_report() {
 fn a_report_larger_than_the_disk_quota_leaves_the_old_one() {
     let folder = folder("quota");
     let report = folder.join("report.html");
-    fs::write(&report, "the old one").unwrap();
+    fs::write(&report, "<!doctype html>the old one").unwrap();
     // The shell limits the size of files to 16 blocks of 512 bytes; a report is larger.
     let line = format!(
         "ulimit -f 16; trap '' XFSZ; {} race --schemes linux --report {}",
@@ -430,7 +430,7 @@ fn a_report_larger_than_the_disk_quota_leaves_the_old_one() {
     );
     let output = std::process::Command::new("sh").args(["-c", &line]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(fs::read_to_string(&report).unwrap(), "the old one");
+    assert_eq!(fs::read_to_string(&report).unwrap(), "<!doctype html>the old one");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "something was left behind");
 }
 

@@ -262,7 +262,7 @@ fn a_page_that_cannot_be_made_is_refused_before_any_run() {
     let [plan, out, missing] = [&plan, &out, &missing].map(|path| path.to_str().unwrap());
     let cases: [(&[&str], &str); 4] = [
         (&["--report", missing], "name a file in a folder that exists"),
-        (&["--report", plan], "that is the plan itself"),
+        (&["--report", plan], "itself, which this command reads"),
         (&["--report", "page.html", "--plot", "godput"], "did you mean \"goodput\"?"),
         (&["--report", "page.html", "--plot", "goodput:rate"], "workload.short.count"),
     ];
@@ -275,9 +275,11 @@ fn a_page_that_cannot_be_made_is_refused_before_any_run() {
     }
     // Refusals leave a folder that the corrected command can use.
     stdout(&["sim", plan, "--out", out]);
-    let output = headstart(&["sim", out, "--force"]);
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(2) && errors.contains("name the plan"), "{errors}");
+    for option in [&["--force"][..], &["--jobs", "2"], &["--format", "parquet"]] {
+        let output = headstart(&[&["sim", out], option].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && errors.contains("name the plan"), "{errors}");
+    }
 }
 
 #[test]

@@ -92,6 +92,41 @@ fn merging_an_incomplete_sweep_is_refused_with_the_way_out() {
     stdout(&["merge", text(&part), "--out", text(&out), "--incomplete"]);
 }
 
+/// `--force` deletes what the folder of the results holds, so no part may be that folder, under whatever name.
+#[test]
+fn a_part_is_no_folder_for_the_results() {
+    let folder = folder("sim-merge-part");
+    let plan = written(&folder, "5kB");
+    let [first, second] = ["part1", "part2"].map(|name| folder.join(name));
+    stdout(&["sim", &plan, "--shard", "1/2", "--out", text(&first)]);
+    stdout(&["sim", &plan, "--shard", "2/2", "--out", text(&second)]);
+    let before = contents(&first);
+    let other_name = second.join("../part1");
+    for out in [&first, &other_name] {
+        let output =
+            headstart(&["merge", text(&first), text(&second), "--out", text(out), "--force"]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains("that is the part"), "{errors}");
+    }
+    assert!(contents(&first) == before, "the part is as it was");
+}
+
+/// A part has lost a run that its manifest counts: without `--incomplete` that is a failure, not a smaller result.
+#[test]
+fn a_run_that_is_gone_is_a_failure() {
+    let folder = folder("sim-merge-gone");
+    let plan = written(&folder, "5kB");
+    let [part, out] = ["part", "out"].map(|name| folder.join(name));
+    stdout(&["sim", &plan, "--out", text(&part)]);
+    fs::remove_dir_all(part.join("runs/000003")).unwrap();
+    let output = headstart(&["merge", text(&part), "--out", text(&out)]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("1 of 12 runs missing"), "{errors}");
+    stdout(&["merge", text(&part), "--out", text(&out), "--incomplete"]);
+}
+
 #[test]
 fn an_interrupted_sweep_goes_on_where_it_stopped() {
     let folder = folder("sim-interrupt");

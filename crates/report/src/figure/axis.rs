@@ -70,7 +70,9 @@ impl Span {
         let decades = (first..=last).step_by(stride).map(power_of_ten);
         let values = decades.flat_map(|decade| factors.iter().map(move |f| f * decade));
         let (low, high) = (self.low * (1.0 - 1e-9), self.high * (1.0 + 1e-9));
-        values.filter(|v| (low..=high).contains(v)).map(|v| (v, v)).collect()
+        let ticks: Vec<_> = values.filter(|v| (low..=high).contains(v)).map(|v| (v, v)).collect();
+        // Between two decades there may be no round value, or one, which tells no distance.
+        if ticks.len() < 2 { self.linear_ticks(target) } else { ticks }
     }
 
     /// `value` in the prefix that suits the axis, with as many decimals as `step` needs.
@@ -186,8 +188,23 @@ mod tests {
                 let axis = Axis { scale, ..Axis::default() };
                 let span = Span::of(&axis, [value].into_iter());
                 assert!(span.low < span.high, "{scale:?} {value}: {span:?}");
-                assert!(span.ticks(5).len() < 20);
+                assert!((2..20).contains(&span.ticks(5).len()), "{scale:?} {value}: {span:?}");
             }
+        }
+    }
+
+    /// 2.6 to 3.8 has neither 1, 2 nor 5: steps are of 1.2 / 5 = 0.24, rounded up to 0.5. 600 to 1500 ms has 1 s alone.
+    #[test]
+    fn a_narrow_logarithmic_axis_has_ticks() {
+        assert_eq!(labels(AxisUnit::Number, Scale::Log, (2.6, 3.8)), ["3.0", "3.5"]);
+        assert_eq!(
+            labels(AxisUnit::Seconds, Scale::Log, (0.6, 1.5)),
+            ["600 ms", "800 ms", "1.0 s", "1.2 s", "1.4 s"]
+        );
+        for low in (0..200).map(|n| 1.07_f64.powi(n)) {
+            let axis = Axis { scale: Scale::Log, range: Some((low, 1.3 * low)), ..Axis::default() };
+            let ticks = Span::of(&axis, std::iter::empty()).ticks(5);
+            assert!((2..20).contains(&ticks.len()), "{low}: {ticks:?}");
         }
     }
 }

@@ -11,6 +11,11 @@ use maud::{Markup, html};
 impl HeatMap {
     pub(super) fn to_markup(&self, bounds: Bounds) -> Markup {
         let heads = self.columns(bounds);
+        let all = self.groups.iter().map(|group| group.columns.len()).sum::<usize>();
+        let left_out = [
+            (all - heads.len(), "more column"),
+            (self.rows.len().saturating_sub(bounds.rows), "more row"),
+        ];
         html! {
             p.heat-title { (label(&self.title, 4 * bounds.label)) }
             (self.scale.legend(self.quantity))
@@ -27,6 +32,9 @@ impl HeatMap {
                     }
                 }
             } }
+            @for (count, what) in left_out.into_iter().filter(|(count, _)| *count > 0) {
+                p.note { (units::counted(count, what)) " left out." }
+            }
         }
     }
 
@@ -41,12 +49,21 @@ impl HeatMap {
 
     fn group_heads(&self, bounds: Bounds) -> Markup {
         html! {
-            @for group in self.groups.iter().filter(|group| !group.columns.is_empty()) {
-                th.first.group scope="colgroup" colspan=(group.columns.len()) {
-                    (label(&group.title, bounds.label))
-                }
+            @for (title, columns) in self.groups_shown(bounds) {
+                th.first.group scope="colgroup" colspan=(columns) { (label(title, bounds.label)) }
             }
         }
+    }
+
+    /// Titles of the groups that have a column shown, each with how many.
+    fn groups_shown(&self, bounds: Bounds) -> Vec<(&str, usize)> {
+        let mut room = bounds.columns;
+        let groups = self.groups.iter().map(|group| {
+            let columns = group.columns.len().min(room);
+            room -= columns;
+            (group.title.as_str(), columns)
+        });
+        groups.filter(|(_, columns)| *columns > 0).collect()
     }
 
     fn row(&self, row: &HeatRow, heads: &[(bool, String)], bounds: Bounds) -> Markup {

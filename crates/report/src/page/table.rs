@@ -25,6 +25,9 @@ impl Table {
                     }
                 }
             } }
+            @if self.columns.len() > MAX_COLUMNS {
+                p.note { (units::counted(self.columns.len() - MAX_COLUMNS, "more column")) " left out." }
+            }
             @if self.rows.len() > rows {
                 p.note { (units::counted(self.rows.len() - rows, "more row")) " left out." }
             }

@@ -49,7 +49,7 @@ pub(super) fn read(
             }
         }
         counts.lines += 1;
-        if line.len() as u64 == LONGEST {
+        if line.len() as u64 == LONGEST && !line.ends_with(b"\n") {
             skip_line(&mut input);
         }
         match LogRequest::parse(&String::from_utf8_lossy(&line)) {

@@ -5,7 +5,7 @@ mod lines;
 mod page;
 mod summary;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, FirstFailure};
 use crate::stdout;
 use findings::{RequestWatch, SharingFindings};
 use page::LogPage;
@@ -88,7 +88,7 @@ pub(crate) fn read_each(
 
 /// Says what a log says, and writes it to a page, too, if one is named.
 pub(super) fn run(path: &Path, json: bool, report: Option<&Path>) -> Result<(), Failure> {
-    let page = report.map(LogPage::begin).transpose()?;
+    let page = report.map(|page| LogPage::begin(page, path)).transpose()?;
     let mut watch = LogWatch::default();
     let (counts, verdict) = lines::read(path, |request| watch.take(request))?;
     let found = AccessLogFindings {
@@ -101,11 +101,13 @@ pub(super) fn run(path: &Path, json: bool, report: Option<&Path>) -> Result<(), 
         domains: watch.domains.findings(),
     };
     let something = counts.lines > counts.wrong;
-    match json {
-        true => stdout::print_json(&found)?,
-        false if something => summary::print(&found)?,
-        false => {}
-    }
-    page.filter(|_| something).map_or(Ok(()), |page| page.end(&found))?;
-    verdict
+    let mut ended = FirstFailure::default();
+    ended.note(match json {
+        true => stdout::print_json(&found),
+        false if something => summary::print(&found),
+        false => Ok(()),
+    });
+    ended.note(page.filter(|_| something).map_or(Ok(()), |page| page.end(&found)));
+    ended.note(verdict);
+    ended.end()
 }

@@ -13,9 +13,9 @@ use units::counted;
 pub(super) struct LogPage(PathBuf);
 
 impl LogPage {
-    /// Refuses a place that cannot be written to.
-    pub(super) fn begin(path: &Path) -> Result<Self, Failure> {
-        report_file::check(path)?;
+    /// Refuses a place that cannot be written to, and the log itself.
+    pub(super) fn begin(path: &Path, log: &Path) -> Result<Self, Failure> {
+        report_file::check(path, [log])?;
         Ok(Self(path.to_owned()))
     }
 

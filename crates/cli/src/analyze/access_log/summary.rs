@@ -3,21 +3,14 @@
 use super::AccessLogFindings;
 use crate::failure::Failure;
 use crate::stdout;
-use findings::{CumulativeDistribution, GATEWAY_WINDOW};
+use findings::{COUNTED_GAPS, CumulativeDistribution, GATEWAY_WINDOW};
 use jiff::Timestamp;
 use report::{Cell, Column, Quantity, Row, Table};
 use units::counted;
 
-/// Times between requests that are shown: seconds, and in words. Five minutes are the paper's.
-const GAPS: [(f64, &str); 7] = [
-    (1.0, "1 s"),
-    (10.0, "10 s"),
-    (60.0, "1 min"),
-    (300.0, "5 min"),
-    (1_800.0, "30 min"),
-    (3_600.0, "1 h"),
-    (86_400.0, "1 day"),
-];
+/// [`COUNTED_GAPS`] in words.
+const GAPS: [&str; COUNTED_GAPS.len()] =
+    ["1 s", "10 s", "1 min", "5 min", "30 min", "1 h", "1 day"];
 
 pub(super) fn print(found: &AccessLogFindings) -> Result<(), Failure> {
     stdout::print(&words(found))?;
@@ -84,14 +77,15 @@ pub(super) fn gaps(found: &AccessLogFindings) -> Table {
         Column::new("network", Quantity::Share, "Of requests that follow another of their network"),
         Column::new("host", Quantity::Share, "Of requests that follow another of their host"),
     ];
-    let rows = GAPS.iter().map(|(seconds, name)| {
-        let share = |of: &CumulativeDistribution| match of.count {
-            0 => Cell::Undefined,
-            _ => Cell::Number(of.share_up_to(*seconds).into()),
-        };
-        let (network, host) = (&found.sharing.since_network, &found.sharing.since_host);
-        let cells = vec![Cell::Text((*name).to_owned()), share(network), share(host)];
-        Row { cells, is_reference: false }
+    let share = |within: u64, of: &CumulativeDistribution| match of.count {
+        0 => Cell::Undefined,
+        count => Cell::Number((within as f64 / count as f64).into()),
+    };
+    let sharing = &found.sharing;
+    let rows = GAPS.iter().enumerate().map(|(at, name)| {
+        let network = share(sharing.network_gaps_within[at], &sharing.since_network);
+        let host = share(sharing.host_gaps_within[at], &sharing.since_host);
+        Row { cells: vec![Cell::Text((*name).to_owned()), network, host], is_reference: false }
     });
     Table { columns: columns.into(), rows: rows.collect() }
 }

@@ -21,9 +21,12 @@ pub(super) struct ReportSink {
 }
 
 impl ReportSink {
-    /// Refuses a place that cannot be written to.
-    pub(super) fn begin(path: &Path) -> Result<Self, Failure> {
-        report_file::check(path)?;
+    /// Refuses a place that cannot be written to, and any of the `inputs`.
+    pub(super) fn begin<'a>(
+        path: &Path,
+        inputs: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<Self, Failure> {
+        report_file::check(path, inputs)?;
         Ok(Self { path: path.to_owned(), worst: WorstConnections::default() })
     }
 

@@ -5,12 +5,13 @@ mod rows;
 mod table;
 
 use crate::failure::Failure;
+use clap::ValueEnum;
 use findings::LossEpoch;
 use rows::OfSender;
 use std::fs;
 use std::io;
 use std::path::Path;
-use table::OutTable;
+use table::{OutTable, PartFile};
 use trace::{
     ConnectionTrace, Retransmission, SenderSnapshot, TraceSink, TracedSender, TransferReport,
 };
@@ -28,6 +29,19 @@ pub(super) enum TableName {
     LossEpochs,
     /// A row per ACK that reached a sender: as long as the capture
     Windows,
+}
+
+impl TableName {
+    /// The name of its file, without the ending.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Connections => "connections",
+            Self::Transfers => "transfers",
+            Self::Retransmissions => "retransmissions",
+            Self::LossEpochs => "loss_epochs",
+            Self::Windows => "windows",
+        }
+    }
 }
 
 /// Adds a row to a table, if it is wanted and nothing has failed.
@@ -51,38 +65,51 @@ pub(super) struct TablesSink {
 }
 
 impl TablesSink {
-    /// Begins `wanted` tables, or all if none is named, in a folder that is made if need be.
+    /// Begins `wanted` tables, or all if none is named, in a folder that is made if need be. A folder with other tables is
+    /// refused: tables of one folder are of one run.
     pub(super) fn begin(folder: &Path, wanted: &[TableName]) -> Result<Self, Failure> {
         fs::create_dir_all(folder)
             .map_err(|why| Failure::input(format!("--out {}: {why}", folder.display())))?;
         let is_wanted = |name| wanted.is_empty() || wanted.contains(&name);
+        let names = TableName::value_variants().iter().filter(|name| !is_wanted(**name));
+        let mut others = names.map(|name| format!("{}.parquet", name.file()));
+        if let Some(other) = others.find(|file| folder.join(file).exists()) {
+            return Err(Failure::input(format!(
+                "--out {}: holds {other}, which would stay as another run has left it; remove it, name another folder, or leave out --tables",
+                folder.display()
+            )));
+        }
         macro_rules! table {
-            ($name:ident, $file:literal, $columns:expr) => {
+            ($name:ident, $columns:expr) => {
                 is_wanted(TableName::$name)
-                    .then(|| OutTable::begin(folder, $file, $columns))
+                    .then(|| OutTable::begin(folder, TableName::$name.file(), $columns))
                     .transpose()?
             };
         }
         Ok(Self {
-            connections: table!(Connections, "connections", rows::CONNECTIONS),
-            transfers: table!(Transfers, "transfers", rows::TRANSFERS),
-            retransmissions: table!(Retransmissions, "retransmissions", rows::RETRANSMISSIONS),
-            loss_epochs: table!(LossEpochs, "loss_epochs", rows::LOSS_EPOCHS),
-            windows: table!(Windows, "windows", rows::WINDOWS),
+            connections: table!(Connections, rows::CONNECTIONS),
+            transfers: table!(Transfers, rows::TRANSFERS),
+            retransmissions: table!(Retransmissions, rows::RETRANSMISSIONS),
+            loss_epochs: table!(LossEpochs, rows::LOSS_EPOCHS),
+            windows: table!(Windows, rows::WINDOWS),
             failure: None,
         })
     }
 
-    /// Writes what is left, and gives the files their names.
+    /// Writes what is left, and gives the files their names once all are whole.
     pub(super) fn end(self) -> Result<(), Failure> {
         if let Some(why) = self.failure {
             return Err(Failure::failed(format!("cannot write tables: {why}")));
         }
-        self.connections.map_or(Ok(()), OutTable::end)?;
-        self.transfers.map_or(Ok(()), OutTable::end)?;
-        self.retransmissions.map_or(Ok(()), OutTable::end)?;
-        self.loss_epochs.map_or(Ok(()), OutTable::end)?;
-        self.windows.map_or(Ok(()), OutTable::end)
+        let whole = [
+            self.connections.map(OutTable::end),
+            self.transfers.map(OutTable::end),
+            self.retransmissions.map(OutTable::end),
+            self.loss_epochs.map(OutTable::end),
+            self.windows.map(OutTable::end),
+        ];
+        let whole = whole.into_iter().flatten().collect::<Result<Vec<PartFile>, Failure>>()?;
+        whole.into_iter().try_for_each(PartFile::keep)
     }
 
     /// Loss epochs are wanted.

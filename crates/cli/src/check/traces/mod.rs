@@ -45,7 +45,7 @@ pub(crate) fn appendix() -> Appendix {
             .into(),
         exit: &[
             ("0", "enough labels agree"),
-            ("1", "too few labels agree"),
+            ("1", "too few labels agree, or a capture is damaged"),
             ("2", "the input is wrong"),
         ],
         see_also: &["headstart-analyze"],
@@ -57,7 +57,7 @@ pub(crate) fn appendix() -> Appendix {
 const LEAST: u64 = 95;
 
 pub(super) fn run(args: &CheckTracesArgs) -> Result<(), Failure> {
-    let mut agreement = Agreement::default();
+    let (mut agreement, mut all_read) = (Agreement::default(), Ok(()));
     for (name, capture, log) in captures(&args.folder)? {
         let labels = match std::fs::read_to_string(&log) {
             Ok(text) => labels::read(&text)
@@ -65,7 +65,8 @@ pub(super) fn run(args: &CheckTracesArgs) -> Result<(), Failure> {
             // Captures without retransmissions have no log.
             Err(_) => Vec::new(),
         };
-        let found = retransmissions(&capture, &args.sender)?;
+        let (found, read) = retransmissions(&capture, &args.sender)?;
+        all_read = all_read.and(read);
         agreement.compare(&name, &labels, found);
     }
     if args.json {
@@ -73,7 +74,7 @@ pub(super) fn run(args: &CheckTracesArgs) -> Result<(), Failure> {
     } else {
         agreement.print(args.list)?;
     }
-    agreement.verdict()
+    agreement.verdict().and(all_read)
 }
 
 /// The captures of a folder, by name: the capture and its log.
@@ -108,12 +109,16 @@ impl TraceSink for Collect {
     }
 }
 
-fn retransmissions(capture: &Path, sender: &str) -> Result<Vec<Retransmission>, Failure> {
+/// The retransmissions of a capture, and whether all of it could be read.
+fn retransmissions(
+    capture: &Path,
+    sender: &str,
+) -> Result<(Vec<Retransmission>, Result<(), Failure>), Failure> {
     let mut feed = Feed::open(&[capture.to_owned()]);
     let config = EngineConfig::default();
     let models = feed.models(sender, &config, 1)?;
-    let (found, _) = feed.run(EngineConfig { models, ..config }, Collect::default())?;
-    Ok(found.0)
+    let (found, read) = feed.run(EngineConfig { models, ..config }, Collect::default())?;
+    Ok((found.0, read))
 }
 
 /// Labels beside kinds.

@@ -102,7 +102,7 @@ fn a_client_that_goes_away_in_the_middle_frees_what_it_had() {
         done
         echo $left"#;
     let json = format!("--json={}", log.display());
-    assert_eq!(said(&client(&root, &[&json], script)), "1\n");
+    assert_eq!(said(&client(&root, &[&json, "--quiet"], script)), "1\n");
     let log = fs::read_to_string(log).unwrap();
     let lines: Vec<serde_json::Value> =
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
