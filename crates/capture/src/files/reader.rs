@@ -136,8 +136,8 @@ impl CaptureReader {
         let step = self.format.step(self.buffer.available(), head);
         let step = step.map_err(|fault| self.note(fault))?;
         if matches!(step, Step::Frame) {
-            let judged = self.times.judge(self.buffer.offset(), &mut head.at);
-            judged.map_err(|wrong| self.note_time(wrong))?;
+            let judged = self.times.judge(self.buffer.offset(), head.at);
+            head.at = judged.map_err(|wrong| self.note_time(wrong))?;
         }
         Ok(step)
     }
