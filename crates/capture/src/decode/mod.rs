@@ -51,6 +51,15 @@ impl<'a> Rest<'a> {
         Ok(())
     }
 
+    /// Moves on by `N` bytes, and answers them.
+    #[inline]
+    fn take<const N: usize>(&mut self) -> Result<&'a [u8; N], NotASegment> {
+        let head = self.head::<N>()?;
+        self.length -= N as u32;
+        self.bytes = &self.bytes[N..];
+        Ok(head)
+    }
+
     /// The next `N` bytes.
     #[inline]
     fn head<const N: usize>(&self) -> Result<&'a [u8; N], NotASegment> {

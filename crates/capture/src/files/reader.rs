@@ -113,8 +113,9 @@ impl CaptureReader {
         loop {
             match self.step(&mut head)? {
                 Step::Frame if head.at <= until => {
-                    let record = self.buffer.take(head.record as usize);
-                    if each(&head.frame(record), head.is_untimed).is_break() {
+                    let flow = each(&head.frame(self.buffer.available()), head.is_untimed);
+                    self.buffer.pass(head.record as usize);
+                    if flow.is_break() {
                         return Ok(());
                     }
                 }
@@ -146,7 +147,7 @@ impl CaptureReader {
     #[cold]
     fn pass_over(&mut self) -> bool {
         let now = self.skip.min(self.buffer.available().len());
-        self.buffer.take(now);
+        self.buffer.pass(now);
         self.skip -= now;
         self.skip == 0 && !self.is_done
     }
