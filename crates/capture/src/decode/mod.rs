@@ -54,9 +54,9 @@ impl<'a> Rest<'a> {
     /// Moves on by `N` bytes, and answers them.
     #[inline]
     fn take<const N: usize>(&mut self) -> Result<&'a [u8; N], NotASegment> {
-        let head = self.head::<N>()?;
-        self.length -= N as u32;
-        self.bytes = &self.bytes[N..];
+        self.length = self.length.checked_sub(N as u32).ok_or(NotASegment::Malformed)?;
+        let (head, behind) = self.bytes.split_first_chunk().ok_or(NotASegment::Cut)?;
+        self.bytes = behind;
         Ok(head)
     }
 
