@@ -230,8 +230,21 @@ impl AckWatch {
     }
 
     /// All of the flight that is being acknowledged is.
+    #[inline]
     fn close_flight(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
-        let Some(flight) = self.acking.take_if(|flight| point.una >= flight.end) else { return };
+        if let Some(flight) = self.acking.as_ref().filter(|flight| point.una >= flight.end) {
+            let flight = *flight;
+            self.acking = None;
+            self.count_flight(&flight, point, tally);
+        }
+    }
+
+    fn count_flight(
+        &mut self,
+        flight: &Flight,
+        point: &SenderSnapshot,
+        tally: &mut CompressionTally,
+    ) {
         if flight.before > 0.0 {
             tally.by_flight.add(flight.before.into(), Some(flight.lost));
         }

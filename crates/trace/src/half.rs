@@ -449,8 +449,12 @@ impl Half {
         }
     }
 
+    #[inline]
     fn sack_offsets(&mut self, segment: &Observed) -> SackOffsets {
         let mut offsets = SackOffsets::default();
+        if segment.options.sack().is_empty() {
+            return offsets;
+        }
         for &(left, right) in segment.options.sack().as_slice() {
             offsets.push((self.offset(left), self.offset(right)));
         }

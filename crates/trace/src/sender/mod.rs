@@ -326,6 +326,7 @@ impl RebuiltSender {
     }
 
     /// What it is after an ACK that came at `at`.
+    #[inline]
     pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
         SenderSnapshot {
             at,
