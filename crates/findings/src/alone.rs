@@ -122,16 +122,15 @@ impl Alone {
         notes.take(of.connection, note);
     }
 
+    /// A server's sender has digested an ACK. Written out where it is told of, so that nobody works out what is not looked at.
+    #[inline(always)]
     pub(crate) fn on_window(
         &mut self,
-        of: &TracedSender,
+        connection: u64,
         point: &SenderSnapshot,
         notes: &mut impl TakesNotes,
     ) {
-        if !of.is_server {
-            return;
-        }
-        let Some(watched) = self.connections.get_mut(of.connection) else { return };
+        let Some(watched) = self.connections.get_mut(connection) else { return };
         if let Some(acks) = watched.acks.as_deref_mut() {
             acks.on_ack(point, watched.una, &mut self.compression);
         }
@@ -141,7 +140,7 @@ impl Alone {
             watched.window_limited |= point.cwnd > offered;
         }
         if !watched.over {
-            notes.take_acked(of.connection, Acked::of(point));
+            notes.take_acked(connection, Acked::of(point));
         }
     }
 

@@ -193,9 +193,10 @@ impl AckWatch {
     ) {
         self.close_window(point, tally);
         self.close_flight(point, tally);
-        self.begin_acking(point, una_before);
-        // One ACK may be for all of it.
-        self.close_flight(point, tally);
+        if self.begin_acking(point, una_before) {
+            // One ACK may be for all of it.
+            self.close_flight(point, tally);
+        }
     }
 
     fn close_window(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
@@ -255,12 +256,15 @@ impl AckWatch {
         }
     }
 
-    /// The ACK of its start ends the flight that is being sent.
-    fn begin_acking(&mut self, point: &SenderSnapshot, una_before: u64) {
-        if let Some(flight) = self.sending.take_if(|flight| point.una > flight.start) {
+    /// The ACK of its start ends the flight that is being sent; true if there is one.
+    #[inline]
+    fn begin_acking(&mut self, point: &SenderSnapshot, una_before: u64) -> bool {
+        let flight = self.sending.take_if(|flight| point.una > flight.start);
+        if let Some(flight) = flight {
             let first_ack = Some((point.at, una_before.max(flight.start)));
             self.acking = Some(Flight { first_ack, ..flight });
         }
+        flight.is_some()
     }
 
     /// Nothing more is to come.

@@ -432,10 +432,14 @@ impl Half {
         self.sender = Some(sender);
     }
 
-    /// Reads an acknowledgement of this direction's data from a segment of the other.
+    /// Reads an acknowledgement of this direction's data up to `una` from a segment of the other.
     #[inline]
-    pub(crate) fn read_ack(&mut self, segment: &Observed, window: Option<u64>) -> SenderAck {
-        let una = self.offset(segment.ack);
+    pub(crate) fn read_ack(
+        &mut self,
+        segment: &Observed,
+        una: u64,
+        window: Option<u64>,
+    ) -> SenderAck {
         let echo = segment.options.timestamps().map(|timestamps| timestamps.echo);
         SenderAck {
             at: segment.at,

@@ -394,6 +394,7 @@ impl RebuiltSender {
         self.snd_wnd == 0 && !self.fin || self.snd_wnd < self.terms.mss && !self.ended
     }
 
+    #[inline]
     fn wait_for_room(&mut self, slow_start: bool) -> SenderWait {
         let mss = self.terms.mss;
         if self.ended && self.nxt >= self.send_end() {
@@ -409,6 +410,7 @@ impl RebuiltSender {
     }
 
     /// Splits off what a recovery policy works on.
+    #[inline]
     fn recovery_parts(&mut self) -> (&mut Box<dyn LossRecovery>, RecoveryContext<'_>) {
         let control = u64::from(self.una == 0 && self.nxt > 0) + u64::from(self.nxt > self.written);
         let new_data = self.new_data_waits();

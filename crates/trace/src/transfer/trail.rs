@@ -67,7 +67,7 @@ impl WaitTrail {
 
     /// Another wait begins.
     fn begin(&mut self, wait: Wait) {
-        if let Some(last) = self.last.replace(wait) {
+        if let Some(last) = self.last {
             if self.before.is_full() || self.before.len() + 1 >= MOST {
                 self.forget();
             }
@@ -76,6 +76,7 @@ impl WaitTrail {
                 self.before.drop_first();
             }
         }
+        self.last = Some(wait);
         self.rooms += usize::from(wait.share.is_none());
     }
 
