@@ -167,8 +167,8 @@ impl AckWatch {
     /// The server sent new data.
     pub(crate) fn on_sent(&mut self, sent: &SentData) {
         let start = sent.end.saturating_sub(sent.bytes);
-        let fresh = Flight { start, first_sent: sent.at, ..Flight::default() };
-        let flight = self.sending.get_or_insert(fresh);
+        let fresh = || Flight { start, first_sent: sent.at, ..Flight::default() };
+        let flight = self.sending.get_or_insert_with(fresh);
         flight.last_sent = flight.last_sent.max(sent.at);
         flight.end = flight.end.max(sent.end);
         flight.bytes += sent.bytes;

@@ -59,7 +59,8 @@ impl Prints {
     #[inline]
     fn has(&self, hash: u32) -> bool {
         // No end at the first that is alike: all are compared at once.
-        self.hashes.iter().fold(false, |found, &known| found | (known == hash))
+        let alike = self.hashes.map(|known| if known == hash { u32::MAX } else { 0 });
+        alike.into_iter().fold(0, |found, one| found | one) != 0
     }
 
     /// The packet is like one before: whether one of those was within so much before `at`.
@@ -466,10 +467,11 @@ impl Half {
     }
 }
 
-/// The offset near `known` whose low 32 bits are `low`.
+/// The offset near `known` whose low 32 bits are `low`; 0 if it would be below. No stream has 2^63 bytes.
 const fn near(known: u64, low: u32) -> u64 {
     let ahead = low.wrapping_sub(known as u32) as i32;
-    known.saturating_add_signed(ahead as i64)
+    let offset = (known as i64).wrapping_add(ahead as i64);
+    if offset < 0 { 0 } else { offset as u64 }
 }
 
 /// A number that copies of a packet share.

@@ -343,11 +343,17 @@ impl RebuiltSender {
     }
 
     /// Bytes that recovery lets go now.
+    #[inline]
     fn allowance(&mut self) -> u64 {
         if self.board.is_clean() && self.evidence.duplicates == 0 && self.una > 0 {
             // All recoveries agree on that.
             return self.path.usable_cwnd().saturating_sub(self.board.outstanding());
         }
+        self.allowance_of_recovery()
+    }
+
+    #[inline(never)]
+    fn allowance_of_recovery(&mut self) -> u64 {
         let (recovery, cx) = self.recovery_parts();
         recovery.allowance(&cx)
     }

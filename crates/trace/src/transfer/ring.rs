@@ -10,31 +10,32 @@ const FIRST: usize = 4;
 pub(super) struct Ring<T> {
     /// A power of two, or none.
     places: Vec<T>,
-    first: usize,
-    len: usize,
+    first: u32,
+    len: u32,
 }
 
 impl<T: Copy + Default> Ring<T> {
+    #[inline]
     pub(super) const fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     /// One more would need more memory.
     #[inline]
     pub(super) const fn is_full(&self) -> bool {
-        self.len == self.places.len()
+        self.len() == self.places.len()
     }
 
     #[inline]
     const fn place(&self, index: usize) -> usize {
         // Nobody asks an empty ring.
-        (self.first + index) & self.places.len().wrapping_sub(1)
+        (self.first as usize + index) & self.places.len().wrapping_sub(1)
     }
 
     /// The first value.
     #[inline]
     pub(super) fn first(&self) -> Option<&T> {
-        if self.len == 0 { None } else { self.places.get(self.first) }
+        if self.len == 0 { None } else { self.places.get(self.first as usize) }
     }
 
     #[inline]
@@ -42,7 +43,7 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_full() {
             self.grow();
         }
-        let place = self.place(self.len);
+        let place = self.place(self.len());
         self.places[place] = value;
         self.len += 1;
     }
@@ -56,28 +57,29 @@ impl<T: Copy + Default> Ring<T> {
     /// Takes the first value off; there is one.
     #[inline]
     pub(super) const fn drop_first(&mut self) {
-        self.first = self.place(1);
+        self.first = self.place(1) as u32;
         self.len -= 1;
     }
 
     /// The values, the last one first.
     #[inline]
     pub(super) fn backwards(&self) -> impl Iterator<Item = &T> {
-        (0..self.len).rev().filter_map(|index| self.places.get(self.place(index)))
+        (0..self.len()).rev().filter_map(|index| self.places.get(self.place(index)))
     }
 
     /// Moves all values to the beginning.
     fn straighten(&mut self) {
-        self.places.rotate_left(self.first);
+        self.places.rotate_left(self.first as usize);
         self.first = 0;
     }
 
     /// The values.
     pub(super) fn as_mut_slice(&mut self) -> &mut [T] {
-        if self.first + self.len > self.places.len() {
+        if self.first as usize + self.len() > self.places.len() {
             self.straighten();
         }
-        &mut self.places[self.first..self.first + self.len]
+        let first = self.first as usize;
+        &mut self.places[first..first + self.len as usize]
     }
 
     /// Puts a value in before the one at `index`.
@@ -89,7 +91,7 @@ impl<T: Copy + Default> Ring<T> {
     /// Takes the last value off.
     pub(super) fn pop_last(&mut self) -> Option<T> {
         self.len = self.len.checked_sub(1)?;
-        self.places.get(self.place(self.len)).copied()
+        self.places.get(self.place(self.len())).copied()
     }
 }
 
@@ -97,7 +99,7 @@ impl<T: Copy + Default + Foldable> Foldable for Ring<T> {
     fn fold(&mut self, folding: &mut Folding<'_>) {
         let mut values = self.as_mut_slice().to_vec();
         folding.each(&mut values);
-        if values.len() != self.len {
+        if values.len() != self.len() {
             *self = Self::default();
             values.into_iter().for_each(|value| self.push(value));
         }
