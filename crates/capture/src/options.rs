@@ -92,6 +92,8 @@ impl CapturedOptions {
         }
     }
 
+    // Out of line: most segments have what is read before this is called.
+    #[inline(never)]
     fn take_all(&mut self, bytes: &[u8]) {
         let mut all = RawOptions::new(bytes);
         for option in &mut all {

@@ -6,7 +6,7 @@
 use crate::compression::{AckWatch, CompressionTally};
 use crate::losses::LossTally;
 use crate::notes::{Acked, FindingsNote, SentTo, TakesNotes};
-use rustc_hash::FxHashMap;
+use crate::numbered::Numbered;
 use trace::{
     ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, SentData, TracedSender,
     TransferReport,
@@ -16,7 +16,7 @@ use units::Instant;
 /// Connections, each by itself.
 #[derive(Default)]
 pub(crate) struct Alone {
-    connections: FxHashMap<u64, Watched>,
+    connections: Numbered<Watched>,
     pub(crate) losses: LossTally,
     pub(crate) compression: CompressionTally,
 }
@@ -57,7 +57,7 @@ impl Alone {
         let connection = summary.connection;
         self.close(connection);
         notes.take(connection, FindingsNote::End(summary.ended));
-        let (window, limited) = match self.connections.remove(&connection) {
+        let (window, limited) = match self.connections.remove(connection) {
             Some(ended) => (ended.window, ended.window_limited),
             None => (0, false),
         };
@@ -65,7 +65,7 @@ impl Alone {
     }
 
     fn close(&mut self, connection: u64) {
-        let watched = self.connections.get_mut(&connection).filter(|watched| !watched.over);
+        let watched = self.connections.get_mut(connection).filter(|watched| !watched.over);
         let Some(watched) = watched else { return };
         watched.over = true;
         if let Some(acks) = watched.acks.take() {
@@ -79,7 +79,7 @@ impl Alone {
         at: Instant,
         notes: &mut impl TakesNotes,
     ) {
-        if let Some(watched) = self.connections.get_mut(&of.connection)
+        if let Some(watched) = self.connections.get_mut(of.connection)
             && !std::mem::replace(&mut watched.asked, true)
         {
             notes.take(of.connection, FindingsNote::Request(of.client.ip, at));
@@ -93,7 +93,7 @@ impl Alone {
         notes: &mut impl TakesNotes,
     ) {
         self.losses.on_sent(sent);
-        let Some(watched) = self.connections.get_mut(&connection) else { return };
+        let Some(watched) = self.connections.get_mut(connection) else { return };
         watched.asked = false;
         watched.acks.get_or_insert_default().on_sent(sent);
         let payload = match sent.segments {
@@ -114,7 +114,7 @@ impl Alone {
             return;
         }
         self.losses.on_loss(again);
-        let watched = self.connections.get_mut(&of.connection);
+        let watched = self.connections.get_mut(of.connection);
         if let Some(acks) = watched.and_then(|watched| watched.acks.as_deref_mut()) {
             acks.on_loss(again);
         }
@@ -122,16 +122,15 @@ impl Alone {
         notes.take(of.connection, note);
     }
 
+    /// A server's sender has digested an ACK. Written out where it is told of, so that nobody works out what is not looked at.
+    #[inline(always)]
     pub(crate) fn on_window(
         &mut self,
-        of: &TracedSender,
+        connection: u64,
         point: &SenderSnapshot,
         notes: &mut impl TakesNotes,
     ) {
-        if !of.is_server {
-            return;
-        }
-        let Some(watched) = self.connections.get_mut(&of.connection) else { return };
+        let Some(watched) = self.connections.get_mut(connection) else { return };
         if let Some(acks) = watched.acks.as_deref_mut() {
             acks.on_ack(point, watched.una, &mut self.compression);
         }
@@ -141,7 +140,7 @@ impl Alone {
             watched.window_limited |= point.cwnd > offered;
         }
         if !watched.over {
-            notes.take_acked(of.connection, Acked::of(point));
+            notes.take_acked(connection, Acked::of(point));
         }
     }
 

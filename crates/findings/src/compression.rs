@@ -167,8 +167,8 @@ impl AckWatch {
     /// The server sent new data.
     pub(crate) fn on_sent(&mut self, sent: &SentData) {
         let start = sent.end.saturating_sub(sent.bytes);
-        let fresh = Flight { start, first_sent: sent.at, ..Flight::default() };
-        let flight = self.sending.get_or_insert(fresh);
+        let fresh = || Flight { start, first_sent: sent.at, ..Flight::default() };
+        let flight = self.sending.get_or_insert_with(fresh);
         flight.last_sent = flight.last_sent.max(sent.at);
         flight.end = flight.end.max(sent.end);
         flight.bytes += sent.bytes;
@@ -193,9 +193,10 @@ impl AckWatch {
     ) {
         self.close_window(point, tally);
         self.close_flight(point, tally);
-        self.begin_acking(point, una_before);
-        // One ACK may be for all of it.
-        self.close_flight(point, tally);
+        if self.begin_acking(point, una_before) {
+            // One ACK may be for all of it.
+            self.close_flight(point, tally);
+        }
     }
 
     fn close_window(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
@@ -230,8 +231,21 @@ impl AckWatch {
     }
 
     /// All of the flight that is being acknowledged is.
+    #[inline]
     fn close_flight(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
-        let Some(flight) = self.acking.take_if(|flight| point.una >= flight.end) else { return };
+        if let Some(flight) = self.acking.as_ref().filter(|flight| point.una >= flight.end) {
+            let flight = *flight;
+            self.acking = None;
+            self.count_flight(&flight, point, tally);
+        }
+    }
+
+    fn count_flight(
+        &mut self,
+        flight: &Flight,
+        point: &SenderSnapshot,
+        tally: &mut CompressionTally,
+    ) {
         if flight.before > 0.0 {
             tally.by_flight.add(flight.before.into(), Some(flight.lost));
         }
@@ -242,12 +256,15 @@ impl AckWatch {
         }
     }
 
-    /// The ACK of its start ends the flight that is being sent.
-    fn begin_acking(&mut self, point: &SenderSnapshot, una_before: u64) {
-        if let Some(flight) = self.sending.take_if(|flight| point.una > flight.start) {
+    /// The ACK of its start ends the flight that is being sent; true if there is one.
+    #[inline]
+    fn begin_acking(&mut self, point: &SenderSnapshot, una_before: u64) -> bool {
+        let flight = self.sending.take_if(|flight| point.una > flight.start);
+        if let Some(flight) = flight {
             let first_ack = Some((point.at, una_before.max(flight.start)));
             self.acking = Some(Flight { first_ack, ..flight });
         }
+        flight.is_some()
     }
 
     /// Nothing more is to come.

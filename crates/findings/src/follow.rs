@@ -4,11 +4,11 @@
 //! are open to a host at the same time, and what was known of a host when another one began.
 
 use crate::notes::{Acked, SentTo};
+use crate::numbered::Numbered;
 use crate::parallel::{Epoch, Member, Period};
 use crate::tiered::Tiered;
 use crate::warm::{Foreknown, LastSeen};
 use memory::{PathKey, Scope};
-use rustc_hash::FxHashMap;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use units::Instant;
@@ -17,7 +17,7 @@ use units::Instant;
 const MOST_IDLE: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
 
 /// A connection.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Followed {
     host: usize,
     network: usize,
@@ -51,7 +51,7 @@ struct NetworkState {
 
 /// All of them.
 pub(crate) struct Following {
-    connections: FxHashMap<u64, Followed>,
+    connections: Numbered<Followed>,
     hosts: Tiered<IpAddr, HostState>,
     networks: Tiered<PathKey, NetworkState>,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Following {
 impl Default for Following {
     fn default() -> Self {
         Self {
-            connections: FxHashMap::default(),
+            connections: Numbered::default(),
             hosts: Tiered::new(MOST_IDLE),
             networks: Tiered::new(MOST_IDLE),
         }
@@ -96,14 +96,14 @@ impl Following {
     /// A connection is not open any more. Answers a host that is forgotten for it, and the epoch that it ends.
     pub(crate) fn close(&mut self, connection: u64, now: Instant) -> Closing {
         let mut closing = Closing::default();
-        let Some(followed) = self.connections.get_mut(&connection) else { return closing };
+        let Some(followed) = self.connections.get_mut(connection) else { return closing };
         let Some(place) = followed.place.take() else { return closing };
         let (host, network, seat) = (followed.host, followed.network, followed.seat);
         if let Some(state) = self.hosts.at(host) {
             state.period.end(now, state.open.len());
             closing.epoch = state.on_ack(seat, connection, u64::MAX);
             state.open.swap_remove(place);
-            let moved = state.open.get(place).and_then(|moved| self.connections.get_mut(moved));
+            let moved = state.open.get(place).and_then(|moved| self.connections.get_mut(*moved));
             if let Some(moved) = moved {
                 moved.place = Some(place);
             }
@@ -115,16 +115,16 @@ impl Following {
 
     /// A connection is told of no more.
     pub(crate) fn end(&mut self, connection: u64) -> Option<Followed> {
-        self.connections.remove(&connection)
+        self.connections.remove(connection)
     }
 
     pub(crate) fn at(&mut self, connection: u64) -> Option<&mut Followed> {
-        self.connections.get_mut(&connection)
+        self.connections.get_mut(connection)
     }
 
     /// Its server sent new data.
     pub(crate) fn on_sent(&mut self, connection: u64, sent: &SentTo) {
-        if let Some(followed) = self.connections.get_mut(&connection) {
+        if let Some(followed) = self.connections.get_mut(connection) {
             followed.nxt = followed.nxt.max(sent.end);
             followed.mss = followed.mss.max(sent.payload);
         }
@@ -132,7 +132,7 @@ impl Following {
 
     /// Its server has digested an ACK. Answers the epoch of its host that this ends.
     pub(crate) fn on_ack(&mut self, connection: u64, ack: &Acked) -> Option<Box<Epoch>> {
-        let followed = self.connections.get_mut(&connection)?;
+        let followed = self.connections.get_mut(connection)?;
         let acked = ack.una.saturating_sub(followed.una.max(1));
         followed.una = followed.una.max(ack.una);
         followed.nxt = followed.nxt.max(ack.nxt);
@@ -149,21 +149,21 @@ impl Following {
 
     /// A loss on a connection: it begins an epoch of its host, or belongs to the one under way.
     pub(crate) fn on_loss(&mut self, (connection, client): (u64, IpAddr), at: Instant, start: u64) {
-        let Some(followed) = self.connections.get(&connection) else { return };
+        let Some(followed) = self.connections.get(connection) else { return };
         let Some(state) = self.hosts.at(followed.host).filter(|_| followed.place.is_some()) else {
             return;
         };
         if state.epoch.is_none() {
             let mut members = Vec::with_capacity(state.open.len());
             for &connection in &state.open {
-                if let Some(followed) = self.connections.get_mut(&connection) {
+                if let Some(followed) = self.connections.get_mut(connection) {
                     followed.seat = members.len();
                     members.push(followed.member(connection));
                 }
             }
             state.epoch = Some(Box::new(Epoch::new(client, at, members)));
         }
-        let seat = self.connections.get(&connection).map_or(0, |followed| followed.seat);
+        let seat = self.connections.get(connection).map_or(0, |followed| followed.seat);
         if let Some(epoch) = &mut state.epoch {
             epoch.on_loss(seat, connection, start);
         }

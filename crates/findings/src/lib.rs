@@ -13,6 +13,7 @@ mod follow;
 mod losses;
 mod network;
 mod notes;
+mod numbered;
 mod parallel;
 mod result;
 mod sink;

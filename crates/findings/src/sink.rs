@@ -73,6 +73,7 @@ impl<T: TakesNotes> TraceSink for NotedFindings<T> {
         self.alone.on_request(sender, at, &mut self.notes);
     }
 
+    #[inline(always)]
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
         self.alone.on_sent(sender.connection, sent, &mut self.notes);
     }
@@ -85,8 +86,11 @@ impl<T: TakesNotes> TraceSink for NotedFindings<T> {
         true
     }
 
+    #[inline(always)]
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
-        self.alone.on_window(sender, point, &mut self.notes);
+        if sender.is_server {
+            self.alone.on_window(sender.connection, point, &mut self.notes);
+        }
     }
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {

@@ -1,10 +1,10 @@
 //! The engine: segments in, connections told apart, results out.
 
 use crate::config::EngineConfig;
-use crate::connection::{Digesting, TracedConnection};
+use crate::connection::{Digesting, Side, TracedConnection};
 use crate::sink::TraceSink;
 use crate::summary::TraceEnd;
-use crate::table::{ConnectionTable, FoundPlace};
+use crate::table::{ConnectionTable, FoundPlace, SegmentEnds};
 use capture::Observed;
 use segment::Flags;
 use units::{Duration, Instant};
@@ -68,7 +68,7 @@ impl<S: TraceSink> TraceEngine<S> {
     /// Takes the next segment of the capture.
     pub fn on_segment(&mut self, segment: &Observed) {
         let Self { part, sink, numbers } = self;
-        part.on_segment(segment, &mut Telling { sink, numbers });
+        part.on_segment(&SegmentEnds::of(segment), segment, &mut Telling { sink, numbers });
     }
 
     /// No segment has come until `now`, as where a capture is of what happens right now: tells of what has ended meanwhile. A file
@@ -119,64 +119,139 @@ impl EnginePart {
         Self { config, table, tally: EngineTally::default(), now: Instant::ZERO }
     }
 
-    /// Takes the next segment of the capture.
+    /// Takes the next segment of the capture, which has these `ends`.
     #[inline]
     pub(crate) fn on_segment<S: TraceSink>(
         &mut self,
+        ends: &SegmentEnds,
         segment: &Observed,
         told: &mut Telling<'_, S>,
     ) {
         if segment.at >= self.now {
             self.now = segment.at;
-            return self.digest(segment, told);
+            self.digest(ends, segment, told);
+        } else {
+            self.on_earlier(ends, segment, told);
         }
+    }
+
+    /// Takes a segment whose time is before that of the one before.
+    #[cold]
+    fn on_earlier<S: TraceSink>(
+        &mut self,
+        ends: &SegmentEnds,
+        segment: &Observed,
+        told: &mut Telling<'_, S>,
+    ) {
         if segment.at + CLOCK_SET < self.now {
             self.tally.clock_set += 1;
             while self.finish_oldest(told.sink) {}
             self.now = segment.at;
-            return self.digest(segment, told);
+        } else {
+            self.tally.backwards += 1;
         }
-        self.tally.backwards += 1;
-        self.digest(&Observed { at: self.now, ..*segment }, told);
+        self.digest(ends, &Observed { at: self.now, ..*segment }, told);
     }
 
     fn pass_time<S: TraceSink>(&mut self, now: Instant, sink: &mut S) {
         self.now = self.now.max(now);
-        self.sweep(sink);
+        self.look_around(sink);
     }
 
-    fn digest<S: TraceSink>(&mut self, segment: &Observed, told: &mut Telling<'_, S>) {
+    #[inline(always)]
+    fn digest<S: TraceSink>(
+        &mut self,
+        ends: &SegmentEnds,
+        segment: &Observed,
+        told: &mut Telling<'_, S>,
+    ) {
         self.tally.segments += 1;
         if !self.config.servers.concern(segment) {
             self.tally.of_others += 1;
             return;
         }
-        let FoundPlace { place, side } = match self.table.find(segment) {
-            Some(found) => {
-                if self.table.is_folded(found.place) {
-                    self.table.unfold(found.place, &self.config.models);
-                }
-                match self.ends_before(found, segment) {
-                    Some(end) => {
-                        self.finish(found.place, end, told.sink);
-                        self.begin(segment, told)
-                    }
-                    None => found,
-                }
-            }
-            None => self.begin(segment, told),
-        };
-        if let Some(connection) = self.table.touch(place, segment.at) {
-            let was_over = connection.is_over;
-            let mut with = Digesting { config: &self.config, sink: told.sink };
-            connection.on_segment(side, segment, &mut with);
-            if connection.is_over && !was_over {
-                told.sink.on_over(&connection.told_of_server(), segment.at);
-            }
+        let found = self.table.find(ends, segment);
+        let idle = self.config.idle_timeout;
+        if let Some(FoundPlace { place, side }) = found
+            && let Some(connection) = self.table.ready(place, segment.at)
+            && !segment.has(Flags::SYN)
+            && segment.at.saturating_since(connection.last) <= idle
+        {
+            // Most segments are of a connection that is at hand, and change nothing but that.
+            Self::show(connection, side, segment, &self.config, told.sink);
+        } else {
+            self.show_rare(found, ends, segment, told);
         }
         if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
-            self.sweep(told.sink);
+            self.look_around(told.sink);
         }
+    }
+
+    /// Looks for idle connections.
+    #[inline(never)]
+    fn look_around<S: TraceSink>(&mut self, sink: &mut S) {
+        self.sweep(sink);
+        self.fold_surplus();
+    }
+
+    /// Shows a segment to its connection.
+    #[inline(always)]
+    fn show<S: TraceSink>(
+        connection: &mut TracedConnection,
+        side: Side,
+        segment: &Observed,
+        config: &EngineConfig,
+        sink: &mut S,
+    ) {
+        let was_over = connection.is_over;
+        connection.on_segment(side, segment, &mut Digesting { config, sink: &mut *sink });
+        if connection.is_over && !was_over {
+            sink.on_over(&connection.told_of_server(), segment.at);
+        }
+    }
+
+    /// Shows a segment to its connection, which is new, or was folded or parked, or begins anew in the place of one that is over.
+    #[inline(never)]
+    fn show_rare<S: TraceSink>(
+        &mut self,
+        found: Option<FoundPlace>,
+        ends: &SegmentEnds,
+        segment: &Observed,
+        told: &mut Telling<'_, S>,
+    ) {
+        let FoundPlace { place, side } = match found {
+            Some(found) => self.make_ready(found, ends, segment, told),
+            None => self.begin(ends, segment, told),
+        };
+        if let Some(connection) = self.table.touch(place, segment.at) {
+            Self::show(connection, side, segment, &self.config, told.sink);
+        }
+        self.fold_surplus();
+    }
+
+    /// Unfolds a segment's connection, or begins it anew if the one before is over.
+    fn make_ready<S: TraceSink>(
+        &mut self,
+        found: FoundPlace,
+        ends: &SegmentEnds,
+        segment: &Observed,
+        told: &mut Telling<'_, S>,
+    ) -> FoundPlace {
+        if self.table.is_folded(found.place) {
+            self.table.unfold(found.place, &self.config.models);
+        }
+        match self.ends_before(found, segment) {
+            Some(end) => {
+                self.finish(found.place, end, told.sink);
+                self.begin(ends, segment, told)
+            }
+            None => found,
+        }
+    }
+
+    /// Folds connections beyond the limit of those that are ready.
+    #[inline]
+    fn fold_surplus(&mut self) {
         while self.table.unfolded() > self.config.max_unfolded {
             let folded = self.table.fold_oldest(&self.config.models);
             self.tally.unfoldable += u64::from(!folded);
@@ -207,7 +282,12 @@ impl EnginePart {
         (idle > self.config.idle_timeout).then_some(TraceEnd::Idle)
     }
 
-    fn begin<S: TraceSink>(&mut self, segment: &Observed, told: &mut Telling<'_, S>) -> FoundPlace {
+    fn begin<S: TraceSink>(
+        &mut self,
+        ends: &SegmentEnds,
+        segment: &Observed,
+        told: &mut Telling<'_, S>,
+    ) -> FoundPlace {
         if self.table.len() >= self.config.max_connections.max(1)
             && let Some((oldest, _)) = self.table.oldest()
         {
@@ -220,7 +300,7 @@ impl EnginePart {
         let named = self.config.servers.end_of(segment);
         let connection = TracedConnection::new(number, segment, named);
         told.sink.on_begin(&connection.told_of_server(), segment.at);
-        FoundPlace { place: self.table.insert(segment, connection), side: 0 }
+        FoundPlace { place: self.table.insert(ends, segment, connection), side: 0 }
     }
 
     /// Ends the connection that has been idle for longest, if for too long.

@@ -59,7 +59,8 @@ impl Prints {
     #[inline]
     fn has(&self, hash: u32) -> bool {
         // No end at the first that is alike: all are compared at once.
-        self.hashes.iter().fold(false, |found, &known| found | (known == hash))
+        let alike = self.hashes.map(|known| if known == hash { u32::MAX } else { 0 });
+        alike.into_iter().fold(0, |found, one| found | one) != 0
     }
 
     /// The packet is like one before: whether one of those was within so much before `at`.
@@ -432,10 +433,14 @@ impl Half {
         self.sender = Some(sender);
     }
 
-    /// Reads an acknowledgement of this direction's data from a segment of the other.
+    /// Reads an acknowledgement of this direction's data up to `una` from a segment of the other.
     #[inline]
-    pub(crate) fn read_ack(&mut self, segment: &Observed, window: Option<u64>) -> SenderAck {
-        let una = self.offset(segment.ack);
+    pub(crate) fn read_ack(
+        &mut self,
+        segment: &Observed,
+        una: u64,
+        window: Option<u64>,
+    ) -> SenderAck {
         let echo = segment.options.timestamps().map(|timestamps| timestamps.echo);
         SenderAck {
             at: segment.at,
@@ -449,8 +454,12 @@ impl Half {
         }
     }
 
+    #[inline]
     fn sack_offsets(&mut self, segment: &Observed) -> SackOffsets {
         let mut offsets = SackOffsets::default();
+        if segment.options.sack().is_empty() {
+            return offsets;
+        }
         for &(left, right) in segment.options.sack().as_slice() {
             offsets.push((self.offset(left), self.offset(right)));
         }
@@ -458,10 +467,11 @@ impl Half {
     }
 }
 
-/// The offset near `known` whose low 32 bits are `low`.
+/// The offset near `known` whose low 32 bits are `low`; 0 if it would be below. No stream has 2^63 bytes.
 const fn near(known: u64, low: u32) -> u64 {
     let ahead = low.wrapping_sub(known as u32) as i32;
-    known.saturating_add_signed(ahead as i64)
+    let offset = (known as i64).wrapping_add(ahead as i64);
+    if offset < 0 { 0 } else { offset as u64 }
 }
 
 /// A number that copies of a packet share.

@@ -87,7 +87,12 @@ impl NamedServers {
     }
 
     /// True if the segment is to or from one of them.
+    #[inline]
     pub fn concern(&self, segment: &Observed) -> bool {
+        self.0.is_empty() || self.concern_some(segment)
+    }
+
+    fn concern_some(&self, segment: &Observed) -> bool {
         self.include(segment.source) || self.include(segment.destination)
     }
 

@@ -34,8 +34,7 @@ pub(super) fn skip(
 /// IEEE 802.3 §3.1.1: two addresses of six bytes each, and the EtherType.
 #[inline]
 pub(super) fn ethernet(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
-    let head: &[u8; 14] = rest.head()?;
-    rest.skip(14)?;
+    let head: &[u8; 14] = rest.take()?;
     ethertype(u16::from_be_bytes([head[12], head[13]]), rest)
 }
 
@@ -89,8 +88,7 @@ fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProt
 
 /// An address family of four bytes, in either order: all families are small numbers.
 fn loopback(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
-    let head = *rest.head::<4>()?;
-    rest.skip(4)?;
+    let head = *rest.take::<4>()?;
     match u32::from_be_bytes(head).min(u32::from_le_bytes(head)) {
         2 => Ok(NetworkProtocol::V4),
         // Linux and Windows; NetBSD, OpenBSD and BSD/OS; FreeBSD; macOS.
@@ -102,8 +100,7 @@ fn loopback(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
 /// LINKTYPE_LINUX_SLL: packet type, ARP hardware type, length and bytes of the sender's address, and the
 /// protocol in the last two of 16 bytes.
 fn sll(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
-    let head: &[u8; 16] = rest.head()?;
-    rest.skip(16)?;
+    let head: &[u8; 16] = rest.take()?;
     slot.direction = direction(u16::from_be_bytes([head[0], head[1]]));
     ethertype(u16::from_be_bytes([head[14], head[15]]), rest)
 }
@@ -111,8 +108,7 @@ fn sll(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotA
 /// LINKTYPE_LINUX_SLL2: protocol, 2 bytes reserved, interface index, ARP hardware type, packet type of one
 /// byte, length and bytes of the address; 20 bytes.
 fn sll2(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
-    let head: &[u8; 20] = rest.head()?;
-    rest.skip(20)?;
+    let head: &[u8; 20] = rest.take()?;
     slot.direction = direction(u16::from(head[10]));
     slot.interface = u16::from_be_bytes([head[6], head[7]]);
     ethertype(u16::from_be_bytes([head[0], head[1]]), rest)

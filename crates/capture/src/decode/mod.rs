@@ -51,6 +51,15 @@ impl<'a> Rest<'a> {
         Ok(())
     }
 
+    /// Moves on by `N` bytes, and answers them.
+    #[inline]
+    fn take<const N: usize>(&mut self) -> Result<&'a [u8; N], NotASegment> {
+        self.length = self.length.checked_sub(N as u32).ok_or(NotASegment::Malformed)?;
+        let (head, behind) = self.bytes.split_first_chunk().ok_or(NotASegment::Cut)?;
+        self.bytes = behind;
+        Ok(head)
+    }
+
     /// The next `N` bytes.
     #[inline]
     fn head<const N: usize>(&self) -> Result<&'a [u8; N], NotASegment> {

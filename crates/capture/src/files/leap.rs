@@ -13,8 +13,10 @@ const LEAP: Duration = Duration::from_secs(30 * 86_400);
 /// Watches the times of one input.
 #[derive(Debug)]
 pub(super) struct LeapWatch {
-    /// Time of the packet before, in nanoseconds.
-    last: Option<u64>,
+    /// Time of the packet before, in nanoseconds; that of the first one, too, which has none before it.
+    last: u64,
+    /// The next packet is the first one, or tells what is wrong with the one before it.
+    looks: bool,
     suspect: Option<Suspect>,
 }
 
@@ -38,46 +40,55 @@ pub(super) struct WrongTime {
 
 impl LeapWatch {
     pub(super) const fn new() -> Self {
-        Self { last: None, suspect: None }
+        Self { last: 0, looks: true, suspect: None }
     }
 
-    /// Takes the time of the packet at `offset`, perhaps again, and puts it right if it leaps. Answers the fault of a
+    /// Takes the time of the packet at `offset`, perhaps again, and answers it, put right if it leaps. Or answers the fault of a
     /// packet before it.
     #[inline]
-    pub(super) fn judge(&mut self, offset: u64, at: &mut Instant) -> Result<(), WrongTime> {
-        let last = self.last.unwrap_or(at.as_nanos());
-        if at.as_nanos().abs_diff(last) > LEAP.as_nanos() || self.suspect.is_some() {
-            self.look(offset, Instant::from_nanos(last), at)?;
+    pub(super) fn judge(&mut self, offset: u64, at: Instant) -> Result<Instant, WrongTime> {
+        if at.as_nanos().abs_diff(self.last) > LEAP.as_nanos() || self.looks {
+            return self.look(offset, at);
         }
-        self.last = Some(at.as_nanos());
-        Ok(())
+        self.last = at.as_nanos();
+        Ok(at)
     }
 
     #[cold]
-    fn look(&mut self, offset: u64, last: Instant, at: &mut Instant) -> Result<(), WrongTime> {
+    fn look(&mut self, offset: u64, at: Instant) -> Result<Instant, WrongTime> {
+        let is_first = self.looks && self.suspect.is_none();
+        let last = if is_first { at } else { Instant::from_nanos(self.last) };
+        let told = self.told(offset, last, at);
+        self.looks = self.suspect.is_some();
+        let at = told?;
+        self.last = at.as_nanos();
+        Ok(at)
+    }
+
+    /// The time of a packet that leaps, or follows one that does, or is the first.
+    fn told(&mut self, offset: u64, last: Instant, at: Instant) -> Result<Instant, WrongTime> {
         match self.suspect {
-            Some(suspect) if suspect.offset == offset => {
-                *at = suspect.instead;
-                return Ok(());
-            }
-            Some(suspect) if is_near(*at, suspect.at) => {
+            Some(suspect) if suspect.offset == offset => Ok(suspect.instead),
+            Some(suspect) if is_near(at, suspect.at) => {
                 self.suspect = None;
                 // The packet comes again, with this as the time before it.
-                self.last = Some(suspect.at.as_nanos());
-                return Err(suspect.jump());
+                self.last = suspect.at.as_nanos();
+                Err(suspect.jump())
             }
-            Some(_) => return self.end(),
+            Some(_) => self.end().map(|()| at),
+            None if is_near(at, last) => Ok(at),
             None => {
-                self.suspect = Some(Suspect { offset, at: *at, instead: last });
-                *at = last;
+                self.suspect = Some(Suspect { offset, at, instead: last });
+                Ok(last)
             }
         }
-        Ok(())
     }
 
     /// The fault of the last packet, if it has one that has not been told.
     pub(super) fn end(&mut self) -> Result<(), WrongTime> {
-        self.suspect.take().map_or(Ok(()), |suspect| Err(suspect.wrong()))
+        let Some(suspect) = self.suspect.take() else { return Ok(()) };
+        self.looks = false;
+        Err(suspect.wrong())
     }
 }
 

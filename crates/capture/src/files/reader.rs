@@ -15,6 +15,20 @@ use units::Instant;
 /// Wrong blocks of one input, each of which costs itself alone, before it is given up.
 const MOST_FAULTS: u32 = 8;
 
+/// Why no more packets are handed over.
+enum Stop {
+    /// Nobody wants more.
+    Enough,
+    /// The next one is later, and has this time.
+    Later(Instant),
+    /// More has to be read.
+    Need,
+    /// Bytes that are no packet.
+    Skip(u32),
+    Fault(FormatFault),
+    Time(WrongTime),
+}
+
 /// An input whose format is known.
 pub(super) struct CaptureReader {
     name: PathBuf,
@@ -109,23 +123,52 @@ impl CaptureReader {
         mut each: impl FnMut(&Frame<'_>, bool) -> ControlFlow<()>,
     ) -> Result<(), CaptureError> {
         self.next = None;
-        let mut head = FrameHead::NONE;
-        loop {
-            match self.step(&mut head)? {
-                Step::Frame if head.at <= until => {
-                    let record = self.buffer.take(head.record as usize);
-                    if each(&head.frame(record), head.is_untimed).is_break() {
-                        return Ok(());
-                    }
+        while (self.skip == 0 && !self.is_done) || self.pass_over() {
+            match self.drain_frames(until, &mut each) {
+                Stop::Enough | Stop::Need => break,
+                Stop::Later(at) => {
+                    self.next = Some(at);
+                    break;
                 }
-                Step::Frame => {
-                    self.next = Some(head.at);
-                    return Ok(());
-                }
-                Step::Skip(bytes) => self.skip = bytes as usize,
-                Step::Need => return Ok(()),
+                Stop::Skip(bytes) => self.skip = bytes as usize,
+                Stop::Fault(fault) => return Err(self.note(fault)),
+                Stop::Time(wrong) => return Err(self.note_time(wrong)),
             }
         }
+        Ok(())
+    }
+
+    /// The same of the packets that follow each other at once. Answers why there is no more.
+    #[inline(always)]
+    fn drain_frames(
+        &mut self,
+        until: Instant,
+        each: &mut impl FnMut(&Frame<'_>, bool) -> ControlFlow<()>,
+    ) -> Stop {
+        let Self { buffer, format, times, .. } = self;
+        let (begin, mut left, mut head) = (buffer.offset(), buffer.available(), FrameHead::NONE);
+        let all = left.len();
+        let stop = loop {
+            match format.step(left, &mut head) {
+                Ok(Step::Frame) => {}
+                Ok(Step::Skip(bytes)) => break Stop::Skip(bytes),
+                Ok(Step::Need) => break Stop::Need,
+                Err(fault) => break Stop::Fault(fault),
+            }
+            head.at = match times.judge(begin + (all - left.len()) as u64, head.at) {
+                Ok(at) if at <= until => at,
+                Ok(at) => break Stop::Later(at),
+                Err(wrong) => break Stop::Time(wrong),
+            };
+            let (record, behind) = left.split_at(head.record as usize);
+            left = behind;
+            if each(&head.frame(record), head.is_untimed).is_break() {
+                break Stop::Enough;
+            }
+        };
+        let passed = all - left.len();
+        buffer.pass(passed);
+        stop
     }
 
     #[inline]
@@ -136,8 +179,8 @@ impl CaptureReader {
         let step = self.format.step(self.buffer.available(), head);
         let step = step.map_err(|fault| self.note(fault))?;
         if matches!(step, Step::Frame) {
-            let judged = self.times.judge(self.buffer.offset(), &mut head.at);
-            judged.map_err(|wrong| self.note_time(wrong))?;
+            let judged = self.times.judge(self.buffer.offset(), head.at);
+            head.at = judged.map_err(|wrong| self.note_time(wrong))?;
         }
         Ok(step)
     }
@@ -146,7 +189,7 @@ impl CaptureReader {
     #[cold]
     fn pass_over(&mut self) -> bool {
         let now = self.skip.min(self.buffer.available().len());
-        self.buffer.take(now);
+        self.buffer.pass(now);
         self.skip -= now;
         self.skip == 0 && !self.is_done
     }

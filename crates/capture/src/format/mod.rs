@@ -125,7 +125,13 @@ impl Format {
     pub(crate) fn step(&mut self, bytes: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
         match self {
             Self::Pcap(pcap) => pcap.step(bytes, head),
-            Self::PcapNg(pcapng) => pcapng.step(bytes, head),
+            Self::PcapNg(pcapng) => {
+                // A copy leaves, so that the original can stay in registers.
+                let mut own = *head;
+                let step = pcapng.step(bytes, &mut own);
+                *head = own;
+                step
+            }
         }
     }
 

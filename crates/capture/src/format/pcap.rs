@@ -41,7 +41,11 @@ impl Pcap {
             return Ok(Step::Need);
         };
         if is_version(bytes) || fraction >= self.units || captured > LONGEST_PACKET {
-            return self.odd(bytes, [seconds, fraction, captured, length], head);
+            // A copy leaves, so that the original can stay in registers.
+            let mut own = *head;
+            let step = self.odd(bytes, [seconds, fraction, captured, length], &mut own);
+            *head = own;
+            return step;
         }
         if seconds | fraction | captured | length == 0 {
             return Err(FormatFault::fatal("zeros where a packet should be"));

@@ -139,6 +139,7 @@ impl Path {
         act(startup, &mut self.window, &at);
         self.attention.watches_sending = startup.watches_sending();
         self.attention.shares_pace = startup.shares_pace();
+        self.note_spacing();
         self.obey_pacing();
     }
 
@@ -178,8 +179,10 @@ impl Path {
         let Some(order) = self.window.pacing_order() else { return };
         if !order.is_on {
             self.pacer = None;
+            self.note_spacing();
         } else if self.pacer.is_none() {
             self.pacer = Some(PathPacer::Batched(Batches::default()));
+            self.note_spacing();
             if self.window.pacing_rate().is_none() {
                 self.update_pacing_rate();
             }

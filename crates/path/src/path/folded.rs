@@ -20,6 +20,7 @@ impl Foldable for Path {
             rules: _,
             rtt,
             pacer,
+            spaces: _,
             planned,
             wait,
             in_flight,
@@ -57,5 +58,6 @@ impl Foldable for Path {
         }
         startup.fold_state(folding);
         congestion.fold_state(folding);
+        self.note_spacing();
     }
 }

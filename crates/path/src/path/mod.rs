@@ -63,6 +63,8 @@ pub struct Path {
     /// Round trips on this path, shared by its members.
     pub rtt: RttEstimator,
     pacer: Option<PathPacer>,
+    /// One of the reasons of [`Path::is_paced`] holds, an order of the window's apart.
+    spaces: bool,
     /// What the start-up wants sending to be spaced by.
     planned: Option<PlannedSending>,
     /// How late its timer was for what leaves.
@@ -146,6 +148,7 @@ impl Path {
             rules,
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then_some(pacer),
+            spaces: config.pacing,
             planned: None,
             wait: Wait::default(),
             in_flight: 0,

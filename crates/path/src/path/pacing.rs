@@ -11,12 +11,22 @@ const UNPACED_SEGMENTS: u64 = 10;
 
 impl Path {
     /// True if what is sent is spread over time, or may be about to be.
-    pub const fn is_paced(&self) -> bool {
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        debug_assert_eq!(self.spaces, self.has_spacing());
+        self.spaces || self.window.has_order()
+    }
+
+    const fn has_spacing(&self) -> bool {
         self.pacer.is_some()
             || self.planned.is_some()
-            || self.window.has_order()
             || self.attention.watches_sending
             || self.attention.shares_pace
+    }
+
+    /// What [`Path::is_paced`] depends on may have changed: every packet asks for it.
+    pub(super) const fn note_spacing(&mut self) {
+        self.spaces = self.has_spacing();
     }
 
     /// When the pacer lets the next segment go; `None`: now.
@@ -79,8 +89,9 @@ impl Path {
                 });
             }
             Some(PlanOrder::End) => self.planned = None,
-            None => {}
+            None => return,
         }
+        self.note_spacing();
     }
 
     /// Books a segment that leaves now, by its bytes of payload and on the wire, with `fresh` bytes of new data.

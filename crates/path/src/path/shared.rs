@@ -121,6 +121,7 @@ impl Path {
     pub fn share(&mut self, sharing: Sharing) {
         // The agent's start-ups know the events of one connection.
         self.attention = Attention::default();
+        self.note_spacing();
         match &mut self.shared {
             Some(shared) => shared.sharing = sharing,
             None => {

@@ -132,7 +132,10 @@ impl Scoreboard {
     /// is known without a search.
     fn index_reaching(&self, offset: u64) -> usize {
         let Some(first) = self.segments.front() else { return 0 };
-        let guess = (offset.saturating_sub(first.start) / u64::from(first.len)) as usize;
+        if offset < first.end() {
+            return 0;
+        }
+        let guess = ((offset - first.start) / u64::from(first.len)) as usize;
         let hit = self.segments.get(guess).is_some_and(|s| s.start <= offset && offset < s.end());
         if hit { guess } else { self.segments.partition_point(|s| s.end() <= offset) }
     }

@@ -37,7 +37,7 @@ impl TracedConnection {
         if segment.has(Flags::FIN) {
             self.fins[side] = end;
         }
-        let little = side != self.server && self.halves[side].send_little(segment.at, start, end);
+        let little = side != self.server() && self.halves[side].send_little(segment.at, start, end);
         let digest = if little {
             DataDigest { fresh: segment.payload.into(), ..DataDigest::default() }
         } else {
@@ -91,7 +91,7 @@ impl TracedConnection {
         (end, bytes): (u64, u64),
         with: &mut Digesting<'_, S>,
     ) {
-        if side == self.server {
+        if side == self.server() {
             self.tell_sent(at, end, bytes, with);
             return self.pass(at, Passage::Response { bytes }, with);
         }
@@ -101,7 +101,7 @@ impl TracedConnection {
             return self.pass(at, Passage::Request { bytes }, with);
         }
         let late = Late { at: at + lag, ack: None, request: bytes };
-        self.halves[self.server].push_late(late);
+        self.halves[self.server()].push_late(late);
     }
 
     /// The server has sent new data that ends at `end`.
@@ -112,7 +112,7 @@ impl TracedConnection {
         bytes: u64,
         with: &mut Digesting<'_, S>,
     ) {
-        if let Some(sender) = &self.halves[self.server].sender
+        if let Some(sender) = &self.halves[self.server()].sender
             && with.sink.wants_packets()
         {
             with.sink.on_sent(&self.told_of_server(), &sender.sent(at, end, bytes));
@@ -129,11 +129,11 @@ impl TracedConnection {
     ) -> DataDigest {
         if self.halves[side].sender.is_none() {
             let terms = self.halves[side].terms(&self.halves[1 - side], segment.payload);
-            let lag = if side == self.server { self.place.to_server } else { Duration::ZERO };
+            let lag = if side == self.server() { self.place.to_server } else { Duration::ZERO };
             let opened = self.opened.map(|opened| opened + lag);
-            let model = with.config.models.of(self.ends[self.server].ip);
+            let model = with.config.models.of(self.ends[self.server()].ip);
             self.halves[side].make_sender(model, terms, opened);
-            self.halves[side].host = self.server as u8;
+            self.halves[side].host = self.server() as u8;
         }
         let Some(sender) = &mut self.halves[side].sender else { return DataDigest::default() };
         sender.on_data(&SeenData {
@@ -174,12 +174,12 @@ impl TracedConnection {
     ) {
         self.tallies[side].count_again(again);
         with.sink.on_retransmission(&self.told(side), again);
-        if side == self.server && again.len > 0 {
+        if side == self.server() && again.len > 0 {
             self.pass(again.at, Passage::again(again), with);
         }
         // Away from the server nobody sees whether a request reaches it.
         let lag = self.place.to_server;
-        if side != self.server && again.len > 0 && !lag.is_zero() {
+        if side != self.server() && again.len > 0 && !lag.is_zero() {
             self.pass(again.at + lag, Passage::AskedAgain, with);
         }
     }

@@ -50,7 +50,7 @@ impl TracedConnection {
         let Self {
             number,
             ends,
-            server,
+            second_serves,
             began,
             last,
             opened,
@@ -67,7 +67,7 @@ impl TracedConnection {
         let [first, second] = ends;
         fold_end(first, folding);
         fold_end(second, folding);
-        folding.each(number).each(server).each(began).each(last).each(opened).each(tallies);
+        folding.each(number).each(second_serves).each(began).each(last).each(opened).each(tallies);
         folding.each(meter).each(place).each(copies).each(fins).each(fins_acked);
         folding.each(reset).each(is_over);
         for half in halves {

@@ -34,7 +34,8 @@ pub(crate) struct Digesting<'a, S> {
 pub(crate) struct TracedConnection {
     pub(crate) number: u64,
     pub(crate) ends: [TcpEnd; 2],
-    server: Side,
+    /// The server is the end that did not send the first packet.
+    second_serves: bool,
     began: Instant,
     pub(crate) last: Instant,
     /// The handshake was completed by an ACK of the SYN-ACK.
@@ -59,7 +60,7 @@ impl TracedConnection {
         Self {
             number,
             ends,
-            server: likely_server(segment, server),
+            second_serves: likely_server(segment, server) == 1,
             began: segment.at,
             last: segment.at,
             opened: None,
@@ -81,6 +82,12 @@ impl TracedConnection {
         segment.has(Flags::SYN) && !segment.has(Flags::ACK) && is_new
     }
 
+    /// Which end is the server's. From a bool, so that no index by it has to be checked.
+    #[inline]
+    fn server(&self) -> Side {
+        usize::from(self.second_serves)
+    }
+
     /// How it ended, if it did.
     pub(crate) fn end(&self) -> Option<TraceEnd> {
         let end = if self.reset { TraceEnd::Reset } else { TraceEnd::Closed };
@@ -94,7 +101,9 @@ impl TracedConnection {
         segment: &Observed,
         with: &mut Digesting<'_, S>,
     ) {
-        if with.config.acks_only && side == self.server {
+        // No index by it has to be checked.
+        let side = side & 1;
+        if with.config.acks_only && side == self.server() {
             return;
         }
         if self.halves[side].is_copy(segment) {
@@ -144,12 +153,13 @@ impl TracedConnection {
     ) {
         self.halves.iter_mut().for_each(Half::forget_said);
         let again = self.halves[side].on_syn(segment);
-        self.server = match with.config.openers().and_then(|named| named.end_of(segment)) {
+        let server = match with.config.openers().and_then(|named| named.end_of(segment)) {
             Some(0) => side,
             Some(_) => 1 - side,
             None if segment.has(Flags::ACK) => side,
             None => 1 - side,
         };
+        self.second_serves = server == 1;
         if again && self.opened.is_none() {
             let again = syn_again(segment);
             self.tallies[side].count_again(&again);
@@ -192,7 +202,7 @@ impl TracedConnection {
         if settled && !predicted && segment.options.sack().is_empty() {
             return self.on_settled_ack(side, segment, with);
         }
-        let ack = self.read_ack(side, segment, fresh);
+        let ack = self.read_ack(side, segment, (una, fresh));
         if self.halves[1 - side].predictor.is_some() {
             return self.on_predicted_ack(side, segment, &ack, with);
         }
@@ -216,7 +226,7 @@ impl TracedConnection {
         let Some(sender) = &mut self.halves[1 - side].sender else { return };
         let was_shut = sender.is_shut_out();
         sender.set_window(window);
-        if was_shut && !sender.is_shut_out() && 1 - side == self.server {
+        if was_shut && !sender.is_shut_out() && 1 - side == self.server() {
             self.pass(segment.at + self.place.to_server, Passage::WindowOpened, with);
         }
     }
@@ -235,7 +245,7 @@ impl TracedConnection {
         let window = self.offered_window(side, segment);
         self.halves[1 - side].set_quiet_window(window);
         self.halves[1 - side].note_acked(una);
-        let is_open = self.opened.is_some() || side == self.server;
+        let is_open = self.opened.is_some() || side == self.server();
         if is_open && !self.is_blind_to(1 - side) {
             self.halves[side].note_said(segment);
         }
@@ -249,7 +259,7 @@ impl TracedConnection {
 
     /// How much later than the capture saw it something reaches the host of `side`.
     fn lag(&self, side: Side) -> Duration {
-        if side == self.server { self.place.to_server } else { self.place.to_client }
+        if side == self.server() { self.place.to_server } else { self.place.to_client }
     }
 
     /// Hands over what has reached the host of `side` by `now`, or is about to.
@@ -271,6 +281,7 @@ impl TracedConnection {
         ack: &SenderAck,
         with: &mut Digesting<'_, S>,
     ) {
+        let side = side & 1;
         let Some(sender) = &mut self.halves[side].sender else { return };
         let (digest, unseen) = sender.on_seen_ack(ack);
         let point = with.sink.wants_windows().then(|| sender.point(ack.at));
@@ -289,16 +300,16 @@ impl TracedConnection {
         if let Some(point) = point {
             with.sink.on_window(&self.told(side), &point);
         }
-        if side == self.server {
+        if side == self.server() {
             let AckDigest { acked, delivered, .. } = digest;
             self.pass(ack.at, Passage::Acked { acked, delivered }, with);
         }
     }
 
     #[inline]
-    fn read_ack(&mut self, side: Side, segment: &Observed, fresh: bool) -> SenderAck {
+    fn read_ack(&mut self, side: Side, segment: &Observed, (una, fresh): (u64, bool)) -> SenderAck {
         let window = self.offered_window(side, segment);
-        let ack = self.halves[1 - side].read_ack(segment, fresh.then_some(window));
+        let ack = self.halves[1 - side].read_ack(segment, una, fresh.then_some(window));
         self.halves[1 - side].reach(ack.una);
         ack
     }
@@ -306,24 +317,24 @@ impl TracedConnection {
     /// Something passes that concerns the server's sender.
     #[inline(always)]
     fn pass<S: TraceSink>(&mut self, at: Instant, passage: Passage, with: &mut Digesting<'_, S>) {
-        let half = &mut self.halves[self.server];
+        let half = &mut self.halves[self.server()];
         if half.predictor.is_some() {
             return;
         }
         let state = half.sender.as_deref_mut().map(|sender| sender.state(at));
         if let Some(report) = self.meter.on_passage(at, passage, state) {
-            with.sink.on_transfer(&self.told(self.server), &report);
+            with.sink.on_transfer(&self.told(self.server()), &report);
         }
     }
 
     /// Digests what still waits.
     pub(crate) fn finish<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
-        self.run_predictor(self.server, true, with);
-        for side in [1 - self.server, self.server] {
+        self.run_predictor(self.server(), true, with);
+        for side in [1 - self.server(), self.server()] {
             self.deliver(side, Instant::FAR_FUTURE, with);
         }
         if let Some(report) = self.meter.finish() {
-            with.sink.on_transfer(&self.told(self.server), &report);
+            with.sink.on_transfer(&self.told(self.server()), &report);
         }
     }
 
@@ -331,7 +342,7 @@ impl TracedConnection {
     fn note_opening(&mut self, side: Side, una: u64, at: Instant, vantage: Option<Vantage>) {
         let blind = self.is_blind_to(1 - side) && self.halves[side].syn.is_some();
         let answered = self.halves[1 - side].syn.is_some() || blind;
-        if 1 - side == self.server && una >= 1 && answered {
+        if 1 - side == self.server() && una >= 1 && answered {
             self.opened = Some(at);
             self.place = Place::of(self.client_rtt(), self.server_rtt()).given(vantage);
             self.meter.on_opened(at + self.place.to_server);
@@ -340,21 +351,21 @@ impl TracedConnection {
 
     /// The server, as results name it.
     pub(crate) fn told_of_server(&self) -> TracedSender {
-        self.told(self.server)
+        self.told(self.server())
     }
 
     fn told(&self, side: Side) -> TracedSender {
         TracedSender {
             connection: self.number,
-            client: self.ends[1 - self.server],
-            server: self.ends[self.server],
-            is_server: side == self.server,
+            client: self.ends[1 - self.server()],
+            server: self.ends[self.server()],
+            is_server: side == self.server(),
         }
     }
 
     /// Round trip of the handshake between the capture and the server.
     fn server_rtt(&self) -> Option<Duration> {
-        let [client, server] = [1 - self.server, self.server].map(|side| self.halves[side].syn);
+        let [client, server] = [1 - self.server(), self.server()].map(|side| self.halves[side].syn);
         let once = |offer: &Offer| offer.again == 0;
         let (syn, answer) = client.filter(once).zip(server.filter(once))?;
         Some(answer.at.saturating_since(syn.at))
@@ -362,7 +373,7 @@ impl TracedConnection {
 
     /// Round trip of the handshake between the capture and the client.
     fn client_rtt(&self) -> Option<Duration> {
-        let answer = self.halves[self.server].syn.filter(|offer| offer.again == 0)?;
+        let answer = self.halves[self.server()].syn.filter(|offer| offer.again == 0)?;
         Some(self.opened?.saturating_since(answer.at))
     }
 
@@ -379,9 +390,9 @@ impl TracedConnection {
                 self.deliver(side, self.last + with.config.park_after, with);
             }
         }
-        let predicted = self.halves[self.server].predictor.is_some();
+        let predicted = self.halves[self.server()].predictor.is_some();
         if !predicted && let Some(report) = self.meter.finish_answered() {
-            with.sink.on_transfer(&self.told(self.server), &report);
+            with.sink.on_transfer(&self.told(self.server()), &report);
         }
         for (half, counts) in self.halves.iter_mut().zip(&mut self.tallies) {
             if let Some(misfit) = half.park()
@@ -394,7 +405,7 @@ impl TracedConnection {
 
     /// What is told of it.
     pub(crate) fn summary(&self, end: TraceEnd) -> ConnectionTrace {
-        let (client, server) = (1 - self.server, self.server);
+        let (client, server) = (1 - self.server(), self.server());
         ConnectionTrace {
             connection: self.number,
             client: self.ends[client],

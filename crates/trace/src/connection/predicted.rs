@@ -12,7 +12,7 @@ const LIKELY_MSS: u64 = 1460;
 impl TracedConnection {
     /// Nothing that this side sends is captured.
     pub(super) fn is_blind_to(&self, side: Side) -> bool {
-        side == self.server && self.tallies[side].packets == 0
+        side == self.server() && self.tallies[side].packets == 0
     }
 
     /// The peer of `side` sends, and is not captured: it has answered the SYN, or what `side` acknowledges.
@@ -36,7 +36,7 @@ impl TracedConnection {
         let stamps_bytes = u64::from(TIMESTAMPS_BYTES);
         let likely = LIKELY_MSS - stamps_bytes;
         let mut terms = self.halves[1 - side].terms(&self.halves[side], likely as u32);
-        let model = with.config.models.of(self.ends[self.server].ip);
+        let model = with.config.models.of(self.ends[self.server()].ip);
         let config = model.config();
         let stamps = segment.options.timestamps();
         let known = syn.is_some_and(|syn| syn.mss.is_some());
@@ -49,7 +49,7 @@ impl TracedConnection {
         let una = self.halves[1 - side].offset(segment.ack);
         self.halves[1 - side].reach(una);
         self.halves[1 - side].predict(model, terms, syn.as_ref(), opened);
-        self.halves[1 - side].host = self.server as u8;
+        self.halves[1 - side].host = self.server() as u8;
     }
 
     /// An ACK for a sender that is predicted; a request with it.

@@ -314,6 +314,7 @@ impl RebuiltSender {
     }
 
     /// Carries a recovery report to the path; `phase`: before it.
+    #[inline]
     pub(super) fn apply_report(
         &mut self,
         now: Instant,
@@ -321,9 +322,14 @@ impl RebuiltSender {
         phase: SenderPhase,
         timeout: bool,
     ) {
-        if report.is_quiet() {
-            return;
+        if !report.is_quiet() {
+            self.apply_news(now, report, phase, timeout);
         }
+    }
+
+    /// As [`RebuiltSender::apply_report`], of a report that has something for the path.
+    #[inline(never)]
+    fn apply_news(&mut self, now: Instant, report: &Report, phase: SenderPhase, timeout: bool) {
         if report.undo {
             self.evidence.undo();
         }

@@ -39,7 +39,7 @@ impl RebuiltSender {
     pub(super) fn note_left(&mut self, allowance: u64, advances: bool) {
         let by_receiver = self.window_edge() < self.nxt + self.terms.mss;
         self.fit.left = 0;
-        if advances && self.is_steady() && !by_receiver && !self.board.is_empty() {
+        if advances && !by_receiver && !self.board.is_empty() && self.is_steady() {
             self.fit.left = allowance;
             self.fit.outstanding = self.board.outstanding();
         }
@@ -113,10 +113,11 @@ impl RebuiltSender {
     /// New data was booked: the window cannot have been less than what is outstanding now.
     pub(super) fn check_outstanding(&mut self) {
         let outstanding = self.board.outstanding();
-        if self.is_steady()
+        // What is rare first.
+        if outstanding > self.cwnd() + 2 * self.terms.mss
             && self.evidence.duplicates == 0
             && self.board.is_clean()
-            && outstanding > self.cwnd() + 2 * self.terms.mss
+            && self.is_steady()
         {
             self.fit.misfit.charge += 1;
             self.fit.misfit.corrections += 1;

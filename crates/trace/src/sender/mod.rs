@@ -326,6 +326,7 @@ impl RebuiltSender {
     }
 
     /// What it is after an ACK that came at `at`.
+    #[inline]
     pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
         SenderSnapshot {
             at,
@@ -342,11 +343,17 @@ impl RebuiltSender {
     }
 
     /// Bytes that recovery lets go now.
+    #[inline]
     fn allowance(&mut self) -> u64 {
         if self.board.is_clean() && self.evidence.duplicates == 0 && self.una > 0 {
             // All recoveries agree on that.
             return self.path.usable_cwnd().saturating_sub(self.board.outstanding());
         }
+        self.allowance_of_recovery()
+    }
+
+    #[inline(never)]
+    fn allowance_of_recovery(&mut self) -> u64 {
         let (recovery, cx) = self.recovery_parts();
         recovery.allowance(&cx)
     }
@@ -393,6 +400,7 @@ impl RebuiltSender {
         self.snd_wnd == 0 && !self.fin || self.snd_wnd < self.terms.mss && !self.ended
     }
 
+    #[inline]
     fn wait_for_room(&mut self, slow_start: bool) -> SenderWait {
         let mss = self.terms.mss;
         if self.ended && self.nxt >= self.send_end() {
@@ -408,6 +416,7 @@ impl RebuiltSender {
     }
 
     /// Splits off what a recovery policy works on.
+    #[inline]
     fn recovery_parts(&mut self) -> (&mut Box<dyn LossRecovery>, RecoveryContext<'_>) {
         let control = u64::from(self.una == 0 && self.nxt > 0) + u64::from(self.nxt > self.written);
         let new_data = self.new_data_waits();

@@ -100,12 +100,24 @@ impl RebuiltSender {
     }
 
     /// Runs the timer of recovery as often as it was due before `now`, or at `now` too.
+    #[inline]
     fn catch_up(&mut self, now: Instant, inclusive: bool) {
+        if self.overdue(now, inclusive).is_some() {
+            self.run_recovery_timers(now, inclusive);
+        }
+    }
+
+    /// When the timer of recovery was due before `now`, or is at `now` too.
+    #[inline]
+    fn overdue(&self, now: Instant, inclusive: bool) -> Option<Instant> {
+        self.recovery_timeout().filter(|&at| at < now || inclusive && at == now)
+    }
+
+    #[cold]
+    fn run_recovery_timers(&mut self, now: Instant, inclusive: bool) {
         for _ in 0..MOST_TIMERS {
-            match self.recovery_timeout() {
-                Some(at) if at < now || inclusive && at == now => self.run_recovery_timer(at),
-                _ => return,
-            }
+            let Some(at) = self.overdue(now, inclusive) else { return };
+            self.run_recovery_timer(at);
         }
     }
 

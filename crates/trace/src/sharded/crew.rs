@@ -7,6 +7,7 @@ use super::numbers::{NoteOf, Renumbered};
 use super::{SHARDS, Shard};
 use crate::config::EngineConfig;
 use crate::engine::EngineTally;
+use crate::table::SegmentEnds;
 use capture::Observed;
 use std::collections::VecDeque;
 use std::io;
@@ -90,7 +91,7 @@ impl<S: ShardedSink> Crew<S> {
     /// Deals a segment. Tells `sink` what has come back if a round is full by it.
     #[inline]
     pub(super) fn deal(&mut self, segment: &Observed, sink: &mut Renumbered<S>) {
-        let shard = shard_of(segment);
+        let shard = shard_of(&SegmentEnds::of(segment));
         self.dealing[shard].segments.push((*segment, self.order.len() as u32));
         self.order.push(shard as u8);
         if self.order.len() == ROUND {

@@ -1,37 +1,20 @@
 //! Which shard a connection belongs to.
 
 use super::SHARDS;
-use capture::{Observed, TcpEnd};
-use rustc_hash::FxHasher;
-use std::hash::Hasher;
-use std::net::IpAddr;
+use crate::table::SegmentEnds;
 
 /// The shard of a segment's connection: the same for both directions.
 #[inline]
-pub(super) fn shard_of(segment: &Observed) -> usize {
-    let (source, destination) = (word(&segment.source), word(&segment.destination));
-    let mut hasher = FxHasher::default();
-    hasher.write_u64(source.min(destination));
-    hasher.write_u64(source.max(destination));
+pub(super) const fn shard_of(ends: &SegmentEnds) -> usize {
     // Its lower bits are the worse ones; the table of a shard uses others.
-    (hasher.finish() >> 40) as usize % SHARDS
-}
-
-/// An end in a word: all of one of IPv4.
-#[inline]
-fn word(end: &TcpEnd) -> u64 {
-    match end.ip {
-        IpAddr::V4(ip) => u64::from(u32::from(ip)) << 16 | u64::from(end.port),
-        IpAddr::V6(ip) => {
-            let bits = u128::from(ip);
-            (bits as u64 ^ (bits >> 64) as u64).rotate_left(16) ^ u64::from(end.port)
-        }
-    }
+    (ends.hash >> 40) as usize % SHARDS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use capture::{Observed, TcpEnd};
+    use std::net::IpAddr;
 
     fn segment(port: u16, back: bool, v6: bool) -> Observed {
         let ip = |host: u16| match v6 {
@@ -48,8 +31,9 @@ mod tests {
         for v6 in [false, true] {
             let mut counts = [0; SHARDS];
             for port in 1_000..9_000 {
-                let shard = shard_of(&segment(port, false, v6));
-                assert_eq!(shard, shard_of(&segment(port, true, v6)));
+                let of = |back| shard_of(&SegmentEnds::of(&segment(port, back, v6)));
+                let shard = of(false);
+                assert_eq!(shard, of(true));
                 counts[shard] += 1;
             }
             // 8,000 connections: 1,000 each, with a deviation of 30.

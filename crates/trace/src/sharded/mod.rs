@@ -17,6 +17,7 @@ pub use notes::{NotedConnection, Notes, ShardedSink, SinkPart};
 
 use crate::config::EngineConfig;
 use crate::engine::{EnginePart, EngineTally, Telling, TraceEngine};
+use crate::table::SegmentEnds;
 use capture::Observed;
 use crew::Crew;
 use deal::shard_of;
@@ -81,7 +82,8 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
             Runs::Here(here) => {
                 let Here { shards, sink, numbers } = &mut **here;
                 let told = &mut Telling { sink: sink.whole(), numbers };
-                shards[shard_of(segment)].on_segment(segment, told);
+                let ends = SegmentEnds::of(segment);
+                shards[shard_of(&ends)].on_segment(&ends, segment, told);
             }
             Runs::Crew(apart) => apart.crew.deal(segment, &mut apart.sink),
         }

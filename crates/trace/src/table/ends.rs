@@ -1,43 +1,77 @@
 //! What a connection is looked up by: its two ends, whichever of them has sent a segment.
 
 use capture::{Observed, TcpEnd};
-use std::net::{IpAddr, Ipv4Addr};
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+use std::net::IpAddr;
 
-/// The two ends of a connection, the lower one first: two words for IPv4, since every segment is looked up.
-pub(super) type EndsV4 = (u64, u64);
+/// The two ends of a connection of IPv6, the lower one first.
 pub(super) type EndsV6 = (TcpEnd, TcpEnd);
 
-/// What a segment is looked up by; `swapped`: its sender is the higher end.
+/// The two ends of a connection in a word each, the lower one first. Of IPv4 the words are the ends, since every segment is looked
+/// up; those of IPv6 tell little more than the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EndsKey {
-    V4 { ends: EndsV4, swapped: bool },
-    V6 { ends: EndsV6, swapped: bool },
+pub(crate) struct EndWords {
+    low: u64,
+    high: u64,
 }
 
-impl EndsKey {
-    pub(super) fn between(source: &TcpEnd, destination: &TcpEnd) -> Self {
-        if let (IpAddr::V4(from), IpAddr::V4(to)) = (source.ip, destination.ip) {
-            let (from, to) = (word_of(from, source.port), word_of(to, destination.port));
-            return Self::V4 { ends: (from.min(to), from.max(to)), swapped: from > to };
-        }
-        let swapped = source > destination;
-        let ends = if swapped { (*destination, *source) } else { (*source, *destination) };
-        Self::V6 { ends, swapped }
-    }
+impl EndWords {
+    /// Nobody's: both ends are one, at port 0.
+    pub(super) const NOBODY: Self = Self { low: 0, high: 0 };
 
-    pub(super) fn of(segment: &Observed) -> Self {
+    /// What the table of IPv4 finds them by, and what tells the shard.
+    #[inline]
+    pub(crate) fn hash(self) -> u64 {
+        let mut hasher = FxHasher::default();
+        hasher.write_u64(self.low);
+        hasher.write_u64(self.high);
+        hasher.finish()
+    }
+}
+
+/// The ends of a segment: worked out once, and used to find the shard and the place of its connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SegmentEnds {
+    pub(super) words: EndWords,
+    /// [`EndWords::hash`].
+    pub(crate) hash: u64,
+    /// The sender is the higher end, by words.
+    pub(super) swapped: bool,
+    pub(super) is_v4: bool,
+}
+
+impl SegmentEnds {
+    /// Those of a segment.
+    #[inline]
+    pub(crate) fn of(segment: &Observed) -> Self {
         Self::between(&segment.source, &segment.destination)
     }
 
-    pub(super) const fn is_swapped(&self) -> bool {
-        match self {
-            Self::V4 { swapped, .. } | Self::V6 { swapped, .. } => *swapped,
-        }
+    #[inline]
+    pub(super) fn between(source: &TcpEnd, destination: &TcpEnd) -> Self {
+        let is_v4 = source.ip.is_ipv4() && destination.ip.is_ipv4();
+        let (from, to) = (word_of(source), word_of(destination));
+        let words = EndWords { low: from.min(to), high: from.max(to) };
+        Self { words, hash: words.hash(), swapped: from > to, is_v4 }
     }
 }
 
-/// An end of IPv4.
+/// The ends of a segment of IPv6, and whether its sender is the higher one.
+pub(super) fn ordered(source: &TcpEnd, destination: &TcpEnd) -> (EndsV6, bool) {
+    let swapped = source > destination;
+    let ends = if swapped { (*destination, *source) } else { (*source, *destination) };
+    (ends, swapped)
+}
+
+/// An end in a word: all of one of IPv4.
 #[inline]
-pub(super) fn word_of(ip: Ipv4Addr, port: u16) -> u64 {
-    u64::from(u32::from(ip)) << 16 | u64::from(port)
+fn word_of(end: &TcpEnd) -> u64 {
+    match end.ip {
+        IpAddr::V4(ip) => u64::from(u32::from(ip)) << 16 | u64::from(end.port),
+        IpAddr::V6(ip) => {
+            let bits = u128::from(ip);
+            (bits as u64 ^ (bits >> 64) as u64).rotate_left(16) ^ u64::from(end.port)
+        }
+    }
 }

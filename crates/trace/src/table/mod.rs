@@ -11,10 +11,11 @@ use crate::connection::{Digesting, Side, TracedConnection};
 use crate::profile::SenderModels;
 use crate::sink::TraceSink;
 use capture::Observed;
-use ends::{EndsKey, EndsV4, EndsV6, word_of};
+pub(crate) use ends::SegmentEnds;
+use ends::{EndWords, EndsV6, ordered};
+use hashbrown::HashTable;
 use place::{Kept, Link, List, ListEnds, NONE, Place};
 use rustc_hash::FxHashMap;
-use std::net::IpAddr;
 use units::{Duration, Instant};
 
 /// Where a segment's connection is, and which side of it has sent the segment.
@@ -26,7 +27,8 @@ pub(crate) struct FoundPlace {
 
 /// The connections under way.
 pub(crate) struct ConnectionTable {
-    by_v4: FxHashMap<EndsV4, u32>,
+    /// Places of connections of IPv4, by the words of their ends.
+    by_v4: HashTable<u32>,
     by_v6: FxHashMap<EndsV6, u32>,
     places: Vec<Place>,
     free: Vec<u32>,
@@ -36,20 +38,20 @@ pub(crate) struct ConnectionTable {
     /// Where connections are folded.
     room: Vec<u8>,
     /// Whose segment was looked up last: the next is often of the same connection.
-    last: (EndsV4, u32),
+    last: (EndWords, u32),
 }
 
 /// A connection is moved to the end of its list at most this often.
 const TOUCH_EVERY: Duration = Duration::from_millis(100);
 
 /// No connection: its ends are one, at port 0.
-const NOBODY: (EndsV4, u32) = ((0, 0), NONE);
+const NOBODY: (EndWords, u32) = (EndWords::NOBODY, NONE);
 
 impl ConnectionTable {
     pub(crate) fn new() -> Self {
         let none = ListEnds { oldest: NONE, newest: NONE };
         Self {
-            by_v4: FxHashMap::default(),
+            by_v4: HashTable::new(),
             by_v6: FxHashMap::default(),
             places: Vec::new(),
             free: Vec::new(),
@@ -66,25 +68,39 @@ impl ConnectionTable {
     }
 
     /// The place of the connection of a segment, and its sender's side.
-    #[inline]
-    pub(crate) fn find(&mut self, segment: &Observed) -> Option<FoundPlace> {
-        let (IpAddr::V4(from), IpAddr::V4(to)) = (segment.source.ip, segment.destination.ip) else {
+    #[inline(always)]
+    pub(crate) fn find(&mut self, ends: &SegmentEnds, segment: &Observed) -> Option<FoundPlace> {
+        if !ends.is_v4 {
             return self.find_v6(segment);
-        };
-        let from = word_of(from, segment.source.port);
-        let to = word_of(to, segment.destination.port);
-        let ends = (from.min(to), from.max(to));
-        let place = if ends == self.last.0 { self.last.1 } else { *self.by_v4.get(&ends)? };
-        self.last = (ends, place);
+        }
+        let words = ends.words;
+        let place = if words == self.last.0 { self.last.1 } else { self.search(ends)? };
+        self.last = (words, place);
         let swapped = self.places.get(place as usize)?.swapped;
-        Some(FoundPlace { place, side: usize::from(swapped != (from > to)) })
+        Some(FoundPlace { place, side: usize::from(swapped != ends.swapped) })
     }
 
+    #[inline]
+    fn search(&self, ends: &SegmentEnds) -> Option<u32> {
+        let is_here = |&place: &u32| self.places[place as usize].words == ends.words;
+        self.by_v4.find(ends.hash, is_here).copied()
+    }
+
+    #[inline(never)]
     fn find_v6(&self, segment: &Observed) -> Option<FoundPlace> {
-        let EndsKey::V6 { ends, swapped } = EndsKey::of(segment) else { return None };
+        let (ends, swapped) = ordered(&segment.source, &segment.destination);
         let place = *self.by_v6.get(&ends)?;
         let side = usize::from(self.places.get(place as usize)?.swapped != swapped);
         Some(FoundPlace { place, side })
+    }
+
+    /// The connection at a place if it is not folded, and need not be moved to become the latest of the active ones.
+    #[inline]
+    pub(crate) fn ready(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
+        let known = self.places.get_mut(place as usize)?;
+        let stays =
+            known.list == List::Active && now.saturating_since(known.touched) <= TOUCH_EVERY;
+        if stays { known.kept.unfolded() } else { None }
     }
 
     /// The connection at a place, if it is not folded.
@@ -127,15 +143,21 @@ impl ConnectionTable {
         }
     }
 
-    /// Adds a connection that begins with `segment`.
-    pub(crate) fn insert(&mut self, segment: &Observed, connection: TracedConnection) -> u32 {
-        let key = EndsKey::of(segment);
+    /// Adds a connection that begins with `segment`, which has these `ends`.
+    pub(crate) fn insert(
+        &mut self,
+        ends: &SegmentEnds,
+        segment: &Observed,
+        connection: TracedConnection,
+    ) -> u32 {
+        let (ends_v6, swapped_v6) = ordered(&segment.source, &segment.destination);
         let fresh = Place {
             kept: Kept::Unfolded(Box::new(connection)),
+            words: ends.words,
             links: [Link::ALONE; 2],
             list: List::Active,
             may_fold: false,
-            swapped: key.is_swapped(),
+            swapped: if ends.is_v4 { ends.swapped } else { swapped_v6 },
             touched: segment.at,
         };
         let place = match self.free.pop() {
@@ -148,10 +170,12 @@ impl ConnectionTable {
                 (self.places.len() - 1) as u32
             }
         };
-        match key {
-            EndsKey::V4 { ends, .. } => self.by_v4.insert(ends, place),
-            EndsKey::V6 { ends, .. } => self.by_v6.insert(ends, place),
-        };
+        if ends.is_v4 {
+            let Self { by_v4, places, .. } = self;
+            by_v4.insert_unique(ends.hash, place, |&of| places[of as usize].words.hash());
+        } else {
+            self.by_v6.insert(ends_v6, place);
+        }
         self.link_newest(place, List::Active);
         self.may_fold(place);
         place
@@ -169,10 +193,13 @@ impl ConnectionTable {
         self.free.push(place);
         let kept = std::mem::replace(&mut self.places[place as usize].kept, Kept::Nothing);
         let connection = kept.into_unfolded(models)?;
-        match EndsKey::between(&connection.ends[0], &connection.ends[1]) {
-            EndsKey::V4 { ends, .. } => self.by_v4.remove(&ends),
-            EndsKey::V6 { ends, .. } => self.by_v6.remove(&ends),
-        };
+        let [one, other] = &connection.ends;
+        let ends = SegmentEnds::between(one, other);
+        if !ends.is_v4 {
+            self.by_v6.remove(&ordered(one, other).0);
+        } else if let Ok(found) = self.by_v4.find_entry(ends.hash, |&of| of == place) {
+            found.remove();
+        }
         Some(connection)
     }
 

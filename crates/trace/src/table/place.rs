@@ -1,5 +1,6 @@
 //! A place of the table: the connection that it keeps, folded or not, and its links to others.
 
+use super::ends::EndWords;
 use crate::connection::{FoldedConnection, TracedConnection};
 use crate::profile::SenderModels;
 use units::Instant;
@@ -80,6 +81,7 @@ impl Kept {
 /// A place of the table.
 pub(super) struct Place {
     pub(super) kept: Kept,
+    pub(super) words: EndWords,
     /// In the order of last packets, and among those that are not folded.
     pub(super) links: [Link; 2],
     /// The list that the first of these belongs to.

@@ -6,6 +6,7 @@
 
 mod meter;
 mod open;
+mod ring;
 mod shares;
 mod trail;
 mod train;

@@ -1,9 +1,9 @@
 //! What a transfer waited for in the last round trip: what an ACK says arrived has kept the path busy a
 //! propagation time before, when the transfer may have waited for something else.
 
+use super::ring::Ring;
 use super::shares::TimeShare;
 use fold::{Foldable, Folding};
-use std::collections::VecDeque;
 use units::{Duration, Instant};
 
 /// Waits that are remembered.
@@ -35,7 +35,7 @@ pub(super) struct WaitTrail {
     /// The latest wait, which most packets make longer.
     last: Option<Wait>,
     /// Those before it.
-    before: VecDeque<Wait>,
+    before: Ring<Wait>,
     /// What ended before is forgotten: once it matters.
     forgotten: Instant,
     /// Waits in which the window had room, at most: what for is not known yet.
@@ -67,22 +67,23 @@ impl WaitTrail {
 
     /// Another wait begins.
     fn begin(&mut self, wait: Wait) {
-        if let Some(last) = self.last.replace(wait) {
-            if self.before.len() == self.before.capacity() || self.before.len() + 1 >= MOST {
+        if let Some(last) = self.last {
+            if self.before.is_full() || self.before.len() + 1 >= MOST {
                 self.forget();
             }
-            self.before.push_back(last);
+            self.before.push(last);
             if self.before.len() >= MOST {
-                self.before.pop_front();
+                self.before.drop_first();
             }
         }
+        self.last = Some(wait);
         self.rooms += usize::from(wait.share.is_none());
     }
 
     /// Forgets what is too long ago.
     fn forget(&mut self) {
-        while self.before.front().is_some_and(|wait| wait.ended < self.forgotten) {
-            self.before.pop_front();
+        while self.before.first().is_some_and(|wait| wait.ended < self.forgotten) {
+            self.before.drop_first();
         }
     }
 
@@ -104,7 +105,7 @@ impl WaitTrail {
         let last = self.last.filter(|last| last.ended >= then)?;
         // There are few, and it is one of the last. Some that are there still count as forgotten.
         let since = then.max(self.forgotten);
-        let waits = self.before.iter().rev().take_while(|wait| wait.ended >= since);
+        let waits = self.before.backwards().take_while(|wait| wait.ended >= since);
         waits.last().map_or(last.share, |wait| wait.share)
     }
 
@@ -116,21 +117,23 @@ impl WaitTrail {
     ) -> impl Iterator<Item = (TimeShare, Duration)> {
         self.forget();
         let mut moved = [Duration::ZERO; TimeShare::COUNT];
-        self.before.extend(self.last);
-        let waits = &mut self.before;
+        if let Some(last) = self.last {
+            self.before.push(last);
+        }
+        let waits = self.before.as_mut_slice();
         if let Some(cut) = waits.iter().position(|w| w.began < since && since < w.ended) {
             let Wait { began, share, .. } = waits[cut];
             waits[cut].began = since;
-            waits.insert(cut, Wait { began, ended: since, share });
+            self.before.insert(cut, Wait { began, ended: since, share });
             self.rooms += usize::from(share.is_none());
         }
-        for wait in waits.iter_mut().filter(|wait| wait.began >= since) {
+        for wait in self.before.as_mut_slice().iter_mut().filter(|wait| wait.began >= since) {
             if let Some(waited) = wait.share.filter(|waited| WINDOWS.contains(waited)) {
                 moved[waited as usize] += wait.ended.saturating_since(wait.began);
                 wait.share = Some(share);
             }
         }
-        self.last = waits.pop_back();
+        self.last = self.before.pop_last();
         TimeShare::ALL.into_iter().zip(moved).filter(|(_, time)| !time.is_zero())
     }
 
@@ -145,11 +148,16 @@ impl WaitTrail {
     fn name(&mut self, share: TimeShare) {
         self.arrived[share as usize] += std::mem::take(&mut self.in_room);
         let rooms = std::mem::take(&mut self.rooms);
-        let waits = self.last.iter_mut().chain(self.before.iter_mut().rev());
-        waits
-            .filter(|wait| wait.share.is_none())
-            .take(rooms)
-            .for_each(|wait| wait.share = Some(share));
+        let mut left = rooms;
+        if let Some(last) = self.last.as_mut().filter(|last| last.share.is_none() && left > 0) {
+            last.share = Some(share);
+            left -= 1;
+        }
+        if left > 0 {
+            let rooms = self.before.as_mut_slice().iter_mut().rev();
+            let rooms = rooms.filter(|wait| wait.share.is_none()).take(left);
+            rooms.for_each(|wait| wait.share = Some(share));
+        }
     }
 
     /// Bytes that the path carried while the transfer waited for this.

@@ -55,7 +55,10 @@ impl Detector {
         }
         self.advanced = true;
         self.rtt = now.saturating_since(delivery.sent_at);
-        self.newest = self.newest.max(Some((delivery.sent_at, delivery.end)));
+        let this = (delivery.sent_at, delivery.end);
+        if self.newest.is_none_or(|newest| newest < this) {
+            self.newest = Some(this);
+        }
     }
 
     /// Notes that the segment that ends at `end` went out again.

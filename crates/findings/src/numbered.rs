@@ -1,0 +1,166 @@
+//! Values by the number of their connection. Numbers are given one after the other, and every packet asks for one.
+
+/// The golden ratio of 64 bits: multiples of successive numbers lie far apart (Knuth 6.4).
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+/// No connection has this number.
+const FREE: u64 = u64::MAX;
+/// Places at first.
+const FIRST: usize = 8;
+
+/// Values by number: a table whose collisions take the next free place, at most three quarters full.
+#[derive(Debug)]
+pub(crate) struct Numbered<V> {
+    /// A power of two, or none.
+    places: Vec<(u64, V)>,
+    /// What shifts a product so that a place is left.
+    shift: u32,
+    len: usize,
+}
+
+impl<V> Default for Numbered<V> {
+    fn default() -> Self {
+        Self { places: Vec::new(), shift: 63, len: 0 }
+    }
+}
+
+impl<V: Default> Numbered<V> {
+    /// Where a number is at best.
+    #[inline]
+    const fn home(&self, number: u64) -> usize {
+        (number.wrapping_mul(GOLDEN) >> self.shift) as usize
+    }
+
+    #[inline]
+    const fn next(&self, place: usize) -> usize {
+        (place + 1) & (self.places.len() - 1)
+    }
+
+    /// Where a number is.
+    #[inline]
+    fn place_of(&self, number: u64) -> Option<usize> {
+        let home = self.home(number);
+        if self.places.get(home)?.0 == number { Some(home) } else { self.search(home, number) }
+    }
+
+    #[inline(never)]
+    fn search(&self, mut place: usize, number: u64) -> Option<usize> {
+        while self.places[place].0 != number {
+            if self.places[place].0 == FREE {
+                return None;
+            }
+            place = self.next(place);
+        }
+        Some(place)
+    }
+
+    /// The value of a number.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut V> {
+        let place = self.place_of(number)?;
+        self.places.get_mut(place).map(|(_, value)| value)
+    }
+
+    /// The same, for who only looks.
+    pub(crate) fn get(&self, number: u64) -> Option<&V> {
+        self.place_of(number).map(|place| &self.places[place].1)
+    }
+
+    /// Gives a number its value, in the place of the one that it had.
+    pub(crate) fn insert(&mut self, number: u64, value: V) {
+        if let Some(known) = self.get_mut(number) {
+            *known = value;
+            return;
+        }
+        if self.len * 4 >= self.places.len() * 3 {
+            self.grow();
+        }
+        self.len += 1;
+        self.put(number, value);
+    }
+
+    fn put(&mut self, number: u64, value: V) {
+        let mut place = self.home(number);
+        while self.places[place].0 != FREE {
+            place = self.next(place);
+        }
+        self.places[place] = (number, value);
+    }
+
+    fn grow(&mut self) {
+        let most = (2 * self.places.len()).max(FIRST);
+        let fresh = std::iter::repeat_with(|| (FREE, V::default())).take(most).collect();
+        self.shift = 64 - most.ilog2();
+        for (number, value) in std::mem::replace(&mut self.places, fresh) {
+            if number != FREE {
+                self.put(number, value);
+            }
+        }
+    }
+
+    /// Takes a value out.
+    pub(crate) fn remove(&mut self, number: u64) -> Option<V> {
+        let mut free = self.place_of(number)?;
+        let (_, value) = std::mem::replace(&mut self.places[free], (FREE, V::default()));
+        self.len -= 1;
+        // What a search would not find beyond the free place moves there (Knuth 6.4, algorithm R).
+        let mut place = self.next(free);
+        while self.places[place].0 != FREE {
+            let home = self.home(self.places[place].0);
+            let mask = self.places.len() - 1;
+            if place.wrapping_sub(home) & mask >= place.wrapping_sub(free) & mask {
+                self.places.swap(free, place);
+                free = place;
+            }
+            place = self.next(place);
+        }
+        Some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Whatever is inserted and removed, of numbers that collide and others: a map of the standard library has the same.
+        #[test]
+        fn it_holds_what_a_map_holds(
+            steps in proptest::collection::vec((any::<bool>(), 0_u64..40, 0_u64..3), 1..400),
+        ) {
+            let (mut table, mut map) = (Numbered::default(), BTreeMap::new());
+            for (step, (keeps, low, high)) in steps.into_iter().enumerate() {
+                // Beyond 2^40 the product's upper bits are others, so homes of these are mixed among those of small numbers.
+                let number = low | high << 40;
+                if keeps {
+                    table.insert(number, step);
+                    map.insert(number, step);
+                } else {
+                    prop_assert_eq!(table.remove(number), map.remove(&number));
+                }
+                prop_assert_eq!(table.len, map.len());
+                for low in 0..40 {
+                    for number in (0..3).map(|high| low | high << 40) {
+                        prop_assert_eq!(table.get(number), map.get(&number));
+                        prop_assert_eq!(table.get_mut(number), map.get_mut(&number));
+                    }
+                }
+            }
+        }
+    }
+
+    /// 7,500 connections one after the other, and each thousandth stays: the table is as large as those at one time need.
+    #[test]
+    fn numbers_that_are_gone_take_no_room() {
+        let mut table = Numbered::default();
+        for number in 0..7_500 {
+            table.insert(number, ());
+            if number % 1_000 != 0 {
+                table.remove(number);
+            }
+        }
+        // Eight stay, and one comes and goes: more than six eighths, less than twelve sixteenths.
+        assert_eq!((table.len, table.places.len()), (8, 16));
+    }
+}
