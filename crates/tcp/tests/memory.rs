@@ -2,6 +2,7 @@
 
 use memory::{
     EarlyLoss, GatewayReport, PathMemory, QuietShare, Remembered, ReuseGate, Sample, ShareRule,
+    SoleUse,
 };
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -21,6 +22,7 @@ struct Spy {
     answer: Option<Remembered>,
     asked: usize,
     heard: Vec<(Instant, Sample)>,
+    sole_use: Option<SoleUse>,
 }
 
 impl PathMemory for Spy {
@@ -28,6 +30,9 @@ impl PathMemory for Spy {
         assert_eq!(remote, REMOTE);
         self.asked += 1;
         self.answer
+    }
+    fn sole_use(&mut self, _: IpAddr) -> Option<SoleUse> {
+        self.sole_use.clone()
     }
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
         assert_eq!(remote, REMOTE);
@@ -354,4 +359,24 @@ proptest! {
         prop_assert!(first >= cold, "{first} below the cold {cold}");
         prop_assert!(first <= cap.max(cold), "{first} above the cap {cap}");
     }
+}
+
+/// RFC 9959 §3.2: of two connections that share a set of parameters one jumps, to half of 100 segments. A set that was 598 s
+/// old when the connection began is older than the gate's 600 s when, at 3 s, the initial window is acknowledged.
+#[test]
+fn careful_resume_uses_a_set_alone_and_in_time() {
+    let (set, rtt) = (SoleUse::default(), Duration::from_millis(100));
+    let window = |set: &SoleUse, age: u64, waits: u64| {
+        let answer = Remembered { age: Duration::from_secs(age), ..share(100_000) };
+        let spy = Spy { sole_use: Some(set.clone()), ..knowing(answer) };
+        let mut sender = Sender::new("careful-resume", spy, ReuseGate::default(), 200_000);
+        assert_eq!(sender.sent().len(), 10);
+        sender.now += rtt + Duration::from_secs(waits);
+        sender.receive(sender.answer(10_000));
+        sender.path().window().cwnd()
+    };
+    assert_eq!([window(&set, 1, 0), window(&set, 1, 0)], [50_000, 20_000]);
+    let fresh = SoleUse::default();
+    assert_eq!(window(&fresh, 598, 3), 20_000);
+    assert!(fresh.take(), "nobody has used it");
 }

@@ -193,7 +193,9 @@ impl Path {
         idle: Duration,
     ) {
         let (now, initial_window) = (self.window.now(), self.restart_window);
-        let start = Start { occasion, now, rtt: &self.rtt, seed, transfer, initial_window, idle };
+        let terms = seed.and_then(|seed| self.terms_of(&seed));
+        let (rtt, terms) = (&self.rtt, terms.as_ref());
+        let start = Start { occasion, now, rtt, seed, terms, transfer, initial_window, idle };
         self.startup.begin(&mut self.window, &start);
         if seed.is_some() {
             self.bound_first_window();
