@@ -61,7 +61,17 @@ impl Sender {
     }
 
     /// The same, and tells a gateway of its share by `rule`.
-    fn telling(rule: ShareRule, (scheme, spy, gate): (&str, Spy, ReuseGate), bytes: u64) -> Self {
+    fn telling(rule: ShareRule, set_up: (&str, Spy, ReuseGate), bytes: u64) -> Self {
+        Self::opening(0, rule, set_up, bytes)
+    }
+
+    /// The same, once the first `lost` SYNs are lost.
+    fn opening(
+        lost: usize,
+        rule: ShareRule,
+        (scheme, spy, gate): (&str, Spy, ReuseGate),
+        bytes: u64,
+    ) -> Self {
         let spy = Rc::new(RefCell::new(spy));
         let mut host = Host::new(HostConfig::default());
         for kind in [MemoryKind::Temporal, MemoryKind::Gateway] {
@@ -73,7 +83,15 @@ impl Sender {
         let tuple = FourTuple { local_port: 5000, remote: REMOTE, remote_port: 80 };
         let conn = host.connect(Instant::ZERO, tuple, &scheme).unwrap();
         let isn = host.poll_transmit(Instant::ZERO).unwrap().segment.seq;
-        let mut sender = Self { host, spy, conn, tuple, isn, now: at(100) };
+        let mut sent = Instant::ZERO;
+        for _ in 0..lost {
+            while host.poll_transmit(sent).is_none() {
+                sent = host.poll_timeout().unwrap();
+                host.handle_timeout(sent);
+            }
+        }
+        let now = sent + Duration::from_millis(100);
+        let mut sender = Self { host, spy, conn, tuple, isn, now };
         let options =
             TcpOptions { mss: Some(1000), window_scale: Some(14), ..TcpOptions::default() };
         let flags = Flags::SYN.with(Flags::ACK);
@@ -379,4 +397,26 @@ fn careful_resume_uses_a_set_alone_and_in_time() {
     let fresh = SoleUse::default();
     assert_eq!(window(&fresh, 598, 3), 20_000);
     assert!(fresh.take(), "nobody has used it");
+}
+
+/// RFC 5681 §3.1: a lost SYN costs the initial window, of Linux's schemes the second one; what is remembered, 50 segments, does
+/// not bring it back.
+#[test]
+fn lost_syns_cost_the_initial_window_of_a_remembered_destination_too() {
+    let schemes = [
+        ("newreno+memory=temporal", 1),
+        ("careful-resume", 2),
+        ("ewma-iw", 2),
+        ("picoquic-resume", 2),
+        ("linux+memory=temporal", 2),
+    ];
+    for (scheme, lost) in schemes {
+        let first = |lost| {
+            let spy = knowing(share(50_000));
+            let set_up = (scheme, spy, ReuseGate::default());
+            Sender::opening(lost, ShareRule::default(), set_up, 100_000).sent().len()
+        };
+        assert!(first(lost - 1) > 1, "{scheme}");
+        assert_eq!(first(lost), 1, "{scheme}");
+    }
 }

@@ -117,7 +117,7 @@ impl Path {
     }
 
     fn cold(&self) -> Cold {
-        Cold { window: self.restart_window, mss: self.window.mss() }
+        Cold { window: self.initial_window(), mss: self.window.mss() }
     }
 
     /// What the memory knows of the destination now, as the start-up sees it; after idle only a
