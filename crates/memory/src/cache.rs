@@ -91,8 +91,8 @@ impl PathMemory for HostCache {
             return;
         }
         let key = PathKey::new(remote, self.config.scope);
-        let ended = || Ended { at: now, state, sole_use: None };
-        *self.destinations.entry_or(key, ended) = ended();
+        let ended = Ended { at: now, state, sole_use: None };
+        self.destinations.insert(key, ended);
     }
 }
 
