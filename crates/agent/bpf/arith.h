@@ -29,6 +29,14 @@ static inline u64 decayed(u64 value, u64 elapsed, u64 half_life)
 	return halved - (half / 1024 * part + half % 1024 * part / 1024);
 }
 
+static inline u64 half_life_ns(u32 srtt_us, u32 round_trips)
+{
+	u64 round = srtt_us * 1000ULL;
+	u64 high = (round >> 32) * round_trips + ((u32)round * (u64)round_trips >> 32);
+
+	return high >> 32 ? ~0ULL : round * round_trips;
+}
+
 static inline u64 first_window(u64 remembered, u64 cold, u64 cap)
 {
 	u64 capped = remembered < cap ? remembered : cap;

@@ -127,7 +127,7 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 /* What of the window is believed at `now`. */
 static inline u32 aged_window(const struct path *path, u64 now)
 {
-	u64 half_life = path->srtt_us * NS_PER_US * settings.half_life_rtts;
+	u64 half_life = half_life_ns(path->srtt_us, settings.half_life_rtts);
 
 	if ((s64)(now - path->learnt_ns) < 0)
 		return 0;

@@ -3,7 +3,7 @@
 use crate::clock::{monotonic_ns, since};
 use crate::contract::{ConnectionSettings, LearntPath, PrefixKey};
 use crate::exchange::ExchangeEntry;
-use arith::reuse::decayed;
+use arith::reuse::{decayed, half_life_ns};
 use ipnet::IpNet;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ fn shown(
     now: u64,
 ) -> RememberedPath {
     let age = since(path.learnt_ns, now);
-    let half_life = u64::from(path.srtt_us) * 1000 * u64::from(settings.half_life_rtts);
+    let half_life = half_life_ns(path.srtt_us, settings.half_life_rtts);
     let believed = decayed(path.window.into(), age, half_life);
     let is_too_old = age > settings.max_age_ns;
     RememberedPath {

@@ -6,19 +6,19 @@ mod twins;
 use arith::reuse;
 use proptest::strategy::{Just, Strategy};
 
-/// Reads rows of four numbers, prints a row of twelve results for each.
+/// Reads rows of four numbers, prints a row of thirteen results for each.
 const MAIN: &str = r#"
 int main(void)
 {
 	uint64_t a, b, c, d;
 	while (scanf("%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &a, &b, &c, &d) == 4)
-		printf("%" PRIu64 " %" PRIu64 " %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
+		printf("%" PRIu64 " %" PRIu64 " %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 "\n",
 		       (uint64_t)decayed(a, b, c), (uint64_t)first_window(a, b, c),
 		       same_round_trip(a, b), window_at_loss(a, b & 1), proven(a, d & 1, b, c, d),
 		       (uint64_t)pacing_rate(a, b, c), (uint64_t)still_lent(a, b, c),
 		       (uint64_t)first_rate(a, b, c, d), part_beside(a, b, c, d),
 		       handshake_wait(a, b), doublings_to_second(a),
-		       wide_cold_window(a, b));
+		       wide_cold_window(a, b), (uint64_t)half_life_ns(a, b));
 	return 0;
 }
 "#;
@@ -26,7 +26,7 @@ int main(void)
 fn in_rust([a, b, c, d]: [u64; 4]) -> String {
     let [a32, b32, c32, d32] = [a, b, c, d].map(|n| n as u32);
     format!(
-        "{} {} {} {} {} {} {} {} {} {} {} {}",
+        "{} {} {} {} {} {} {} {} {} {} {} {} {}",
         reuse::decayed(a, b, c),
         reuse::first_window(a, b, c),
         u8::from(reuse::same_round_trip(a32, b32)),
@@ -39,6 +39,7 @@ fn in_rust([a, b, c, d]: [u64; 4]) -> String {
         reuse::handshake_wait(a32, b32),
         reuse::doublings_to_second(a32),
         reuse::wide_cold_window(a32, b32),
+        reuse::half_life_ns(a32, b32),
     )
 }
 

@@ -40,6 +40,18 @@ const fn part_of_1024(part: u64, whole: u64) -> u64 {
     if part <= limit { part * 1024 / whole } else { part / (whole / 1024) }
 }
 
+/// So many round trips of `srtt_us` microseconds in nanoseconds, as the half-life of what is remembered; it saturates.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::half_life_ns;
+/// assert_eq!(half_life_ns(100_000, 3000), 300_000_000_000);
+/// assert_eq!(half_life_ns(u32::MAX, u32::MAX), u64::MAX);
+/// ```
+pub const fn half_life_ns(srtt_us: u32, round_trips: u32) -> u64 {
+    (srtt_us as u64 * 1000).saturating_mul(round_trips as u64)
+}
+
 /// The first window that a memory of `remembered` bytes may give: never above `cap`, never below the
 /// `cold` one that a sender without memory begins with. A cap below the cold window changes nothing
 /// of the cold one.

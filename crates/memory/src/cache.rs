@@ -2,7 +2,7 @@
 //! (Eggert, Heidemann & Touch 2000 §2, §3.1; RFC 9040 §6).
 
 use crate::table::DestinationTable;
-use crate::{PathKey, PathMemory, PathState, Remembered, Sample, Scope};
+use crate::{PathKey, PathMemory, PathState, Remembered, Sample, Scope, SoleUse};
 use arith::reuse::decayed;
 use std::net::IpAddr;
 use units::{Duration, Instant};
@@ -40,10 +40,10 @@ pub struct HostCache {
     destinations: DestinationTable<Ended>,
 }
 
-#[derive(Clone, Copy)]
 struct Ended {
     at: Instant,
     state: PathState,
+    sole_use: Option<SoleUse>,
 }
 
 impl HostCache {
@@ -70,13 +70,18 @@ impl PathMemory for HostCache {
 
     fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered> {
         let key = PathKey::new(remote, self.config.scope);
-        let ended = *self.destinations.entry(key)?;
+        let ended = self.destinations.entry(key)?;
         if ended.at > now {
             // A clock that went back: nobody can say how old this is.
             self.destinations.remove(key);
             return None;
         }
         Some(ended.remembered(now - ended.at, self.config.half_life))
+    }
+
+    fn sole_use(&mut self, remote: IpAddr) -> Option<SoleUse> {
+        let ended = self.destinations.entry(PathKey::new(remote, self.config.scope))?;
+        Some(ended.sole_use.get_or_insert_default().clone())
     }
 
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
@@ -86,8 +91,8 @@ impl PathMemory for HostCache {
             return;
         }
         let key = PathKey::new(remote, self.config.scope);
-        let ended = Ended { at: now, state };
-        *self.destinations.entry_or(key, || ended) = ended;
+        let ended = Ended { at: now, state, sole_use: None };
+        self.destinations.insert(key, ended);
     }
 }
 

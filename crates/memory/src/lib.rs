@@ -49,6 +49,7 @@ mod remembered;
 mod sample;
 mod share;
 pub mod site;
+mod sole_use;
 mod table;
 mod values;
 mod window;
@@ -64,6 +65,7 @@ pub use member::SiteMember;
 pub use remembered::Remembered;
 pub use sample::{GatewayReport, PathState, Sample, TransferSample};
 pub use share::{CountedWindow, EarlyLoss, QuietShare, ShareNotes, ShareRule};
+pub use sole_use::SoleUse;
 pub use table::DestinationTable;
 pub use values::Weighing;
 pub use window::{Average, SlidingWindow};
@@ -77,6 +79,13 @@ use units::Instant;
 pub trait PathMemory {
     /// What is known of the way to `remote` at `now`; `None`: not enough, begin cold.
     fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered>;
+
+    /// Lets one connection alone use what is known of the way to `remote`, as long as nothing new is learnt of it; `None`:
+    /// nothing is known, or what is known is of several connections.
+    fn sole_use(&mut self, remote: IpAddr) -> Option<SoleUse> {
+        let _ = remote;
+        None
+    }
 
     /// A path to `remote` has learnt something.
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample);

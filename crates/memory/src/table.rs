@@ -30,6 +30,11 @@ impl<V> DestinationTable<V> {
         self.entries.get_or_insert_mut(key, make)
     }
 
+    /// Replaces the entry of `key`; the oldest other one may go.
+    pub fn insert(&mut self, key: PathKey, value: V) {
+        self.entries.put(key, value);
+    }
+
     /// Forgets `key`.
     pub fn remove(&mut self, key: PathKey) {
         self.entries.pop(&key);

@@ -192,3 +192,15 @@ proptest! {
         prop_assert_eq!(run(), run());
     }
 }
+
+/// RFC 9959 §3.2: one connection alone uses a set; what is learnt next is another set.
+#[test]
+fn what_a_host_remembers_one_connection_may_use_alone() {
+    let (mut cache, to) = (HostCache::new(CacheConfig::default()), remote(2, 1));
+    assert!(cache.sole_use(to).is_none());
+    let mut take_twice = |now| {
+        cache.record(now, to, &Sample::Ended(ended(50_000)));
+        [cache.sole_use(to), cache.sole_use(to)].map(|one| one.unwrap().take())
+    };
+    assert_eq!([take_twice(at(0)), take_twice(at(1))], [[true, false]; 2]);
+}

@@ -2,6 +2,7 @@
 
 use memory::{
     EarlyLoss, GatewayReport, PathMemory, QuietShare, Remembered, ReuseGate, Sample, ShareRule,
+    SoleUse,
 };
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -21,6 +22,7 @@ struct Spy {
     answer: Option<Remembered>,
     asked: usize,
     heard: Vec<(Instant, Sample)>,
+    sole_use: Option<SoleUse>,
 }
 
 impl PathMemory for Spy {
@@ -28,6 +30,9 @@ impl PathMemory for Spy {
         assert_eq!(remote, REMOTE);
         self.asked += 1;
         self.answer
+    }
+    fn sole_use(&mut self, _: IpAddr) -> Option<SoleUse> {
+        self.sole_use.clone()
     }
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
         assert_eq!(remote, REMOTE);
@@ -56,7 +61,17 @@ impl Sender {
     }
 
     /// The same, and tells a gateway of its share by `rule`.
-    fn telling(rule: ShareRule, (scheme, spy, gate): (&str, Spy, ReuseGate), bytes: u64) -> Self {
+    fn telling(rule: ShareRule, set_up: (&str, Spy, ReuseGate), bytes: u64) -> Self {
+        Self::opening(0, rule, set_up, bytes)
+    }
+
+    /// The same, once the first `lost` SYNs are lost.
+    fn opening(
+        lost: usize,
+        rule: ShareRule,
+        (scheme, spy, gate): (&str, Spy, ReuseGate),
+        bytes: u64,
+    ) -> Self {
         let spy = Rc::new(RefCell::new(spy));
         let mut host = Host::new(HostConfig::default());
         for kind in [MemoryKind::Temporal, MemoryKind::Gateway] {
@@ -68,7 +83,15 @@ impl Sender {
         let tuple = FourTuple { local_port: 5000, remote: REMOTE, remote_port: 80 };
         let conn = host.connect(Instant::ZERO, tuple, &scheme).unwrap();
         let isn = host.poll_transmit(Instant::ZERO).unwrap().segment.seq;
-        let mut sender = Self { host, spy, conn, tuple, isn, now: at(100) };
+        let mut sent = Instant::ZERO;
+        for _ in 0..lost {
+            while host.poll_transmit(sent).is_none() {
+                sent = host.poll_timeout().unwrap();
+                host.handle_timeout(sent);
+            }
+        }
+        let now = sent + Duration::from_millis(100);
+        let mut sender = Self { host, spy, conn, tuple, isn, now };
         let options =
             TcpOptions { mss: Some(1000), window_scale: Some(14), ..TcpOptions::default() };
         let flags = Flags::SYN.with(Flags::ACK);
@@ -353,5 +376,47 @@ proptest! {
         prop_assert!(sender.spy.borrow().asked > 0);
         prop_assert!(first >= cold, "{first} below the cold {cold}");
         prop_assert!(first <= cap.max(cold), "{first} above the cap {cap}");
+    }
+}
+
+/// RFC 9959 §3.2: of two connections that share a set of parameters one jumps, to half of 100 segments. A set that was 598 s
+/// old when the connection began is older than the gate's 600 s when, at 3 s, the initial window is acknowledged.
+#[test]
+fn careful_resume_uses_a_set_alone_and_in_time() {
+    let (set, rtt) = (SoleUse::default(), Duration::from_millis(100));
+    let window = |set: &SoleUse, age: u64, waits: u64| {
+        let answer = Remembered { age: Duration::from_secs(age), ..share(100_000) };
+        let spy = Spy { sole_use: Some(set.clone()), ..knowing(answer) };
+        let mut sender = Sender::new("careful-resume", spy, ReuseGate::default(), 200_000);
+        assert_eq!(sender.sent().len(), 10);
+        sender.now += rtt + Duration::from_secs(waits);
+        sender.receive(sender.answer(10_000));
+        sender.path().window().cwnd()
+    };
+    assert_eq!([window(&set, 1, 0), window(&set, 1, 0)], [50_000, 20_000]);
+    let fresh = SoleUse::default();
+    assert_eq!(window(&fresh, 598, 3), 20_000);
+    assert!(fresh.take(), "nobody has used it");
+}
+
+/// RFC 5681 §3.1: a lost SYN costs the initial window, of Linux's schemes the second one; what is remembered, 50 segments, does
+/// not bring it back.
+#[test]
+fn lost_syns_cost_the_initial_window_of_a_remembered_destination_too() {
+    let schemes = [
+        ("newreno+memory=temporal", 1),
+        ("careful-resume", 2),
+        ("ewma-iw", 2),
+        ("picoquic-resume", 2),
+        ("linux+memory=temporal", 2),
+    ];
+    for (scheme, lost) in schemes {
+        let first = |lost| {
+            let spy = knowing(share(50_000));
+            let set_up = (scheme, spy, ReuseGate::default());
+            Sender::opening(lost, ShareRule::default(), set_up, 100_000).sent().len()
+        };
+        assert!(first(lost - 1) > 1, "{scheme}");
+        assert_eq!(first(lost), 1, "{scheme}");
     }
 }

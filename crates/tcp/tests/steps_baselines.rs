@@ -77,6 +77,26 @@ fn suss_fills_flights_up_to_four_times_the_last() {
     assert_eq!(s.window().0, 48_000);
 }
 
+/// The kernel of its authors raises the window as red segments leave. Twelve segments end with the third of six red ones: the other
+/// three were never in the window, which is 9 when the next flight begins, and 10 by its first ACK.
+#[test]
+fn suss_leaves_no_window_that_was_not_used() {
+    let mut s = Sender::silent("newreno+startup=suss");
+    s.write(12);
+    s.sent();
+    s.wait(100);
+    s.ack(1, &[]);
+    s.wait(1);
+    s.ack(2, &[]);
+    s.wait(1);
+    s.ack(3, &[]);
+    assert_eq!(s.window().0, 12_000);
+    assert_eq!(times(&within(&mut s, 97)), [225_500, 233_833, 242_166]);
+    s.wait(1);
+    s.ack(4, &[]);
+    assert_eq!(s.window().0, 10_000);
+}
+
 #[test]
 fn suss_stays_slow_start_where_the_train_is_a_quarter_of_the_round_trip() {
     let mut s = Sender::new("newreno+startup=suss");
@@ -142,6 +162,31 @@ fn stateful_tcp_paces_the_remembered_rate() {
     s.wait(1);
     assert_eq!(s.ack(1, &[]), [20]);
     assert_eq!(s.window().0, 20_000);
+}
+
+/// A window of four segments never has more than five in flight, so its pacing would never end, and it would not grow. It begins as any.
+#[test]
+fn stateful_tcp_paces_no_window_that_it_could_not_leave() {
+    for segments in [4, 10] {
+        let rate = Some(Rate::from_bytes_over(segments * 1000, ms(100)));
+        let mut s = warm("newreno+startup=stateful-tcp", Remembered { rate, ..remembered(100) });
+        assert_eq!(s.sent(), [0, 1, 2]);
+        s.wait(100);
+        assert_eq!(s.ack(1, &[]), [3, 4]);
+    }
+}
+
+/// Three segments of twenty are all there is: nothing ends the pacing. After 3 s of idling the window is three segments again, at once.
+#[test]
+fn stateful_tcp_does_not_pace_after_idling() {
+    let mut s = Sender::knowing("newreno+startup=stateful-tcp", Some(remembered(100)));
+    s.write(3);
+    assert_eq!((s.sent(), within(&mut s, 99).len()), (vec![0], 2));
+    s.wait(1);
+    s.ack(3, &[]);
+    s.wait(3000);
+    s.write(10);
+    assert_eq!(s.sent(), [3, 4, 5]);
 }
 
 #[test]

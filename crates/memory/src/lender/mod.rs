@@ -200,9 +200,10 @@ impl Lender {
         together.note_arrival(now, (bytes, queued));
     }
 
-    /// How fast segments of all connections to the network of `remote` have been seen to arrive, bytes a second; 0: not known.
-    pub fn carried(&mut self, remote: IpAddr) -> u64 {
-        self.together.entry(key(remote)).map_or(0, |together| together.carried())
+    /// How fast segments of all connections to the network of `remote` have been seen to arrive, bytes a second; 0: not known, or not
+    /// seen for longer than `max_age`.
+    pub fn carried(&mut self, (now, remote): (Instant, IpAddr), max_age: Duration) -> u64 {
+        self.together.entry(key(remote)).map_or(0, |together| together.carried(now, max_age))
     }
 
     /// That is not true any more.

@@ -1,7 +1,7 @@
 //! What is known of a path, and how much of it is believed.
 
 use super::{LendingTerms, MAX_WINDOW};
-use arith::reuse::{decayed, same_round_trip};
+use arith::reuse::{decayed, half_life_ns, same_round_trip};
 use units::{Duration, Instant};
 
 /// What a path has proven (`struct path` of the agent).
@@ -70,7 +70,7 @@ impl ProvenPath {
 
     /// What of the window is believed at `now`, segments (`aged_window`).
     pub fn aged_window(&self, now: Instant, terms: &LendingTerms) -> u32 {
-        let half_life = u64::from(self.srtt_us) * 1000 * u64::from(terms.half_life_rtts);
+        let half_life = half_life_ns(self.srtt_us, terms.half_life_rtts);
         match self.learnt > now {
             true => 0,
             false => decayed(self.window.into(), (now - self.learnt).as_nanos(), half_life) as u32,

@@ -233,12 +233,12 @@ fn half_open_connections_push_out_no_rate() {
     for ms in 0..13 {
         lender.note_arrival((at(ms), peer(1)), (1000, Duration::from_millis(9)));
     }
-    assert_eq!(lender.carried(peer(1)), 1_000_000);
+    assert_eq!(lender.carried((at(20), peer(1)), Duration::from_secs(600)), 1_000_000);
     for n in 0..=super::MAX_ACCOUNTS {
         let network = IpAddr::from([10, (n >> 8) as u8, n as u8, 1]);
         lender.begin_handshake(at(20), network);
     }
-    assert_eq!(lender.carried(peer(1)), 1_000_000);
+    assert_eq!(lender.carried((at(20), peer(1)), Duration::from_secs(600)), 1_000_000);
 }
 
 /// One that opens is alone if no other handshake has begun within a round trip and a quarter: 100 ms of 80. The networks that came

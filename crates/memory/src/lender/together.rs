@@ -21,8 +21,9 @@ pub(super) struct Together {
     /// ACKs: when each came, and the bytes delivered with it and before.
     arrivals: VecDeque<(Instant, u64)>,
     delivered: u64,
-    /// Most that a span has arrived at, bytes a second; 0: none was seen.
+    /// Most that a span has arrived at, bytes a second, and when one last did; 0: none was seen.
     carried: u64,
+    carried_at: Instant,
     /// When the next segment may leave.
     next: Instant,
     /// Connections that have something under way.
@@ -36,8 +37,8 @@ impl Together {
             return;
         }
         self.delivered += bytes;
-        if let Some(rate) = self.rate_of_span(now, queued) {
-            self.carried = self.carried.max(rate);
+        if let Some(rate) = self.rate_of_span(now, queued).filter(|rate| *rate >= self.carried) {
+            (self.carried, self.carried_at) = (rate, now);
         }
         self.arrivals.push_back((now, self.delivered));
         if self.arrivals.len() > LOOKS_BACK {
@@ -66,8 +67,11 @@ impl Together {
         None
     }
 
-    /// Bytes a second; 0: not known.
-    pub(super) const fn carried(&self) -> u64 {
+    /// Bytes a second; 0: not known. What nothing has reached for longer than `max_age` is forgotten.
+    pub(super) fn carried(&mut self, now: Instant, max_age: Duration) -> u64 {
+        if now.saturating_since(self.carried_at) > max_age {
+            self.carried = 0;
+        }
         self.carried
     }
 
@@ -113,6 +117,12 @@ mod tests {
         Instant::from_nanos(us * 1000)
     }
 
+    /// As of the last arrival.
+    fn carried(together: &mut Together) -> u64 {
+        let last = together.arrivals.back().map_or(Instant::ZERO, |(then, _)| *then);
+        together.carried(last, Duration::from_secs(600))
+    }
+
     /// Arrivals of one segment of 1448 bytes each, queued for 9 ms.
     fn arrive(together: &mut Together, instants: impl IntoIterator<Item = u64>) {
         for us in instants {
@@ -126,13 +136,27 @@ mod tests {
     fn a_span_tells_the_rate() {
         let mut together = Together::default();
         arrive(&mut together, (0..8).map(|n| 1000 * n));
-        assert_eq!(together.carried(), 0);
+        assert_eq!(carried(&mut together), 0);
         arrive(&mut together, [8000]);
-        assert_eq!(together.carried(), 1_448_000);
+        assert_eq!(carried(&mut together), 1_448_000);
         arrive(&mut together, (0..9).map(|n| 20_000 + 1100 * n));
-        assert_eq!(together.carried(), 1_448_000);
+        assert_eq!(carried(&mut together), 1_448_000);
         together.forget();
-        assert_eq!(together.carried(), 0);
+        assert_eq!(carried(&mut together), 0);
+    }
+
+    /// 1.448 MB/s were reached at 8 ms last. A slower span at 5 s does not renew that: 10 s after the 8 ms they are forgotten, and the
+    /// path carries what it has carried since.
+    #[test]
+    fn a_rate_that_is_not_reached_any_more_is_forgotten() {
+        let mut together = Together::default();
+        let max_age = Duration::from_secs(10);
+        arrive(&mut together, (0..9).map(|n| 1000 * n));
+        arrive(&mut together, (0..9).map(|n| 5_000_000 + 2000 * n));
+        assert_eq!(together.carried(at(10_008_000), max_age), 1_448_000);
+        assert_eq!(together.carried(at(10_008_001), max_age), 0);
+        arrive(&mut together, (0..9).map(|n| 11_000_000 + 2000 * n));
+        assert_eq!(together.carried(at(11_016_000), max_age), 724_000);
     }
 
     /// Four segments, a pause of 5 ms, and five: 5 of 12 ms are less than half, and a pause of 80 ms is more.
@@ -143,7 +167,7 @@ mod tests {
             let arrivals =
                 (0..4).map(|n: u64| 1000 * n).chain((0..5).map(|n: u64| 3000 + pause + 1000 * n));
             arrive(&mut together, arrivals);
-            together.carried()
+            carried(&mut together)
         };
         // Eight segments in 12 ms. Of 87 ms they would be 133 kB/s.
         assert_eq!(spread(5000), 965_333);
@@ -158,7 +182,7 @@ mod tests {
             for n in 0..9 {
                 together.note_arrival(at(1000 * n), (1448, Duration::from_micros(queued_us)));
             }
-            together.carried()
+            carried(&mut together)
         };
         assert_eq!((carried(1900), carried(2000)), (0, 1_448_000));
     }

@@ -20,6 +20,8 @@ const ALIKE: usize = 6;
 const BEYOND: i16 = 3;
 /// Steps of rates, an octave, by which a path has to be slower: whoever shares it with one other has half of it.
 const SLOWER: i16 = 8;
+/// So many newest samples are looked at for the moment at which a path became slower: each is held against all.
+const NEWEST: usize = 512;
 /// What is left of the weight of samples from before.
 const LEFT: f64 = 0.05;
 
@@ -108,8 +110,8 @@ fn rtt(sample: &Weighted) -> Option<i16> {
 /// How many samples are newer than the moment at which the path became slower, if it did.
 fn became_slower(samples: &[Weighted]) -> Option<usize> {
     let alone = is_of_one(samples);
-    let (mut heard, mut most) = ([0_u8; 128], 0);
-    for newest in 1..=samples.len().saturating_sub(ALIKE) {
+    let (mut heard, mut most) = ([0_u16; 128], 0);
+    for newest in 1..=samples.len().saturating_sub(ALIKE).min(NEWEST) {
         let who = samples[newest - 1].reporter;
         heard[usize::from(who)] += 1;
         if (heard[usize::from(who)], who) >= (heard[usize::from(most)], most) {
@@ -217,6 +219,13 @@ mod tests {
             let last = 64 - first;
             assert_eq!(found, (first..=last).collect::<Vec<_>>(), "{reporters}");
         }
+    }
+
+    /// Five gateways have kept 64 samples of one host each.
+    #[test]
+    fn many_samples_of_one_host_are_counted() {
+        let of_one = samples(320, 200, 1, 0);
+        assert_eq!(old_weight(&of_one, &samples(10, 200, 3, 0)), 1.0);
     }
 
     #[test]

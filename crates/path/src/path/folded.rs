@@ -39,6 +39,7 @@ impl Foldable for Path {
             log,
             idle: _,
             restart_window,
+            lost_initial_window,
             learning,
             is_observed: _,
             notes_flights: _,
@@ -51,7 +52,7 @@ impl Foldable for Path {
         folding.each(window).each(in_startup).each(rtt).each(wait).each(in_flight).each(sent_total);
         folding.each(acked_total).each(segments_sent).each(last_sent).each(last_acked);
         folding.each(resumed).each(begun).each(before_reduction).each(usage).each(startup_meter);
-        folding.each(rounds).each(meter).each(restart_window);
+        folding.each(rounds).each(meter).each(restart_window).each(lost_initial_window);
         folding.option(planned, || PlannedSending::new(SendPlan::none()));
         if let Some(pacer) = pacer {
             folding.each(pacer);

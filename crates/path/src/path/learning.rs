@@ -14,6 +14,7 @@ use memory::{
 };
 use policy::ack::{AckSample, RttEstimator};
 use policy::config::MemoryKind;
+use policy::startup::SeedTerms;
 use policy::window::{Cause, Window};
 use std::net::IpAddr;
 use units::{Duration, Instant};
@@ -116,7 +117,7 @@ impl Path {
     }
 
     fn cold(&self) -> Cold {
-        Cold { window: self.restart_window, mss: self.window.mss() }
+        Cold { window: self.initial_window(), mss: self.window.mss() }
     }
 
     /// What the memory knows of the destination now, as the start-up sees it; after idle only a
@@ -127,6 +128,15 @@ impl Path {
             return None;
         }
         learning.recall(self.window.now(), &self.cold())
+    }
+
+    /// How long, and by how many, what was remembered just now may be used.
+    #[cold]
+    pub(super) fn terms_of(&self, seed: &Remembered) -> Option<SeedTerms> {
+        let learning = self.learning.as_deref()?;
+        let until = self.window.now() + learning.gate.max_age.saturating_sub(seed.age);
+        let sole_use = learning.memory.borrow_mut().sole_use(learning.remote);
+        Some(SeedTerms { until, sole_use })
     }
 
     /// Whatever a start-up made of a memory, the window keeps the gate's bounds.

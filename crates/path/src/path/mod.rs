@@ -5,6 +5,7 @@
 //! needs, and paces.
 
 mod attended;
+mod beginning;
 mod bucket;
 mod control;
 mod epochs;
@@ -33,7 +34,7 @@ use policy::config::{ConnectionConfig, IdleRestart};
 use policy::congestion::CongestionControl;
 use policy::recovery::Overtaken;
 use policy::sharing::Sharing;
-use policy::startup::{Occasion, PendingData, Phase, Remembered, Start, StartUp};
+use policy::startup::{Occasion, Phase, StartUp};
 use policy::window::{Cause, Window};
 pub use restart::ParkedPath;
 use segment::Segment;
@@ -90,6 +91,8 @@ pub struct Path {
     log: Option<Box<SendLog>>,
     idle: IdleRestart,
     restart_window: u64,
+    /// Segments that the first data may be, because SYNs were lost.
+    lost_initial_window: Option<u32>,
     /// What is asked and told of the destination; only for schemes that remember.
     learning: Option<Box<Learning>>,
     /// Its memory is a site's: what transfers meet is noted.
@@ -167,39 +170,11 @@ impl Path {
             log: None,
             idle: config.idle,
             restart_window: initial,
+            lost_initial_window: None,
             learning: None,
             is_observed: false,
             notes_flights: false,
             shared: None,
-        }
-    }
-
-    /// The path's first data is about to be sent. False if it was before.
-    pub fn begin(&mut self, transfer: PendingData) -> bool {
-        let first = !std::mem::replace(&mut self.begun, true);
-        if first {
-            self.begin_transfer(transfer);
-        }
-        first
-    }
-
-    #[cold]
-    fn begin_transfer(&mut self, transfer: PendingData) {
-        let seed = self.recall(false);
-        self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
-    }
-
-    fn begin_startup(
-        &mut self,
-        occasion: Occasion,
-        (seed, transfer): (Option<Remembered>, Option<PendingData>),
-        idle: Duration,
-    ) {
-        let (now, initial_window) = (self.window.now(), self.restart_window);
-        let start = Start { occasion, now, rtt: &self.rtt, seed, transfer, initial_window, idle };
-        self.startup.begin(&mut self.window, &start);
-        if seed.is_some() {
-            self.bound_first_window();
         }
     }
 
@@ -292,14 +267,6 @@ impl Path {
         }
         self.restart_window = rescale(self.restart_window);
         self.window.set_limit(rescale(self.window.limit()));
-    }
-
-    /// Falls back to a window of so many segments because SYNs were lost (RFC 5681 §3.1: one).
-    pub fn on_handshake_loss(&mut self, segments: u32) {
-        if !self.has_several_users() {
-            let window = u64::from(segments) * self.window.mss();
-            self.window.set_cwnd(window.min(self.window.cwnd()), Cause::Timeout);
-        }
     }
 
     /// Moves this member's share of what is in flight.

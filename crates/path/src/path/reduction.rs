@@ -75,7 +75,9 @@ impl Path {
             false => self.congestion.on_congestion(&self.window, event),
         };
         self.window.set_ssthresh(ssthresh, cause);
+        let controllers = self.window.ssthresh();
         self.startup.on_congestion(&mut self.window);
+        let is_controllers = self.window.ssthresh() == controllers;
         self.obey_pacing();
         self.startup_meter.on_exit(match cause {
             Cause::Timeout => StartUpExit::Timeout,
@@ -88,17 +90,19 @@ impl Path {
         }
         match reduction {
             Reduction::ToSsthresh if ruled => {}
-            Reduction::ToSsthresh => self.window.set_cwnd(self.half_window(event), cause),
+            Reduction::ToSsthresh => {
+                self.window.set_cwnd(self.half_window(event, is_controllers), cause);
+            }
             Reduction::ToOneSegment => self.window.set_cwnd(self.window.mss(), cause),
             Reduction::Gradual | Reduction::Again => {}
         }
         self.enter_startup_if_below(Occasion::Loss);
     }
 
-    /// `cwnd` := `ssthresh`, or its exact value where the threshold was rounded to segments.
-    fn half_window(&self, event: &CongestionEvent) -> u64 {
-        let exact = self.congestion.exact_reduction(event).unwrap_or(0);
-        exact.max(self.window.ssthresh())
+    /// `cwnd` := `ssthresh`, or its exact value where the controller rounded it to segments and the start-up left it as it was.
+    fn half_window(&self, event: &CongestionEvent, is_controllers: bool) -> u64 {
+        let exact = self.congestion.exact_reduction(event).filter(|_| is_controllers);
+        exact.unwrap_or(0).max(self.window.ssthresh())
     }
 
     /// Sets the window to what was seen of it: of a path that is rebuilt from a capture.
@@ -114,5 +118,52 @@ impl Path {
             self.startup.on_undo();
             self.in_startup = self.falls_to_startup();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policy::ack::AckSample;
+    use policy::config::ConnectionConfig;
+    use policy::congestion::reno::{Halve, Reno};
+    use policy::startup::{Start, StartUp};
+    use policy::window::Window;
+    use units::Instant;
+
+    /// Lowers the threshold to so many bytes.
+    struct Lowering(u64);
+
+    impl StartUp for Lowering {
+        fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
+        fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Phase {
+            Phase::Done
+        }
+        fn on_congestion(&mut self, window: &mut Window) {
+            window.set_ssthresh(window.ssthresh().min(self.0), Cause::Retreat);
+        }
+    }
+
+    /// Half of a flight of 15 segments is 7.5: the threshold is seven whole ones, and the window exact. If the start-up lowers the
+    /// threshold to four, that is the window.
+    #[test]
+    fn a_threshold_that_the_start_up_has_lowered_is_the_window() {
+        let window_after = |lowered: u64| {
+            let config =
+                ConnectionConfig { mss: 1000, initial_window: 15, ..ConnectionConfig::default() };
+            let reno = Reno { halve: Halve::FlightSize, whole_segments: true };
+            let mut path = Path::new(&config, Box::new(Lowering(lowered)), Box::new(reno));
+            let event = CongestionEvent {
+                now: Instant::ZERO,
+                flight_size: 15_000,
+                usable_window: 15_000,
+                timeout: false,
+                repeated: false,
+            };
+            path.reduce(Reduction::ToSsthresh, &event, Cause::Loss);
+            (path.window.cwnd(), path.window.ssthresh())
+        };
+        assert_eq!(window_after(u64::MAX), (7500, 7000));
+        assert_eq!(window_after(4000), (4000, 4000));
     }
 }

@@ -23,9 +23,11 @@ pub struct RttEstimator {
     bounded_rto: Duration,
     srtt: Duration,
     min_rtt: Duration,
+    /// What is smoothed began with a memory.
+    seeded: bool,
 }
 
-fold::state!(RttEstimator { smoothing, base_rto, bounded_rto, srtt, min_rtt; config });
+fold::state!(RttEstimator { smoothing, base_rto, bounded_rto, srtt, min_rtt, seeded; config });
 
 #[derive(Clone, Copy, Debug)]
 enum Smoothing {
@@ -53,6 +55,7 @@ impl RttEstimator {
             bounded_rto: bounded(&config, config.initial),
             srtt: Duration::ZERO,
             min_rtt: Duration::MAX,
+            seeded: false,
         }
     }
 
@@ -118,6 +121,7 @@ impl RttEstimator {
             }
         };
         self.take_over(rto, srtt8);
+        self.seeded = true;
     }
 
     /// The smoothing has changed: `rto` and `srtt8` are its, in ticks.
@@ -174,7 +178,16 @@ impl RttEstimator {
         self.min_rtt
     }
 
-    /// True once a sample was taken.
+    /// The round trip as far as it was measured here, which after a handshake is the handshake's: smoothed or, if that began
+    /// with a memory, the lowest sample. `None` before the first sample.
+    pub fn measured(&self) -> Option<Duration> {
+        match self.seeded {
+            true => Some(self.min_rtt).filter(|rtt| *rtt != Duration::MAX),
+            false => Some(self.srtt).filter(|rtt| !rtt.is_zero()),
+        }
+    }
+
+    /// True once a sample was taken, or something is remembered.
     pub const fn has_sample(&self) -> bool {
         let srtt8 = match &self.smoothing {
             Smoothing::Jacobson(e) => e.srtt8(),
@@ -258,6 +271,7 @@ mod tests {
         assert_eq!(rtt.srtt(), Duration::from_millis(100));
         assert_eq!(rtt.rto(0), Duration::from_millis(300));
         // R' = 180: RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5, SRTT = 110, RTO = 110 + 230 = 340 ms.
+        assert_eq!(rtt.measured(), Some(Duration::from_millis(100)));
         rtt.on_sample(at(1000), at(1180), 0, 0);
         assert_eq!(rtt.rto(0), Duration::from_millis(340));
         assert_eq!(rtt.rto(1), Duration::from_millis(680));
@@ -268,7 +282,7 @@ mod tests {
         // 100 and 10 ms remembered: RTO = 100 + 4 * 10, below the minimum of 200 ms.
         let mut rtt = RttEstimator::new(config(0));
         rtt.seed(Duration::from_millis(100), Duration::from_millis(10));
-        assert!(rtt.has_sample());
+        assert!(rtt.has_sample() && rtt.measured().is_none());
         assert_eq!(
             (rtt.srtt(), rtt.rto(0)),
             (Duration::from_millis(100), Duration::from_millis(200))
@@ -279,6 +293,8 @@ mod tests {
             (rtt.srtt(), rtt.rto(0)),
             (Duration::from_millis(110), Duration::from_millis(220))
         );
+        // No memory has part in what was measured here.
+        assert_eq!(rtt.measured(), Some(Duration::from_millis(180)));
         let mut linux = RttEstimator::new(RtoConfig { floor: RtoFloor::Variance, ..config(0) });
         linux.seed(Duration::from_millis(100), Duration::from_millis(75));
         // 100 + max(200, 4 * 75).

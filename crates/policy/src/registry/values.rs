@@ -31,7 +31,12 @@ pub fn per_mille(value: &str, least: u32) -> Result<u32, String> {
     let wrong = || format!("must lie {from} up to 1, with at most three decimals");
     let (whole, decimals) = value.split_once('.').unwrap_or((value, ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if whole.len() > 1 || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
+    if whole.len() + decimals.len() == 0
+        || whole.len() > 1
+        || decimals.len() > 3
+        || !digits(whole)
+        || !digits(decimals)
+    {
         return Err(wrong());
     }
     let number: u32 = format!("0{whole}{decimals:0<3}").parse().map_err(|_| wrong())?;
@@ -81,4 +86,18 @@ pub fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> 
 /// As [`positive`].
 pub fn some_segments(value: &str) -> Result<Option<u32>, String> {
     positive(value).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fraction_has_a_digit() {
+        assert_eq!(
+            [".5", "0.5", "1", "1."].map(|text| per_mille(text, 0).unwrap()),
+            [500, 500, 1000, 1000]
+        );
+        assert!(["", ".", "-", "1.001", "0.0001"].iter().all(|text| per_mille(text, 0).is_err()));
+    }
 }

@@ -105,9 +105,13 @@ impl Situation<'_> {
         self.sent_total.saturating_sub(self.acked_total)
     }
 
-    /// Smoothed round trip, microseconds; 0 before the first sample.
+    /// Smoothed round trip, microseconds; 0 before the first sample. Before data is acknowledged it is that of the handshake,
+    /// whatever is remembered, as the kernel's is.
     pub fn srtt_us(&self) -> u32 {
-        microseconds(self.rtt.srtt())
+        match self.acked_total {
+            0 => self.rtt.measured().map_or(0, microseconds),
+            _ => microseconds(self.rtt.srtt()),
+        }
     }
 
     /// Lowest round trip, microseconds; 0 before the first sample.

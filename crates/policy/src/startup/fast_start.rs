@@ -60,10 +60,13 @@ static MAX_AGE: Parameter<Duration> = Parameter::text(
     "fs_max_age",
     ("duration", duration),
     "600s",
-    "fs: older windows are not used again",
+    "fs: older windows are not used again; of earlier connections none that the memory's gate refuses (older than 600 s)",
 );
-static CAP: Parameter<u32> =
-    Parameter::segments("fs_cap", "4096", "fs: most that is believed of a remembered window");
+static CAP: Parameter<u32> = Parameter::segments(
+    "fs_cap",
+    "4096",
+    "fs: most that is believed of a remembered window; of earlier connections no more than the gate lets through (4 MiB)",
+);
 
 /// A remembered round trip longer than any timeout (RFC 6298 §2.5) is no memory of a path.
 const LONGEST_RTT: Duration = Duration::from_secs(60);

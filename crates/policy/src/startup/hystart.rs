@@ -341,7 +341,7 @@ mod tests {
 
     fn start(occasion: Occasion, rtt: &RttEstimator) -> Start<'_> {
         let (now, idle) = (Instant::ZERO, Duration::ZERO);
-        Start { occasion, now, rtt, seed: None, transfer: None, initial_window: MSS, idle }
+        Start { now, initial_window: MSS, idle, ..Start::of(occasion, rtt) }
     }
 
     #[test]

@@ -75,11 +75,13 @@ impl Overlay for JumpStart {
         let transfer = start.transfer.filter(|_| start.occasion == Occasion::NewPath);
         self.awaits_transfer = transfer.is_some_and(|t| t.bytes <= start.initial_window);
         let bytes = transfer.map_or(0, |t| t.bytes.min(t.admitted));
-        if bytes <= start.initial_window || !start.rtt.has_sample() {
-            return OverlayTurn::Left;
+        match start.rtt.measured().filter(|_| bytes > start.initial_window) {
+            Some(round_trip) => {
+                self.jump(window, (bytes, round_trip));
+                OverlayTurn::Taken
+            }
+            None => OverlayTurn::Left,
         }
-        self.jump(window, (bytes, start.rtt.srtt()));
-        OverlayTurn::Taken
     }
 
     fn lets_observe(&self) -> bool {

@@ -61,7 +61,7 @@ pub use paced_start::PacedStart;
 pub use rbp::Rbp;
 pub use slow_start::{LinuxSlowStart, SlowStart};
 pub use spand::Spand;
-pub use start::{Occasion, PendingData, Remembered, Start};
+pub use start::{Occasion, PendingData, Remembered, SeedTerms, Start};
 pub use vegas::VegasStart;
 pub use warm::Warm;
 pub use wrapping::{Overlay, OverlayTurn, Wrapping};

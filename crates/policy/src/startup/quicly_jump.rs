@@ -115,12 +115,12 @@ impl RateMeter {
 }
 
 impl QuiclyJump {
-    /// What to jump to, bytes, if that is more than the initial window.
-    fn target(start: &Start<'_>, mss: u64) -> Option<u64> {
-        let seed = start.seed.filter(|_| start.rtt.has_sample())?;
-        let round_trip = start.rtt.srtt().min(seed.min_rtt.unwrap_or(seed.srtt));
+    /// What to jump to, bytes, if that is more than the initial window, and the round trip of the handshake.
+    fn target(start: &Start<'_>, mss: u64) -> Option<(u64, Duration)> {
+        let (seed, handshake) = (start.seed?, start.rtt.measured()?);
+        let round_trip = handshake.min(seed.min_rtt.unwrap_or(seed.srtt));
         let bytes = seed.rate?.bytes_in(round_trip) / mss * mss;
-        (bytes > start.initial_window).then_some(bytes)
+        (bytes > start.initial_window).then_some((bytes, handshake))
     }
 
     fn jump(&mut self, window: &mut Window, cwnd: u64, round_trip: Duration) {
@@ -147,7 +147,7 @@ impl Overlay for QuiclyJump {
         self.remembered = start.seed.and_then(|seed| seed.rate);
         self.awaits_transfer = start.transfer.is_some_and(|t| t.bytes <= start.initial_window);
         match Self::target(start, window.mss()).filter(|_| !self.awaits_transfer) {
-            Some(cwnd) => self.jump(window, cwnd, start.rtt.srtt()),
+            Some((cwnd, round_trip)) => self.jump(window, cwnd, round_trip),
             None => self.stage = Stage::Normal,
         }
         OverlayTurn::Left
@@ -211,8 +211,28 @@ impl Overlay for QuiclyJump {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ack::RttEstimator;
+    use crate::config::ConnectionConfig;
+    use crate::startup::Remembered;
 
     const MSS: u64 = 1000;
+
+    /// 1 MB/s and 100 ms are remembered. A handshake of 50 ms makes 50 segments of it, paced over 50 ms, and one of 200 ms makes 100
+    /// segments paced over 200 ms.
+    #[test]
+    fn the_handshake_is_measured_not_remembered() {
+        for (handshake, segments) in [(50, 50), (200, 100)] {
+            let saved = Duration::from_millis(100);
+            let rate = Some(Rate::from_bps(8_000_000));
+            let seed = Remembered { rate, min_rtt: Some(saved), ..Remembered::default() };
+            let mut rtt = RttEstimator::new(ConnectionConfig::default().rto);
+            rtt.seed(saved, saved / 2);
+            rtt.on_sample(Instant::ZERO, Instant::from_nanos(handshake * 1_000_000), 0, 0);
+            let start = Start { seed: Some(seed), ..Start::of(Occasion::NewPath, &rtt) };
+            let expected = Some((segments * MSS, Duration::from_millis(handshake)));
+            assert_eq!(QuiclyJump::target(&start, MSS), expected);
+        }
+    }
 
     fn meter(acks: &[(u64, bool)]) -> Option<Rate> {
         let mut meter = RateMeter::default();

@@ -148,8 +148,8 @@ impl StartUp for RapidStart {
         match start.occasion {
             Occasion::NewPath => {
                 self.initial_window = start.initial_window;
-                if start.rtt.has_sample() {
-                    pace(window, start.rtt.srtt());
+                if let Some(round_trip) = start.rtt.measured() {
+                    pace(window, round_trip);
                 }
             }
             Occasion::Idle => {}

@@ -1,7 +1,7 @@
 //! What a start-up is told when it begins.
 
 use crate::ack::RttEstimator;
-pub use memory::Remembered;
+pub use memory::{Remembered, SoleUse};
 use units::{Duration, Instant};
 
 /// Why a start-up begins.
@@ -24,16 +24,35 @@ pub struct Start<'a> {
     pub occasion: Occasion,
     /// When.
     pub now: Instant,
-    /// Round trips of the path so far; on a new path at most that of the handshake.
+    /// Round trips of the path so far. On a new path [`RttEstimator::measured`] is the handshake's, where data was not sent before;
+    /// the smoothed one may have begun with what is remembered.
     pub rtt: &'a RttEstimator,
     /// What is remembered of the destination, on a new path only.
     pub seed: Option<Remembered>,
+    /// Under which terms; `None`: under none, as where nothing is remembered.
+    pub terms: Option<&'a SeedTerms>,
     /// What waits to be sent, where data starts the occasion.
     pub transfer: Option<PendingData>,
     /// Initial and restart window, bytes.
     pub initial_window: u64,
     /// How long nothing was sent; zero unless the occasion is [`Occasion::Idle`].
     pub idle: Duration,
+}
+
+/// What bounds the use of a [`Start::seed`] by a policy that does not use it at once.
+#[derive(Clone, Debug)]
+pub struct SeedTerms {
+    /// From then on it is too old.
+    pub until: Instant,
+    /// One connection alone may use it, where the memory tells connections apart.
+    pub sole_use: Option<SoleUse>,
+}
+
+impl SeedTerms {
+    /// The seed may be used at `now`, which no other connection may do then.
+    pub fn grant(&self, now: Instant) -> bool {
+        now <= self.until && self.sole_use.as_ref().is_none_or(SoleUse::take)
+    }
 }
 
 /// Data that waits to be sent.
@@ -56,6 +75,7 @@ impl<'a> Start<'a> {
             now: Instant::ZERO,
             rtt,
             seed: None,
+            terms: None,
             transfer: None,
             initial_window: 0,
             idle: Duration::ZERO,

@@ -30,6 +30,8 @@ const RATES: usize = 5;
 const FEW_ACKS: u32 = 3;
 /// In flight, segments, beyond which an ACK ends the pacing.
 const FEW_IN_FLIGHT: u64 = 5;
+/// Window, segments, beyond which it is paced: no smaller one has more than a few in flight. It is the initial window of RFC 6928.
+const LEAST_WINDOW: u64 = 10;
 
 /// Begins with a remembered rate.
 #[derive(Clone, Debug, Default)]
@@ -116,9 +118,18 @@ impl Gauge {
     }
 }
 
+impl StatefulTcp {
+    fn end_pacing(&mut self, window: &mut Window) {
+        if std::mem::take(&mut self.pacing) {
+            window.end_plan();
+        }
+    }
+}
+
 impl Overlay for StatefulTcp {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         if start.occasion != Occasion::NewPath {
+            self.end_pacing(window);
             return OverlayTurn::Left;
         }
         self.initial_window = start.initial_window;
@@ -127,7 +138,7 @@ impl Overlay for StatefulTcp {
         if let Some((rate, min_rtt)) = known {
             let segments = rate.bytes_in(min_rtt) / window.mss();
             let cwnd = segments * window.mss();
-            if cwnd > start.initial_window {
+            if cwnd > start.initial_window.max(LEAST_WINDOW * window.mss()) {
                 window.set_cwnd(cwnd, Cause::Seed);
                 window.follow_plan(SendPlan::spaced(1, rate.transmit_time(window.mss())));
                 self.pacing = true;
@@ -142,9 +153,12 @@ impl Overlay for StatefulTcp {
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.gauge.on_ack(sample);
-        if self.pacing && sample.in_flight > FEW_IN_FLIGHT * window.mss() {
-            self.pacing = false;
-            window.end_plan();
+        let few = FEW_IN_FLIGHT * window.mss();
+        if self.pacing && window.cwnd() <= few {
+            // Others have lowered it.
+            self.end_pacing(window);
+        } else if self.pacing && sample.in_flight > few {
+            self.end_pacing(window);
             window.set_cwnd(sample.in_flight.max(self.initial_window), Cause::Seed);
         }
     }
@@ -154,9 +168,7 @@ impl Overlay for StatefulTcp {
     }
 
     fn on_congestion(&mut self, window: &mut Window) {
-        if std::mem::take(&mut self.pacing) {
-            window.end_plan();
-        }
+        self.end_pacing(window);
     }
 
     fn suspends_rules(&self) -> bool {

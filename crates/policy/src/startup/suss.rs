@@ -50,14 +50,26 @@ pub struct Suss {
     state: Option<State>,
     /// Bytes of the path sent when the last ACK came.
     sent: u64,
-    /// Red segments are under way: the offset of what the path sends where they end.
-    red_until: Option<u64>,
+    /// Red segments are under way.
+    red: Option<Red>,
 }
+
+/// The red part of a flight.
+#[derive(Clone, Copy, Debug, Default)]
+struct Red {
+    /// The offset of what the path sends where it ends.
+    until: u64,
+    /// What the window was given for it, bytes.
+    given: u64,
+}
+
+fold::state!(Red { until, given });
 
 impl Foldable for Suss {
     fn fold(&mut self, folding: &mut Folding<'_>) {
-        let Self { most: _, hystart, state, sent, red_until } = self;
-        folding.each(hystart).option(state, || State::new(0)).each(sent).each(red_until);
+        let Self { most: _, hystart, state, sent, red } = self;
+        folding.each(hystart).option(state, || State::new(0)).each(sent);
+        folding.option(red, Red::default);
     }
 }
 
@@ -175,7 +187,7 @@ impl State {
         let whole = u128::from(train.as_nanos()) << (self.round - 2);
         let before = u128::from(self.last_train.as_nanos()) << (self.round - 3);
         let next = (whole * whole).checked_div(before).unwrap_or(u128::MAX);
-        let free = next <= u128::from(self.min_rtt.as_nanos()) && self.round < most + 2;
+        let free = next <= u128::from(self.min_rtt.as_nanos()) && self.round < most.saturating_add(2);
         // The round trip has grown so slowly that it will be below 9/8 of the smallest.
         let rounds = u64::from(self.round - self.min_in_round);
         let bound =
@@ -187,8 +199,8 @@ impl State {
 impl Suss {
     /// Fills up at most so many flights.
     pub fn new(most: u32) -> Self {
-        let (state, sent, red_until) = (None, 0, None);
-        Self { most, hystart: HyStart::default(), state, sent, red_until }
+        let (state, sent, red) = (None, 0, None);
+        Self { most, hystart: HyStart::default(), state, sent, red }
     }
 
     /// It is over: the rest is HyStart's.
@@ -199,9 +211,22 @@ impl Suss {
     }
 
     fn end_pacing(&mut self, window: &mut Window) {
-        if self.red_until.take().is_some() {
+        if self.red.take().is_some() {
             window.end_plan();
         }
+    }
+
+    /// The red part is over. The authors' kernel raises the window as red segments leave, so what did not leave was never the
+    /// window's; it keeps `least`, bytes.
+    fn end_red(&mut self, window: &mut Window, least: u64) {
+        let Some(red) = self.red else { return };
+        let unsent = red.until.saturating_sub(self.sent).min(red.given);
+        let used = window.cwnd().saturating_sub(unsent);
+        let kept = used.max(least.min(window.cwnd()));
+        if kept < window.cwnd() {
+            window.set_cwnd(kept, Cause::Seed);
+        }
+        self.end_pacing(window);
     }
 
     /// The last blue segment of a flight is acknowledged.
@@ -242,7 +267,8 @@ impl Suss {
         if rest <= train {
             return false;
         }
-        window.set_cwnd(window.cwnd() + red - red_acked, Cause::Seed);
+        let given = red - red_acked;
+        window.set_cwnd(window.cwnd() + given, Cause::Seed);
         let time = state.min_rtt.saturating_sub(rest);
         let gap = time / (red / window.mss()).max(1);
         // What this ACK itself lets go is blue: two for each segment of slow start.
@@ -250,7 +276,7 @@ impl Suss {
         let until = sample.now + rest.saturating_sub(train) / 2;
         let lead = Some(Lead { segments, until });
         window.follow_plan(SendPlan { lead, ..SendPlan::spaced(1, gap) });
-        self.red_until = Some(state.head + blue + red);
+        self.red = Some(Red { until: state.head + blue + red, given });
         true
     }
 
@@ -283,7 +309,7 @@ impl Suss {
         }
         if sample.acked_total > state.head {
             state.begin_round(sample);
-            self.end_pacing(window);
+            self.end_red(window, sample.in_flight);
         }
         if let Some(rtt) = sample.rtt {
             state.take_rtt(rtt);
@@ -296,6 +322,7 @@ impl Suss {
             state.blue_acked += sample.delivered;
         }
         if state.cap.is_some_and(|cap| window.cwnd() > cap) {
+            self.end_red(window, sample.in_flight);
             if state.filled > 1 {
                 window.set_cwnd(sample.in_flight.max(2 * window.mss()), Cause::HyStart);
             }
@@ -314,7 +341,11 @@ impl StartUp for Suss {
                 self.hystart.watch_trains(false);
             }
             Occasion::NewPath => {}
-            Occasion::Idle | Occasion::Loss => self.end(window),
+            Occasion::Idle => {
+                self.end_red(window, start.initial_window);
+                self.end(window);
+            }
+            Occasion::Loss => self.end(window),
         }
         self.hystart.begin(window, start);
     }
@@ -322,6 +353,10 @@ impl StartUp for Suss {
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.sent = sample.sent_total;
         self.hystart.observe(window, sample);
+        if sample.acked_total >= sample.sent_total {
+            // There was no more to send.
+            self.end_red(window, 0);
+        }
         let Some(state) = self.state.filter(|_| sample.acked > 0) else { return };
         let after = if window.below_ssthresh() && sample.cwnd_limited {
             self.follow(window, state, sample)
@@ -330,13 +365,16 @@ impl StartUp for Suss {
         };
         match after {
             Some(state) => self.state = Some(state),
-            None => self.end(window),
+            None => {
+                self.end_red(window, sample.in_flight);
+                self.end(window);
+            }
         }
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         let red =
-            self.state.is_some_and(|state| state.blue == Blue::No) && self.red_until.is_some();
+            self.state.is_some_and(|state| state.blue == Blue::No) && self.red.is_some();
         if red && window.below_ssthresh() {
             return Phase::Continue;
         }
@@ -345,8 +383,8 @@ impl StartUp for Suss {
 
     /// Of a flight that was not all sent, only what was counts.
     fn on_congestion(&mut self, window: &mut Window) {
-        if let Some(until) = self.red_until {
-            let unsent = until.saturating_sub(self.sent).min(window.cwnd());
+        if let Some(red) = self.red {
+            let unsent = red.until.saturating_sub(self.sent).min(window.cwnd());
             let (used, whole) = (u128::from(window.cwnd() - unsent), u128::from(window.cwnd()));
             let ssthresh = u128::from(window.ssthresh()) * used / whole.max(1);
             window.set_ssthresh(u64::try_from(ssthresh).unwrap_or(u64::MAX), window.last_cause());
@@ -356,5 +394,19 @@ impl StartUp for Suss {
 
     fn fold_state(&mut self, folding: &mut Folding<'_>) {
         self.fold(folding);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many flights as a number can say: a train of 1 ms that grows to 2 ms fills the next flight, too.
+    #[test]
+    fn any_number_of_flights_may_be_filled_up() {
+        let (ms, mut state) = (Duration::from_millis, State::new(10_000));
+        state.round = 3;
+        (state.min_rtt, state.round_min, state.last_train) = (ms(100), ms(100), ms(1));
+        assert_eq!(state.stays_free(ms(1), u32::MAX), Some(true));
     }
 }

@@ -147,7 +147,7 @@ impl fmt::Display for SchemeError {
 impl std::error::Error for SchemeError {}
 
 impl Scheme {
-    /// Reads `name[+parameter=value…]`.
+    /// Reads `name[+parameter=value…]`. A start-up implies less than what is given beside it, before or behind.
     ///
     /// # Errors
     /// On an unknown name, parameter or value; the message lists the known ones.
@@ -156,7 +156,7 @@ impl Scheme {
         let name = parts.next().unwrap_or_default();
         let mut recipe = catalogue::recipe(name).ok_or_else(|| unknown_scheme(text, name))?;
         let mut seen = Vec::new();
-        for part in parts {
+        for part in in_order(parts.collect()) {
             let parameter = part.split('=').next().unwrap_or_default();
             if seen.contains(&parameter) {
                 return Err(SchemeError(format!("scheme {text:?}: {parameter} is given twice")));
@@ -281,6 +281,17 @@ fn unknown_scheme(text: &str, name: &str) -> SchemeError {
     SchemeError(format!("scheme {text:?}: {unknown}"))
 }
 
+/// Parameters as they apply: the start-up before all but a profile that was given before it, since what it implies is less than
+/// what is said.
+fn in_order(mut parts: Vec<&str>) -> Vec<&str> {
+    let is_of = |name: &'static str| move |part: &&str| part.split('=').next() == Some(name);
+    if let Some(startup) = parts.iter().position(is_of("startup")) {
+        let profile = parts[..startup].iter().rposition(is_of("profile"));
+        parts[profile.map_or(0, |place| place + 1)..=startup].rotate_right(1);
+    }
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,6 +344,25 @@ mod tests {
         }
         let raced = Scheme::parse("linux").unwrap().with_window_of(&client);
         assert_eq!(raced.config().receive.initial_window, 1_000_000);
+    }
+
+    /// Careful Resume implies `memory=temporal`, and fast start `idle=startup`, unless something else is given, on either side.
+    #[test]
+    fn what_is_given_holds_whatever_a_start_up_implies() {
+        let config = |text: &str| *Scheme::parse(text).unwrap().config();
+        for text in
+            ["linux+memory=site+startup=careful-resume", "linux+startup=careful-resume+memory=site"]
+        {
+            assert_eq!(config(text).memory, crate::config::MemoryKind::Site, "{text}");
+        }
+        for (text, idle) in [
+            ("newreno+idle=keep+startup=fs", IdleRestart::Keep),
+            ("newreno+startup=fs+idle=keep", IdleRestart::Keep),
+            ("newreno+profile=ns2+startup=fs", IdleRestart::StartUp),
+        ] {
+            assert_eq!(config(text).idle, idle, "{text}");
+        }
+        assert!(Scheme::parse("linux+opening_spread").is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! grows the window in Reconnaissance and while validating.
 
 use super::{
-    Occasion, Overlay, OverlayTurn, Phase, Remembered, Start, StartUpDescriptor, Wrapping,
+    Occasion, Overlay, OverlayTurn, Phase, Remembered, SeedTerms, Start, StartUpDescriptor, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
@@ -24,41 +24,60 @@ pub static CAREFUL_RESUME: StartUpDescriptor = StartUpDescriptor::new(
     "jumps to half of a remembered window once the path has proved to be the same",
     "RFC 9959",
     Make::Around(|setup, inner| {
-        let options = CarefulResumeOptions { scale: setup.get(&SCALE) };
+        let options = CarefulResumeOptions { scale: setup.get(&SCALE), beta: setup.get(&BETA) };
         Box::new(Wrapping::new(CarefulResume::new(options), inner))
     }),
 )
-.with(&[&SCALE])
+.with(&[&SCALE, &BETA])
 .implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING });
 
 static SCALE: Parameter<u32> = Parameter::text(
     "resume_scale",
-    ("fraction, like 0.5", |text| per_mille(text, 1)),
+    ("fraction up to 0.5", |text| {
+        per_mille(text, 1).ok().filter(|n| *n <= MOST).ok_or_else(|| {
+            "must lie above 0 and up to 0.5, with at most three decimals".to_owned()
+        })
+    }),
     "0.5",
     "careful-resume: part of the remembered window that is jumped to, at most half",
 );
+static BETA: Parameter<u32> = Parameter::text(
+    "resume_beta",
+    ("fraction, like 0.5", |text| per_mille(text, 1)),
+    "0.5",
+    "careful-resume: threshold after a fall-back, as a part of what the path held",
+);
 
 /// What of the remembered window is jumped to, thousandths: at most half (§4.3).
-const MOST: u64 = 500;
+const MOST: u32 = 500;
 /// A round trip shorter than a part of the remembered one, or longer than a multiple, is another
 /// path's (§4.2).
 const SHORTER: u64 = 2;
+/// No threshold is below so many segments (RFC 5681 §3.1).
+const LEAST: u64 = 2;
 const LONGER: u64 = 10;
 
 /// Options of [`CarefulResume`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CarefulResumeOptions {
-    /// What of the remembered window is jumped to, thousandths; no more than half is taken.
+    /// What of the remembered window is jumped to, thousandths, at most 500.
     pub scale: u32,
+    /// What of `PipeSize` the threshold is after Safe Retreat, thousandths (`Beta` of §3.5).
+    pub beta: u32,
 }
 
 /// Jumps to what is remembered, carefully.
 pub struct CarefulResume {
     options: CarefulResumeOptions,
     stage: Stage,
+    /// Of what is remembered, as long as nothing was jumped to.
+    terms: Option<SeedTerms>,
     /// Bytes of the path shown to hold (`PipeSize`).
     pipe: u64,
     initial_window: u64,
+    /// Safe Retreat has ended with the last ACK. Recovery, which may end with the same ACK, takes the
+    /// threshold for the window, so it is set with the next one.
+    owes_threshold: bool,
 }
 
 /// Offsets count what the path sends.
@@ -84,19 +103,25 @@ enum Stage {
 impl CarefulResume {
     /// A start-up that has not begun.
     pub const fn new(options: CarefulResumeOptions) -> Self {
-        Self { options, stage: Stage::Normal, pipe: 0, initial_window: 0 }
+        let (pipe, initial_window, owes_threshold) = (0, 0, false);
+        Self { options, stage: Stage::Normal, terms: None, pipe, initial_window, owes_threshold }
     }
 
     /// §4.2: the initial window is acknowledged, by the same path as far as its round trip tells, and
     /// more waits than the window admits.
     fn reconnoitre(&mut self, window: &mut Window, sample: &AckSample, seed: &Remembered) {
-        let jump = seed.cwnd / 1000 * u64::from(self.options.scale).min(MOST);
+        let jump = seed.cwnd / 1000 * u64::from(self.options.scale);
         let jump = jump / window.mss() * window.mss();
         let (rtt, saved) = (sample.min_rtt, seed.min_rtt.unwrap_or(seed.srtt));
         let other_path = rtt.saturating_mul(SHORTER) < saved || rtt > saved.saturating_mul(LONGER);
         if other_path || jump <= window.cwnd() || !window.below_ssthresh() {
             self.stage = Stage::Normal;
         } else if sample.acked_total >= self.initial_window && sample.cwnd_limited {
+            // §3.2: the set may have expired since the connection began, or be another one's.
+            if self.terms.take().is_some_and(|terms| !terms.grant(sample.now)) {
+                self.stage = Stage::Normal;
+                return;
+            }
             self.pipe = sample.in_flight;
             window.set_cwnd(jump, Cause::Seed);
             window.follow_plan(SendPlan::spaced(1, rtt / (jump / window.mss())));
@@ -120,9 +145,11 @@ impl CarefulResume {
             return;
         }
         window.end_plan();
-        if sample.in_flight <= self.pipe {
-            // Little was sent: what is known to hold is what the window may be.
-            window.set_cwnd(self.pipe.min(window.cwnd()), Cause::Seed);
+        if sample.in_flight <= self.pipe || sample.in_flight < self.initial_window {
+            // Little was sent: what is known to hold is what the window may be. Without a loss it
+            // is not below the initial one (§3.3).
+            let held = self.pipe.min(window.cwnd()).max(self.initial_window);
+            window.set_cwnd(held, Cause::Seed);
             self.stage = Stage::Normal;
         } else {
             window.set_cwnd(sample.in_flight, Cause::Seed);
@@ -130,17 +157,22 @@ impl CarefulResume {
         }
     }
 
-    /// §4.5: the window does not grow until all that was unvalidated is acknowledged; what the path
-    /// has then shown to hold is the threshold.
-    fn retreat(&mut self, window: &mut Window, sample: &AckSample, until: Option<u64>) {
+    /// §3.5, §4.5: the window does not grow until all that was unvalidated is acknowledged; a part of
+    /// what the path has then shown to hold is the threshold.
+    fn retreat(&mut self, sample: &AckSample, until: Option<u64>) {
         self.pipe += sample.delivered;
-        match until {
-            None => self.stage = Stage::Retreat { until: Some(sample.sent_total) },
-            Some(until) if sample.acked_total > until => {
-                window.set_ssthresh(self.pipe, Cause::Retreat);
-                self.stage = Stage::Normal;
-            }
-            Some(_) => {}
+        let until = until.unwrap_or(sample.sent_total);
+        self.owes_threshold = sample.acked_total >= until;
+        self.stage = match self.owes_threshold {
+            true => Stage::Normal,
+            false => Stage::Retreat { until: Some(until) },
+        };
+    }
+
+    fn set_owed_threshold(&mut self, window: &mut Window) {
+        if std::mem::take(&mut self.owes_threshold) {
+            let held = self.pipe / 1000 * u64::from(self.options.beta);
+            window.set_ssthresh(held.max(LEAST * window.mss()), Cause::Retreat);
         }
     }
 }
@@ -149,6 +181,7 @@ impl Overlay for CarefulResume {
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> OverlayTurn {
         if start.occasion == Occasion::NewPath {
             self.initial_window = start.initial_window;
+            self.terms = start.terms.cloned();
             self.stage = start.seed.map_or(Stage::Normal, |seed| Stage::Reconnaissance { seed });
         }
         OverlayTurn::Left
@@ -159,6 +192,7 @@ impl Overlay for CarefulResume {
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.set_owed_threshold(window);
         match self.stage {
             Stage::Reconnaissance { seed } => self.reconnoitre(window, sample, &seed),
             Stage::Unvalidated { from, since } => self.unvalidated(window, sample, (from, since)),
@@ -168,7 +202,7 @@ impl Overlay for CarefulResume {
                     self.stage = Stage::Normal;
                 }
             }
-            Stage::Retreat { until } => self.retreat(window, sample, until),
+            Stage::Retreat { until } => self.retreat(sample, until),
             Stage::Normal => {}
         }
     }
@@ -178,10 +212,11 @@ impl Overlay for CarefulResume {
     }
 
     fn on_congestion(&mut self, window: &mut Window) {
+        self.owes_threshold = false;
         match self.stage {
             Stage::Unvalidated { .. } | Stage::Validating { .. } => {
                 window.end_plan();
-                let half = (self.pipe / 2).max(self.initial_window);
+                let half = (self.pipe / 2).max(LEAST * window.mss());
                 window.set_ssthresh(half.min(window.ssthresh()), Cause::Retreat);
                 self.stage = Stage::Retreat { until: None };
             }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::ack::RttEstimator;
+use crate::startup::start::SoleUse;
 use crate::startup::{SlowStart, StartUp, Wrapping};
 use crate::window::PlanOrder;
 use units::Duration;
@@ -19,8 +20,12 @@ struct Sender {
 impl Sender {
     /// What is remembered: a window in segments and the lowest round trip in ms.
     fn new(cwnd: u64, min_rtt: u64) -> Self {
+        Self::under(None, cwnd, min_rtt)
+    }
+
+    fn under(terms: Option<&SeedTerms>, cwnd: u64, min_rtt: u64) -> Self {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        let resume = CarefulResume::new(CarefulResumeOptions { scale: 500 });
+        let resume = CarefulResume::new(CarefulResumeOptions { scale: 500, beta: 500 });
         let mut resume = Wrapping::new(resume, Box::new(SlowStart));
         let seed = Remembered {
             cwnd: cwnd * MSS,
@@ -32,6 +37,7 @@ impl Sender {
         let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         let start = Start {
             seed: Some(seed),
+            terms,
             initial_window: 10 * MSS,
             ..Start::of(Occasion::NewPath, &rtt)
         };
@@ -139,23 +145,65 @@ fn congestion_takes_the_window_to_half_of_what_the_path_held() {
     s.window.set_ssthresh(22 * MSS, Cause::Loss);
     s.resume.on_congestion(&mut s.window);
     assert_eq!(s.window.ssthresh(), 11_500);
-    // Recovery: 55 to 60 arrive at last. The pipe is 23 + 45 segments; only an ACK of what was sent
-    // after that says that all is repaired, and the threshold is what the path held.
-    for _ in 0..45 {
+    // Recovery: 45 are left, and the last of them ends the retreat. Recovery, which ends with the
+    // same ACK, finds the lowered threshold. The pipe is 23 + 45 segments.
+    for _ in 0..44 {
         s.see(1);
     }
-    assert_eq!(s.window.ssthresh(), 11_500);
+    assert_eq!(s.resume.overlay.stage, Stage::Retreat { until: Some(60 * MSS) });
+    s.see(1);
+    assert_eq!((s.window.ssthresh(), s.resume.overlay.stage), (11_500, Stage::Normal));
+    // The next ACK sets the threshold: half of 68, whatever it brings itself.
     s.sent = 70;
     s.see(1);
-    assert_eq!((s.window.ssthresh(), s.resume.overlay.stage), (69 * MSS, Stage::Normal));
+    assert_eq!(s.window.ssthresh(), 34 * MSS);
+}
+
+/// RFC 9959 §3.5: the window is half of what the path held, also if that is less than the initial window; not
+/// below two segments (RFC 5681 §3.1).
+#[test]
+fn a_retreat_goes_below_the_initial_window() {
+    for (pipe, half) in [(12, 6), (3, 2)] {
+        let mut s = jumped();
+        s.resume.overlay.pipe = pipe * MSS;
+        s.resume.on_congestion(&mut s.window);
+        assert_eq!(s.window.ssthresh(), half * MSS);
+    }
+}
+
+/// RFC 9959 §3.3: without a loss the window is not reduced below the initial one, however little was sent.
+#[test]
+fn little_to_send_costs_no_initial_window() {
+    // All but three of 28 segments were acknowledged at the jump. Their ACKs prove six; one unvalidated segment
+    // leaves, and its ACK, the seventh, ends it.
+    let mut s = jumped();
+    s.resume.overlay.pipe = 3 * MSS;
+    s.acked = 25;
+    s.acks(3, false);
+    s.sent = 29;
+    s.see(1);
+    assert_eq!(s.resume.overlay.pipe, 7 * MSS);
+    assert_eq!((s.cwnd(), s.resume.overlay.stage), (10, Stage::Normal));
+}
+
+/// More in flight than the path has proven, and less than the initial window: there is nothing to validate.
+#[test]
+fn a_flight_below_the_initial_window_ends_it() {
+    let mut s = jumped();
+    s.resume.overlay.pipe = MSS;
+    s.acked = 27;
+    // ACKs of the last of 28 segments from before and of one of eight unvalidated ones: three are proven, seven
+    // in flight.
+    s.sent = 36;
+    s.acks(1, false);
+    s.see(1);
+    assert_eq!((s.cwnd(), s.resume.overlay.stage), (10, Stage::Normal));
 }
 
 #[test]
-fn a_retreat_is_not_below_the_initial_window() {
-    let mut s = jumped();
-    s.resume.overlay.pipe = 12 * MSS;
-    s.resume.on_congestion(&mut s.window);
-    assert_eq!(s.window.ssthresh(), 10 * MSS);
+fn no_more_than_half_can_be_asked_for() {
+    assert!(SCALE.read("0.5").is_ok());
+    assert!(SCALE.read("0.501").is_err());
 }
 
 #[test]
@@ -178,6 +226,26 @@ fn nothing_is_jumped_to_that_slow_start_has_already() {
     let mut s = Sender::new(20, 100);
     s.acks(10, true);
     assert_eq!((s.cwnd(), s.plan()), (20, None));
+}
+
+/// RFC 9959 §3.2: of two connections with the same set the first that would jump does, and the other stays in slow start.
+#[test]
+fn one_connection_alone_jumps() {
+    let terms = SeedTerms { until: Instant::ZERO + RTT, sole_use: Some(SoleUse::default()) };
+    let mut senders = [100, 100].map(|cwnd| Sender::under(Some(&terms), cwnd, 100));
+    senders.iter_mut().for_each(|s| s.acks(10, true));
+    assert_eq!(senders.map(|s| s.cwnd()), [50, 20]);
+}
+
+/// All ACKs come at 100 ms: a set that is good until then is used, one that was until a nanosecond before is not.
+#[test]
+fn a_set_that_has_expired_since_the_connection_began_is_not_used() {
+    for (nanos, cwnd) in [(100_000_000, 50), (99_999_999, 20)] {
+        let terms = SeedTerms { until: Instant::from_nanos(nanos), sole_use: None };
+        let mut s = Sender::under(Some(&terms), 100, 100);
+        s.acks(10, true);
+        assert_eq!(s.cwnd(), cwnd);
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::pacing::STOCK_BURST;
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use memory::Lender;
+use units::Instant;
 
 /// Segments that have to have arrived, of the stock ten: fewer tell more of clocks than of the path.
 const LEAST_ARRIVED: u32 = 8;
@@ -18,17 +19,17 @@ impl Warm {
     /// Segments have arrived: once a rate is known, slow start goes on and the window would jump, it does, once. After that the pace
     /// follows those that send.
     pub(super) fn widen_by_dispersion(&mut self, window: &mut Window, at: &Situation<'_>) {
-        self.follow_senders();
-        if !self.options.jumps_by_dispersion || self.has_jumped || !self.is_slow_cold_start(window)
-        {
+        self.follow_senders(at.now);
+        let may_jump = self.options.jumps_by_dispersion && self.jumped_until.is_none();
+        if !may_jump || !self.is_slow_cold_start(window) {
             return;
         }
-        let rate = self.part_of_rate();
+        let rate = self.part_of_rate(at.now);
         let mss = window.mss();
         let held = rate.saturating_mul(at.min_rtt_us().into()) / 1_000_000 / mss;
         let wide = held.min(MOST) * mss;
         if wide > window.cwnd() {
-            self.has_jumped = true;
+            self.jumped_until = Some(at.acked_total + wide);
             window.set_cwnd(wide, Cause::Seed);
             self.search.pace_by_dispersion(rate, &mut self.pacing);
         }
@@ -36,9 +37,9 @@ impl Warm {
 
     /// What the second flight has gained leaves at the part of one of those that send now, whoever has begun or ended since; until
     /// the search has a rate of its own.
-    pub(super) fn follow_senders(&mut self) {
+    pub(super) fn follow_senders(&mut self, now: Instant) {
         if self.search.is_paced_by_dispersion() {
-            let rate = self.part_of_rate();
+            let rate = self.part_of_rate(now);
             // Nothing is known any more: what was goes on.
             if rate > 0 {
                 self.search.pace_by_dispersion(rate, &mut self.pacing);
@@ -47,9 +48,20 @@ impl Warm {
     }
 
     /// Of what segments of all connections have been seen to arrive at, bytes a second; 0: not known.
-    fn part_of_rate(&self) -> u64 {
-        let part = |lender: &mut Lender, to| lender.carried(to) / u64::from(lender.senders(to));
+    fn part_of_rate(&self, now: Instant) -> u64 {
+        let max_age = self.options.terms.max_age;
+        let part = |lender: &mut Lender, to| {
+            lender.carried((now, to), max_age) / u64::from(lender.senders(to))
+        };
         self.attendance.as_ref().map_or(0, |attendance| attendance.lender(part))
+    }
+
+    /// Something is lost. If it is of the flight that the rate has widened, the path is not the one that carried so much.
+    pub(super) fn forget_failed_rate(&self, at: &Situation<'_>) {
+        let is_of_jump = self.jumped_until.is_some_and(|until| at.acked_total < until);
+        if let Some(attendance) = self.attendance.as_ref().filter(|_| is_of_jump) {
+            attendance.lender(Lender::forget_carried);
+        }
     }
 
     /// It began cold, still searches, and has something to go by.

@@ -58,7 +58,7 @@ impl Warm {
         (path, first): (&ProvenPath, u32),
     ) {
         let mss = window.mss();
-        let carried = self.carried_together(path);
+        let carried = self.carried_together(at.now, path);
         let Some(rate) = self.choose_rate(at, (&carried, first), mss as u32) else { return };
         self.is_paced |= !self.pacing.is_on();
         self.pacing.limit(rate);

@@ -21,6 +21,7 @@ impl Warm {
     /// Something is lost; the window is still what it was (`hs_cubic_ssthresh`, `hs_bbr_ssthresh`).
     pub(super) fn begin_fall(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.flights = Flights::beginning_at(at.sent_total);
+        self.forget_failed_rate(at);
         if self.in_first_flight() {
             let half = self.fall_back();
             match self.models {

@@ -107,8 +107,8 @@ pub struct Warm {
     is_starting: bool,
     fall: Option<Fall>,
     has_ended: bool,
-    /// Its window has jumped to its part of what the path holds.
-    has_jumped: bool,
+    /// Its window has jumped to its part of what the path holds, which ends at this byte.
+    jumped_until: Option<u64>,
     /// It has something under way, and the memory knows.
     is_sending: bool,
 }
@@ -147,7 +147,7 @@ impl Warm {
             is_starting: false,
             fall: None,
             has_ended: false,
-            has_jumped: false,
+            jumped_until: None,
             is_sending: false,
         }
     }
@@ -344,7 +344,7 @@ impl Attended for Warm {
             let outstanding = at.outstanding().div_ceil(mss);
             self.wide.pace(&mut self.pacing, (outstanding, self.cold));
         }
-        self.follow_senders();
+        self.follow_senders(at.now);
         self.pacing.apply(window);
     }
 

@@ -41,7 +41,8 @@ impl Warm {
         among: u32,
     ) -> bool {
         let Some(attendance) = &self.attendance else { return false };
-        let rate = attendance.lender(Lender::carried);
+        let max_age = self.options.terms.max_age;
+        let rate = attendance.lender(|lender, to| lender.carried((at.now, to), max_age));
         if !self.options.paces_together || rate == 0 {
             return false;
         }
@@ -68,13 +69,14 @@ impl Warm {
     }
 
     /// `path`, with the rate that all connections together have seen where it has none of its own.
-    pub(super) fn carried_together(&self, path: &ProvenPath) -> ProvenPath {
+    pub(super) fn carried_together(&self, now: Instant, path: &ProvenPath) -> ProvenPath {
         let mut path = *path;
         if self.options.paces_together
             && path.rate == 0
             && let Some(attendance) = &self.attendance
         {
-            path.rate = attendance.lender(Lender::carried);
+            let max_age = self.options.terms.max_age;
+            path.rate = attendance.lender(|lender, to| lender.carried((now, to), max_age));
         }
         path
     }

@@ -37,6 +37,22 @@ fn jumped(is_paced: bool) -> (Line, Warm, SharedAttendant) {
     (line, warm, host)
 }
 
+/// The flight of 80 segments behind the eight that have arrived begins at the ninth. A loss while less than that is acknowledged says that
+/// the path does not carry so much; a later loss does not.
+#[test]
+fn a_second_flight_that_loses_something_ends_the_rate() {
+    let carried_after_a_loss = |arrived: u64| {
+        let (mut line, mut warm, host) = jumped(false);
+        line.sent = 95 * MSS;
+        line.arrive(&mut warm, 170, arrived);
+        line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+        let max_age = Duration::from_secs(600);
+        host.borrow_mut().lender.carried((at(170), PEER.into()), max_age) > 0
+    };
+    assert!(!carried_after_a_loss(79));
+    assert!(carried_after_a_loss(80));
+}
+
 /// A host to whose peer thirteen segments of 1000 bytes have arrived 1 ms apart, queued for 9 ms: 1 MB/s.
 fn carrying() -> SharedAttendant {
     let host = SharedAttendant::default();

@@ -37,7 +37,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     let (mut line, mut third) = begin();
     line.start(&mut third, 10);
     line.tell(&mut third, |startup, window, at| startup.lose(window, at));
-    assert_eq!(host.borrow_mut().lender.carried(to), 0);
+    assert_eq!(host.borrow_mut().lender.carried((at(0), to), Duration::from_secs(600)), 0);
 }
 
 /// Thirteen segments of 1000 bytes that arrive 0.4 ms apart are 2.5 MB/s. One connection that opens by itself has no rate of its
@@ -58,7 +58,7 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     // If that loses something the rate was wrong, and the next one must not leave at it.
     line.start(&mut warm, 100);
     line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
-    assert_eq!(host.borrow_mut().lender.carried(PEER.into()), 0);
+    assert_eq!(host.borrow_mut().lender.carried((at(0), PEER.into()), Duration::from_secs(600)), 0);
 }
 
 /// 100 remembered segments fill the path, and the flight has left evenly. When slow start is over the window is open for 40 more than

@@ -1,0 +1,59 @@
+//! How a path begins: its first data, what is remembered for that, and what lost SYNs take from it.
+
+use super::Path;
+use policy::startup::{Occasion, PendingData, Remembered, Start};
+use policy::window::Cause;
+use units::Duration;
+
+impl Path {
+    /// The path's first data is about to be sent. False if it was before.
+    pub fn begin(&mut self, transfer: PendingData) -> bool {
+        let first = !std::mem::replace(&mut self.begun, true);
+        if first {
+            self.begin_transfer(transfer);
+        }
+        first
+    }
+
+    #[cold]
+    pub(super) fn begin_transfer(&mut self, transfer: PendingData) {
+        // Lost SYNs speak against what is remembered.
+        let seed = match self.lost_initial_window {
+            Some(_) => None,
+            None => self.recall(false),
+        };
+        self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
+        self.lost_initial_window = None;
+    }
+
+    /// Initial and restart window, bytes; less for the first data where SYNs were lost.
+    pub(super) fn initial_window(&self) -> u64 {
+        let lost = self.lost_initial_window.map(|n| u64::from(n) * self.window.mss());
+        lost.map_or(self.restart_window, |bytes| bytes.min(self.restart_window))
+    }
+
+    pub(super) fn begin_startup(
+        &mut self,
+        occasion: Occasion,
+        (seed, transfer): (Option<Remembered>, Option<PendingData>),
+        idle: Duration,
+    ) {
+        let (now, initial_window) = (self.window.now(), self.initial_window());
+        let terms = seed.and_then(|seed| self.terms_of(&seed));
+        let (rtt, terms) = (&self.rtt, terms.as_ref());
+        let start = Start { occasion, now, rtt, seed, terms, transfer, initial_window, idle };
+        self.startup.begin(&mut self.window, &start);
+        if seed.is_some() {
+            self.bound_first_window();
+        }
+    }
+
+    /// Falls back to a window of so many segments because SYNs were lost (RFC 5681 §3.1: one), whatever is remembered.
+    pub fn on_handshake_loss(&mut self, segments: u32) {
+        if !self.has_several_users() {
+            self.lost_initial_window = Some(segments).filter(|_| !self.begun);
+            let window = u64::from(segments) * self.window.mss();
+            self.window.set_cwnd(window.min(self.window.cwnd()), Cause::Timeout);
+        }
+    }
+}
