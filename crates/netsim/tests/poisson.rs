@@ -127,6 +127,7 @@ fn flows_that_are_lost_altogether_are_over_when_they_are_given_up() {
     sim.run(at_s(10_000)).unwrap();
     let app = sim.application::<PoissonFlows>(id).unwrap();
     assert_eq!((app.totals().flows, app.totals().resets, app.active()), (20, 20, 0));
+    assert_eq!(app.totals().bytes, 0, "none has arrived");
 }
 
 /// Arrivals and sizes are draws of the application alone: the same under another scheme, over
