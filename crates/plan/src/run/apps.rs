@@ -9,7 +9,6 @@ use netsim::{
     RoundsSpec, Simulation, Telnet, TelnetSpec, User, UserSpec, stream,
 };
 use rand_core::RngCore;
-use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use tcp::scheme::Transfers;
@@ -266,7 +265,7 @@ fn sink(flows: &SharedFlows, (group, member): (usize, usize)) -> impl FnMut(&Flo
     let flows = Rc::clone(flows);
     let mut number = 0;
     move |flow| {
-        flows.borrow_mut().push(FlowId { group, member, number }, flow, 0);
+        flows.borrow_mut().push(FlowId { group, member, number }, flow, Some(0));
         number += 1;
     }
 }
@@ -315,23 +314,51 @@ fn begin(group: &Group, number: u32, seed: u64) -> Instant {
 }
 
 impl Actor {
-    /// The transfers so far.
-    pub(super) fn flows<'a>(&self, simulation: &'a Simulation) -> Cow<'a, [FlowRecord]> {
+    /// The transfers that no sink has taken: those so far of applications that keep them, and those under way.
+    /// The actor received `received` bytes in the measured interval.
+    pub(super) fn flows(&self, simulation: &Simulation, received: u64) -> Vec<Handed> {
         let app = self.app;
+        let own = |flows: &[FlowRecord]| self.handed(flows.iter(), (0, Some(received)));
         if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
-            return bulk.flows().into();
-        }
-        if let Some(rounds) = simulation.application::<Rounds>(app) {
-            return rounds.flows().into();
+            return own(bulk.flows());
         }
         if let Some(browsing) = simulation.application::<Browsing>(app) {
-            return browsing.flows().into();
+            return own(&browsing.flows());
         }
-        simulation.application::<Telnet>(app).map_or(&[][..], Telnet::flows).into()
+        if let Some(telnet) = simulation.application::<Telnet>(app) {
+            return own(telnet.flows());
+        }
+        if let Some(rounds) = simulation.application::<Rounds>(app) {
+            // What is not received of a round that has ended was reset.
+            let mut all = self.handed(rounds.flows().iter(), (0, Some(0)));
+            let round = rounds.flows().len();
+            let begun = rounds.under_way();
+            all.extend(begun.map(|(n, flow)| Handed::new(self.id_of(round + n), flow, None)));
+            return all;
+        }
+        if let Some(poisson) = simulation.application::<PoissonFlows>(app) {
+            let mut flows: Vec<&FlowRecord> = poisson.under_way().collect();
+            flows.sort_by_key(|flow| flow.started_at);
+            return self.handed(flows.into_iter(), (poisson.totals().flows, None));
+        }
+        let user = simulation.application::<User>(app);
+        user.map_or_else(Vec::new, |user| {
+            self.handed(user.under_way().into_iter(), (user.totals().flows, None))
+        })
+    }
+
+    /// Transfers in order, the first of which is its `first`.
+    fn handed<'f>(
+        &self,
+        flows: impl Iterator<Item = &'f FlowRecord>,
+        (first, received): (u64, Option<u64>),
+    ) -> Vec<Handed> {
+        let flows = (first as usize..).zip(flows);
+        flows.map(|(nth, flow)| Handed::new(self.id_of(nth), flow, received)).collect()
     }
 
     /// Which transfer its `nth` in order is.
-    pub(super) const fn id_of(&self, nth: usize) -> FlowId {
+    const fn id_of(&self, nth: usize) -> FlowId {
         FlowId {
             group: self.group,
             member: self.first + nth % self.members,
@@ -339,29 +366,42 @@ impl Actor {
         }
     }
 
-    /// Transfers that have begun, are not over and have no record yet.
-    pub(super) fn active(&self, simulation: &Simulation) -> u64 {
-        if let Some(user) = simulation.application::<User>(self.app) {
-            return u64::from(user.is_waiting());
-        }
-        let poisson = simulation.application::<PoissonFlows>(self.app);
-        poisson.map_or(0, |poisson| poisson.active() as u64)
-    }
-
     /// Payload bytes received so far, as far as is known: a transfer of a workload of many counts
-    /// when it is over.
+    /// when its last byte has arrived, of arrivals and users when it is over.
     pub(super) fn received(&self, simulation: &Simulation) -> u64 {
-        if let Some(bulk) = simulation.application::<BulkTransfer>(self.app) {
+        let app = self.app;
+        if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
             return bulk.received();
         }
-        if let Some(poisson) = simulation.application::<PoissonFlows>(self.app) {
+        if let Some(telnet) = simulation.application::<Telnet>(app) {
+            return telnet.received();
+        }
+        if let Some(poisson) = simulation.application::<PoissonFlows>(app) {
             return poisson.totals().bytes;
         }
-        if let Some(user) = simulation.application::<User>(self.app) {
+        if let Some(user) = simulation.application::<User>(app) {
             return user.totals().bytes;
         }
-        let flows = self.flows(simulation);
+        if let Some(rounds) = simulation.application::<Rounds>(app) {
+            return rounds.received();
+        }
+        let Some(browsing) = simulation.application::<Browsing>(app) else { return 0 };
+        let flows = browsing.flows();
         let over = flows.iter().filter(|flow| flow.received_at.is_some());
         over.map(|flow| flow.bytes).sum()
+    }
+}
+
+/// A transfer that an application hands on when the run ends.
+pub(super) struct Handed {
+    pub(super) id: FlowId,
+    pub(super) flow: FlowRecord,
+    /// Bytes of it received in the measured interval; `None` if that is not known.
+    pub(super) received: Option<u64>,
+}
+
+impl Handed {
+    const fn new(id: FlowId, flow: &FlowRecord, received: Option<u64>) -> Self {
+        Self { id, flow: *flow, received }
     }
 }
