@@ -2,7 +2,7 @@
 
 use super::flows::{FlowId, SharedFlows};
 use crate::document::Pairing;
-use crate::scenario::{Activity, Begin, Group, Net, RoundsPlan, UserPlan};
+use crate::scenario::{Activity, Begin, Distances, Group, Net, RoundsPlan, UserPlan};
 use netsim::{
     AppId, Application, Browsing, BrowsingSpec, BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowRecord,
     HostId, OnOff, OnOffSpec, PageSpec, PairChoice, PoissonFlows, PoissonSpec, RoundPair, Rounds,
@@ -43,8 +43,9 @@ pub(super) fn add(
     (index, group): (usize, &Group),
     &Surroundings { net, seed, flows }: &Surroundings<'_>,
 ) -> Vec<Actor> {
-    let members: Vec<Member<'_>> =
-        (0..group.members).map(|number| Member::new(group, number, (net, seed))).collect();
+    let mut distances = net.distances();
+    let members = (0..group.members).map(|n| Member::new(group, n, (&mut distances, seed)));
+    let members: Vec<Member<'_>> = members.collect();
     let actor = |first: usize, app| {
         let start = members[first].begin;
         Actor { group: index, first, members: 1, part: 0, start, app }
@@ -78,7 +79,8 @@ pub(super) fn add(
         Activity::Poisson { .. } => {
             let each = members.iter().enumerate().map(|(first, member)| {
                 let sink = sink(flows, (index, first));
-                let app = PoissonFlows::with_sink(poisson(group, &member.name, net), sink);
+                let app =
+                    PoissonFlows::with_sink(poisson(group, &member.name, &mut distances), sink);
                 actor(first, seat(simulation, group, (member.begin, app)))
             });
             each.collect()
@@ -108,9 +110,9 @@ struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    fn new(group: &'a Group, number: u32, (net, seed): (&Net, u64)) -> Self {
+    fn new(group: &'a Group, number: u32, (distances, seed): (&mut Distances<'_>, u64)) -> Self {
         let name = format!("{}/{number}", group.name);
-        let (from, to) = hosts(group, number, (net, seed));
+        let (from, to) = hosts(group, number, (distances, seed));
         let begin = begin(group, number, seed);
         Self { group, name, from, to, begin }
     }
@@ -230,7 +232,7 @@ fn rounds(plan: &RoundsPlan, group: &Group, members: &[Member<'_>]) -> Rounds {
 }
 
 /// Arrivals between all pairs of a workload's hosts.
-fn poisson(group: &Group, name: &str, net: &Net) -> PoissonSpec {
+fn poisson(group: &Group, name: &str, distances: &mut Distances<'_>) -> PoissonSpec {
     let Activity::Poisson { gaps, size, count } = &group.activity else {
         unreachable!("the caller has looked");
     };
@@ -240,7 +242,7 @@ fn poisson(group: &Group, name: &str, net: &Net) -> PoissonSpec {
             let pair = |n| (nth(&group.from, n), nth(&group.to, n));
             (PairChoice::RoundRobin, (0..most).map(pair).collect())
         }
-        Pairing::Random => (PairChoice::Random, pairs_apart(group, net)),
+        Pairing::Random => (PairChoice::Random, pairs_apart(group, distances)),
     };
     PoissonSpec {
         name: name.to_owned(),
@@ -255,9 +257,9 @@ fn poisson(group: &Group, name: &str, net: &Net) -> PoissonSpec {
 }
 
 /// All pairs with a link between them that is no side link.
-fn pairs_apart(group: &Group, net: &Net) -> Vec<(HostId, HostId)> {
+fn pairs_apart(group: &Group, distances: &mut Distances<'_>) -> Vec<(HostId, HostId)> {
     let pairs = group.from.iter().flat_map(|from| group.to.iter().map(|to| (*from, *to)));
-    pairs.filter(|(from, to)| net.is_apart(*from, *to)).collect()
+    pairs.filter(|(from, to)| distances.are_apart(*from, *to)).collect()
 }
 
 /// Takes a member's transfers as they are over, and numbers them.
@@ -287,14 +289,18 @@ fn seat(
 }
 
 /// The hosts of a member; drawn from a stream of its own if they are random.
-fn hosts(group: &Group, number: u32, (net, seed): (&Net, u64)) -> (HostId, HostId) {
+fn hosts(
+    group: &Group,
+    number: u32,
+    (distances, seed): (&mut Distances<'_>, u64),
+) -> (HostId, HostId) {
     if group.pairing == Pairing::Parallel {
         return (nth(&group.from, u64::from(number)), nth(&group.to, u64::from(number)));
     }
     let mut stream = stream(seed, &format!("workload/{}/{number}/hosts", group.name));
     loop {
         let (from, to) = (nth(&group.from, stream.next_u64()), nth(&group.to, stream.next_u64()));
-        if net.is_apart(from, to) {
+        if distances.are_apart(from, to) {
             return (from, to);
         }
     }
