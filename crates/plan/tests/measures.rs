@@ -111,3 +111,34 @@ fn arrivals_under_way_count_by_their_start() {
     assert!(retransmissions > 0.0);
     assert_eq!(of(WorkloadMetric::Retransmissions), retransmissions);
 }
+
+/// Two hosts and a link of this name, which has these keys more.
+fn graph(name: &str, more: &str) -> Result<(), String> {
+    let text = format!(
+        "schemes = [\"newreno\"]\n[topology]\nkind = \"graph\"\nhosts = [\"a\", \"b\"]\n\
+         [topology.link.plain]\nfrom = \"a\"\nto = \"b\"\nwire = {{ rate = \"1mbit\" }}\n\
+         [topology.link.\"{name}\"]\nfrom = \"a\"\nto = \"b\"\n{more}\n\
+         [workload.one]\nfrom = \"a\"\nto = \"b\"\ntraffic = {{ kind = \"bulk\", size = \"1kB\" }}\n\
+         [measure]\ncaptures = [\"{name}\"]\n"
+    );
+    let plan = Plan::read("test.toml", &text, &|_| Err("no files".to_owned()));
+    plan.map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// A capture is a file of the link's name in the folder of its run.
+#[test]
+fn a_link_s_name_leads_nowhere_else() {
+    let wire = "wire = { rate = \"1mbit\" }";
+    for name in ["/tmp/x", "../x", "", "a b"] {
+        let why = graph(name, wire).unwrap_err();
+        assert!(why.starts_with("test.toml:10: ") && why.contains("use letters"), "{why}");
+    }
+    graph("up-2_x", wire).unwrap();
+}
+
+#[test]
+fn a_one_way_link_has_no_way_back() {
+    let why = graph("x", "one_way = true\nwire = { rate = \"1mbit\", back = { loss = 0.1 } }");
+    assert!(why.unwrap_err().contains("leave back out"));
+    graph("x", "one_way = true\nwire = { rate = \"1mbit\" }").unwrap();
+}
