@@ -7,7 +7,7 @@ use race::{Hosts, Race, RaceMetric, RaceResult, VisitKind, Visits, WAKING_PROCES
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
-use workload::{LoaderConfig, Page};
+use workload::{Discovery, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
 use worlds::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
 
 fn race(page: &str, schemes: &[&str]) -> Race {
@@ -146,5 +146,33 @@ fn a_window_that_the_client_is_given_does_not_grow() {
             .map(|world| page_s(&result, "linux", world, VisitKind::First));
         assert!(sim > 1.9, "{sim}");
         assert_near(real, sim);
+    });
+}
+
+/// An HTML and two images over one connection; the server takes 10 ms longer over the second, which is small as the first.
+fn two_small_answers() -> Page {
+    let host = PageHost::plain("h", Http::Http2);
+    let image = |wait_ms| Object {
+        discovery: Discovery::InBody { parent: ObjectId(0), offset: 1, delay: Duration::ZERO },
+        server_wait: Duration::from_millis(wait_ms),
+        ..Object::plain("image", ObjectKind::Image, 300)
+    };
+    let objects = vec![Object::plain("html", ObjectKind::Html, 300), image(0), image(10)];
+    Page::new("two small answers", vec![host], objects).unwrap()
+}
+
+/// Nagle's algorithm holds the second small segment back until the first is acknowledged: a round trip of 40 ms, less the 10 ms
+/// that it is later anyway.
+#[test]
+fn nagle_is_on_where_the_scheme_says_so() {
+    calmly_throughout(|| {
+        let page = Arc::new(two_small_answers());
+        let race = Race { page, ..race("text", &["linux", "linux+nagle=on"]) };
+        let Some(result) = run(&race, &[World::Sim, World::Wire]) else { return };
+        for world in [World::Sim, World::Wire] {
+            let [off, on] = ["linux", "linux+nagle=on"]
+                .map(|scheme| page_s(&result, scheme, world, VisitKind::First));
+            assert!(on > off + 0.025, "{world}: {off} s without, {on} s with");
+        }
     });
 }
