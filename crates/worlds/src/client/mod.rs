@@ -35,8 +35,8 @@ use workload::LoadConnId;
 /// The browser's TCP: Linux's, or its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientTcp {
-    /// Bytes that it offers from the beginning, and never more; `None`: as Linux comes, 64 KB at first and more as they
-    /// are used.
+    /// Bytes that it offers from the beginning, and no more but for what packets leave of the same buffer; `None`: as Linux
+    /// comes, 64 KB at first and more as they are used.
     pub window: Option<u32>,
 }
 
