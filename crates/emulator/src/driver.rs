@@ -66,7 +66,7 @@ impl Driver {
             self.hand_over(untold);
             reads = reads.wrapping_add(1);
             // A source that never runs dry must not keep it from looking.
-            if reads % READS == 0 && self.is_stopped()? {
+            if reads.is_multiple_of(READS) && self.is_stopped()? {
                 return Ok(());
             }
             match self.source.read(&mut buffer) {

@@ -231,7 +231,7 @@ fn it_ends_while_a_host_sends_without_a_pause() {
     let options = EmulationOptions::new(Duplex::symmetric(link()));
     let emulation = Emulation::start(near, endless, options).unwrap();
     let (told, ended) = std::sync::mpsc::channel();
-    std::thread::spawn(move || told.send(emulation.stop()));
+    std::thread::spawn(move || told.send(Box::new(emulation.stop())));
     ended.recv_timeout(Duration::from_secs(20)).expect("it has ended");
 }
 
