@@ -17,6 +17,8 @@ use units::{Duration, Instant};
 const LARGEST: usize = 65_535;
 /// Packets handed over for each that is read, at most: neither end starves the other.
 const BATCH: usize = 8;
+/// Packets read one after another before the thread looks whether it is to stop.
+const READS: u32 = 64;
 /// Latenesses kept back while nobody may be told.
 const MOST_UNTOLD: usize = 64;
 
@@ -59,8 +61,14 @@ impl Driver {
 
     fn drive(&mut self, untold: &mut Untold) -> io::Result<()> {
         let mut buffer = vec![0; LARGEST];
+        let mut reads = 0_u32;
         loop {
             self.hand_over(untold);
+            reads = reads.wrapping_add(1);
+            // A source that never runs dry must not keep it from looking.
+            if reads.is_multiple_of(READS) && self.is_stopped()? {
+                return Ok(());
+            }
             match self.source.read(&mut buffer) {
                 // The other side of an in-process port is closed.
                 Ok(0) => return Ok(()),
@@ -76,6 +84,16 @@ impl Driver {
                     _ => return Err(error),
                 },
             }
+        }
+    }
+
+    /// It is to stop; does not wait.
+    fn is_stopped(&self) -> io::Result<bool> {
+        let mut fds = [PollFd::new(self.stop.as_fd(), PollFlags::POLLIN)];
+        match ppoll(&mut fds, Some(timespec(Duration::ZERO)), None) {
+            Ok(_) => Ok(fds[0].any().unwrap_or(false)),
+            Err(Errno::EINTR) => Ok(false),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::captured::{CapturedClient, CapturedConnection};
 use crate::opening::OpeningTime;
 use crate::replay::{Replay, ReplaySpec, Replayed};
 use memory::{PathKey, Scope};
-use netsim::{HostId, LinkId, Simulation, SimulationConfig, Topology};
+use netsim::{HostId, LinkId, Simulation, SimulationConfig, SimulationError, Topology};
 use race::REAL_PROCESSING;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -83,6 +83,9 @@ impl ClientNetwork {
 
     /// Replays it under a scheme of its servers: what became of each connection, in the order of
     /// [`ClientNetwork::connections`].
+    ///
+    /// # Panics
+    /// If a client has more than 55,536 connections to a server open at once.
     pub(crate) fn replay(&self, scheme: &Scheme, seed: u64) -> Vec<Replayed> {
         let Some(first) = self.connections().map(|(_, connection)| connection.began).min() else {
             return Vec::new();
@@ -105,7 +108,10 @@ impl ClientNetwork {
         let app = simulation.add(Instant::ZERO, replay);
         let span = last.map_or(Duration::ZERO, |last| last.saturating_since(first));
         // What does not end in this time has no time.
-        let _ = simulation.run(Instant::ZERO + span + PATIENCE);
+        let outcome = simulation.run(Instant::ZERO + span + PATIENCE);
+        if let Err(error @ SimulationError::OutOfPorts { .. }) = outcome {
+            panic!("{error}");
+        }
         let wait = |link| simulation.link(link).statistics().map(|seen| seen.longest_wait);
         let waits = seated.downs.iter().map(|down| wait(*down).unwrap_or_default());
         let paths = self.clients.iter().map(|(_, access)| access);

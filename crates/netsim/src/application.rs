@@ -99,10 +99,8 @@ impl AppContext<'_> {
         self.world.unused_port(host, preferred)
     }
 
-    /// Opens a connection from an ephemeral port of `from` to `to:port`.
-    ///
-    /// # Panics
-    /// If every ephemeral port of `from`, some 55,000, is connected there already.
+    /// Opens a connection from an ephemeral port of `from` to `to:port`. If every such port, 55,536 in all, is connected
+    /// there already, the run ends with [`SimulationError::OutOfPorts`](crate::SimulationError::OutOfPorts).
     pub fn connect(&mut self, from: HostId, to: HostId, port: u16, scheme: &Scheme) -> ConnId {
         self.world.connect(self.app, from, (to, port), scheme)
     }

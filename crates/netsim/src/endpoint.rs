@@ -117,16 +117,28 @@ impl Endpoint {
         candidates.find(free).unwrap_or(preferred)
     }
 
-    /// An ephemeral port from which nothing is connected to that `port` of `host`.
-    pub(crate) fn take_port(&mut self, (host, port): (HostId, u16)) -> u16 {
+    /// An ephemeral port from which nothing is connected to that `port` of `host`; `None` if there is none.
+    pub(crate) fn take_port(&mut self, (host, port): (HostId, u16)) -> Option<u16> {
         for _ in FIRST_EPHEMERAL..=u16::MAX {
             let local_port = self.next_port;
             self.next_port = local_port.checked_add(1).unwrap_or(FIRST_EPHEMERAL);
             if self.ports_in_use.insert(Peer { host, port, local_port }) {
-                return local_port;
+                return Some(local_port);
             }
         }
-        panic!("every ephemeral port is connected to port {port} of host {}", host.0)
+        None
+    }
+
+    /// A port below the ephemeral ones, for a connection of a run that ends at once.
+    ///
+    /// # Panics
+    /// If these are taken as well: an application opened ten thousand connections at one instant.
+    pub(crate) fn take_spare_port(&mut self, (host, port): (HostId, u16)) -> u16 {
+        let mut is_free = |local_port: &u16| {
+            self.ports_in_use.insert(Peer { host, port, local_port: *local_port })
+        };
+        let spare = (1..FIRST_EPHEMERAL).find(&mut is_free);
+        spare.unwrap_or_else(|| panic!("every port is connected to port {port} of host {}", host.0))
     }
 
     pub(crate) fn adopt(&mut self, conn: ConnId, app: AppId, peer: Peer) {
@@ -238,13 +250,14 @@ mod tests {
     fn ports_are_used_again_only_towards_someone_else() {
         let mut endpoint = Endpoint::new(Host::new(tcp::HostConfig::default()));
         let ports = usize::from(u16::MAX - FIRST_EPHEMERAL) + 1;
-        let taken: BTreeSet<_> = (0..ports).map(|_| endpoint.take_port((HostId(1), 80))).collect();
-        assert_eq!(taken.len(), ports);
+        let taken = (0..ports).filter_map(|_| endpoint.take_port((HostId(1), 80)));
+        assert_eq!(taken.collect::<BTreeSet<_>>().len(), ports);
+        assert_eq!(endpoint.take_port((HostId(1), 80)), None);
         let peer = Peer { host: HostId(1), port: 80, local_port: 12_345 };
-        assert_eq!(endpoint.take_port((HostId(2), 80)), FIRST_EPHEMERAL);
+        assert_eq!(endpoint.take_port((HostId(2), 80)), Some(FIRST_EPHEMERAL));
         endpoint.adopt(ConnId(0), AppId(0), peer);
         endpoint.release(ConnId(0));
-        assert_eq!(endpoint.take_port((HostId(1), 80)), 12_345);
+        assert_eq!(endpoint.take_port((HostId(1), 80)), Some(12_345));
     }
 
     #[test]

@@ -97,4 +97,4 @@ pub use processing_delay::{ProcessingDelay, ProcessingOrder, ReadingDelay};
 pub use recorder::{StepRecord, StepRecorder};
 pub use simulation::{Simulation, SimulationConfig, SimulationError};
 pub use site::{Collecting, PassiveGateway, PassiveTap, ReportTap, Site, SiteSpec};
-pub use topology::{LinkSpec, RouteError, Topology, address_of, host_at};
+pub use topology::{LinkSpec, RouteError, RouteFinder, Topology, address_of, host_at};

@@ -4,7 +4,7 @@ use crate::application::{AppContext, Application};
 use crate::observer::Observer;
 use crate::packet::WireSizes;
 use crate::topology::Topology;
-use crate::world::{Notice, World};
+use crate::world::{Notice, OutOfPorts, World};
 use crate::{AppId, HostId, LinkId};
 use link::{Link, LinkError, Occupancy, stream};
 use std::any::Any;
@@ -46,6 +46,17 @@ pub enum SimulationError {
         /// Name, or index, of the destination.
         to: String,
     },
+    /// So many connections were open between two hosts that there was no port for another.
+    OutOfPorts {
+        /// When.
+        at: Instant,
+        /// Name of the host that opens them.
+        from: String,
+        /// Name of the other.
+        to: String,
+        /// What [`Application::describe`] says of the application that opened the last.
+        app: String,
+    },
 }
 
 impl fmt::Display for SimulationError {
@@ -60,6 +71,11 @@ impl fmt::Display for SimulationError {
             Self::NoRoute { from, to } => {
                 write!(f, "no route from {from} to {to}: add links or a route between them")
             }
+            Self::OutOfPorts { at, from, to, app } => write!(
+                f,
+                "no port is free for another connection from {from} to {to} at {at}, so many are open: transfers \
+                 arrive faster than the path lets them end; {app}"
+            ),
         }
     }
 }
@@ -127,7 +143,7 @@ impl Simulation {
     /// Runs until every foreground application has finished; returns when that was.
     ///
     /// # Errors
-    /// If nothing is left to happen, or `limit` has come, before that; or without a route.
+    /// If nothing is left to happen, or `limit` has come, before that; without a route or a free port.
     pub fn run(&mut self, limit: Instant) -> Result<Instant, SimulationError> {
         let outcome = self.run_to_completion(limit);
         self.world.network.pause();
@@ -151,7 +167,7 @@ impl Simulation {
     /// Runs everything due up to and including `end`, whoever has finished, and stops there.
     ///
     /// # Errors
-    /// [`SimulationError::NoRoute`].
+    /// [`SimulationError::NoRoute`], [`SimulationError::OutOfPorts`].
     pub fn run_until(&mut self, end: Instant) -> Result<(), SimulationError> {
         let outcome = self.proceed(end, false);
         if outcome.is_ok() {
@@ -176,6 +192,7 @@ impl Simulation {
                 self.tell(notice);
             }
             self.check_routes()?;
+            self.check_ports()?;
             if until_finished && self.world.unfinished_count() == 0 {
                 return Ok(());
             }
@@ -212,12 +229,24 @@ impl Simulation {
         let Some((from, to)) = self.world.network.unreachable() else {
             return Ok(());
         };
+        Err(SimulationError::NoRoute { from: self.name_of(from), to: self.name_of(to) })
+    }
+
+    fn check_ports(&self) -> Result<(), SimulationError> {
+        let Some(OutOfPorts { app, from, to }) = self.world.out_of_ports else {
+            return Ok(());
+        };
+        let (at, app) = (self.now(), self.seats[app.index()].app.describe());
+        let [from, to] = [from, to].map(|host| self.name_of(host));
+        Err(SimulationError::OutOfPorts { at, from, to, app })
+    }
+
+    fn name_of(&self, host: HostId) -> String {
         let topology = self.topology();
-        let name = |host: HostId| match host.index() < topology.host_count() {
+        match host.index() < topology.host_count() {
             true => topology.host_name(host).to_owned(),
             false => format!("host number {}", host.0),
-        };
-        Err(SimulationError::NoRoute { from: name(from), to: name(to) })
+        }
     }
 
     fn waiting(&self) -> Vec<String> {

@@ -184,6 +184,11 @@ impl Topology {
         self.route_by(&mut Trees::default(), from, to)
     }
 
+    /// Finds many routes: shortest ways from one node are found once.
+    pub fn route_finder(&self) -> RouteFinder<'_> {
+        RouteFinder { topology: self, trees: Trees::default() }
+    }
+
     /// The same with what has been found before.
     pub(crate) fn route_by(
         &self,
@@ -240,6 +245,20 @@ impl Topology {
             }
         }
         reached_by
+    }
+}
+
+/// Routes of a topology, with what has been found before.
+#[derive(Debug)]
+pub struct RouteFinder<'a> {
+    topology: &'a Topology,
+    trees: Trees,
+}
+
+impl RouteFinder<'_> {
+    /// As [`Topology::route`].
+    pub fn route(&mut self, from: HostId, to: HostId) -> Option<Vec<LinkId>> {
+        self.topology.route_by(&mut self.trees, from, to)
     }
 }
 

@@ -34,6 +34,16 @@ pub(crate) struct World {
     /// Foreground applications that have not finished, by application.
     unfinished: Vec<bool>,
     unfinished_count: usize,
+    /// The first connection that found no ephemeral port; the run has failed.
+    pub(crate) out_of_ports: Option<OutOfPorts>,
+}
+
+/// A host without a free port towards another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutOfPorts {
+    pub(crate) app: AppId,
+    pub(crate) from: HostId,
+    pub(crate) to: HostId,
 }
 
 impl World {
@@ -51,6 +61,7 @@ impl World {
             touched: Ring::new(),
             unfinished: Vec::new(),
             unfinished_count: 0,
+            out_of_ports: None,
         }
     }
 
@@ -93,7 +104,11 @@ impl World {
         scheme: &Scheme,
     ) -> ConnId {
         let now = self.now();
-        let local_port = self.endpoints[from.index()].take_port((host, port));
+        let endpoint = &mut self.endpoints[from.index()];
+        let local_port = endpoint.take_port((host, port)).unwrap_or_else(|| {
+            self.out_of_ports.get_or_insert(OutOfPorts { app, from, to: host });
+            endpoint.take_spare_port((host, port))
+        });
         let tuple = FourTuple { local_port, remote: address_of(host), remote_port: port };
         let conn = self.touch(from).connect(now, tuple, scheme);
         let conn = conn.expect("the endpoint hands out ports that are not in use");

@@ -3,7 +3,7 @@
 use link::{LinkConfig, QueueLimit};
 use netsim::{
     Dumbbell, Duplex, FlowRecord, FlowTotals, PairChoice, PoissonFlows, PoissonSpec, Simulation,
-    SimulationConfig,
+    SimulationConfig, SimulationError,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -127,6 +127,7 @@ fn flows_that_are_lost_altogether_are_over_when_they_are_given_up() {
     sim.run(at_s(10_000)).unwrap();
     let app = sim.application::<PoissonFlows>(id).unwrap();
     assert_eq!((app.totals().flows, app.totals().resets, app.active()), (20, 20, 0));
+    assert_eq!(app.totals().bytes, 0, "none has arrived");
 }
 
 /// Arrivals and sizes are draws of the application alone: the same under another scheme, over
@@ -152,4 +153,20 @@ fn schemes_meet_the_same_flows() {
     let one = arrivals(1000, 0.0, "sack", false);
     assert_eq!(one, arrivals(20, 0.02, "reno", false));
     assert_eq!(one, arrivals(1000, 0.0, "linux", true));
+}
+
+/// From ports 10,000 to 65,535 there are 55,536 connections at most. Nothing arrives, and none is given up within a second.
+#[test]
+fn arrivals_that_exceed_the_path_end_the_run_with_the_workload_s_name() {
+    let bell = bell(1, 1000, 0.999_999);
+    let mut sim = simulation(&bell);
+    let gaps = Distribution::exponential(0.000_01).unwrap();
+    sim.add(at_s(0), PoissonFlows::with_sink(PoissonSpec { gaps, ..spec(&bell, 60_000) }, |_| {}));
+    let error = sim.run(at_s(10)).unwrap_err();
+    assert!(matches!(error, SimulationError::OutOfPorts { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("55537 begun, 55537 not over") && text.contains("arrive faster"),
+        "{text}"
+    );
 }

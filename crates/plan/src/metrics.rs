@@ -23,7 +23,7 @@ pub enum WorkloadMetric {
     /// Payload received in the measured interval, divided by the interval's length, bit/s.
     ///
     /// Without `measure.from` the interval begins with the first start of a workload's member. Transfers
-    /// of rounds, arrivals, users and telnet count as received when their last byte has arrived.
+    /// of rounds, arrivals and users and visits of pages count as received when their last byte has arrived.
     Goodput,
     /// Jain's fairness index of the transfers' goodputs.
     Fairness,
@@ -115,18 +115,14 @@ impl Tallies {
         self.interval = interval;
     }
 
-    /// Transfers of a workload that have begun and are not over, and have no record.
-    pub(super) fn unfinished(&mut self, group: usize, flows: u64) {
-        self.workloads[group].tally.unfinished += flows;
-    }
-
     /// Bytes that a member of a workload received in the interval.
     pub(super) fn received(&mut self, group: usize, bytes: u64) {
         self.workloads[group].tally.received += bytes;
     }
 
-    /// A transfer of a workload, whose member received so many bytes in the interval.
-    pub(super) fn flow(&mut self, group: usize, flow: &FlowRecord, received: u64) {
+    /// A transfer of a workload, whose member received so many bytes in the interval. A transfer that is not
+    /// over has no goodput if they are not known.
+    pub(super) fn flow(&mut self, group: usize, flow: &FlowRecord, received: Option<u64>) {
         let Tallied { endless, tally, .. } = &mut self.workloads[group];
         let endless = *endless;
         let started = flow.started_at;
@@ -144,6 +140,7 @@ impl Tallies {
             }
             None => {
                 tally.unfinished += u64::from(!endless);
+                let Some(received) = received else { return };
                 let began = started.max(self.interval.from);
                 (received, self.interval.until.saturating_since(began))
             }

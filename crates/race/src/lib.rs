@@ -242,11 +242,12 @@ impl Race {
         loader_for(&self.loader, scheme)
     }
 
-    /// The limit of a visit of a kind. It does not depend on the schemes of the race.
+    /// The limit of a visit of a kind. It does not depend on the schemes of the race. That of repeated visits is below each of
+    /// them: connections are open if they are in any.
     pub fn limit(&self, kind: VisitKind) -> Limit {
-        // Other servers of the site have no connection with the client yet.
-        let is_open =
-            kind == VisitKind::Repeated && self.visits.site <= 1 && self.visits.keep_open();
+        // The first visit to each server of the site finds none.
+        let returns = self.visits.site <= 1 || self.visits.count > self.visits.site;
+        let is_open = kind == VisitKind::Repeated && returns && self.visits.keep_open();
         let limit = if is_open { limit_again } else { limit };
         limit(&self.page, &self.loader, self.capacity())
     }

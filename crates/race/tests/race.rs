@@ -268,6 +268,25 @@ fn what_a_server_of_a_site_learns_the_next_one_knows() {
     assert_ne!(page(2, 1), page(2, 0));
 }
 
+/// Four visits to two servers: the third and the fourth find connections open.
+#[test]
+fn no_visit_that_returns_to_a_server_beats_the_limit() {
+    let site = Visits { count: 4, idle: Duration::from_secs(1), site: 2, reconnects: false };
+    let race = Race {
+        page: Arc::new(Page::single(10_000)),
+        visits: site,
+        ..race("linux", "20mbit,80ms,100p")
+    };
+    let outcome = run(&race);
+    let pages: Vec<_> = visits(&outcome, 0).iter().map(|load| load.page.unwrap()).collect();
+    // Those two save the handshake of 80 ms.
+    assert!(pages[2] + Duration::from_millis(79) < pages[1], "{pages:?}");
+    assert!(pages[1..].iter().all(|page| *page >= outcome.limit_again.page), "{pages:?}");
+    // Where no visit returns, none can.
+    let apart = Race { visits: Visits { count: 2, ..site }, ..race };
+    assert_eq!(run(&apart).limit_again, outcome.limit);
+}
+
 #[test]
 fn repeated_visits_have_rows_pictures_and_harm_of_their_own() {
     let mut race = visited("linux,newreno", (Http::Http11, THREE));

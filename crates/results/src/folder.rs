@@ -20,7 +20,8 @@ impl Folder {
     /// Takes the folder for results that `manifest` describes.
     ///
     /// The folder may be new, empty, or hold results of the same part of the same plan. With `force` it may
-    /// hold results of any plan, which are removed.
+    /// hold results of any plan, which are removed. A folder that held none has a manifest from here on, without
+    /// a run that is done: whatever ends this process, the folder belongs to the plan.
     ///
     /// # Errors
     /// If the folder holds something else, another process writes to it, or it cannot be written.
@@ -39,39 +40,43 @@ impl Folder {
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let folder = Self { path: path.to_owned(), _lock: lock };
-        match Manifest::read(path)? {
-            Some(there) if there.is_same_part(manifest) => {}
-            Some(_) if force => folder.clear().map_err(|error| wrong(&error))?,
+        let is_owned = match Manifest::read(path)? {
+            Some(there) if there.is_same_part(manifest) => true,
+            Some(_) if force => {
+                folder.clear().map_err(|error| wrong(&error))?;
+                false
+            }
             Some(there) => return Err(wrong(&difference(&there, manifest))),
-            None if folder.is_empty() => {}
+            None if folder.is_empty() => false,
             None => {
                 return Err(wrong(
                     &"holds files that are no results of a plan; name another folder with --out",
                 ));
             }
+        };
+        folder.refuse_unwritable_manifest()?;
+        if !is_owned {
+            Manifest { done: 0, failed: Vec::new(), ..manifest.clone() }.write(path)?;
         }
         folder.refuse_unwritable()?;
         Ok(folder)
     }
 
+    /// As [`Self::refuse_unwritable`], of the file that says whose the folder is.
+    fn refuse_unwritable_manifest(&self) -> Result<(), ResultsError> {
+        try_place(&self.path.join(manifest::FILE))
+    }
+
     /// Tries what will be written at the end: hours of runs must not be followed by a refusal.
     fn refuse_unwritable(&self) -> Result<(), ResultsError> {
-        let wrong = |path: &Path, error: &dyn std::fmt::Display| {
-            let shown = path.display();
-            ResultsError::refused(format!(
-                "cannot write {shown}: {error}; change its permissions, or name another folder with --out"
-            ))
-        };
-        let try_place = |path: PathBuf| check_writable(&path).map_err(|e| wrong(&path, e.cause()));
-        try_place(self.path.join(manifest::FILE))?;
         let runs = self.path.join(RUNS);
-        fs::create_dir_all(&runs).map_err(|error| wrong(&runs, &error))?;
-        try_place(runs.join("new"))?;
+        fs::create_dir_all(&runs).map_err(|error| unwritable(&runs, &error))?;
+        try_place(&runs.join("new"))?;
         for table in tables::ALL {
             let table = self.path.join(table);
             match OpenOptions::new().append(true).open(&table) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(wrong(&table, &error));
+                    return Err(unwritable(&table, &error));
                 }
                 _ => {}
             }
@@ -93,13 +98,26 @@ impl Folder {
         fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none())
     }
 
-    /// Removes the runs; tables and manifest are written anew.
+    /// Removes the runs; tables and manifest are written anew. The old manifest stays until the new one takes its
+    /// place: a folder without one would be nobody's.
     fn clear(&self) -> std::io::Result<()> {
         match fs::remove_dir_all(self.path.join(RUNS)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
+}
+
+fn try_place(path: &Path) -> Result<(), ResultsError> {
+    check_writable(path).map_err(|error| unwritable(path, error.cause()))
+}
+
+/// What cannot be written, and the way out.
+fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> ResultsError {
+    let shown = path.display();
+    ResultsError::refused(format!(
+        "cannot write {shown}: {error}; change its permissions, or name another folder with --out"
+    ))
 }
 
 /// Why a path can be no folder of results, and the way out.

@@ -8,13 +8,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// The kind of the column `name`: coordinates are text, whatever they look like.
-fn kind(name: &str) -> ColumnKind {
+/// The kind of the column `name`: coordinates, by the sweep's `keys`, are text, whatever they look like.
+fn kind(name: &str, keys: &[String]) -> ColumnKind {
     match name {
+        name if keys.iter().any(|key| key == name) => ColumnKind::Text,
         "scheme" | "workload" | "metric" | "from" | "to" | "link" | "startup_exit" => {
             ColumnKind::Text
         }
-        name if name.contains('.') => ColumnKind::Text,
         "run"
         | "cell"
         | "repeat"
@@ -42,10 +42,11 @@ fn kind(name: &str) -> ColumnKind {
     }
 }
 
-/// Writes the table at `csv` as Parquet to `out`.
-pub(crate) fn convert(csv: &Path, out: &Path) -> io::Result<()> {
+/// Writes the table at `csv` of a sweep over `keys` as Parquet to `out`.
+pub(crate) fn convert(csv: &Path, out: &Path, keys: &[String]) -> io::Result<()> {
     let mut table = csv::Reader::from_path(csv)?;
-    let columns: Vec<TableColumn> = table.headers()?.iter().map(column).collect();
+    let columns: Vec<TableColumn> =
+        table.headers()?.iter().map(|name| column(name, keys)).collect();
     let mut writer = TableWriter::begin(File::create(out)?, &columns)?;
     for record in table.records() {
         let record = record?;
@@ -57,8 +58,8 @@ pub(crate) fn convert(csv: &Path, out: &Path) -> io::Result<()> {
 }
 
 /// A column by its name; docs/plans.md says what it means.
-fn column(name: &str) -> TableColumn {
-    TableColumn { name: name.to_owned().into(), kind: kind(name), unit: "", about: "" }
+fn column(name: &str, keys: &[String]) -> TableColumn {
+    TableColumn { name: name.to_owned().into(), kind: kind(name, keys), unit: "", about: "" }
 }
 
 /// A cell of a column whose name says what it is; an empty one is missing.
@@ -86,9 +87,10 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("headstart-parquet-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (csv, out) = (folder.join("table.csv"), folder.join("table.parquet"));
-        let text = "run,a.count,scheme,received,reset\n7,5,linux,1.5,true\n8,6,reno,,false\n";
+        let text = "run,a.count,scheme,received,reset,duration\n7,5,linux,1.5,true,3s\n8,6,reno,,false,4s\n";
         std::fs::write(&csv, text).unwrap();
-        convert(&csv, &out).unwrap();
+        let keys = ["a.count", "scheme", "duration"].map(str::to_owned);
+        convert(&csv, &out, &keys).unwrap();
         let reader = SerializedFileReader::new(File::open(&out).unwrap()).unwrap();
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         assert_eq!(rows.len(), 2);
@@ -98,6 +100,7 @@ mod tests {
         assert_eq!(rows[0].get_double(3).unwrap(), 1.5);
         assert!(rows[1].get_double(3).is_err(), "missing");
         assert!(!rows[1].get_bool(4).unwrap());
+        assert_eq!(rows[0].get_string(5).unwrap(), "3s", "a coordinate without a dot");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -9,7 +9,7 @@ use crate::summary::{Summary, csv_number};
 use plan::{Plan, WorkloadMetric};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// One line per run.
 const CELLS: &str = "cells.csv";
@@ -34,7 +34,8 @@ pub enum TableFormat {
     Parquet,
 }
 
-/// Writes all tables of the runs `done` into the folder `results`; returns the means over repeats.
+/// Writes all tables of the runs `done` into the folder `results`, and removes those of an earlier time in the other
+/// format; returns the means over repeats.
 ///
 /// # Errors
 /// If a run's result cannot be read, or a table cannot be written.
@@ -59,19 +60,39 @@ pub fn write_tables(
     }
     summary.write(&results.join(SUMMARY), plan).map_err(written)?;
     match format {
-        TableFormat::Csv => {}
-        TableFormat::Parquet => to_parquet(results).map_err(written)?,
+        TableFormat::Csv => remove_parquet(results).map_err(written)?,
+        TableFormat::Parquet => to_parquet(results, &plan.keys()).map_err(written)?,
     }
     Ok(summary)
 }
 
+/// Where a table is as Parquet.
+fn parquet_of(results: &Path, name: &str) -> PathBuf {
+    results.join(name).with_extension("parquet")
+}
+
+/// Removes tables as Parquet, which are of an earlier time.
+fn remove_parquet(results: &Path) -> io::Result<()> {
+    ALL.iter().try_for_each(|name| remove(&parquet_of(results, name)))
+}
+
+/// Removes a file, if it is there.
+fn remove(file: &Path) -> io::Result<()> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Puts Parquet in the place of CSV.
-fn to_parquet(results: &Path) -> io::Result<()> {
+fn to_parquet(results: &Path, keys: &[String]) -> io::Result<()> {
     for name in ALL {
-        let table = results.join(name);
+        let (table, parquet) = (results.join(name), parquet_of(results, name));
         if table.exists() {
-            crate::parquet::convert(&table, &table.with_extension("parquet"))?;
+            crate::parquet::convert(&table, &parquet, keys)?;
             std::fs::remove_file(&table)?;
+        } else {
+            remove(&parquet)?;
         }
     }
     Ok(())
@@ -131,8 +152,9 @@ impl Runs {
 }
 
 /// Joins the files `name` of all runs, each line with the number of its run. Runs without such a file add
-/// nothing.
+/// nothing; without any there is no table, nor one of an earlier time.
 fn concatenate(results: &Path, name: &str, done: &[usize]) -> io::Result<()> {
+    remove(&results.join(name))?;
     let mut table = None;
     for &index in done {
         let file = match File::open(run::folder(results, index).join(name)) {

@@ -156,6 +156,51 @@ fn a_folder_belongs_to_one_plan_and_one_process() {
 }
 
 #[test]
+fn tables_are_there_in_one_format() {
+    let (out, text) = (folder("formats"), plan("5kB"));
+    sweep(&text, Shard::WHOLE, (&out, 1)).unwrap();
+    let plan = Plan::outline("plan.toml", &text).unwrap();
+    let done: Vec<usize> = (0..plan.run_count()).collect();
+    for (format, ending) in [(TableFormat::Parquet, "parquet"), (TableFormat::Csv, "csv")] {
+        write_tables(&out, &plan, (&done, format)).unwrap();
+        let entries = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+        let mut tables: Vec<_> = entries.filter(|path| path.is_file()).collect();
+        tables.retain(|path| path.file_name().is_some_and(|name| name != "manifest.json"));
+        assert_eq!(tables.len(), 5);
+        assert!(tables.iter().all(|path| path.extension().is_some_and(|is| is == ending)));
+    }
+    fs::remove_dir_all(&out).unwrap();
+}
+
+/// Whatever ends a process that has taken a folder, the same command takes it again.
+#[test]
+fn a_folder_that_was_taken_belongs_to_its_plan_at_once() {
+    let (out, parts) = (folder("taken"), [folder("taken-1"), folder("taken-2")]);
+    let of = |text: &str| {
+        Manifest::new(
+            &Plan::read("plan.toml", text, &|_| Err(String::new())).unwrap(),
+            Shard::WHOLE,
+        )
+    };
+    let (text, other) = (plan("8kB"), plan("9kB"));
+    drop(Folder::open(&out, &of(&text), false).unwrap());
+    drop(Folder::open(&out, &of(&text), false).unwrap());
+    let shown = Manifest::read(&out).unwrap().unwrap();
+    assert_eq!((shown.done, shown.plan), (0, text.clone()));
+    drop(Folder::open(&out, &of(&other), true).unwrap());
+    drop(Folder::open(&out, &of(&other), false).unwrap());
+    // A merge that was interrupted behind its first step.
+    for (number, part) in (1..).zip(&parts) {
+        sweep(&text, Shard { number, count: 2 }, (part, 1)).unwrap();
+    }
+    let whole = folder("taken-whole");
+    let begun = Merge::of(&parts, false).unwrap();
+    drop(Folder::open(&whole, begun.manifest(), false).unwrap());
+    merge(&parts, &whole).unwrap();
+    assert_eq!(Manifest::read(&whole).unwrap().unwrap().done, 12);
+}
+
+#[test]
 fn what_cannot_be_written_is_refused_before_any_run() {
     let folder = folder("unwritable");
     let text = plan("5kB");

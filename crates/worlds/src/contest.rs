@@ -66,7 +66,7 @@ pub fn load_count(race: &Race, contenders: &[Contender], worlds: &[World]) -> u6
 }
 
 /// Runs the race in all worlds; answers by contender in their order, then by world as asked for.
-/// What real worlds have not ([`Race::background`], sites of several servers) they leave out. A contender whose agent
+/// What real worlds have not ([`Race::background`]; `wire` has no sites of several servers) they leave out. A contender whose agent
 /// fails when others have been measured is left out from there on ([`Contestant::left_out`]).
 ///
 /// # Errors

@@ -40,14 +40,18 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// An endpoint of these addresses whose servers send by `scheme`.
+    /// An endpoint of these addresses whose servers send by `scheme`, without Nagle's algorithm unless the scheme asks for it.
     ///
     /// # Errors
     /// If the system gives no thread or descriptor.
     pub(crate) fn new(addresses: Addresses, scheme: &Scheme) -> io::Result<Self> {
-        let config = EndpointConfig::new(Some(addresses.v4), Some(addresses.v6));
+        let config = EndpointConfig {
+            // The scheme says.
+            nodelay: false,
+            ..EndpointConfig::new(Some(addresses.v4), Some(addresses.v6))
+        };
         let (port, endpoint) = endpoint_on_a_link(config)?;
-        Ok(Self { port, endpoint, scheme: scheme.clone() })
+        Ok(Self { port, endpoint, scheme: race::as_browsers_use_it(scheme) })
     }
 
     /// Where its packets are read and written.

@@ -7,7 +7,7 @@ use race::{Hosts, Race, RaceMetric, RaceResult, VisitKind, Visits, WAKING_PROCES
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
-use workload::{LoaderConfig, Page};
+use workload::{Discovery, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
 use worlds::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
 
 fn race(page: &str, schemes: &[&str]) -> Race {
@@ -28,11 +28,15 @@ fn race(page: &str, schemes: &[&str]) -> Race {
 
 /// `None` where the machine has no namespaces, TUN devices or congestion control for it.
 fn run(race: &Race, worlds: &[World]) -> Option<RaceResult> {
+    run_by(race, worlds, ClientTcp::default())
+}
+
+fn run_by(race: &Race, worlds: &[World], client: ClientTcp) -> Option<RaceResult> {
     let contenders: Vec<_> = race.schemes.iter().cloned().map(Contender::new).collect();
     let how = ContestOptions {
         worlds,
         contenders: &contenders,
-        client: ClientTcp::default(),
+        client,
         browser: &Browser::Loader,
         server: &ServerProgram::Builtin,
         agent: None,
@@ -123,4 +127,52 @@ fn a_scheme_that_the_kernel_does_not_have_is_left_out_there() {
     let Some(result) = run(&race, &[World::Sim, World::Kernel]) else { return };
     assert!(result.row("newreno", World::Sim, VisitKind::First).is_some());
     assert!(result.row("newreno", World::Kernel, VisitKind::First).is_none());
+}
+
+/// 64 KB that do not grow bound 500 KB over 200 ms to nine round trips, 1.8 s and the handshake; with a window that grows the kernel
+/// needs six.
+#[test]
+fn a_window_that_the_client_is_given_does_not_grow() {
+    calmly_throughout(|| {
+        let client = ClientTcp { window: Some(64 << 10) };
+        let race = Race {
+            page: Arc::new(Page::single(500_000)),
+            path: "100mbit,200ms,1bdp".parse().unwrap(),
+            client: Some(client.model()),
+            ..race("text", &["linux"])
+        };
+        let Some(result) = run_by(&race, &[World::Sim, World::Kernel], client) else { return };
+        let [sim, real] = [World::Sim, World::Kernel]
+            .map(|world| page_s(&result, "linux", world, VisitKind::First));
+        assert!(sim > 1.9, "{sim}");
+        assert_near(real, sim);
+    });
+}
+
+/// An HTML and two images over one connection; the server takes 10 ms longer over the second, which is small as the first.
+fn two_small_answers() -> Page {
+    let host = PageHost::plain("h", Http::Http2);
+    let image = |wait_ms| Object {
+        discovery: Discovery::InBody { parent: ObjectId(0), offset: 1, delay: Duration::ZERO },
+        server_wait: Duration::from_millis(wait_ms),
+        ..Object::plain("image", ObjectKind::Image, 300)
+    };
+    let objects = vec![Object::plain("html", ObjectKind::Html, 300), image(0), image(10)];
+    Page::new("two small answers", vec![host], objects).unwrap()
+}
+
+/// Nagle's algorithm holds the second small segment back until the first is acknowledged: a round trip of 40 ms, less the 10 ms
+/// that it is later anyway.
+#[test]
+fn nagle_is_on_where_the_scheme_says_so() {
+    calmly_throughout(|| {
+        let page = Arc::new(two_small_answers());
+        let race = Race { page, ..race("text", &["linux", "linux+nagle=on"]) };
+        let Some(result) = run(&race, &[World::Sim, World::Wire]) else { return };
+        for world in [World::Sim, World::Wire] {
+            let [off, on] = ["linux", "linux+nagle=on"]
+                .map(|scheme| page_s(&result, scheme, world, VisitKind::First));
+            assert!(on > off + 0.025, "{world}: {off} s without, {on} s with");
+        }
+    });
 }

@@ -62,11 +62,27 @@ impl FromStr for OneWay {
         let queue = read("queue", next("the queue")?)?;
         let (discipline, loss, jitter) = (Discipline::default(), 0.0, None);
         let plain = Self { rate, trace, delay, queue, discipline, loss, jitter };
-        let way = parts.try_fold(plain, option)?;
+        let given: Vec<&str> = parts.collect();
+        let way = given.iter().copied().try_fold(plain, option)?;
+        refuse_twice(&given)?;
         // Whatever cannot be is refused here; only products of bandwidth and delay are still open.
         way.link(way.delay * 2)?;
         Ok(way)
     }
+}
+
+/// Refuses an option that is given twice: one of both would be ignored.
+fn refuse_twice(options: &[&str]) -> Result<(), String> {
+    let key = |option: &str| match option.split_once('=') {
+        Some((key, _)) => key.to_owned(),
+        None => "the discipline".to_owned(),
+    };
+    for (nth, option) in options.iter().enumerate() {
+        if options[..nth].iter().any(|other| key(other) == key(option)) {
+            return Err(format!("{} is given twice: leave one out", key(option)));
+        }
+    }
+    Ok(())
 }
 
 fn option(way: OneWay, part: &str) -> Result<OneWay, String> {
@@ -133,6 +149,8 @@ mod tests {
             ("20mbit,40ms,0p", "at least 1"),
             ("20mbit,40ms,1p,loss=2", "below 1"),
             ("20mbit,40ms,1p,up=1mbit", "disciplines are droptail"),
+            ("20mbit,40ms,100p,loss=1%,loss=2%", "loss is given twice"),
+            ("20mbit,40ms,100p,red,jitter=1ms,codel", "the discipline is given twice"),
             ("20mbit,40ms,inf,pdrop", "give the queue a size"),
             ("trace=/no/such/file,40ms,1p", "/no/such/file"),
         ] {

@@ -15,7 +15,7 @@ use worlds::agreement::{
     self, AGENT_SCHEMES, Agreement, AgreementLoad, AgreementVerdict, Grid, LINUX_SCHEMES,
     SchemeCount,
 };
-use worlds::{ServerChoice, ServerProgram};
+use worlds::{Contender, ServerChoice, ServerProgram};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckWorldsArgs {
@@ -58,7 +58,9 @@ pub(super) struct CheckWorldsArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     more: Option<u32>,
     /// Cells measured at a time; if the machine is too slow for them, the lateness grows
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    ///
+    /// Not with --agent: the kernel has one congestion control of a name, so agents run one at a time.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "agent", value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
     /// Web server in the world `kernel`: builtin, nginx, auto, or the path of an nginx
     #[arg(long, value_name = "SERVER", default_value = "builtin")]
@@ -149,6 +151,9 @@ fn grid(args: &CheckWorldsArgs) -> Result<Grid, Failure> {
         false => Ok(args.schemes.clone()),
     };
     let schemes = schemes.map_err(Failure::input)?;
+    if !args.agent {
+        refuse_agents(&schemes)?;
+    }
     let grid = match args {
         CheckWorldsArgs { agent: true, .. } => {
             Grid::of_agent(schemes, agent::program().map_err(Failure::input)?)
@@ -160,12 +165,23 @@ fn grid(args: &CheckWorldsArgs) -> Result<Grid, Failure> {
     let grid = grid.only(&args.load, &args.path).map_err(Failure::input)?;
     let repeats = args.repeat.unwrap_or(grid.repeats);
     let server = server(&args.server, &grid)?;
-    // The kernel has one congestion control of a name, so agents run one at a time.
-    let jobs = if args.agent { 1 } else { args.jobs.into() };
+    let jobs = args.jobs.into();
     let captures = args.pcap.clone();
     let more = args.more.unwrap_or(grid.more);
     let grid = Grid { repeats, more, jobs, server, captures, ..grid };
     Ok(grid.with_server_model(args.server_model))
+}
+
+/// The kernel runs some schemes by an agent alone.
+fn refuse_agents(schemes: &[Scheme]) -> Result<(), Failure> {
+    let takes_agent = |scheme: &&Scheme| Contender::new((*scheme).clone()).agent().is_some();
+    match schemes.iter().find(takes_agent) {
+        None => Ok(()),
+        Some(scheme) => Err(Failure::input(format!(
+            "{}: the kernel runs this scheme by the agent; add --agent",
+            scheme.name()
+        ))),
+    }
 }
 
 /// One that serves all that is loaded.

@@ -51,6 +51,12 @@ fn unknown_schemes_and_parameters() {
 }
 
 #[test]
+fn schemes_of_the_agent_want_the_agent() {
+    refused(&["check", "worlds", "--schemes", "linux,hs-cubic"], &["hs-cubic", "--agent"]);
+    refused(&["check", "worlds", "--agent", "--jobs", "2"], &["--jobs", "--agent"]);
+}
+
+#[test]
 fn unknown_pages_and_files() {
     refused(&["race", "gazette"], &["gazette", "news", "HAR"]);
     refused(&["race", "pages/missing.har"], &["pages/missing.har"]);

@@ -223,6 +223,18 @@ fn stopping_leaves_what_is_on_the_way() {
     assert!(read(&client).is_none_or(|packet| packet.is_empty()));
 }
 
+/// `/dev/zero` always has one more packet to read.
+#[test]
+fn it_ends_while_a_host_sends_without_a_pause() {
+    let (near, _client) = port_pair().unwrap();
+    let endless = Port::new(std::fs::File::open("/dev/zero").unwrap()).unwrap();
+    let options = EmulationOptions::new(Duplex::symmetric(link()));
+    let emulation = Emulation::start(near, endless, options).unwrap();
+    let (told, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || told.send(Box::new(emulation.stop())));
+    ended.recv_timeout(Duration::from_secs(20)).expect("it has ended");
+}
+
 /// Lateness since it was last asked for.
 #[test]
 fn lateness_is_told_run_by_run() {

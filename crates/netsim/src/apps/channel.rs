@@ -195,7 +195,10 @@ impl Channel {
             EventKind::PeerClosed => context.shutdown(host, event.conn),
             EventKind::Reset => {
                 self.receiver_ended = true;
-                self.flow.reset |= !self.flow.is_over();
+                if !self.flow.is_over() {
+                    self.flow.reset = true;
+                    self.count(context);
+                }
             }
             EventKind::Closed => self.receiver_ended = true,
             _ => {}

@@ -12,7 +12,7 @@ pub struct FlowTotals {
     pub flows: u64,
     /// How many of them were reset.
     pub resets: u64,
-    /// Bytes that they were to transfer.
+    /// Bytes of those whose last byte had arrived.
     pub bytes: u64,
     /// As [`FlowRecord::segments_sent`].
     pub segments_sent: u64,
@@ -29,7 +29,7 @@ impl FlowTotals {
     pub fn add(&mut self, flow: &FlowRecord) {
         self.flows += 1;
         self.resets += u64::from(flow.reset);
-        self.bytes += flow.bytes;
+        self.bytes += flow.received_at.map_or(0, |_| flow.bytes);
         self.segments_sent += flow.segments_sent;
         self.segments_retransmitted += flow.segments_retransmitted;
         self.losses += flow.losses;

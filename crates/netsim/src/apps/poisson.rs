@@ -117,6 +117,11 @@ impl PoissonFlows {
         self.active.len() - self.free.len()
     }
 
+    /// Records of the flows that are not over, as they stood when the run last stopped.
+    pub fn under_way(&self) -> impl Iterator<Item = &FlowRecord> {
+        self.active.iter().flatten().map(Channel::flow)
+    }
+
     /// Sums over all flows that are over.
     pub const fn totals(&self) -> &FlowTotals {
         self.log.totals()
@@ -227,6 +232,10 @@ impl Application for PoissonFlows {
         if channel.on_event(context, host, event) {
             self.leave(context, number);
         }
+    }
+
+    fn on_stop(&mut self, context: &mut AppContext<'_>) {
+        self.active.iter_mut().flatten().for_each(|channel| channel.on_stop(context));
     }
 
     fn describe(&self) -> String {

@@ -56,6 +56,8 @@ pub struct Rounds {
     ports: Vec<u16>,
     draws: Vec<Draws>,
     channels: Vec<Option<Channel>>,
+    /// By connection: its transfer of the round under way has begun.
+    has_begun: Vec<bool>,
     index: ConnIndex,
     /// Rounds begun.
     begun: u32,
@@ -83,6 +85,7 @@ impl Rounds {
             ports: Vec::new(),
             draws: Vec::new(),
             channels: vec![None; spec.pairs.len()],
+            has_begun: vec![false; spec.pairs.len()],
             spec,
             index: ConnIndex::default(),
             begun: 0,
@@ -103,6 +106,19 @@ impl Rounds {
         &self.flows
     }
 
+    /// The transfers of a round that has not ended, as far as they have begun: the number of the connection and
+    /// the record as it stood when the run last stopped. Some may be over.
+    pub fn under_way(&self) -> impl Iterator<Item = (usize, &FlowRecord)> {
+        let begun = self.channels.iter().enumerate().filter(|(n, _)| self.has_begun[*n]);
+        begun.filter_map(|(n, channel)| channel.as_ref().map(|channel| (n, channel.flow())))
+    }
+
+    /// Bytes of all transfers so far whose last byte had arrived.
+    pub fn received(&self) -> u64 {
+        let flows = self.flows.iter().chain(self.under_way().map(|(_, flow)| flow));
+        flows.filter(|flow| flow.received_at.is_some()).map(|flow| flow.bytes).sum()
+    }
+
     fn begin_round(&mut self, context: &mut AppContext<'_>) {
         let first = self.spec.first_start.as_ref().filter(|_| self.begun == 0);
         let start = first.unwrap_or(&self.spec.start);
@@ -118,6 +134,7 @@ impl Rounds {
     fn begin_transfer(&mut self, context: &mut AppContext<'_>, n: usize) {
         let bytes = self.spec.bytes.sample_count(&mut self.draws[n].bytes);
         let pair = &self.spec.pairs[n];
+        self.has_begun[n] = true;
         match &mut self.channels[n] {
             Some(channel) if !channel.has_ended() => channel.begin(context, bytes),
             none => {
@@ -136,6 +153,7 @@ impl Rounds {
             return;
         }
         self.flows.extend(self.channels.iter().flatten().map(Channel::flow));
+        self.has_begun.fill(false);
         if self.begun == self.spec.rounds {
             context.finish();
         } else {
@@ -194,6 +212,16 @@ impl Application for Rounds {
         }
         if over {
             self.on_over(context);
+        }
+    }
+
+    fn on_stop(&mut self, context: &mut AppContext<'_>) {
+        for (channel, _) in
+            self.channels.iter_mut().zip(&self.has_begun).filter(|(_, begun)| **begun)
+        {
+            if let Some(channel) = channel {
+                channel.on_stop(context);
+            }
         }
     }
 

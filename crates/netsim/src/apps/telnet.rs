@@ -56,6 +56,12 @@ impl Telnet {
         self.sent
     }
 
+    /// Bytes that have arrived in order so far, as far as was told: of a message under way, those that
+    /// had arrived when the run last stopped.
+    pub fn received(&self) -> u64 {
+        self.channel.map_or(0, |channel| channel.received())
+    }
+
     /// The record of all its messages as one transfer, once the first has been sent.
     pub fn flows(&self) -> &[FlowRecord] {
         self.channel.as_ref().map_or(&[], |channel| std::slice::from_ref(channel.flow()))

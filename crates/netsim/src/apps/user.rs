@@ -73,9 +73,9 @@ impl User {
         self.pages
     }
 
-    /// An object is under way.
-    pub const fn is_waiting(&self) -> bool {
-        self.channel.is_some()
+    /// The record of the object that is not over, as it stood when the run last stopped.
+    pub fn under_way(&self) -> Option<&FlowRecord> {
+        self.channel.as_ref().map(Channel::flow)
     }
 
     /// Sums over all objects that are over.
@@ -166,6 +166,12 @@ impl Application for User {
             && channel.on_event(context, host, event)
         {
             self.on_over(context);
+        }
+    }
+
+    fn on_stop(&mut self, context: &mut AppContext<'_>) {
+        if let Some(channel) = &mut self.channel {
+            channel.on_stop(context);
         }
     }
 

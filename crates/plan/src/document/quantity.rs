@@ -165,7 +165,7 @@ impl Text for Duration {
 pub(crate) struct Bytes(pub(crate) u64);
 
 /// Most bytes of one transfer: far from overflow wherever bytes are added up.
-const MOST_BYTES: u64 = 1 << 50;
+const MOST_BYTES: u64 = workload::Distribution::MOST;
 
 impl Text for Bytes {
     const NAME: &'static str = "bytes";

@@ -2,14 +2,13 @@
 
 use super::flows::{FlowId, SharedFlows};
 use crate::document::Pairing;
-use crate::scenario::{Activity, Begin, Group, Net, RoundsPlan, UserPlan};
+use crate::scenario::{Activity, Begin, Distances, Group, Net, RoundsPlan, UserPlan};
 use netsim::{
     AppId, Application, Browsing, BrowsingSpec, BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowRecord,
     HostId, OnOff, OnOffSpec, PageSpec, PairChoice, PoissonFlows, PoissonSpec, RoundPair, Rounds,
     RoundsSpec, Simulation, Telnet, TelnetSpec, User, UserSpec, stream,
 };
 use rand_core::RngCore;
-use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use tcp::scheme::Transfers;
@@ -44,8 +43,9 @@ pub(super) fn add(
     (index, group): (usize, &Group),
     &Surroundings { net, seed, flows }: &Surroundings<'_>,
 ) -> Vec<Actor> {
-    let members: Vec<Member<'_>> =
-        (0..group.members).map(|number| Member::new(group, number, (net, seed))).collect();
+    let mut distances = net.distances();
+    let members = (0..group.members).map(|n| Member::new(group, n, (&mut distances, seed)));
+    let members: Vec<Member<'_>> = members.collect();
     let actor = |first: usize, app| {
         let start = members[first].begin;
         Actor { group: index, first, members: 1, part: 0, start, app }
@@ -79,7 +79,8 @@ pub(super) fn add(
         Activity::Poisson { .. } => {
             let each = members.iter().enumerate().map(|(first, member)| {
                 let sink = sink(flows, (index, first));
-                let app = PoissonFlows::with_sink(poisson(group, &member.name, net), sink);
+                let app =
+                    PoissonFlows::with_sink(poisson(group, &member.name, &mut distances), sink);
                 actor(first, seat(simulation, group, (member.begin, app)))
             });
             each.collect()
@@ -109,9 +110,9 @@ struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    fn new(group: &'a Group, number: u32, (net, seed): (&Net, u64)) -> Self {
+    fn new(group: &'a Group, number: u32, (distances, seed): (&mut Distances<'_>, u64)) -> Self {
         let name = format!("{}/{number}", group.name);
-        let (from, to) = hosts(group, number, (net, seed));
+        let (from, to) = hosts(group, number, (distances, seed));
         let begin = begin(group, number, seed);
         Self { group, name, from, to, begin }
     }
@@ -231,7 +232,7 @@ fn rounds(plan: &RoundsPlan, group: &Group, members: &[Member<'_>]) -> Rounds {
 }
 
 /// Arrivals between all pairs of a workload's hosts.
-fn poisson(group: &Group, name: &str, net: &Net) -> PoissonSpec {
+fn poisson(group: &Group, name: &str, distances: &mut Distances<'_>) -> PoissonSpec {
     let Activity::Poisson { gaps, size, count } = &group.activity else {
         unreachable!("the caller has looked");
     };
@@ -241,7 +242,7 @@ fn poisson(group: &Group, name: &str, net: &Net) -> PoissonSpec {
             let pair = |n| (nth(&group.from, n), nth(&group.to, n));
             (PairChoice::RoundRobin, (0..most).map(pair).collect())
         }
-        Pairing::Random => (PairChoice::Random, pairs_apart(group, net)),
+        Pairing::Random => (PairChoice::Random, pairs_apart(group, distances)),
     };
     PoissonSpec {
         name: name.to_owned(),
@@ -256,9 +257,9 @@ fn poisson(group: &Group, name: &str, net: &Net) -> PoissonSpec {
 }
 
 /// All pairs with a link between them that is no side link.
-fn pairs_apart(group: &Group, net: &Net) -> Vec<(HostId, HostId)> {
+fn pairs_apart(group: &Group, distances: &mut Distances<'_>) -> Vec<(HostId, HostId)> {
     let pairs = group.from.iter().flat_map(|from| group.to.iter().map(|to| (*from, *to)));
-    pairs.filter(|(from, to)| net.is_apart(*from, *to)).collect()
+    pairs.filter(|(from, to)| distances.are_apart(*from, *to)).collect()
 }
 
 /// Takes a member's transfers as they are over, and numbers them.
@@ -266,7 +267,7 @@ fn sink(flows: &SharedFlows, (group, member): (usize, usize)) -> impl FnMut(&Flo
     let flows = Rc::clone(flows);
     let mut number = 0;
     move |flow| {
-        flows.borrow_mut().push(FlowId { group, member, number }, flow, 0);
+        flows.borrow_mut().push(FlowId { group, member, number }, flow, Some(0));
         number += 1;
     }
 }
@@ -288,14 +289,18 @@ fn seat(
 }
 
 /// The hosts of a member; drawn from a stream of its own if they are random.
-fn hosts(group: &Group, number: u32, (net, seed): (&Net, u64)) -> (HostId, HostId) {
+fn hosts(
+    group: &Group,
+    number: u32,
+    (distances, seed): (&mut Distances<'_>, u64),
+) -> (HostId, HostId) {
     if group.pairing == Pairing::Parallel {
         return (nth(&group.from, u64::from(number)), nth(&group.to, u64::from(number)));
     }
     let mut stream = stream(seed, &format!("workload/{}/{number}/hosts", group.name));
     loop {
         let (from, to) = (nth(&group.from, stream.next_u64()), nth(&group.to, stream.next_u64()));
-        if net.is_apart(from, to) {
+        if distances.are_apart(from, to) {
             return (from, to);
         }
     }
@@ -315,23 +320,51 @@ fn begin(group: &Group, number: u32, seed: u64) -> Instant {
 }
 
 impl Actor {
-    /// The transfers so far.
-    pub(super) fn flows<'a>(&self, simulation: &'a Simulation) -> Cow<'a, [FlowRecord]> {
+    /// The transfers that no sink has taken: those so far of applications that keep them, and those under way.
+    /// The actor received `received` bytes in the measured interval.
+    pub(super) fn flows(&self, simulation: &Simulation, received: u64) -> Vec<Handed> {
         let app = self.app;
+        let own = |flows: &[FlowRecord]| self.handed(flows.iter(), (0, Some(received)));
         if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
-            return bulk.flows().into();
-        }
-        if let Some(rounds) = simulation.application::<Rounds>(app) {
-            return rounds.flows().into();
+            return own(bulk.flows());
         }
         if let Some(browsing) = simulation.application::<Browsing>(app) {
-            return browsing.flows().into();
+            return own(&browsing.flows());
         }
-        simulation.application::<Telnet>(app).map_or(&[][..], Telnet::flows).into()
+        if let Some(telnet) = simulation.application::<Telnet>(app) {
+            return own(telnet.flows());
+        }
+        if let Some(rounds) = simulation.application::<Rounds>(app) {
+            // What is not received of a round that has ended was reset.
+            let mut all = self.handed(rounds.flows().iter(), (0, Some(0)));
+            let round = rounds.flows().len();
+            let begun = rounds.under_way();
+            all.extend(begun.map(|(n, flow)| Handed::new(self.id_of(round + n), flow, None)));
+            return all;
+        }
+        if let Some(poisson) = simulation.application::<PoissonFlows>(app) {
+            let mut flows: Vec<&FlowRecord> = poisson.under_way().collect();
+            flows.sort_by_key(|flow| flow.started_at);
+            return self.handed(flows.into_iter(), (poisson.totals().flows, None));
+        }
+        let user = simulation.application::<User>(app);
+        user.map_or_else(Vec::new, |user| {
+            self.handed(user.under_way().into_iter(), (user.totals().flows, None))
+        })
+    }
+
+    /// Transfers in order, the first of which is its `first`.
+    fn handed<'f>(
+        &self,
+        flows: impl Iterator<Item = &'f FlowRecord>,
+        (first, received): (u64, Option<u64>),
+    ) -> Vec<Handed> {
+        let flows = (first as usize..).zip(flows);
+        flows.map(|(nth, flow)| Handed::new(self.id_of(nth), flow, received)).collect()
     }
 
     /// Which transfer its `nth` in order is.
-    pub(super) const fn id_of(&self, nth: usize) -> FlowId {
+    const fn id_of(&self, nth: usize) -> FlowId {
         FlowId {
             group: self.group,
             member: self.first + nth % self.members,
@@ -339,29 +372,42 @@ impl Actor {
         }
     }
 
-    /// Transfers that have begun, are not over and have no record yet.
-    pub(super) fn active(&self, simulation: &Simulation) -> u64 {
-        if let Some(user) = simulation.application::<User>(self.app) {
-            return u64::from(user.is_waiting());
-        }
-        let poisson = simulation.application::<PoissonFlows>(self.app);
-        poisson.map_or(0, |poisson| poisson.active() as u64)
-    }
-
     /// Payload bytes received so far, as far as is known: a transfer of a workload of many counts
-    /// when it is over.
+    /// when its last byte has arrived, of arrivals and users when it is over.
     pub(super) fn received(&self, simulation: &Simulation) -> u64 {
-        if let Some(bulk) = simulation.application::<BulkTransfer>(self.app) {
+        let app = self.app;
+        if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
             return bulk.received();
         }
-        if let Some(poisson) = simulation.application::<PoissonFlows>(self.app) {
+        if let Some(telnet) = simulation.application::<Telnet>(app) {
+            return telnet.received();
+        }
+        if let Some(poisson) = simulation.application::<PoissonFlows>(app) {
             return poisson.totals().bytes;
         }
-        if let Some(user) = simulation.application::<User>(self.app) {
+        if let Some(user) = simulation.application::<User>(app) {
             return user.totals().bytes;
         }
-        let flows = self.flows(simulation);
+        if let Some(rounds) = simulation.application::<Rounds>(app) {
+            return rounds.received();
+        }
+        let Some(browsing) = simulation.application::<Browsing>(app) else { return 0 };
+        let flows = browsing.flows();
         let over = flows.iter().filter(|flow| flow.received_at.is_some());
         over.map(|flow| flow.bytes).sum()
+    }
+}
+
+/// A transfer that an application hands on when the run ends.
+pub(super) struct Handed {
+    pub(super) id: FlowId,
+    pub(super) flow: FlowRecord,
+    /// Bytes of it received in the measured interval; `None` if that is not known.
+    pub(super) received: Option<u64>,
+}
+
+impl Handed {
+    const fn new(id: FlowId, flow: &FlowRecord, received: Option<u64>) -> Self {
+        Self { id, flow: *flow, received }
     }
 }

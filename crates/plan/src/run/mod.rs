@@ -10,7 +10,7 @@ pub use rows::{LinkRow, Output};
 
 use super::metrics::WorkloadResult;
 use super::scenario::{End, MeasuredInterval, Scenario};
-use apps::{Actor, Surroundings};
+use apps::{Actor, Handed, Surroundings};
 use flows::{Flows, SharedFlows};
 use links::LinkTotals;
 use netsim::{LinkId, Simulation, SimulationConfig, SimulationError};
@@ -184,9 +184,8 @@ impl<'a> Stage<'a> {
         for (index, actor) in self.actors.iter().enumerate() {
             let received = after.received[index] - before.received[index];
             flows.tallies().received(actor.group, received);
-            flows.tallies().unfinished(actor.group, actor.active(&self.simulation));
-            for (nth, flow) in actor.flows(&self.simulation).iter().enumerate() {
-                flows.push(actor.id_of(nth), flow, received);
+            for Handed { id, flow, received } in actor.flows(&self.simulation, received) {
+                flows.push(id, &flow, received);
             }
         }
         flows.finish(interval)

@@ -7,7 +7,7 @@ mod traffic;
 mod wire;
 
 pub(crate) use memory::Memories;
-pub(crate) use net::Net;
+pub(crate) use net::{Distances, Net};
 pub(crate) use traffic::{Activity, RoundsPlan, UserPlan};
 
 use super::document::{
@@ -218,13 +218,15 @@ fn group(
     schemes: SchemeMaker<'_>,
     (net, files): (&Net, &Files),
 ) -> Result<Group, Fault> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    if name.is_empty() || !name.bytes().all(plain) {
+    if !is_plain(name) {
         let why = format!("workload {:?}: use letters, digits, - and _", **name);
         return Err(Fault::new(name.span(), why));
     }
     let (from, to) = (net.hosts_named(&plan.from)?, net.hosts_named(&plan.to)?);
-    let apart = || from.iter().any(|from| to.iter().any(|to| net.is_apart(*from, *to)));
+    let apart = || {
+        let mut distances = net.distances();
+        from.iter().any(|from| to.iter().any(|to| distances.are_apart(*from, *to)))
+    };
     if plan.pairing == Pairing::Random && !apart() {
         let why = "random pairing needs hosts with a link between them that is no side link";
         return Err(Fault::new(plan.from.span(), why));
@@ -249,6 +251,12 @@ fn group(
         scheme: sender,
         background: plan.background,
     })
+}
+
+/// Whether a name can be part of a file's name wherever it is.
+fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !name.is_empty() && name.bytes().all(plain)
 }
 
 /// Refuses members that would send from a host to itself.

@@ -4,7 +4,7 @@ use super::wire::LinkMaker;
 use crate::document::{At, OneWay, ProcessingSpec, WireSpec};
 use crate::error::{Fault, meant};
 use link::LinkConfig;
-use netsim::{HostId, LinkId, NodeId, Topology};
+use netsim::{HostId, LinkId, NodeId, RouteFinder, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A topology and the names in it.
@@ -157,9 +157,23 @@ impl Net {
         dangling("host or group", name, &known)
     }
 
+    /// Tells pairs of hosts with a link between them that is no side link.
+    pub(crate) fn distances(&self) -> Distances<'_> {
+        Distances { side: &self.side, routes: self.topology.route_finder() }
+    }
+}
+
+/// What lies between hosts; routes that have been found help to find others.
+#[derive(Debug)]
+pub(crate) struct Distances<'a> {
+    side: &'a BTreeSet<LinkId>,
+    routes: RouteFinder<'a>,
+}
+
+impl Distances<'_> {
     /// Whether packets from one host to the other cross a link that is no side link.
-    pub(crate) fn is_apart(&self, from: HostId, to: HostId) -> bool {
-        let route = self.topology.route(from, to).unwrap_or_default();
+    pub(crate) fn are_apart(&mut self, from: HostId, to: HostId) -> bool {
+        let route = self.routes.route(from, to).unwrap_or_default();
         route.iter().any(|link| !self.side.contains(link))
     }
 }

@@ -1,5 +1,6 @@
 //! The plan's topology as a network.
 
+use super::is_plain;
 use super::net::{Builder, Net, dangling};
 use super::wire::LinkMaker;
 use crate::document::{
@@ -156,8 +157,17 @@ fn graph_link(
         let known: Vec<&String> = nodes.keys().collect();
         nodes.get(&**end).copied().ok_or_else(|| dangling("host or router", end, &known))
     };
+    // Captures are named after links.
+    if !is_plain(name) {
+        let why = format!("link {name:?}: use letters, digits, - and _");
+        return Err(Fault::new(link.from.span(), why));
+    }
     let ends = (node(&link.from)?, node(&link.to)?);
     if link.one_way {
+        if link.wire.back.is_some() {
+            let why = "a one-way link has no way back: leave back out, or one_way";
+            return Err(Fault::new(link.wire.span(), why));
+        }
         let config = to.maker.one(&link.wire.there(), link.wire.span())?;
         to.link(name, ends, config);
     } else {

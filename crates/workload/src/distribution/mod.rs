@@ -183,9 +183,13 @@ impl Distribution {
         Duration::from_secs_f64(self.sample(stream))
     }
 
-    /// Draws a whole number of things: the nearest, at least 1.
+    /// The largest whole number that is drawn, 2^50: as many bytes are a petabyte. Distributions without bound reach any number,
+    /// beyond what a stream of TCP can count.
+    pub const MOST: u64 = 1 << 50;
+
+    /// Draws a whole number of things: the nearest, at least 1 and at most [`Distribution::MOST`].
     pub fn sample_count(&self, stream: &mut impl RngCore) -> u64 {
-        (self.sample(stream).round() as u64).max(1)
+        (self.sample(stream).round() as u64).clamp(1, Self::MOST)
     }
 
     /// The number that a share `u` of draws does not exceed, `0 < u < 1`.

@@ -183,3 +183,14 @@ proptest! {
         }
     }
 }
+
+/// Of a Pareto of shape 0.01 from 1000, 2^50 = 1.13e15 is exceeded by a share of (1000 / 2^50)^0.01 = 76 %.
+#[test]
+fn counts_are_bounded() {
+    let pareto = Distribution::pareto_from(1000.0, 0.01).unwrap();
+    let mut stream = Pcg32::new(0x5eed, 7);
+    let counts: Vec<u64> = (0..100).map(|_| pareto.sample_count(&mut stream)).collect();
+    let largest = counts.iter().filter(|count| **count == Distribution::MOST).count();
+    assert!((50..100).contains(&largest), "{largest}");
+    assert!(counts.iter().all(|count| *count <= Distribution::MOST));
+}

@@ -82,6 +82,10 @@ impl Connection {
         matches!(self.stage, Stage::Connecting | Stage::Securing)
     }
 
+    pub(super) fn is_ready(&self) -> bool {
+        self.stage == Stage::Ready
+    }
+
     pub(super) fn can_ask(&self) -> bool {
         let has_room = (self.in_flight.len() as u64) < u64::from(self.protocol.requests_at_once());
         self.stage == Stage::Ready && has_room && (self.asked == 0 || self.protocol.keeps_alive())

@@ -115,7 +115,10 @@ impl PageLoader {
         self.discoveries = Discoveries::new(&self.page);
         self.milestones = vec![Milestones::default(); objects.len()];
         self.failures.clear();
-        self.pools.iter_mut().for_each(|pool| pool.waiting.clear());
+        for pool in &mut self.pools {
+            pool.waiting.clear();
+            pool.is_refused = false;
+        }
         self.unfinished = objects.len();
         self.html_unfinished = objects.iter().filter(|o| o.kind == ObjectKind::Html).count();
         (self.html_done_at, self.page_done_at) = (None, None);
@@ -163,7 +166,7 @@ impl PageLoader {
         let host = connection.host;
         self.pools[host.index()].forget(conn);
         if was_opening {
-            lost.extend(self.pools[host.index()].give_up_one());
+            lost.extend(self.pools[host.index()].on_refused(&self.connections));
         }
         for object in lost {
             self.fail(object);

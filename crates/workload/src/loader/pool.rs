@@ -23,11 +23,13 @@ pub(super) struct Pool {
     pub(super) waiting: VecDeque<ObjectId>,
     /// Connections not closed, in order of opening.
     pub(super) open: Vec<LoadConnId>,
+    /// A connection could not be opened while another was open: no more are opened beside it.
+    pub(super) is_refused: bool,
 }
 
 impl Pool {
     pub(super) fn new(protocol: Protocol) -> Self {
-        Self { protocol, waiting: VecDeque::new(), open: Vec::new() }
+        Self { protocol, waiting: VecDeque::new(), open: Vec::new(), is_refused: false }
     }
 
     /// An idle connection is used before a new one is opened; one new connection per waiting
@@ -41,7 +43,8 @@ impl Pool {
             return Next::Ask(object, *conn);
         }
         let opening = self.open.iter().filter(|c| connections[c.index()].is_opening()).count();
-        let may_open = self.open.len() < self.protocol.connections as usize;
+        let has_room = self.open.len() < self.protocol.connections as usize;
+        let may_open = has_room && !(self.is_refused && self.will_serve(connections));
         if may_open && opening < self.waiting.len() { Next::Open } else { Next::Nothing }
     }
 
@@ -49,8 +52,19 @@ impl Pool {
         self.open.retain(|c| *c != conn);
     }
 
-    /// A connection could not be opened: the object that has waited longest has no way to come.
-    pub(super) fn give_up_one(&mut self) -> Option<ObjectId> {
+    /// A connection is open that is, or will be, free for whatever waits.
+    fn will_serve(&self, connections: &[Connection]) -> bool {
+        let is_ready = |conn: &LoadConnId| connections[conn.index()].is_ready();
+        self.protocol.keeps_alive() && self.open.iter().any(is_ready)
+    }
+
+    /// A connection could not be opened. The object that has waited longest has no way to come, unless another
+    /// connection serves it later.
+    pub(super) fn on_refused(&mut self, connections: &[Connection]) -> Option<ObjectId> {
+        if self.will_serve(connections) {
+            self.is_refused = true;
+            return None;
+        }
         self.waiting.pop_front()
     }
 }

@@ -344,6 +344,36 @@ fn a_server_that_refuses_connections_ends_the_load() {
 }
 
 #[test]
+fn what_waits_comes_over_an_open_connection_where_another_is_refused() {
+    let mut load = Load::over(&gallery(3), Http::Http11);
+    load.wants();
+    load.connect(0);
+    assert_eq!(load.finish(0, 0), "0:1 +1 +2");
+    load.loader.handle_closed(at_ms(1), LoadConnId(1));
+    load.loader.handle_closed(at_ms(1), LoadConnId(2));
+    // No more are opened beside the one that is.
+    assert_eq!((load.wants().as_str(), load.failed().len()), ("", 0));
+    assert_eq!((load.finish(0, 1).as_str(), load.finish(0, 2).as_str()), ("0:2", "0:3"));
+    load.finish(0, 3);
+    assert!(load.failed().is_empty() && load.loader.page_done_at().is_some());
+}
+
+#[test]
+fn where_the_last_connection_is_lost_another_is_opened_for_what_waits() {
+    let mut load = Load::over(&gallery(2), Http::Http11);
+    load.wants();
+    load.connect(0);
+    assert_eq!(load.finish(0, 0), "0:1 +1");
+    load.loader.handle_closed(at_ms(1), LoadConnId(1));
+    load.loader.handle_closed(at_ms(2), LoadConnId(0));
+    assert_eq!(load.wants(), "+2");
+    assert_eq!(load.failed(), [(1, LoadError::ConnectionClosed)]);
+    load.loader.handle_closed(at_ms(3), LoadConnId(2));
+    assert_eq!(load.failed().len(), 2);
+    assert!(load.loader.is_done());
+}
+
+#[test]
 fn a_second_visit_goes_over_what_is_open() {
     let config = LoaderConfig { http: Some(Http::Http11), keep_open: true, ..Default::default() };
     let mut load = Load::start(&gallery(1), &config);

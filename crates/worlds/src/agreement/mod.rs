@@ -321,6 +321,18 @@ mod tests {
         assert!(why.starts_with("no path 7mbit,80ms,1bdp among: 5mbit,20ms"), "{why}");
     }
 
+    /// The kernel runs hs-cubic by an agent, and there is none.
+    #[test]
+    fn a_scheme_that_was_left_out_is_an_error_with_its_reason() {
+        let cell = Grid::quick(vec![Scheme::parse("hs-cubic").unwrap()]).races().swap_remove(0);
+        let program = (&ServerProgram::Builtin, None);
+        match plan::loaded(&cell, (&[World::Kernel], program), &|| ()) {
+            Err(error) if crate::cannot_be_had(&error) => calm::skipped(error),
+            Err(error) => assert!(error.to_string().starts_with("hs-cubic on kernel: "), "{error}"),
+            Ok(outcome) => panic!("{outcome:?}"),
+        }
+    }
+
     /// One client, and six more that draw otherwise: seven turns of seven repeats, simulated and real ones numbered on.
     #[test]
     fn what_is_measured_again_goes_on_where_it_was() {

@@ -64,6 +64,9 @@ impl AgreementPlan<'_> {
 }
 
 /// A race in these worlds, `server` serving in the kernel's.
+///
+/// # Errors
+/// If the machine does not let it, or a contestant was left out: a cell without times says nothing of agreement.
 pub(super) fn loaded(
     CellRace { captures: folder, race, .. }: &CellRace,
     (worlds, (server, agent)): (&[World], (&ServerProgram, Option<&Agent>)),
@@ -82,6 +85,12 @@ pub(super) fn loaded(
         on_run,
     };
     let outcome = contest::run(race, how)?;
+    for contestant in &outcome.contestants {
+        if let Some(why) = &contestant.left_out {
+            let (name, world) = (&contestant.name, contestant.world);
+            return Err(io::Error::other(format!("{name} on {world}: {why}")));
+        }
+    }
     if let Some(folder) = folder {
         for (name, bytes) in captures::of_simulations(&outcome, true) {
             fs::write(folder.join(name), bytes)?;

@@ -35,7 +35,8 @@ use workload::LoadConnId;
 /// The browser's TCP: Linux's, or its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientTcp {
-    /// Bytes that it offers from the beginning; `None`: as Linux comes, 64 KB at first and more as they are used.
+    /// Bytes that it offers from the beginning, and no more but for what packets leave of the same buffer; `None`: as Linux
+    /// comes, 64 KB at first and more as they are used.
     pub window: Option<u32>,
 }
 
@@ -53,11 +54,15 @@ impl ClientTcp {
     /// If the kernel does not let it.
     pub(crate) fn prepare(self, namespace: &Namespace) -> io::Result<()> {
         let Some(window) = self.window else { return Ok(()) };
-        // Of a buffer the kernel offers half, until it has seen how much room packets take in it.
-        let buffer = 2 * u64::from(window);
-        let most = buffer.max(MOST_BUFFER);
-        namespace.set_sysctl("net.ipv4.tcp_rmem", &format!("4096 {buffer} {most}"))
+        namespace.set_sysctl("net.ipv4.tcp_rmem", &receive_memory(window))
     }
+}
+
+/// `tcp_rmem` of connections that offer `window` bytes from the beginning: of a buffer the kernel offers half, until it has
+/// seen how much room packets take in it. The first buffer is the largest one, since the model's window never grows.
+fn receive_memory(window: u32) -> String {
+    let buffer = 2 * u64::from(window);
+    format!("4096 {buffer} {buffer}")
 }
 
 /// Between two of this kernel's ticks, on which its delayed ACKs leave: its coarse clocks move by one. 4 ms, as most are
@@ -69,9 +74,6 @@ fn kernel_tick() -> Duration {
         |tick| Duration::from_nanos(tick.num_nanoseconds() as u64),
     )
 }
-
-/// Bytes to which Linux lets a buffer grow, as it comes: `tcp_rmem[2]` as measured on a 6.18 kernel.
-const MOST_BUFFER: u64 = 32 << 20;
 
 /// Orders of one connection that are looked at together, at most: more than a page has objects.
 const AT_ONCE: usize = 1024;

@@ -109,8 +109,9 @@ fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     };
     readings.set(PER_PAGE, throughput(Flow::time_to_ack));
     readings.set(format!("{PER_PAGE}.received"), throughput(Flow::time_to_receive));
-    readings.set(REQUESTS, run.flows.len() as f64);
-    readings.set(SERVER_LOST, run.of("server").map(|page| page.lost).sum::<u64>() as f64);
+    let requests = run.flows.iter().filter(|page| page.acked.is_some());
+    readings.set(REQUESTS, requests.count() as f64);
+    readings.set(SERVER_LOST, over().map(|page| page.lost).sum::<u64>() as f64);
     let both = ["bottleneck", "bottleneck-back"];
     let links = run.result.links.iter().filter(|row| both.contains(&row.link.as_str()));
     readings.set(DROPS, links.map(|row| row.drops).sum::<u64>() as f64);

@@ -1,0 +1,144 @@
+//! What counts as which measure: bytes that arrive by parts, transfers that are under way when a run ends.
+
+use plan::{Plan, RunResult, WorkloadMetric};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+/// A file in memory.
+#[derive(Clone, Default)]
+struct Memory(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One line of `flows.csv`.
+struct Row {
+    member: usize,
+    flow: usize,
+    start: f64,
+    is_received: bool,
+    retransmissions: u64,
+}
+
+/// The result of a plan's first run, and its transfers.
+fn execute(text: &str) -> (RunResult, Vec<Row>) {
+    let plan = Plan::read("test.toml", text, &|_| Err("no files".to_owned())).unwrap();
+    let flows = Memory::default();
+    let mut output = |_: &str| -> io::Result<Box<dyn Write>> { Ok(Box::new(flows.clone())) };
+    let result = plan.execute(&plan.run(0), &mut output, &AtomicBool::new(false)).unwrap();
+    let bytes = flows.0.borrow().clone();
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        Row {
+            member: cells[1].parse().unwrap(),
+            flow: cells[2].parse().unwrap(),
+            start: cells[6].parse().unwrap(),
+            is_received: !cells[8].is_empty(),
+            retransmissions: cells[12].parse().unwrap(),
+        }
+    };
+    (result, String::from_utf8(bytes).unwrap().lines().skip(1).map(row).collect())
+}
+
+fn value(result: &RunResult, metric: WorkloadMetric) -> f64 {
+    let at = WorkloadMetric::ALL.iter().position(|known| *known == metric).unwrap();
+    result.workloads[0].values[at].unwrap()
+}
+
+/// A message of 100 bytes every 0.7 s: at 10 s 14 have been sent, the last at 9.8 s, and have arrived. At 60.2 s the 86th
+/// is sent and has not arrived. So 71 arrive in 50.2 s.
+#[test]
+fn telnet_is_received_message_by_message() {
+    let (result, _) = execute(
+        "duration = \"60.2s\"\nschemes = [\"newreno\"]\nmeasure = { from = \"10s\" }\n\
+         [topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"1mbit\", delay = \"10ms\" }\n\
+         [workload.keys]\nfrom = \"sources\"\nto = \"sinks\"\n\
+         traffic = { kind = \"telnet\", gaps = \"0.7s\", size = \"100B\" }\n",
+    );
+    let (goodput, by_hand) = (value(&result, WorkloadMetric::Goodput), 71.0 * 800.0 / 50.2);
+    assert!((goodput / by_hand - 1.0).abs() < 1e-9, "{goodput} instead of {by_hand}");
+}
+
+/// Two sources of one workload, of which one has a link of 8 kbit/s: its 100 KB take 100 s.
+#[test]
+fn a_round_with_a_slow_connection_shows_the_transfers_that_are_over() {
+    let (result, rows) = execute(
+        "duration = \"20s\"\nschemes = [\"newreno\"]\n\
+         [topology]\nkind = \"graph\"\nhosts = [\"fast\", \"slow\", \"sink\"]\nrouters = [\"router\"]\n\
+         [topology.link.fast]\nfrom = \"fast\"\nto = \"router\"\nwire = { rate = \"10mbit\" }\n\
+         [topology.link.slow]\nfrom = \"slow\"\nto = \"router\"\nwire = { rate = \"8kbit\" }\n\
+         [topology.link.out]\nfrom = \"router\"\nto = \"sink\"\nwire = { rate = \"10mbit\" }\n\
+         [topology.group]\nsources = [\"fast\", \"slow\"]\n\
+         [workload.rounds]\nfrom = \"sources\"\nto = \"sink\"\ncount = 2\n\
+         traffic = { kind = \"rounds\", rounds = 3, size = \"100kB\" }\n",
+    );
+    let of = |metric| value(&result, metric);
+    assert_eq!((of(WorkloadMetric::Flows), of(WorkloadMetric::Unfinished)), (2.0, 1.0));
+    let seen: Vec<_> = rows.iter().map(|row| (row.member, row.flow, row.is_received)).collect();
+    assert_eq!(seen, [(0, 0, true), (1, 0, false)]);
+    // 100,000 bytes in 20 s.
+    assert_eq!(of(WorkloadMetric::Goodput), 40_000.0);
+    assert!(of(WorkloadMetric::CompletionMean) < 1.0);
+}
+
+/// 1 MB at 1 Mbit/s takes 8 s: none of the arrivals of 5 s is over, and those before 2 s do not count.
+#[test]
+fn arrivals_under_way_count_by_their_start() {
+    let (result, rows) = execute(
+        "duration = \"5s\"\nschemes = [\"newreno\"]\nmeasure = { from = \"2s\" }\n[topology]\nkind = \"dumbbell\"\n\
+         bottleneck = { rate = \"1mbit\", delay = \"10ms\", queue = \"10p\" }\n\
+         [workload.web]\nfrom = \"sources\"\nto = \"sinks\"\n\
+         traffic = { kind = \"poisson\", mean_gap = \"200ms\", size = \"1MB\" }\n",
+    );
+    let counted: Vec<&Row> = rows.iter().filter(|row| row.start >= 2.0).collect();
+    assert!(!counted.is_empty() && counted.len() < rows.len(), "{}", counted.len());
+    assert!(rows.iter().all(|row| !row.is_received));
+    let numbers: Vec<usize> = rows.iter().map(|row| row.flow).collect();
+    assert_eq!(numbers, (0..rows.len()).collect::<Vec<_>>());
+    let of = |metric| value(&result, metric);
+    let number = counted.len() as f64;
+    assert_eq!((of(WorkloadMetric::Flows), of(WorkloadMetric::Unfinished)), (number, number));
+    let retransmissions = counted.iter().map(|row| row.retransmissions).sum::<u64>() as f64;
+    assert!(retransmissions > 0.0);
+    assert_eq!(of(WorkloadMetric::Retransmissions), retransmissions);
+}
+
+/// Two hosts and a link of this name, which has these keys more.
+fn graph(name: &str, more: &str) -> Result<(), String> {
+    let text = format!(
+        "schemes = [\"newreno\"]\n[topology]\nkind = \"graph\"\nhosts = [\"a\", \"b\"]\n\
+         [topology.link.plain]\nfrom = \"a\"\nto = \"b\"\nwire = {{ rate = \"1mbit\" }}\n\
+         [topology.link.\"{name}\"]\nfrom = \"a\"\nto = \"b\"\n{more}\n\
+         [workload.one]\nfrom = \"a\"\nto = \"b\"\ntraffic = {{ kind = \"bulk\", size = \"1kB\" }}\n\
+         [measure]\ncaptures = [\"{name}\"]\n"
+    );
+    let plan = Plan::read("test.toml", &text, &|_| Err("no files".to_owned()));
+    plan.map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// A capture is a file of the link's name in the folder of its run.
+#[test]
+fn a_link_s_name_leads_nowhere_else() {
+    let wire = "wire = { rate = \"1mbit\" }";
+    for name in ["/tmp/x", "../x", "", "a b"] {
+        let why = graph(name, wire).unwrap_err();
+        assert!(why.starts_with("test.toml:10: ") && why.contains("use letters"), "{why}");
+    }
+    graph("up-2_x", wire).unwrap();
+}
+
+#[test]
+fn a_one_way_link_has_no_way_back() {
+    let why = graph("x", "one_way = true\nwire = { rate = \"1mbit\", back = { loss = 0.1 } }");
+    assert!(why.unwrap_err().contains("leave back out"));
+    graph("x", "one_way = true\nwire = { rate = \"1mbit\" }").unwrap();
+}
