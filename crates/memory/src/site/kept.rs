@@ -44,6 +44,9 @@ pub(super) struct KeptSample {
 const LOSS: u8 = 0x80;
 /// More segments lost are kept as so many. What is more in a stored sample is a network's label, which stood there once.
 const MOST_LOST: u8 = 5;
+/// Of larger flights, segments, the number of lost ones is not kept. What it costs was measured for flights of up to 31, and a few of hundreds are
+/// not much.
+const LARGEST_FLIGHT: u32 = 32;
 
 impl KeptSample {
     /// Bytes of a sample.
@@ -65,7 +68,8 @@ impl KeptSample {
 
     /// The same as the network itself keeps it.
     pub(super) fn of_own(self, report: &SiteReport) -> Self {
-        let is_known = report.bound == ReportBound::Loss && report.sent > 0;
+        let is_short = (1..=LARGEST_FLIGHT).contains(&report.sent);
+        let is_known = report.bound == ReportBound::Loss && is_short;
         let lost = if is_known { report.lost.clamp(1, MOST_LOST.into()) as u8 } else { 0 };
         Self { label: lost, ..self }
     }
@@ -219,7 +223,7 @@ mod tests {
         oldest.map_or((0, None), |(at, place)| (at, Some(place.age_at(*samples.heard))))
     }
 
-    /// Two lost of thirty, more than are told apart, and where nobody has counted. A network's label, which stood in the same place once, is
+    /// Two lost of thirty, more than are told apart, a flight that is too large, and where nobody has counted. A network's label, which stood in the same place once, is
     /// no count.
     #[test]
     fn a_networks_own_sample_says_how_many_segments_were_lost() {
@@ -235,9 +239,10 @@ mod tests {
         };
         let own = |report| KeptSample::new(200, &report).of_own(&report).lost();
         let loss = ReportBound::Loss;
-        let told = [(loss, 30, 2), (loss, 30, 9), (loss, 0, 0), (ReportBound::OwnStart, 30, 0)];
+        let whole = ReportBound::OwnStart;
+        let told = [(loss, 30, 2), (loss, 30, 9), (loss, 33, 2), (loss, 0, 0), (whole, 30, 0)];
         let lost = told.map(|(bound, sent, lost)| own(report(bound, sent, lost)));
-        assert_eq!(lost, [Some(2), Some(5), None, None]);
+        assert_eq!(lost, [Some(2), Some(5), None, None, None]);
         assert_eq!(KeptSample::new(200, &report(loss, 30, 2)).lost(), None);
     }
 

@@ -25,7 +25,7 @@ pub struct SiteRecord {
     pub sequence: u32,
     /// Seven bytes a sample: the lower half of its time, low byte first, then codes of window, rate and
     /// round trip, and who said it. The last byte says under a covering prefix of which network it is, and under a network itself
-    /// how many segments its loss took, 1 to 5; any other value there: not known.
+    /// how many segments its loss took of a flight of up to 32, 1 to 5; any other value there: not known.
     pub samples: Vec<u8>,
 }
 
