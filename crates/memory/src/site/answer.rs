@@ -4,7 +4,7 @@ use super::change::discount_before_change;
 use super::codes::{rate_of, rtt_of};
 use super::edge::at_edge;
 use super::estimate::{EstimateSource, SiteEstimate};
-use super::kept::{AHEAD, Tick};
+use super::kept::{AHEAD, KeptSample, Tick};
 use super::prefix::Prefix;
 use super::store::EntryKey;
 use super::survival::{Counted, Hazards, SampleOrder, Weighted};
@@ -150,9 +150,12 @@ impl<'a> Question<'a> {
             let since = self.now.0.saturating_sub(heard.0);
             orders.reserve(places.len());
             let counting =
-                places.iter().filter(|place| !place.is_free() && without != Some(place.network));
-            orders
-                .extend(counting.map(|place| SampleOrder::of(place, since + place.age_at(heard))));
+                places.iter().filter(|place| !place.is_free() && without != Some(place.label));
+            let lost = |place: &KeptSample| prefix.is_network().then(|| place.lost()).flatten();
+            orders.extend(
+                counting
+                    .map(|place| SampleOrder::of(place, since + place.age_at(heard), lost(place))),
+            );
         }
         // Sums of floats depend on the order, and answers shall not.
         orders.sort_unstable();
@@ -166,11 +169,12 @@ impl<'a> Question<'a> {
         Heard { prefix, samples }
     }
 
-    /// Lowers the weight of each reporter that has more than its part.
+    /// Lowers the weight of each reporter that has more than its part. Heavy losses use up more of it.
     fn cap_reporters(&self, samples: &mut [Weighted]) {
-        let (mut weights, mut reporters) = ([0.0; 128], 0_u128);
+        let (mut weights, mut heavy, mut reporters) = ([0.0; 128], [0.0; 128], 0_u128);
         for sample in samples.iter() {
             weights[usize::from(sample.reporter)] += sample.weight;
+            heavy[usize::from(sample.reporter)] += sample.weight * sample.severity().max(1.0);
             reporters |= 1 << sample.reporter;
         }
         if reporters.is_power_of_two() || samples.is_empty() {
@@ -178,8 +182,8 @@ impl<'a> Question<'a> {
         }
         let all: f64 = members(reporters).map(|reporter| weights[reporter]).sum();
         for sample in samples {
-            let own = weights[usize::from(sample.reporter)];
-            let others = all - own;
+            let own = heavy[usize::from(sample.reporter)];
+            let others = all - weights[usize::from(sample.reporter)];
             let most = (others * self.config.reporter_share).max(ALWAYS);
             if others > 0.0 && own > most {
                 sample.weight *= most / own;

@@ -161,6 +161,7 @@ mod tests {
             rate: 0,
             rtt: 0,
             loss: nth > 0 && n.is_multiple_of(nth),
+            lost: 0,
             reporter: n as u8 % reporters,
             weight: 1.0,
             age: 0.0,

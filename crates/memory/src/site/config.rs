@@ -15,9 +15,9 @@ pub struct SiteConfig {
     pub half_life: Duration,
     /// Networks whose newest sample is older answer no more by themselves. At most 17 hours.
     pub max_age: Duration,
-    /// The share of connections that the answered window serves without loss, 0 to 1. The default, 0.35, gave
-    /// the shortest transfers in the papers' cases (docs/validation/site-memory.md): a loss costs a round trip or
-    /// two, half of a window costs as much at each transfer.
+    /// The share of connections that the answered window serves without loss, 0 to 1. In flights of up to 32 segments a loss of
+    /// 2.5 counts as one, lighter ones less, and heavier ones up to twice. The default, 0.35, gave the shortest transfers in the papers' cases
+    /// (docs/validation/site-memory.md): losses may cost a round trip, and half of a window costs as much at each transfer.
     pub share: f64,
     /// The window that any network is taken to carry, bytes: the initial window that any host may
     /// begin with (RFC 6928).

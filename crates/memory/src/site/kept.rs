@@ -36,18 +36,24 @@ pub(super) struct KeptSample {
     pub(super) rtt: u8,
     /// Who says so, in seven bits, and in the highest bit whether a loss bounded the window.
     who: u8,
-    /// Which network it is of, in eight bits: a covering prefix does not tell a network its own samples.
-    pub(super) network: u8,
+    /// Under a covering prefix, which network it is of, in eight bits: a network is not told its own samples as its
+    /// neighbours'. Under the network itself, how many segments its loss took, as [`Self::lost`] reads it.
+    pub(super) label: u8,
 }
 
 const LOSS: u8 = 0x80;
+/// More segments lost are kept as so many. What is more in a stored sample is a network's label, which stood there once.
+const MOST_LOST: u8 = 5;
+/// Of larger flights, segments, the number of lost ones is not kept. What it costs was measured for flights of up to 31, and a few of hundreds are
+/// not much.
+const LARGEST_FLIGHT: u32 = 32;
 
 impl KeptSample {
     /// Bytes of a sample.
     pub(super) const BYTES: usize = 7;
 
-    /// What is kept of a report of a network with this label; [`Samples::insert`] says when it was measured.
-    pub(super) fn new(network: u8, report: &SiteReport) -> Self {
+    /// What a covering prefix keeps of a report of a network with this label; [`Samples::insert`] says when it was measured.
+    pub(super) fn new(label: u8, report: &SiteReport) -> Self {
         let loss = if report.bound == ReportBound::Loss { LOSS } else { 0 };
         Self {
             at: [0; 2],
@@ -55,19 +61,32 @@ impl KeptSample {
             window: window_code(report.carried()).max(1),
             rate: rate_code(report.rate),
             rtt: rtt_code(report.min_rtt),
-            who: label(report.reporter) | loss,
-            network,
+            who: reporter_label(report.reporter) | loss,
+            label,
         }
     }
 
+    /// The same as the network itself keeps it.
+    pub(super) fn of_own(self, report: &SiteReport) -> Self {
+        let is_short = (1..=LARGEST_FLIGHT).contains(&report.sent);
+        let is_known = report.bound == ReportBound::Loss && is_short;
+        let lost = if is_known { report.lost.clamp(1, MOST_LOST.into()) as u8 } else { 0 };
+        Self { label: lost, ..self }
+    }
+
+    /// Segments that the loss of a network's own sample took, at most five; `None` if that is not known.
+    pub(super) fn lost(self) -> Option<u8> {
+        (1..=MOST_LOST).contains(&self.label).then_some(self.label)
+    }
+
     pub(super) const fn to_bytes(self) -> [u8; Self::BYTES] {
-        let Self { at: [low, high], window, rate, rtt, who, network } = self;
-        [low, high, window, rate, rtt, who, network]
+        let Self { at: [low, high], window, rate, rtt, who, label } = self;
+        [low, high, window, rate, rtt, who, label]
     }
 
     pub(super) const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
-        let [low, high, window, rate, rtt, who, network] = bytes;
-        Self { at: [low, high], window, rate, rtt, who, network }
+        let [low, high, window, rate, rtt, who, label] = bytes;
+        Self { at: [low, high], window, rate, rtt, who, label }
     }
 
     pub(super) const fn is_free(self) -> bool {
@@ -98,7 +117,7 @@ const fn low_half(at: Tick) -> [u8; 2] {
 }
 
 /// A reporter in seven bits. Two hosts that share a label share a weight.
-fn label(reporter: Reporter) -> u8 {
+fn reporter_label(reporter: Reporter) -> u8 {
     (reporter.0.wrapping_mul(0x9E37_79B9) >> 25) as u8
 }
 
@@ -202,6 +221,29 @@ mod tests {
         let candidates = candidates.filter(|(_, place)| may_go(place.reporter()));
         let oldest = candidates.max_by_key(|(_, place)| place.age_at(*samples.heard));
         oldest.map_or((0, None), |(at, place)| (at, Some(place.age_at(*samples.heard))))
+    }
+
+    /// Two lost of thirty, more than are told apart, a flight that is too large, and where nobody has counted. A network's label, which stood in the same place once, is
+    /// no count.
+    #[test]
+    fn a_networks_own_sample_says_how_many_segments_were_lost() {
+        let report = |bound, sent, lost| SiteReport {
+            network: "192.0.2.0/24".parse().unwrap(),
+            reporter: Reporter(1),
+            window: 30_000,
+            rate: None,
+            min_rtt: None,
+            sent,
+            lost,
+            bound,
+        };
+        let own = |report| KeptSample::new(200, &report).of_own(&report).lost();
+        let loss = ReportBound::Loss;
+        let whole = ReportBound::OwnStart;
+        let told = [(loss, 30, 2), (loss, 30, 9), (loss, 33, 2), (loss, 0, 0), (whole, 30, 0)];
+        let lost = told.map(|(bound, sent, lost)| own(report(bound, sent, lost)));
+        assert_eq!(lost, [Some(2), Some(5), None, None, None]);
+        assert_eq!(KeptSample::new(200, &report(loss, 30, 2)).lost(), None);
     }
 
     proptest! {

@@ -110,7 +110,8 @@ impl SiteMemory {
             sample: KeptSample::new(network.label(), report),
         };
         self.revisions.note(network);
-        let count = self.insert(network, arrived);
+        let own = arrived.sample.of_own(report);
+        let count = self.insert(network, Arrived { sample: own, ..arrived });
         if count % TOLD_TO_HALVES == 1 {
             for half in network.halves() {
                 self.insert(half, arrived);

@@ -398,3 +398,18 @@ fn ten_million_forged_reports_of_one_host_stay_within_the_bound() {
         assert!((least..=most).contains(&forged), "{least} {forged} {most}");
     }
 }
+
+/// Losses of many segments count twice, so they use up a host's weight twice as fast: with a sixth of the others' weight, a seventh of all, they
+/// take 2/7 of the share. Six sevenths of all are left to the others, for a share of 1 - (1 - 0.6 - 2/7) / (6/7) = 0.867.
+#[test]
+fn forged_losses_of_many_segments_stay_within_the_bound() {
+    let window = |site: &SiteMemory| site.estimate(at(60), ip("192.0.2.9"), None).unwrap().window;
+    let mut site = told_by(3, 0.6);
+    let forged = report("192.0.2.0/24", 77, 1, Bound::Loss);
+    for n in 0..1000 {
+        site.report(at(40 + n / 50), &SiteReport { sent: 30, lost: 30, ..forged });
+    }
+    let (least, most) = (window(&told_by(3, 0.867)), window(&told_by(3, 0.6)));
+    let answer = window(&site);
+    assert!((least * 91 / 100..=most).contains(&answer), "{least} {answer} {most}");
+}
