@@ -187,7 +187,8 @@ impl State {
         let whole = u128::from(train.as_nanos()) << (self.round - 2);
         let before = u128::from(self.last_train.as_nanos()) << (self.round - 3);
         let next = (whole * whole).checked_div(before).unwrap_or(u128::MAX);
-        let free = next <= u128::from(self.min_rtt.as_nanos()) && self.round < most.saturating_add(2);
+        let free =
+            next <= u128::from(self.min_rtt.as_nanos()) && self.round < most.saturating_add(2);
         // The round trip has grown so slowly that it will be below 9/8 of the smallest.
         let rounds = u64::from(self.round - self.min_in_round);
         let bound =
@@ -373,8 +374,7 @@ impl StartUp for Suss {
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
-        let red =
-            self.state.is_some_and(|state| state.blue == Blue::No) && self.red.is_some();
+        let red = self.state.is_some_and(|state| state.blue == Blue::No) && self.red.is_some();
         if red && window.below_ssthresh() {
             return Phase::Continue;
         }

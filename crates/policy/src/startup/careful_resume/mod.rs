@@ -8,7 +8,8 @@
 //! grows the window in Reconnaissance and while validating.
 
 use super::{
-    Occasion, Overlay, OverlayTurn, Phase, Remembered, SeedTerms, Start, StartUpDescriptor, Wrapping,
+    Occasion, Overlay, OverlayTurn, Phase, Remembered, SeedTerms, Start, StartUpDescriptor,
+    Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
@@ -34,9 +35,10 @@ pub static CAREFUL_RESUME: StartUpDescriptor = StartUpDescriptor::new(
 static SCALE: Parameter<u32> = Parameter::text(
     "resume_scale",
     ("fraction up to 0.5", |text| {
-        per_mille(text, 1).ok().filter(|n| *n <= MOST).ok_or_else(|| {
-            "must lie above 0 and up to 0.5, with at most three decimals".to_owned()
-        })
+        per_mille(text, 1)
+            .ok()
+            .filter(|n| *n <= MOST)
+            .ok_or_else(|| "must lie above 0 and up to 0.5, with at most three decimals".to_owned())
     }),
     "0.5",
     "careful-resume: part of the remembered window that is jumped to, at most half",
