@@ -45,11 +45,13 @@ impl Wire {
     /// # Errors
     /// If the system gives no thread or descriptor.
     pub(crate) fn new(addresses: Addresses, scheme: &Scheme) -> io::Result<Self> {
-        let config = EndpointConfig {
+        let mut config = EndpointConfig {
             // The scheme says.
             nodelay: false,
             ..EndpointConfig::new(Some(addresses.v4), Some(addresses.v6))
         };
+        // Nobody lies on this link, as in a simulation.
+        config.limits.early_data_without_cookie = true;
         let (port, endpoint) = endpoint_on_a_link(config)?;
         Ok(Self { port, endpoint, scheme: race::as_browsers_use_it(scheme) })
     }

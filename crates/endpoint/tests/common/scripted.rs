@@ -55,6 +55,8 @@ impl Scripted {
         let mut config = EndpointConfig::new(Some(OURS), None);
         // Nagle's algorithm is the scheme's affair here.
         config.nodelay = false;
+        // Scripts of openings without cookies are what is tested.
+        config.limits.early_data_without_cookie = true;
         let endpoint = Endpoint::open(Device::new(descriptor, 1500).unwrap(), config).unwrap();
         Self {
             runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
