@@ -218,8 +218,11 @@ impl RttEstimator {
     }
 
     /// Distrusts the estimate after several timeouts in a row: the next sample starts it anew
-    /// (RFC 6298 §5.7). The timeout stays until then.
+    /// (RFC 6298 §5.7, a MAY). The timeout stays until then. Linux, whose bound is to the variance, goes on with what it has.
     pub fn distrust(&mut self) {
+        if self.config.floor == RtoFloor::Variance {
+            return;
+        }
         self.smoothing = Self::fresh(&self.config);
         self.srtt = Duration::ZERO;
     }
