@@ -154,7 +154,6 @@ impl Sender {
             una: self.una,
             snd_nxt: self.nxt,
             duplicate: progress.sacked > 0,
-            repeats: self.una == una_before,
             progress,
             dsack: ack.dsack.map(|(left, right)| (left * MSS, right * MSS)),
             echoes_original: ack.echoes_original,

@@ -19,9 +19,6 @@ pub struct AckInfo {
     /// A duplicate ACK by RFC 5681 §2, or, with SACK, one that brings new SACK information
     /// (RFC 6675 §2).
     pub duplicate: bool,
-    /// It repeats the number and the window of the one before it, and takes no sequence space: something arrived that is none of
-    /// what was outstanding, or SACK tells which of it.
-    pub repeats: bool,
     /// What changed on the scoreboard.
     pub progress: AckProgress,
     /// A D-SACK block `[left, right)` reported with this ACK (RFC 2883).

@@ -37,11 +37,11 @@ impl RoundTrips {
     }
 
     /// Takes an ACK's round trip; true if the one known was too old. One that `delayed` may have
-    /// lengthened does not replace an old one. One that is as low as the lowest does not make that younger (Linux since 5.10).
+    /// lengthened does not replace an old one.
     pub(super) fn on_ack(&mut self, sample: &AckSample, delayed: bool) -> bool {
         let expired = sample.now > self.seen_at + FILTER;
         if let Some(rtt) = sample.rtt
-            && (rtt < self.lowest || expired && !delayed)
+            && (rtt <= self.lowest || expired && !delayed)
         {
             self.lowest = rtt;
             self.seen_at = sample.now;

@@ -152,7 +152,6 @@ impl RebuiltSender {
             una: una_before,
             snd_nxt: self.nxt,
             duplicate: false,
-            repeats: false,
             progress: AckProgress::default(),
             dsack: None,
             echoes_original: false,
@@ -169,7 +168,6 @@ impl RebuiltSender {
         if self.terms.sack && ack.sack.count > 0 {
             info.dsack = self.digest_sack(ack, &mut info.progress);
         }
-        info.repeats = ack.una == una_before && !info.advanced() && !window_changed && ack.bare;
         info.duplicate = if self.terms.sack { info.progress.sacked > 0 } else { plain };
         // A SACK echoes what came before the hole, whatever it answers; Linux's RACK goes by round trips alone there
         // (`tcp_rack_advance`).

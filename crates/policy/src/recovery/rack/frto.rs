@@ -44,7 +44,7 @@ impl FRto {
         }
         if cx.snd_nxt > high {
             // Step 3.a: the new data arrived, what was below it did not.
-            if ack.progress.sacked > 0 || ack.duplicate || ack.repeats {
+            if ack.progress.sacked > 0 || ack.duplicate {
                 self.active = false;
             }
         } else if ack.advanced() && ack.una < high {

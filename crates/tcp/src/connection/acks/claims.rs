@@ -43,7 +43,6 @@ impl Connection {
         if self.agreed.sack && !segment.options.sack.is_empty() {
             info.dsack = self.digest_sack(segment, una, &mut info.progress);
         }
-        info.repeats = repeats && segment.sequence_len() == 0;
         info.duplicate = self.is_duplicate(segment, repeats, info);
         // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's RACK goes by round trips
         // alone there (`tcp_rack_advance`).

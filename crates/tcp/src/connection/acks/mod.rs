@@ -122,7 +122,6 @@ impl Connection {
             una,
             snd_nxt: self.snd_nxt,
             duplicate: false,
-            repeats: false,
             progress: AckProgress::default(),
             dsack: None,
             echoes_original: false,
