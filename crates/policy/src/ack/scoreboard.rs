@@ -280,8 +280,10 @@ impl Scoreboard {
     // Out of line: most ACKs end where a plain segment does, so that nothing below them is left.
     #[inline(never)]
     fn acknowledge_rest(&mut self, una: u64, progress: &mut AckProgress) {
+        let mut again = false;
         while let Some(segment) = self.segments.pop_front_if(|first| first.end() <= una) {
             progress.segments += u64::from(!segment.is_sacked());
+            again |= segment.was_retransmitted();
             self.settle(&segment, u64::from(segment.len), progress);
         }
         if let Some(first) = self.segments.front_mut().filter(|first| first.start < una) {
@@ -289,8 +291,12 @@ impl Scoreboard {
             let part = una - segment.start;
             first.start = una;
             first.len -= part as u32;
+            again |= segment.was_retransmitted();
             self.settle(&segment, part, progress);
             progress.partial = if segment.is_sacked() { 0 } else { part };
+        }
+        if again {
+            progress.forget_round_trips();
         }
     }
 

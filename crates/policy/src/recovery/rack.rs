@@ -34,6 +34,7 @@ use super::{
     SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
+use crate::config::{RtoConfig, RtoFloor};
 use crate::registry::{Implied, Make, Parameter};
 use detect::{Detector, Verdict};
 use fold::{Foldable, Folding};
@@ -43,6 +44,15 @@ use tail_probe::TailProbe;
 use undo::Undo;
 use units::{Duration, Instant};
 
+/// How long a receiver may hold back the ACK of a single segment (RFC 8985 §7.2, WCDelAckT). Linux takes its least timeout
+/// (`tcp_rto_min`); that of RFC 6298 is of a second, or none at all.
+fn delayed_ack(rto: &RtoConfig) -> Duration {
+    match rto.floor {
+        RtoFloor::Variance => rto.min,
+        RtoFloor::Total => Duration::from_millis(200),
+    }
+}
+
 /// By the time that segments sent later were acknowledged, with tail loss probes.
 pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
     "rack",
@@ -50,7 +60,7 @@ pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
     "RFC 8985, RFC 6937",
     Make::Alone(|setup| {
         let right_edge = setup.get(&LIMITED_TRANSMIT) == LimitedTransmit::RightEdge;
-        let rack = RackTlp::new(setup.config.rto.min).with_right_edge(right_edge);
+        let rack = RackTlp::new(delayed_ack(&setup.config.rto)).with_right_edge(right_edge);
         let (probes, probe_wait) = (setup.get(&TAIL_PROBES), setup.get(&PROBE_WAIT));
         Box::new(RackTlp { probes, probe_wait, ..rack })
     }),

@@ -31,7 +31,9 @@ pub struct AckProgress {
     /// Whole segments newly delivered.
     pub segments: u64,
     /// Send time of the earliest segment newly delivered that was sent only once: the RTT sample
-    /// of RFC 6298 by Karn's rule; it includes the receiver's delay of the ACK.
+    /// of RFC 6298 by Karn's rule; it includes the receiver's delay of the ACK. Of segments that were acknowledged together with one
+    /// that was sent again there is none: that one filled a hole, and the others may have waited behind it for any time
+    /// (Linux `tcp_clean_rtx_queue`: `FLAG_RETRANS_DATA_ACKED`).
     pub earliest_sent: Option<Instant>,
     /// Send time of the latest one: the round trip without the receiver's delay.
     pub latest_sent: Option<Instant>,
@@ -45,6 +47,12 @@ pub struct AckProgress {
 }
 
 impl AckProgress {
+    /// What was acknowledged so far tells no round trip.
+    pub(super) const fn forget_round_trips(&mut self) {
+        self.earliest_sent = None;
+        self.latest_sent = None;
+    }
+
     /// A segment was delivered, as a whole or in part.
     #[inline]
     pub(super) fn note_delivery(&mut self, s: &SentSegment) {

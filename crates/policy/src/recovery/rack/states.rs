@@ -40,7 +40,9 @@ impl RackTlp {
         report: &mut Report,
     ) -> Verdict {
         if ack.advanced() && self.undo.is_proven_by_original(ack) {
-            self.reordering.observe(ack.una_before, ack.una, cx.mss);
+            // It was overtaken by all that is SACKed (Linux `tcp_try_undo_partial`).
+            let high = cx.board.highest_sacked().map_or(ack.una, |high| high.max(ack.una));
+            self.reordering.observe(ack.una_before, high, cx.mss);
             if cx.board.retransmissions_in_flight() > 0 {
                 self.hold = true;
                 return Verdict::default();

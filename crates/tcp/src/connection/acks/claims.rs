@@ -31,11 +31,17 @@ impl Connection {
         true
     }
 
-    /// What an ACK claims beside how far all has arrived; `repeats` as in [`Connection::is_duplicate`].
+    /// What an ACK claims beside how far all has arrived; `una`: how far it acknowledges itself, which is less than is known of one
+    /// that was overtaken; `repeats` as in [`Connection::is_duplicate`].
     #[inline(never)]
-    pub(super) fn read_claims(&mut self, segment: &Segment, repeats: bool, info: &mut AckInfo) {
+    pub(super) fn read_claims(
+        &mut self,
+        segment: &Segment,
+        (una, repeats): (u64, bool),
+        info: &mut AckInfo,
+    ) {
         if self.agreed.sack && !segment.options.sack.is_empty() {
-            info.dsack = self.digest_sack(segment, info.una, &mut info.progress);
+            info.dsack = self.digest_sack(segment, una, &mut info.progress);
         }
         info.duplicate = self.is_duplicate(segment, repeats, info);
         // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's RACK goes by round trips
@@ -44,7 +50,7 @@ impl Connection {
     }
 
     /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first block, below the
-    /// cumulative acknowledgement or inside the second).
+    /// cumulative acknowledgement of the same ACK, or inside the second).
     fn digest_sack(
         &mut self,
         segment: &Segment,
@@ -71,7 +77,7 @@ impl Connection {
         }
         self.stats.sack_discarded += lies;
         for (left, right) in ranges.into_iter().flatten() {
-            if right > una {
+            if right > self.snd_una {
                 self.board.sack(left, right, progress);
             }
         }

@@ -67,7 +67,8 @@ impl Connection {
         let only_advances =
             una > una_before && segment.options.sack.is_empty() && self.retransmit_stamp.is_none();
         if !only_advances {
-            self.read_claims(segment, una == una_before && !window_changed, &mut info);
+            let repeats = una == una_before && !window_changed;
+            self.read_claims(segment, (una, repeats), &mut info);
         }
         let acked = acked_payload(una_before, una, self.written);
         path.on_acked(acked);
