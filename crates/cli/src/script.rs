@@ -54,10 +54,11 @@ fn parse_scheme(text: &str) -> Result<Scheme, String> {
 pub(crate) fn run(args: &ScriptArgs) -> Result<(), Failure> {
     let name = args.file.display().to_string();
     let script = script::parse(&name, input::read(&args.file)?).map_err(Failure::input)?;
-    let report = script::run(&script, args.scheme.as_ref()).map_err(Failure::failed)?;
+    // Before it runs: they may say why it differs.
     for note in &script.notes {
         crate::failure::remark(&format!("{name}: {note}"));
     }
+    let report = script::run(&script, args.scheme.as_ref()).map_err(Failure::failed)?;
     let not_asked = match report.not_asked {
         0 => String::new(),
         n => format!(", {} not judged", counted(n, "assertion")),

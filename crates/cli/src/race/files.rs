@@ -25,7 +25,7 @@ pub(super) fn check(args: &RaceArgs) -> Result<(), Failure> {
 fn check_folder(folder: &Path) -> Result<(), Failure> {
     // A new folder needs a place in its parent as a file does; a slash behind its name is no part of it.
     let place = match folder.is_dir() {
-        true => folder.join("capture"),
+        true => folder.join(format!(".headstart-{}", std::process::id())),
         false => folder.with_file_name(folder.file_name().unwrap_or_default()),
     };
     let why = match folder.exists() && !folder.is_dir() {

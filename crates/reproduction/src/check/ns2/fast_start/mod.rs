@@ -238,6 +238,8 @@ mod tests {
         let rows = format!("{COLUMNS}fs,3,{FIGURES}\n");
         assert!(keys("ns2-fs7-RED.csv", &rows).contains("red"));
         assert!(!keys(NAME, &rows).contains("red"));
+        let tick = keys("ns2-fs7red-tick0.5s.csv", &rows);
+        assert!(tick.contains("50ms") && tick.contains("500ms"), "{tick}");
         let columns = "proto,nfs,gap,runs,g1_first_mean,g1_first_se,g1_second_mean,g1_second_se,\
                        g1_rexmit_mean,g1_timeouts_mean,g2_first_mean,g2_first_se,g2_second_mean,\
                        g2_second_se,g2_rexmit_mean,g2_timeouts_mean";

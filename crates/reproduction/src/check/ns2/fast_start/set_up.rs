@@ -56,7 +56,8 @@ impl SetUp {
     pub(super) fn new(file: &str, scheme: &str, row: &Measured) -> Result<Self, String> {
         let name = file.rsplit('/').next().unwrap_or(file);
         let red = is_red(file);
-        let words: Vec<&str> = name.split(['-', '.', '_']).collect();
+        // A dot may be within a time: `tick0.5s` has no delay of 5 s in it.
+        let words: Vec<&str> = name.split(['-', '_']).flat_map(without_tick).collect();
         let (load, delay) = match row.groups.len() {
             // Under RED the load changes, over 50 ms, unless the name says otherwise (FS-7).
             1 if red => (
@@ -109,6 +110,12 @@ fn load_of(words: &[&str]) -> Result<Load, String> {
     });
     let why = "the file's name says neither constant-load nor changed-load";
     loads.next().ok_or_else(|| why.to_owned())
+}
+
+/// The parts of a word between dots; of one that gives the tick there are none.
+fn without_tick(word: &str) -> impl Iterator<Item = &str> {
+    let is_tick = word.to_ascii_lowercase().starts_with("tick");
+    word.split('.').filter(move |_| !is_tick)
 }
 
 /// The duration among `words`.

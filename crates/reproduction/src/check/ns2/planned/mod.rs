@@ -124,3 +124,74 @@ fn tick_of(file: &str) -> Result<String, Refusal> {
 fn bursty(scheme: &str) -> String {
     format!("{scheme}+maxburst=4")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Selection, prepare, read};
+    use super::*;
+
+    fn prepared(name: &str, text: &str) -> Result<(usize, String), String> {
+        let file = read(name, text).map_err(|e| e.to_string())?;
+        let prepared = prepare(&[file], &Selection::default()).map_err(|e| e.to_string())?;
+        Ok((prepared.len(), prepared.skipped.join("; ")))
+    }
+
+    #[test]
+    fn a_plan_is_changed_where_its_table_says_so() {
+        let mut text = PlanText("a = 1\n[x]\nb = 2\n[y]\nb = 3\n".to_owned());
+        text.set("y", "b", "4");
+        text.set("", "a", "0");
+        assert_eq!(text.0, "a = 0\n[x]\nb = 2\n[y]\nb = 4");
+    }
+
+    #[test]
+    fn each_kind_of_file_is_known_by_its_columns() {
+        let stalls =
+            "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs,2,3.5,0.2\n2,tahoefs,2,1,0\n";
+        let (count, skipped) = prepared("ns2-fs6-stall-tick500ms.csv", stalls).unwrap();
+        assert!(count == 1 && skipped.contains("tahoefs"), "{count} {skipped}");
+        let uploads = "sched,acksize,nup,upwin,upqueue,proto,runs,first_mean,first_se,second_mean,second_se\n\
+                       fifo,40,1,20,30,newreno,2,0.5,0.1,24.5,0.5\n";
+        assert_eq!(prepared("ns2-fs9-table2.csv", uploads), Ok((1, String::new())));
+        let shares = "delay,ncross,proto,runs,A_kbps_mean,A_kbps_se,BC_over_A_mean,BC_over_A_se\n\
+                      50ms,2,sack,2,300,10,1.9,0.1\n";
+        assert_eq!(prepared("ns2-bs3-shares.csv", shares), Ok((1, String::new())));
+    }
+
+    #[test]
+    fn what_cannot_have_been_measured_is_refused_by_line() {
+        let stalls =
+            |row: &str| format!("nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n{row}\n");
+        for (row, word) in
+            [("0,fs,2,3.5,0.2", "nbulk"), ("1,fs,0,3.5,0.2", "runs"), ("1,fs,2,NaN,0.2", "maxgap")]
+        {
+            let error = prepared("stall.csv", &stalls(row)).unwrap_err();
+            assert!(error.starts_with("stall.csv:2:") && error.contains(word), "{error}");
+        }
+    }
+
+    /// The figures are those of the plan that the row changes: with the plan's own values a stall of the bulk
+    /// transfer by `fs` is seconds long (FS-6), and ns-2's row of another length is outside.
+    #[test]
+    fn a_row_is_run_by_its_plan() {
+        let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs-pdrop,3,90,0\n";
+        let file = read("stall-tick500ms.csv", text).unwrap();
+        let prepared = prepare(&[file], &Selection::default()).unwrap();
+        let rows = prepared.run(&|| ()).unwrap();
+        assert_eq!(rows.len(), 1);
+        assert!(rows[0].ours > 0.0 && rows[0].ours < 30.0, "{}", rows[0].ours);
+        assert_eq!(rows[0].verdict, super::super::Ns2Verdict::Outside);
+    }
+
+    /// What a name says of the clock, and what ns-2's bursty connections have, is in the plan that is run.
+    #[test]
+    fn the_tick_of_a_name_and_bursts_of_four_are_in_the_plan() {
+        assert_eq!(tick_of("stall-tick0.5s.csv").ok().as_deref(), Some("500000us"));
+        assert!(tick_of("stall-tick5x.csv").is_err());
+        let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs,2,3.5,0.2\n";
+        let file = read("stall-tick5x.csv", text).unwrap();
+        assert!(prepare(&[file], &Selection::default()).is_err());
+        let scheme = tcp::Scheme::parse(&bursty("fs")).unwrap();
+        assert_eq!(scheme.config().max_burst, Some(4));
+    }
+}
