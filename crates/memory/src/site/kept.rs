@@ -42,7 +42,8 @@ pub(super) struct KeptSample {
 }
 
 const LOSS: u8 = 0x80;
-/// More segments lost are kept as so many. What is more in a stored sample is a network's label, which stood there once.
+/// More segments lost are kept as so many. What is more in a stored sample is a network's label, which stood there once; one label of
+/// fifty passes for a count until its sample is too old.
 const MOST_LOST: u8 = 5;
 /// Of larger flights, segments, the number of lost ones is not kept. What it costs was measured for flights of up to 31, and a few of hundreds are
 /// not much.
@@ -223,8 +224,8 @@ mod tests {
         oldest.map_or((0, None), |(at, place)| (at, Some(place.age_at(*samples.heard))))
     }
 
-    /// Two lost of thirty, more than are told apart, a flight that is too large, and where nobody has counted. A network's label, which stood in the same place once, is
-    /// no count.
+    /// Two lost of thirty, more than are told apart, a flight that is too large, and where nobody has counted. A network's label, which
+    /// stood in the same place once, is no count.
     #[test]
     fn a_networks_own_sample_says_how_many_segments_were_lost() {
         let report = |bound, sent, lost| SiteReport {

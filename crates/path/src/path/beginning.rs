@@ -17,19 +17,21 @@ impl Path {
 
     #[cold]
     pub(super) fn begin_transfer(&mut self, transfer: PendingData) {
-        // Lost SYNs speak against what is remembered.
-        let seed = match self.lost_initial_window {
-            Some(_) => None,
-            None => self.recall(false),
-        };
+        // Lost SYNs speak against what is remembered. It stays as it is, for those that come after.
+        let known = self.recall(false);
+        let seed = known.filter(|_| self.lost_window().is_none());
+        self.note_withheld(known.is_some() && seed.is_none());
         self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
+        if let Some(lost) = self.lost_window().filter(|lost| *lost < self.window.cwnd()) {
+            self.window.set_cwnd(lost, Cause::Timeout);
+        }
         self.lost_initial_window = None;
     }
 
-    /// Initial and restart window, bytes; less for the first data where SYNs were lost.
-    pub(super) fn initial_window(&self) -> u64 {
+    /// Bytes that the first data may be where SYNs were lost; `None`: none were.
+    pub(super) fn lost_window(&self) -> Option<u64> {
         let lost = self.lost_initial_window.map(|n| u64::from(n) * self.window.mss());
-        lost.map_or(self.restart_window, |bytes| bytes.min(self.restart_window))
+        lost.map(|bytes| bytes.min(self.restart_window))
     }
 
     pub(super) fn begin_startup(
@@ -38,10 +40,12 @@ impl Path {
         (seed, transfer): (Option<Remembered>, Option<PendingData>),
         idle: Duration,
     ) {
-        let (now, initial_window) = (self.window.now(), self.initial_window());
+        let (now, initial_window) = (self.window.now(), self.restart_window);
+        let lost_window = self.lost_window();
         let terms = seed.and_then(|seed| self.terms_of(&seed));
         let (rtt, terms) = (&self.rtt, terms.as_ref());
-        let start = Start { occasion, now, rtt, seed, terms, transfer, initial_window, idle };
+        let start =
+            Start { occasion, now, rtt, seed, terms, transfer, initial_window, lost_window, idle };
         self.startup.begin(&mut self.window, &start);
         if seed.is_some() {
             self.bound_first_window();

@@ -46,6 +46,8 @@ pub struct Learning {
     early_data: bool,
     /// Something was remembered when the path began.
     knew: bool,
+    /// That was not begun with.
+    withheld: bool,
     /// Bytes acknowledged when the path's state was told last.
     told_at: Option<u64>,
     /// For a site's memory: what the transfer under way has met.
@@ -71,6 +73,7 @@ impl Learning {
             watches_flights: kind == MemoryKind::Gateway && rule.watches_flights(),
             early_data: false,
             knew: false,
+            withheld: false,
             told_at: None,
             notes: TransferNotes::default(),
         }
@@ -117,7 +120,7 @@ impl Path {
     }
 
     fn cold(&self) -> Cold {
-        Cold { window: self.initial_window(), mss: self.window.mss() }
+        Cold { window: self.restart_window, mss: self.window.mss() }
     }
 
     /// What the memory knows of the destination now, as the start-up sees it; after idle only a
@@ -128,6 +131,13 @@ impl Path {
             return None;
         }
         learning.recall(self.window.now(), &self.cold())
+    }
+
+    /// Whether something is remembered that is not begun with.
+    pub(super) fn note_withheld(&mut self, withheld: bool) {
+        if let Some(learning) = self.learning.as_deref_mut() {
+            learning.withheld = withheld;
+        }
     }
 
     /// How long, and by how many, what was remembered just now may be used.
@@ -221,8 +231,8 @@ impl Path {
         if learning.kind != MemoryKind::Temporal || learning.told_at == Some(acked) {
             return;
         }
-        if acked == 0 && learning.knew {
-            // It has sent nothing: what is known already is better.
+        if learning.withheld || acked == 0 && learning.knew {
+            // It has begun without it, or has sent nothing: what is known already is better.
             return;
         }
         let at = self.last_acked.unwrap_or(self.window.now());

@@ -104,6 +104,12 @@ impl RttEstimator {
     /// Begins with what is remembered of the path, as if it had been measured here: the next sample
     /// is smoothed with it. Nothing if `srtt` is zero.
     pub fn seed(&mut self, srtt: Duration, rttvar: Duration) {
+        self.restore(srtt, rttvar);
+        self.seeded |= !srtt.is_zero();
+    }
+
+    /// Goes on with what was measured here before. Nothing if `srtt` is zero.
+    pub fn restore(&mut self, srtt: Duration, rttvar: Duration) {
         if srtt.is_zero() {
             return;
         }
@@ -121,7 +127,6 @@ impl RttEstimator {
             }
         };
         self.take_over(rto, srtt8);
-        self.seeded = true;
     }
 
     /// The smoothing has changed: `rto` and `srtt8` are its, in ticks.
@@ -179,7 +184,7 @@ impl RttEstimator {
     }
 
     /// The round trip as far as it was measured here, which after a handshake is the handshake's: smoothed or, if that began
-    /// with a memory, the lowest sample. `None` before the first sample.
+    /// with a memory, the lowest sample that was timed, not told by an echo. `None` before the first.
     pub fn measured(&self) -> Option<Duration> {
         match self.seeded {
             true => Some(self.min_rtt).filter(|rtt| *rtt != Duration::MAX),
@@ -226,6 +231,7 @@ impl RttEstimator {
         }
         self.smoothing = Self::fresh(&self.config);
         self.srtt = Duration::ZERO;
+        self.seeded = false;
     }
 }
 

@@ -75,7 +75,8 @@ impl Overlay for JumpStart {
         let transfer = start.transfer.filter(|_| start.occasion == Occasion::NewPath);
         self.awaits_transfer = transfer.is_some_and(|t| t.bytes <= start.initial_window);
         let bytes = transfer.map_or(0, |t| t.bytes.min(t.admitted));
-        match start.rtt.measured().filter(|_| bytes > start.initial_window) {
+        let may_jump = bytes > start.initial_window && start.lost_window.is_none();
+        match start.rtt.measured().filter(|_| may_jump) {
             Some(round_trip) => {
                 self.jump(window, (bytes, round_trip));
                 OverlayTurn::Taken

@@ -35,6 +35,9 @@ pub struct Start<'a> {
     pub transfer: Option<PendingData>,
     /// Initial and restart window, bytes.
     pub initial_window: u64,
+    /// Bytes that the first data may be, because SYNs were lost (RFC 5681 §3.1); `None`: none were. The path sees to that it is no
+    /// more; this is for a policy that would send more at once.
+    pub lost_window: Option<u64>,
     /// How long nothing was sent; zero unless the occasion is [`Occasion::Idle`].
     pub idle: Duration,
 }
@@ -78,6 +81,7 @@ impl<'a> Start<'a> {
             terms: None,
             transfer: None,
             initial_window: 0,
+            lost_window: None,
             idle: Duration::ZERO,
         }
     }

@@ -30,7 +30,8 @@ const RATES: usize = 5;
 const FEW_ACKS: u32 = 3;
 /// In flight, segments, beyond which an ACK ends the pacing.
 const FEW_IN_FLIGHT: u64 = 5;
-/// Window, segments, beyond which it is paced: no smaller one has more than a few in flight. It is the initial window of RFC 6928.
+/// Window, segments, beyond which it is paced: of a small one so few are in flight that nothing would end the pacing. It is the initial
+/// window of RFC 6928.
 const LEAST_WINDOW: u64 = 10;
 
 /// Begins with a remembered rate.

@@ -52,7 +52,7 @@ impl ParkedSender {
         sender.fin = self.fin;
         sender.snd_wnd = self.window;
         sender.max_snd_wnd = self.max_window;
-        sender.path.rtt.seed(self.srtt, self.rttvar);
+        sender.path.rtt.restore(self.srtt, self.rttvar);
         sender.path.unpark(&self.path);
         sender
     }

@@ -52,11 +52,11 @@ static BETA: Parameter<u32> = Parameter::text(
 
 /// What of the remembered window is jumped to, thousandths: at most half (§4.3).
 const MOST: u32 = 500;
+/// No threshold is below so many segments (RFC 5681 §3.1).
+const LEAST: u64 = 2;
 /// A round trip shorter than a part of the remembered one, or longer than a multiple, is another
 /// path's (§4.2).
 const SHORTER: u64 = 2;
-/// No threshold is below so many segments (RFC 5681 §3.1).
-const LEAST: u64 = 2;
 const LONGER: u64 = 10;
 
 /// Options of [`CarefulResume`].
