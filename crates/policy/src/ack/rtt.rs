@@ -192,6 +192,11 @@ impl RttEstimator {
         }
     }
 
+    /// It measures as Linux does, whose bound is to the variance.
+    pub fn is_of_linux(&self) -> bool {
+        self.config.floor == RtoFloor::Variance
+    }
+
     /// True once a sample was taken, or something is remembered.
     pub const fn has_sample(&self) -> bool {
         let srtt8 = match &self.smoothing {
@@ -226,7 +231,7 @@ impl RttEstimator {
     /// (RFC 6298 §5.7, a MAY). The timeout stays until then. Linux, whose bound is to the variance, goes on with what it has
     /// measured; what a memory has told is not measured.
     pub fn distrust(&mut self) {
-        if self.config.floor == RtoFloor::Variance && self.measured().is_some() {
+        if self.is_of_linux() && self.measured().is_some() {
             return;
         }
         self.smoothing = Self::fresh(&self.config);

@@ -295,9 +295,7 @@ impl Scoreboard {
             self.settle(&segment, part, progress);
             progress.partial = if segment.is_sacked() { 0 } else { part };
         }
-        if again {
-            progress.forget_round_trips();
-        }
+        progress.again |= again;
     }
 
     /// The first segments below `una`, as long as they were sent once and nothing was heard of them: nearly all. They

@@ -160,6 +160,9 @@ impl RebuiltSender {
             self.una = ack.una;
             info.una = ack.una;
             self.board.acknowledge(ack.una, &mut info.progress);
+            if self.path.rtt.is_of_linux() {
+                info.progress.forget_held();
+            }
         }
         let plain = !info.advanced() && !window_changed && ack.bare && !self.board.is_empty();
         if self.terms.sack_is_guess {

@@ -31,12 +31,12 @@ pub struct AckProgress {
     /// Whole segments newly delivered.
     pub segments: u64,
     /// Send time of the earliest segment newly delivered that was sent only once: the RTT sample
-    /// of RFC 6298 by Karn's rule; it includes the receiver's delay of the ACK. Of segments that were acknowledged together with one
-    /// that was sent again there is none: that one filled a hole, and the others may have waited behind it for any time
-    /// (Linux `tcp_clean_rtx_queue`: `FLAG_RETRANS_DATA_ACKED`).
+    /// of RFC 6298 by Karn's rule; it includes the receiver's delay of the ACK.
     pub earliest_sent: Option<Instant>,
     /// Send time of the latest one: the round trip without the receiver's delay.
     pub latest_sent: Option<Instant>,
+    /// Something was acknowledged that had been sent again.
+    pub again: bool,
     /// Newest delivery, for RACK.
     pub newest: Option<Newest>,
     /// The delivery that Linux looks at last, where the ACK has several: the highest one acknowledged
@@ -47,10 +47,14 @@ pub struct AckProgress {
 }
 
 impl AckProgress {
-    /// What was acknowledged so far tells no round trip.
-    pub(super) const fn forget_round_trips(&mut self) {
-        self.earliest_sent = None;
-        self.latest_sent = None;
+    /// What was acknowledged so far, and not SACKed, tells no round trip if something of it had been sent again: that filled a hole,
+    /// and the others may have waited behind it for any time (Linux `tcp_clean_rtx_queue`: `FLAG_RETRANS_DATA_ACKED`). RFC 6298 §3
+    /// forbids only what was sent again itself.
+    pub const fn forget_held(&mut self) {
+        if self.again {
+            self.earliest_sent = None;
+            self.latest_sent = None;
+        }
     }
 
     /// A segment was delivered, as a whole or in part.

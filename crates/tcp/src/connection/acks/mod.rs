@@ -62,6 +62,9 @@ impl Connection {
             self.snd_una = una;
             info.una = una;
             self.board.acknowledge(una, &mut info.progress);
+            if path.rtt.is_of_linux() {
+                info.progress.forget_held();
+            }
         }
         // Nearly all ACKs only advance, with nothing sent again: such a one repeats nothing and echoes nothing old.
         let only_advances =

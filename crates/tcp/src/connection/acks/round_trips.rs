@@ -19,7 +19,9 @@ impl Connection {
         segment: &Segment,
     ) {
         let sent = match self.config.rtt_sampling {
-            RttSampling::EveryAck => info.progress.earliest_sent,
+            RttSampling::EveryAck => {
+                info.progress.earliest_sent.filter(|_| !self.was_held(path, info))
+            }
             RttSampling::OnePerRoundTrip => self.take_timed(info.una),
             RttSampling::Echo => info
                 .progress
@@ -36,6 +38,14 @@ impl Connection {
         {
             self.sample_echo(now, path, segment);
         }
+    }
+
+    /// On a shared path without SACK: a hole, filled by a retransmission, has held this ACK back, so
+    /// what it acknowledges beside arrived who knows when. The others would wait by this one's clock.
+    fn was_held(&self, path: &Path, info: &AckInfo) -> bool {
+        path.is_shared()
+            && !self.agreed.sack
+            && info.progress.newest.is_some_and(|newest| newest.retransmitted)
     }
 
     /// The timed segment, if it is now acknowledged. Its sample is void during fast recovery:
