@@ -29,6 +29,9 @@ mod kind {
 /// Members that are looked at for one structure, those of its nameless parts included: types may go round in a circle.
 const MOST_MEMBERS: u32 = 1 << 16;
 
+/// Nameless parts within nameless parts that are looked into. In a kernel there are a few; in a circle each is within itself.
+const DEEPEST: u32 = 64;
+
 struct Type {
     name: u32,
     kind: u8,
@@ -107,12 +110,18 @@ impl Btf {
     pub fn members(&self, structure: &str) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         for of in self.of_kind(kind::STRUCT).filter(|of| self.name(of.name) == Some(structure)) {
-            self.collect(of, &mut { MOST_MEMBERS }, &mut names);
+            self.collect(of, (DEEPEST, &mut { MOST_MEMBERS }), &mut names);
         }
         names
     }
 
-    fn collect<'a>(&'a self, of: &Type, left: &mut u32, names: &mut BTreeSet<&'a str>) {
+    /// `deeper`: parts within that may still be looked into; `left`: members.
+    fn collect<'a>(
+        &'a self,
+        of: &Type,
+        (deeper, left): (u32, &mut u32),
+        names: &mut BTreeSet<&'a str>,
+    ) {
         for at in (0..of.count).map(|member| of.at + member * 12) {
             let Some(fewer) = left.checked_sub(1) else { return };
             *left = fewer;
@@ -120,8 +129,10 @@ impl Btf {
                 Some("") => {
                     let part = word(&self.bytes, at + 4).and_then(|number| self.at(number));
                     let is_whole = |part: &Type| [kind::STRUCT, kind::UNION].contains(&part.kind);
-                    if let Some((within, part)) = part.filter(|(_, part)| is_whole(part)) {
-                        within.collect(part, left, names);
+                    if let Some((within, part)) = part.filter(|(_, part)| is_whole(part))
+                        && let Some(deeper) = deeper.checked_sub(1)
+                    {
+                        within.collect(part, (deeper, &mut *left), names);
                     }
                 }
                 Some(name) => _ = names.insert(name),

@@ -61,6 +61,16 @@ fn what_is_no_btf_is_refused() {
     assert_eq!(why, "BTF has types of kind 31, which this agent does not know");
 }
 
+/// A structure that is its own nameless part: what follows is found, and the search neither goes round for ever nor too deep.
+#[test]
+fn a_part_that_is_the_whole_is_left() {
+    let mut types = SyntheticTypes::default();
+    let own = INT + 1;
+    assert_eq!(types.structure("outer", &[("", own), ("plain", INT)]), own);
+    let types = Btf::of_kernel(types.bytes()).unwrap();
+    assert_eq!(types.members("outer").into_iter().collect::<Vec<_>>(), ["plain"]);
+}
+
 proptest! {
     /// Whatever bytes are changed, it is read or refused, and asking what was read ends.
     #[test]
