@@ -23,6 +23,8 @@ const AT_A_TIME: usize = 6;
 /// Longer ones take twelve minutes: see `those_that_take_long`.
 const SHORT: Duration = Duration::from_secs(5);
 
+const SMALLER: &str = "after three timeouts an endpoint tries smaller segments (RFC 4821 §7.7)";
+
 /// Scripts that say something that an endpoint in real time does not do, and why.
 const NOT_HERE: &[(&str, &str)] = &[
     ("sequence-wrap/", "sets the first sequence number, by its seed"),
@@ -32,6 +34,8 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("linux/more-is-to-come.pkt", "writes with MSG_MORE, which a stream does not have"),
     ("linux/every-invalid-segment-is-answered.pkt", "sets a limit of the host"),
     ("linux/a-record-ends-its-segment.pkt", "writes with MSG_EOR, which a stream does not have"),
+    ("linux/an-estimate-outlasts-timeouts.pkt", SMALLER),
+    ("karn/acks-that-were-lost-tell-no-round-trip.pkt", SMALLER),
     ("close/in-syn-sent.pkt", "closes before the connection is open; a stream is there only then"),
 ];
 
