@@ -425,7 +425,7 @@ fn lost_syns_cost_the_initial_window_of_a_remembered_destination_too() {
 /// stays as it was told. Without lost SYNs it tells the memory of its end.
 #[test]
 fn what_lost_syns_withhold_stays_remembered() {
-    let told = |lost| {
+    let ended = |lost| {
         let spy = knowing(share(50_000));
         let set_up = ("newreno+startup=stateful-tcp", spy, ReuseGate::default());
         let mut sender = Sender::opening(lost, ShareRule::default(), set_up, 3000);
@@ -433,8 +433,8 @@ fn what_lost_syns_withhold_stays_remembered() {
         sender.receive(sender.answer(3000));
         sender.host.abort(sender.now, sender.conn);
         sender.sent();
-        let heard = sender.spy.borrow().heard.len();
-        heard
+        sender
     };
+    let told = |lost| ended(lost).heard().len();
     assert_eq!((told(0), told(1)), (1, 0));
 }
