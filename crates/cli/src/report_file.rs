@@ -43,8 +43,8 @@ fn is_same(there: &Metadata, input: &Path) -> bool {
         .is_ok_and(|input| !is_device && (input.dev(), input.ino()) == (there.dev(), there.ino()))
 }
 
-/// How a page begins, in lower case: ours with the first, what others write also with the others.
-const BEGINNINGS: [&[u8]; 3] = [b"<!doctype html", b"<html", b"<!--"];
+/// How a page begins, in lower case: ours with the first, what others write also with the other.
+const BEGINNINGS: [&[u8]; 2] = [b"<!doctype html", b"<html"];
 /// Bytes in which a page has begun.
 const BEGINNING: u64 = 256;
 

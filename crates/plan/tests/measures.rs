@@ -1,24 +1,9 @@
 //! What counts as which measure: bytes that arrive by parts, transfers that are under way when a run ends.
 
+mod common;
+
+use common::{execute, read, value};
 use plan::{Plan, RunResult, WorkloadMetric};
-use std::cell::RefCell;
-use std::io::{self, Write};
-use std::rc::Rc;
-use std::sync::atomic::AtomicBool;
-
-/// A file in memory.
-#[derive(Clone, Default)]
-struct Memory(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Memory {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// One line of `flows.csv`.
 struct Row {
@@ -30,35 +15,23 @@ struct Row {
 }
 
 /// The result of a plan's first run, and its transfers.
-fn execute(text: &str) -> (RunResult, Vec<Row>) {
-    let plan = Plan::read("test.toml", text, &|_| Err("no files".to_owned())).unwrap();
-    let flows = Memory::default();
-    let mut output = |_: &str| -> io::Result<Box<dyn Write>> { Ok(Box::new(flows.clone())) };
-    let result = plan.execute(&plan.run(0), &mut output, &AtomicBool::new(false)).unwrap();
-    let bytes = flows.0.borrow().clone();
-    let row = |line: &str| {
-        let cells: Vec<&str> = line.split(',').collect();
-        Row {
-            member: cells[1].parse().unwrap(),
-            flow: cells[2].parse().unwrap(),
-            start: cells[6].parse().unwrap(),
-            is_received: !cells[8].is_empty(),
-            retransmissions: cells[12].parse().unwrap(),
-        }
+fn first_run(text: &str) -> (RunResult, Vec<Row>) {
+    let (result, rows) = execute(&read(text), 0);
+    let row = |cells: Vec<String>| Row {
+        member: cells[1].parse().unwrap(),
+        flow: cells[2].parse().unwrap(),
+        start: cells[6].parse().unwrap(),
+        is_received: !cells[8].is_empty(),
+        retransmissions: cells[12].parse().unwrap(),
     };
-    (result, String::from_utf8(bytes).unwrap().lines().skip(1).map(row).collect())
-}
-
-fn value(result: &RunResult, metric: WorkloadMetric) -> f64 {
-    let at = WorkloadMetric::ALL.iter().position(|known| *known == metric).unwrap();
-    result.workloads[0].values[at].unwrap()
+    (result, rows.into_iter().map(row).collect())
 }
 
 /// A message of 100 bytes every 0.7 s: at 10 s 14 have been sent, the last at 9.8 s, and have arrived. At 60.2 s the 86th
 /// is sent and has not arrived. So 71 arrive in 50.2 s.
 #[test]
 fn telnet_is_received_message_by_message() {
-    let (result, _) = execute(
+    let (result, _) = first_run(
         "duration = \"60.2s\"\nschemes = [\"newreno\"]\nmeasure = { from = \"10s\" }\n\
          [topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"1mbit\", delay = \"10ms\" }\n\
          [workload.keys]\nfrom = \"sources\"\nto = \"sinks\"\n\
@@ -71,7 +44,7 @@ fn telnet_is_received_message_by_message() {
 /// Two sources of one workload, of which one has a link of 8 kbit/s: its 100 KB take 100 s.
 #[test]
 fn a_round_with_a_slow_connection_shows_the_transfers_that_are_over() {
-    let (result, rows) = execute(
+    let (result, rows) = first_run(
         "duration = \"20s\"\nschemes = [\"newreno\"]\n\
          [topology]\nkind = \"graph\"\nhosts = [\"fast\", \"slow\", \"sink\"]\nrouters = [\"router\"]\n\
          [topology.link.fast]\nfrom = \"fast\"\nto = \"router\"\nwire = { rate = \"10mbit\" }\n\
@@ -93,7 +66,7 @@ fn a_round_with_a_slow_connection_shows_the_transfers_that_are_over() {
 /// 1 MB at 1 Mbit/s takes 8 s: none of the arrivals of 5 s is over, and those before 2 s do not count.
 #[test]
 fn arrivals_under_way_count_by_their_start() {
-    let (result, rows) = execute(
+    let (result, rows) = first_run(
         "duration = \"5s\"\nschemes = [\"newreno\"]\nmeasure = { from = \"2s\" }\n[topology]\nkind = \"dumbbell\"\n\
          bottleneck = { rate = \"1mbit\", delay = \"10ms\", queue = \"10p\" }\n\
          [workload.web]\nfrom = \"sources\"\nto = \"sinks\"\n\

@@ -1,54 +1,16 @@
 //! Plans from outside: what a run measures, which random numbers it draws, what is refused.
 
-use plan::{Plan, RunResult, WorkloadMetric};
-use std::cell::RefCell;
-use std::io::{self, Write};
+mod common;
+
+use common::{execute, read, value};
+use plan::{Plan, WorkloadMetric};
 use std::path::PathBuf;
-use std::rc::Rc;
-use std::sync::atomic::AtomicBool;
-
-/// A file in memory.
-#[derive(Clone, Default)]
-struct Memory(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Memory {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn read(text: &str) -> Plan<'_> {
-    Plan::read("test.toml", text, &|_| Err("no files".to_owned())).unwrap()
-}
-
-/// The result of a run and its transfers, each by its columns.
-fn execute(plan: &Plan<'_>, index: usize) -> (RunResult, Vec<Vec<String>>) {
-    let flows = Memory::default();
-    let mut output = |name: &str| -> io::Result<Box<dyn Write>> {
-        assert_eq!(name, "flows.csv");
-        Ok(Box::new(flows.clone()))
-    };
-    let result = plan.execute(&plan.run(index), &mut output, &AtomicBool::new(false)).unwrap();
-    let bytes = flows.0.borrow().clone();
-    let text = String::from_utf8(bytes).unwrap();
-    let rows = text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect());
-    (result, rows.collect())
-}
 
 /// Workload, member, start and bytes of each transfer.
 fn drawn(plan: &Plan<'_>, index: usize, workload: &str) -> Vec<[String; 3]> {
     let (_, rows) = execute(plan, index);
     let of = rows.into_iter().filter(|row| row[0] == workload);
     of.map(|row| [row[1].clone(), row[6].clone(), row[10].clone()]).collect()
-}
-
-fn value(result: &RunResult, metric: WorkloadMetric) -> f64 {
-    let at = WorkloadMetric::ALL.iter().position(|known| *known == metric).unwrap();
-    result.workloads[0].values[at].unwrap()
 }
 
 const DUMBBELL: &str = "\

@@ -198,9 +198,10 @@ impl Feed {
         }
     }
 
-    /// True if somebody has stopped it before the end.
-    pub(crate) const fn is_cut_short(&self) -> bool {
-        self.is_cut_short
+    /// Somebody has asked to stop, and that was done: a file was cut short, or the writer of a pipe has ended.
+    pub(crate) fn has_ended_as_asked(&self) -> bool {
+        let is_pipe = self.source.progress().total.is_none();
+        self.is_cut_short || (is_pipe && self.stop.is_some_and(Stop::is_asked))
     }
 
     /// Somebody has asked to stop; of a pipe, by SIGTERM.

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
              says what they hold",
         ));
     };
-    interrupt::end_at_once(feed.is_cut_short())?;
+    interrupt::end_at_once(feed.has_ended_as_asked())?;
     said_of(&visitors, args.most_transfers);
     foretell(args, &now, Forecast::of(visitors, args.queue))?;
     feed.verdict()

@@ -6,17 +6,13 @@
 use crate::run::{command, folder, headstart, root};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::process::Output;
 
-fn original(name: &str) -> PathBuf {
+pub(crate) fn original(name: &str) -> PathBuf {
     root().join("crates/capture/tests/tcprs").join(name).with_extension("pcap")
 }
 
@@ -33,18 +29,18 @@ fn records(bytes: &[u8]) -> (&[u8], Vec<&[u8]>) {
     (header, records)
 }
 
-fn written(folder: &Path, name: &str, bytes: &[u8]) -> String {
+pub(crate) fn written(folder: &Path, name: &str, bytes: &[u8]) -> String {
     let path = folder.join(name);
     fs::write(&path, bytes).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
-fn connections(output: &Output) -> Vec<Value> {
+pub(crate) fn connections(output: &Output) -> Vec<Value> {
     let said = String::from_utf8_lossy(&output.stderr);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {said}"))
 }
 
-fn json(arguments: &[&str]) -> Output {
+pub(crate) fn json(arguments: &[&str]) -> Output {
     headstart(&[&["analyze", "--json", "--sender", "linux"], arguments].concat())
 }
 
@@ -204,90 +200,6 @@ fn what_is_no_segment_is_told() {
     let output = headstart(&["analyze", &written(&folder, "udp.pcap", &bytes)]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("1 packet not analysed: 1 UDP."), "{text}");
-}
-
-/// True once the process catches SIGINT: bit 1 of its mask of caught signals (proc(5)).
-fn catches_interrupts(process: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|m| m & 2 != 0)
-}
-
-fn await_handler(process: u32) {
-    for _ in 0..6000 {
-        if catches_interrupts(process) {
-            return;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// Files end where they are interrupted: what was read before is analysed, and the exit code says so. The capture is long
-/// enough not to be over before the signal: the same one a thousand times.
-#[test]
-fn an_interrupted_file_is_analysed_up_to_there() {
-    let folder = folder("analyze-interrupted");
-    let bytes = fs::read(original("rto001")).unwrap();
-    let long = [&bytes[..24], &bytes[24..].repeat(1000)].concat();
-    let file = written(&folder, "long.pcap", &long);
-    let running = command(&["analyze", "--json", "--sender", "linux", &file])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    await_handler(running.id());
-    kill(Pid::from_raw(running.id() as i32), Signal::SIGINT).unwrap();
-    let output = running.wait_with_output().unwrap();
-    fs::remove_file(file).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("headstart: stopped: "), "{said}");
-    if !said.contains("no packet could be read") {
-        assert!(connections(&output).len() < 1000);
-    }
-}
-
-/// Ctrl-C goes to both ends of a pipe. The capturing program writes what it still has, which belongs to it.
-#[test]
-fn an_interrupted_pipe_is_read_to_its_end() {
-    let bytes = fs::read(original("rto001")).unwrap();
-    let mut running = command(&["analyze", "--json", "--sender", "linux", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut pipe = running.stdin.take().unwrap();
-    pipe.write_all(&bytes[..1000]).unwrap();
-    await_handler(running.id());
-    kill(Pid::from_raw(running.id() as i32), Signal::SIGINT).unwrap();
-    pipe.write_all(&bytes[1000..]).unwrap();
-    drop(pipe);
-    let output = running.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stdout == json(&[original("rto001").to_str().unwrap()]).stdout);
-}
-
-/// SIGTERM goes to this process alone, and nobody says that the writer will ever write or end: what was read is analysed.
-#[test]
-fn a_pipe_ends_where_it_is_terminated() {
-    let bytes = fs::read(original("rto001")).unwrap();
-    let mut running = command(&["analyze", "--json", "--sender", "linux", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut pipe = running.stdin.take().unwrap();
-    pipe.write_all(&bytes).unwrap();
-    await_handler(running.id());
-    // Its handlers are two, and packets are on their way.
-    thread::sleep(Duration::from_millis(500));
-    kill(Pid::from_raw(running.id() as i32), Signal::SIGTERM).unwrap();
-    let output = running.wait_with_output().unwrap();
-    drop(pipe);
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stdout == json(&[original("rto001").to_str().unwrap()]).stdout);
 }
 
 /// A capture that begins amid a connection does not tell who the server is. Its ports are exchanged, so that the guess

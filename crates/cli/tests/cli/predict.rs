@@ -1,13 +1,7 @@
 //! `headstart predict`.
 
-use crate::run::{command, folder, headstart, root, stdout};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use crate::run::{folder, headstart, root, stdout};
 use serde_json::Value;
-use std::io::Write;
-use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
 
 fn capture(name: &str) -> String {
     let path = root().join("crates/capture/tests/tcprs").join(name).with_extension("pcap");
@@ -119,36 +113,4 @@ fn what_has_no_transfer_is_refused() {
     assert!(said.contains("that could be read") && text.contains("captured"), "{said} {text}");
     let damaged = headstart(&["predict", empty.to_str().unwrap()]);
     assert_eq!(damaged.status.code(), Some(1), "{}", String::from_utf8_lossy(&damaged.stderr));
-}
-
-/// Half a forecast is none: at Ctrl-C during the replays, a hundred schemes over a capture repeated three hundred times, the command ends
-/// at once, and prints nothing. If the signal meets it while it still reads the pipe, it ends behind that.
-#[test]
-fn an_interrupted_forecast_prints_nothing() {
-    let schemes: Vec<String> = (1..=100).map(|n| format!("linux+iw={n}")).collect();
-    let mut running = command(&[
-        "predict",
-        "-",
-        "--sender",
-        "linux",
-        "--schemes",
-        &schemes.join(","),
-        "--jobs",
-        "1",
-    ])
-    .stdin(Stdio::piped())
-    .stdout(Stdio::piped())
-    .stderr(Stdio::piped())
-    .spawn()
-    .unwrap();
-    let mut pipe = running.stdin.take().unwrap();
-    let bytes = std::fs::read(capture("rto003")).unwrap();
-    pipe.write_all(&[&bytes[..24], &bytes[24..].repeat(300)].concat()).unwrap();
-    drop(pipe);
-    thread::sleep(Duration::from_millis(500));
-    kill(Pid::from_raw(running.id() as i32), Signal::SIGINT).unwrap();
-    let output = running.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(output.stdout.is_empty() && !said.contains("the results are of"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! `headstart race` from outside: what it prints, that it prints the same again, what it writes.
 
-use crate::run::{command, folder, headstart, root, stdout};
+use crate::run::{folder, headstart, stdout};
 use serde_json::Value;
 use std::fs;
 
@@ -8,7 +8,7 @@ use std::fs;
 const LIMIT: &str = "limit";
 const NO_HANDSHAKE: &str = "limit, no handshake";
 
-fn json(arguments: &[&str]) -> Value {
+pub(crate) fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&stdout(arguments)).expect("JSON")
 }
 
@@ -22,7 +22,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-fn number_of(race: &Value, name: &str, key: &str) -> f64 {
+pub(crate) fn number_of(race: &Value, name: &str, key: &str) -> f64 {
     number(&scheme(race, name)[key])
 }
 
@@ -340,132 +340,6 @@ fn http_and_tls_can_be_overridden() {
         let extra = time(http, "1.3") - time(http, "none");
         assert!((0.030..0.034).contains(&extra), "{http}: {extra}");
     }
-}
-
-#[test]
-fn the_report_stands_alone_and_names_its_schemes() {
-    let report = folder("report").join("report.html");
-    stdout(&["race", "pages/app.har", "--report", report.to_str().unwrap()]);
-    let html = fs::read_to_string(report).unwrap();
-    assert!(html.len() < 5_000_000);
-    for word in ["linux+iw=32+pacing=on", "<svg", "Content-Security-Policy", "app.example"] {
-        assert!(html.contains(word), "{word} is missing");
-    }
-    for forbidden in ["src=\"http", "<link", "@import"] {
-        assert!(!html.contains(forbidden), "{forbidden} reaches out");
-    }
-    // What explains it is a link, which loads nothing; `linux` and the fastest stand side by side.
-    assert_eq!(html.matches("href=\"http").count(), html.matches("<a href=\"http").count());
-    assert!(html.contains("docs/race.md</a>") && html.contains("id=\"compare\""));
-    assert!(html.contains("TCP handshake: "), "the phases of an object");
-}
-
-/// Packets of a capture that `filter` selects; `None` without tshark.
-fn tshark_count(capture: &std::path::Path, filter: &str) -> Option<u64> {
-    let mut tshark = std::process::Command::new("tshark");
-    let output = tshark.arg("-r").arg(capture).args(["-Y", filter]).output().ok()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(output.stdout.split(|b| *b == b'\n').filter(|line| !line.is_empty()).count() as u64)
-}
-
-#[test]
-fn tshark_finds_as_many_retransmissions_as_we_count() {
-    const AGAIN: &str = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || \
-        tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order";
-    let folder = folder("tshark");
-    let race = json(&[
-        "race",
-        "pages/app.har",
-        "--json",
-        "--schemes",
-        "linux,newreno,reno,sack,tahoe",
-        "--path",
-        "4mbit,80ms,12p,loss=0.01",
-        // Captures are of the first repeat.
-        "--repeat",
-        "1",
-        "--pcap",
-        folder.to_str().unwrap(),
-    ]);
-    for name in ["linux", "newreno", "reno", "sack", "tahoe"] {
-        let count =
-            |file: &str, filter| tshark_count(&folder.join(format!("{name}-{file}.pcap")), filter);
-        let Some(malformed) = count("down", "_ws.malformed || _ws.expert.severity == error") else {
-            calm::skipped("tshark is not installed");
-            return;
-        };
-        assert_eq!(malformed, 0, "{name}");
-        let found = count("down-sent", AGAIN).unwrap() + count("up-sent", AGAIN).unwrap();
-        let ours = number_of(&race, name, "retransmitted_segments");
-        assert!(ours > 0.0, "{name} lost nothing: the test shows nothing");
-        assert_eq!(found as f64, ours, "{name}");
-    }
-}
-
-#[test]
-fn a_full_disk_leaves_no_half_report() {
-    // /dev/full is a device that is always full: the write fails, and nothing takes its name.
-    let full = std::path::Path::new("/dev/full");
-    if !full.exists() {
-        calm::skipped("no /dev/full here");
-        return;
-    }
-    let output = headstart(&["race", "--report", "/dev/full", "--schemes", "linux"]);
-    assert_eq!(output.status.code(), Some(1));
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.contains("/dev/full") && errors.contains("space"), "{errors}");
-    assert!(!output.stdout.is_empty(), "the results are there all the same");
-}
-
-#[test]
-fn a_report_larger_than_the_disk_quota_leaves_the_old_one() {
-    let folder = folder("quota");
-    let report = folder.join("report.html");
-    fs::write(&report, "<!doctype html>the old one").unwrap();
-    // The shell limits the size of files to 16 blocks of 512 bytes; a report is larger.
-    let line = format!(
-        "ulimit -f 16; trap '' XFSZ; {} race --schemes linux --report {}",
-        env!("CARGO_BIN_EXE_headstart"),
-        report.display()
-    );
-    let output = std::process::Command::new("sh").args(["-c", &line]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!(fs::read_to_string(&report).unwrap(), "<!doctype html>the old one");
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "something was left behind");
-}
-
-#[test]
-fn results_that_cannot_be_written_are_a_failure() {
-    let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
-        calm::skipped("no /dev/full here");
-        return;
-    };
-    let output = command(&["race"]).stdout(full).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("cannot write results"));
-}
-
-#[test]
-fn text_of_a_recording_does_not_steer_the_terminal() {
-    let har = r#"{"log": {"entries": [
-        {"startedDateTime": "2024-01-01T00:00:00Z", "request": {"url": "http://a.example/"},
-         "response": {"status": 200, "bodySize": 100}},
-        {"startedDateTime": "2024-01-01T00:00:00Z", "request": {"url": "ws:\u001b[2Jx"}}]}}"#;
-    let path = folder("steer").join("steer.har");
-    fs::write(&path, har).unwrap();
-    let output = headstart(&["race", path.to_str().unwrap(), "--schemes", "linux"]);
-    let shown = [output.stdout, output.stderr].concat();
-    assert!(!shown.contains(&0x1b), "{}", String::from_utf8_lossy(&shown));
-}
-
-#[test]
-fn results_go_to_stdout_and_remarks_to_stderr() {
-    let output = command(&["race", "pages/app.har", "--json"]).output().unwrap();
-    serde_json::from_slice::<Value>(&output.stdout).expect("nothing but JSON");
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.contains("note: "), "{errors}");
-    assert!(!errors.contains('\r'), "no progress where no one looks");
-    assert!(root().join("pages/app.har").exists());
 }
 
 #[test]
