@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM: the first asks what is under way to stop, the second ends at once.
 
 use crate::failure::{Failure, remark};
-use signal_hook::consts::SIGTERM;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,18 +10,23 @@ use std::sync::{Arc, OnceLock};
 /// What somebody who wants the process to stop has asked for.
 #[derive(Default)]
 pub(crate) struct Stop {
-    asked: AtomicBool,
+    /// Set while the signal is handled. What waits for [`Stop::on_signal`] may be told late, when the end of a pipe has been
+    /// read already that the same Ctrl-C has ended.
+    asked: Arc<AtomicBool>,
     /// By SIGTERM, which this process has alone: Ctrl-C also stops the program that writes to its pipe.
     terminated: Arc<AtomicBool>,
-    /// Nothing is kept, so there is nothing to wait for.
+    /// Somebody has been told that it stops.
+    told: AtomicBool,
+    /// Nothing is kept, so there is nothing to wait for; nor for a signal that came `before`, if what it stops has ended.
     ends_at_once: AtomicBool,
+    before: AtomicBool,
 }
 
 static STOP: OnceLock<Stop> = OnceLock::new();
 
 impl Stop {
     /// Set once somebody has asked to stop.
-    pub(crate) const fn asked(&self) -> &AtomicBool {
+    pub(crate) fn asked(&self) -> &AtomicBool {
         &self.asked
     }
 
@@ -40,8 +45,13 @@ impl Stop {
         self.terminated.load(Ordering::SeqCst)
     }
 
+    /// In a thread of its own, some time after the signal.
     fn on_signal(&self) {
-        if self.asked.swap(true, Ordering::SeqCst) || self.ends_at_once.load(Ordering::SeqCst) {
+        self.asked.store(true, Ordering::SeqCst);
+        let is_second = self.told.swap(true, Ordering::SeqCst);
+        let is_behind =
+            self.ends_at_once.load(Ordering::SeqCst) && !self.before.load(Ordering::SeqCst);
+        if is_second || is_behind {
             std::process::exit(130);
         }
         remark("stopping; once more to end at once");
@@ -57,8 +67,11 @@ pub(crate) fn watch() -> Result<&'static Stop, Failure> {
     let stop = STOP.get_or_init(Stop::default);
     ctrlc::set_handler(|| STOP.get_or_init(Stop::default).on_signal())
         .map_err(|why| refused(&why))?;
-    // Both handlers are called: this one calls the one before.
+    // All handlers are called: each calls the one before.
     flag::register(SIGTERM, stop.terminated()).map_err(|why| refused(&why))?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        flag::register(signal, Arc::clone(&stop.asked)).map_err(|why| refused(&why))?;
+    }
     Ok(stop)
 }
 
@@ -69,8 +82,10 @@ pub(crate) fn watch() -> Result<&'static Stop, Failure> {
 /// If somebody has asked just now, and nothing has stopped for it.
 pub(crate) fn end_at_once(has_stopped: bool) -> Result<(), Failure> {
     let Some(stop) = STOP.get() else { return Ok(()) };
+    let is_asked = stop.is_asked();
+    stop.before.store(is_asked, Ordering::SeqCst);
     stop.ends_at_once.store(true, Ordering::SeqCst);
-    match stop.is_asked() && !has_stopped {
+    match is_asked && !has_stopped {
         true => Err(Failure::Interrupted("stopped: there are no results".to_owned())),
         false => Ok(()),
     }

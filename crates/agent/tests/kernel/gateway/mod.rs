@@ -257,10 +257,11 @@ fn measured_gain_of_a_site() {
     {
         let Some(bed) = Bed::over(crate::bed::link_of(mbps, rtt_ms, 100)) else { return };
         bed.widen_receive_window();
-        let gateway = Gateway::start();
-        let agent = asking(&bed, &gateway);
         let server = bed.serve(Domain::IPV4, None);
         for bytes in [30_000, 200_000] {
+            // Each size has a gateway of its own: one that has seen the smaller one would answer the first visit of the larger.
+            let gateway = Gateway::start();
+            let agent = asking(&bed, &gateway);
             let visit = |forgets: bool| {
                 if forgets {
                     agent.forget(None);
@@ -285,11 +286,11 @@ fn measured_gain_of_a_site() {
                 over(crate::bed::median(same.into_iter())),
                 over(crate::bed::median(others.into_iter())),
             );
+            let status = of_gateways(&agent);
+            println!(
+                "  asked {}, in time {}, late {}, none {}",
+                status.asked, status.in_time, status.late, status.none
+            );
         }
-        let status = of_gateways(&agent);
-        println!(
-            "  asked {}, in time {}, late {}, none {}",
-            status.asked, status.in_time, status.late, status.none
-        );
     }
 }
