@@ -206,10 +206,10 @@ impl Lender {
         self.together.entry(key(remote)).map_or(0, |together| together.carried(now, max_age))
     }
 
-    /// That is not true any more.
-    pub fn forget_carried(&mut self, remote: IpAddr) {
+    /// That may not be true any more: what arrives next says what is.
+    pub fn doubt_carried(&mut self, remote: IpAddr) {
         if let Some(together) = self.together.entry(key(remote)) {
-            together.forget();
+            together.doubt();
         }
     }
 

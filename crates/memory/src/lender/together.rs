@@ -75,10 +75,10 @@ impl Together {
         self.carried
     }
 
-    /// The path is not the one that carried so much.
-    pub(super) fn forget(&mut self) {
+    /// The path may not be the one that carried so much: what it carries now, the next arrival says. What has arrived just before
+    /// came at that pace, too.
+    pub(super) const fn doubt(&mut self) {
         self.carried = 0;
-        self.arrivals.clear();
     }
 
     /// A connection begins to send, or has nothing under way any more.
@@ -141,8 +141,11 @@ mod tests {
         assert_eq!(carried(&mut together), 1_448_000);
         arrive(&mut together, (0..9).map(|n| 20_000 + 1100 * n));
         assert_eq!(carried(&mut together), 1_448_000);
-        together.forget();
+        together.doubt();
         assert_eq!(carried(&mut together), 0);
+        // Eight segments in 8.8 ms, seven of them from before.
+        arrive(&mut together, [29_900]);
+        assert_eq!(carried(&mut together), 1_316_363);
     }
 
     /// 1.448 MB/s were reached at 8 ms last. A slower span at 5 s does not renew that: 10 s after the 8 ms they are forgotten, and the

@@ -57,10 +57,10 @@ impl Warm {
     }
 
     /// Something is lost. If it is of the flight that the rate has widened, the path is not the one that carried so much.
-    pub(super) fn forget_failed_rate(&self, at: &Situation<'_>) {
+    pub(super) fn doubt_failed_rate(&self, at: &Situation<'_>) {
         let is_of_jump = self.jumped_until.is_some_and(|until| at.acked_total < until);
         if let Some(attendance) = self.attendance.as_ref().filter(|_| is_of_jump) {
-            attendance.lender(Lender::forget_carried);
+            attendance.lender(Lender::doubt_carried);
         }
     }
 

@@ -21,7 +21,7 @@ impl Warm {
     /// Something is lost; the window is still what it was (`hs_cubic_ssthresh`, `hs_bbr_ssthresh`).
     pub(super) fn begin_fall(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.flights = Flights::beginning_at(at.sent_total);
-        self.forget_failed_rate(at);
+        self.doubt_failed_rate(at);
         if self.in_first_flight() {
             let half = self.fall_back();
             match self.models {
@@ -66,7 +66,7 @@ impl Warm {
             attendance.lender(memory::Lender::halve);
             // By itself, too, it may have left at that rate.
             if self.options.paces_together {
-                attendance.lender(memory::Lender::forget_carried);
+                attendance.lender(memory::Lender::doubt_carried);
             }
         }
         self.end_first_flight(WarmPhase::Stock);
