@@ -220,6 +220,7 @@ mod tests {
             wide_among: 32,
             jumps_by_dispersion: false,
             timer_gaps: 8,
+            opens_early: false,
         };
         let rto = RtoConfig {
             min: Duration::from_millis(20),

@@ -17,7 +17,7 @@ use crate::startup::hystart::HYSTART;
 use crate::startup::rapid_start::RAPID_START;
 use crate::startup::rbp::{self, RBP};
 use crate::startup::slow_start::SLOW_START;
-use crate::startup::warm::{DISPERSION, MEMBER, TIMER_GAPS, TOGETHER, WARM, WIDE_AMONG};
+use crate::startup::warm::{DISPERSION, EARLY, MEMBER, TIMER_GAPS, TOGETHER, WARM, WIDE_AMONG};
 use units::Duration;
 
 /// The same with another start-up.
@@ -143,5 +143,6 @@ pub(super) fn headstart() -> Recipe {
     recipe.set(&WIDE_AMONG, "20");
     recipe.set(&DISPERSION, "on");
     recipe.set(&TIMER_GAPS, "8");
+    recipe.set(&EARLY, "on");
     recipe
 }

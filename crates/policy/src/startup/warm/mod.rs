@@ -8,6 +8,7 @@
 
 mod beside_stock;
 mod dispersion;
+mod early;
 mod flight;
 mod grant;
 mod learning;
@@ -22,7 +23,7 @@ mod wide;
 
 pub use member::{MEMBER, MemberStart};
 pub use options::{
-    COLD, ColdOpening, DISPERSION, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions,
+    COLD, ColdOpening, DISPERSION, EARLY, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions,
 };
 
 use super::attended::{Attendance, Attended, Situation};
@@ -56,7 +57,7 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
         Box::new(Wrapping::new(Warm::new(options, (models, is_paced)), inner))
     }),
 )
-.with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS, &TOGETHER, &WIDE_AMONG, &DISPERSION, &TIMER_GAPS])
+.with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS, &TOGETHER, &WIDE_AMONG, &DISPERSION, &TIMER_GAPS, &EARLY])
 .implying(Implied { memory: MemoryKind::Lent, ..Implied::NOTHING });
 
 /// Where a connection is with its warm start (`enum phase` of the agent).
@@ -81,6 +82,10 @@ pub struct Warm {
     models: bool,
     attendance: Option<Attendance>,
     opened: Option<Instant>,
+    /// It began before the handshake had ended, with so many others, itself included.
+    counted_among: Option<u32>,
+    /// The round trip that its first flight was taken to have, which left before the handshake had ended; 0: none has.
+    assumed_rtt_us: u32,
     phase: WarmPhase,
     flight: FirstFlight,
     /// Window that it would have begun with, segments.
@@ -128,6 +133,8 @@ impl Warm {
             models,
             attendance: None,
             opened: None,
+            counted_among: None,
+            assumed_rtt_us: 0,
             phase: WarmPhase::Stock,
             flight: FirstFlight::default(),
             cold: 0,
@@ -316,6 +323,7 @@ impl Attended for Warm {
     fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
         self.pacing.settle_at_start();
         self.set_sending(true);
+        self.begin_early(window, at);
         self.begin_to_send(window, at, transfer);
         self.pacing.apply(window);
     }

@@ -26,6 +26,8 @@ pub struct WarmOptions {
     /// So many segments of each connection that sends to the network a retransmission timer waits for beyond the round trip, at
     /// the rate at which segments of all have arrived; 0: it knows nothing of others.
     pub timer_gaps: u32,
+    /// Data that came with the SYN is answered with a first flight as remembered, before the handshake has shown a round trip.
+    pub opens_early: bool,
 }
 
 /// How a connection starts of whose path nothing is known.
@@ -110,6 +112,14 @@ pub static TIMER_GAPS: Parameter<u32> = Parameter::text(
     "warm: a retransmission timeout is at least a round trip and the time of so many segments of each connection that sends to the network",
 );
 
+/// Whether data in the SYN is answered with a first flight.
+pub static EARLY: Parameter<bool> = Parameter::text(
+    "warm_early",
+    ("on|off", on_off),
+    "off",
+    "warm: data in the SYN is answered with a first flight as remembered, which the handshake's round trip judges once it is known",
+);
+
 impl WarmOptions {
     pub(super) fn of(setup: &PolicySetup<'_>) -> Self {
         let (cap, half_life_rtts) = (setup.get(&CAP), setup.get(&HALF_LIFE));
@@ -122,6 +132,7 @@ impl WarmOptions {
             jumps_by_dispersion: setup.get(&DISPERSION),
             wide_among: setup.get(&WIDE_AMONG),
             timer_gaps: setup.get(&TIMER_GAPS),
+            opens_early: setup.get(&EARLY),
         }
     }
 }

@@ -16,10 +16,15 @@ impl Warm {
     /// It begins by itself, and has sent nothing yet (`begin`, `hs_cubic_start_init`, `hs_bbr_init`).
     pub(super) fn begin_open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool) {
         self.opened = Some(at.now);
+        if self.assumed_rtt_us > 0 {
+            self.judge_early(window, at, lossless);
+            return;
+        }
         self.flights = Flights::beginning_at(at.sent_total);
         self.cold = super::segments(window.cwnd(), window.mss());
         let Some(attendance) = &self.attendance else { return };
-        let among = attendance.lender(|lender, remote| lender.finish_handshake(at.now, remote));
+        let finish = || attendance.lender(|lender, to| lender.finish_handshake(at.now, to));
+        let among = self.counted_among.unwrap_or_else(finish);
         // A handshake that lost something speaks against the memory.
         if lossless && at.sent_total == 0 && !self.begin_together(window, at, among) {
             self.begin_as_remembered(window, at, among);
@@ -148,6 +153,15 @@ impl Warm {
     /// It has none of the window that it opened with, as if it had opened cold; then it opens as late as it sends, by what is
     /// remembered now.
     fn start_late(&mut self, window: &mut Window, at: &Situation<'_>) {
+        self.take_back_start(window, at);
+        let among = self.count_restart(at);
+        if !self.begin_together(window, at, among) {
+            self.begin_as_remembered(window, at, among);
+        }
+    }
+
+    /// It has none of the window that it began with, as if it had opened cold.
+    pub(super) fn take_back_start(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.end_first_flight(WarmPhase::Stock);
         if self.is_paced {
             self.pacing.leave_unpaced();
@@ -164,10 +178,6 @@ impl Warm {
             // 2.4 times 1.2 is the gain with which BBR paces a start; of others the kernel sets the rate.
             let rate = pacing_rate(self.cold * 12 / 5, mss as u32, at.srtt_us());
             window.set_pacing_rate(Some(rate_of(rate)));
-        }
-        let among = self.count_restart(at);
-        if !self.begin_together(window, at, among) {
-            self.begin_as_remembered(window, at, among);
         }
     }
 

@@ -2,6 +2,7 @@
 //! docs/agent/design.md.
 
 mod dispersion;
+mod early;
 mod together;
 mod wide;
 
@@ -37,6 +38,7 @@ fn options() -> WarmOptions {
         wide_among: 32,
         jumps_by_dispersion: false,
         timer_gaps: 0,
+        opens_early: false,
     }
 }
 
