@@ -203,7 +203,9 @@ impl CallConnection {
     fn drive(&mut self, context: &mut Context<'_>) -> Result<(), Box<dyn Error>> {
         match Pin::new(&mut self.connection).poll(context) {
             Poll::Pending => Ok(()),
-            Poll::Ready(ended) => Err(format!("the gateway has ended a connection: {ended:?}").into()),
+            Poll::Ready(ended) => {
+                Err(format!("the gateway has ended a connection: {ended:?}").into())
+            }
         }
     }
 
