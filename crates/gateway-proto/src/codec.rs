@@ -51,7 +51,7 @@ impl<D: Message + Default> Decoder for MessageDecoder<D> {
 
     fn decode(&mut self, bytes: &mut DecodeBuf<'_>) -> Result<Option<D>, Status> {
         let length = bytes.remaining();
-        // A slice is read in two thirds of the time: its fields are not asked of a buffer one by one.
+        // A slice needs no look at the limits of a buffer for each field.
         let message = match bytes.chunk() {
             whole if whole.len() == length => D::decode(whole),
             _ => D::decode(&mut *bytes),
