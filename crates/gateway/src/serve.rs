@@ -171,3 +171,54 @@ impl Service<Request<Incoming>> for PeerService {
         TowerService::call(&mut self.server.clone(), request)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+    use tokio::sync::oneshot;
+
+    /// Counts how often it is woken.
+    #[derive(Default)]
+    struct Woken(AtomicU32);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_task_at_work_is_not_woken_and_is_again_afterwards() {
+        let woken = Arc::<Woken>::default();
+        let task = Waker::from(Arc::clone(&woken));
+        let mut known = None;
+        let waker = TaskWaker::of(&mut known, &Context::from_waker(&task));
+        let others = Waker::from(Arc::clone(waker));
+        waker.while_at_work(|| others.wake_by_ref());
+        assert_eq!(woken.0.load(Ordering::SeqCst), 0);
+        others.wake_by_ref();
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+    }
+
+    /// Of two calls that were read, the one that waits for nothing is over at once; the other goes on when what it waits for has come.
+    #[tokio::test]
+    async fn a_call_that_waits_gets_a_task_and_others_are_answered_at_once() {
+        let (calls, over) = (NewCalls::default(), Arc::<AtomicU32>::default());
+        let (come, waited) = oneshot::channel::<()>();
+        let (at_once, later) = (Arc::clone(&over), Arc::clone(&over));
+        let (ended, end) = oneshot::channel();
+        calls.execute(async move {
+            let _ = waited.await;
+            later.fetch_add(10, Ordering::SeqCst);
+            let _ = ended.send(());
+        });
+        calls.execute(async move { drop(at_once.fetch_add(1, Ordering::SeqCst)) });
+        calls.take().into_iter().for_each(begin);
+        assert!(calls.take().is_empty());
+        assert_eq!(over.load(Ordering::SeqCst), 1);
+        come.send(()).unwrap();
+        end.await.unwrap();
+        assert_eq!(over.load(Ordering::SeqCst), 11);
+    }
+}
