@@ -213,7 +213,7 @@ mod tests {
             later.fetch_add(10, Ordering::SeqCst);
             let _ = ended.send(());
         });
-        calls.execute(async move { drop(at_once.fetch_add(1, Ordering::SeqCst)) });
+        calls.execute(async move { _ = at_once.fetch_add(1, Ordering::SeqCst) });
         calls.take().into_iter().for_each(begin);
         assert!(calls.take().is_empty());
         assert_eq!(over.load(Ordering::SeqCst), 1);
