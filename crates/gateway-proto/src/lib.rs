@@ -1,8 +1,9 @@
 //! The protocol between the servers of a site and their performance gateway, version 1.
 //!
 //! [`v1`] is made of `proto/headstart/gateway/v1.proto`, which says what each message means. [`network`] is the one place
-//! where prefixes become messages and back. No transport: a client adds tonic's `channel`, a server its `server`.
+//! where prefixes become messages and back, [`codec`] the one where messages become bytes. No transport: a client adds tonic's `channel`, a server its `server`.
 
+pub mod codec;
 pub mod network;
 
 /// Messages, client and server of version 1.

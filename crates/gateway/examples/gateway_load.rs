@@ -8,12 +8,18 @@
 
 #[path = "gateway_load/ask.rs"]
 mod ask;
+#[path = "gateway_load/calls.rs"]
+mod calls;
 #[path = "gateway_load/process.rs"]
 mod process;
 #[path = "gateway_load/redis.rs"]
 mod redis_beside;
 #[path = "gateway_load/restart.rs"]
 mod restart;
+#[path = "gateway_load/streams.rs"]
+mod streams;
+#[path = "gateway_load/wire.rs"]
+mod wire;
 
 use ask::{Load, Way};
 use gateway::clock::system_time;

@@ -8,6 +8,7 @@ use crate::listen;
 use crate::log::{LogPriority, say, set_log_level};
 use crate::pki::{Identity, earliest_end, ending, server_config};
 use crate::seen::OpenCapture;
+use crate::serve;
 use crate::service::GatewayService;
 use crate::shared::SharedStore;
 use crate::site::GatewaySite;
@@ -26,8 +27,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::Server;
 
 /// Connections whose handshake is over and that the server has not taken yet.
 const READY: usize = 64;
@@ -39,10 +38,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const WARN_EVERY: Duration = Duration::from_secs(86_400);
 /// Draining takes no longer.
 const DRAIN: Duration = Duration::from_secs(5);
-/// A peer that says nothing is asked whether it is there.
-const PING_EVERY: Duration = Duration::from_secs(20);
-/// Calls of one connection at a time.
-const STREAMS: u32 = 256;
 /// Bytes of a report in a message at most: 11 fields, each with its key, and a network.
 const REPORT_BYTES: usize = 128;
 /// Bytes of a message at most: `max-batch` may change while connections live, and this limit may not.
@@ -159,15 +154,7 @@ impl Daemon {
             ended.clone(),
         ))
         .max_decoding_message_size(MOST_BYTES);
-        let mut draining = ended.clone();
-        let grpc = Server::builder()
-            .http2_keepalive_interval(Some(PING_EVERY))
-            .max_concurrent_streams(STREAMS)
-            // The one service: a router before it would cost each call.
-            .serve_with_incoming_shutdown(service, ReceiverStream::new(connections), async move {
-                let _ = draining.wait_for(|ended| *ended).await;
-            });
-        let mut grpc = tokio::spawn(grpc);
+        let mut grpc = tokio::spawn(serve::serve(service, connections, ended.clone()));
         // All is restored, and agents are heard from here on.
         self.site.set_ready(true);
         let http = tokio::spawn(http::serve(self.http, Arc::clone(&self.site), ended.clone()));

@@ -33,6 +33,7 @@ pub mod pki;
 pub mod replay;
 pub mod reporters;
 pub mod seen;
+mod serve;
 pub mod service;
 pub mod shared;
 pub mod site;

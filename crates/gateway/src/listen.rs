@@ -22,7 +22,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::{StartHandshake, TlsStream};
-use tonic::transport::server::Connected;
 
 /// Longest time to a whole ClientHello. Agents give a gateway up after 1.4 s.
 const HELLO: Duration = Duration::from_secs(1);
@@ -37,7 +36,7 @@ const FAREWELL: Duration = Duration::from_millis(500);
 pub struct ReporterStream {
     inner: TlsStream<TcpStream>,
     peer: PeerIdentity,
-    place: Place,
+    _place: Place,
     /// Completes when the connection has to end; `None` afterwards.
     end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
@@ -77,7 +76,7 @@ pub async fn accept(
     listener: TcpListener,
     tls: Arc<ArcSwap<ServerConfig>>,
     most: usize,
-    ready: mpsc::Sender<io::Result<ReporterStream>>,
+    ready: mpsc::Sender<ReporterStream>,
 ) {
     let processors = available_parallelism().map_or(1, std::num::NonZero::get);
     let entrance = Arc::new(Entrance {
@@ -105,7 +104,7 @@ pub async fn accept(
         tokio::spawn(async move {
             match entrance.admit(stream, peer.ip(), place).await {
                 // It fails where the gateway ends.
-                Ok(stream) => drop(ready.send(Ok(stream)).await),
+                Ok(stream) => drop(ready.send(stream).await),
                 Err(why) => entrance.refuse(why),
             }
         });
@@ -135,7 +134,7 @@ impl Entrance {
         let identity = Arc::new(identity.map_err(|_| RefusedConnection::NotAllowed)?);
         let place = self.place().ok_or(RefusedConnection::TooMany)?;
         let end = Some(end(Arc::clone(&self.site), Arc::clone(&identity)));
-        Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), place, end })
+        Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), _place: place, end })
     }
 
     async fn shake(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, RefusedConnection> {
@@ -199,12 +198,10 @@ fn cause(error: &io::Error) -> RefusedConnection {
     }
 }
 
-impl Connected for ReporterStream {
-    type ConnectInfo = PeerIdentity;
-
-    fn connect_info(&self) -> PeerIdentity {
-        let _ = &self.place;
-        self.peer.clone()
+impl ReporterStream {
+    /// Whom its certificate names.
+    pub(crate) const fn peer(&self) -> &PeerIdentity {
+        &self.peer
     }
 }
 

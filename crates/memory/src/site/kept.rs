@@ -1,5 +1,6 @@
 //! Samples as they are kept: seven bytes each, and which of them goes when a new one comes.
 
+use super::MANY;
 use super::codes::{rate_code, rtt_code, window_code};
 use super::report::{Reporter, SiteReport};
 use crate::bound::ReportBound;
@@ -143,10 +144,7 @@ impl Samples<'_> {
             return None;
         }
         let sample = KeptSample { at: low_half(measured), ..sample };
-        let (place, gone) = match self.places.iter().position(|place| place.is_free()) {
-            Some(free) => (free, None),
-            None => self.surplus(sample.reporter()),
-        };
+        let (place, gone) = self.place_for(sample.reporter());
         if gone.is_some_and(|age| age < behind) {
             return Some(behind);
         }
@@ -179,30 +177,78 @@ impl Samples<'_> {
         }
     }
 
-    /// The place that a sample of `reporter` gets when none is free, and the age of what is there. Every report of a busy
-    /// network asks, so all passes are plain loops.
-    fn surplus(&self, reporter: u8) -> (usize, Option<u32>) {
-        let mut held = [0_u8; 128];
-        for place in self.places.iter() {
-            held[usize::from(place.reporter())] += 1;
+    /// The place that a sample of `reporter` gets, and the age of what is there if none is free. Every report of a busy
+    /// network asks, so places are read once, and all else are plain loops over what was read.
+    fn place_for(&self, reporter: u8) -> (usize, Option<u32>) {
+        let free = || self.places.iter().position(|place| place.is_free());
+        // Places are taken in their order, so most tables that have a free one end with it.
+        let has_free_end = self.places.last().is_some_and(|last| last.is_free());
+        let free_end = if has_free_end { free() } else { None };
+        if let Some(free) = free_end {
+            return (free, None);
         }
+        let columns = Columns::of(self.places);
+        // A free place is all zeros.
+        let free = if columns.tally[0] > 0 { free() } else { None };
+        free.map_or_else(|| self.surplus(&columns, reporter), |free| (free, None))
+    }
+
+    /// The same where none is free.
+    fn surplus(&self, columns: &Columns, reporter: u8) -> (usize, Option<u32>) {
+        let held = columns.held();
         let most = held.iter().copied().fold(0, u8::max);
+        let heard = self.heard.0 as u16;
         let oldest = match held[usize::from(reporter)] == most {
-            true => self.oldest(|who| who == reporter),
-            false => self.oldest(|who| held[usize::from(who)] == most),
+            true => columns.oldest(heard, |who| who == u16::from(reporter)),
+            false => columns.oldest(heard, |who| held[usize::from(who)] == most),
         };
         oldest.map_or((0, None), |(place, age)| (place, Some(age)))
     }
+}
 
-    /// The place of the oldest sample whose reporter `may_go`, the last of several, and its age.
-    fn oldest(&self, may_go: impl Fn(u8) -> bool) -> Option<(usize, u32)> {
-        let mut last = 0;
-        for (place, sample) in self.places.iter().enumerate() {
-            // One number to compare: the age before the place, both above nothing.
-            let order = (1 << 31) | sample.age_at(*self.heard) << 8 | place as u32;
-            last = last.max(if may_go(sample.reporter()) { order } else { 0 });
+/// Places of one prefix, column by column: loops over a column take several places at a time.
+struct Columns {
+    count: usize,
+    at: [u16; MANY],
+    /// As wide as the times, so that one mask fits both.
+    who: [u16; MANY],
+    /// How many places have each value of [`KeptSample::who`].
+    tally: [u8; 256],
+}
+
+impl Columns {
+    fn of(places: &[KeptSample]) -> Self {
+        let (mut at, mut who, mut tally) = ([0; MANY], [0; MANY], [0; 256]);
+        for ((place, at), who) in places.iter().zip(&mut at).zip(&mut who) {
+            *at = u16::from_le_bytes(place.at);
+            *who = place.who.into();
+            tally[usize::from(place.who)] += 1;
         }
-        (last > 0).then_some(((last & 0xff) as usize, (last & !(1 << 31)) >> 8))
+        Self { count: places.len().min(MANY), at, who, tally }
+    }
+
+    /// How many places each reporter has.
+    fn held(&self) -> [u8; 128] {
+        let (without, with) = self.tally.split_at(usize::from(LOSS));
+        std::array::from_fn(|reporter| without[reporter] + with[reporter])
+    }
+
+    /// The place of the oldest sample beside one of `heard` whose reporter `may_go`, the last of several, and its age.
+    fn oldest(&self, heard: u16, may_go: impl Fn(u16) -> bool) -> Option<(usize, u32)> {
+        let (at, who) = (&self.at[..self.count], &self.who[..self.count]);
+        let may_go = |who: u16| may_go(who & u16::from(!LOSS));
+        let mut most = 0;
+        for (at, who) in at.iter().zip(who) {
+            let age = heard.wrapping_sub(*at);
+            most = most.max(if may_go(*who) { age } else { 0 });
+        }
+        let (mut last, mut next) = (0_i16, 0);
+        for (at, who) in at.iter().zip(who) {
+            next += 1;
+            let is_oldest = heard.wrapping_sub(*at) == most && may_go(*who);
+            last = last.max(if is_oldest { next } else { 0 });
+        }
+        (last > 0).then(|| (last as usize - 1, most.into()))
     }
 }
 
@@ -262,7 +308,7 @@ mod tests {
             };
             let mut places: Vec<_> = kept.into_iter().map(place).collect();
             let samples = Samples { heard: &mut Tick(heard), places: &mut places };
-            prop_assert_eq!(samples.surplus(reporter), surplus_as_said(&samples, reporter));
+            prop_assert_eq!(samples.place_for(reporter), surplus_as_said(&samples, reporter));
         }
     }
 }

@@ -109,16 +109,19 @@ impl SiteMemory {
             age: now.0 - measured.0,
             sample: KeptSample::new(network.label(), report),
         };
-        self.revisions.note(network);
-        let own = arrived.sample.of_own(report);
-        let count = self.insert(network, Arrived { sample: own, ..arrived });
+        let spread = network.spread(self.config.seed);
+        self.revisions.note(spread);
+        let own = Arrived { sample: arrived.sample.of_own(report), ..arrived };
+        let count = self.insert(HashedKey::of_own(network, spread), own);
+        let mut tell = |prefix: Prefix| {
+            let spread = prefix.spread(self.config.seed);
+            self.insert(HashedKey::of_own(prefix, spread), arrived);
+        };
         if count % TOLD_TO_HALVES == 1 {
-            for half in network.halves() {
-                self.insert(half, arrived);
-            }
+            network.halves().for_each(&mut tell);
         }
         if count % TOLD_TO_SITE == 1 {
-            self.insert(Prefix::SITE, arrived);
+            tell(Prefix::SITE);
         }
     }
 
@@ -206,7 +209,7 @@ impl SiteMemory {
             None => {}
         }
         if prefix.is_network() {
-            self.revisions.note(prefix);
+            self.revisions.note(prefix.spread(self.config.seed));
         }
         if record.len() > FEW {
             self.put_many(record.entry(key, until));
@@ -254,10 +257,9 @@ impl SiteMemory {
     }
 
     /// Takes a sample of a prefix in. Answers how many that makes, from 1.
-    fn insert(&mut self, prefix: Prefix, arrived: Arrived) -> u32 {
+    fn insert(&mut self, sought: HashedKey, arrived: Arrived) -> u32 {
         let Arrived { now, age, sample } = arrived;
-        let key = EntryKey { prefix, origin: Origins::OWN };
-        let sought = self.sought(key);
+        let key = sought.key();
         if let Some(entry) = self.few.get_mut(sought) {
             let before = *entry;
             let replaced = entry.insert(now, age, sample);

@@ -24,9 +24,9 @@ impl Revisions {
         Self { counters: vec![0; count].into(), seed, all: 0 }
     }
 
-    /// Something was heard of `network`.
-    pub(super) fn note(&mut self, network: Prefix) {
-        let place = self.place(network);
+    /// Something was heard of the network with this [spread](Prefix::spread) by the seed of [`Self::new`].
+    pub(super) fn note(&mut self, spread: u64) {
+        let place = self.place(spread);
         self.counters[place] = self.counters[place].wrapping_add(1);
     }
 
@@ -38,12 +38,13 @@ impl Revisions {
     /// Another number than before if anything was noted of a network in which `address` lies. It is the sum of counters that only
     /// grow, so they would have to grow by 2^32 together to look the same.
     pub(super) fn of(&self, address: IpAddr) -> u32 {
-        let counters = Prefix::of_address(address).map(|prefix| self.counters[self.place(prefix)]);
+        let counters = Prefix::of_address(address)
+            .map(|prefix| self.counters[self.place(prefix.spread(self.seed))]);
         counters.fold(self.all, u32::wrapping_add)
     }
 
-    fn place(&self, prefix: Prefix) -> usize {
-        (prefix.spread(self.seed) as usize) & (self.counters.len() - 1)
+    fn place(&self, spread: u64) -> usize {
+        (spread as usize) & (self.counters.len() - 1)
     }
 }
 
@@ -68,7 +69,7 @@ mod tests {
             let mut revisions = Revisions::new(1, 7);
             let mut before = revisions.of(address);
             for network in networks {
-                revisions.note(prefix(network));
+                revisions.note(prefix(network).spread(7));
                 assert_ne!(revisions.of(address), before, "{network}");
                 before = revisions.of(address);
             }
@@ -83,7 +84,7 @@ mod tests {
         let mut revisions = Revisions::new(1, 7);
         let address = "192.0.2.9".parse().unwrap();
         let before = revisions.of(address);
-        (0..64).for_each(|n| revisions.note(prefix(&format!("10.{n}.1.0/24"))));
+        (0..64).for_each(|n| revisions.note(prefix(&format!("10.{n}.1.0/24")).spread(7)));
         assert!(revisions.of(address).wrapping_sub(before) <= 4);
     }
 
@@ -93,7 +94,7 @@ mod tests {
     fn prefixes_are_spread_by_the_seed() {
         let places = |seed| {
             let revisions = Revisions::new(1, seed);
-            let place = |n| revisions.place(prefix(&format!("10.{n}.0.0/16")));
+            let place = |n| revisions.place(prefix(&format!("10.{n}.0.0/16")).spread(seed));
             (0..256).map(place).collect::<Vec<_>>()
         };
         let (mut some, others) = (places(7), places(8));

@@ -7,10 +7,9 @@
 
 use super::MANY;
 use super::kept::{KeptSample, Samples, Tick};
+use super::origins::Origins;
 use super::prefix::Prefix;
 use hashbrown::HashTable;
-use siphasher::sip::SipHasher13;
-use std::hash::Hasher;
 
 /// Entries of a page.
 const PAGE: usize = 4096;
@@ -36,6 +35,15 @@ impl HashedKey {
     /// What tables with this seed are searched for.
     pub(super) fn new(seed: u64, key: EntryKey) -> Self {
         Self { key, hash: hash(seed, key) }
+    }
+
+    /// The same of what was heard here of a prefix with this [spread](Prefix::spread).
+    pub(super) const fn of_own(prefix: Prefix, spread: u64) -> Self {
+        Self { key: EntryKey { prefix, origin: Origins::OWN }, hash: spread }
+    }
+
+    pub(super) const fn key(self) -> EntryKey {
+        self.key
     }
 }
 
@@ -267,9 +275,7 @@ fn hash_at<const N: usize>(pages: &[Vec<Entry<N>>], seed: u64, place: u32) -> u6
     hash(seed, key_at(pages, place))
 }
 
+/// The spread of the prefix, which is secret, and a number that is another for each gateway: 0 for the own one.
 fn hash(seed: u64, key: EntryKey) -> u64 {
-    let mut hasher = SipHasher13::new_with_keys(seed, 0);
-    hasher.write_u64(key.prefix.bits);
-    hasher.write_u16(u16::from_be_bytes([key.prefix.tag, key.origin]));
-    hasher.finish()
+    key.prefix.spread(seed) ^ u64::from(key.origin).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

@@ -1,0 +1,73 @@
+//! Questions of a call each, from one thread that does nothing else: it sleeps until a question is due or a socket can be read. Questions of one
+//! connection that are due are written together. So the client takes little of the processors that it shares with the gateway.
+
+use super::ask::{ASKERS, Asked, Load, PATIENCE, SLEEP};
+use super::now;
+use super::wire::{CallConnection, Due, tls_of};
+use hdrhistogram::Histogram;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use std::error::Error;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+/// Where no question is due any more, answers are waited for so long at a time.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Connections that ask.
+pub(crate) struct Askers(Vec<CallConnection>);
+
+impl Askers {
+    /// Connects them.
+    pub(crate) fn connect(load: &Load<'_>) -> Result<Self, Box<dyn Error>> {
+        let tls = tls_of(load.folder)?;
+        let open = |asker| CallConnection::open(load.address, tls.clone(), load.networks_of(asker));
+        Ok(Self((0..ASKERS).map(open).collect::<Result<_, _>>()?))
+    }
+
+    /// Asks at `rate` for `span`, each in turn.
+    pub(crate) fn ask(&mut self, rate: u64, span: Duration) -> Result<Asked, Box<dyn Error>> {
+        let gap = Duration::from_nanos(1_000_000_000 / rate.max(1));
+        let (begin, mut times) = (now(), Histogram::new(3)?);
+        let (mut at, mut number) = (begin, 0);
+        loop {
+            let time = now();
+            while at <= time && at < begin + span {
+                let asker = number as usize % self.0.len();
+                self.0[asker].due.push_back(Due { number, at });
+                number += 1;
+                at += gap;
+            }
+            for asker in &mut self.0 {
+                asker.turn(&mut times)?;
+            }
+            let is_over = at >= begin + span;
+            let is_answered = self.0.iter().all(|asker| asker.open_questions() == 0);
+            if is_over && (is_answered || time > begin + span + PATIENCE) {
+                return Ok(Asked { times, number, took: begin.elapsed() });
+            }
+            self.wait(if is_over { time + LOOK_EVERY } else { at })?;
+        }
+    }
+
+    /// Waits until a question is due, or something can be read. It sleeps no shorter than [`SLEEP`] for a question: what has become due
+    /// meanwhile is asked together.
+    fn wait(&self, until: Instant) -> Result<(), Box<dyn Error>> {
+        let left = until.saturating_duration_since(now());
+        let sleep = if left.is_zero() { left } else { left.max(SLEEP) };
+        let wanted = |asker: &CallConnection| match asker.is_full() {
+            true => PollFlags::POLLIN | PollFlags::POLLOUT,
+            false => PollFlags::POLLIN,
+        };
+        let watched = self.0.iter().map(|asker| PollFd::new(asker.socket.as_fd(), wanted(asker)));
+        let mut watched: Vec<_> = watched.collect();
+        ppoll(&mut watched, Some(TimeSpec::from_duration(sleep)), None)?;
+        for (asker, watched) in self.0.iter().zip(&watched) {
+            let seen = watched.revents().unwrap_or(PollFlags::empty());
+            if seen.intersects(PollFlags::POLLIN | PollFlags::POLLHUP | PollFlags::POLLERR) {
+                asker.note_readable();
+            }
+        }
+        Ok(())
+    }
+}
