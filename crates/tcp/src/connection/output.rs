@@ -136,7 +136,7 @@ impl Connection {
             }
             let piece = self.syn_piece(now);
             if piece.len > 1 {
-                path.begin(self.transfer());
+                self.on_sending_resumed(now, path);
             }
             return Some(piece);
         }
