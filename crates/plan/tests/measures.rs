@@ -116,13 +116,13 @@ fn a_one_way_link_has_no_way_back() {
     graph("x", "one_way = true\nwire = { rate = \"1mbit\" }").unwrap();
 }
 
-/// A transfer of one segment arrives after 40 ms, and its receiver waits 200 ms with the ACK. With 50 arrivals a second some ten
-/// have arrived at the end of the run whose ACK has not. They have a time, so their bytes count: 1000 each.
+/// A last ACK is half a second on its way. With 50 arrivals a second some 25 transfers have arrived at the end of the run whose
+/// ACK has not. They have a time, so their bytes count: 1000 each.
 #[test]
 fn an_arrival_counts_in_goodput_once_it_has_a_time() {
     let (result, rows) = first_run(
         "duration = \"5s\"\nschemes = [\"newreno\"]\nmeasure = { from = \"0s\" }\n\
-         [topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"10mbit\", delay = \"10ms\" }\n\
+         [topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"10mbit\", delay = \"500ms\" }\n\
          [workload.all]\nfrom = \"sources\"\nto = \"sinks\"\n\
          [workload.all.traffic]\nkind = \"poisson\"\nmean_gap = \"20ms\"\nsize = \"1kB\"\n",
     );
