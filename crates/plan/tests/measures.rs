@@ -115,3 +115,19 @@ fn a_one_way_link_has_no_way_back() {
     assert!(why.unwrap_err().contains("leave back out"));
     graph("x", "one_way = true\nwire = { rate = \"1mbit\" }").unwrap();
 }
+
+/// A last ACK is half a second on its way. With 50 arrivals a second some 25 transfers have arrived at the end of the run whose
+/// ACK has not. They have a time, so their bytes count: 1000 each.
+#[test]
+fn an_arrival_counts_in_goodput_once_it_has_a_time() {
+    let (result, rows) = first_run(
+        "duration = \"5s\"\nschemes = [\"newreno\"]\nmeasure = { from = \"0s\" }\n\
+         [topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"10mbit\", delay = \"500ms\" }\n\
+         [workload.all]\nfrom = \"sources\"\nto = \"sinks\"\n\
+         [workload.all.traffic]\nkind = \"poisson\"\nmean_gap = \"20ms\"\nsize = \"1kB\"\n",
+    );
+    let received = rows.iter().filter(|row| row.is_received).count() as f64;
+    assert!(received > 100.0, "{received}");
+    let (goodput, by_hand) = (value(&result, WorkloadMetric::Goodput), received * 8000.0 / 5.0);
+    assert!((goodput / by_hand - 1.0).abs() < 1e-9, "{goodput} instead of {by_hand}");
+}

@@ -79,9 +79,10 @@ fn plans_can_be_read_and_quick_runs_are_a_part_of_them() {
 
 /// One cell for each of these values of a key, without readings.
 fn record(key: &str, values: &[&str]) -> ExperimentRecord {
-    let cell = |value: &&str| RecordCell {
-        coordinates: vec![Coordinate { key: key.to_owned(), value: (*value).to_owned() }],
-        repeats: vec![Readings::default()],
+    let cell = |value: &&str| {
+        let at = vec![Coordinate { key: key.to_owned(), value: (*value).to_owned() }];
+        let repeats = vec![Readings::default()];
+        RecordCell { coordinates: at.clone(), run_at: at, repeats }
     };
     ExperimentRecord { cells: values.iter().map(cell).collect() }
 }

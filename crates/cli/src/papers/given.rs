@@ -4,7 +4,9 @@ use super::PapersArgs;
 use crate::analyze::{Feed, access_log};
 use crate::failure::Failure;
 use crate::jobs;
-use reproduction::papers::{Book, LogFound, NamedNetworks, SiteEngines, SiteFound};
+use reproduction::papers::{
+    Book, How, LogFound, NamedNetworks, PaperClaim, SiteEngines, SiteFound,
+};
 use std::path::{Path, PathBuf};
 use trace::EngineConfig;
 
@@ -17,6 +19,21 @@ pub(super) struct Given {
 }
 
 impl Given {
+    /// Refuses files that answer none of the claims asked for.
+    ///
+    /// # Errors
+    /// If there is one, with the claims that it answers.
+    pub(super) fn check(args: &PapersArgs, claims: &[&PaperClaim]) -> Result<(), Failure> {
+        let any = |takes: fn(&How) -> bool| claims.iter().any(|claim| takes(&claim.how));
+        if !args.capture.is_empty() && !any(|how| matches!(how, How::Site(_))) {
+            return Err(Failure::input("--capture: only BS-4 and BS-5 are answered from captures"));
+        }
+        if args.access_log.is_some() && !any(|how| matches!(how, How::Log(_))) {
+            return Err(Failure::input("--access-log: only SP-9 is answered from a log"));
+        }
+        Ok(())
+    }
+
     /// Reads what is given.
     ///
     /// # Errors

@@ -123,6 +123,7 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
     if args.readings {
         return readings::run(args, &claims);
     }
+    Given::check(args, &claims)?;
     if let Some(report) = &args.report {
         let inputs = args.capture.iter().chain(&args.access_log);
         report_file::check(report, inputs.map(PathBuf::as_path))?;

@@ -50,6 +50,26 @@ pub(super) fn ours(line: &FigureLine) -> String {
     }
 }
 
+/// A dash.
+pub(super) fn nothing() -> String {
+    NOTHING.to_owned()
+}
+
+/// Our figure of a line by default, with its case where that of our line is another one.
+pub(super) fn by_default(plain: &FigureLine, line: &FigureLine) -> String {
+    let figure = ours(plain);
+    match plain.label == line.label {
+        true => figure,
+        false => format!("{figure} ({})", case(&plain.label)),
+    }
+}
+
+/// The case that a label names: what stands in its last brackets; without any, all of it.
+fn case(label: &str) -> &str {
+    let bracketed = label.rsplit_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    bracketed.map_or(label, |(case, _)| case)
+}
+
 /// Whether a line holds, in a word that needs no colour.
 pub(super) fn held(line: &FigureLine) -> &'static str {
     match (line.bearing, line.holds()) {
@@ -79,4 +99,19 @@ fn number(value: f64, like: f64, unit: PrintedUnit) -> String {
         _ => 2,
     };
     format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reproduction::papers::{Measured, PERCENT};
+
+    #[test]
+    fn a_figure_by_default_says_its_case_if_it_is_another() {
+        let line = |label: &str| FigureLine::new(label, PERCENT).ours(Measured::exact(5.0));
+        let ours = line("loss, the rate that decides (70 Mbit/s)");
+        let other = line("loss, the rate that decides (50 Mbit/s), points");
+        assert_eq!(by_default(&other, &ours), "5.0 % (50 Mbit/s)");
+        assert_eq!(by_default(&ours, &ours), "5.0 %");
+    }
 }

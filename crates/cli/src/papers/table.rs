@@ -52,35 +52,37 @@ pub(super) fn figures(answer: &ClaimAnswer) -> Table {
     let mut columns = vec![
         Column::new("figure", Quantity::Text, "What it is a figure of"),
         Column::new("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
-        Column::new("ns-2", Quantity::Text, "Measured with ns-2.35"),
         Column::new("ours", Quantity::Text, "Measured here: mean ± standard error"),
-        Column::new(
-            "verdict",
-            Quantity::Text,
-            "Whether ours ± 2 standard errors meets the paper's",
-        ),
     ];
     let has_default = answer.by_default.is_some();
-    if has_default {
-        let told =
-            "Measured here under the plans as they stand, before the paper was read otherwise";
-        columns.insert(4, Column::new("default", Quantity::Text, told));
-    }
+    columns.extend(if has_default { beside_default().to_vec() } else { vec![ns2()] });
+    let told = "Whether ours ± 2 standard errors meets the paper's";
+    columns.push(Column::new("verdict", Quantity::Text, told));
     let row = |(nth, line): (usize, &FigureLine)| {
-        let mut cells = vec![
-            Cell::Text(line.label.clone()),
-            Cell::Text(shown::paper(line)),
-            Cell::Text(shown::ns2(line)),
-            Cell::Text(shown::ours(line)),
-        ];
-        if has_default {
-            let by_default = FigureLine { ours: answer.figure_by_default(nth), ..line.clone() };
-            cells.push(Cell::Text(shown::ours(&by_default)));
+        let mut cells = vec![line.label.clone(), shown::paper(line), shown::ours(line)];
+        match answer.line_by_default(nth) {
+            Some(plain) => cells.extend([shown::by_default(plain, line), shown::ns2(plain)]),
+            None if has_default => cells.extend([shown::nothing(), shown::nothing()]),
+            None => cells.push(shown::ns2(line)),
         }
-        cells.push(Cell::Text(shown::held(line).to_owned()));
-        Row { cells, is_reference: false }
+        cells.push(shown::held(line).to_owned());
+        Row { cells: cells.into_iter().map(Cell::Text).collect(), is_reference: false }
     };
     Table { columns, rows: answer.findings.lines.iter().enumerate().map(row).collect() }
+}
+
+fn ns2() -> Column {
+    Column::new("ns-2", Quantity::Text, "Measured with ns-2.35")
+}
+
+/// The columns beside ours where the chosen reading has other figures.
+fn beside_default() -> [Column; 2] {
+    let told = "Measured here under the plans as they stand, before the paper was read otherwise; with its case, if another one decides";
+    let theirs = "Measured with ns-2.35, on the plans as they stand: to compare with the default";
+    [
+        Column::new("default", Quantity::Text, told),
+        Column::new("ns-2, default", Quantity::Text, theirs),
+    ]
 }
 
 /// Text in lines of at most [`WIDTH`] characters, those after the first with an indent.

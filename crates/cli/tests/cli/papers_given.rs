@@ -223,3 +223,16 @@ fn sp_9_is_answered_from_a_log_of_ones_own() {
     assert_eq!((output.status.code(), json(&output)), (Some(1), answers), "{said}");
     assert!(said.contains("access.log: line 1: "), "{said}");
 }
+
+/// A file that none of the claims asked for is answered from is refused before anything is run, whether it is there or not.
+#[test]
+fn a_file_that_answers_nothing_is_refused() {
+    let refused = |claims: &[&str], option, says: &str| {
+        let output = papers(claims, option, Path::new("no-such-file"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
+        assert!(said.contains(says), "{said}");
+    };
+    refused(&["FS-1"], "--capture", "only BS-4 and BS-5");
+    refused(&["FS-1", "BS-4"], "--access-log", "only SP-9");
+}

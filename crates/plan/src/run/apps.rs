@@ -373,7 +373,7 @@ impl Actor {
     }
 
     /// Payload bytes received so far, as far as is known: a transfer of a workload of many counts
-    /// when its last byte has arrived, of arrivals and users when it is over.
+    /// when its last byte has arrived.
     pub(super) fn received(&self, simulation: &Simulation) -> u64 {
         let app = self.app;
         if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
@@ -383,19 +383,22 @@ impl Actor {
             return telnet.received();
         }
         if let Some(poisson) = simulation.application::<PoissonFlows>(app) {
-            return poisson.totals().bytes;
+            return poisson.totals().bytes + arrived(poisson.under_way());
         }
         if let Some(user) = simulation.application::<User>(app) {
-            return user.totals().bytes;
+            return user.totals().bytes + arrived(user.under_way().into_iter());
         }
         if let Some(rounds) = simulation.application::<Rounds>(app) {
             return rounds.received();
         }
         let Some(browsing) = simulation.application::<Browsing>(app) else { return 0 };
-        let flows = browsing.flows();
-        let over = flows.iter().filter(|flow| flow.received_at.is_some());
-        over.map(|flow| flow.bytes).sum()
+        arrived(browsing.flows().iter())
     }
+}
+
+/// Bytes of the transfers whose last byte has arrived; the last ACK may still be under way.
+fn arrived<'f>(flows: impl Iterator<Item = &'f FlowRecord>) -> u64 {
+    flows.filter(|flow| flow.received_at.is_some()).map(|flow| flow.bytes).sum()
 }
 
 /// A transfer that an application hands on when the run ends.

@@ -61,9 +61,13 @@ pub struct ClaimByDefault {
 impl ClaimAnswer {
     pub(super) fn new(
         claim: &'static PaperClaim,
-        (findings, by_default): (Findings, Option<Findings>),
+        (mut findings, by_default): (Findings, Option<Findings>),
         book: &Book,
     ) -> Self {
+        if let Some(by_default) = &by_default {
+            let both = findings.plots.iter_mut().zip(&by_default.plots);
+            both.for_each(|(plot, plain)| plot.keep_ns2_beside(plain));
+        }
         let repeats = |name| book.of(name).cells.first().map_or(0, |cell| cell.repeats.len());
         let experiments = claim.experiments().iter().map(|experiment| experiment.name);
         let seeds = experiments.map(|name| (name, repeats(name))).collect();
@@ -97,12 +101,20 @@ impl ClaimAnswer {
         self.verdict == ClaimVerdict::Holds && self.by_default.as_ref().is_some_and(differs)
     }
 
-    /// The figure of a line by default: what our figure would be under the plans as they stand.
-    pub fn figure_by_default(&self, line: usize) -> Option<Measured> {
+    /// A line by default: what it would be under the plans as they stand. Where a line has the case that decides, it may have
+    /// another case, and says so in its label.
+    pub fn line_by_default(&self, line: usize) -> Option<&FigureLine> {
         let lines = &self.by_default.as_ref()?.findings.lines;
         // The same function made both, from the same cells.
         let same = lines.len() == self.findings.lines.len();
-        lines.get(line).filter(|_| same).and_then(|line| line.ours)
+        lines.get(line).filter(|_| same)
+    }
+
+    /// The plans of the claim that stay as they stand whatever the reading, as they are beside the verdicts.
+    fn beside(&self) -> Vec<&'static str> {
+        let Some(table) = choices::table_of(self.claim) else { return Vec::new() };
+        let names = self.claim.experiments().iter().map(|experiment| experiment.name);
+        names.filter(|name| !table.judged.contains_key(*name)).collect()
     }
 
     /// Conditions, and if it differs, where and why: one of these a string.
@@ -111,7 +123,12 @@ impl ClaimAnswer {
         // Why ours differ says nothing of somebody's own.
         let (conditions, why) = self.given.map_or((conditions, why), |given| (given, ""));
         let mut notes = vec![format!("{conditions}{}.", self.seeds_said())];
-        notes.extend(self.reading().map(|reading| format!("Read with {reading}.")));
+        if let Some(reading) = self.reading() {
+            notes.push(format!("Read with {reading}, which goes before these conditions."));
+            if let beside @ [_, ..] = &self.beside()[..] {
+                notes.push(format!("Run as it stands: {}.", beside.join(", ")));
+            }
+        }
         if self.verdict == ClaimVerdict::Differs {
             notes.push(format!("Differs in: {}.", self.outside().join("; ")));
             notes.extend(self.standing());
@@ -240,7 +257,9 @@ impl Serialize for ClaimAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let lines = &self.findings.lines;
         let by_default = self.by_default.iter().flat_map(|found| &found.findings.lines);
-        let ns2 = lines.iter().filter_map(|line| {
+        // ns-2 was run on the plans as they stand.
+        let plain = self.by_default.as_ref().map_or(lines, |found| &found.findings.lines);
+        let ns2 = plain.iter().filter_map(|line| {
             Some(Figure { label: label_of(line), value: line.ns2?, unit: line.unit })
         });
         let row = Row {

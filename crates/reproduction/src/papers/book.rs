@@ -9,8 +9,10 @@ use plan::Coordinate;
 /// One cell: where it is, and the readings of its repeats.
 #[derive(Clone, Debug)]
 pub struct RecordCell {
-    /// Its place on each axis.
+    /// Its place on each axis, as the plan has it.
     pub coordinates: Vec<Coordinate>,
+    /// The same as it was run: a reading may have changed a swept value.
+    pub run_at: Vec<Coordinate>,
     /// The readings of repeats 0, 1, …
     pub repeats: Vec<Readings>,
 }
@@ -42,14 +44,24 @@ impl ExperimentRecord {
     /// A figure of the repeats of the one cell that lies at all of these coordinates; none if there
     /// is no such cell, or more than one.
     pub fn samples(&self, at: &[(&str, &str)], reading: &str) -> Samples {
-        let lies = |cell: &&RecordCell| at.iter().all(|place| cell.has(*place));
-        let mut found = self.cells.iter().filter(lies);
-        match (found.next(), found.next()) {
-            (Some(cell), None) => {
-                Samples::new(cell.repeats.iter().map(|r| r.value(reading)).collect())
-            }
-            _ => Samples::default(),
-        }
+        let values = |cell: &RecordCell| cell.repeats.iter().map(|r| r.value(reading)).collect();
+        self.only(at).map_or_else(Samples::default, |cell| Samples::new(values(cell)))
+    }
+
+    /// The one cell at these coordinates; none if there is no such cell, or more than one.
+    fn only(&self, at: &[(&str, &str)]) -> Option<&RecordCell> {
+        let mut found = self.cells_at(at);
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    fn cells_at(&self, at: &[(&str, &str)]) -> impl Iterator<Item = &RecordCell> {
+        self.cells.iter().filter(move |cell| at.iter().all(|place| cell.has(*place)))
+    }
+
+    /// The value of a swept key with which the first cell at these coordinates was run.
+    pub fn run_value(&self, at: &[(&str, &str)], key: &str) -> Option<&str> {
+        let cell = self.cells_at(at).next()?;
+        cell.run_at.iter().find(|c| c.key == key).map(|c| c.value.as_str())
     }
 }
 
@@ -60,7 +72,8 @@ impl ExperimentRecord {
             let mut place = at.to_vec();
             place.push((key, &value));
             let y = self.samples(&place, reading).mean();
-            Some(CurvePoint { x: value.parse().ok()?, y })
+            let x = self.run_value(&place, key).unwrap_or(&value).parse().ok()?;
+            Some(CurvePoint { x, y })
         };
         self.values(key).into_iter().filter_map(point).collect()
     }
@@ -108,7 +121,7 @@ impl Book {
             let cells = record.into_iter().flat_map(|(_, record)| &mut record.cells);
             for cell in cells {
                 let made = chosen.cells.iter().find(|made| made.coordinates == cell.coordinates);
-                made.into_iter().for_each(|made| cell.repeats.clone_from(&made.repeats));
+                made.into_iter().for_each(|made| cell.clone_from(made));
             }
         }
         book

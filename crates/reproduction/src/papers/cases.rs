@@ -1,7 +1,7 @@
 //! Cells that differ in their scheme alone, as one case with several contestants.
 
 use super::book::ExperimentRecord;
-use super::finding::ClaimInterval;
+use super::finding::{ClaimInterval, FigureLine};
 use super::sample::{Measured, Samples};
 
 /// The schemes' axis.
@@ -33,9 +33,14 @@ impl<'a> Case<'a> {
         self.place.iter().find(|(known, _)| *known == key).map_or("", |(_, value)| value)
     }
 
-    /// Its value on an axis of numbers, with or without a unit behind them.
+    /// The value on an axis with which it was run: a reading may have changed that of the plan.
+    pub(super) fn run_value(&self, key: &str) -> &'a str {
+        self.record.run_value(&self.place, key).unwrap_or_else(|| self.value(key))
+    }
+
+    /// Its value on an axis of numbers as it was run, with or without a unit behind them.
     pub(super) fn number(&self, key: &str) -> f64 {
-        let value = self.value(key);
+        let value = self.run_value(key);
         let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         digits.parse().unwrap_or(f64::NAN)
     }
@@ -49,9 +54,9 @@ impl<'a> Case<'a> {
         run.then_some(other)
     }
 
-    /// Its values, as a label.
+    /// Its values as it was run, as a label.
     pub(super) fn label(&self) -> String {
-        let values: Vec<&str> = self.place.iter().map(|(_, value)| *value).collect();
+        let values: Vec<&str> = self.place.iter().map(|(key, _)| self.run_value(key)).collect();
         values.join(", ")
     }
 
@@ -80,8 +85,22 @@ pub(super) fn mean_of(figures: &[Measured]) -> Measured {
 
 /// How many per cent of figures meet an interval.
 pub(super) fn share_meeting(within: ClaimInterval, figures: &[Measured]) -> Measured {
-    let meeting = figures.iter().filter(|ours| within.meets(**ours)).count();
-    Measured::exact(100.0 * meeting as f64 / figures.len() as f64)
+    share_of(figures, |ours| within.meets(ours))
+}
+
+/// A line with the share of figures that meet an interval, and that of those whose means lie in it.
+pub(super) fn share_line(
+    line: FigureLine,
+    within: ClaimInterval,
+    figures: &[Measured],
+) -> FigureLine {
+    let by_means = share_of(figures, |ours| within.contains(ours.mean));
+    line.ours(share_meeting(within, figures)).by_means(by_means.mean)
+}
+
+fn share_of(figures: &[Measured], which: impl Fn(Measured) -> bool) -> Measured {
+    let count = figures.iter().filter(|ours| which(**ours)).count();
+    Measured::exact(100.0 * count as f64 / figures.len() as f64)
 }
 
 /// "In most cases": a share above one half, in per cent.
@@ -99,10 +118,8 @@ mod tests {
             |(key, value): (&str, &str)| Coordinate { key: key.into(), value: value.into() };
         let mut readings = Readings::default();
         readings.set("time", figure);
-        RecordCell {
-            coordinates: [("count", count), (SCHEME, scheme)].map(coordinate).to_vec(),
-            repeats: vec![readings],
-        }
+        let coordinates = [("count", count), (SCHEME, scheme)].map(coordinate).to_vec();
+        RecordCell { run_at: coordinates.clone(), coordinates, repeats: vec![readings] }
     }
 
     #[test]
@@ -133,6 +150,19 @@ mod tests {
     }
 
     #[test]
+    fn a_case_is_called_as_it_was_run() {
+        let mut cells = vec![cell("9", "old", 4.0), cell("7", "old", 4.0)];
+        cells[0].run_at[0].value = "8".to_owned();
+        let record = ExperimentRecord { cells };
+        let cases = Case::all(&record);
+        assert_eq!((cases[0].label(), cases[0].number("count")), ("8".to_owned(), 8.0));
+        // It is found by the plan's value, and drawn where it was run.
+        assert_eq!(cases[0].value("count"), "9");
+        let xs = record.curve("count", &[], "time").into_iter().map(|point| point.x);
+        assert_eq!(xs.collect::<Vec<_>>(), [8.0, 7.0]);
+    }
+
+    #[test]
     fn errors_add_up_by_squares() {
         let [a, b] = [
             Measured { mean: 5.0, standard_error: 3.0 },
@@ -147,5 +177,13 @@ mod tests {
         let share = |least| share_meeting(ClaimInterval::at_least(least), &figures);
         assert_eq!(share(3.0).mean, 50.0);
         assert!(!MOST.meets(share(3.0)) && MOST.meets(share(2.0)));
+        // Three of four are at least 2 with their error bars, two by their means alone: most by error bars.
+        let unsure = [1.0, 1.5, 2.0, 3.0].map(|mean| Measured { mean, standard_error: 0.25 });
+        let line = |least| {
+            let line = FigureLine::new("cases", crate::papers::PERCENT);
+            share_line(line, ClaimInterval::at_least(least), &unsure).must(MOST)
+        };
+        assert!(line(2.0).holds() == Some(true) && line(2.0).holds_by_error_bars());
+        assert!(line(1.5).holds() == Some(true) && !line(1.5).holds_by_error_bars());
     }
 }

@@ -58,7 +58,9 @@ impl Plot {
 
     /// With a curve of ours.
     #[must_use]
-    pub fn ours(mut self, name: impl Into<String>, points: Vec<CurvePoint>) -> Self {
+    pub fn ours(mut self, name: impl Into<String>, mut points: Vec<CurvePoint>) -> Self {
+        // Under a reading two values of a plan may be run as the same.
+        points.dedup();
         self.ours.push(Curve { name: name.into(), points });
         self
     }
@@ -72,10 +74,58 @@ impl Plot {
         self
     }
 
+    /// Leaves of ns-2's points those at which our curve of the same name is that of the plans as they stand, which are
+    /// ns-2's set-ups.
+    pub(super) fn keep_ns2_beside(&mut self, as_they_stand: &Self) {
+        for theirs in &mut self.ns2 {
+            let [read, plain] =
+                [&self.ours, &as_they_stand.ours].map(|curves| of_name(curves, &theirs.name));
+            theirs.points.retain(|point| at(read, point.x) == at(plain, point.x));
+        }
+        self.ns2.retain(|curve| !curve.points.is_empty());
+    }
+
     /// With an interval of the paper's between two places of the axis.
     #[must_use]
     pub fn band(mut self, name: &str, (from, to): (f64, f64), values: (f64, f64)) -> Self {
         self.bands.push(Band { name: name.to_owned(), points: vec![(from, values), (to, values)] });
         self
+    }
+}
+
+/// The points of the curve of a name.
+fn of_name<'c>(curves: &'c [Curve], name: &str) -> &'c [CurvePoint] {
+    curves.iter().find(|curve| curve.name == name).map_or(&[], |curve| &curve.points)
+}
+
+/// What a curve has at a place, to the last bit.
+fn at(points: &[CurvePoint], x: f64) -> Option<[u64; 2]> {
+    let y = points.iter().find(|point| point.x == x)?.y;
+    Some([y.mean, y.standard_error].map(f64::to_bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::PLAIN;
+    use super::*;
+
+    fn curve(points: &[(f64, f64)]) -> Vec<CurvePoint> {
+        points.iter().map(|(x, y)| CurvePoint { x: *x, y: Measured::exact(*y) }).collect()
+    }
+
+    /// The reading changes the figure at 2, and runs 9 as 8. ns-2's points at 1 and 8 stay, and that at 10, where neither has
+    /// one; a curve that we do not have stays as it is.
+    #[test]
+    fn ns2_stands_beside_what_it_was_run_on() {
+        let plot = || Plot::new("t", ("x", PLAIN), ("y", PLAIN));
+        let plain = plot().ours("a", curve(&[(1.0, 5.0), (2.0, 6.0), (8.0, 7.0), (9.0, 8.0)]));
+        let read = curve(&[(1.0, 5.0), (2.0, 6.5), (8.0, 7.0), (8.0, 7.0)]);
+        let theirs = curve(&[(1.0, 4.0), (2.0, 4.0), (8.0, 4.0), (9.0, 4.0), (10.0, 4.0)]);
+        let mut plot = plot().ours("a", read).ns2("a", theirs.clone()).ns2("b", theirs);
+        assert_eq!(plot.ours[0].points.len(), 3, "8 is drawn once");
+        plot.keep_ns2_beside(&plain);
+        let kept: Vec<Vec<f64>> =
+            plot.ns2.iter().map(|curve| curve.points.iter().map(|p| p.x).collect()).collect();
+        assert_eq!(kept, [vec![1.0, 8.0, 10.0], vec![1.0, 2.0, 8.0, 9.0, 10.0]]);
     }
 }

@@ -48,7 +48,7 @@ impl ClaimInterval {
 }
 
 /// Of figures that all have to lie in `within`, the one that is furthest out of it, or nearest to
-/// leaving it, with what belongs to it. If this one meets the interval, all do.
+/// leaving it, with what belongs to it. If this one meets the interval, all do; if its mean lies in it, all means do.
 pub fn furthest_out<T>(
     within: ClaimInterval,
     figures: impl IntoIterator<Item = (T, Measured)>,
@@ -60,7 +60,10 @@ pub fn furthest_out<T>(
             false => (within.least - ours.mean - reach).max(ours.mean - reach - within.most),
         }
     };
-    figures.into_iter().max_by(|(_, a), (_, b)| out(a).total_cmp(&out(b)))
+    // Outside comes before inside by error bars alone, and this before inside.
+    let rank = |ours: &Measured| (!within.meets(*ours), !within.contains(ours.mean));
+    let order = |a: &Measured, b: &Measured| rank(a).cmp(&rank(b)).then(out(a).total_cmp(&out(b)));
+    figures.into_iter().max_by(|(_, a), (_, b)| order(a, b))
 }
 
 /// What a paper says of a figure.
@@ -98,6 +101,8 @@ pub struct FigureLine {
     pub ns2: Option<f64>,
     /// Ours.
     pub ours: Option<Measured>,
+    /// Ours if it counts cases that meet an interval: those whose means alone lie in it.
+    pub by_means: Option<f64>,
     /// What it means to the verdict.
     pub bearing: Bearing,
 }
@@ -105,8 +110,8 @@ pub struct FigureLine {
 impl FigureLine {
     /// A line that is shown and has no figures yet.
     pub fn new(label: impl Into<String>, unit: PrintedUnit) -> Self {
-        let (paper, ns2, ours) = (Paper::Silent, None, None);
-        Self { label: label.into(), unit, paper, ns2, ours, bearing: Bearing::Shown }
+        let (paper, ns2, ours, by_means) = (Paper::Silent, None, None, None);
+        Self { label: label.into(), unit, paper, ns2, ours, by_means, bearing: Bearing::Shown }
     }
 
     /// With the paper's own figure.
@@ -125,6 +130,12 @@ impl FigureLine {
     #[must_use]
     pub fn ours(self, ours: Measured) -> Self {
         Self { ours: Some(ours), ..self }
+    }
+
+    /// With our figure as it is without error bars, where it counts cases that meet an interval.
+    #[must_use]
+    pub fn by_means(self, value: f64) -> Self {
+        Self { by_means: Some(value), ..self }
     }
 
     /// Our figure must meet an interval if the claim is to hold.
@@ -151,10 +162,13 @@ impl FigureLine {
 }
 
 impl FigureLine {
-    /// Whether ours meets what the paper says with its error bars alone: the mean itself lies outside.
+    /// Whether ours meets what the paper says with error bars alone: the mean itself lies outside, or too few of the means that
+    /// are counted lie inside.
     pub fn holds_by_error_bars(&self) -> bool {
         let (Paper::Within(within), Some(ours)) = (self.paper, self.ours) else { return false };
-        self.holds() == Some(true) && !within.contains(ours.mean)
+        let means_hold =
+            within.contains(ours.mean) && self.by_means.is_none_or(|share| within.contains(share));
+        self.holds() == Some(true) && !means_hold
     }
 }
 
@@ -224,6 +238,10 @@ mod tests {
         let figures =
             [("a", measured(6.0, 1.0)), ("b", measured(-7.5, 1.0)), ("c", measured(1.0, 0.0))];
         assert_eq!(furthest_out(within, figures).unwrap().0, "b");
+        // All three meet it; the mean of the second does not lie in it, so it decides.
+        let by_error_bars =
+            [("a", measured(4.9, 0.0)), ("b", measured(6.0, 2.0)), ("c", measured(1.0, 0.0))];
+        assert_eq!(furthest_out(within, by_error_bars).unwrap().0, "b");
         let undefined = [("a", Measured::NOTHING), ("b", measured(100.0, 0.0))];
         assert_eq!(furthest_out(within, undefined).unwrap().0, "a");
     }

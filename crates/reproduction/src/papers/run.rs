@@ -222,12 +222,23 @@ impl<'t> Job<'t> {
     /// Its record, whose readings come next.
     fn record(&self, readings: &mut impl Iterator<Item = Readings>) -> ExperimentRecord {
         let repeats = self.repeats as usize;
-        let cell = |cell: &usize| RecordCell {
-            coordinates: self.plan.coordinates(*cell),
-            repeats: readings.by_ref().take(repeats).collect(),
+        let cell = |cell: &usize| {
+            let coordinates = self.plan.coordinates(*cell);
+            let edited = self.edited.as_ref().map(|edited| edited.coordinates(*cell));
+            RecordCell {
+                run_at: run_at(&coordinates, &edited.unwrap_or_default()),
+                coordinates,
+                repeats: readings.by_ref().take(repeats).collect(),
+            }
         };
         ExperimentRecord { cells: self.cells.iter().map(cell).collect() }
     }
+}
+
+/// The values of a plan's keys at a cell as a reading has edited them; a key that it has taken from its axis keeps its value.
+fn run_at(plain: &[Coordinate], edited: &[Coordinate]) -> Vec<Coordinate> {
+    let of = |own: &Coordinate| edited.iter().find(|c| c.key == own.key).unwrap_or(own).clone();
+    plain.iter().map(of).collect()
 }
 
 /// Reads the plan of an experiment, or what a reading has made of it.

@@ -116,6 +116,17 @@ impl Samples {
         Measured { mean: 100.0 * (1.0 - mean), standard_error: 100.0 * standard_error }
     }
 
+    /// The gain of [`gain_over`](Self::gain_over) with a part for each repeat: their mean is the gain, their standard error its
+    /// own. So gains of the same repeats can be subtracted in pairs.
+    #[must_use]
+    pub fn gains_over(&self, other: &Self) -> Self {
+        let below = other.mean().mean;
+        let ratio = self.over(other).mean;
+        // Linearised: what a repeat adds to the ratio of the means.
+        let part = |a: f64, b: f64| 100.0 * (1.0 - ratio - (a - ratio * b) / below);
+        self.zip(other, part)
+    }
+
     /// By how many per cent `self` is above `other`: `100 * (self/other - 1)`, paired.
     pub fn excess_over(&self, other: &Self) -> Measured {
         let Measured { mean, standard_error } = self.gain_over(other);
@@ -145,6 +156,21 @@ mod tests {
         // sqrt(2 / 2) = 1; over the mean of b: 0.25.
         let ratio = samples(&[1.0, 3.0]).over(&samples(&[4.0, 4.0]));
         assert_eq!(ratio, Measured { mean: 0.5, standard_error: 0.25 });
+    }
+
+    /// 1 and 3 over 4 and 4: a gain of 50 with parts of 75 and 25, whose error is that of the ratio, 25. Less the same gain
+    /// nothing remains, and no error; unpaired it would be 35.
+    #[test]
+    fn gains_of_the_same_repeats_are_subtracted_in_pairs() {
+        let (fast, slow) = (samples(&[1.0, 3.0]), samples(&[4.0, 4.0]));
+        let gains = fast.gains_over(&slow);
+        assert_eq!(gains.values(), [75.0, 25.0]);
+        assert_eq!(gains.mean(), fast.gain_over(&slow));
+        assert_eq!(gains.minus(&gains).mean(), Measured::exact(0.0));
+        // Beside a baseline of 2 and 6, of which it is half each time, the gain is 50 without error.
+        let other = fast.gains_over(&samples(&[2.0, 6.0]));
+        assert_eq!(other.values(), [50.0, 50.0]);
+        assert!(fast.gains_over(&samples(&[0.0, 0.0])).mean().mean.is_nan());
     }
 
     /// Means 3 and 2: half as much again. Errors of the means: sqrt(2/2) = 1, and 1 by chance of 1, 3 (variance 2, of two): 1, so

@@ -56,6 +56,11 @@ impl EditedPlan {
         }))
     }
 
+    /// The plan under the reading, and behind it the values that verdicts are read from: all that says what is run.
+    pub(crate) fn text_with_judged(&self) -> String {
+        format!("{}\n# judged: {:?}\n", self.text, self.judged)
+    }
+
     /// Whether verdicts are read from the cell at these coordinates.
     pub(crate) fn is_judged(&self, coordinates: &[Coordinate]) -> bool {
         let kept = |c: &Coordinate| self.judged.get(&c.key).is_none_or(|v| v.contains(&c.value));

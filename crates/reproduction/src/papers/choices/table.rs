@@ -198,6 +198,16 @@ impl PaperTable {
         self.candidates.iter().map(|levels| self.reading_of(levels)).collect()
     }
 
+    /// The reading of these words, as [`PaperTable::named`] writes them.
+    ///
+    /// # Errors
+    /// As [`PaperTable::chosen`].
+    #[cfg(test)]
+    pub(in crate::papers) fn reading_named(&self, words: &str) -> Result<PaperReading, String> {
+        let levels = words.split(' ').filter_map(|word| word.split_once('='));
+        self.reading_of(&levels.map(|(c, l)| (c.to_owned(), l.to_owned())).collect())
+    }
+
     fn reading_of(&self, levels: &BTreeMap<String, String>) -> Result<PaperReading, String> {
         let mut reading = self.default_reading();
         for (choice, level) in levels {

@@ -36,8 +36,13 @@ struct SentPayload {
 /// The time until all is received, from the first's start.
 fn set_total(run: &RunRecords<'_>, workloads: &[&str], readings: &mut Readings) {
     let received = workloads.iter().flat_map(|name| run.of(name)).map(|flow| flow.received);
-    let last = received.map(|at| at.unwrap_or(f64::NAN)).reduce(|a, b| if b < a { a } else { b });
-    readings.set("total", last.unwrap_or(f64::NAN));
+    readings.set("total", last_of(received));
+}
+
+/// The last of several times; not a number if one is missing, or all.
+fn last_of(times: impl Iterator<Item = Option<f64>>) -> f64 {
+    let times: Option<Vec<f64>> = times.collect();
+    times.and_then(|times| times.into_iter().reduce(f64::max)).unwrap_or(f64::NAN)
 }
 
 /// Each member's share of what is sent between two changes of membership, and the total.
@@ -104,4 +109,17 @@ pub(super) fn et_6(book: &Book) -> Findings {
     findings.line(FigureLine::new("total of the ensemble", SECONDS).ours(ours.mean()));
     findings.line(FigureLine::new("total of one TCP", SECONDS).ours(alone.mean()));
     findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transfer_that_did_not_arrive_leaves_no_total() {
+        assert_eq!(last_of([Some(1.0), Some(3.0), Some(2.0)].into_iter()), 3.0);
+        assert!(last_of([Some(1.0), None, Some(2.0)].into_iter()).is_nan());
+        assert!(last_of([None, Some(2.0)].into_iter()).is_nan());
+        assert!(last_of([].into_iter()).is_nan());
+    }
 }

@@ -82,6 +82,12 @@ impl<'a> Bursts<'a> {
         self.record.values(LOAD)
     }
 
+    /// The number of bulk transfers that was run at a load of the plan: a reading may have changed it.
+    pub(super) fn run_load(self, load: &str) -> &'a str {
+        let at = [(TICK, self.tick), (LOAD, load)];
+        self.record.run_value(&at, LOAD).unwrap_or("none")
+    }
+
     /// A figure of the runs of a scheme at a load.
     pub(super) fn figure(self, scheme: &str, load: &str, figure: &str) -> Samples {
         let mut at = self.place(scheme);
@@ -102,9 +108,18 @@ impl<'a> Bursts<'a> {
 
     /// Their mean over the high loads, repeat by repeat.
     pub(super) fn high(self, scheme: &str) -> Samples {
-        let loads = self.loads();
-        let high = loads.iter().filter(|load| HIGH.contains(&load.as_str()));
-        Samples::mean_of(&high.map(|load| self.time(scheme, load)).collect::<Vec<_>>())
+        self.mean_time(scheme, &self.high_loads())
+    }
+
+    /// The high loads that were run.
+    pub(super) fn high_loads(self) -> Vec<String> {
+        self.loads().into_iter().filter(|load| HIGH.contains(&load.as_str())).collect()
+    }
+
+    /// The mean of the times over some loads, repeat by repeat.
+    pub(super) fn mean_time(self, scheme: &str, loads: &[String]) -> Samples {
+        let each = loads.iter().map(|load| self.time(scheme, load));
+        Samples::mean_of(&each.collect::<Vec<_>>())
     }
 
     /// By how many per cent a scheme is below newreno.
@@ -148,11 +163,18 @@ pub(super) fn ns2_gain(ns2: &Ns2, scheme: &str, load: &str) -> Option<f64> {
     Some(100.0 * (1.0 - time(scheme)?.mean / time("newreno")?.mean))
 }
 
-/// By how many per cent ns-2's `scheme` is above its newreno at high loads, 8 to 10 as measured.
-pub(super) fn ns2_high_excess(ns2: &Ns2, scheme: &str) -> Option<f64> {
-    let time = |scheme: &str, load| ns2.measured(&[("proto", scheme), ("nbulk", load)], "second");
-    let sum =
-        |scheme: &str| ["8", "9", "10"].into_iter().map(|l| Some(time(scheme, l)?.mean)).sum();
+/// Those of some loads at which ns-2 was run.
+pub(super) fn ns2_loads(ns2: &Ns2, loads: Vec<String>) -> Vec<String> {
+    let run =
+        |load: &String| ns2.measured(&[("proto", "newreno"), ("nbulk", load)], "second").is_some();
+    loads.into_iter().filter(run).collect()
+}
+
+/// By how many per cent ns-2's `scheme` is above its newreno over some loads.
+pub(super) fn ns2_excess(ns2: &Ns2, scheme: &str, loads: &[String]) -> Option<f64> {
+    let time =
+        |scheme: &str, load: &str| ns2.measured(&[("proto", scheme), ("nbulk", load)], "second");
+    let sum = |scheme: &str| loads.iter().map(|load| Some(time(scheme, load)?.mean)).sum();
     let (own, other): (Option<f64>, Option<f64>) = (sum(scheme), sum("newreno"));
     Some(100.0 * (own? / other? - 1.0))
 }

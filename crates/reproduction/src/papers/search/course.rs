@@ -225,7 +225,8 @@ impl<'t> ReadingSearch<'t> {
             |experiment: &&&Experiment| plans.iter().find(|p| p.experiment.name == experiment.name);
         let own = claim.experiments().iter().filter_map(|experiment| of(&experiment));
         let hashes = own.map(|own| {
-            let plan = Plan::outline(own.experiment.name, &own.text);
+            let text = own.text_with_judged();
+            let plan = Plan::outline(own.experiment.name, &text);
             let plan = plan.map_err(|error| PapersError(error.to_string()))?;
             let read = own.variants.iter().map(|variant| format!(".{variant}"));
             Ok(plan.hash()[..12].to_owned() + &read.collect::<String>())

@@ -134,6 +134,69 @@ fn a_search_over_one_claim_runs_that_claim_alone() {
     assert!(of_all.contains(&of_one[0]));
 }
 
+/// A result is not taken for another if verdicts are read from other values: the plan is the same, and what is run of it is not.
+#[test]
+fn a_change_of_what_is_judged_is_run_again() {
+    let of = |judged: &str| {
+        let text = SMALL.replace("ET-6 = {}", &format!("ET-6 = {judged}"));
+        PaperTable::read("small", &text).unwrap()
+    };
+    let [all, named] = [of("{}"), of("{ scheme = ['etcp-fair'] }")];
+    let own: Vec<&'static PaperClaim> = claims().filter(|claim| claim.id == "ET-6").collect();
+    let new = |table: &PaperTable, known: KnownResults| {
+        let mut search = ReadingSearch::new((table, &own), known, (7, 0, true));
+        let reading = search.next_reading().unwrap();
+        search.run(&reading, 1).unwrap()
+    };
+    let mut known = KnownResults::default();
+    new(&all, KnownResults::default()).into_iter().for_each(|result| known.add(result));
+    assert_eq!([new(&all, known.clone()).len(), new(&named, known).len()], [0, 1]);
+}
+
+/// Two choices that set the same key of a plan would leave of a combination the later one alone.
+#[test]
+fn no_choice_undoes_another() {
+    for table in tables().unwrap() {
+        let edits =
+            |choice: usize| table.choices[choice].levels.iter().flat_map(|level| &level.edits);
+        let pairs = (0..table.choices.len()).flat_map(|later| (0..later).map(move |c| (c, later)));
+        for (earlier, later) in pairs {
+            for set in edits(later).filter(|edit| edit.set.is_some()) {
+                let undone = |edit: &&PlanEdit| {
+                    let plan = |plan: &&String| edit.is_for(plan) && set.is_for(plan);
+                    edit.key == set.key && table.judged.keys().any(|name| plan(&name))
+                };
+                let found = edits(earlier).find(undone);
+                let names = [earlier, later].map(|choice| &table.choices[choice].name);
+                assert!(found.is_none(), "{names:?}: {found:?}");
+            }
+        }
+    }
+}
+
+/// Claims that hold under the chosen readings alone, as docs/validation/claims.md says.
+const GAINED: [&str; 9] = ["FS-3", "FS-7", "SES-1", "SP-7", "BS-3", "ET-2", "PS-2", "PS-3", "PS-6"];
+
+/// A reading that leaves the plans of a claim as they stand has its verdict by default. So a claim that holds under the
+/// chosen reading alone breaks there, and the table says so.
+#[test]
+fn a_claim_that_breaks_under_another_reading_is_named() {
+    for table in tables().unwrap() {
+        for (claim, standing) in &table.differs {
+            let Some(named) = &standing.holds_under else { continue };
+            let reading = table.reading_named(named).unwrap();
+            assert_eq!(table.named(&reading), *named, "{claim}: in the order of the choices");
+            let gained = claims().filter(|own| table.is_of(own) && GAINED.contains(&own.id));
+            for own in gained {
+                let plans = own.experiments().iter().map(|e| EditedPlan::new(table, &reading, e));
+                let changed = plans.flatten().flatten().any(|plan| plan.changed);
+                let breaks = standing.breaks.iter().any(|id| id == own.id);
+                assert!(changed || breaks, "{claim} under {named} breaks {}", own.id);
+            }
+        }
+    }
+}
+
 /// A table that names what there is not is refused with the nearest that is.
 #[test]
 fn a_chosen_level_that_there_is_not_is_refused() {

@@ -1,7 +1,7 @@
 //! Half of the connections SPAND, half reno-ssr, against all reno-ssr: who pays for SPAND's gain.
 
 use crate::papers::book::{Book, ExperimentRecord};
-use crate::papers::cases::{MOST, share_meeting};
+use crate::papers::cases::{MOST, share_line};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{CurvePoint, Plot};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
@@ -97,10 +97,9 @@ pub(super) fn sp_8(book: &Book) -> Findings {
         findings.line(FigureLine::new(label, PERCENT).ours(slowdown).must(same));
     }
     let slowdowns: Vec<Measured> = all.iter().map(|place| coarse.slowdown(*place)).collect();
-    let share = share_meeting(ClaimInterval::at_most(5.0), &slowdowns);
     let line =
         FigureLine::new("cases with reno-ssr at most 5 % slower beside SPAND, 200 ms", PERCENT);
-    findings.line(line.ours(share).must(MOST));
+    findings.line(share_line(line, ClaimInterval::at_most(5.0), &slowdowns).must(MOST));
     if let Some((place, slowdown)) =
         furthest_out(same, all.iter().map(|p| (p, coarse.slowdown(*p))))
     {

@@ -1,7 +1,7 @@
 //! SPAND's gains over a baseline, as claims put them: in most cases, in every case, on average; and
 //! what they would be if the gateway knew better.
 
-use crate::papers::cases::{Case, MOST, mean_of, share_meeting};
+use crate::papers::cases::{Case, MOST, mean_of, share_line};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::sample::Measured;
 use crate::papers::unit::PERCENT;
@@ -41,7 +41,7 @@ pub(super) fn share_of_cases(
         false => format!("of at least {} %", within.least),
     };
     let label = format!("{with}cases with a gain {bounds} over {baseline}");
-    FigureLine::new(label, PERCENT).ours(share_meeting(within, &gains))
+    share_line(FigureLine::new(label, PERCENT), within, &gains)
 }
 
 /// Shows the least and the largest gain over a baseline.
@@ -124,4 +124,19 @@ pub(super) fn mean_gain<'c>(
 ) -> Measured {
     let gains: Vec<Measured> = cases.into_iter().map(|case| gain(case, baseline)).collect();
     mean_of(&gains)
+}
+
+/// By how many points the mean gain over one baseline is above that over another: in pairs, for schemes of a case share their
+/// random numbers.
+pub(super) fn mean_gain_more<'c>(
+    cases: impl IntoIterator<Item = &'c Case<'c>>,
+    [one, other]: [&str; 2],
+) -> Measured {
+    let more = |case: &Case<'_>| {
+        let spand = case.samples(SPAND, TIME);
+        let gains = |baseline| spand.gains_over(&case.samples(baseline, TIME));
+        gains(one).minus(&gains(other)).mean()
+    };
+    let each: Vec<Measured> = cases.into_iter().map(more).collect();
+    mean_of(&each)
 }

@@ -1,12 +1,12 @@
 //! Rounds of transfers: SPAND against four kinds of TCP, by number of connections and by size.
 
 use super::gains::{
-    SPAND, TIME, always, always_told, always_with, extremes, gain, mean_gain, mostly,
-    share_of_cases,
+    SPAND, TIME, always, always_told, always_with, extremes, gain, mean_gain, mean_gain_more,
+    mostly, share_of_cases,
 };
 use super::{NSSR, SSR};
 use crate::papers::book::{Book, ExperimentRecord};
-use crate::papers::cases::{Case, MOST, SCHEME, share_meeting};
+use crate::papers::cases::{Case, MOST, SCHEME, share_line, share_meeting};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{CurvePoint, Plot};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
@@ -109,7 +109,7 @@ fn room_for_both(
     let theirs: Vec<Measured> = cases.iter().filter_map(below).collect();
     let label = format!("cases with {nssr} a third below {ssr}, as both gains together need");
     let line = FigureLine::new(label, PERCENT).ns2(Some(share_meeting(a_third, &theirs).mean));
-    findings.line(line.ours(share_meeting(a_third, &ours)));
+    findings.line(share_line(line, a_third, &ours));
 }
 
 /// Adds, outside the verdict, the same with delayed ACKs.
@@ -164,16 +164,16 @@ fn falls_with_size(findings: &mut Findings, record: &ExperimentRecord, baseline:
     let mut whole = Vec::new();
     let mut steps = Vec::new();
     for first in smallest {
-        let gains: Vec<Measured> =
-            sizes.iter().filter_map(|size| Some(gain(&first.at(SIZE, size)?, baseline))).collect();
+        let of_sizes: Vec<Case<'_>> =
+            sizes.iter().filter_map(|size| first.at(SIZE, size)).collect();
+        let gains: Vec<Measured> = of_sizes.iter().map(|case| gain(case, baseline)).collect();
         let fall = gains.first().zip(gains.last());
         whole.extend(fall.map(|(first_gain, last)| (first.label(), first_gain.less(*last))));
-        let rises = gains.windows(2).zip(&sizes[1..]);
-        steps.extend(
-            rises.map(|(pair, size)| {
-                (format!("{}, to {size}", first.label()), pair[1].less(pair[0]))
-            }),
-        );
+        let rises = gains.windows(2).zip(&of_sizes[1..]);
+        steps.extend(rises.map(|(pair, case)| {
+            let label = format!("{}, to {}", first.label(), case.run_value(SIZE));
+            (label, pair[1].less(pair[0]))
+        }));
     }
     let line = |what, found: Option<(String, Measured)>, within| {
         let (at, ours) = found.unwrap_or((String::new(), Measured::NOTHING));
@@ -228,7 +228,7 @@ pub(super) fn sp_5(book: &Book) -> Findings {
     let (cases, mut findings) = (Case::all(record), Findings::default());
     SSR.iter().for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(35.0, 50.0))));
     for (ssr, nssr) in SSR.into_iter().zip(NSSR) {
-        let less = mean_gain(&cases, ssr).less(mean_gain(&cases, nssr));
+        let less = mean_gain_more(&cases, [ssr, nssr]);
         let label = format!("mean gain less over {nssr} than over {ssr}, points");
         findings
             .line(FigureLine::new(label, PERCENT).ours(less).must(ClaimInterval::at_least(0.0)));
