@@ -207,6 +207,13 @@ pub trait LossRecovery {
     /// Digests a retransmission timeout: marks losses, leaves fast recovery.
     fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report;
 
+    /// Digests that the path takes only smaller segments: what was longer is marked lost, and congestion is
+    /// not the reason. True if a state of repair begins in which the window stays.
+    fn on_smaller_segments(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
+        let _ = cx;
+        false
+    }
+
     /// Is told that the retransmission timer ran out while nothing was outstanding, all up to
     /// `snd_nxt` being acknowledged: senders whose timer runs on (ns-2) have this.
     fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {

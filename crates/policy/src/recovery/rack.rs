@@ -394,6 +394,20 @@ impl LossRecovery for RackTlp {
         report
     }
 
+    /// Linux `tcp_simple_retransmit`: the state after a timeout, with the window as it was, and nothing to undo.
+    fn on_smaller_segments(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
+        if cx.board.lost() == 0 || self.state == State::Loss {
+            return false;
+        }
+        self.undo.take();
+        self.state = State::Loss;
+        self.high = cx.snd_nxt;
+        self.prr = None;
+        self.hold = false;
+        self.timer = None;
+        true
+    }
+
     /// What the window leaves free. SACKed and lost segments are not in flight, so every duplicate
     /// ACK lets one segment go: limited transmit (RFC 3042) needs no rule of its own.
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
