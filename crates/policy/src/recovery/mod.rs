@@ -242,6 +242,15 @@ pub trait LossRecovery {
         let _ = sent;
     }
 
+    /// Something sent again to repair a loss may still turn out needless. The time of the first such transmission is
+    /// compared with what ACKs echo ([`AckInfo::echoes_original`]; Linux `retrans_stamp`).
+    fn has_sent_again(&self) -> bool {
+        false
+    }
+
+    /// The SYN is acknowledged. That it was sent again says nothing of what follows.
+    fn on_opened(&mut self) {}
+
     /// False if [`LossRecovery::on_sent`] does nothing for data sent for the first time: the policy is
     /// not told of each segment then.
     fn follows_new_data(&self) -> bool {

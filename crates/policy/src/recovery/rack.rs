@@ -451,6 +451,14 @@ impl LossRecovery for RackTlp {
         }
     }
 
+    fn has_sent_again(&self) -> bool {
+        self.undo.has_sent_again()
+    }
+
+    fn on_opened(&mut self) {
+        self.undo.settle();
+    }
+
     fn reordering(&self) -> SeenReordering {
         self.reordering.told()
     }

@@ -408,6 +408,9 @@ impl Connection {
                 rto: path.rto(self.timers.backoff),
             });
         }
+        if retransmission && self.retransmit_stamp.is_none() && self.recovery.has_sent_again() {
+            self.retransmit_stamp = Some(self.timestamp(now));
+        }
         if !self.timers.retransmit.is_running() {
             self.restart_retransmission_timer(now, path);
         }
@@ -440,9 +443,6 @@ impl Connection {
         self.board.retransmit(index, sent);
         self.stats.retransmitted_segments += 1;
         self.stats.retransmitted_bytes += u64::from(payload);
-        if self.retransmit_stamp.is_none() {
-            self.retransmit_stamp = Some(self.timestamp(sent.0));
-        }
         // A timed segment sent again can no longer be timed (Karn).
         let end = self.board.segment(index).map_or(0, |s| s.end());
         if self.timers.timed.is_some_and(|(timed, _)| timed == end) {

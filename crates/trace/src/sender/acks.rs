@@ -176,6 +176,9 @@ impl RebuiltSender {
         // (`tcp_rack_advance`).
         info.echoes_original = info.advanced() && self.echoes_original(ack);
         self.evidence.on_ack(now, self.una, info.advanced());
+        if una_before == 0 && info.advanced() {
+            self.recovery.on_opened();
+        }
         let acked = self.acked_payload(una_before);
         self.path.on_acked(acked);
         self.sample_rtt(&info, ack);
@@ -185,6 +188,9 @@ impl RebuiltSender {
         self.path.observe(&mut sample);
         let (recovery, mut cx) = self.recovery_parts();
         let report = recovery.on_ack(&mut cx, &info);
+        if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
+            self.retransmit_stamp = None;
+        }
         self.note_recovery();
         self.settle_in_flight();
         self.apply_report(now, &report, phase, false);
@@ -348,9 +354,6 @@ impl RebuiltSender {
             if let Some(cwnd) = recovery.window_after_reduction(&cx) {
                 self.path.on_report(&Report { cwnd: Some(cwnd), ..Report::default() }, &event);
             }
-        }
-        if report.ended || report.undo {
-            self.retransmit_stamp = None;
         }
     }
 

@@ -73,6 +73,9 @@ impl Connection {
             let repeats = una == una_before && !window_changed;
             self.read_claims(segment, (una, repeats), &mut info);
         }
+        if una_before == 0 && una > 0 {
+            self.recovery.on_opened();
+        }
         let acked = acked_payload(una_before, una, self.written);
         path.on_acked(acked);
         self.sample_rtt(now, path, &info, segment);
