@@ -154,6 +154,7 @@ impl Sender {
             una: self.una,
             snd_nxt: self.nxt,
             duplicate: progress.sacked > 0,
+            repeats: self.una == una_before,
             progress,
             dsack: ack.dsack.map(|(left, right)| (left * MSS, right * MSS)),
             echoes_original: ack.echoes_original,
@@ -383,6 +384,18 @@ fn a_probe_reported_as_duplicate_was_needless() {
     let mut s = after_probe_of_a_single_segment();
     s.ack(at(410), ack(10));
     s.ack(at(500), Ack { dsack: Some((9, 10)), ..ack(10) });
+    s.supply = 11;
+    s.send(at(500));
+    assert_eq!(s.ack(at(600), ack(11)).congestion, None);
+    assert_eq!(s.cwnd, 10 * MSS);
+}
+
+/// The receiver knows no D-SACK: the acknowledgement of the original comes again for the probe.
+#[test]
+fn a_probe_acknowledged_twice_was_needless() {
+    let mut s = after_probe_of_a_single_segment();
+    s.ack(at(410), ack(10));
+    s.ack(at(500), ack(10));
     s.supply = 11;
     s.send(at(500));
     assert_eq!(s.ack(at(600), ack(11)).congestion, None);

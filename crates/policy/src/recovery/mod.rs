@@ -248,6 +248,11 @@ pub trait LossRecovery {
         false
     }
 
+    /// A tail-loss probe is out, whose fate an ACK may tell with nothing outstanding.
+    fn is_probing(&self) -> bool {
+        false
+    }
+
     /// The SYN is acknowledged. That it was sent again says nothing of what follows.
     fn on_opened(&mut self) {}
 

@@ -455,6 +455,10 @@ impl LossRecovery for RackTlp {
         self.undo.has_sent_again()
     }
 
+    fn is_probing(&self) -> bool {
+        !self.probe.is_idle()
+    }
+
     fn on_opened(&mut self) {
         self.undo.settle();
     }

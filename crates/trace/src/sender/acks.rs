@@ -119,7 +119,8 @@ impl RebuiltSender {
     pub(crate) fn on_ack(&mut self, ack: &SenderAck) -> AckDigest {
         self.path.set_now(ack.at);
         let window_changed = self.update_window(ack.window);
-        if ack.una == self.una && self.board.is_empty() && ack.sack.count == 0 {
+        let probing = self.has_probes && self.recovery.is_probing();
+        if ack.una == self.una && self.board.is_empty() && ack.sack.count == 0 && !probing {
             return AckDigest::default();
         }
         self.digest(ack, window_changed)
@@ -152,6 +153,7 @@ impl RebuiltSender {
             una: una_before,
             snd_nxt: self.nxt,
             duplicate: false,
+            repeats: false,
             progress: AckProgress::default(),
             dsack: None,
             echoes_original: false,
@@ -164,6 +166,7 @@ impl RebuiltSender {
                 info.progress.forget_held();
             }
         }
+        info.repeats = ack.una == una_before && !window_changed && ack.bare;
         let plain = !info.advanced() && !window_changed && ack.bare && !self.board.is_empty();
         if self.terms.sack_is_guess {
             self.learn_sack(ack.sack.count > 0, plain && ack.una == una_before);
