@@ -473,6 +473,33 @@ fn frto_repairs_a_real_loss_after_one_round_trip() {
     assert_eq!(s.send(at(500)), [Again(1)]);
 }
 
+/// Step 2.b, where a window or something else of the sender's keeps the new data back: there is nothing to wait for.
+#[test]
+fn frto_repairs_at_once_if_new_data_cannot_go() {
+    let mut s = after_timeout(100);
+    s.ack(at(400), ack(1));
+    let (rack, mut cx) = s.parts();
+    assert!(rack.wants_new_data());
+    assert_eq!(rack.next_retransmission(&mut cx), None);
+    assert!(rack.on_nothing_new(&mut cx));
+    assert!(!rack.wants_new_data());
+    // The window of two segments is free: all four were lost, and the first was acknowledged.
+    assert_eq!(s.send(at(400)), [Again(1), Again(2)]);
+    // A SACK of segment 3, never sent again, is no proof any more.
+    assert!(!s.ack(at(500), sack(2, &[(3, 4)])).undo);
+}
+
+/// Once new data went, the answer is waited for.
+#[test]
+fn frto_waits_while_new_data_is_out() {
+    let mut s = after_timeout(100);
+    s.ack(at(400), ack(1));
+    assert_eq!(s.send(at(400)), [New(4), New(5)]);
+    let (rack, mut cx) = s.parts();
+    assert!(!rack.on_nothing_new(&mut cx));
+    assert_eq!(rack.next_retransmission(&mut cx), None);
+}
+
 #[test]
 fn without_new_data_a_timeout_is_repaired_by_slow_start() {
     let mut s = after_timeout(4);

@@ -237,6 +237,17 @@ pub trait LossRecovery {
         cx.board.next_lost()
     }
 
+    /// It waits for what new data will tell, so that Nagle's algorithm does not hold that back.
+    fn wants_new_data(&self) -> bool {
+        false
+    }
+
+    /// Is told that nothing new can go. True if something may go again now.
+    fn on_nothing_new(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
+        let _ = cx;
+        false
+    }
+
     /// Is told what was sent.
     fn on_sent(&mut self, sent: &SentInfo) {
         let _ = sent;

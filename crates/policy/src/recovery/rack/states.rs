@@ -4,7 +4,7 @@
 use super::super::prr::Prr;
 use super::super::{LossRecovery, RecoveryContext, Reduction, Report};
 use super::detect::Verdict;
-use super::{RackTlp, State, frto};
+use super::{Hold, RackTlp, State, frto};
 use crate::ack::AckInfo;
 use units::Instant;
 
@@ -44,7 +44,7 @@ impl RackTlp {
             let high = cx.board.highest_sacked().map_or(ack.una, |high| high.max(ack.una));
             self.reordering.observe(ack.una_before, high, cx.mss);
             if cx.board.retransmissions_in_flight() > 0 {
-                self.hold = true;
+                self.hold = Hold::Again;
                 return Verdict::default();
             }
             self.undo_reduction(cx, report, true);
@@ -83,7 +83,7 @@ impl RackTlp {
         match self.frto.on_ack(cx, ack, self.high) {
             frto::Verdict::Spurious => return self.undo_timeout(cx, report),
             frto::Verdict::SendNewData => {
-                self.hold = true;
+                self.hold = Hold::ForNewData;
                 return;
             }
             frto::Verdict::Conventional => {}
