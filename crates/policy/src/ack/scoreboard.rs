@@ -81,6 +81,13 @@ impl Scoreboard {
     pub fn retransmissions_in_flight(&self) -> u64 {
         self.again
     }
+    /// Segments retransmitted and presumed on their way.
+    pub fn segments_again(&self) -> usize {
+        match self.again {
+            0 => 0,
+            _ => self.segments.iter().filter(|s| s.is_retransmission_in_flight()).count(),
+        }
+    }
     /// Bytes presumed in the network: RFC 6675 §3 `pipe`.
     #[inline]
     pub fn pipe(&self) -> u64 {

@@ -40,7 +40,7 @@ use crate::registry::{Implied, Make, Parameter};
 use detect::{Detector, Verdict};
 use fold::{Foldable, Folding};
 use frto::FRto;
-use reordering::Reordering;
+use reordering::{DUP_THRESH, Reordering};
 use tail_probe::TailProbe;
 use undo::Undo;
 use units::{Duration, Instant};
@@ -318,7 +318,7 @@ impl LossRecovery for RackTlp {
         let first = self.timeouts == 0;
         self.mark_lost_by_timeout(cx, now);
         if fresh {
-            self.reordering.on_rto(cx.board.sacked().div_ceil(cx.mss));
+            self.reordering.on_rto(cx.board.has_sacked(DUP_THRESH));
         }
         let mut report = Report::default();
         if fresh || una >= self.high || self.state == State::Loss && first {

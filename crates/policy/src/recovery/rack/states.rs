@@ -167,8 +167,7 @@ impl RackTlp {
 
     pub(super) fn begin_episode(&mut self, cx: &RecoveryContext<'_>, cwnd: u64) {
         let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
-        let again = cx.board.retransmissions_in_flight().div_ceil(cx.mss);
-        let in_flight = again + u64::from(self.probe.repeats());
+        let in_flight = cx.board.segments_again() + usize::from(self.probe.repeats());
         self.undo.begin(una, cwnd, u32::try_from(in_flight).unwrap_or(u32::MAX));
         self.high = cx.snd_nxt;
         self.probe.forget();
