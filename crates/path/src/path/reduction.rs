@@ -125,6 +125,7 @@ impl Path {
             self.window.set_ssthresh(ssthresh.max(self.window.ssthresh()), Cause::Undo);
             self.window.set_cwnd(cwnd.max(self.window.cwnd()), Cause::Undo);
             self.congestion.on_undo(&self.window);
+            self.unlearn_congestion();
             self.startup.on_undo();
             self.in_startup = self.falls_to_startup();
         }
