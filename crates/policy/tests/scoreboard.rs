@@ -182,3 +182,25 @@ fn a_receiver_that_lies_does_not_grow_the_list_of_ranges_without_end() {
     board.sack(3000, 10_000, &mut progress);
     assert_eq!((board.sacked(), board.sacked_ranges()), (7000, &[(3000, 10_000)][..]));
 }
+
+/// However short they are: of five segments of 100 bytes three are SACKed, in two ranges, and the other two sent again.
+#[test]
+fn segments_are_counted_whatever_their_length() {
+    let mut board = Scoreboard::default();
+    for n in 0..5 {
+        board.push(n * 100, 100, (Instant::ZERO, n));
+    }
+    assert!(board.has_sacked(0) && !board.has_sacked(1));
+    let mut progress = AckProgress::default();
+    board.sack(100, 200, &mut progress);
+    board.sack(300, 500, &mut progress);
+    assert!(board.has_sacked(3) && !board.has_sacked(4));
+    for index in [0, 2] {
+        board.mark_lost(index);
+        board.retransmit(index, (Instant::ZERO, 5));
+    }
+    assert_eq!(board.segments_again(), 2);
+    // Lost again, it is not on its way.
+    board.mark_lost(0);
+    assert_eq!(board.segments_again(), 1);
+}

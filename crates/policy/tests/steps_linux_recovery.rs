@@ -154,6 +154,7 @@ impl Sender {
             una: self.una,
             snd_nxt: self.nxt,
             duplicate: progress.sacked > 0,
+            repeats: self.una == una_before,
             progress,
             dsack: ack.dsack.map(|(left, right)| (left * MSS, right * MSS)),
             echoes_original: ack.echoes_original,
@@ -389,6 +390,18 @@ fn a_probe_reported_as_duplicate_was_needless() {
     assert_eq!(s.cwnd, 10 * MSS);
 }
 
+/// The receiver knows no D-SACK: the acknowledgement of the original comes again for the probe.
+#[test]
+fn a_probe_acknowledged_twice_was_needless() {
+    let mut s = after_probe_of_a_single_segment();
+    s.ack(at(410), ack(10));
+    s.ack(at(500), ack(10));
+    s.supply = 11;
+    s.send(at(500));
+    assert_eq!(s.ack(at(600), ack(11)).congestion, None);
+    assert_eq!(s.cwnd, 10 * MSS);
+}
+
 #[test]
 fn one_probe_a_flight() {
     let mut s = Sender::new(10, 12);
@@ -458,6 +471,33 @@ fn frto_repairs_a_real_loss_after_one_round_trip() {
     let report = s.ack(at(500), sack(1, &[(4, 5)]));
     assert!(!report.undo);
     assert_eq!(s.send(at(500)), [Again(1)]);
+}
+
+/// Step 2.b, where a window or something else of the sender's keeps the new data back: there is nothing to wait for.
+#[test]
+fn frto_repairs_at_once_if_new_data_cannot_go() {
+    let mut s = after_timeout(100);
+    s.ack(at(400), ack(1));
+    let (rack, mut cx) = s.parts();
+    assert!(rack.wants_new_data());
+    assert_eq!(rack.next_retransmission(&mut cx), None);
+    assert!(rack.on_nothing_new(&mut cx));
+    assert!(!rack.wants_new_data());
+    // The window of two segments is free: all four were lost, and the first was acknowledged.
+    assert_eq!(s.send(at(400)), [Again(1), Again(2)]);
+    // A SACK of segment 3, never sent again, is no proof any more.
+    assert!(!s.ack(at(500), sack(2, &[(3, 4)])).undo);
+}
+
+/// Once new data went, the answer is waited for.
+#[test]
+fn frto_waits_while_new_data_is_out() {
+    let mut s = after_timeout(100);
+    s.ack(at(400), ack(1));
+    assert_eq!(s.send(at(400)), [New(4), New(5)]);
+    let (rack, mut cx) = s.parts();
+    assert!(!rack.on_nothing_new(&mut cx));
+    assert_eq!(rack.next_retransmission(&mut cx), None);
 }
 
 #[test]

@@ -173,6 +173,13 @@ impl Path {
         }
     }
 
+    /// The congestion met last was none. A gateway was told at once, and is not told otherwise.
+    pub(super) fn unlearn_congestion(&mut self) {
+        if let Some(learning) = self.learning.as_deref_mut() {
+            learning.notes.on_undo();
+        }
+    }
+
     /// Notes for a gateway what was in flight when an ACK came. The window has not grown since anything left.
     #[cold]
     pub(super) fn note_flight(&mut self, sample: &AckSample) {

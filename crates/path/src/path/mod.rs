@@ -20,6 +20,7 @@ mod restart;
 mod send_log;
 mod shared;
 mod startup_report;
+mod usage;
 mod wait;
 
 use attended::Attention;
@@ -44,6 +45,7 @@ pub use shared::{Origin, Upheaval};
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant};
+use usage::WindowUsage;
 use wait::Wait;
 
 /// The congestion state towards one destination.
@@ -103,19 +105,6 @@ pub struct Path {
     shared: Option<Box<Shared>>,
 }
 
-/// Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1; the
-/// rule is Linux's).
-#[derive(Clone, Copy, Debug, Default)]
-struct WindowUsage {
-    validate: bool,
-    max_in_flight: u64,
-    limited: bool,
-    /// `sent_total` when the current round began.
-    round_end: u64,
-}
-
-fold::state!(WindowUsage { max_in_flight, limited, round_end; validate });
-
 impl Path {
     /// A path that begins with the initial window of `config`.
     pub fn new(
@@ -163,7 +152,7 @@ impl Path {
             resumed: false,
             begun: false,
             before_reduction: None,
-            usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
+            usage: WindowUsage::new(config.validate_window),
             startup_meter: StartUpMeter::default(),
             rounds: rounds.then(Box::default),
             meter: rules.any().then(Box::default),
@@ -323,16 +312,8 @@ impl Path {
     /// Notes, when nothing more can be sent, whether that was because of the window.
     #[inline]
     pub fn on_send_stopped(&mut self, window_limited: bool) {
-        let usage = &mut self.usage;
-        if !usage.validate {
-            return;
-        }
-        if self.acked_total >= usage.round_end || self.in_flight > usage.max_in_flight {
-            usage.max_in_flight = self.in_flight;
-            usage.round_end = self.sent_total;
-            usage.limited = window_limited;
-        } else {
-            usage.limited |= window_limited;
+        if self.usage.validate {
+            self.usage.note(window_limited, (self.sent_total, self.acked_total, self.in_flight));
         }
     }
 

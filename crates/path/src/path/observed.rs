@@ -18,6 +18,8 @@ pub(super) struct TransferNotes {
     rate: Option<Rate>,
     /// Bytes in flight at which congestion was met.
     met: Option<u64>,
+    /// The reduction that came last was the first for it: if that is undone, nothing was met.
+    undoable: bool,
     /// What was sent by then, bytes of the path: with its arrival the loss is repaired.
     repaired_at: u64,
     /// A loss of this transfer was told.
@@ -51,9 +53,20 @@ impl TransferNotes {
     /// Congestion is met with so much in flight, under a window before it falls; `sent` bytes were ever sent. Meeting it
     /// again before all of that has arrived is the same loss.
     pub(super) fn on_congestion(&mut self, in_flight: u64, cwnd: u64, sent: u64) {
-        if self.met.is_none() {
+        self.undoable = self.met.is_none();
+        if self.undoable {
             self.met = Some(in_flight.max(self.most).min(cwnd));
             self.repaired_at = sent;
+        }
+    }
+
+    /// The reduction that came last was spurious: what was in flight then came through.
+    pub(super) fn on_undo(&mut self) {
+        if std::mem::take(&mut self.undoable)
+            && let Some(met) = self.met.take()
+        {
+            self.most = self.most.max(met);
+            self.resent = 0;
         }
     }
 
@@ -80,5 +93,54 @@ impl TransferNotes {
             lost: resent,
             bound: if met.is_some() { Bound::Loss } else { unlost },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policy::config::ConnectionConfig;
+    use units::Instant;
+
+    const MSS: u64 = 1000;
+
+    /// An ACK of all but `left` of `sent` segments, `prior` in flight before it.
+    fn ack(notes: &mut TransferNotes, (sent, left, prior): (u64, u64, u64)) -> bool {
+        let sample = AckSample {
+            prior_in_flight: prior * MSS,
+            acked_total: (sent - left) * MSS,
+            ..AckSample::of(Instant::ZERO, MSS)
+        };
+        notes.on_ack(&sample, 10 * MSS, MSS)
+    }
+
+    fn end(notes: &mut TransferNotes) -> TransferSample {
+        let rtt = RttEstimator::new(ConnectionConfig::default().rto);
+        notes.end(&rtt, MSS).expect("something was noted")
+    }
+
+    /// Ten segments fill the window, a reduction comes and is undone: ten came through, and no loss bounds the transfer.
+    #[test]
+    fn a_reduction_that_is_undone_is_no_loss() {
+        let mut notes = TransferNotes::default();
+        ack(&mut notes, (10, 9, 10));
+        notes.on_congestion(9 * MSS, 10 * MSS, 10 * MSS);
+        notes.on_resent();
+        notes.on_undo();
+        assert!(!ack(&mut notes, (10, 0, 9)));
+        let sample = end(&mut notes);
+        assert_eq!((sample.window, sample.lost, sample.bound), (10 * MSS, 0, Bound::OwnStart));
+    }
+
+    /// Of two reductions within a window the second is undone: the loss that the first was for stays.
+    #[test]
+    fn an_undo_of_the_second_reduction_keeps_the_loss() {
+        let mut notes = TransferNotes::default();
+        notes.on_congestion(9 * MSS, 10 * MSS, 10 * MSS);
+        notes.on_resent();
+        notes.on_congestion(4 * MSS, 7 * MSS, 10 * MSS);
+        notes.on_undo();
+        let sample = end(&mut notes);
+        assert_eq!((sample.window, sample.lost, sample.bound), (9 * MSS, 1, Bound::Loss));
     }
 }

@@ -105,6 +105,16 @@ impl Path {
         exact.unwrap_or(0).max(self.window.ssthresh())
     }
 
+    /// A repair begins that is not for congestion: the threshold is no less than three quarters of the window (Linux
+    /// `tcp_current_ssthresh`).
+    pub fn keep_threshold(&mut self) {
+        let (cwnd, mss) = (self.window.cwnd() / self.window.mss(), self.window.mss());
+        let least = (cwnd / 2 + cwnd / 4) * mss;
+        if self.window.ssthresh() < least {
+            self.window.set_ssthresh(least, Cause::Recovery);
+        }
+    }
+
     /// Sets the window to what was seen of it: of a path that is rebuilt from a capture.
     pub fn correct_window(&mut self, cwnd: u64) {
         self.window.set_cwnd(cwnd, Cause::Seed);
@@ -115,6 +125,7 @@ impl Path {
             self.window.set_ssthresh(ssthresh.max(self.window.ssthresh()), Cause::Undo);
             self.window.set_cwnd(cwnd.max(self.window.cwnd()), Cause::Undo);
             self.congestion.on_undo(&self.window);
+            self.unlearn_congestion();
             self.startup.on_undo();
             self.in_startup = self.falls_to_startup();
         }

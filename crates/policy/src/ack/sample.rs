@@ -19,6 +19,9 @@ pub struct AckInfo {
     /// A duplicate ACK by RFC 5681 §2, or, with SACK, one that brings new SACK information
     /// (RFC 6675 §2).
     pub duplicate: bool,
+    /// It says again what the one before it said: same number, same window, no data (RFC 5681 §2, Linux without
+    /// `FLAG_NOT_DUP`). It may bring SACK information.
+    pub repeats: bool,
     /// What changed on the scoreboard.
     pub progress: AckProgress,
     /// A D-SACK block `[left, right)` reported with this ACK (RFC 2883).

@@ -13,7 +13,7 @@ pub use progress::{AckProgress, Newest};
 pub use segment::SentSegment;
 
 use fold::{Foldable, Folding};
-use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, SACKED};
+use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, OVERDUE, SACKED};
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -80,6 +80,13 @@ impl Scoreboard {
     /// Bytes retransmitted and presumed on their way.
     pub fn retransmissions_in_flight(&self) -> u64 {
         self.again
+    }
+    /// Segments retransmitted and presumed on their way.
+    pub fn segments_again(&self) -> usize {
+        match self.again {
+            0 => 0,
+            _ => self.segments.iter().filter(|s| s.is_retransmission_in_flight()).count(),
+        }
     }
     /// Bytes presumed in the network: RFC 6675 §3 `pipe`.
     #[inline]
@@ -187,6 +194,7 @@ impl Scoreboard {
             s.marks |= IN_FLIGHT_AGAIN;
             self.again += u64::from(s.len);
         }
+        s.marks &= !OVERDUE;
         s.retransmissions = s.retransmissions.saturating_add(1);
         s.sent_at = now;
         s.order = order;
@@ -210,6 +218,15 @@ impl Scoreboard {
             self.lost += len;
         }
         len
+    }
+
+    /// As [`Scoreboard::mark_lost`], because something sent later was delivered (RFC 8985 §6.2).
+    pub fn mark_overdue(&mut self, index: usize) -> u64 {
+        let lost = self.mark_lost(index);
+        if lost > 0 {
+            self.segments[index].marks |= OVERDUE;
+        }
+        lost
     }
 
     /// Presumes all that is not SACKed lost (RFC 6298 §5.4 with go-back-N; RFC 8985 §6.3).

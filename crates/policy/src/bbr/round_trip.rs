@@ -37,11 +37,12 @@ impl RoundTrips {
     }
 
     /// Takes an ACK's round trip; true if the one known was too old. One that `delayed` may have
-    /// lengthened does not replace an old one.
+    /// lengthened does not replace an old one. An equal one does not make it younger (Linux since 5.10; draft §4.1.2.3 has
+    /// otherwise).
     pub(super) fn on_ack(&mut self, sample: &AckSample, delayed: bool) -> bool {
         let expired = sample.now > self.seen_at + FILTER;
         if let Some(rtt) = sample.rtt
-            && (rtt <= self.lowest || expired && !delayed)
+            && (rtt < self.lowest || expired && !delayed)
         {
             self.lowest = rtt;
             self.seen_at = sample.now;

@@ -207,6 +207,13 @@ pub trait LossRecovery {
     /// Digests a retransmission timeout: marks losses, leaves fast recovery.
     fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report;
 
+    /// Digests that the path takes only smaller segments: what was longer is marked lost, and congestion is
+    /// not the reason. True if a state of repair begins in which the window stays.
+    fn on_smaller_segments(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
+        let _ = cx;
+        false
+    }
+
     /// Is told that the retransmission timer ran out while nothing was outstanding, all up to
     /// `snd_nxt` being acknowledged: senders whose timer runs on (ns-2) have this.
     fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
@@ -230,10 +237,35 @@ pub trait LossRecovery {
         cx.board.next_lost()
     }
 
+    /// It waits for what new data will tell, so that Nagle's algorithm does not hold that back.
+    fn wants_new_data(&self) -> bool {
+        false
+    }
+
+    /// Is told that nothing new can go. True if something may go again now.
+    fn on_nothing_new(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
+        let _ = cx;
+        false
+    }
+
     /// Is told what was sent.
     fn on_sent(&mut self, sent: &SentInfo) {
         let _ = sent;
     }
+
+    /// Something sent again to repair a loss may still turn out needless. The time of the first such transmission is
+    /// compared with what ACKs echo ([`AckInfo::echoes_original`]; Linux `retrans_stamp`).
+    fn has_sent_again(&self) -> bool {
+        false
+    }
+
+    /// A tail-loss probe is out, whose fate an ACK may tell with nothing outstanding.
+    fn is_probing(&self) -> bool {
+        false
+    }
+
+    /// The SYN is acknowledged. That it was sent again says nothing of what follows.
+    fn on_opened(&mut self) {}
 
     /// False if [`LossRecovery::on_sent`] does nothing for data sent for the first time: the policy is
     /// not told of each segment then.

@@ -3,7 +3,7 @@
 //! This file is what the driver sees: ACKs, timers, what may be sent. The rest is one file each:
 //! `states` how recovery begins, ends and is undone, `detect` which segments are lost, `reordering`
 //! how long to wait before saying so, `tail_probe`, `frto` and `undo` whether a timeout or a
-//! reduction was spurious. [`super::prr`] shapes the window during fast recovery.
+//! reduction was spurious, `timers` when to look. [`super::prr`] shapes the window during fast recovery.
 //!
 //! What the driver is told: entering fast recovery is [`Reduction::Gradual`] (the threshold falls at
 //! once; the window follows in [`Report::cwnd`] from the next ACK on, and what may be sent is
@@ -23,6 +23,7 @@ mod later_acks;
 mod reordering;
 mod states;
 mod tail_probe;
+mod timers;
 mod undo;
 
 pub use tail_probe::ProbeWait;
@@ -39,7 +40,7 @@ use crate::registry::{Implied, Make, Parameter};
 use detect::{Detector, Verdict};
 use fold::{Foldable, Folding};
 use frto::FRto;
-use reordering::Reordering;
+use reordering::{DUP_THRESH, Reordering};
 use tail_probe::TailProbe;
 use undo::Undo;
 use units::{Duration, Instant};
@@ -78,9 +79,6 @@ pub static PROBE_WAIT: Parameter<ProbeWait> = Parameter::choice(
     "rack: round trips without an answer before a tail-loss probe",
 );
 
-/// Waited beyond the reordering window, for the sender's own timers.
-const TIMER_SLACK: Duration = Duration::from_millis(2);
-
 /// Linux's congestion states; the one for ECN is the path's own affair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -106,6 +104,19 @@ enum Timer {
 
 fold::choices!(Timer { Reordering, Probe });
 
+/// Whether anything is sent again before the next ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Hold {
+    #[default]
+    None,
+    /// It may prove unnecessary.
+    Again,
+    /// New data goes first, and its ACK tells (F-RTO).
+    ForNewData,
+}
+
+fold::choices!(Hold { None, Again, ForNewData });
+
 /// RACK-TLP with PRR, F-RTO and undo; one value per connection.
 #[derive(Clone, Debug)]
 pub struct RackTlp {
@@ -125,8 +136,7 @@ pub struct RackTlp {
     prr: Option<Prr>,
     /// Timeouts in a row.
     timeouts: u32,
-    /// Nothing is sent again until the next ACK: it may prove unnecessary.
-    hold: bool,
+    hold: Hold,
     timer: Option<(Instant, Timer)>,
     segments_out: usize,
     head_sent_at: Instant,
@@ -156,7 +166,7 @@ impl RackTlp {
             frto: FRto::new(),
             prr: None,
             timeouts: 0,
-            hold: false,
+            hold: Hold::None,
             timer: None,
             segments_out: 0,
             head_sent_at: Instant::ZERO,
@@ -189,7 +199,7 @@ impl RackTlp {
     /// What the rest of [`LossRecovery::on_ack`] comes to then.
     #[inline]
     fn go_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        self.hold = false;
+        self.hold = Hold::None;
         self.timeouts = 0;
         (self.duplicates.count, self.overtaken) = (0, 0);
         self.prr = None;
@@ -259,73 +269,6 @@ impl RackTlp {
             }
         }
     }
-
-    /// Sets the policy's timer after an ACK: reordering if something waits to be overdue, else the
-    /// probe's where the retransmission timer would be restarted.
-    fn set_timer(
-        &mut self,
-        cx: &RecoveryContext<'_>,
-        now: Instant,
-        wait: Option<Duration>,
-        restart: bool,
-    ) {
-        let head = cx.board.segment(0).map(|head| head.sent_at);
-        self.segments_out = cx.board.len();
-        self.head_sent_at = head.unwrap_or(now);
-        if head.is_none() {
-            self.timer = None;
-        } else if let Some(wait) = wait {
-            self.timer = Some((now + (wait + TIMER_SLACK).min(cx.rto), Timer::Reordering));
-        } else if restart {
-            self.timer = None;
-            self.arm_probe(now, cx.srtt, cx.rto);
-        }
-    }
-
-    /// Arms the tail-loss probe in the state it belongs to, once a round trip is known.
-    fn arm_probe(&mut self, now: Instant, srtt: Duration, bound: Duration) {
-        if self.state == State::Open && !srtt.is_zero() && self.probes {
-            let single = self.segments_out == 1;
-            let wait = self.probe_wait.of(srtt);
-            let timeout = TailProbe::timeout(wait, single, self.delayed_ack, bound);
-            self.timer = Some((now + timeout, Timer::Probe));
-        }
-    }
-
-    fn on_reordering_timer(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
-        let mut report = Report::default();
-        let window = self.reordering.window(cx, self.recovering());
-        let verdict = self.detector.judge(cx.board, now, window);
-        if verdict.lost > 0 {
-            report.timer = TimerAction::Restart;
-            if self.state != State::Recovery {
-                self.enter_recovery(cx, &mut report);
-                // As if one segment had been delivered: the fast retransmit may go.
-                self.glide(cx, cx.mss, false, &mut report);
-            }
-        }
-        self.set_timer(cx, now, verdict.wait, false);
-        report
-    }
-
-    /// Marks all lost that was not sent within the last round trip; the head always (RFC 8985
-    /// §6.3). A SACKed head means that the receiver reneged: nothing SACKed counts any more.
-    fn mark_lost_by_timeout(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) {
-        let reneged = cx.board.segment(0).is_some_and(|head| head.is_sacked());
-        if reneged {
-            cx.board.forget_sacks();
-            self.detector.reexamine(cx.board);
-        }
-        for index in 0..cx.board.len() {
-            let Some(s) = cx.board.segment(index) else {
-                break;
-            };
-            let recent = self.detector.remaining(s.sent_at, now, Duration::ZERO).is_some();
-            if index == 0 || reneged || !recent {
-                cx.board.mark_lost(index);
-            }
-        }
-    }
 }
 
 impl LossRecovery for RackTlp {
@@ -336,7 +279,7 @@ impl LossRecovery for RackTlp {
         let mut report = Report::default();
         let was_recovering = self.recovering();
         let head_waited = head_waits(cx);
-        self.hold = false;
+        self.hold = Hold::None;
         if ack.advanced() {
             self.timeouts = 0;
             self.duplicates.count = 0;
@@ -375,7 +318,7 @@ impl LossRecovery for RackTlp {
         let first = self.timeouts == 0;
         self.mark_lost_by_timeout(cx, now);
         if fresh {
-            self.reordering.on_rto(cx.board.sacked().div_ceil(cx.mss));
+            self.reordering.on_rto(cx.board.has_sacked(DUP_THRESH));
         }
         let mut report = Report::default();
         if fresh || una >= self.high || self.state == State::Loss && first {
@@ -388,10 +331,24 @@ impl LossRecovery for RackTlp {
         self.state = State::Loss;
         self.high = cx.snd_nxt;
         self.prr = None;
-        self.hold = false;
+        self.hold = Hold::None;
         self.timer = None;
         self.timeouts = self.timeouts.saturating_add(1);
         report
+    }
+
+    /// Linux `tcp_simple_retransmit`: the state after a timeout, with the window as it was, and nothing to undo.
+    fn on_smaller_segments(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
+        if cx.board.lost() == 0 || self.state == State::Loss {
+            return false;
+        }
+        self.undo.take();
+        self.state = State::Loss;
+        self.high = cx.snd_nxt;
+        self.prr = None;
+        self.hold = Hold::None;
+        self.timer = None;
+        true
     }
 
     /// What the window leaves free. SACKed and lost segments are not in flight, so every duplicate
@@ -413,7 +370,21 @@ impl LossRecovery for RackTlp {
     }
 
     fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
-        if self.hold { None } else { cx.board.next_lost() }
+        if self.hold == Hold::None { cx.board.next_lost() } else { None }
+    }
+
+    fn wants_new_data(&self) -> bool {
+        self.hold == Hold::ForNewData
+    }
+
+    /// Linux `tcp_xmit_recovery`: if no new data went, F-RTO is over.
+    fn on_nothing_new(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
+        let over = self.hold == Hold::ForNewData && cx.snd_nxt <= self.high;
+        if over {
+            self.hold = Hold::None;
+            self.frto.begin(false);
+        }
+        over
     }
 
     fn on_sent(&mut self, sent: &SentInfo) {
@@ -435,6 +406,18 @@ impl LossRecovery for RackTlp {
             let bound = if rto_left.is_zero() { Duration::MAX } else { rto_left };
             self.arm_probe(sent.now, sent.srtt, bound);
         }
+    }
+
+    fn has_sent_again(&self) -> bool {
+        self.undo.has_sent_again()
+    }
+
+    fn is_probing(&self) -> bool {
+        !self.probe.is_idle()
+    }
+
+    fn on_opened(&mut self) {
+        self.undo.settle();
     }
 
     fn reordering(&self) -> SeenReordering {

@@ -247,6 +247,9 @@ impl Connection {
             return (piece.len.min(self.agreed.mss) <= allowance).then_some(piece);
         }
         let piece = if path.holds_new_data() { None } else { self.new_piece(allowance) };
+        if piece.is_none() && self.repairs_instead(path) {
+            return self.data_piece(now, path);
+        }
         if piece.is_none() {
             path.on_send_stopped(self.new_data_waits() && allowance < self.agreed.mss);
         }
@@ -332,7 +335,8 @@ impl Connection {
         }
     }
 
-    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
+    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4). Data that F-RTO waits for goes (Linux
+    /// `tcp_xmit_recovery`).
     #[inline]
     pub(super) fn is_held_back(&self, len: u64) -> bool {
         let full = len >= self.current_mss();
@@ -345,13 +349,16 @@ impl Connection {
         }
         if last {
             if self.is_corked() {
-                return !self.window_override;
+                return !self.window_override && !self.recovery.wants_new_data();
             }
             let outstanding = match self.config.minshall {
                 true => self.small_until > self.snd_una,
                 false => !self.board.is_empty(),
             };
-            return self.has_nagle() && outstanding && !self.is_one_way_answer();
+            return self.has_nagle()
+                && outstanding
+                && !self.is_one_way_answer()
+                && !self.recovery.wants_new_data();
         }
         // The peer's window cuts the segment short; the persist timer overrides in the end.
         len < self.max_snd_wnd / 2 && !self.window_override
@@ -411,6 +418,9 @@ impl Connection {
                 rto: path.rto(self.timers.backoff),
             });
         }
+        if retransmission && self.retransmit_stamp.is_none() && self.recovery.has_sent_again() {
+            self.retransmit_stamp = Some(self.timestamp(now));
+        }
         if !self.timers.retransmit.is_running() {
             self.restart_retransmission_timer(now, path);
         }
@@ -443,9 +453,6 @@ impl Connection {
         self.board.retransmit(index, sent);
         self.stats.retransmitted_segments += 1;
         self.stats.retransmitted_bytes += u64::from(payload);
-        if self.retransmit_stamp.is_none() {
-            self.retransmit_stamp = Some(self.timestamp(sent.0));
-        }
         // A timed segment sent again can no longer be timed (Karn).
         let end = self.board.segment(index).map_or(0, |s| s.end());
         if self.timers.timed.is_some_and(|(timed, _)| timed == end) {

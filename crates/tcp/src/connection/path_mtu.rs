@@ -118,7 +118,8 @@ impl Connection {
 
     /// Full segments are smaller from now on, no more than the connection began with. What is
     /// outstanding and larger has not arrived: it goes again in pieces, and the window, in segments,
-    /// stays (RFC 1191 §6.5: no congestion; Linux `tcp_simple_retransmit`).
+    /// stays (RFC 1191 §6.5: no congestion; Linux `tcp_simple_retransmit`). If the oldest segment goes again, its timer
+    /// begins anew (`tcp_xmit_retransmit_queue`).
     fn lower_mss(&mut self, now: Instant, path: &mut Path, mss: u64) {
         let first = self.mtu.lowered.map_or(self.agreed.mss, |(first, _)| first);
         self.mtu.doubted = None;
@@ -133,7 +134,20 @@ impl Connection {
         }
         self.board.split_longer_than(mss);
         self.timers.timed = None;
+        self.repair_without_reduction(path);
+        if self.board.segment(0).is_some_and(|head| head.is_lost()) {
+            self.restart_retransmission_timer(now, path);
+        }
         self.settle_in_flight(path);
+    }
+
+    /// What is marked lost is repaired, and the next SACK does not take it for congestion.
+    fn repair_without_reduction(&mut self, path: &mut Path) {
+        let recovering = self.recovery.recovering();
+        let (recovery, mut cx) = self.recovery_parts(path);
+        if recovery.on_smaller_segments(&mut cx) && !recovering {
+            path.keep_threshold();
+        }
     }
 
     /// The retransmission timer ran out, once more, for the oldest segment: a claim that quotes it is

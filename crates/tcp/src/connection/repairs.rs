@@ -49,6 +49,16 @@ impl DerefMut for Repairs {
 }
 
 impl Connection {
+    /// Nothing new can go: what recovery held back in favour of that may go instead.
+    #[inline]
+    pub(super) fn repairs_instead(&mut self, path: &Path) -> bool {
+        if self.board.waiting() == 0 {
+            return false;
+        }
+        let (recovery, mut cx) = self.recovery_parts(path);
+        recovery.on_nothing_new(&mut cx)
+    }
+
     /// [`Stance::Open`] is true of a piece of new data.
     pub(super) fn open_promise_holds(&mut self, path: &Path, piece: &Piece) -> bool {
         let stance = self.recovery.stance;

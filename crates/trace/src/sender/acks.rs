@@ -119,7 +119,8 @@ impl RebuiltSender {
     pub(crate) fn on_ack(&mut self, ack: &SenderAck) -> AckDigest {
         self.path.set_now(ack.at);
         let window_changed = self.update_window(ack.window);
-        if ack.una == self.una && self.board.is_empty() && ack.sack.count == 0 {
+        let probing = self.has_probes && self.recovery.is_probing();
+        if ack.una == self.una && self.board.is_empty() && ack.sack.count == 0 && !probing {
             return AckDigest::default();
         }
         self.digest(ack, window_changed)
@@ -152,6 +153,7 @@ impl RebuiltSender {
             una: una_before,
             snd_nxt: self.nxt,
             duplicate: false,
+            repeats: false,
             progress: AckProgress::default(),
             dsack: None,
             echoes_original: false,
@@ -164,6 +166,7 @@ impl RebuiltSender {
                 info.progress.forget_held();
             }
         }
+        info.repeats = ack.una == una_before && !window_changed && ack.bare;
         let plain = !info.advanced() && !window_changed && ack.bare && !self.board.is_empty();
         if self.terms.sack_is_guess {
             self.learn_sack(ack.sack.count > 0, plain && ack.una == una_before);
@@ -176,6 +179,9 @@ impl RebuiltSender {
         // (`tcp_rack_advance`).
         info.echoes_original = info.advanced() && self.echoes_original(ack);
         self.evidence.on_ack(now, self.una, info.advanced());
+        if una_before == 0 && info.advanced() {
+            self.recovery.on_opened();
+        }
         let acked = self.acked_payload(una_before);
         self.path.on_acked(acked);
         self.sample_rtt(&info, ack);
@@ -185,6 +191,9 @@ impl RebuiltSender {
         self.path.observe(&mut sample);
         let (recovery, mut cx) = self.recovery_parts();
         let report = recovery.on_ack(&mut cx, &info);
+        if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
+            self.retransmit_stamp = None;
+        }
         self.note_recovery();
         self.settle_in_flight();
         self.apply_report(now, &report, phase, false);
@@ -348,9 +357,6 @@ impl RebuiltSender {
             if let Some(cwnd) = recovery.window_after_reduction(&cx) {
                 self.path.on_report(&Report { cwnd: Some(cwnd), ..Report::default() }, &event);
             }
-        }
-        if report.ended || report.undo {
-            self.retransmit_stamp = None;
         }
     }
 

@@ -44,14 +44,14 @@ impl RebuiltSender {
         let order = self.path.next_order();
         self.mark_sent(now);
         self.board.retransmit(index, (now, order));
-        if self.retransmit_stamp.is_none() {
-            self.retransmit_stamp = stamp;
-        }
         if self.timed.is_some_and(|(timed, _)| timed == segment.end()) {
             self.timed = None;
         }
         let len = u64::from(segment.len);
         self.tell_sent(now, (len, segment.end()), len, true);
+        if self.retransmit_stamp.is_none() && self.recovery.has_sent_again() {
+            self.retransmit_stamp = stamp;
+        }
     }
 
     fn mark_sent(&mut self, now: Instant) {

@@ -23,6 +23,20 @@ impl Scoreboard {
         }
     }
 
+    /// True if at least `count` segments are SACKed, however short.
+    pub fn has_sacked(&self, count: u64) -> bool {
+        let inside = self.sacked_ranges.iter().flat_map(|&(left, right)| {
+            let from = self.index_reaching(left);
+            self.segments.range(from..).take_while(move |s| s.start < right)
+        });
+        let mut left = count;
+        left == 0
+            || inside.filter(|s| s.is_sacked()).any(|_| {
+                left -= 1;
+                left == 0
+            })
+    }
+
     fn bounds(&self) -> Option<(u64, u64)> {
         Some((self.segments.front()?.start, self.segments.back()?.end()))
     }

@@ -26,6 +26,9 @@ pub(super) const LOST: u8 = 2;
 pub(super) const IN_FLIGHT_AGAIN: u8 = 4;
 pub(super) const LOW_PRIORITY: u8 = 8;
 
+/// It was found overdue since it was last sent.
+pub(super) const OVERDUE: u8 = 16;
+
 impl SentSegment {
     /// Offset one past its last byte.
     pub const fn end(&self) -> u64 {
@@ -46,6 +49,10 @@ impl SentSegment {
     /// Sent with low priority, whether or not sent again, without it, since.
     pub const fn is_low_priority(&self) -> bool {
         self.marks & LOW_PRIORITY != 0
+    }
+    /// Found overdue since it was last sent, whether or not that loss was forgiven.
+    pub const fn was_overdue(&self) -> bool {
+        self.marks & OVERDUE != 0
     }
     /// Sent once, and nothing was heard of it.
     pub(super) const fn is_plain(&self) -> bool {

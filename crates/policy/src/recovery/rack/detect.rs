@@ -98,11 +98,14 @@ impl Detector {
         verdict
     }
 
-    /// Everything outstanding is to be judged anew: losses were forgiven or SACKs forgotten.
+    /// Everything outstanding is to be judged anew: losses were forgiven or SACKs forgotten. What was found overdue once is
+    /// not found so again before it is sent again: a timeout repairs it (Linux takes it off `tsorted_sent_queue`).
     pub(super) fn reexamine(&mut self, board: &Scoreboard) {
         self.advanced = true;
         self.frontier = 0;
-        let sent_again = board.iter().filter(|s| s.was_retransmitted() && !s.is_sacked());
+        let waits =
+            |s: &&SentSegment| s.was_retransmitted() && !s.is_sacked() && !s.was_overdue();
+        let sent_again = board.iter().filter(waits);
         let mut again: Vec<_> = sent_again.map(|s| (s.sent_at, s.end())).collect();
         again.sort_unstable();
         self.again = again.into();
@@ -121,7 +124,7 @@ impl Detector {
             let mut next = index + 1;
             if s.is_sacked() {
                 next = after_sacked(board, index, &s);
-            } else if !s.was_retransmitted() && !s.is_lost() {
+            } else if !s.was_retransmitted() && !s.is_lost() && !s.was_overdue() {
                 // What follows was sent even later.
                 if (s.sent_at, s.end()) >= newest {
                     break;
@@ -131,7 +134,7 @@ impl Detector {
                         verdict.wait = verdict.wait.max(Some(left));
                         decided = false;
                     }
-                    None => verdict.lost += board.mark_lost(index),
+                    None => verdict.lost += board.mark_overdue(index),
                 }
             }
             index = next;
@@ -162,7 +165,7 @@ impl Detector {
                 position += 1;
             } else {
                 let in_flight = board.retransmissions_in_flight();
-                verdict.lost += board.mark_lost(index);
+                verdict.lost += board.mark_overdue(index);
                 verdict.retransmission |= board.retransmissions_in_flight() < in_flight;
                 self.again.remove(position);
             }
@@ -307,17 +310,38 @@ mod tests {
         assert_eq!(lost(&board), [2, 3]);
     }
 
+    /// Linux `tcp_rack_detect_loss` takes what it marks off the list that it looks through, and only sending again puts
+    /// it back.
     #[test]
-    fn forgiven_losses_are_judged_anew() {
+    fn forgiven_losses_that_were_overdue_are_not_judged_again() {
         let (mut d, mut board) = (Detector::new(), board(4));
         sack(&mut d, &mut board, (3, 4), at(104));
         d.judge(&mut board, at(104), Duration::ZERO);
+        assert_eq!(lost(&board), [0, 1, 2]);
         board.retransmit(1, (at(104), 4));
         d.on_retransmitted(at(104), 2 * MSS);
         board.forgive_losses();
         d.reexamine(&board);
-        // The originals are overdue still, the retransmission is newer than any delivery.
+        assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 0);
+        // Segment 1 was sent again, so it is judged: overdue once something sent after it is delivered.
+        board.push(4 * MSS, MSS as u32, (at(110), 5));
+        sack(&mut d, &mut board, (4, 5), at(210));
+        assert_eq!(d.judge(&mut board, at(210), Duration::ZERO).lost, MSS);
+        assert_eq!(lost(&board), [1]);
+    }
+
+    /// What a timeout has marked lost stays on Linux's list: once forgiven, it is judged as if never marked.
+    #[test]
+    fn forgiven_losses_of_a_timeout_are_judged() {
+        let (mut d, mut board) = (Detector::new(), board(4));
+        board.mark_lost(0);
+        board.mark_lost(1);
+        sack(&mut d, &mut board, (3, 4), at(104));
+        // Segment 2 is overdue; the others were lost already.
+        assert_eq!(d.judge(&mut board, at(104), Duration::ZERO).lost, MSS);
+        board.forgive_losses();
+        d.reexamine(&board);
         assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 2 * MSS);
-        assert_eq!(lost(&board), [0, 2]);
+        assert_eq!(lost(&board), [0, 1]);
     }
 }

@@ -91,9 +91,9 @@ impl Reordering {
         self.persist = (self.persist + 1).min(PERSIST);
     }
 
-    /// A timeout in spite of `sacked` SACKed segments: the degree was overestimated.
-    pub(super) fn on_rto(&mut self, sacked: u64) {
-        if sacked >= DUP_THRESH {
+    /// A timeout; in spite of [`DUP_THRESH`] segments that are SACKed the degree was overestimated.
+    pub(super) fn on_rto(&mut self, enough_sacked: bool) {
+        if enough_sacked {
             self.degree = DUP_THRESH;
         }
     }
@@ -102,8 +102,7 @@ impl Reordering {
     /// while no reordering was ever seen and either recovery is on or [`DUP_THRESH`] segments are
     /// SACKed.
     pub(super) fn window(&self, cx: &RecoveryContext<'_>, recovering: bool) -> Duration {
-        let sacked = cx.board.sacked().div_ceil(cx.mss);
-        if self.seen == 0 && (recovering || sacked >= self.degree) {
+        if self.seen == 0 && (recovering || cx.board.has_sacked(self.degree)) {
             return Duration::ZERO;
         }
         let (min_rtt, srtt) = (cx.min_rtt.as_nanos(), cx.srtt.as_nanos());
@@ -197,9 +196,9 @@ mod tests {
         assert!(r.seen > 0 && !r.is_strong());
         r.observe(MSS, 5 * MSS, MSS);
         assert!(r.is_strong());
-        r.on_rto(2);
+        r.on_rto(false);
         assert!(r.is_strong());
-        r.on_rto(3);
+        r.on_rto(true);
         assert!(!r.is_strong());
         // Delivery in order is no reordering.
         let mut in_order = Reordering::new();

@@ -4,7 +4,7 @@
 use super::super::prr::Prr;
 use super::super::{LossRecovery, RecoveryContext, Reduction, Report};
 use super::detect::Verdict;
-use super::{RackTlp, State, frto};
+use super::{Hold, RackTlp, State, frto};
 use crate::ack::AckInfo;
 use units::Instant;
 
@@ -44,7 +44,7 @@ impl RackTlp {
             let high = cx.board.highest_sacked().map_or(ack.una, |high| high.max(ack.una));
             self.reordering.observe(ack.una_before, high, cx.mss);
             if cx.board.retransmissions_in_flight() > 0 {
-                self.hold = true;
+                self.hold = Hold::Again;
                 return Verdict::default();
             }
             self.undo_reduction(cx, report, true);
@@ -83,7 +83,7 @@ impl RackTlp {
         match self.frto.on_ack(cx, ack, self.high) {
             frto::Verdict::Spurious => return self.undo_timeout(cx, report),
             frto::Verdict::SendNewData => {
-                self.hold = true;
+                self.hold = Hold::ForNewData;
                 return;
             }
             frto::Verdict::Conventional => {}
@@ -167,8 +167,7 @@ impl RackTlp {
 
     pub(super) fn begin_episode(&mut self, cx: &RecoveryContext<'_>, cwnd: u64) {
         let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
-        let again = cx.board.retransmissions_in_flight().div_ceil(cx.mss);
-        let in_flight = again + u64::from(self.probe.repeats());
+        let in_flight = cx.board.segments_again() + usize::from(self.probe.repeats());
         self.undo.begin(una, cwnd, u32::try_from(in_flight).unwrap_or(u32::MAX));
         self.high = cx.snd_nxt;
         self.probe.forget();

@@ -97,7 +97,7 @@ impl TailProbe {
         if ack.una < high {
             return None;
         }
-        let duplicate = ack.duplicate && !ack.advanced() && ack.progress.sacked == 0;
+        let duplicate = ack.repeats && ack.progress.sacked == 0;
         if !repeated || self.is_reported_by(ack, mss) || duplicate {
             self.out = None;
         } else if ack.una > high {

@@ -47,6 +47,11 @@ impl Undo {
         self.retransmitted = false;
     }
 
+    /// Something sent again, other than a probe, may be under way.
+    pub(super) const fn has_sent_again(&self) -> bool {
+        self.retransmitted
+    }
+
     /// Takes the D-SACK of `ack`, if any, and answers how many segments arrived twice; 0 if it is
     /// not plausible.
     pub(super) fn on_dsack(&mut self, ack: &AckInfo, mss: u64) -> u32 {

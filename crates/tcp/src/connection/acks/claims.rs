@@ -32,7 +32,7 @@ impl Connection {
     }
 
     /// What an ACK claims beside how far all has arrived; `una`: how far it acknowledges itself, which is less than is known of one
-    /// that was overtaken; `repeats` as in [`Connection::is_duplicate`].
+    /// that was overtaken; `repeats`: in number and window.
     #[inline(never)]
     pub(super) fn read_claims(
         &mut self,
@@ -43,7 +43,8 @@ impl Connection {
         if self.agreed.sack && !segment.options.sack.is_empty() {
             info.dsack = self.digest_sack(segment, una, &mut info.progress);
         }
-        info.duplicate = self.is_duplicate(segment, repeats, info);
+        info.repeats = repeats && segment.sequence_len() == 0;
+        info.duplicate = self.is_duplicate(info);
         // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's RACK goes by round trips
         // alone there (`tcp_rack_advance`).
         info.echoes_original = info.advanced() && self.echoes_original(segment);
@@ -85,12 +86,12 @@ impl Connection {
     }
 
     /// A duplicate ACK: with SACK one that brings news (RFC 6675 §2), else one that repeats the
-    /// last in all respects while data is outstanding (RFC 5681 §2); `repeats`: in number and window.
-    fn is_duplicate(&self, segment: &Segment, repeats: bool, info: &AckInfo) -> bool {
+    /// last in all respects while data is outstanding (RFC 5681 §2).
+    fn is_duplicate(&self, info: &AckInfo) -> bool {
         if self.agreed.sack {
             return info.progress.sacked > 0;
         }
-        repeats && segment.sequence_len() == 0 && !self.board.is_empty()
+        info.repeats && !self.board.is_empty()
     }
 
     /// Eifel (RFC 3522): the echoed timestamp is older than the first retransmission.

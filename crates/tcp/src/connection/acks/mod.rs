@@ -36,11 +36,21 @@ impl Connection {
         }
         let window_changed = self.update_send_window(segment, left, una);
         // With nothing outstanding, as at a receiver, only the window may have changed; a SACK block
-        // could still be a D-SACK for what was sent before.
-        if una != self.snd_una || !self.board.is_empty() || !segment.options.sack.is_empty() {
+        // could still be a D-SACK for what was sent before, and a repetition ends a probe.
+        if una != self.snd_una
+            || !self.board.is_empty()
+            || !segment.options.sack.is_empty()
+            || self.is_probing()
+        {
             self.digest_ack(now, path, (una, window_changed), segment);
         }
         self.note_progress(now, path);
+    }
+
+    /// A tail-loss probe is out.
+    #[inline]
+    fn is_probing(&self) -> bool {
+        self.stats.probes > 0 && self.recovery.is_probing()
     }
 
     /// The pipeline proper, for an ACK up to `una` that may concern what is outstanding.
@@ -72,6 +82,9 @@ impl Connection {
         if !only_advances {
             let repeats = una == una_before && !window_changed;
             self.read_claims(segment, (una, repeats), &mut info);
+        }
+        if una_before == 0 && una > 0 {
+            self.recovery.on_opened();
         }
         let acked = acked_payload(una_before, una, self.written);
         path.on_acked(acked);
@@ -125,6 +138,7 @@ impl Connection {
             una,
             snd_nxt: self.snd_nxt,
             duplicate: false,
+            repeats: false,
             progress: AckProgress::default(),
             dsack: None,
             echoes_original: false,

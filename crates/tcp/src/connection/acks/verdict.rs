@@ -35,6 +35,9 @@ impl Connection {
         let arrived = if path.is_shared() { self.note_arrival(path, info) } else { None };
         let old = arrived.is_some_and(|order| path.is_before_reduction(self.client(), order));
         let report = self.ask_recovery(path, info);
+        if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
+            self.retransmit_stamp = None;
+        }
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
         if path.is_shared() {
@@ -111,9 +114,6 @@ impl Connection {
             if let Some(cwnd) = recovery.window_after_reduction(&cx) {
                 path.on_report(&Report { cwnd: Some(cwnd), ..Report::default() }, &event);
             }
-        }
-        if report.ended || report.undo {
-            self.retransmit_stamp = None;
         }
         self.collect_report(path);
     }

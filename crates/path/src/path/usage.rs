@@ -1,0 +1,77 @@
+//! Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1).
+//!
+//! The rule is that of Linux since 6.1 (`tcp_cwnd_validate`): once the window has limited, it counts as the limit until
+//! all that was sent by then is acknowledged.
+
+/// What is known of the use of the window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WindowUsage {
+    /// Without it the window always has a reason to grow.
+    pub(super) validate: bool,
+    /// Most that was in flight since the window was no limit, bytes.
+    pub(super) max_in_flight: u64,
+    pub(super) limited: bool,
+    /// What had been sent, of the path, when that was noted: with its acknowledgement it is old.
+    round_end: u64,
+}
+
+fold::state!(WindowUsage { max_in_flight, limited, round_end; validate });
+
+impl WindowUsage {
+    pub(super) fn new(validate: bool) -> Self {
+        Self { validate, ..Self::default() }
+    }
+
+    /// Nothing more can be sent, `limited` if because of the window; so much was `sent` and `acked` of the path, and is
+    /// `in_flight`, bytes.
+    #[inline]
+    pub(super) fn note(&mut self, limited: bool, (sent, acked, in_flight): (u64, u64, u64)) {
+        if acked >= self.round_end || limited || !self.limited && in_flight > self.max_in_flight {
+            self.max_in_flight = in_flight;
+            self.round_end = sent;
+            self.limited = limited;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In segments: the window of 10 has limited when 10 were sent. Of 12 in flight later, before the tenth is acknowledged, the
+    /// application is the limit, and yet the window is still known to have been (before Linux 6.1 it was forgotten).
+    #[test]
+    fn a_limit_counts_until_what_was_sent_by_then_is_acknowledged() {
+        let mut usage = WindowUsage::new(true);
+        usage.note(true, (10, 0, 10));
+        usage.note(false, (14, 2, 12));
+        assert!(usage.limited);
+        usage.note(false, (14, 9, 5));
+        assert!(usage.limited);
+        usage.note(false, (15, 10, 5));
+        assert!(!usage.limited);
+        assert_eq!(usage.max_in_flight, 5);
+    }
+
+    /// A limit that is met again counts from there: until the fourteenth is acknowledged, not the tenth.
+    #[test]
+    fn a_limit_met_again_lasts_longer() {
+        let mut usage = WindowUsage::new(true);
+        usage.note(true, (10, 0, 10));
+        usage.note(true, (14, 4, 10));
+        usage.note(false, (14, 10, 4));
+        assert!(usage.limited);
+        usage.note(false, (14, 14, 0));
+        assert!(!usage.limited);
+    }
+
+    /// Without a limit, the most in flight of a round is kept.
+    #[test]
+    fn without_a_limit_the_most_in_flight_counts() {
+        let mut usage = WindowUsage::new(true);
+        usage.note(false, (4, 0, 4));
+        usage.note(false, (6, 0, 6));
+        usage.note(false, (6, 2, 4));
+        assert_eq!((usage.max_in_flight, usage.limited), (6, false));
+    }
+}
