@@ -136,7 +136,7 @@ impl Connection {
             }
             let piece = self.syn_piece(now);
             if piece.len > 1 {
-                self.on_sending_resumed(now, path);
+                path.begin(self.transfer());
             }
             return Some(piece);
         }
@@ -229,10 +229,7 @@ impl Connection {
 
     #[inline]
     fn data_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
-        // Behind a SYN-ACK, which is not data, as in Linux.
-        let is_first = self.snd_nxt == 1;
-        let is_idle = is_first || self.board.is_empty() && path.bytes_in_flight() == 0;
-        if is_idle && self.new_data_waits() {
+        if self.board.is_empty() && path.bytes_in_flight() == 0 && self.new_data_waits() {
             self.on_sending_resumed(now, path);
         }
         let (recovery, mut cx) = self.recovery_parts(path);

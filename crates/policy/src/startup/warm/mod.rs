@@ -82,9 +82,7 @@ pub struct Warm {
     models: bool,
     attendance: Option<Attendance>,
     opened: Option<Instant>,
-    /// It began before the handshake had ended, with so many others, itself included.
-    counted_among: Option<u32>,
-    /// The round trip that its first flight was taken to have, which left before the handshake had ended; 0: none has.
+    /// The round trip that its first flight was taken to have, which left before one was measured; 0: it was, or is judged.
     assumed_rtt_us: u32,
     phase: WarmPhase,
     flight: FirstFlight,
@@ -133,7 +131,6 @@ impl Warm {
             models,
             attendance: None,
             opened: None,
-            counted_among: None,
             assumed_rtt_us: 0,
             phase: WarmPhase::Stock,
             flight: FirstFlight::default(),
@@ -323,7 +320,6 @@ impl Attended for Warm {
     fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
         self.pacing.settle_at_start();
         self.set_sending(true);
-        self.begin_early(window, at);
         self.begin_to_send(window, at, transfer);
         self.pacing.apply(window);
     }
@@ -379,6 +375,7 @@ impl Attended for Warm {
             return;
         }
         self.seen.in_slow_start = window.below_ssthresh();
+        self.judge_early(window, at);
         let mss = window.mss();
         let acked = segments(sample.delivered + mss - 1, mss);
         self.flights.count(&FlightAck {

@@ -1,24 +1,23 @@
-//! Starts before the handshake has ended. A path is remembered with 100 segments of 1000 bytes and 80 ms.
+//! Starts before a round trip was measured. A path is remembered with 100 segments of 1000 bytes and 80 ms.
 
 use super::*;
 
-/// A connection that has answered data in a SYN with 40 segments, before it knows any round trip.
+/// A connection that has opened with data in its SYN, and answered with 40 segments.
 fn answered(opens_early: bool, host: &SharedAttendant) -> (Line, Warm) {
     let options = WarmOptions { opens_early, ..options() };
     let rtt = RttEstimator::new(ConnectionConfig::default().rto);
     let (mut line, mut warm) =
         (Line { rtt, ..Line::new(1000) }, Warm::new(options, (false, false)));
     host.borrow_mut().lender.begin_handshake(at(1000), PEER.into());
-    warm.attend(Attendance::new(host.clone(), PEER.into()));
+    line.open(&mut warm, host);
     line.start(&mut warm, 40);
     (line, warm)
 }
 
-/// The handshake ends a round trip of so many milliseconds later.
-fn opens(line: &mut Line, warm: &mut Warm, ms: u64, lossless: bool) {
-    line.now = at(1000 + ms);
-    line.rtt.on_sample(at(1000), line.now, 0, 0);
-    line.tell(warm, |startup, window, at| startup.open(window, at, lossless));
+/// One segment arrives, and the first round trip was so many milliseconds.
+fn measures(line: &mut Line, warm: &mut Warm, ms: u64) {
+    line.rtt.on_sample(at(1000), at(1000 + ms), 0, 0);
+    line.arrive(warm, 1000 + ms, 1);
 }
 
 /// 100 segments in 80 ms are 1.25 MB/s, and 1.2 times that is what a first flight leaves at. A round trip of 80 ms is that of the
@@ -29,33 +28,30 @@ fn data_in_a_syn_is_answered_as_remembered() {
     let (mut line, mut warm) = answered(true, &host);
     assert_eq!(line.segments(), 100);
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(12_000_000)));
-    opens(&mut line, &mut warm, 80, true);
+    measures(&mut line, &mut warm, 80);
     assert_eq!((line.segments(), warm.in_first_flight()), (100, true));
     line.sent += 60 * MSS;
-    line.arrive(&mut warm, 1160, 99);
+    line.arrive(&mut warm, 1160, 98);
     assert!(warm.in_first_flight());
     line.arrive(&mut warm, 1161, 1);
     assert!(!warm.in_first_flight());
     assert_eq!(answered(false, &host).0.segments(), 10);
 }
 
-/// 39 ms are less than half of 80, and so of another path; and a handshake that has lost something speaks against the memory. What
-/// has not left waits for ACKs, as of a stock window.
+/// 39 ms are less than half of 80, and so of another path. What has not left waits for ACKs, as of a stock window.
 #[test]
-fn the_handshake_judges_a_start_before_its_end() {
-    for (ms, lossless) in [(39, true), (80, false)] {
-        let (mut line, mut warm) = answered(true, &host(100, 0));
-        opens(&mut line, &mut warm, ms, lossless);
-        assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
-        assert_eq!(line.window.ssthresh(), u64::MAX);
-        assert!(!line.window.pacing_order().is_some_and(|order| order.is_on));
-    }
+fn the_first_round_trip_judges_a_start_that_left_before_it() {
+    let (mut line, mut warm) = answered(true, &host(100, 0));
+    measures(&mut line, &mut warm, 39);
+    assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
+    assert_eq!(line.window.ssthresh(), u64::MAX);
+    assert!(!line.window.pacing_order().is_some_and(|order| order.is_on));
 }
 
 /// The first of two that come within a round trip has what is left beside the other's stock window; once it has begun, the second
 /// one has no more than that.
 #[test]
-fn starts_before_the_end_of_handshakes_share_a_path() {
+fn starts_without_a_round_trip_share_a_path() {
     let host = host(100, 0);
     host.borrow_mut().lender.begin_handshake(at(1000), PEER.into());
     let (first, _) = answered(true, &host);
