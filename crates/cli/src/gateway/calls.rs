@@ -1,7 +1,7 @@
 //! What people ask a gateway that runs, and tell it: an estimate, and what to forget.
 
 use crate::failure::Failure;
-use crate::reporting::{client_config, network_of};
+use crate::reporting::{client_config, leaving, network_of};
 use crate::stdout;
 use clap::Args;
 use cmdline::Appendix;
@@ -18,7 +18,7 @@ pub(crate) struct AskArgs {
     /// Gateways and certificates as an agent's configuration names them: the agent.toml of `headstart gateway init`
     #[arg(long, value_name = "agent.toml")]
     config: PathBuf,
-    /// The visitor's address, of which only the prefix is told, or a prefix
+    /// The visitor's address or a prefix; only 24 bits of IPv4 or 48 of IPv6 leave this host
     #[arg(value_name = "ADDRESS", value_parser = parse_network)]
     network: IpNet,
     /// Bytes that are to be sent: no more than they can use is answered
@@ -75,7 +75,7 @@ pub(crate) fn forget_appendix() -> Appendix {
 
 fn parse_network(text: &str) -> Result<IpNet, String> {
     let address = text.parse::<IpAddr>().map(network_of);
-    let network = address.or_else(|_| text.parse::<IpNet>().map(|network| network.trunc()));
+    let network = address.or_else(|_| text.parse::<IpNet>().map(leaving));
     network.map_err(|_| "no address, and no prefix like 192.0.2.0/24".to_owned())
 }
 
@@ -154,4 +154,18 @@ fn none(network: IpNet, why: i32) -> (Value, String) {
         NoEstimate::Unspecified | NoEstimate::Unknown => format!("nothing is known of {network}\n"),
     };
     (json!({ "none": name }), words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_gateway_is_asked_of_a_whole_address() {
+        for asked in ["192.0.2.7", "192.0.2.7/32", "::ffff:192.0.2.7"] {
+            assert_eq!(parse_network(asked).unwrap().to_string(), "192.0.2.0/24", "{asked}");
+        }
+        let v6 = parse_network("2001:db8:1:2::3/128").unwrap();
+        assert_eq!(v6.to_string(), "2001:db8:1::/48");
+    }
 }

@@ -10,7 +10,7 @@ use crate::{input, stdout};
 use clap::Args;
 use cmdline::Appendix;
 use figures::Figures;
-pub(crate) use figures::network_of;
+pub(crate) use figures::{leaving, network_of};
 use gateway_client::{ClientConfig, SiteClient, SiteEvent};
 use gateway_proto::v1::{Collector, Report};
 use serde::Deserialize;
@@ -83,7 +83,7 @@ A line has either TCP_INFO of a socket, as getsockopt(2) gives it, in hexadecima
   {\"peer\": \"192.0.2.7\", \"tcp_info\": \"0100…\"}
 or figures:
   {\"network\": \"192.0.2.0/24\", \"window\": 200000, \"bound\": \"loss\", \"rate\": 20000000, \"min_rtt_us\": 80000, \"sent\": 300, \"lost\": 2}
-Of an address only its prefix leaves this host: 24 bits of IPv4, 48 of IPv6.";
+Of an address or a longer prefix only this much leaves this host: 24 bits of IPv4, 48 of IPv6.";
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let mut teller = Teller::new(args)?;
