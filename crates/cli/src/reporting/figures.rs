@@ -5,7 +5,7 @@ use gateway_proto::v1::{self, Bound, Report};
 use ipnet::{IpNet, Ipv4Net};
 use serde::Deserialize;
 use std::net::IpAddr;
-use units::{Duration, Rate};
+use units::{Duration, ParseUnitError, Rate};
 
 /// Bits of an address that leave a host at most, of IPv4 and of IPv6.
 pub(super) const V4_BITS: u8 = 24;
@@ -17,7 +17,7 @@ pub(super) struct Figures {
     #[arg(long, value_name = "PREFIX", requires = "window")]
     network: Option<IpNet>,
     /// Bytes: the most that was in flight and arrived, or, with --bound loss, at which the loss came
-    #[arg(long, value_name = "BYTES", value_parser = units::parse_bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     window: Option<u64>,
     /// What kept the window from being larger
     #[arg(long, value_enum, default_value_t = BoundName::Over)]
@@ -94,6 +94,14 @@ pub(super) fn possible(report: Report) -> Result<Report, String> {
     }
 }
 
+/// Bytes: a number alone, or one with a unit as in `200kB`.
+///
+/// # Errors
+/// If it is neither.
+pub(crate) fn bytes(text: &str) -> Result<u64, ParseUnitError> {
+    text.trim().parse().or_else(|_| units::parse_bytes(text))
+}
+
 /// The network of an address, as it leaves this host.
 pub(crate) fn network_of(address: IpAddr) -> IpNet {
     leaving(address.into())
@@ -134,6 +142,12 @@ mod tests {
         ] {
             assert_eq!(leaving(said.parse().unwrap()).to_string(), leaves, "{said}");
         }
+    }
+
+    #[test]
+    fn bytes_need_no_unit() {
+        assert_eq!((bytes("3000"), bytes("3kB")), (Ok(3000), Ok(3000)));
+        assert!(bytes("3k").is_err() && bytes("-1").is_err() && bytes("").is_err());
     }
 
     #[test]
