@@ -112,7 +112,7 @@ function one(row) {
   facts("one-facts", estimate === null ? [["known", "nothing"]] : [
     ["window", `${kb(estimate.window)} KB`], ["rate", `${mbit(estimate.rate)} Mbit/s`], ["lowest round trip", `${text(estimate.min_rtt_ms, 1)} ms`],
     ["confidence", text(estimate.confidence, 2)], ["newest sample", `${text(estimate.age_s)} s ago`], ["samples", text(estimate.samples)],
-    ["hosts", text(estimate.reporters)], ["answered by", `${estimate.source} ${estimate.network}`], ["reports", text(row.reports)],
+    ["hosts", text(estimate.reporters)], ["answered by", estimate.network ? `${estimate.source} ${estimate.network}` : estimate.source], ["reports", text(row.reports)],
   ]);
   plot("plot-window", row.history, (point) => point.window / 1000);
   plot("plot-rate", row.history, (point) => point.rate === null ? null : point.rate / 1e6);

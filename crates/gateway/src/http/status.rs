@@ -7,7 +7,7 @@ use crate::gains::GainOfClass;
 use crate::options::CollectorName;
 use crate::site::GatewaySite;
 use crate::tenant::Tenant;
-use crate::told::source;
+use crate::told::{answering, source};
 use ipnet::IpNet;
 use memory::site::SiteEstimate;
 use serde::Serialize;
@@ -111,8 +111,8 @@ pub struct NetworkStatus {
 /// An estimate: `/api/v1/estimate`.
 #[derive(Debug, Serialize)]
 pub struct EstimateStatus {
-    /// The prefix that answers.
-    pub network: IpNet,
+    /// The prefix that answers; none if the site's own distribution does.
+    pub network: Option<IpNet>,
     /// Bytes.
     pub window: u64,
     /// Bits a second.
@@ -136,7 +136,7 @@ impl EstimateStatus {
         let word =
             |of| SOURCES.iter().find(|(each, _)| *each == of).map_or("unknown", |(_, word)| word);
         Self {
-            network: estimate.network,
+            network: answering(estimate),
             window: estimate.window,
             rate: estimate.rate.map(|rate| rate.as_bps()),
             min_rtt_ms: estimate.min_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
