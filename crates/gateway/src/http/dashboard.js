@@ -135,7 +135,7 @@ function show(told) {
   const taken = Object.values(status.taken).reduce((sum, count) => sum + count, 0);
   const answers = Object.values(status.answered).reduce((sum, count) => sum + count, 0);
   facts("facts", [
-    ["up for", `${text(status.uptime_s)} s`], ["hosts alive", text(tenant.alive)], ["connections", text(status.connections)],
+    ["up for", `${text(status.uptime_s)} s`], ["hosts alive", text(tenant.alive)], ["gateways alive", text(status.gateways.filter((gateway) => gateway.alive).length)], ["connections", text(status.connections)],
     ["prefixes known", text(tenant.prefixes)], ["reports", text(taken)], ["answers", text(answers)],
     ["time to answer", status.answer_mean_us === null ? "–" : `${text(status.answer_mean_us, 1)} µs`],
   ]);
@@ -147,6 +147,8 @@ function show(told) {
   fill("networks", told.networks.map(network), "no reports yet");
   fill("reporters", tenant.reporters.map((host) => [cell(host.name), cell(host.alive ? "alive" : "silent", host.alive ? "good" : "bad"),
     cell(text(host.heard_s), "n"), cell(text(host.taken), "n"), cell(text(host.refused), "n"), cell(host.version || "–")]), "nobody yet");
+  fill("gateways", status.gateways.map((gateway) => [cell(gateway.this ? `${gateway.name} (this one)` : gateway.name),
+    cell(gateway.alive ? "alive" : "silent", gateway.alive ? "good" : "bad"), cell(text(gateway.wrote_s), "n"), cell(String(gateway.origin), "n")]), "none");
   fill("refused", counted(status.refused));
   fill("connections", counted(status.refused_connections));
   if (told.network) one(told.network);

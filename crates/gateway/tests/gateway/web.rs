@@ -1,6 +1,6 @@
 //! What HTTP shows.
 
-use crate::bed::{Bed, batch, get, get_as, network, query, report, send};
+use crate::bed::{Bed, batch, get, get_as, query, report, send};
 use gateway_proto::v1::{HostStatus, ReportBatch, Source, answer};
 
 #[tokio::test]
@@ -81,7 +81,25 @@ async fn the_sites_own_distribution_is_of_no_network() {
     assert!(body.contains("\"network\":null") && body.contains("\"source\":\"prior\""), "{body}");
     let known = client.ask(query("192.0.3.0/24")).await.unwrap().into_inner();
     let Some(answer::Result::Estimate(estimate)) = known.result else { panic!("{known:?}") };
-    assert_eq!(estimate.network, Some(network("192.0.3.0/24")));
+    let answers =
+        estimate.network.and_then(|network| network.to_net()).expect("one that it lies in");
+    assert!(answers.contains(&"192.0.3.0/24".parse::<ipnet::IpNet>().unwrap()), "{answers}");
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_gateway_without_a_store_is_the_only_one() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let (_, body) = get(running.http, "/api/v1/status").await;
+    obeys(&body, "status");
+    let told: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let gateways = told["gateways"].as_array().unwrap();
+    assert_eq!(gateways.len(), 1, "{body}");
+    assert_eq!((&gateways[0]["this"], &gateways[0]["alive"]), (&true.into(), &true.into()));
+    assert!(gateways[0]["wrote_s"].is_null() && gateways[0]["origin"] == running.site.origin);
+    let (_, metrics) = get(running.http, "/metrics").await;
+    assert!(metrics.contains("headstart_gateway_alive_gateways 1\n"), "{metrics}");
     running.handle.end().await.unwrap();
 }
 
