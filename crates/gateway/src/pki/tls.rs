@@ -4,6 +4,7 @@ use super::identity::Identity;
 use super::own::usable;
 use super::pem::{TlsError, certificates, named, roots};
 use super::revocation::{Fingerprint, Revocations};
+use crate::clock::system_time;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -15,7 +16,6 @@ use rustls::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 /// Files of TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub fn server_config(
         .with_client_cert_verifier(verifier)
         .with_single_cert(certificates(certificate)?, key_of)
         .map_err(|error| named(certificate, error))?;
-    usable(certificate, certificate_ca.as_deref().unwrap_or(ca), SystemTime::now())?;
+    usable(certificate, certificate_ca.as_deref().unwrap_or(ca), system_time())?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     // A session that goes on would bring back a certificate without its being checked anew.
     config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});

@@ -94,6 +94,7 @@ fn write_pages(folder: &Path, told: &Value) {
 #[tokio::test]
 async fn the_dashboard_fits_and_works_in_a_browser() {
     if !is_installed() {
+        calm::skipped("chromium is not installed");
         return;
     }
     let bed = Bed::new("");
