@@ -5,7 +5,7 @@ use crate::counts::{ClientStatus, Counts};
 use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::session::Speaker;
 use crate::transport;
-use gateway_proto::v1::Report;
+use gateway_proto::v1::{Refusal, Report};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -66,6 +66,11 @@ impl<T: Send + 'static> SiteClient<T> {
     /// How it goes.
     pub fn status(&self) -> ClientStatus {
         self.counts.status()
+    }
+
+    /// Reports that gateways have refused, by reason; reasons without one are left out.
+    pub fn refusals(&self) -> Vec<(Refusal, u64)> {
+        self.counts.refusals()
     }
 
     /// Waits until all that was reported has been acknowledged; false if that takes longer than `patience`.

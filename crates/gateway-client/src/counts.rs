@@ -1,5 +1,6 @@
 //! What a client counts: written by its thread and by those who ask, read by whoever shows it.
 
+use gateway_proto::v1::{Refusal, RefusedReports};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -39,10 +40,14 @@ pub(crate) struct Counts {
     pub(crate) none: Count,
     pub(crate) arrivals: Count,
     pub(crate) reports_taken: Count,
-    pub(crate) reports_refused: Count,
+    /// By [`Refusal`]; one that this version does not know counts as unspecified.
+    reports_refused: [Count; REFUSALS],
     pub(crate) reports_dropped: Count,
     gateway: Mutex<(Option<String>, Option<String>)>,
 }
+
+/// Kinds of refusals, by their numbers.
+const REFUSALS: usize = Refusal::TooMany as usize + 1;
 
 /// A number that only grows.
 #[derive(Debug, Default)]
@@ -73,6 +78,21 @@ impl Counts {
         *held = (None, Some(why.to_owned()));
     }
 
+    /// A gateway has refused these.
+    pub(crate) fn refused(&self, refused: RefusedReports) {
+        let why = usize::try_from(refused.why).ok().filter(|why| *why < REFUSALS);
+        self.reports_refused[why.unwrap_or(0)].add(refused.count.into());
+    }
+
+    /// Reports refused so far, by reason.
+    pub(crate) fn refusals(&self) -> Vec<(Refusal, u64)> {
+        let counts = self.reports_refused.iter().zip(0..);
+        let named = counts.map(|(count, why)| {
+            (Refusal::try_from(why).unwrap_or(Refusal::Unspecified), count.get())
+        });
+        named.filter(|(_, count)| *count > 0).collect()
+    }
+
     /// All of it.
     pub(crate) fn status(&self) -> ClientStatus {
         let held = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,8 +106,28 @@ impl Counts {
             none: self.none.get(),
             arrivals: self.arrivals.get(),
             reports_taken: self.reports_taken.get(),
-            reports_refused: self.reports_refused.get(),
+            reports_refused: self.reports_refused.iter().map(Count::get).sum(),
             reports_dropped: self.reports_dropped.get(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_counted_by_reason_and_in_all() {
+        let counts = Counts::default();
+        let refuse = |why: i32, count| counts.refused(RefusedReports { why, count });
+        refuse(Refusal::TooLong.into(), 2);
+        refuse(Refusal::Collector.into(), 5);
+        refuse(Refusal::TooLong.into(), 1);
+        // Of a later version.
+        refuse(99, 4);
+        refuse(-1, 1);
+        let expected = [(Refusal::Unspecified, 5), (Refusal::TooLong, 3), (Refusal::Collector, 5)];
+        assert_eq!(counts.refusals(), expected);
+        assert_eq!(counts.status().reports_refused, 13);
     }
 }

@@ -222,8 +222,7 @@ impl<T> Speaker<T> {
         if !ack.repeated {
             self.counts.reports_taken.add(ack.taken.into());
         }
-        let refused = ack.refused.iter().map(|refused| u64::from(refused.count)).sum();
-        self.counts.reports_refused.add(refused);
+        ack.refused.iter().for_each(|refused| self.counts.refused(*refused));
         self.tell_flushed();
     }
 

@@ -153,6 +153,7 @@ impl DaemonConfig {
                 ca: file(&options.ca, "ca.pem"),
                 certificate: file(&options.certificate, "server.pem"),
                 key: file(&options.key, "server.key"),
+                certificate_ca: options.certificate_ca.as_ref().map(|named| folder.join(named)),
             },
             revoked: file(&options.revoked, "revoked.txt"),
             state,

@@ -30,6 +30,7 @@ pub mod path_option;
 pub mod peer;
 pub mod permission;
 pub mod pki;
+pub mod presence;
 pub mod replay;
 pub mod reporters;
 pub mod seen;

@@ -21,8 +21,10 @@ pub struct GatewayOptions {
     pub ca: Option<PathBuf>,
     /// The gateway's own certificate, PEM [server.pem].
     pub certificate: Option<PathBuf>,
-    /// Its key, PEM [server.key].
+    /// The key of `certificate`, PEM [server.key].
     pub key: Option<PathBuf>,
+    /// Certificates of the authority by which agents check `certificate`, if it is not `ca`, PEM.
+    pub certificate_ca: Option<PathBuf>,
     /// Fingerprints of certificates that are refused, one a line; read anew when the file changes [revoked.txt].
     pub revoked: Option<PathBuf>,
     /// The snapshot of what is known; "none": keep nothing [gateway.redb, or in the service's folder of state].

@@ -30,6 +30,12 @@ pub struct PassiveReport {
 }
 
 impl PassiveReport {
+    /// When the first byte was sent.
+    pub fn began(&self) -> Instant {
+        let took = self.report.transfer_us.saturating_mul(1000);
+        Instant::from_nanos(self.at.as_nanos().saturating_sub(took))
+    }
+
     /// The report of a network that is no longer than `longest`.
     pub fn within(self, longest: LongestPrefix) -> Report {
         let bits = LongestPrefix { v4: longest.v4.min(USUAL.v4), v6: longest.v6.min(USUAL.v6) };

@@ -3,7 +3,7 @@
 
 use crate::config::Rules;
 use crate::judge::judge;
-use crate::passive::network;
+use crate::passive::{PassiveReport, network};
 use crate::permission::Allowed;
 use gateway_proto::v1::{Bound, Network, Report, Source};
 use memory::site::{Reporter, SiteConfig, SiteMemory};
@@ -73,10 +73,9 @@ impl Replay {
     }
 
     /// A transfer of a capture: it asks when it begins, and reports at its end.
-    pub fn on_transfer(&mut self, at: Instant, client: IpAddr, report: &Report) {
-        let began = at.as_nanos().saturating_sub(report.transfer_us.saturating_mul(1000));
-        self.ask(Instant::from_nanos(began), client);
-        self.tell(at, report);
+    pub fn on_transfer(&mut self, found: &PassiveReport) {
+        self.ask(found.began(), found.client);
+        self.tell(found.at, &found.report);
     }
 
     fn ask(&mut self, at: Instant, client: IpAddr) {

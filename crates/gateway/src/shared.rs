@@ -7,7 +7,9 @@
 //! forgotten, and when (`forgetting`).
 //! `claims:REPORTER:EPOCH` is a sorted set whose only member has the highest sequence that any gateway has claimed for a score. A batch
 //! is claimed before it is counted, by one command: of two gateways one counts it.
+//! `headstart:2:gateways` is the site's: which gateways are alive (`announcing`).
 
+mod announcing;
 mod forgetting;
 mod sweeping;
 
@@ -20,6 +22,7 @@ use crate::site::GatewaySite;
 use crate::store::StoreConnection;
 use crate::tenant::Tenant;
 use crate::unshared::Unshared;
+use announcing::ANNOUNCE_EVERY;
 use forgetting::take_forget;
 use memory::site::{SiteMemory, SiteRecord};
 use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadReply};
@@ -29,6 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sweeping::Sweep;
+use tokio::time::Instant;
 
 /// Others hear of what one has learnt after so long, about.
 const SHARE_EVERY: Duration = Duration::from_millis(200);
@@ -140,7 +144,13 @@ impl SharedStore {
     /// Shares until nobody waits for it any more.
     pub async fn run(self: Arc<Self>, site: Arc<GatewaySite>) {
         let mut places = HashMap::new();
+        let mut next = Instant::now();
         loop {
+            if Instant::now() >= next {
+                next = Instant::now() + ANNOUNCE_EVERY;
+                // It is for people: what fails here, the exchange below tells of.
+                let _ = self.announce(&site).await;
+            }
             for tenant in site.tenants() {
                 let place = places.entry(tenant.name.clone()).or_default();
                 match self.exchange(&site, &tenant, place).await {

@@ -7,6 +7,7 @@ use crate::counts::Counts;
 use crate::options::CollectorName;
 use crate::permission::Allowed;
 use crate::pki::{Identity, Revocations};
+use crate::presence::Presences;
 use crate::tenant::{Speaker, Tenant};
 use crate::unproven::UnprovenConnections;
 use arc_swap::ArcSwap;
@@ -29,6 +30,8 @@ pub struct GatewaySite {
     max_networks: usize,
     /// Tells this gateway's records apart from others'.
     pub origin: u32,
+    /// Gateways of the site.
+    pub gateways: Presences,
     /// Counters.
     pub counts: Counts,
     /// Its clock.
@@ -72,6 +75,7 @@ impl GatewaySite {
             tenants: RwLock::default(),
             max_networks: config.max_networks,
             origin,
+            gateways: Presences::new(origin),
             counts: Counts::default(),
             clock: SiteClock::start(),
             revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),

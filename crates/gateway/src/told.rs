@@ -7,10 +7,10 @@ use memory::site::{EstimateSource, SiteEstimate};
 /// Longest version that a host may have, bytes.
 const LONGEST_VERSION: usize = 64;
 
-/// `estimate` as a message.
+/// `estimate` as a message, with the network whose samples answer: the site's own distribution is of none.
 pub fn estimate(estimate: &SiteEstimate) -> v1::Estimate {
     v1::Estimate {
-        network: Some(v1::Network::of(estimate.network)),
+        network: answering(estimate).map(v1::Network::of),
         window: estimate.window,
         rate: estimate.rate.map_or(0, |rate| rate.as_bps()),
         min_rtt_us: estimate.min_rtt.map_or(0, |rtt| rtt.as_micros()),
@@ -20,6 +20,11 @@ pub fn estimate(estimate: &SiteEstimate) -> v1::Estimate {
         reporters: estimate.reporters,
         source: source(estimate.source).into(),
     }
+}
+
+/// The network whose samples answer; `None`: it is the site's own distribution.
+pub fn answering(estimate: &SiteEstimate) -> Option<IpNet> {
+    (estimate.source != EstimateSource::Prior).then_some(estimate.network)
 }
 
 /// The same under the name of the network that it is of, whoever's samples it is made of.

@@ -1,9 +1,8 @@
 //! A JSON object per line, by the keys that servers use: nginx, Apache, Caddy, Traefik, HAProxy, and load balancers.
 
 use crate::fault::LogFault;
-use crate::{LogRequest, asks_for_image, is_host_name, time};
+use crate::{LogRequest, asks_for_image, client, is_host_name, time};
 use serde_json::Value;
-use std::net::{IpAddr, SocketAddr};
 
 const CLIENT: &[&str] = &[
     "remote_addr",
@@ -27,7 +26,7 @@ const WITHIN: &[&str] = &["request", "httpRequest", "http"];
 pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
     let object: Value =
         serde_json::from_str(line).map_err(|why| LogFault::NotJson(why.to_string()))?;
-    let client = text(&object, CLIENT).ok_or(LogFault::NoKey { what: "a client", keys: CLIENT })?;
+    let who = text(&object, CLIENT).ok_or(LogFault::NoKey { what: "a client", keys: CLIENT })?;
     let when = find(&object, TIME).ok_or(LogFault::NoKey { what: "a time", keys: TIME })?;
     let at = match when {
         Value::String(text) => time::of_text(text)?,
@@ -39,7 +38,7 @@ pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
     };
     Ok(LogRequest {
         at,
-        client: address(client)?,
+        client: client::of_text(who)?,
         name: text(&object, NAME)
             .filter(|name| is_host_name(name))
             .map(|name| name.to_owned().into()),
@@ -47,13 +46,13 @@ pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
     })
 }
 
-/// The value of the first of these keys that is there.
+/// The value of the first of these keys that is there and not null.
 fn find<'a>(object: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     let within = WITHIN.iter().filter_map(|key| object.get(key));
     [object]
         .into_iter()
         .chain(within)
-        .find_map(|object| keys.iter().find_map(|key| object.get(key)))
+        .find_map(|object| keys.iter().find_map(|key| object.get(key).filter(|it| !it.is_null())))
 }
 
 /// The same of keys that are texts.
@@ -61,13 +60,4 @@ fn text<'a>(object: &'a Value, keys: &[&str]) -> Option<&'a str> {
     let within = WITHIN.iter().filter_map(|key| object.get(key));
     let objects = [object].into_iter().chain(within);
     objects.flat_map(|object| keys.iter().filter_map(|key| object.get(key)?.as_str())).next()
-}
-
-/// An address, perhaps with a port.
-fn address(text: &str) -> Result<IpAddr, LogFault> {
-    let with_port = || text.parse::<SocketAddr>().map(|end| end.ip());
-    text.parse().or_else(|_| with_port()).map_err(|_| match is_host_name(text) {
-        true => LogFault::NameOnly(text.to_owned()),
-        false => LogFault::NoAddress(text.to_owned()),
-    })
 }

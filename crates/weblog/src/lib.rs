@@ -4,6 +4,7 @@
 //! networks whose addresses have names of several domains (Zhang, Qiu & Keshav 2000 §5.2.1). How often networks ask again
 //! is counted by crate `findings`, as of captures. No I/O, no name lookups.
 
+mod client;
 mod common;
 mod domains;
 mod fault;
@@ -22,7 +23,7 @@ use units::Instant;
 pub struct LogRequest<'a> {
     /// When: since 1970. Servers log when they have answered, to the second.
     pub at: Instant,
-    /// Who asked.
+    /// Who asked: of a list of addresses, as proxies write it (`X-Forwarded-For`), the first.
     pub client: IpAddr,
     /// The client's name by reverse DNS, if the log has it beside the address.
     pub name: Option<Cow<'a, str>>,

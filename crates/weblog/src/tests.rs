@@ -31,6 +31,13 @@ fn lines_of_servers_are_read() {
     let line =
         r#"192.0.2.1 h7.isp.example.net - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#;
     assert_eq!(LogRequest::parse(line).unwrap().name.as_deref(), Some("h7.isp.example.net"));
+    let line = r#"203.0.113.7, 10.0.0.1 - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#;
+    assert_eq!(LogRequest::parse(line).unwrap().client.to_string(), "203.0.113.7", "proxies");
+    let line = r#"203.0.113.7,10.0.0.1 proxy.example.net - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#;
+    let read = LogRequest::parse(line).unwrap();
+    assert_eq!((read.client.to_string().as_str(), read.name), ("203.0.113.7", None), "no blank");
+    let line = r#"www.example.org:443 2001:db8::7, 10.0.0.1 - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#;
+    assert_eq!(LogRequest::parse(line).unwrap().client.to_string(), "2001:db8::7", "both");
     let line = r#"192.0.2.1 - a b [10/Oct/2000:20:55:36 +0000] "\x16\x03\x01" 400 0"#;
     assert!(LogRequest::parse(line).is_ok(), "a user with a space, and no HTTP");
 }
@@ -40,6 +47,10 @@ fn json_is_read_by_the_keys_of_many_servers() {
     for line in [
         r#"{"remote_addr":"192.0.2.1","time_local":"10/Oct/2000:13:55:36 -0700","request":"GET /x.PNG HTTP/1.1"}"#,
         r#"{"time":"2000-10-10T20:55:36Z","remote_ip":"192.0.2.1","uri":"/x.png"}"#,
+        r#"{"time":"2000-10-10 20:55:36","remote_ip":"192.0.2.1, 10.0.0.1","uri":"/x.png"}"#,
+        r#"{"time":"2000-10-10 22:55:36+02:00","remote_ip":"192.0.2.1","uri":"/x.png"}"#,
+        r#"{"time":"2000-10-10T20:55:36","remote_ip":"192.0.2.1","uri":"/x.png"}"#,
+        r#"{"time":null,"ts":971211336,"remote_ip":"192.0.2.1","uri":"/x.png"}"#,
         r#"{"ts":971211336.0,"request":{"remote_ip":"192.0.2.1","uri":"/x.png"}}"#,
         r#"{"@timestamp":"2000-10-10T22:55:36+02:00","client":"192.0.2.1:50000","path":"/a/x.png"}"#,
         r#"{"msec":"971211336.000","client_ip":"192.0.2.1","url":"/x.png"}"#,
@@ -68,6 +79,8 @@ fn what_is_wrong_is_said_with_the_way_out() {
         (r#"{"ts":1}"#, "without a client: name it remote_addr"),
         (r#"{"ip":"192.0.2.1"}"#, "without a time: name it time"),
         (r#"{"ip":"192.0.2.1","ts":true}"#, "\"true\" is no time"),
+        (r#"{"ip":"192.0.2.1","ts":null}"#, "without a time: name it time"),
+        (r#"{"ip":"192.0.2.1","ts":"2000-10-10"}"#, "\"2000-10-10\" is no time"),
         (r#"{"ip":"192.0.2.1","ts":-5}"#, "\"-5\" is no time"),
         (r#"{"ip":"a.example.org","ts":1}"#, "HostnameLookups Off"),
         (
@@ -75,6 +88,10 @@ fn what_is_wrong_is_said_with_the_way_out() {
             "HostnameLookups Off",
         ),
         (r#"- - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#, "\"-\" is no address"),
+        (
+            r#"unknown, 10.0.0.1 - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#,
+            "\"unknown\" is no address",
+        ),
         (r#"192.0.2.1 - - [10/Okt/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#, "is no time"),
         (r#"192.0.2.1 - - [01/Jan/1950:00:00:00 +0000] "GET / HTTP/1.1" 200 5"#, "is no time"),
     ] {

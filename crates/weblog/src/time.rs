@@ -1,14 +1,17 @@
 //! Times as servers write them.
 
 use crate::fault::LogFault;
-use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::fmt::strtime;
+use jiff::tz::TimeZone;
+use jiff::{Error, Timestamp};
 use units::Instant;
 
 /// `10/Oct/2000:13:55:36 -0700`.
 const COMMON: &str = "%d/%b/%Y:%H:%M:%S %z";
 
-/// A time in words: of the common log format, by RFC 3339, or a number.
+/// A time in words: of the common log format, by RFC 3339, or a number. A blank may stand for the T of RFC 3339. A time without a zone is
+/// taken for UTC.
 pub(crate) fn of_text(text: &str) -> Result<Instant, LogFault> {
     let fault = || LogFault::NoTime(text.to_owned());
     if let Ok(number) = text.parse::<f64>() {
@@ -16,10 +19,18 @@ pub(crate) fn of_text(text: &str) -> Result<Instant, LogFault> {
     }
     let read = match text.as_bytes().get(2) {
         Some(b'/') => strtime::parse(COMMON, text).and_then(|time| time.to_timestamp()),
-        _ => text.parse::<Timestamp>(),
+        _ => text.parse::<Timestamp>().or_else(|why| in_utc(text, why)),
     };
     let nanos = read.map_err(|_| fault())?.as_nanosecond();
     u64::try_from(nanos).map(Instant::from_nanos).map_err(|_| fault())
+}
+
+/// A date with a time of day, and without a zone; otherwise `why`.
+fn in_utc(text: &str, why: Error) -> Result<Timestamp, Error> {
+    match text.contains(':') {
+        true => text.parse::<DateTime>()?.to_zoned(TimeZone::UTC).map(|at| at.timestamp()),
+        false => Err(why),
+    }
 }
 
 /// A number since 1970: seconds, or milliseconds, microseconds or nanoseconds, if so many seconds would be after the

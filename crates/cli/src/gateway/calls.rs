@@ -1,28 +1,29 @@
 //! What people ask a gateway that runs, and tell it: an estimate, and what to forget.
 
 use crate::failure::Failure;
-use crate::reporting::{client_config, network_of};
+use crate::reporting::{bytes, client_config, leaving, network_of};
 use crate::stdout;
 use clap::Args;
 use cmdline::Appendix;
 use gateway_client::{ask_once, forget_once};
 use gateway_proto::v1::{Collector, Estimate, Network, NoEstimate, answer};
 use ipnet::IpNet;
+use report::{Estimate as Measured, Quantity, written};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::path::PathBuf;
-use units::{Rate, counted};
+use units::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// Gateways and certificates as an agent's configuration names them: the agent.toml of `headstart gateway init`
     #[arg(long, value_name = "agent.toml")]
     config: PathBuf,
-    /// The visitor's address, of which only the prefix is told, or a prefix
+    /// The visitor's address or a prefix; only 24 bits of IPv4 or 48 of IPv6 leave this host
     #[arg(value_name = "ADDRESS", value_parser = parse_network)]
     network: IpNet,
     /// Bytes that are to be sent: no more than they can use is answered
-    #[arg(long, value_name = "BYTES", value_parser = units::parse_bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     size: Option<u64>,
     /// Print JSON
     #[arg(long)]
@@ -75,7 +76,7 @@ pub(crate) fn forget_appendix() -> Appendix {
 
 fn parse_network(text: &str) -> Result<IpNet, String> {
     let address = text.parse::<IpAddr>().map(network_of);
-    let network = address.or_else(|_| text.parse::<IpNet>().map(|network| network.trunc()));
+    let network = address.or_else(|_| text.parse::<IpNet>().map(leaving));
     network.map_err(|_| "no address, and no prefix like 192.0.2.0/24".to_owned())
 }
 
@@ -125,17 +126,18 @@ fn shown(estimate: &Estimate) -> Value {
 }
 
 fn words(estimate: &Estimate) -> String {
-    let network = network_name(estimate).unwrap_or_default();
+    let whose = network_name(estimate)
+        .unwrap_or_else(|| "of no network: the site's own distribution".to_owned());
     let rate = match estimate.rate {
         0 => "rate not known".to_owned(),
-        rate => Rate::from_bps(rate).to_string(),
+        bps => written(Measured { mean: bps as f64, standard_error: None }, Quantity::Rate),
     };
     let round_trip = match estimate.min_rtt_us {
         0 => "round trip not known".to_owned(),
         us => format!("{:.1} ms", us as f64 / 1e3),
     };
     format!(
-        "{network} ({}): window {} bytes, {rate}, {round_trip}\nconfidence {:.2}, {:.0} s old, {} of {}\n",
+        "{whose} ({}): window {} bytes, {rate}, {round_trip}\nconfidence {:.2}, {:.0} s old, {} of {}\n",
         name_of(estimate),
         estimate.window,
         estimate.confidence,
@@ -154,4 +156,46 @@ fn none(network: IpNet, why: i32) -> (Value, String) {
         NoEstimate::Unspecified | NoEstimate::Unknown => format!("nothing is known of {network}\n"),
     };
     (json!({ "none": name }), words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gateway_proto::v1;
+
+    #[test]
+    fn an_estimate_is_said_in_words() {
+        let mut estimate = Estimate {
+            network: Some(Network::of("192.0.2.0/24".parse().unwrap())),
+            window: 9000,
+            rate: 19_483_969,
+            min_rtt_us: 80_000,
+            confidence: 0.5,
+            age_ms: 3000,
+            samples: 2,
+            reporters: 1,
+            source: v1::Source::Network.into(),
+        };
+        assert_eq!(
+            words(&estimate),
+            "192.0.2.0/24 (network): window 9000 bytes, 19.484 Mbit/s, 80.0 ms\n\
+             confidence 0.50, 3 s old, 2 samples of 1 host\n"
+        );
+        (estimate.network, estimate.rate) = (None, 0);
+        estimate.set_source(v1::Source::Prior);
+        let said = words(&estimate);
+        let expected =
+            "of no network: the site's own distribution (prior): window 9000 bytes, rate not known";
+        assert!(said.starts_with(expected), "{said}");
+        assert_eq!(shown(&estimate)["estimate"]["network"], Value::Null);
+    }
+
+    #[test]
+    fn no_gateway_is_asked_of_a_whole_address() {
+        for asked in ["192.0.2.7", "192.0.2.7/32", "::ffff:192.0.2.7"] {
+            assert_eq!(parse_network(asked).unwrap().to_string(), "192.0.2.0/24", "{asked}");
+        }
+        let v6 = parse_network("2001:db8:1:2::3/128").unwrap();
+        assert_eq!(v6.to_string(), "2001:db8:1::/48");
+    }
 }

@@ -7,7 +7,7 @@ use crate::reporting::{Teller, client_config};
 use crate::{jobs, stdout};
 use clap::Args;
 use cmdline::Appendix;
-use findings::{GATEWAY_WINDOW, SharingFindings};
+use findings::{CumulativeDistribution, GATEWAY_WINDOW, RequestWatch, SharingFindings};
 use gateway::clock::SiteClock;
 use gateway::load::SiteLoad;
 use gateway::passive::{PassiveReport, PassiveSink};
@@ -16,12 +16,17 @@ use gateway_proto::v1::{Collector, Report};
 use jiff::Timestamp;
 use jiff::fmt::strtime;
 use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io::{BufWriter, Write};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use trace::EngineConfig;
-use units::{Duration, Instant};
+use units::{Duration, Instant, counted};
 use weblog::DomainFindings;
 
+/// Transfers whose beginnings wait to be put in order: they are heard of as they end.
+const WAITING: usize = 1 << 16;
 /// Endings of captures; what is neither one of these nor a folder of tables is an access log.
 const CAPTURES: [&str; 6] =
     [".pcap", ".pcapng", ".pcap.gz", ".pcapng.gz", ".pcap.zst", ".pcapng.zst"];
@@ -101,13 +106,44 @@ pub(crate) fn load_appendix() -> Appendix {
     }
 }
 
-/// What a log says, and what a gateway would have answered.
+/// What was replayed says, and what a gateway would have answered.
 #[derive(Serialize)]
 struct Replayed {
-    /// Of an access log: Figures 6 and 7 of the paper.
-    sharing: Option<SharingFindings>,
+    /// Figures 6 and 7 of the paper.
+    sharing: ReplaySharing,
+    /// SP-9; only an access log has names.
     domains: Option<DomainFindings>,
     answers: ReplayFindings,
+}
+
+/// How often networks and, where they are known, hosts ask again: [`SharingFindings`].
+#[derive(Serialize)]
+struct ReplaySharing {
+    requests: u64,
+    soon_after_network: u64,
+    soon_after_host: Option<u64>,
+    since_network: CumulativeDistribution,
+    since_host: Option<CumulativeDistribution>,
+    networks_within: CumulativeDistribution,
+}
+
+impl ReplaySharing {
+    /// Tables keep networks and no hosts: not `has_hosts`.
+    fn new(found: SharingFindings, has_hosts: bool) -> Self {
+        Self {
+            requests: found.requests,
+            soon_after_network: found.soon_after_network,
+            soon_after_host: has_hosts.then_some(found.soon_after_host),
+            since_network: found.since_network,
+            since_host: has_hosts.then_some(found.since_host),
+            networks_within: found.networks_within,
+        }
+    }
+
+    /// The share of requests that follow another one of their network soon enough to be helped by it, in `0..=1`.
+    fn helped(&self) -> f64 {
+        self.soon_after_network as f64 / self.requests.max(1) as f64
+    }
 }
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
@@ -158,9 +194,8 @@ fn of_log(
         }
     })?;
     told?;
-    let replayed =
-        Replayed { sharing: Some(sharing), domains: Some(domains), answers: replay.findings() };
-    Ok((replayed, verdict))
+    let sharing = ReplaySharing::new(sharing, true);
+    Ok((Replayed { sharing, domains: Some(domains), answers: replay.findings() }, verdict))
 }
 
 /// What was replayed, and whether all of the capture could be read.
@@ -168,33 +203,61 @@ fn of_capture(
     file: &Path,
     live: &mut Option<LiveGateway>,
 ) -> Result<(Replayed, Result<(), Failure>), Failure> {
-    let (mut replay, mut told) = (Replay::default(), Ok(()));
+    let mut hearer = Hearer::new(live.as_mut());
     let mut feed = Feed::open(&[file.to_owned()]).attended()?;
     let config = EngineConfig::default();
     let models = feed.models("auto", &config, jobs::threads(None))?;
-    let sink = PassiveSink::new(|found| hear(found, &mut replay, live.as_mut(), &mut told));
+    let sink = PassiveSink::new(|found| hearer.hear(found));
     let (_, verdict) = feed.run(EngineConfig { models, ..config }, sink)?;
-    told?;
-    Ok((Replayed { sharing: None, domains: None, answers: replay.findings() }, verdict))
+    Ok((hearer.replayed(true)?, verdict))
 }
 
 fn of_tables(folder: &Path, live: &mut Option<LiveGateway>) -> Result<Replayed, Failure> {
-    let (mut replay, mut told) = (Replay::default(), Ok(()));
-    tables::read_each(folder, |found| hear(found, &mut replay, live.as_mut(), &mut told))?;
-    told?;
-    Ok(Replayed { sharing: None, domains: None, answers: replay.findings() })
+    let mut hearer = Hearer::new(live.as_mut());
+    tables::read_each(folder, |found| hearer.hear(found))?;
+    hearer.replayed(false)
 }
 
-/// Hears of a transfer; the gateway that runs is told until it cannot be.
-fn hear(
-    found: PassiveReport,
-    replay: &mut Replay,
-    live: Option<&mut LiveGateway>,
-    told: &mut Result<(), Failure>,
-) {
-    replay.on_transfer(found.at, found.client, &found.report);
-    if let (Some(live), Ok(())) = (live, &told) {
-        *told = live.tell(found.at, found.report);
+/// Hears of transfers.
+struct Hearer<'a> {
+    replay: Replay,
+    watch: RequestWatch,
+    /// When transfers began, and whose they are: the earliest goes to `watch` once there are more than [`WAITING`].
+    requests: BinaryHeap<Reverse<(Instant, IpAddr)>>,
+    /// A gateway that runs; it is told until it cannot be.
+    live: Option<&'a mut LiveGateway>,
+    told: Result<(), Failure>,
+}
+
+impl<'a> Hearer<'a> {
+    fn new(live: Option<&'a mut LiveGateway>) -> Self {
+        let (replay, watch) = (Replay::default(), RequestWatch::default());
+        Self { replay, watch, requests: BinaryHeap::new(), live, told: Ok(()) }
+    }
+
+    fn hear(&mut self, found: PassiveReport) {
+        self.requests.push(Reverse((found.began(), found.client)));
+        self.pass(WAITING);
+        self.replay.on_transfer(&found);
+        if let (Some(live), Ok(())) = (&mut self.live, &self.told) {
+            self.told = live.tell(found.at, found.report);
+        }
+    }
+
+    /// Passes the earliest requests to the watch until `most` wait.
+    fn pass(&mut self, most: usize) {
+        while self.requests.len() > most
+            && let Some(Reverse((began, client))) = self.requests.pop()
+        {
+            self.watch.on_request(began, client);
+        }
+    }
+
+    fn replayed(mut self, has_hosts: bool) -> Result<Replayed, Failure> {
+        self.pass(0);
+        self.told?;
+        let sharing = ReplaySharing::new(self.watch.findings(), has_hosts);
+        Ok(Replayed { sharing, domains: None, answers: self.replay.findings() })
     }
 }
 
@@ -202,12 +265,13 @@ fn words(replayed: &Replayed) -> String {
     let answers = &replayed.answers;
     let percent = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
     let mut text = String::new();
-    if let Some(sharing) = &replayed.sharing {
+    let sharing = &replayed.sharing;
+    if sharing.requests > 0 {
         let networks = |share: f64| sharing.networks_within.quantile(share).unwrap_or(0.0);
         text += &format!(
-            "{} requests. {:.1} % follow another of their network within {:.0} minutes (Figure 6; MSNBC: about 90 %).\n\
+            "{}. {:.1} % follow another of their network within {:.0} minutes (Figure 6; MSNBC: about 90 %).\n\
              Networks within these minutes (Figure 7; MSNBC: 15,000 to 25,000): {:.0} at the median, {:.0} at most.\n",
-            sharing.requests,
+            counted(sharing.requests, "request"),
             100.0 * sharing.helped(),
             GATEWAY_WINDOW.as_secs_f64() / 60.0,
             networks(0.5),

@@ -1,6 +1,6 @@
 //! Connections as JSON, an object a line.
 
-use super::figures::{BoundName, network_of, possible};
+use super::figures::{BoundName, leaving, network_of, possible};
 use super::info::of_info;
 use gateway_proto::v1::{self, Report, Start};
 use ipnet::IpNet;
@@ -14,7 +14,7 @@ use std::net::IpAddr;
 struct Line {
     /// Address of the peer; only its prefix is reported.
     peer: Option<IpAddr>,
-    /// Or its prefix.
+    /// Or its prefix, of which no more is reported than of an address.
     network: Option<IpNet>,
     /// `struct tcp_info`, hexadecimal; then figures below are not needed.
     tcp_info: Option<String>,
@@ -77,6 +77,7 @@ pub(super) fn read(text: &str) -> Result<Report, String> {
 
 fn network(line: &Line) -> Result<IpNet, String> {
     line.network
+        .map(leaving)
         .or(line.peer.map(network_of))
         .ok_or_else(|| "network or peer is missing".to_owned())
 }
@@ -155,6 +156,8 @@ mod tests {
             assert_eq!(read(&shown(&other)).unwrap(), other);
         }
         assert!(shown(&report).contains("\"2001:db8:1::/48\""), "an address leaves this host");
+        let whole = read(r#"{"network": "192.0.2.7/32", "window": 1}"#).unwrap();
+        assert!(shown(&whole).contains("\"192.0.2.0/24\""), "an address leaves this host");
         assert_eq!(
             read("{\"peer\": \"192.0.2.1\"}").unwrap_err(),
             "either tcp_info or window, please"

@@ -4,15 +4,17 @@
 mod figures;
 mod info;
 mod lines;
+mod outcome;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};
 use clap::Args;
 use cmdline::Appendix;
 use figures::Figures;
-pub(crate) use figures::network_of;
+pub(crate) use figures::{bytes, leaving, network_of};
 use gateway_client::{ClientConfig, SiteClient, SiteEvent};
 use gateway_proto::v1::{Collector, Report};
+use outcome::Outcome;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -65,8 +67,8 @@ pub(crate) fn appendix() -> Appendix {
         ],
         notes: LINES.into(),
         exit: &[
-            ("0", "all was acknowledged"),
-            ("1", "no gateway acknowledged all of it within 10 s"),
+            ("0", "all was acknowledged, and at least one report was taken"),
+            ("1", "no gateway acknowledged all of it within 10 s, or all reports were refused"),
             ("2", "the input is wrong"),
         ],
         more: &[
@@ -83,7 +85,7 @@ A line has either TCP_INFO of a socket, as getsockopt(2) gives it, in hexadecima
   {\"peer\": \"192.0.2.7\", \"tcp_info\": \"0100…\"}
 or figures:
   {\"network\": \"192.0.2.0/24\", \"window\": 200000, \"bound\": \"loss\", \"rate\": 20000000, \"min_rtt_us\": 80000, \"sent\": 300, \"lost\": 2}
-Of an address only its prefix leaves this host: 24 bits of IPv4, 48 of IPv6.";
+Of an address or a longer prefix only this much leaves this host: 24 bits of IPv4, 48 of IPv6.";
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let mut teller = Teller::new(args)?;
@@ -194,18 +196,17 @@ impl Teller {
     pub(crate) fn end(&self) -> Result<(), Failure> {
         self.flush()?;
         let Some(client) = &self.client else { return Ok(()) };
-        let (status, all) = (client.status(), counted(self.told, "report"));
-        let refused = status.reports_refused;
-        if refused > 0 {
-            remark(&format!(
-                "headstart: the gateway has refused {refused} of {all}; its dashboard says why"
-            ));
+        let status = client.status();
+        let outcome = Outcome {
+            told: self.told,
+            taken: status.reports_taken,
+            dropped: status.reports_dropped,
+            refused: client.refusals(),
+        };
+        match outcome.words() {
+            Ok(words) => stdout::print(&(words + "\n")),
+            Err(why) => Err(Failure::failed(why)),
         }
-        if status.reports_dropped > 0 {
-            let dropped = status.reports_dropped;
-            return Err(Failure::failed(format!("{dropped} of {all} found no room and are lost")));
-        }
-        stdout::print(&format!("{all} acknowledged\n"))
     }
 }
 

@@ -118,6 +118,27 @@ fn two_commands_run_a_gateway_and_a_third_tells_it() {
     assert!(said.contains("no gateway has taken all reports"), "{said}");
 }
 
+/// A first gateway takes no replayed logs: who reports one is told so, and the exit code says so, too.
+#[test]
+fn reports_that_are_all_refused_are_a_failure() {
+    let gateway = Gateway::start("gateway-refused");
+    let now = stdout(&["gateway", "load", "--for", "2s"]);
+    let log = gateway.folder.join("access.log");
+    fs::write(&log, now).unwrap();
+    let agent = gateway.agent();
+    let output = headstart(&["gateway", "replay", log.to_str().unwrap(), "--to", &agent]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the gateway took none of ") && said.contains(" collector ("), "{said}");
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("acknowledged"));
+    // One of two is of no network of visitors: a prefix of IPv4 has 16 bits at least.
+    let lines = gateway.folder.join("lines.jsonl");
+    let line = |network| format!("{{\"network\": \"{network}\", \"window\": 5000}}\n");
+    fs::write(&lines, line("192.0.2.0/24") + &line("10.0.0.0/8")).unwrap();
+    let said = stdout(&["report", "--config", &agent, lines.to_str().unwrap()]);
+    assert!(said.starts_with("1 of 2 reports taken, 1 refused: 1 network ("), "{said}");
+}
+
 #[test]
 fn what_is_there_already_is_not_written_over() {
     let folder = folder("gateway-init");
@@ -125,6 +146,14 @@ fn what_is_there_already_is_not_written_over() {
     let shown = folder.to_str().unwrap();
     stdout(&["gateway", "init", shown]);
     let before = fs::read(folder.join("ca.pem")).unwrap();
+    let nowhere = folder.join("nowhere");
+    for host in ["", "bad host"] {
+        let output = headstart(&["gateway", "init", nowhere.to_str().unwrap(), "--host", host]);
+        assert_eq!(output.status.code(), Some(2), "{host:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("is neither an address nor a name"), "{said}");
+        assert!(!nowhere.exists());
+    }
     let output = headstart(&["gateway", "init", shown]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("--force"));
@@ -290,8 +319,20 @@ fn tables_of_an_analysis_replay_as_the_capture_does() {
         let out = tables.to_str().unwrap();
         stdout(&["analyze", capture, "--out", out, "--tables", "transfers,retransmissions"]);
         let of_capture = stdout(&["gateway", "replay", capture, "--json"]);
-        assert_eq!(stdout(&["gateway", "replay", out, "--json"]), of_capture);
-        let found: serde_json::Value = serde_json::from_str(&of_capture).unwrap();
+        let mut found: serde_json::Value = serde_json::from_str(&of_capture).unwrap();
+        let of_tables = stdout(&["gateway", "replay", out, "--json"]);
+        // Tables keep no hosts.
+        for key in ["soon_after_host", "since_host"] {
+            assert!(!found["sharing"][key].is_null(), "{key}: {of_capture}");
+            found["sharing"][key] = serde_json::Value::Null;
+        }
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&of_tables).unwrap(), found);
+        assert_eq!(found["sharing"]["requests"], found["answers"]["asked"]);
+        let words = stdout(&["gateway", "replay", out]);
+        assert!(
+            words.contains("(Figure 6; MSNBC") && words.contains("(Figure 7; MSNBC"),
+            "{words}"
+        );
         assert!(found["answers"]["reported"].as_u64() > Some(0), "{of_capture}");
         losses += found["answers"]["with_loss"].as_u64().unwrap();
         fs::remove_file(tables.join("retransmissions.parquet")).unwrap();

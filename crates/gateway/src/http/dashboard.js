@@ -112,7 +112,7 @@ function one(row) {
   facts("one-facts", estimate === null ? [["known", "nothing"]] : [
     ["window", `${kb(estimate.window)} KB`], ["rate", `${mbit(estimate.rate)} Mbit/s`], ["lowest round trip", `${text(estimate.min_rtt_ms, 1)} ms`],
     ["confidence", text(estimate.confidence, 2)], ["newest sample", `${text(estimate.age_s)} s ago`], ["samples", text(estimate.samples)],
-    ["hosts", text(estimate.reporters)], ["answered by", `${estimate.source} ${estimate.network}`], ["reports", text(row.reports)],
+    ["hosts", text(estimate.reporters)], ["answered by", estimate.network ? `${estimate.source} ${estimate.network}` : estimate.source], ["reports", text(row.reports)],
   ]);
   plot("plot-window", row.history, (point) => point.window / 1000);
   plot("plot-rate", row.history, (point) => point.rate === null ? null : point.rate / 1e6);
@@ -135,7 +135,7 @@ function show(told) {
   const taken = Object.values(status.taken).reduce((sum, count) => sum + count, 0);
   const answers = Object.values(status.answered).reduce((sum, count) => sum + count, 0);
   facts("facts", [
-    ["up for", `${text(status.uptime_s)} s`], ["hosts alive", text(tenant.alive)], ["connections", text(status.connections)],
+    ["up for", `${text(status.uptime_s)} s`], ["hosts alive", text(tenant.alive)], ["gateways alive", text(status.gateways.filter((gateway) => gateway.alive).length)], ["connections", text(status.connections)],
     ["prefixes known", text(tenant.prefixes)], ["reports", text(taken)], ["answers", text(answers)],
     ["time to answer", status.answer_mean_us === null ? "–" : `${text(status.answer_mean_us, 1)} µs`],
   ]);
@@ -147,6 +147,8 @@ function show(told) {
   fill("networks", told.networks.map(network), "no reports yet");
   fill("reporters", tenant.reporters.map((host) => [cell(host.name), cell(host.alive ? "alive" : "silent", host.alive ? "good" : "bad"),
     cell(text(host.heard_s), "n"), cell(text(host.taken), "n"), cell(text(host.refused), "n"), cell(host.version || "–")]), "nobody yet");
+  fill("gateways", status.gateways.map((gateway) => [cell(gateway.this ? `${gateway.name} (this one)` : gateway.name),
+    cell(gateway.alive ? "alive" : "silent", gateway.alive ? "good" : "bad"), cell(text(gateway.wrote_s), "n"), cell(String(gateway.origin), "n")]), "none");
   fill("refused", counted(status.refused));
   fill("connections", counted(status.refused_connections));
   if (told.network) one(told.network);

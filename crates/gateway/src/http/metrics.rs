@@ -168,6 +168,9 @@ fn of_tenants(registry: &mut Registry, site: &GatewaySite) {
             in_time.get_or_create(&label).set(questions.in_time as f64 / all as f64);
         }
     }
+    let gateways = status.gateways.iter().filter(|gateway| gateway.alive).count();
+    let help = "Gateways of the site that are alive, this one among them";
+    registry.register("alive_gateways", help, ConstGauge::new(gateways as i64));
     registry.register("prefixes", "Networks and covering prefixes known of", prefixes);
     registry.register("alive_reporters", "Hosts heard within a minute", alive);
     let help = "Share of agents' questions that were answered before the handshake was over";

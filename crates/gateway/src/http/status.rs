@@ -2,12 +2,14 @@
 //! windows in bytes.
 
 use crate::busy::HistoryPoint;
+use crate::clock::SiteClock;
 use crate::counts::{NONES, REFUSALS, RefusedConnection, SOURCES};
 use crate::gains::GainOfClass;
 use crate::options::CollectorName;
+use crate::presence::GatewayPresence;
 use crate::site::GatewaySite;
 use crate::tenant::Tenant;
-use crate::told::source;
+use crate::told::{answering, source};
 use ipnet::IpNet;
 use memory::site::SiteEstimate;
 use serde::Serialize;
@@ -45,8 +47,40 @@ pub struct SiteStatus {
     pub refused_connections: BTreeMap<&'static str, u64>,
     /// Certificates in the list.
     pub revoked_certificates: u64,
+    /// Gateways of the site: this one first.
+    pub gateways: Vec<GatewayStatus>,
     /// Each tenant.
     pub tenants: Vec<TenantStatus>,
+}
+
+/// A gateway of the site.
+#[derive(Debug, Serialize)]
+pub struct GatewayStatus {
+    /// Name of its host.
+    pub name: String,
+    /// The number of its records in the shared store.
+    pub origin: u32,
+    /// Whether it is the one that answers.
+    pub this: bool,
+    /// Whether it has written within a minute, or is the one that answers and shares nothing.
+    pub alive: bool,
+    /// Since it last wrote to the shared store; none without a store.
+    pub wrote_s: Option<f64>,
+}
+
+impl GatewayStatus {
+    fn all(site: &GatewaySite) -> Vec<Self> {
+        let now = SiteClock::wall_seconds();
+        let status = |one: GatewayPresence| Self {
+            this: one.origin == site.origin,
+            alive: one.is_alive(now),
+            // Clocks of hosts differ a little.
+            wrote_s: one.wrote.map(|wrote| (now - wrote).max(0) as f64),
+            origin: one.origin,
+            name: one.name,
+        };
+        site.gateways.all().into_iter().map(status).collect()
+    }
 }
 
 /// A tenant.
@@ -111,8 +145,8 @@ pub struct NetworkStatus {
 /// An estimate: `/api/v1/estimate`.
 #[derive(Debug, Serialize)]
 pub struct EstimateStatus {
-    /// The prefix that answers.
-    pub network: IpNet,
+    /// The prefix that answers; none if the site's own distribution does.
+    pub network: Option<IpNet>,
     /// Bytes.
     pub window: u64,
     /// Bits a second.
@@ -136,7 +170,7 @@ impl EstimateStatus {
         let word =
             |of| SOURCES.iter().find(|(each, _)| *each == of).map_or("unknown", |(_, word)| word);
         Self {
-            network: estimate.network,
+            network: answering(estimate),
             window: estimate.window,
             rate: estimate.rate.map(|rate| rate.as_bps()),
             min_rtt_ms: estimate.min_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
@@ -172,6 +206,7 @@ pub fn site(site: &GatewaySite) -> SiteStatus {
             .map(|(why, word)| (word, counts.refused_connections.get(why as usize)))
             .into(),
         revoked_certificates: site.revocations.len() as u64,
+        gateways: GatewayStatus::all(site),
         tenants: site.tenants().iter().map(|tenant| self::tenant(tenant, now)).collect(),
     }
 }

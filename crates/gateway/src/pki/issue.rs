@@ -7,6 +7,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, SanType,
 };
+use rustls::pki_types::ServerName;
 use std::fmt::{self, Display, Formatter};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -94,6 +95,7 @@ impl Authority {
         let mut params = params(now, days, "headstart gateway");
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         for host in hosts {
+            check_host(host)?;
             params.subject_alt_names.push(match host.parse::<IpAddr>() {
                 Ok(address) => SanType::IpAddress(address),
                 Err(_) => SanType::DnsName(ia5(host)?),
@@ -142,7 +144,35 @@ fn params(now: SystemTime, days: u32, name: &str) -> CertificateParams {
     params
 }
 
+/// Whether agents can reach a gateway as `host`: an address, or a name of DNS, in a certificate also `*.` and a name.
+fn check_host(host: &str) -> Result<(), IssueError> {
+    let name = host.strip_prefix("*.").unwrap_or(host);
+    ServerName::try_from(name).map(drop).map_err(|_| {
+        IssueError(format!("host {host:?} is neither an address nor a name like gateway.example"))
+    })
+}
+
 fn ia5(text: &str) -> Result<Ia5String, IssueError> {
     Ia5String::try_from(text.to_owned())
         .map_err(|_| IssueError(format!("{text:?} has letters that no host name has")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::system_time;
+
+    #[test]
+    fn a_certificate_is_for_hosts_alone() {
+        let (authority, _) = Authority::new(system_time()).unwrap();
+        let made = |host: &str| authority.server(system_time(), 1, &[host.to_owned()]);
+        for host in ["localhost", "gateway.example", "*.example", "192.0.2.7", "2001:db8::7"] {
+            assert!(made(host).is_ok(), "{host}");
+        }
+        for host in ["", "bad host", "gateway.example:9466", "[2001:db8::7]", "a..b", "*.", "grün"]
+        {
+            let why = made(host).unwrap_err().to_string();
+            assert!(why.contains("is neither an address nor a name"), "{host}: {why}");
+        }
+    }
 }

@@ -1,8 +1,14 @@
-//! The gateway's own certificate: for which hosts it is, and when it ends.
+//! The gateway's own certificate: for which hosts it is, whether agents accept it, and when it ends.
 
-use super::tls::{TlsError, certificates, named};
+use super::pem::{TlsError, certificates, named, roots};
+use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::crypto::ring;
+use rustls::pki_types::UnixTime;
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, Error};
 use std::net::IpAddr;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 use units::counted;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
@@ -34,6 +40,53 @@ fn host(name: &GeneralName<'_>) -> Option<String> {
             address.ok().map(|address| address.to_string())
         }
         _ => None,
+    }
+}
+
+/// Whether agents that check the first certificate of `file` by the authorities in `ca` accept it: its chain, its usage, and that it is
+/// for a host. A certificate that has ended passes if it was good before: [`ending`] tells of its end.
+///
+/// # Errors
+/// Why agents refuse it, and the way out.
+pub(super) fn usable(file: &Path, ca: &Path, now: SystemTime) -> Result<(), TlsError> {
+    let chain = certificates(file)?;
+    let (first, others) = chain.split_first().ok_or_else(|| named(file, "no certificate in it"))?;
+    let refused = |why: String| named(file, format!("agents refuse it: {why}"));
+    let parsed = ParsedCertificate::try_from(first).map_err(|error| refused(error.to_string()))?;
+    let provider = ring::default_provider();
+    let algorithms = provider.signature_verification_algorithms.all;
+    let then = UnixTime::since_unix_epoch(before_end(file, now)?);
+    verify_server_cert_signed_by_trust_anchor(&parsed, &roots(ca)?, others, then, algorithms)
+        .map_err(|error| refused(advice(&error, ca)))?;
+    match hosts_of_file(file)?.is_empty() {
+        true => Err(refused(format!("it names no host; {MAKE_ANOTHER}"))),
+        false => Ok(()),
+    }
+}
+
+/// Since 1970: `now`, or the end of the chain in `file` if that was earlier.
+fn before_end(file: &Path, now: SystemTime) -> Result<Duration, TlsError> {
+    let end = Duration::from_secs(earliest_end(file)?.max(0).cast_unsigned());
+    Ok(now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().min(end))
+}
+
+/// The way to a certificate that agents accept.
+const MAKE_ANOTHER: &str = "`headstart gateway certificate --gateway` makes one";
+
+/// What is wrong with a chain, and the way out.
+fn advice(error: &Error, ca: &Path) -> String {
+    match error {
+        // Authorities that `headstart gateway init` makes have the same name, so another one's signature is bad.
+        Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => format!(
+            "it is not of the authority in {}; if agents are given another one, name that as certificate-ca",
+            ca.display()
+        ),
+        Error::InvalidCertificate(
+            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. },
+        ) => format!("its extended key usage is not server authentication; {MAKE_ANOTHER}"),
+        other => other.to_string(),
     }
 }
 
@@ -70,7 +123,6 @@ mod tests {
     use crate::pki::{Authority, HolderRole};
     use std::fs;
     use std::path::PathBuf;
-    use std::time::{Duration, SystemTime};
 
     /// In a file of its own.
     fn pem(name: &str, text: &str) -> PathBuf {
@@ -99,6 +151,37 @@ mod tests {
         fs::write(&file, "nothing").unwrap();
         assert!(earliest_end(&file).unwrap_err().contains("no certificate in it"));
         fs::remove_file(&file).unwrap();
+    }
+
+    #[test]
+    fn only_a_certificate_that_agents_accept_is_usable() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let (authority, ca) = Authority::new(now).unwrap();
+        let (other, other_ca) = Authority::new(now).unwrap();
+        let (file, ca_file) = (pem("used", ""), pem("used-ca", &ca.certificate));
+        let hosts = ["gateway.example".to_owned()];
+        let checked = |issued: &crate::pki::Issued, days: u64| {
+            fs::write(&file, &issued.certificate).unwrap();
+            usable(&file, &ca_file, now + Duration::from_secs(86_400 * days))
+        };
+        let server = authority.server(now, 40, &hosts).unwrap();
+        assert_eq!(checked(&server, 1), Ok(()));
+        // It has ended after 40 days, and somebody else tells of that.
+        assert_eq!(checked(&server, 41), Ok(()));
+        let agent = authority.client(now, 40, HolderRole::Agent, ("site", "agent")).unwrap();
+        for days in [1, 41] {
+            let why = checked(&agent, days).unwrap_err();
+            assert!(why.contains("extended key usage is not server authentication"), "{why}");
+        }
+        let foreign = other.server(now, 40, &hosts).unwrap();
+        let why = checked(&foreign, 1).unwrap_err();
+        assert!(why.contains("not of the authority in") && why.contains("certificate-ca"), "{why}");
+        // Agents are given both while one takes the other's place.
+        fs::write(&ca_file, format!("{}{}", ca.certificate, other_ca.certificate)).unwrap();
+        assert_eq!(checked(&foreign, 1), Ok(()));
+        let nowhere = checked(&authority.server(now, 40, &[]).unwrap(), 1).unwrap_err();
+        assert!(nowhere.contains("names no host"), "{nowhere}");
+        [file, ca_file].iter().for_each(|file| fs::remove_file(file).unwrap());
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! TLS towards reporters: both sides show certificates of the site's authority, TLS 1.3 alone, HTTP/2 alone.
 
 use super::identity::Identity;
+use super::own::usable;
+use super::pem::{TlsError, certificates, named, roots};
 use super::revocation::{Fingerprint, Revocations};
+use crate::clock::system_time;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -9,15 +12,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, RootCertStore, ServerConfig,
-    SignatureScheme,
+    CertificateError, DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme,
 };
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Why TLS cannot be set up, with the file.
-pub type TlsError = String;
 
 /// Files of TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +26,8 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// Its key.
     pub key: PathBuf,
+    /// Certificates of the authority by which agents check the gateway's, if that is not `ca`.
+    pub certificate_ca: Option<PathBuf>,
 }
 
 /// Whether a tenant of this name is of this gateway.
@@ -37,17 +37,14 @@ pub type KnowsTenant = dyn Fn(&Identity) -> bool + Send + Sync;
 /// `revocations` lists, and holders that `knows` does not know, are refused in the handshake, so that they are told why.
 ///
 /// # Errors
-/// If a file cannot be read, or they do not belong together.
+/// If a file cannot be read, if they do not belong together, or if agents would refuse the certificate.
 pub fn server_config(
     files: &TlsFiles,
     revocations: Arc<Revocations>,
     knows: Arc<KnowsTenant>,
 ) -> Result<ServerConfig, TlsError> {
-    let TlsFiles { ca, certificate, key } = files;
-    let mut roots = RootCertStore::empty();
-    for authority in certificates(ca)? {
-        roots.add(authority).map_err(|error| named(ca, error))?;
-    }
+    let TlsFiles { ca, certificate, key, certificate_ca } = files;
+    let roots = roots(ca)?;
     let provider = Arc::new(ring::default_provider());
     let verifier =
         WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
@@ -61,6 +58,7 @@ pub fn server_config(
         .with_client_cert_verifier(verifier)
         .with_single_cert(certificates(certificate)?, key_of)
         .map_err(|error| named(certificate, error))?;
+    usable(certificate, certificate_ca.as_deref().unwrap_or(ca), system_time())?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     // A session that goes on would bring back a certificate without its being checked anew.
     config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
@@ -77,20 +75,6 @@ pub fn fingerprint_of_file(file: &Path) -> Result<Fingerprint, TlsError> {
     all.first()
         .map(|first| Fingerprint::of_certificate(first))
         .ok_or_else(|| named(file, "no certificate in it"))
-}
-
-/// The certificates of a PEM file; at least one.
-pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
-    let found = found.map_err(|error| named(file, error))?;
-    match found.is_empty() {
-        true => Err(named(file, "no certificate in it")),
-        false => Ok(found),
-    }
-}
-
-pub(super) fn named(file: &Path, error: impl Display) -> TlsError {
-    format!("{}: {error}", file.display())
 }
 
 /// Checks chains as usual, and then whose they are.

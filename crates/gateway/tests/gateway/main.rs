@@ -1,6 +1,7 @@
 //! A whole gateway on ports of its own, asked and told over TLS as agents do.
 
 mod bed;
+mod browser;
 mod connections;
 #[path = "../failover/mod.rs"]
 mod failover;

@@ -1,7 +1,7 @@
 //! Reports rebuilt from packets say what the capture shows.
 
 use capture::{CaptureFiles, SegmentSource};
-use gateway::passive::{PassiveReport, PassiveSink};
+use gateway::passive::PassiveSink;
 use gateway::replay::Replay;
 use gateway_proto::v1::{Bound, Network};
 use std::path::Path;
@@ -32,9 +32,7 @@ fn transfers_with_a_loss_are_estimates_and_the_others_lower_bounds() {
     let network = Some(Network::of("10.1.96.0/24".parse().unwrap()));
     assert!(found.iter().all(|one| one.report.network == network));
     let mut replay = Replay::default();
-    found
-        .iter()
-        .for_each(|PassiveReport { at, client, report }| replay.on_transfer(*at, *client, report));
+    found.iter().for_each(|found| replay.on_transfer(found));
     let answers = replay.findings();
     assert_eq!(
         (answers.asked, answers.reported, answers.with_loss, answers.unanswered),

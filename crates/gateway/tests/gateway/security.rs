@@ -4,7 +4,7 @@ use crate::bed::{Bed, batch, get, query, report, send};
 use gateway::clock::{SiteClock, system_time};
 use gateway::config::DaemonConfig;
 use gateway::counts::RefusedConnection;
-use gateway::daemon::check;
+use gateway::daemon::{Daemon, check};
 use gateway::init::replace_private;
 use gateway::pki::{Authority, HolderRole, Issued, fingerprint_of_file};
 use gateway_proto::v1::{ForgetRequest, NoEstimate, Refusal, answer};
@@ -114,6 +114,51 @@ async fn a_gateway_shows_its_new_certificate_after_a_reload_and_tells_when_it_en
     let left = end.parse::<i64>().unwrap() - SiteClock::wall_seconds();
     // 20 days, less what this test has taken.
     assert!((20 * 86_400 - 60..=20 * 86_400).contains(&left), "{left}");
+    running.handle.end().await.unwrap();
+}
+
+/// What no agent would accept is no configuration: neither at a check, nor at the start, nor at a reload.
+#[tokio::test]
+async fn a_certificate_that_agents_refuse_is_refused_before_them() {
+    let (bed, other) = (Bed::new(""), Bed::new(""));
+    let running = bed.run().await;
+    // One gateway of the same certificates runs, and the other is to start.
+    let idle = bed.beside();
+    let put = |certificate: &str, key: &str| {
+        for bed in [&bed, &idle] {
+            fs::write(bed.file("server.pem"), certificate).unwrap();
+            fs::write(bed.file("server.key"), key).unwrap();
+        }
+    };
+    let config = bed.file("gateway.toml");
+    let checked = || check(&DaemonConfig::read(&config).unwrap());
+    for (issued, why) in [
+        (bed.agent(), "extended key usage is not server authentication"),
+        (
+            Issued { certificate: other.text("server.pem"), key: other.text("server.key") },
+            "not of the authority in",
+        ),
+    ] {
+        put(&issued.certificate, &issued.key);
+        assert!(checked().unwrap_err().contains(why));
+        let refused = Daemon::open(&idle.file("gateway.toml")).await.unwrap_err();
+        assert!(refused.contains(why), "{refused}");
+        running.handle.reload();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        // The certificate in force stays.
+        bed.ask(running.grpc, Some(&bed.agent())).await.unwrap();
+    }
+    // Agents that are given the other authority are told so by a key.
+    fs::copy(other.file("ca.pem"), bed.file("agents.pem")).unwrap();
+    bed.add_key("certificate-ca = \"agents.pem\"");
+    assert_eq!(checked(), Ok(None));
+    running.handle.reload();
+    let mut patience = 500;
+    while other.ask(running.grpc, Some(&bed.agent())).await.is_err() {
+        patience -= 1;
+        assert!(patience > 0, "the old certificate is still shown");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     running.handle.end().await.unwrap();
 }
 

@@ -47,6 +47,34 @@ async fn what_one_gateway_learns_another_answers_also_one_that_begins_later() {
     }
 }
 
+/// Each shows both, itself first, also one that has nothing to share.
+#[tokio::test]
+async fn gateways_of_a_store_see_each_other() {
+    let Some(redis) = Redis::start() else { return };
+    let first = Bed::new("");
+    first.share_over(redis.port);
+    let second = beside(&first, redis.port);
+    let (a, b) = (first.run().await, second.run().await);
+    for (running, other) in [(&a, &b), (&b, &a)] {
+        let mut patience = 300;
+        let origins = loop {
+            let all = running.site.gateways.all();
+            let origins: Vec<u32> = all.iter().map(|one| one.origin).collect();
+            if origins.len() == 2 {
+                assert!(all.iter().all(|one| one.wrote.is_some()), "{all:?}");
+                break origins;
+            }
+            patience -= 1;
+            assert!(patience > 0, "{all:?}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        assert_eq!(origins, [running.site.origin, other.site.origin]);
+    }
+    for running in [a, b] {
+        running.handle.end().await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_batch_that_one_gateway_has_counted_another_does_not_count_again() {
     let Some(redis) = Redis::start() else { return };

@@ -1,7 +1,7 @@
 //! What HTTP shows.
 
 use crate::bed::{Bed, batch, get, get_as, query, report, send};
-use gateway_proto::v1::{HostStatus, ReportBatch};
+use gateway_proto::v1::{HostStatus, ReportBatch, Source, answer};
 
 #[tokio::test]
 async fn health_and_readiness_answer() {
@@ -61,6 +61,45 @@ async fn what_the_api_says_obeys_its_schema() {
     assert_eq!(get(running.http, "/api/v1/estimate").await.0, 400);
     assert_eq!(get(running.http, "/api/v1/networks?tenant=other").await.0, 404);
     assert_eq!(get(running.http, "/api/v1/networks?limt=1").await.0, 400);
+    running.handle.end().await.unwrap();
+}
+
+/// What a site's paths usually are is of no network: neither a message nor JSON names one, not even that of all addresses.
+#[tokio::test]
+async fn the_sites_own_distribution_is_of_no_network() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let reports = (1..=5).map(|n| report(&format!("192.0.{n}.0/24"), 100_000)).collect();
+    send(&mut client, vec![batch(1, reports)]).await.unwrap();
+    // Far from those that were reported: no prefix covers both.
+    let answer = client.ask(query("198.51.100.0/24")).await.unwrap().into_inner();
+    let Some(answer::Result::Estimate(estimate)) = answer.result else { panic!("{answer:?}") };
+    assert_eq!((estimate.source(), estimate.network), (Source::Prior, None));
+    let (_, body) = get(running.http, "/api/v1/estimate?address=198.51.100.9").await;
+    obeys(&body, "estimate");
+    assert!(body.contains("\"network\":null") && body.contains("\"source\":\"prior\""), "{body}");
+    let known = client.ask(query("192.0.3.0/24")).await.unwrap().into_inner();
+    let Some(answer::Result::Estimate(estimate)) = known.result else { panic!("{known:?}") };
+    let answers =
+        estimate.network.and_then(|network| network.to_net()).expect("one that it lies in");
+    assert!(answers.contains(&"192.0.3.0/24".parse::<ipnet::IpNet>().unwrap()), "{answers}");
+    running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_gateway_without_a_store_is_the_only_one() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let (_, body) = get(running.http, "/api/v1/status").await;
+    obeys(&body, "status");
+    let told: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let gateways = told["gateways"].as_array().unwrap();
+    assert_eq!(gateways.len(), 1, "{body}");
+    assert_eq!((&gateways[0]["this"], &gateways[0]["alive"]), (&true.into(), &true.into()));
+    assert!(gateways[0]["wrote_s"].is_null() && gateways[0]["origin"] == running.site.origin);
+    let (_, metrics) = get(running.http, "/metrics").await;
+    assert!(metrics.contains("headstart_gateway_alive_gateways 1\n"), "{metrics}");
     running.handle.end().await.unwrap();
 }
 
