@@ -96,7 +96,7 @@ impl AgentScheme {
                 scheme.says_size = value == "on";
                 continue;
             }
-            let (_, option) = OPTIONS.into_iter().find(|(known, _)| *known == parameter)?;
+            let (_, option) = OPTIONS.into_iter().find(|(known, _)| is_called(known, parameter))?;
             scheme.options.push(option.to_owned());
             scheme.options.push(as_the_agent_has_it(value)?);
         }
@@ -117,6 +117,11 @@ impl AgentScheme {
     pub const fn says_size(&self) -> bool {
         self.says_size
     }
+}
+
+/// By its name, or without what all of them begin with (`cold`).
+fn is_called(known: &str, parameter: &str) -> bool {
+    known == parameter || known.strip_prefix("warm_") == Some(parameter)
 }
 
 /// Durations in whole seconds, which the agent takes without a unit; anything else as it is.
