@@ -156,6 +156,8 @@ mod tests {
         assert_eq!(agent.control(), "cubic");
         assert_eq!(agent.options().join(" "), "--cap 64 --max-age 30");
         assert!(agent.says_size());
+        // By the short forms the agent is told the same.
+        assert_eq!(of("hs-cubic+cap=64+max_age=30s+size=on"), Some(agent));
         // The agent counts in seconds.
         assert_eq!(of("hs-cubic+warm_max_age=1500ms"), None);
         // The initial window is the route's, and no agent's.

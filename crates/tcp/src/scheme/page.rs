@@ -3,6 +3,7 @@
 use super::catalogue::{NamedScheme, entry};
 use super::parameters::{IDLE_RESTARTS, MEMORIES, named_parameter};
 use super::{Recipe, Scheme, SchemeParameter};
+use crate::config::MemoryKind;
 use crate::registry::{AnyParameter, Descriptor, PageStep, PolicyPage};
 
 /// What `headstart schemes NAME` shows.
@@ -130,6 +131,11 @@ impl Scheme {
             parameters: own(recipe),
             given: given.collect(),
         }
+    }
+
+    /// Its paths begin with something that earlier connections left.
+    pub fn remembers(&self) -> bool {
+        self.config().memory != MemoryKind::None
     }
 
     /// Value of a policy's parameter under this scheme; `None`: nothing is set, and no text stands for that.
