@@ -13,7 +13,8 @@ pub struct PolicyPage {
     pub deviations: &'static [&'static str],
 }
 
-/// One flight or phase of a start. `{iw}` in a text stands for the initial window in segments.
+/// One flight or phase of a start. `{iw}` in a text stands for the initial window in segments, and the
+/// name of one of the policy's parameters in such brackets for its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageStep {
     /// The flight or phase.

@@ -180,7 +180,18 @@ fn written<'a>(recipe: &Recipe, steps: impl Iterator<Item = &'a PageStep>) -> Ve
         true => "paced over the round trip (pacing=on)",
         false => "at once, then by ACKs",
     };
-    let text = |text: &str| text.replace("{iw}", &iw);
+    let own: Vec<(String, &str)> = recipe
+        .own_parameters()
+        .iter()
+        .filter_map(|own| {
+            let value = recipe.settings.given(*own).or(own.default())?;
+            Some((format!("{{{}}}", own.name()), value))
+        })
+        .collect();
+    let text = |text: &str| {
+        let with_window = text.replace("{iw}", &iw);
+        own.iter().fold(with_window, |text, (name, value)| text.replace(name, value))
+    };
     let step = |step: &PageStep| WrittenStep {
         phase: text(step.phase),
         sent: text(step.sent),
@@ -255,6 +266,15 @@ mod tests {
         assert_eq!(changed, [("iw", "32 segments"), ("pacing", "on")]);
         assert_eq!(page.given.iter().map(|one| one.name).collect::<Vec<_>>(), ["iw", "pacing"]);
         assert!(page.steps[0].sent.contains("32 segments"), "{:?}", page.steps[0]);
+        // Ensemble-TCP paces the whole old window, rate-based pacing three quarters of it.
+        let sent = |text: &str| {
+            let steps = Scheme::parse(text).unwrap().page().steps;
+            let all: Vec<_> = steps.into_iter().map(|step| step.sent).collect();
+            all.join(" ")
+        };
+        assert!(sent("linux-etcp").contains("1 of the old window"));
+        assert!(sent("rbp").contains("0.75 of the old window"));
+        assert!(sent("rbp+scale=0.5").contains("0.5 of the old window"));
         assert!(page.steps[0].pace.contains("pacing=on"), "{:?}", page.steps[0]);
     }
 

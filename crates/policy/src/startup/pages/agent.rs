@@ -8,14 +8,14 @@ pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
         PageStep::paced(
             "warm: first flight",
             (
-                "the remembered window after ageing, less what others hold on loan; at least {iw} segments, at most 256 (cap=)",
+                "the remembered window after ageing, less what others hold on loan; at least {iw} segments, at most {warm_cap} (cap=)",
                 "at the remembered rate",
             ),
             "the flight is acknowledged: the start-up inside goes on",
         ),
         PageStep::clocked(
             "cold: first flight",
-            "{iw} segments (iw=); with cold=wide up to 32, beyond ten at 5 Mbit/s",
+            "{iw} segments (iw=); with cold=wide up to 32, beyond ten at 5 Mbit/s (cold={warm_cold} here)",
             "its ACKs show a rate",
         ),
         PageStep::paced(
@@ -26,9 +26,12 @@ pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
             ),
             "ssthresh = the window that fills the path at that rate (not with cold=stock)",
         ),
-        PageStep::clocked(
+        PageStep::paced(
             "together=on: flights to a network",
-            "each connection's share of what the path holds at the rate of all; with dispersion=on a cold second flight, too",
+            (
+                "each connection's share of what the path holds at the rate of all; with dispersion=on a cold second flight, too",
+                "at the rate at which segments of all its connections arrive",
+            ),
             "the first flight is acknowledged, or loses something",
         ),
         PageStep::clocked(
@@ -36,9 +39,12 @@ pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
             "falls back, and doubts the memory",
             "recovery ends; the path is measured anew",
         ),
-        PageStep::clocked(
+        PageStep::paced(
             "at the end",
-            "what flights have proven is remembered, for cap=, max_age= and half_life= to limit",
+            (
+                "what flights have proven is remembered, for cap=, max_age= and half_life= to limit",
+                "none: nothing is sent",
+            ),
             "the next connection to the network (/24 or /48)",
         ),
     ],
@@ -54,7 +60,7 @@ pub(in crate::startup) static MEMBER: PolicyPage = PolicyPage {
         PageStep::paced(
             "first member",
             (
-                "the remembered window after ageing, at least {iw} segments, at most 256 (cap=)",
+                "the remembered window after ageing, at least {iw} segments, at most {warm_cap} (cap=)",
                 "at the remembered rate; the first ten segments at once",
             ),
             "its ACKs",

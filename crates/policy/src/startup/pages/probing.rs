@@ -29,7 +29,7 @@ pub(in crate::startup) static SUSS: PolicyPage = PolicyPage {
                 "what makes the flight four times the one before",
                 "evenly over (1 - 2^(1-n)) of the smallest round trip",
             ),
-            "the train that the next flight would have must fit the smallest round trip, and round trips must not have grown; at most suss_max= flights",
+            "the train that the next flight would have must fit the smallest round trip, and round trips must not have grown; at most {suss_max} flights (suss_max=)",
         ),
         PageStep::clocked(
             "the rest",
@@ -110,7 +110,7 @@ pub(in crate::startup) static PACED_START: PolicyPage = PolicyPage {
     steps: &[
         PageStep::paced(
             "pair",
-            ("2 segments (past_first=)", "back to back"),
+            ("{past_first} segments (past_first=)", "back to back"),
             "both ACKs: their gap is that of the capacity",
         ),
         PageStep::paced(
@@ -119,11 +119,11 @@ pub(in crate::startup) static PACED_START: PolicyPage = PolicyPage {
                 "each train is twice as long as the last",
                 "at the gap that a binary search gives (paper, §3.2)",
             ),
-            "the last ACK of the train: gaps that grew by more than 0.05 of the capacity's gap (past_tolerance=) mean too fast",
+            "the last ACK of the train: gaps that grew by more than {past_tolerance} of the capacity's gap (past_tolerance=) mean too fast",
         ),
         PageStep::paced(
             "filling train",
-            ("srtt / gap segments (past_rtt=)", "at the gap found"),
+            ("round trip ({past_rtt}, past_rtt=) / gap segments", "at the gap found"),
             "its ACKs: congestion avoidance",
         ),
         PageStep::clocked(
@@ -167,7 +167,7 @@ pub(in crate::startup) static VEGAS: PolicyPage = PolicyPage {
         PageStep::clocked(
             "the rounds between",
             "the same window",
-            "more than gamma segments are queued (gamma=): the window gives back an eighth, and congestion control takes over",
+            "more than {gamma} segments are queued (gamma=): the window gives back an eighth, and congestion control takes over",
         ),
     ],
     deviations: &[],

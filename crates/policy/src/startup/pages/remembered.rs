@@ -19,7 +19,10 @@ pub(in crate::startup) static CAREFUL_RESUME: PolicyPage = PolicyPage {
         ),
         PageStep::paced(
             "Unvalidated (§3.3)",
-            ("cwnd = half of the saved window (resume_scale=)", "evenly over a round trip"),
+            (
+                "cwnd = {resume_scale} of the saved window (resume_scale=)",
+                "evenly over a round trip",
+            ),
             "the first ACK of an unvalidated segment, or one round trip",
         ),
         PageStep::clocked(
@@ -30,7 +33,7 @@ pub(in crate::startup) static CAREFUL_RESUME: PolicyPage = PolicyPage {
         PageStep::clocked(
             "Safe Retreat (§3.5), after a loss or mark before that",
             "cwnd = half of what the path has proven (PipeSize); no growth",
-            "the last unvalidated segment is acknowledged: ssthresh = PipeSize x 0.5 (resume_beta=)",
+            "the last unvalidated segment is acknowledged: ssthresh = PipeSize x {resume_beta} (resume_beta=)",
         ),
         UNKNOWN,
     ],
@@ -58,9 +61,12 @@ pub(in crate::startup) static STATEFUL_TCP: PolicyPage = PolicyPage {
             "cwnd = what is in flight, at least the initial window; then as the start-up inside",
             "as that one ends",
         ),
-        PageStep::clocked(
+        PageStep::paced(
             "at the end",
-            "the best of the last five rates is remembered: each over a round trip, without its longest gap",
+            (
+                "the best of the last five rates is remembered: each over a round trip, without its longest gap",
+                "none: nothing is sent",
+            ),
             "the next connection",
         ),
         UNKNOWN,
@@ -137,10 +143,13 @@ pub(in crate::startup) static EWMA_IW: PolicyPage = PolicyPage {
             "its first ACK",
         ),
         PageStep::clocked("the rest", "as the start-up inside", "as that one ends"),
-        PageStep::clocked(
+        PageStep::paced(
             "at the end",
-            "the average moves by a quarter towards the largest window, or towards what was acknowledged if that is less",
-            "the next connection; after a loss as ewma_loss= says",
+            (
+                "the average moves by a quarter towards the largest window, or towards what was acknowledged if that is less",
+                "none: nothing is sent",
+            ),
+            "the next connection; ewma_loss={ewma_loss} after a loss",
         ),
     ],
     deviations: &[
@@ -150,7 +159,7 @@ pub(in crate::startup) static EWMA_IW: PolicyPage = PolicyPage {
 };
 
 pub(in crate::startup) static RBP: PolicyPage = PolicyPage {
-    summary: "Rate-based pacing after idle. Three quarters of the old window are sent one segment at a time, until an ACK clocks the rest.",
+    summary: "Rate-based pacing after idle. A part of the old window is sent one segment at a time, until an ACK clocks the rest.",
     steps: &[
         PageStep::clocked(
             "new path",
@@ -160,10 +169,10 @@ pub(in crate::startup) static RBP: PolicyPage = PolicyPage {
         PageStep::paced(
             "after idle, or a remembered destination",
             (
-                "0.75 of the old window (rbp_scale=), at least two segments",
+                "{rbp_scale} of the old window (rbp_scale=), at least two segments",
                 "evenly over a smoothed round trip (rbp_rtt=)",
             ),
-            "the first ACK (rbp_end= says what it does to the window)",
+            "rbp_end={rbp_end}: cut and ack end with the first ACK, used-up with one that finds the window used up",
         ),
         PageStep::clocked("window lowered by a loss", "the start-up inside", "as that one ends"),
     ],
@@ -185,7 +194,7 @@ pub(in crate::startup) static SPAND: PolicyPage = PolicyPage {
             "first flight of a transfer, also after idle",
             (
                 "cwnd_opt (paper, §4): the window by which the transfer ends with an epoch",
-                "a token bucket of 4 segments (bucket=) over the gateway's round trip",
+                "a token bucket of {bucket} segments (bucket=) over the gateway's round trip",
             ),
             "the first window has been sent",
         ),
@@ -214,7 +223,7 @@ pub(in crate::startup) static FAST_START: PolicyPage = PolicyPage {
             "after idle, or a remembered destination",
             (
                 "the last window that was acknowledged without loss; what slow start would not have sent has low priority (priority=)",
-                "bursts of 4 (fs_burst=) over a round trip",
+                "bursts of {fs_burst} (fs_burst=) over a round trip",
             ),
             "the first window has been sent",
         ),

@@ -70,7 +70,7 @@ pub(in crate::startup) static HYSTART_PLUS_PLUS: PolicyPage = PolicyPage {
         PageStep::clocked(
             "Conservative Slow Start (CSS)",
             "a quarter of slow start's growth (CSS_GROWTH_DIVISOR = 4)",
-            "5 rounds (css_rounds=): ssthresh = cwnd; or the delay falls below its base: slow start again",
+            "{css_rounds} rounds (css_rounds=): ssthresh = cwnd; or the delay falls below its base: slow start again",
         ),
         PageStep::clocked("loss or mark", "as congestion control says", "ssthresh falls"),
     ],

@@ -11,8 +11,11 @@ use crate::sharing::{JoinPacing, Scheduling, Sharing, Tickets, TimerScope};
 /// So many places are kept in order for each path.
 const MOST_LATER_ACKS: u32 = 100;
 
+/// Makes a scheme share as another does.
+pub(in crate::scheme) type ShareAs = fn(&mut Recipe);
+
 /// Values of `share` that stand for more than turns: what they set is less than what is given beside them.
-pub(in crate::scheme) const AS_OTHERS: [(&str, fn(&mut Recipe)); 2] =
+pub(in crate::scheme) const AS_OTHERS: [(&str, ShareAs); 2] =
     [("session", share_as_session), ("etcp", share_as_etcp)];
 
 pub(super) const SHARING: &[SchemeParameter] = &[
