@@ -120,10 +120,11 @@ enum Command {
     /// with the measured cause.
     #[command(after_help = papers::appendix().help())]
     Papers(papers::PapersArgs),
-    /// List the schemes and their parameters
+    /// List the schemes and their parameters, or show the page of one
     ///
     /// A scheme is a way to send: a TCP with its parameters, like linux+iw=32. The list has each scheme with its source
-    /// and the worlds that have it, then the policies and parameters that schemes are made of.
+    /// and the worlds that have it, then the policies and parameters that schemes are made of. With a name, the page of
+    /// that scheme says how it starts and how to try it.
     #[command(after_help = schemes::appendix().help())]
     Schemes(schemes::SchemesArgs),
     /// List the pages that come with headstart

@@ -55,3 +55,18 @@ fn a_name_stands_for_one_parameter() {
         }
     }
 }
+
+/// Whoever reads a scheme's page finds how it starts, whichever start-up the scheme has.
+#[test]
+fn every_start_up_has_a_page_with_steps() {
+    for startup in STARTUPS {
+        let page = startup.page.unwrap_or_else(|| panic!("{startup:?} has no page"));
+        assert!(page.summary.ends_with('.'), "{startup:?}: {}", page.summary);
+        assert!(page.steps.len() >= 2, "{startup:?}");
+        for step in page.steps {
+            let texts = [step.phase, step.sent, step.until];
+            assert!(texts.iter().all(|text| !text.is_empty()), "{startup:?}: {step:?}");
+        }
+        assert!(page.deviations.iter().all(|text| text.ends_with('.')), "{startup:?}");
+    }
+}

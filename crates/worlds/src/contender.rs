@@ -96,7 +96,7 @@ impl AgentScheme {
                 scheme.says_size = value == "on";
                 continue;
             }
-            let (_, option) = OPTIONS.into_iter().find(|(known, _)| *known == parameter)?;
+            let (_, option) = OPTIONS.into_iter().find(|(known, _)| is_called(known, parameter))?;
             scheme.options.push(option.to_owned());
             scheme.options.push(as_the_agent_has_it(value)?);
         }
@@ -117,6 +117,11 @@ impl AgentScheme {
     pub const fn says_size(&self) -> bool {
         self.says_size
     }
+}
+
+/// By its name, or without what all of them begin with (`cold`).
+fn is_called(known: &str, parameter: &str) -> bool {
+    known == parameter || known.strip_prefix("warm_") == Some(parameter)
 }
 
 /// Durations in whole seconds, which the agent takes without a unit; anything else as it is.
@@ -151,6 +156,8 @@ mod tests {
         assert_eq!(agent.control(), "cubic");
         assert_eq!(agent.options().join(" "), "--cap 64 --max-age 30");
         assert!(agent.says_size());
+        // By the short forms the agent is told the same.
+        assert_eq!(of("hs-cubic+cap=64+max_age=30s+size=on"), Some(agent));
         // The agent counts in seconds.
         assert_eq!(of("hs-cubic+warm_max_age=1500ms"), None);
         // The initial window is the route's, and no agent's.

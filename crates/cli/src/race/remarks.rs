@@ -6,6 +6,7 @@ use super::raced::Raced;
 use crate::failure::{Failure, remark};
 use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample};
 use units::counted;
+use workload::{ServerModel, Tls};
 use worlds::{Contender, runs_in};
 
 /// What is known before anything is run.
@@ -18,11 +19,25 @@ pub(super) fn before(args: &RaceArgs, race: &Race) {
             remark(&format!("note: {world} has no {names}: it has no lines there"));
         }
     }
+    if let Some(note) = clear_model(race) {
+        remark(note);
+    }
     if args.exact && race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
         remark(
             "note: nothing here depends on chance (--exact, no loss, no background): repeats are alike",
         );
     }
+}
+
+/// The model of nginx is one in the clear: how nginx writes behind TLS is not modelled.
+fn clear_model(race: &Race) -> Option<&'static str> {
+    let speaks_tls = |host| race.loader.protocol(host).tls != Tls::None;
+    let is_guess =
+        race.loader.server == ServerModel::Nginx && race.page.hosts().iter().any(speaks_tls);
+    is_guess.then_some(
+        "note: --server-model nginx writes as nginx does in the clear; behind TLS nginx writes in another way, which is not \
+         modelled. --tls none compares like with like",
+    )
 }
 
 /// What is known of a race that is over.

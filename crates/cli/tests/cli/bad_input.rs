@@ -51,6 +51,20 @@ fn unknown_schemes_and_parameters() {
 }
 
 #[test]
+fn the_page_of_a_scheme_that_nobody_has_names_the_nearest() {
+    refused(&["schemes", "sus"], &["did you mean \"suss\""]);
+    refused(&["schemes", "cubic"], &["\"cubic\" is called linux here"]);
+    refused(&["schemes", "hystart"], &["headstart schemes linux+startup=hystart"]);
+}
+
+/// The short form is the scheme's own, and a memory that its start-up does not hear is no memory.
+#[test]
+fn short_forms_and_memories_of_other_schemes() {
+    refused(&["race", "--schemes", "linux+cold=stock"], &["cold", "headstart schemes"]);
+    refused(&["race", "--schemes", "headstart+memory=site"], &["memory=lent", "memory=none"]);
+}
+
+#[test]
 fn schemes_of_the_agent_want_the_agent() {
     refused(&["check", "worlds", "--schemes", "linux,hs-cubic"], &["hs-cubic", "--agent"]);
     refused(&["check", "worlds", "--agent", "--jobs", "2"], &["--jobs", "--agent"]);

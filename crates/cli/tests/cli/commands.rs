@@ -225,3 +225,40 @@ fn a_report_never_takes_the_place_of_the_page() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("page.har itself"));
     assert_eq!(fs::read(&page).unwrap(), before);
 }
+
+/// Every scheme that is listed has a page, whose JSON has what its text has.
+#[test]
+fn every_listed_scheme_has_a_page_with_source_and_steps() {
+    let listed: Value = serde_json::from_str(&stdout(&["schemes", "--json"])).unwrap();
+    for scheme in listed["schemes"].as_array().unwrap() {
+        let name = scheme["name"].as_str().unwrap();
+        let text = stdout(&["schemes", name]);
+        if name == "limit" {
+            assert!(text.contains(scheme["about"].as_str().unwrap()), "{text}");
+            continue;
+        }
+        let page: Value = serde_json::from_str(&stdout(&["schemes", name, "--json"])).unwrap();
+        for key in ["about", "on"] {
+            assert_eq!(page[key], scheme[key], "{key} of {name}");
+        }
+        assert_eq!(page["sources"][0]["source"], scheme["source"], "{name}");
+        assert!(page["steps"].as_array().unwrap().len() >= 2, "{name}");
+        for command in page["commands"].as_array().unwrap() {
+            assert!(text.contains(command.as_str().unwrap()), "{text}");
+        }
+        for heading in ["Sources", "How it starts", "Options in force", "Try it"] {
+            assert!(text.contains(heading), "{name}: {text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 150), "{name}: {text}");
+    }
+}
+
+/// What the page of a scheme says to try can be tried.
+#[test]
+fn the_commands_of_a_page_run() {
+    let page: Value = serde_json::from_str(&stdout(&["schemes", "quicly-jump", "--json"])).unwrap();
+    let race = page["commands"][0].as_str().unwrap();
+    let words: Vec<&str> = race.split(' ').skip(1).collect();
+    assert!(words.contains(&"--visits"), "{race}");
+    assert!(stdout(&words).contains("quicly-jump"), "{race}");
+}

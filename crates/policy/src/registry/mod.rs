@@ -4,10 +4,12 @@
 //! kind: [`crate::startup::STARTUPS`], [`crate::congestion::CONTROLLERS`], [`crate::recovery::RECOVERIES`]. Whatever
 //! lists policies, reads their names or makes them asks these lists, so that a new policy is known everywhere at once.
 
+mod page;
 mod parameter;
 pub mod values;
 
 use crate::config::{ConnectionConfig, MemoryKind};
+pub use page::{PageStep, PolicyPage};
 pub use parameter::{AnyParameter, Parameter, ParameterValues, Read};
 use std::fmt;
 
@@ -95,6 +97,8 @@ pub struct Descriptor<P: ?Sized> {
     pub parameters: &'static [&'static dyn AnyParameter],
     /// What it sets besides itself.
     pub implies: Implied,
+    /// How it works; every start-up has it.
+    pub page: Option<&'static PolicyPage>,
     /// Its constructor.
     pub make: Make<P>,
 }
@@ -107,13 +111,19 @@ impl<P: ?Sized> Descriptor<P> {
         source: &'static str,
         make: Make<P>,
     ) -> Self {
-        Self { name, about, source, parameters: &[], implies: Implied::NOTHING, make }
+        Self { name, about, source, parameters: &[], implies: Implied::NOTHING, page: None, make }
     }
 
     /// The same with parameters.
     #[must_use]
     pub const fn with(self, parameters: &'static [&'static dyn AnyParameter]) -> Self {
         Self { parameters, ..self }
+    }
+
+    /// The same with how it works.
+    #[must_use]
+    pub const fn explained(self, page: &'static PolicyPage) -> Self {
+        Self { page: Some(page), ..self }
     }
 
     /// The same with what it implies.

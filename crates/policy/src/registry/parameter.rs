@@ -152,6 +152,12 @@ impl ParameterValues {
         Ok(())
     }
 
+    /// The text that a parameter was given, if it was.
+    pub fn given(&self, parameter: &dyn AnyParameter) -> Option<&str> {
+        let given = self.0.iter().find(|(name, _)| *name == parameter.name());
+        given.map(|(_, text)| text.as_str())
+    }
+
     /// Value of a parameter: what was given, or its default.
     ///
     /// # Panics

@@ -20,7 +20,8 @@ pub static BBR_START: StartUpDescriptor = StartUpDescriptor::new(
     "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2",
     Make::Alone(|_| Box::<BbrStart>::default()),
 )
-.implying(Implied::PACING);
+.implying(Implied::PACING)
+.explained(&super::pages::BBR);
 
 /// BBRv3's start-up, for any controller; BBR of the first version goes on with its model.
 pub static BBR3_START: StartUpDescriptor = StartUpDescriptor::new(
@@ -29,7 +30,8 @@ pub static BBR3_START: StartUpDescriptor = StartUpDescriptor::new(
     "draft-ietf-ccwg-bbr §5.3.1",
     Make::Alone(|_| Box::new(BbrStart::third_version())),
 )
-.implying(Implied::PACING);
+.implying(Implied::PACING)
+.explained(&super::pages::BBR3);
 
 /// What is sent and held in flight, in terms of what fills the path.
 const GAINS: Gains = Gains { pacing: HIGH_GAIN, window: HIGH_GAIN };

@@ -21,7 +21,8 @@ pub static EWMA_IW: StartUpDescriptor = StartUpDescriptor::new(
     }),
 )
 .with(&[&HALVES_ON_LOSS])
-.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING });
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING })
+.explained(&super::pages::EWMA_IW);
 
 static HALVES_ON_LOSS: Parameter<bool> = Parameter::choice(
     "ewma_loss",

@@ -29,7 +29,8 @@ pub static FAST_START: StartUpDescriptor = StartUpDescriptor::new(
     }),
 )
 .with(&[&BURST, &QUICK, &RESET, &ROUND_TRIP, &WEIGHT, &MAX_AGE, &CAP])
-.implying(Implied { memory: MemoryKind::Temporal, ..Implied::IDLE });
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::IDLE })
+.explained(&super::pages::FAST_START);
 
 static BURST: Parameter<u32> =
     Parameter::segments("fs_burst", "4", "fs: most segments sent at once before ACKs clock");

@@ -18,7 +18,8 @@ pub static HOE: StartUpDescriptor = StartUpDescriptor::new(
     "Hoe 1996 §4",
     Make::Alone(|setup| Box::new(Hoe::new(setup.get(&PAIR)))),
 )
-.with(&[&PAIR]);
+.with(&[&PAIR])
+.explained(&super::pages::HOE);
 
 /// What the packet pair brought.
 pub static PAIR: Parameter<Pair> = Parameter::choice(

@@ -19,7 +19,8 @@ pub static HYSTART: StartUpDescriptor = StartUpDescriptor::new(
     "slow start that ends where ACK trains or delays tell of a full path",
     "Ha & Rhee 2008; Linux 6.x tcp_cubic.c",
     Make::Alone(|_| Box::<HyStart>::default()),
-);
+)
+.explained(&super::pages::HYSTART);
 
 /// Below this window, segments, nothing is detected.
 const LOW_WINDOW: u64 = 16;

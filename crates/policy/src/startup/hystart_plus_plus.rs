@@ -23,7 +23,8 @@ pub static HYSTART_PLUS_PLUS: StartUpDescriptor = StartUpDescriptor::new(
         Box::new(HyStartPlusPlus::new(setup.get(&CSS_ROUNDS), unpaced))
     }),
 )
-.with(&[&CSS_ROUNDS]);
+.with(&[&CSS_ROUNDS])
+.explained(&super::pages::HYSTART_PLUS_PLUS);
 
 static CSS_ROUNDS: Parameter<u32> = Parameter::text(
     "css_rounds",

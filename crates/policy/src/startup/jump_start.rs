@@ -19,7 +19,8 @@ pub static JUMP_START: StartUpDescriptor = StartUpDescriptor::new(
     "paces all there is to send over the first round trip",
     "Liu, Allman, Jin & Wang 2007",
     Make::Around(|_, inner| Box::new(Wrapping::new(JumpStart::new(), inner))),
-);
+)
+.explained(&super::pages::JUMP_START);
 
 /// Sends all there is within a round trip.
 pub struct JumpStart {

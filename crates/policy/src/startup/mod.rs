@@ -17,6 +17,7 @@ macro_rules! start_ups {
 }
 
 pub mod attended;
+mod pages;
 pub mod start;
 pub mod wrapping;
 

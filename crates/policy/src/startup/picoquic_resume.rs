@@ -21,7 +21,8 @@ pub static PICOQUIC_RESUME: StartUpDescriptor = StartUpDescriptor::new(
     "project picoquic, picoquic/timing.c and picoquic/cubic.c, 2026",
     Make::Around(|_, inner| Box::new(Wrapping::new(PicoquicResume::default(), inner))),
 )
-.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING });
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING })
+.explained(&super::pages::PICOQUIC_RESUME);
 
 /// The remembered round trip may differ from the sample by one part in this many.
 const MARGIN: u64 = 4;

@@ -22,7 +22,8 @@ pub static QUICLY_JUMP: StartUpDescriptor = StartUpDescriptor::new(
     "project h2o/quicly, lib/quicly.c and include/quicly/cc.h, 2026",
     Make::Around(|_, inner| Box::new(Wrapping::new(QuiclyJump::default(), inner))),
 )
-.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING });
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING })
+.explained(&super::pages::QUICLY_JUMP);
 
 /// Segments that leave at once.
 const BURST: u64 = 10;

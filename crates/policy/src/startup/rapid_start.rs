@@ -18,7 +18,8 @@ pub static RAPID_START: StartUpDescriptor = StartUpDescriptor::new(
     "triples the window each round trip, paced, until the round trip grows; falls by what is lost",
     "draft-kazuho-ccwg-rapid-start-02",
     Make::Alone(|_| Box::<RapidStart>::default()),
-);
+)
+.explained(&super::pages::RAPID_START);
 
 /// The round trip has grown by this, or by a tenth, whichever is less: a queue builds up.
 const RISE: Duration = Duration::from_millis(4);

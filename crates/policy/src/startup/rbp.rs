@@ -23,7 +23,8 @@ pub static RBP: StartUpDescriptor = StartUpDescriptor::new(
     Make::Around(|setup, inner| Box::new(Wrapping::new(Rbp::new(RbpOptions::of(setup)), inner))),
 )
 .with(&[&SCALE, &RATE, &ROUND_TRIP, &END])
-.implying(Implied::IDLE);
+.implying(Implied::IDLE)
+.explained(&super::pages::RBP);
 
 /// Rate-based pacing after idle, else Vegas's slow start.
 pub static RBP_VEGAS: StartUpDescriptor = StartUpDescriptor::new(
@@ -36,7 +37,8 @@ pub static RBP_VEGAS: StartUpDescriptor = StartUpDescriptor::new(
     }),
 )
 .with(&[&SCALE, &RATE, &ROUND_TRIP, &END])
-.implying(Implied::IDLE);
+.implying(Implied::IDLE)
+.explained(&super::pages::RBP_VEGAS);
 
 /// Part of the window that is paced.
 pub static SCALE: Parameter<u32> = Parameter::text(

@@ -19,7 +19,8 @@ pub static SEARCH: StartUpDescriptor = StartUpDescriptor::new(
     "slow start that ends where what arrives lags a quarter behind what was sent: SEARCH",
     "draft-chung-ccwg-search-09",
     Make::Alone(|_| Box::<SearchStart>::default()),
-);
+)
+.explained(&super::pages::SEARCH);
 
 /// Bins of a window (`W`).
 const WINDOW: usize = 10;

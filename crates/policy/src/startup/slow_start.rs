@@ -13,7 +13,8 @@ pub static SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
     "slow start: a segment more for every ACK",
     "RFC 5681 §3.1",
     Make::Alone(|_| Box::new(SlowStart)),
-);
+)
+.explained(&super::pages::SLOW_START);
 
 /// Slow start as Linux counts.
 pub static LINUX_SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
@@ -21,7 +22,8 @@ pub static LINUX_SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
     "slow start: a segment more for every segment acknowledged, while the window limits sending",
     "Linux 6.x tcp_slow_start",
     Make::Alone(|_| Box::new(LinuxSlowStart)),
-);
+)
+.explained(&super::pages::LINUX_SLOW_START);
 
 /// Slow start with `L` = 1 (RFC 3465 §2.2): an ACK adds what it acknowledges, a segment at most.
 #[derive(Clone, Copy, Debug, Default)]

@@ -28,7 +28,8 @@ pub static SPAND: StartUpDescriptor = StartUpDescriptor::new(
     }),
 )
 .with(&[&PER_ACK, &SHIFT, &FLOOR, &SHARE, &ROUND, &BUCKET])
-.implying(Implied { memory: MemoryKind::Gateway, ..Implied::IDLE });
+.implying(Implied { memory: MemoryKind::Gateway, ..Implied::IDLE })
+.explained(&super::pages::SPAND);
 
 static PER_ACK: Parameter<Option<u32>> = Parameter::or(
     "spand_b",

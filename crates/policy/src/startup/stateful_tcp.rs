@@ -22,7 +22,8 @@ pub static STATEFUL_TCP: StartUpDescriptor = StartUpDescriptor::new(
     "draft-lee-tcpm-stateful-tcp-00; project Stateful-TCP 2020",
     Make::Around(|_, inner| Box::new(Wrapping::new(StatefulTcp::default(), inner))),
 )
-.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING });
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING })
+.explained(&super::pages::STATEFUL_TCP);
 
 /// Rates of which the best is left behind.
 const RATES: usize = 5;

@@ -25,7 +25,8 @@ pub static SUSS: StartUpDescriptor = StartUpDescriptor::new(
     "Arghavani et al. 2024: SUSS; project SUSSdeveloper/SUSS",
     Make::Alone(|setup| Box::new(Suss::new(setup.get(&MOST)))),
 )
-.with(&[&MOST]);
+.with(&[&MOST])
+.explained(&super::pages::SUSS);
 
 static MOST: Parameter<u32> = Parameter::text(
     "suss_max",

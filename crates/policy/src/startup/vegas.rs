@@ -17,7 +17,8 @@ pub static VEGAS_START: StartUpDescriptor = StartUpDescriptor::new(
     "Brakmo & Peterson 1995 §3.4",
     Make::Alone(|setup| Box::new(VegasStart::new(VegasOptions::of(setup)))),
 )
-.with(&[&GAMMA, &QUEUED, &SECOND]);
+.with(&[&GAMMA, &QUEUED, &SECOND])
+.explained(&super::pages::VEGAS);
 
 /// Slow start that watches for a queue.
 #[derive(Clone, Copy, Debug)]

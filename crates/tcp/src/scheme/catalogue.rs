@@ -1,5 +1,6 @@
 //! The named schemes: an entry each, with the recipe that makes it.
 
+use super::pages;
 use super::recipes::{
     classic, headstart, linux, linux_bbr, linux_etcp, linux_session, rapid_start, session_member,
     started,
@@ -16,6 +17,7 @@ use crate::recovery::reno::RENO;
 use crate::recovery::sack::SACK;
 use crate::recovery::tahoe::TAHOE;
 use crate::recovery::vegas as vegas_recovery;
+use crate::registry::PolicyPage;
 use crate::sharing::{JoinPacing, Scheduling, Sharing, Tickets, TimerScope};
 use crate::startup::StartUpDescriptor;
 use crate::startup::bbr::BBR3_START;
@@ -46,7 +48,9 @@ pub struct NamedScheme {
     pub about: &'static str,
     /// Where it is specified.
     pub source: &'static str,
-    recipe: fn() -> Recipe,
+    /// What its start-up's page does not say.
+    pub(super) page: Option<&'static PolicyPage>,
+    pub(super) recipe: fn() -> Recipe,
 }
 
 const fn named(
@@ -55,7 +59,14 @@ const fn named(
     source: &'static str,
     recipe: fn() -> Recipe,
 ) -> NamedScheme {
-    NamedScheme { name, about, source, recipe }
+    NamedScheme { name, about, source, page: None, recipe }
+}
+
+impl NamedScheme {
+    /// The same with a page of its own beside its start-up's.
+    const fn explained(self, page: &'static PolicyPage) -> Self {
+        Self { page: Some(page), ..self }
+    }
 }
 
 const CATALOGUE: &[NamedScheme] = &[
@@ -114,13 +125,13 @@ const CATALOGUE: &[NamedScheme] = &[
         "newreno, all transfers of a page one after another on one persistent connection",
         "Padmanabhan & Katz 1998 §6.3",
         || Recipe { transfers: Transfers::Sequential, ..classic(&NEWRENO) },
-    ),
+    ).explained(&pages::PHTTP),
     named(
         "right-edge",
         "newreno, a new segment on the first and second duplicate ACK, whatever the window",
         "Balakrishnan et al. 1998 §4.1",
         right_edge,
-    ),
+    ).explained(&pages::RIGHT_EDGE),
     named(
         "vegas",
         "window by how much is queued, checked by a fine clock",
@@ -189,19 +200,19 @@ const CATALOGUE: &[NamedScheme] = &[
         "newreno, connections to a host share window and timer and take turns by weight: TCP Session",
         "Padmanabhan & Katz 1998 §6, §7.3",
         session,
-    ),
+    ).explained(&pages::SESSION),
     named(
         "session-fs",
         "session, its path remembered and begun by fast start",
         "Padmanabhan & Katz 1998 §6.2, §7.3",
         session_fast_start,
-    ),
+    ).explained(&pages::SESSION),
     named(
         "tcp-int",
         "newreno, connections to a host share a window and take turns: TCP-INT",
         "Balakrishnan et al. 1998 §5.3",
         || integrated(Scheduling::RoundRobin, Overtaken::OLDEST_LOST),
-    ),
+    ).explained(&pages::TCP_INT),
     named(
         "tcp-int-proxy",
         "tcp-int, the window of as many TCPs as there are clients behind the host",
@@ -210,55 +221,55 @@ const CATALOGUE: &[NamedScheme] = &[
             congestion: &PROXY,
             ..integrated(Scheduling::RoundRobin, Overtaken::OLDEST_LOST)
         },
-    ),
+    ).explained(&pages::TCP_INT),
     named(
         "etcp-fair",
         "reno, connections to a host share a window, a ticket each: Ensemble-TCP",
         "Eggert, Heidemann & Touch 2000",
         || ensemble_tcp(Tickets::Fair),
-    ),
+    ).explained(&pages::ETCP_SHARED),
     named(
         "etcp-content",
         "etcp-fair, tickets by content: HTML 12, code 6, images 3, else 1",
         "Eggert, Heidemann & Touch 2000 §4",
         || ensemble_tcp(Tickets::Content),
-    ),
+    ).explained(&pages::ETCP_SHARED),
     named(
         "etcp-decay",
         "etcp-fair, 16 tickets that decay with what was sent",
         "Eggert, Heidemann & Touch 2000 §4",
         || ensemble_tcp(Tickets::Decay),
-    ),
+    ).explained(&pages::ETCP_SHARED),
     named(
         "etcp-html-pre",
         "etcp-content, HTML before everything else",
         "Eggert, Heidemann & Touch 2000 §4",
         || ensemble_tcp(Tickets::HtmlFirst),
-    ),
+    ).explained(&pages::ETCP_SHARED),
     named(
         "etcp",
         "etcp-html-pre, begins where the last path to the host ended, paced; data in the SYN there",
         "Eggert, Heidemann & Touch 2000 §3.1, §5",
         remembering_ensemble_tcp,
-    ),
+    ).explained(&pages::ETCP),
     named(
         "linux",
         "a Linux 6.x server: CUBIC, IW10, HyStart, SACK, RACK-TLP, PRR, F-RTO and D-SACK undo",
         "RFC 9438, RFC 6928, RFC 8985, RFC 6937, RFC 5682; Linux 6.x",
         linux,
-    ),
+    ).explained(&pages::LINUX),
     named(
         "linux-bbr",
         "a Linux 6.x server with BBR v1: paced by a model of bandwidth and round trip; SACK, RACK-TLP",
         "draft-cardwell-iccrg-bbr-congestion-control-00; Linux 6.x",
         linux_bbr,
-    ),
+    ).explained(&pages::LINUX_BBR),
     named(
         "linux-reno",
         "linux with Reno's window and plain slow start: net.ipv4.tcp_congestion_control=reno",
         "RFC 5681; Linux 6.x",
         || started(Recipe { congestion: &LINUX_RENO, ..linux() }, &LINUX_SLOW_START),
-    ),
+    ).explained(&pages::LINUX_RENO),
     named(
         "careful-resume",
         "linux, jumps to half of a remembered window once the path has proved to be the same",
@@ -276,43 +287,43 @@ const CATALOGUE: &[NamedScheme] = &[
         "linux with the agent: begins with what is remembered of the path, cold starts measure it",
         "docs/agent/README.md; docs/adr/0020-one-policy.md",
         || started(linux(), &WARM),
-    ),
+    ).explained(&pages::HS_AGENT),
     named(
         "hs-bbr",
         "linux-bbr with the agent: begins with what is remembered of the path",
         "docs/agent/README.md; docs/adr/0020-one-policy.md",
         || started(linux_bbr(), &WARM),
-    ),
+    ).explained(&pages::HS_AGENT),
     named(
         "hs-session",
         "linux with the agent: one window, as of one CUBIC, for all connections to a host",
         "docs/agent/README.md; docs/adr/0020-one-policy.md",
         session_member,
-    ),
+    ).explained(&pages::HS_AGENT),
     named(
         "headstart",
         "hs-cubic with timers that know the path, and first flights that leave by turns at its rate",
         "docs/adr/0022-headstart.md",
         headstart,
-    ),
+    ).explained(&pages::HEADSTART),
     named(
         "linux-session",
         "linux, connections to a host share a window and take turns by weight, as in TCP Session",
         "Padmanabhan & Katz 1998 §6, §7.3; Linux 6.x",
         linux_session,
-    ),
+    ).explained(&pages::LINUX_SESSION),
     named(
         "linux-session-fs",
         "linux-session, its path remembered and begun by fast start",
         "Padmanabhan & Katz 1998 §6.2, §7.3; Linux 6.x",
         || started(linux_session(), &FAST_START),
-    ),
+    ).explained(&pages::LINUX_SESSION),
     named(
         "linux-etcp",
         "linux, paths shared, remembered, begun paced and by data in the SYN, as in Ensemble-TCP",
         "Eggert, Heidemann & Touch 2000; Linux 6.x",
         linux_etcp,
-    ),
+    ).explained(&pages::LINUX_ETCP),
     named("hystartpp", "linux, slow start with HyStart++", "RFC 9406", || {
         started(linux(), &HYSTART_PLUS_PLUS)
     }),
@@ -365,9 +376,14 @@ pub const fn catalogue() -> &'static [NamedScheme] {
     CATALOGUE
 }
 
+/// The entry of a name.
+pub(super) fn entry(name: &str) -> Option<&'static NamedScheme> {
+    CATALOGUE.iter().find(|scheme| scheme.name == name)
+}
+
 /// The recipe of a named scheme.
 pub(super) fn recipe(name: &str) -> Option<Recipe> {
-    CATALOGUE.iter().find(|scheme| scheme.name == name).map(|scheme| (scheme.recipe)())
+    entry(name).map(|scheme| (scheme.recipe)())
 }
 
 /// The same with the old window again after idle.

@@ -5,6 +5,8 @@
 //! ([`crate::registry`]). Nothing else in headstart matches on a name.
 
 mod catalogue;
+mod page;
+mod pages;
 mod parameters;
 mod profiles;
 mod recipes;
@@ -19,6 +21,10 @@ use crate::sharing::Sharing;
 use crate::startup::warm::{self, MEMBER, WARM};
 use crate::startup::{StartUp, StartUpDescriptor};
 pub use catalogue::{NamedScheme, catalogue};
+pub use page::{
+    GivenParameter, OptionInForce, OwnParameter, PagePart, PageSource, SchemePage, WrittenStep,
+};
+use parameters::{AS_OTHERS, MEMORIES};
 pub use parameters::{SchemeParameter, parameters};
 use std::fmt;
 use std::ops::Deref;
@@ -103,6 +109,27 @@ impl Recipe {
         }
     }
 
+    /// The parameters that its policies have of their own.
+    fn own_parameters(&self) -> Vec<&'static dyn AnyParameter> {
+        let Self { startup, congestion, recovery, .. } = self;
+        [startup.parameters, congestion.parameters, recovery.parameters].concat()
+    }
+
+    /// A start-up that begins with what its host lends hears nothing of other memories.
+    fn check_memory(&self) -> Result<(), String> {
+        let Self { startup, config, .. } = self;
+        let hears = [MemoryKind::None, MemoryKind::Lent].contains(&config.memory);
+        if startup.implies.memory != MemoryKind::Lent || hears {
+            return Ok(());
+        }
+        let name = MEMORIES.iter().find(|(_, kind)| *kind == config.memory).map_or("", |m| m.0);
+        Err(format!(
+            "memory={name}: the start-up {} begins with what its host lends (memory=lent), and another memory tells it \
+             nothing; leave memory out, or use memory=none for cold starts",
+            startup.name
+        ))
+    }
+
     /// Gives a parameter of a policy a value that is known to be one.
     fn set(&mut self, parameter: &dyn AnyParameter, value: &str) {
         self.settings.set(parameter, value).expect("catalogue and profiles are tested");
@@ -157,14 +184,14 @@ impl Scheme {
         let mut recipe = catalogue::recipe(name).ok_or_else(|| unknown_scheme(text, name))?;
         let mut seen = Vec::new();
         for part in in_order(parts.collect()) {
-            let parameter = part.split('=').next().unwrap_or_default();
+            let parameter = parameters::apply(&mut recipe, part)
+                .map_err(|why| SchemeError(format!("scheme {text:?}: {why}")))?;
             if seen.contains(&parameter) {
                 return Err(SchemeError(format!("scheme {text:?}: {parameter} is given twice")));
             }
             seen.push(parameter);
-            parameters::apply(&mut recipe, part)
-                .map_err(|why| SchemeError(format!("scheme {text:?}: {why}")))?;
         }
+        recipe.check_memory().map_err(|why| SchemeError(format!("scheme {text:?}: {why}")))?;
         Ok(Self { name: Arc::from(text), recipe: Arc::new(recipe) })
     }
 
@@ -281,15 +308,22 @@ fn unknown_scheme(text: &str, name: &str) -> SchemeError {
     SchemeError(format!("scheme {text:?}: {unknown}"))
 }
 
-/// Parameters as they apply: the start-up before all but a profile that was given before it, since what it implies is less than
-/// what is said.
+/// Parameters as they apply: what implies others comes before all but a profile that was given before it, since what it implies
+/// is less than what is said. A start-up is less than that: `share=etcp` implies one.
 fn in_order(mut parts: Vec<&str>) -> Vec<&str> {
-    let is_of = |name: &'static str| move |part: &&str| part.split('=').next() == Some(name);
-    if let Some(startup) = parts.iter().position(is_of("startup")) {
-        let profile = parts[..startup].iter().rposition(is_of("profile"));
-        parts[profile.map_or(0, |place| place + 1)..=startup].rotate_right(1);
-    }
+    put_first(&mut parts, |part| part.starts_with("startup="));
+    let implying =
+        |part: &str| AS_OTHERS.iter().any(|(name, _)| part.strip_prefix("share=") == Some(*name));
+    put_first(&mut parts, implying);
     parts
+}
+
+/// Moves the part to the front, or behind the last profile before it.
+fn put_first(parts: &mut [&str], is_it: impl Fn(&str) -> bool) {
+    if let Some(at) = parts.iter().position(|part| is_it(part)) {
+        let profile = parts[..at].iter().rposition(|part| part.starts_with("profile="));
+        parts[profile.map_or(0, |place| place + 1)..=at].rotate_right(1);
+    }
 }
 
 #[cfg(test)]
@@ -363,6 +397,47 @@ mod tests {
             assert_eq!(config(text).idle, idle, "{text}");
         }
         assert!(Scheme::parse("linux+opening_spread").is_err());
+    }
+
+    /// What people try first for what is here another name: the two differ in their text alone.
+    #[test]
+    fn other_names_make_the_same_scheme() {
+        let recipe = |text: &str| format!("{:?}", Scheme::parse(text).unwrap().recipe);
+        for (tried, name) in [
+            ("linux+share=session", "linux-session"),
+            ("linux+share=etcp", "linux-etcp"),
+            ("linux+memory=none+share=etcp", "linux-etcp+memory=none"),
+            ("linux+startup=fs+share=session", "linux-session-fs"),
+            ("headstart+cold=stock", "headstart+warm_cold=stock"),
+            ("headstart+together=off", "headstart+warm_together=off"),
+            ("hs-cubic+cap=64+max_age=30s", "hs-cubic+warm_cap=64+warm_max_age=30s"),
+            ("suss+max=2", "suss+suss_max=2"),
+        ] {
+            assert_eq!(recipe(tried), recipe(name), "{tried}");
+        }
+        // A start-up that is given counts more than the one that sharing implies.
+        let startup = |text: &str| Scheme::parse(text).unwrap().recipe.startup.name;
+        assert_eq!(startup("linux+share=etcp+startup=suss"), "suss");
+        // Of other schemes' policies no short form is known, nor of two parameters at once.
+        assert!(Scheme::parse("linux+cold=stock").is_err());
+        let twice = Scheme::parse("headstart+cold=stock+warm_cold=wide").unwrap_err().to_string();
+        assert!(twice.contains("warm_cold is given twice"), "{twice}");
+    }
+
+    /// A warm start asks what its host lends. It began cold, and did not say so, with any other memory.
+    #[test]
+    fn a_memory_that_the_start_up_does_not_hear_is_refused() {
+        for kind in ["temporal", "gateway", "site"] {
+            for scheme in ["headstart", "hs-cubic", "hs-bbr", "hs-session", "linux+startup=warm"] {
+                let error = Scheme::parse(&format!("{scheme}+memory={kind}")).unwrap_err();
+                let error = error.to_string();
+                assert!(error.contains(kind) && error.contains("memory=none"), "{error}");
+            }
+        }
+        for accepted in ["headstart+memory=none", "headstart+memory=lent", "linux+memory=site"] {
+            assert!(Scheme::parse(accepted).is_ok(), "{accepted}");
+        }
+        assert!(Scheme::parse("headstart+startup=spand+memory=site").is_ok());
     }
 
     #[test]

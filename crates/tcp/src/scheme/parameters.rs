@@ -16,6 +16,7 @@ use crate::registry::values::{between, choose, duration, on_off, per_mille, posi
 use crate::registry::{AnyParameter, Descriptor};
 use crate::startup::{STARTUPS, StartUpDescriptor};
 use receiver::RECEIVER;
+pub(super) use sharing::AS_OTHERS;
 use sharing::SHARING;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -177,6 +178,25 @@ fn chosen<P: ?Sized>(
     found.copied().ok_or_else(|| "is not one of its values".into())
 }
 
+/// What idling does to the window, by the names that the parameter `idle` takes.
+pub(super) const IDLE_RESTARTS: [(&str, IdleRestart); 6] = [
+    ("restart", IdleRestart::SlowStart),
+    ("decay", IdleRestart::Decay),
+    ("keep", IdleRestart::Keep),
+    ("startup", IdleRestart::StartUp),
+    ("ns2-ssr", IdleRestart::TimerSlowStart),
+    ("ns2-nssr", IdleRestart::TimerKeep),
+];
+
+/// Memories, by the names that the parameter `memory` takes.
+pub(super) const MEMORIES: [(&str, MemoryKind); 5] = [
+    ("none", MemoryKind::None),
+    ("temporal", MemoryKind::Temporal),
+    ("gateway", MemoryKind::Gateway),
+    ("site", MemoryKind::Site),
+    ("lent", MemoryKind::Lent),
+];
+
 /// Of any connection.
 const GENERAL: &[SchemeParameter] = &[
     parameter!("iw", "segments", "initial and restart window", |r, v| {
@@ -306,33 +326,14 @@ const GENERAL: &[SchemeParameter] = &[
         "restart|decay|keep|startup|ns2-ssr|ns2-nssr",
         "the window after an idle time; startup: as the start-up makes it; ns2: the timer runs on, and each time it runs out the \
                 window falls to one segment (ssr) or stays (nssr)",
-        |r, v| {
-            let restarts = [
-                ("restart", IdleRestart::SlowStart),
-                ("decay", IdleRestart::Decay),
-                ("keep", IdleRestart::Keep),
-                ("startup", IdleRestart::StartUp),
-                ("ns2-ssr", IdleRestart::TimerSlowStart),
-                ("ns2-nssr", IdleRestart::TimerKeep),
-            ];
-            choose(v, &restarts).map(|i| r.config.idle = i)
-        }
+        |r, v| { choose(v, &IDLE_RESTARTS).map(|i| r.config.idle = i) }
     ),
     parameter!(
         "memory",
         "none|temporal|gateway|site|lent",
         "what a path begins with: nothing; how the host's last path there ended; what a performance \
                 gateway knows, also after idle; the same of one that takes windows without loss for lower bounds; what connections have proven, lent among those that begin together",
-        |r, v| {
-            let kinds = [
-                ("none", MemoryKind::None),
-                ("temporal", MemoryKind::Temporal),
-                ("gateway", MemoryKind::Gateway),
-                ("site", MemoryKind::Site),
-                ("lent", MemoryKind::Lent),
-            ];
-            choose(v, &kinds).map(|k| r.config.memory = k)
-        }
+        |r, v| { choose(v, &MEMORIES).map(|k| r.config.memory = k) }
     ),
     parameter!("maxburst", "segments", "most segments sent per ACK, write or timeout", |r, v| {
         positive(v).map(|n| r.config.max_burst = Some(n))
@@ -404,17 +405,34 @@ pub fn parameters() -> &'static [SchemeParameter] {
     &PARAMETERS
 }
 
-/// Applies `name=value`.
-pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<(), String> {
+/// The parameter of this name, or of this short form: the scheme's own policies let the part before the first `_` go, so
+/// `cold` is `warm_cold` of `headstart`. A form that several of its parameters have is none's.
+pub(super) fn named_parameter(recipe: &Recipe, name: &str) -> Option<&'static SchemeParameter> {
+    let of_name = |wanted: &str| PARAMETERS.iter().find(|known| known.name == wanted);
+    if let Some(exact) = of_name(name) {
+        return Some(exact);
+    }
+    let is_short_of = |long: &str| long.split_once('_').is_some_and(|(_, short)| short == name);
+    let mut fitting: Vec<&str> = recipe.own_parameters().iter().map(|own| own.name()).collect();
+    fitting.retain(|long| is_short_of(long));
+    match fitting.as_slice() {
+        [long] => of_name(long),
+        _ => None,
+    }
+}
+
+/// Applies `name=value`, and says whose value it is.
+pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<&'static str, String> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
-    let parameter = PARAMETERS.iter().find(|p| p.name == name).ok_or_else(|| {
+    let parameter = named_parameter(recipe, name).ok_or_else(|| {
         let known: Vec<_> = PARAMETERS.iter().map(|p| p.name).collect();
         faults::unknown("parameter", name, &known, super::LISTED_BY)
     })?;
-    parameter.apply(recipe, value).map_err(|why| {
+    let applied = parameter.apply(recipe, value).map_err(|why| {
         let values = &parameter.values;
         let known: Vec<_> = values.split('|').collect();
         let meant = if known.len() > 1 { faults::meant(value, &known) } else { String::new() };
         format!("{name}={value}: {why}{meant} (values: {values})")
-    })
+    });
+    applied.map(|()| parameter.name)
 }

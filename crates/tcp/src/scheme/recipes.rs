@@ -86,18 +86,30 @@ pub(super) fn linux_bbr() -> Recipe {
     recipe
 }
 
-/// What TCP Session shares, over Linux: window, turns and what later ACKs tell, but neither timer nor initial window.
+/// Linux with [`share_as_session`].
 pub(super) fn linux_session() -> Recipe {
     let mut recipe = linux();
-    let scheduling = Scheduling::WeightedRoundRobin;
-    recipe.set_sharing(Some(Sharing { scheduling, ..Sharing::default() }));
-    recipe.later_acks = Some(Overtaken::ALL_LOST);
+    share_as_session(&mut recipe);
     recipe
 }
 
-/// What Ensemble-TCP shares and remembers, over Linux, whose receivers delay ACKs.
+/// What TCP Session shares: window, turns and what later ACKs tell, but neither timer nor initial window.
+pub(super) fn share_as_session(recipe: &mut Recipe) {
+    let scheduling = Scheduling::WeightedRoundRobin;
+    recipe.set_sharing(Some(Sharing { scheduling, ..Sharing::default() }));
+    recipe.later_acks = Some(Overtaken::ALL_LOST);
+}
+
+/// Linux with [`share_as_etcp`].
 pub(super) fn linux_etcp() -> Recipe {
-    let mut recipe = started(linux(), &RBP);
+    let mut recipe = linux();
+    share_as_etcp(&mut recipe);
+    recipe
+}
+
+/// What Ensemble-TCP shares and remembers, whose paths begin paced. The receivers stay as they are: Linux' delay ACKs.
+pub(super) fn share_as_etcp(recipe: &mut Recipe) {
+    recipe.set_startup(&RBP);
     let scheduling = Scheduling::Stride(Tickets::HtmlFirst);
     recipe.set_sharing(Some(Sharing {
         scheduling,
@@ -109,7 +121,6 @@ pub(super) fn linux_etcp() -> Recipe {
     recipe.config.opening = Opening::Remembered;
     recipe.set(&rbp::SCALE, "1");
     recipe.set(&rbp::END, "used-up");
-    recipe
 }
 
 /// Rapid Start, whose initial window is twice the usual one.

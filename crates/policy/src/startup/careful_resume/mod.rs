@@ -30,7 +30,8 @@ pub static CAREFUL_RESUME: StartUpDescriptor = StartUpDescriptor::new(
     }),
 )
 .with(&[&SCALE, &BETA])
-.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING });
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING })
+.explained(&super::pages::CAREFUL_RESUME);
 
 static SCALE: Parameter<u32> = Parameter::text(
     "resume_scale",

@@ -38,7 +38,8 @@ pub static PACED_START: StartUpDescriptor = StartUpDescriptor::new(
         Box::new(Wrapping::new(PacedStart::new(options), inner))
     }),
 )
-.with(&[&TOLERANCE, &FIRST, &EXIT_RTT]);
+.with(&[&TOLERANCE, &FIRST, &EXIT_RTT])
+.explained(&super::pages::PACED_START);
 
 static TOLERANCE: Parameter<u32> = Parameter::text(
     "past_tolerance",

@@ -36,7 +36,8 @@ pub static MEMBER: StartUpDescriptor = StartUpDescriptor::new(
     &super::options::HALF_LIFE,
     &super::options::SIZE,
 ])
-.implying(Implied { memory: MemoryKind::Lent, pacing: true, ..Implied::NOTHING });
+.implying(Implied { memory: MemoryKind::Lent, pacing: true, ..Implied::NOTHING })
+.explained(&super::super::pages::MEMBER);
 
 /// Segments that are not paced, as the kernel does not the first ones of a connection.
 const UNPACED_SEGMENTS: u64 = 10;

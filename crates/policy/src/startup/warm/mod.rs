@@ -58,7 +58,8 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
     }),
 )
 .with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS, &TOGETHER, &WIDE_AMONG, &DISPERSION, &TIMER_GAPS, &EARLY])
-.implying(Implied { memory: MemoryKind::Lent, ..Implied::NOTHING });
+.implying(Implied { memory: MemoryKind::Lent, ..Implied::NOTHING })
+.explained(&super::pages::WARM);
 
 /// Where a connection is with its warm start (`enum phase` of the agent).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,18 +5,30 @@ use super::{SchemeParameter, parameter};
 use crate::recovery::Overtaken;
 use crate::registry::values::{choose, on_off, positive, whole};
 use crate::scheme::Recipe;
+use crate::scheme::recipes::{share_as_etcp, share_as_session};
 use crate::sharing::{JoinPacing, Scheduling, Sharing, Tickets, TimerScope};
 
 /// So many places are kept in order for each path.
 const MOST_LATER_ACKS: u32 = 100;
 
+/// Makes a scheme share as another does.
+pub(in crate::scheme) type ShareAs = fn(&mut Recipe);
+
+/// Values of `share` that stand for more than turns: what they set is less than what is given beside them.
+pub(in crate::scheme) const AS_OTHERS: [(&str, ShareAs); 2] =
+    [("session", share_as_session), ("etcp", share_as_etcp)];
+
 pub(super) const SHARING: &[SchemeParameter] = &[
     parameter!(
         "share",
-        "none|rr|wrr|fair|content|decay|html-pre",
+        "none|rr|wrr|fair|content|decay|html-pre|session|etcp",
         "connections to the same host share a path, and take turns: plain, by weight, or by tickets; recovery by SACK then \
-                also hears later ACKs",
+                also hears later ACKs; session, etcp: with all that linux-session or linux-etcp has beside",
         |r, v| {
+            if let Some((_, share)) = AS_OTHERS.iter().find(|(name, _)| *name == v) {
+                share(r);
+                return Ok(());
+            }
             let tickets = |tickets| Some(Scheduling::Stride(tickets));
             let choices = [
                 ("none", None),

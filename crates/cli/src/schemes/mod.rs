@@ -1,5 +1,6 @@
-//! `headstart schemes`: what can race, where it is specified, and what can be changed about it.
+//! `headstart schemes`: what can race, where it is specified, and what can be changed about it; with a name, the page of one scheme.
 
+mod page;
 use crate::failure::Failure;
 use crate::stdout;
 use cmdline::{Appendix, EXIT};
@@ -19,6 +20,13 @@ pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest 
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemesArgs {
+    /// A scheme whose page is wanted, with parameters like suss+suss_max=2; without it, all are listed
+    ///
+    /// The page says what the scheme is and where it is specified, how it starts step by step, where headstart's version
+    /// differs from the source and why, which parameters it has, and how to try it.
+    #[arg(value_name = "NAME")]
+    scheme: Option<String>,
+
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
@@ -28,6 +36,14 @@ pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
             ("headstart schemes", "Lists schemes, policies, queues and parameters."),
+            (
+                "headstart schemes suss",
+                "Says how SUSS starts, from which paper, and what differs here.",
+            ),
+            (
+                "headstart schemes linux+iw=32+pacing=on",
+                "Says what linux does, and what these parameters change.",
+            ),
             (
                 "headstart race --schemes linux,linux+iw=32+pacing=on",
                 "Races a scheme with other parameters.",
@@ -121,6 +137,9 @@ fn policies<P: ?Sized>(all: &[&Descriptor<P>]) -> Vec<PolicyEntry> {
 }
 
 pub(crate) fn run(args: &SchemesArgs) -> Result<(), Failure> {
+    if let Some(name) = &args.scheme {
+        return page::run(name, args.json);
+    }
     let limit = SchemeEntry::new(LIMIT, ABOUT_LIMIT, "docs/race.md");
     let listing = Listing {
         schemes: catalogue().iter().map(SchemeEntry::from).chain([limit]).collect(),
