@@ -34,6 +34,8 @@ pub enum Expression {
     Not(Box<Expression>),
     /// `a < b <= c`: the first operand, then what each next one is compared by.
     Compare(Box<Expression>, Vec<(Comparator, Expression)>),
+    /// `abs(a)`
+    Absolute(Box<Expression>),
     /// `a + b`
     Binary(Operator, Box<Expression>, Box<Expression>),
 }
@@ -142,13 +144,17 @@ pub enum TcpInfoField {
     BytesReceived,
     /// `tcpi_snd_wscale`: the peer's window scale.
     SndWscale,
+    /// `tcpi_pacing_rate`, bytes per second.
+    PacingRate,
+    /// `tcpi_delivery_rate`, bytes per second.
+    DeliveryRate,
     /// `SK_MEMINFO_RCVBUF`: memory that the receive buffer may take, bytes.
     MemoryOfReceiver,
 }
 
 impl TcpInfoField {
     /// Every quantity with its name.
-    pub const ALL: [(&'static str, Self); 28] = [
+    pub const ALL: [(&'static str, Self); 30] = [
         ("tcpi_state", Self::State),
         ("tcpi_ca_state", Self::CaState),
         ("tcpi_snd_cwnd", Self::SndCwnd),
@@ -176,6 +182,8 @@ impl TcpInfoField {
         ("tcpi_sndbuf_limited", Self::SndbufLimited),
         ("tcpi_bytes_received", Self::BytesReceived),
         ("tcpi_snd_wscale", Self::SndWscale),
+        ("tcpi_pacing_rate", Self::PacingRate),
+        ("tcpi_delivery_rate", Self::DeliveryRate),
         ("SK_MEMINFO_RCVBUF", Self::MemoryOfReceiver),
     ];
 }
@@ -230,6 +238,16 @@ impl Expression {
                 true,
             ),
             Self::Not(inner) => Ok((of(inner)? == ExactFraction::ZERO).into()),
+            Self::Absolute(inner) => {
+                let value = of(inner)?;
+                match value.compare(ExactFraction::ZERO) {
+                    Some(Ordering::Less) => {
+                        ExactFraction::ZERO.subtract(value).ok_or(Unknown::NoNumber)
+                    }
+                    Some(_) => Ok(value),
+                    None => Err(Unknown::NoNumber),
+                }
+            }
             Self::Compare(first, rest) => {
                 // As in Python, each operand is compared with the one before it.
                 let mut left = of(first);
@@ -259,7 +277,7 @@ impl Expression {
             Self::Number(_) | Self::Name(_) => {}
             Self::Info(info) => into.push(*info),
             Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.collect(into)),
-            Self::Not(inner) => inner.collect(into),
+            Self::Not(inner) | Self::Absolute(inner) => inner.collect(into),
             Self::Compare(first, rest) => {
                 first.collect(into);
                 rest.iter().for_each(|(_, operand)| operand.collect(into));

@@ -309,6 +309,14 @@ pub enum SocketOption {
     SendBuffer,
     /// `TCP_NOTSENT_LOWAT`
     NotSentLowWater,
+    /// `TCP_NODELAY`
+    NoDelay,
+    /// `TCP_CORK`
+    Cork,
+    /// `TCP_USER_TIMEOUT`, milliseconds.
+    UserTimeout,
+    /// `TCP_FASTOPEN`: the longest queue.
+    FastOpenQueue,
     /// `SIOCINQ`: bytes that came and were not read.
     Unread,
 }

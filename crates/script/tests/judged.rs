@@ -126,3 +126,16 @@ fn a_retransmitted_syn_ack_keeps_its_number() {
     let error = run_text(&format!("{LISTENER}{syn}{}", again(55))).unwrap_err();
     assert!(error.contains("differs in sequence number"), "{error}");
 }
+
+/// The window of ten segments (RFC 6928) is two from twelve, as from eight. Rates are not kept.
+#[test]
+fn absolute_differences_are_judged_and_rates_are_not() {
+    for (other, distance) in [(12, 2), (8, 2)] {
+        let assertion =
+            |distance: u32| format!("+0 %{{ assert abs(tcpi_snd_cwnd - {other}) == {distance} }}%");
+        assert!(est(&assertion(distance)).is_ok());
+        assert!(actual(&assertion(distance + 1)).contains("tcpi_snd_cwnd = 10"));
+    }
+    let rates = "+0 %{ assert tcpi_pacing_rate > 0 and tcpi_delivery_rate > 0 }%";
+    assert_eq!(est(rates).unwrap().not_asked, 1);
+}

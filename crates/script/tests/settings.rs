@@ -188,3 +188,38 @@ fn the_longest_timeout_is_the_one_that_is_set() {
         refused("`sysctl -q net.ipv4.tcp_rto_max_ms=120001`\n0 close(3) = 0").1.contains("120000")
     );
 }
+
+/// `TCP_NODELAY` and its like are read as they were set; an accepted connection has the listener's (`sk_clone`).
+#[test]
+fn options_are_read_as_they_were_set() {
+    for (option, set, other) in
+        [("TCP_NODELAY", 1, 0), ("TCP_CORK", 1, 0), ("TCP_USER_TIMEOUT", 5000, 0)]
+    {
+        let set = format!("+0 setsockopt(4, SOL_TCP, {option}, [{set}], 4) = 0\n");
+        let get = |value: u32| format!("+0 getsockopt(4, SOL_TCP, {option}, [{value}], [4]) = 0\n");
+        assert!(est(&get(0)).is_ok(), "{option} is 0 at first");
+        assert!(est(&format!("{set}{}", get(other))).is_err(), "{option}");
+    }
+    let set = "+0 setsockopt(4, SOL_TCP, TCP_USER_TIMEOUT, [5000], 4) = 0\n";
+    let get = "+0 getsockopt(4, SOL_TCP, TCP_USER_TIMEOUT, [5000], [4]) = 0\n";
+    assert!(est(&format!("{set}{get}")).is_ok());
+}
+
+/// A good script about another mechanism is not one with a mistake.
+#[test]
+fn mechanisms_that_no_socket_has_are_not_modelled_by_name() {
+    for (line, word) in [
+        ("+0 setsockopt(4, SOL_TCP, TCP_QUICKACK, [1], 4) = 0", "TCP_QUICKACK"),
+        ("+0 setsockopt(4, SOL_TCP, TCP_LINGER2, [5], 4) = 0", "TCP_LINGER2"),
+        ("+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, \"reno\", 4) = 0", "TCP_CONGESTION reno"),
+        ("+0 `sysctl -q net.ipv4.tcp_window_scaling=0`", "window scale"),
+        ("+0 `sysctl -q net.ipv4.tcp_fin_timeout=5`", "FIN-WAIT-2"),
+        ("+0 `sysctl -q net.ipv4.tcp_retries2=3`", "timeouts"),
+        ("+0 `ip route change 192.0.2.0/24 dev tun0 rto_min 50`", "rto_min 50"),
+    ] {
+        let (kind, why) = refused(&format!("{LISTENER}{OPENING}{line}\n"));
+        assert!(kind == RefusalKind::NotModelled && why.contains(word), "{line}: {why}");
+    }
+    let cubic = "+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, \"cubic\", 5) = 0";
+    assert!(est(cubic).is_ok());
+}

@@ -180,6 +180,9 @@ fn verdict(rows: &[ComparisonRow]) -> Result<(), Failure> {
 }
 
 fn say_what_is_left_out(prepared: &PreparedCases) {
+    for note in &prepared.notes {
+        remark(&format!("note: {note}"));
+    }
     let mut skipped = BTreeMap::new();
     for reason in &prepared.skipped {
         *skipped.entry(reason).or_insert(0) += 1;

@@ -1,6 +1,6 @@
 //! The shell commands of scripts, read and never run.
 
-use super::{CounterWish, MachineSetting, Route, SYSCTLS, ScriptDefaults};
+use super::{CounterWish, MachineSetting, SYSCTLS, ScriptDefaults, route};
 use crate::error::{Refusal, RefusalKind};
 
 /// What is wrong with a command.
@@ -118,7 +118,7 @@ fn command(words: &[String], settings: &mut Vec<MachineSetting>) -> Result<(), R
         }
         ("ip", ["tcp_metrics", "flush", ..]) => settings.push(MachineSetting::ForgetPeers),
         ("ip", ["route", "change", rest @ ..] | ["-6", "route", "change", rest @ ..]) => {
-            settings.push(MachineSetting::Route(route(rest)?));
+            settings.push(MachineSetting::Route(route::read(rest)?));
         }
         ("tc", ["qdisc", rest @ ..]) => return Ok(qdisc(rest, settings)?),
         ("ethtool", ["-K", _, rest @ ..]) => {
@@ -220,25 +220,6 @@ fn module_parameter(words: &[String]) -> Result<(), String> {
         }
         _ => Err(format!("unknown command {:?}; known are {KNOWN}", words.join(" "))),
     }
-}
-
-fn route(words: &[&str]) -> Result<Route, String> {
-    let after = |name: &str| words.iter().position(|word| *word == name).map(|at| &words[at + 1..]);
-    let number = |name: &str| {
-        after(name).map_or(Ok(None), |rest| match rest {
-            ["lock", value, ..] | [value, ..] => value
-                .parse()
-                .map(Some)
-                .map_err(|_| format!("ip route: expected a number after {name}")),
-            [] => Err(format!("ip route: expected a number after {name}")),
-        })
-    };
-    let route =
-        Route { advmss: number("advmss")?, mtu: number("mtu")?, initcwnd: number("initcwnd")? };
-    if route.advmss.is_some_and(|mss| !(64..=65_495).contains(&mss)) || route.initcwnd == Some(0) {
-        return Err("ip route: advmss must be from 64 to 65495, initcwnd at least 1".to_owned());
-    }
-    Ok(route)
 }
 
 fn qdisc(words: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(), String> {

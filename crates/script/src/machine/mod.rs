@@ -5,6 +5,7 @@
 //! commands leaves the scheme as it is.
 
 mod commands;
+mod route;
 mod sysctls;
 
 pub(crate) use commands::read;

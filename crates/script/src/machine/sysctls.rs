@@ -101,6 +101,10 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.fast_open_key = Some(key(v)?);
         Ok(())
     }),
+    sysctl("tcp_fin_timeout", "60 alone: seconds in FIN-WAIT-2", |_, v| match v {
+        "60" => Ok(()),
+        _ => number(v).and(Err(Refusal::not_modelled("another time in FIN-WAIT-2 than 60 s"))),
+    }),
     sysctl("tcp_frto", "1 and 2: F-RTO with SACK and without", |_, v| only(v, &["1", "2"])),
     sysctl(
         "tcp_invalid_ratelimit",
@@ -128,6 +132,10 @@ pub const SYSCTLS: &[Sysctl] = &[
     sysctl("tcp_pacing_ss_ratio", "200 alone", |_, v| only(v, &["200"])),
     sysctl("tcp_recovery", "1 alone: RACK", |_, v| only(v, &["1"])),
     sysctl("tcp_reordering", "3 alone", |_, v| only(v, &["3"])),
+    sysctl("tcp_retries2", "15 alone: timeouts until a connection is given up", |_, v| match v {
+        "15" => Ok(()),
+        _ => number(v).and(Err(Refusal::not_modelled("another number of timeouts than 15"))),
+    }),
     sysctl(
         "tcp_rmem",
         "`rcvbuf=`, `rcvbuf_max=`: the first and the largest receive buffer",
@@ -174,6 +182,10 @@ pub const SYSCTLS: &[Sysctl] = &[
         "none: the model sends at once where the kernel may wait for a larger batch",
         |_, v| between(v, 1, 1000).map(drop),
     ),
+    sysctl("tcp_window_scaling", "1 alone", |_, v| match v {
+        "1" => Ok(()),
+        _ => flag(v).and(Err(Refusal::not_modelled("hosts that offer no window scale"))),
+    }),
     without_effect("tcp_wmem", "none: whatever is written is taken", |_, v| three(v).map(drop)),
 ];
 

@@ -196,6 +196,13 @@ impl<'a> Parser<'a> {
             self.expect_mark(")", "after the condition")?;
             return Ok(inner);
         }
+        if self.is_word("abs") {
+            self.advance()?;
+            self.expect_mark("(", "after abs")?;
+            let inner = self.either(depth + 1)?;
+            self.expect_mark(")", "after what abs is of")?;
+            return Ok(Expression::Absolute(Box::new(inner)));
+        }
         let operand = match self.token {
             Token::Int(n) => Some(Expression::Number(n.into())),
             Token::Seconds(decimal) => {

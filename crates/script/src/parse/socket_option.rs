@@ -24,6 +24,9 @@ const BEYOND_OPTIONS: [&str; 7] = [
     "TCP_ZEROCOPY_RECEIVE",
 ];
 
+/// Options of TCP whose mechanism no scheme has for one socket.
+const NOT_MODELLED: [&str; 3] = ["TCP_QUICKACK", "TCP_DEFER_ACCEPT", "TCP_LINGER2"];
+
 const KNOWN: &str = "TCP_NODELAY, TCP_CORK, TCP_MAXSEG, TCP_USER_TIMEOUT, TCP_SYNCNT, TCP_FASTOPEN, \
                      TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_KEY, TCP_NOTSENT_LOWAT, SO_LINGER, SO_SNDBUF, SO_RCVBUF, and without \
                      effect SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, TCP_KEEPIDLE, SO_MARK, IP_TOS, \
@@ -48,9 +51,20 @@ impl RawCall<'_> {
             "SO_ERROR" => SocketOption::Error,
             "SO_SNDBUF" => SocketOption::SendBuffer,
             "TCP_NOTSENT_LOWAT" => SocketOption::NotSentLowWater,
+            "TCP_NODELAY" => SocketOption::NoDelay,
+            "TCP_CORK" => SocketOption::Cork,
+            "TCP_USER_TIMEOUT" => SocketOption::UserTimeout,
+            "TCP_FASTOPEN" => SocketOption::FastOpenQueue,
+            name if NOT_MODELLED.contains(&name) => {
+                return Err((
+                    self.position,
+                    Refusal::not_modelled(format!("the socket option {name}")),
+                ));
+            }
             name => {
                 return self.refuse(&format!(
-                    "unknown socket option {name}; known are TCP_MAXSEG, SO_ERROR, SO_SNDBUF, TCP_NOTSENT_LOWAT"
+                    "unknown socket option {name}; known are TCP_MAXSEG, SO_ERROR, SO_SNDBUF, TCP_NOTSENT_LOWAT, \
+                     TCP_NODELAY, TCP_CORK, TCP_USER_TIMEOUT, TCP_FASTOPEN"
                 ));
             }
         };
@@ -104,12 +118,33 @@ impl RawCall<'_> {
             "SO_RCVBUF" => number(u32::MAX).map(CallKind::ReceiveBuffer),
             "SO_LINGER" => self.linger(),
             "IP_MTU_DISCOVER" => self.path_mtu(),
+            "TCP_CONGESTION" => self.congestion_control(),
+            name if NOT_MODELLED.contains(&name) => {
+                Err((self.position, Refusal::not_modelled(format!("the socket option {name}"))))
+            }
             name if OF_ADDRESSES.contains(&name) => Ok(CallKind::Nothing),
             name if IGNORED.contains(&name) => {
                 let known = IGNORED.iter().find(|known| **known == name);
                 Ok(known.map_or(CallKind::Nothing, |known| CallKind::WithoutEffect(known)))
             }
             name => self.refuse(&format!("unknown socket option {name}; known are {KNOWN}")),
+        }
+    }
+
+    /// `"cubic"` alone, as of the sysctl; `--scheme` names another.
+    fn congestion_control(&self) -> Parsed<CallKind> {
+        let argument = self.argument(3, "a name like \"cubic\"")?;
+        let value = match &argument.value {
+            Value::List(list) if list.len() == 1 => &list[0].value,
+            other => other,
+        };
+        match value {
+            Value::Text("cubic") => Ok(CallKind::Nothing),
+            Value::Text(name) => {
+                let why = format!("TCP_CONGESTION {name}: name another scheme by --scheme");
+                Err((argument.position, Refusal::not_modelled(why)))
+            }
+            _ => Err((argument.position, "expected a name like \"cubic\"".into())),
         }
     }
 

@@ -283,6 +283,7 @@ impl<S: Subject> Run<'_, S> {
             }
             CallKind::Close => self.close(fd),
             CallKind::NoDelay(on) => {
+                socket.no_delay = on;
                 socket.parameters.push(format!("nagle={}", if on { "off" } else { "on" }));
                 if socket.phase == Phase::Listening {
                     self.listen(fd);

@@ -127,6 +127,8 @@ pub(super) fn value(
         TcpInfoField::BytesReceived => connection.received(),
         TcpInfoField::SndWscale => connection.agreed_options().peer_shift.unwrap_or(0).into(),
         TcpInfoField::MemoryOfReceiver
+        | TcpInfoField::PacingRate
+        | TcpInfoField::DeliveryRate
         | TcpInfoField::RcvMss
         | TcpInfoField::BusyTime
         | TcpInfoField::RwndLimited

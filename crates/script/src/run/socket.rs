@@ -56,6 +56,7 @@ pub(super) struct Socket {
     pub(super) syn_retries: Option<u32>,
     pub(super) user_timeout: Option<Duration>,
     pub(super) corked: bool,
+    pub(super) no_delay: bool,
     /// `IP_PMTUDISC_DONT`: no message of routers changes its segment size.
     pub(super) ignores_path_mtu: bool,
     /// What the last message of a router said of its connection.
@@ -85,6 +86,7 @@ impl Socket {
             syn_retries: None,
             user_timeout: None,
             corked: false,
+            no_delay: false,
             ignores_path_mtu: false,
             icmp_error: None,
         }
@@ -229,6 +231,12 @@ impl Socket {
             SocketOption::Error => Some(self.error(progress).map_or(0, Errno::number)),
             SocketOption::SendBuffer => self.send_buffer.map(|bytes| u64::from(bytes) * 2),
             SocketOption::NotSentLowWater => Some(self.not_sent_low_water.into()),
+            SocketOption::NoDelay => Some(self.no_delay.into()),
+            SocketOption::Cork => Some(self.corked.into()),
+            SocketOption::UserTimeout => {
+                Some(self.user_timeout.map_or(0, |t| t.as_micros() / 1000))
+            }
+            SocketOption::FastOpenQueue => Some(self.fast_open_queue.into()),
             SocketOption::Unread => Some(progress.received.saturating_sub(self.read)),
             SocketOption::MaxSegment => self.max_segment.map(u64::from),
         }

@@ -36,7 +36,8 @@ pub(super) fn named_tick(file: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// A word of the name is `red`, by itself or with a number or a name of ns-2's before or behind it: `fs7red`, `RED2`, `ecnred`.
+/// A word of the name is `red`, by itself or with a number, an abbreviation without vowels, or a name of ns-2's before or
+/// behind it: `fs7red`, `fsred`, `RED2`, `ecnred`. English words that end so have a vowel before `red`: `shared`, `measured`.
 pub(super) fn is_red(file: &str) -> bool {
     let name = stem(file);
     let mut words = name.split(['-', '.', '_']);
@@ -45,11 +46,19 @@ pub(super) fn is_red(file: &str) -> bool {
         let before = word.strip_suffix("red");
         let behind = word.strip_prefix("red");
         before.is_some_and(|before| {
-            ["", "ecn", "drr"].contains(&before) || before.ends_with(|c: char| c.is_ascii_digit())
+            before == "ecn"
+                || is_abbreviation(before)
+                || before.ends_with(|c: char| c.is_ascii_digit())
         }) || behind.is_some_and(|behind| {
             ["ecn", "mark", "marks", "queue"].contains(&behind) || starts_with_digit(behind)
         })
     })
+}
+
+/// Without a vowel, as `fs` and `drr`, or empty; `b` and `sh` make English words with `red`.
+fn is_abbreviation(text: &str) -> bool {
+    let consonants = text.chars().all(|c| c.is_ascii_lowercase() && !"aeiouy".contains(c));
+    consonants && !["b", "sh"].contains(&text)
 }
 
 /// Without folders and the last extension, in lower case.
@@ -98,6 +107,8 @@ mod tests {
             "fs-red2-50ms.csv",
             "fs-ecnred.csv",
             "fs_red_50ms.csv",
+            "fsred-changed-load-50ms.csv",
+            "bsRED.csv",
         ] {
             assert!(is_red(file), "{file}");
         }
@@ -109,6 +120,9 @@ mod tests {
             "a-redo.csv",
             "a-required.csv",
             "a-nored.csv",
+            "a-restored.csv",
+            "a-shred.csv",
+            "a-sacred.csv",
         ] {
             assert!(!is_red(file), "{file}");
         }

@@ -56,6 +56,8 @@ pub struct Measurements {
     /// An index into [`SUITES`].
     suite: usize,
     table: Ns2Table,
+    /// What of the file is not compared, in words.
+    notes: Vec<String>,
 }
 
 impl Measurements {
@@ -82,6 +84,8 @@ pub struct PreparedCases {
     cases: Vec<(&'static str, Ns2Case)>,
     /// Rows left out, and why.
     pub skipped: Vec<String>,
+    /// What else is not compared, by file.
+    pub notes: Vec<String>,
 }
 
 /// The measurements that come with headstart.
@@ -101,8 +105,12 @@ pub fn read(name: &str, text: &str) -> Result<Measurements, CheckError> {
     let table = Ns2Table::parse(name, text)?;
     let knows = |suite: &dyn Suite| suite.signatures().iter().any(|group| table.has(group));
     let known: Vec<usize> = (0..SUITES.len()).filter(|n| knows(SUITES[*n])).collect();
-    match known[..] {
-        [suite] => Ok(Measurements { suite, table }),
+    let decided = by_name(&known, name);
+    match decided[..] {
+        [suite] => {
+            let notes = notes(&table, suite, &known);
+            Ok(Measurements { suite, table, notes })
+        }
         [] => Err(table.wrong(1, unknown_columns(&table))),
         _ => {
             let names = known.iter().map(|n| SUITES[*n].name()).collect::<Vec<_>>().join(" and ");
@@ -110,6 +118,34 @@ pub fn read(name: &str, text: &str) -> Result<Measurements, CheckError> {
             Err(table.wrong(1, why))
         }
     }
+}
+
+/// Those of the `known` suites whose set-up the file's name tells; otherwise those whose set-up no name tells. The columns of
+/// one set-up may stand beside those of another, but the file was measured with one.
+fn by_name(known: &[usize], file: &str) -> Vec<usize> {
+    if known.len() < 2 {
+        return known.to_vec();
+    }
+    let of = |says: Option<bool>| -> Vec<usize> {
+        known.iter().copied().filter(|n| SUITES[*n].named_by(file) == says).collect()
+    };
+    Some(of(Some(true))).filter(|named| !named.is_empty()).unwrap_or_else(|| of(None))
+}
+
+/// What of a file its suite does not compare.
+fn notes(table: &Ns2Table, suite: usize, known: &[usize]) -> Vec<String> {
+    let (file, name) = (table.name(), SUITES[suite].name());
+    let others = known.iter().filter(|other| **other != suite).map(|other| {
+        let other = SUITES[*other].name();
+        format!("{file}: the set-up is that of {name}; the columns of {other} are not compared")
+    });
+    let mut notes: Vec<String> = others.collect();
+    if SUITES[suite].drop_tail_alone() && file_name::is_red(file) {
+        notes.push(format!(
+            "{file}: the name says RED; the queues of {name} are drop-tail, and are run so"
+        ));
+    }
+    notes
 }
 
 fn unknown_columns(table: &Ns2Table) -> String {
@@ -128,7 +164,7 @@ fn unknown_columns(table: &Ns2Table) -> String {
 /// The cases of `files` that are selected.
 ///
 /// # Errors
-/// If a row is malformed, or no suite has the name selected.
+/// If no row of a file can be compared, or no suite has the name selected.
 pub fn prepare(files: &[Measurements], selection: &Selection) -> Result<PreparedCases, CheckError> {
     let wanted = |suite: &dyn Suite| selection.suite.as_ref().is_none_or(|n| n == suite.name());
     if !SUITES.iter().any(|suite| wanted(*suite)) {
@@ -136,9 +172,10 @@ pub fn prepare(files: &[Measurements], selection: &Selection) -> Result<Prepared
         let name = selection.suite.as_deref().unwrap_or_default();
         return Err(CheckError(faults::unknown("suite", name, &names, "")));
     }
-    let mut prepared = PreparedCases { cases: Vec::new(), skipped: Vec::new() };
+    let mut prepared = PreparedCases { cases: Vec::new(), skipped: Vec::new(), notes: Vec::new() };
     for (index, suite) in SUITES.iter().enumerate().filter(|(_, suite)| wanted(**suite)) {
         let of_suite = files.iter().filter(|file| file.suite == index);
+        prepared.notes.extend(of_suite.clone().flat_map(|file| file.notes.clone()));
         let tables: Vec<&Ns2Table> = of_suite.map(|file| &file.table).collect();
         let Cases { mut cases, skipped } = suite.cases(&tables)?;
         if selection.quick {
@@ -221,13 +258,22 @@ mod tests {
         }
     }
 
-    /// A fast start's file with the columns of stalls beside it: ten bursts for one would be run without a word.
+    /// Ten connections fast-start in the set-up of stalls (FS-6), one in that of `…-constant-load-50ms…` (FS-1): a file is
+    /// of the set-up that its name tells, and the columns of the other are told as not compared.
     #[test]
-    fn a_file_of_two_kinds_is_refused() {
+    fn a_file_of_two_kinds_is_of_the_set_up_that_its_name_tells() {
         let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se,first_mean,first_se,second_mean,\
                     second_se\n1,fs,10,1,0,1,0,1,0\n";
-        let error = read("fs.csv", text).err().unwrap().to_string();
-        assert!(error.contains("stalls and fast-start "), "{error}");
+        for (name, suite, other) in [
+            ("ns2-fs6-stall.csv", "stalls", "fast-start"),
+            ("ns2-fs1-constant-load-50ms.csv", "fast-start", "stalls"),
+        ] {
+            let file = read(name, text).unwrap();
+            assert_eq!(SUITES[file.suite].name(), suite, "{name}");
+            let prepared = prepare(&[file], &Selection::default()).unwrap();
+            let note = prepared.notes.join("; ");
+            assert!(prepared.len() == 1 && note.contains(&format!("of {other} are")), "{note}");
+        }
     }
 
     #[test]

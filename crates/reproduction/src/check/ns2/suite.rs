@@ -19,13 +19,23 @@ pub trait Suite: Sync {
     fn shipped(&self) -> &'static [(&'static str, &'static str)];
 
     /// Columns by which a file is known, one group of them for each kind of file: it is this
-    /// suite's if it has all columns of a group. No two suites may claim the same file.
+    /// suite's if it has all columns of a group. [`Self::named_by`] decides between suites.
     fn signatures(&self) -> &'static [&'static [&'static str]];
+
+    /// Whether a file's name tells the set-up of this suite; `None` if names tell nothing of it.
+    fn named_by(&self, _file: &str) -> Option<bool> {
+        None
+    }
+
+    /// True if its queues are drop-tail, although a file's name may say RED.
+    fn drop_tail_alone(&self) -> bool {
+        false
+    }
 
     /// The cases of all its files at once.
     ///
     /// # Errors
-    /// If a row is malformed or cannot have been measured.
+    /// If a file has rows that cannot have been measured and none that can be compared.
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError>;
 }
 
@@ -47,28 +57,52 @@ pub enum Refusal {
 }
 
 impl Cases {
-    /// A case for each row of the files, as `make` has it from the file's name and the row; rows that
-    /// name something unknown are left out.
+    /// A case for each row of the files, as `make` has it from the file's name and the row. A row that is
+    /// malformed, impossible, or names something unknown is left out.
     ///
     /// # Errors
-    /// At the first row that is malformed or impossible.
+    /// As [`Self::leave_out`].
     pub fn of_rows<R: DeserializeOwned>(
         tables: &[&Ns2Table],
         make: impl Fn(&str, R) -> Result<Ns2Case, Refusal>,
     ) -> Result<Self, CheckError> {
         let mut out = Self::default();
         for table in tables {
-            for (line, row) in table.rows()? {
-                match make(table.name(), row) {
+            let (before, mut refused) = (out.cases.len(), Vec::new());
+            for (line, row) in table.each_row() {
+                let row = row.map_err(Refusal::Impossible);
+                match row.and_then(|row| make(table.name(), row)) {
                     Ok(case) => out.cases.push(case),
                     Err(Refusal::Unknown(why)) => {
                         out.skipped.push(format!("{}: {why}", table.name()));
                     }
-                    Err(Refusal::Impossible(why)) => return Err(table.wrong(line, why)),
+                    Err(Refusal::Impossible(why)) => refused.push(table.wrong(line, why)),
                 }
             }
+            let compared = out.cases.len() > before;
+            out.leave_out(refused, compared)?;
         }
         Ok(out)
+    }
+
+    /// Leaves out rows of a file that are malformed or impossible, each with its line and why.
+    ///
+    /// # Errors
+    /// If nothing of the file is `compared`: names the first of the rows.
+    pub fn leave_out(
+        &mut self,
+        refused: Vec<CheckError>,
+        compared: bool,
+    ) -> Result<(), CheckError> {
+        match refused.first() {
+            Some(first) if !compared => {
+                Err(CheckError(format!("{first}; no row of the file can be compared")))
+            }
+            _ => {
+                self.skipped.extend(refused.iter().map(ToString::to_string));
+                Ok(())
+            }
+        }
     }
 }
 

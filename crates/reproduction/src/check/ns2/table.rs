@@ -66,11 +66,19 @@ impl Ns2Table {
     /// # Errors
     /// If a column is missing or a value is not what it should be; names the line.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<(u64, T)>, CheckError> {
-        let row = |(line, record): &(u64, StringRecord)| {
-            let row = record.deserialize(Some(&self.headers));
-            Ok((*line, row.map_err(|e| self.wrong(*line, e))?))
+        let row = |(line, row): (u64, Result<T, String>)| {
+            Ok((line, row.map_err(|why| self.wrong(line, why))?))
         };
-        self.records.iter().map(row).collect()
+        self.each_row().map(row).collect()
+    }
+
+    /// Every row with the line it is in, or why it is no `T`.
+    pub fn each_row<T: DeserializeOwned>(
+        &self,
+    ) -> impl Iterator<Item = (u64, Result<T, String>)> + '_ {
+        self.records.iter().map(|(line, record)| {
+            (*line, record.deserialize(Some(&self.headers)).map_err(|e| e.to_string()))
+        })
     }
 
     /// An error about a line of this file.

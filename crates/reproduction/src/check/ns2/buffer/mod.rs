@@ -103,7 +103,8 @@ impl Row {
 /// The scheme that stands for a class of senders; `None` for one that headstart lacks.
 pub(super) fn scheme_of(proto: &str) -> Option<&'static str> {
     Some(match proto {
-        "sack" => "sack+profile=paper",
+        // ns-2's class is `TCP/Sack1`.
+        "sack" | "sack1" => "sack+profile=paper",
         "sack-edge" => "sack+profile=paper+limited_transmit=any",
         "newreno" => "newreno+profile=paper",
         "newreno-edge" => "newreno+profile=paper+limited_transmit=any",

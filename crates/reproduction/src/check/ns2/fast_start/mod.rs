@@ -77,34 +77,48 @@ impl Suite for FastStartSuite {
         ]
     }
 
+    fn named_by(&self, file: &str) -> Option<bool> {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        Some(["constant-load", "changed-load"].iter().any(|load| name.contains(load)))
+    }
+
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         let mut cases = Cases::default();
         for table in tables {
-            let rows = match table.has(&["nfs"]) {
-                true => read::<MixedRow>(table)?,
-                false => read::<SingleRow>(table)?,
+            let (rows, refused) = match table.has(&["nfs"]) {
+                true => read::<MixedRow>(table),
+                false => read::<SingleRow>(table),
             };
-            add_cases(table, &rows, &mut cases)?;
+            add_cases(table, &rows, refused, &mut cases)?;
         }
         Ok(cases)
     }
 }
 
-/// The rows of a file with their lines.
-fn read<R>(table: &Ns2Table) -> Result<Vec<(u64, Measured)>, CheckError>
+/// The rows of a file with their lines, and what is wrong with the other rows.
+fn read<R>(table: &Ns2Table) -> (Vec<(u64, Measured)>, Vec<CheckError>)
 where
     R: serde::de::DeserializeOwned + Into<Measured>,
 {
-    Ok(table.rows::<R>()?.into_iter().map(|(line, row)| (line, row.into())).collect())
+    let (mut rows, mut refused) = (Vec::new(), Vec::new());
+    for (line, row) in table.each_row::<R>() {
+        let row: Result<Measured, String> = row.map(Into::into);
+        match row.and_then(|row| row.check().map(|()| row)) {
+            Ok(row) => rows.push((line, row)),
+            Err(why) => refused.push(table.wrong(line, why)),
+        }
+    }
+    (rows, refused)
 }
 
 fn add_cases(
     table: &Ns2Table,
     rows: &[(u64, Measured)],
+    mut refused: Vec<CheckError>,
     cases: &mut Cases,
 ) -> Result<(), CheckError> {
+    let before = cases.cases.len();
     for (line, row) in rows {
-        row.check().map_err(|why| table.wrong(*line, why))?;
         if row.proto.starts_with(RAW) {
             continue;
         }
@@ -113,7 +127,13 @@ fn add_cases(
             continue;
         };
         let set_up = SetUp::new(table.name(), scheme, row);
-        let set_up = set_up.map_err(|why| table.wrong(*line, why))?;
+        let set_up = match set_up {
+            Ok(set_up) => set_up,
+            Err(why) => {
+                refused.push(table.wrong(*line, why));
+                continue;
+            }
+        };
         let raw = format!("{RAW}{}", row.proto);
         let raw = rows.iter().find(|(_, r)| r.proto == raw && r.bulk == row.bulk);
         cases.cases.push(case(table.name(), row.clone(), set_up, raw.map(|(_, r)| r.clone())));
@@ -126,7 +146,8 @@ fn add_cases(
     for (_, raw) in rows.iter().filter(alone) {
         cases.skipped.push(format!("{}: {:?} without its variant", table.name(), raw.proto));
     }
-    Ok(())
+    let compared = cases.cases.len() > before;
+    cases.leave_out(refused, compared)
 }
 
 fn case(file: &str, row: Measured, set_up: SetUp, raw: Option<Measured>) -> Ns2Case {
@@ -237,6 +258,7 @@ mod tests {
         };
         let rows = format!("{COLUMNS}fs,3,{FIGURES}\n");
         assert!(keys("ns2-fs7-RED.csv", &rows).contains("red"));
+        assert!(keys("fsred-changed-load-50ms.csv", &rows).contains("red"));
         assert!(!keys(NAME, &rows).contains("red"));
         let tick = keys("ns2-fs7red-tick0.5s.csv", &rows);
         assert!(tick.contains("50ms") && tick.contains("500ms"), "{tick}");
@@ -254,6 +276,18 @@ mod tests {
     fn what_headstart_lacks_is_skipped_and_said() {
         let (count, skipped) = cases(NAME, &format!("fackfs,3,{FIGURES}")).unwrap();
         assert!(count == 0 && skipped.contains("fackfs"), "{skipped}");
+    }
+
+    #[test]
+    fn a_row_that_cannot_have_been_measured_leaves_the_others() {
+        for (row, word) in [
+            (format!("fs,5000,{FIGURES}"), "nbulk"),
+            ("fs,3,10,0.6,,0.6,0.01,0,0,0".into(), "float"),
+        ] {
+            let (count, skipped) = cases(NAME, &format!("{row}\nfs,3,{FIGURES}")).unwrap();
+            let told = skipped.starts_with(&format!("{NAME}:2:")) && skipped.contains(word);
+            assert!(count == 1 && told, "{count}: {skipped}");
+        }
     }
 
     #[test]

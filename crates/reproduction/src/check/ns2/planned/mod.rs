@@ -170,6 +170,37 @@ mod tests {
         }
     }
 
+    /// A row that cannot have been measured is left out with its line; the row beside it is compared.
+    #[test]
+    fn one_row_out_of_range_leaves_the_others() {
+        let stalls = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n";
+        let table2 = "sched,acksize,nup,upwin,upqueue,proto,runs,first_mean,first_se,second_mean,second_se\n";
+        let shares = "delay,ncross,proto,runs,A_kbps_mean,A_kbps_se,BC_over_A_mean,BC_over_A_se\n";
+        for (columns, bad, good, word) in [
+            (stalls, "0,fs,2,3.5,0.2", "1,fs,2,3.5,0.2", "nbulk 0"),
+            (stalls, "1,fs,2,3.5,", "1,fs,2,3.5,0.2", "float"),
+            (table2, "fifo,6,1,20,30,fs,2,1,0,1,0", "fifo,40,1,20,30,fs,2,1,0,1,0", "acksize 6"),
+            (table2, "fifo,40,0,20,30,fs,2,1,0,1,0", "fifo,40,1,20,30,fs,2,1,0,1,0", "nup 0"),
+            (shares, "50ms,0,sack,2,300,10,1.9,0.1", "50ms,2,sack1,2,300,10,1.9,0.1", "ncross 0"),
+        ] {
+            let (count, skipped) = prepared("x.csv", &format!("{columns}{bad}\n{good}\n")).unwrap();
+            let told = skipped.starts_with("x.csv:2:") && skipped.contains(word);
+            assert!(count == 1 && told, "{count}: {skipped}");
+            let error = prepared("x.csv", &format!("{columns}{bad}\n")).unwrap_err();
+            assert!(error.starts_with("x.csv:2:") && error.contains("no row"), "{error}");
+        }
+    }
+
+    /// The suite of stalls has drop-tail queues alone; a name that says otherwise is told.
+    #[test]
+    fn red_in_a_name_is_told_where_queues_are_drop_tail() {
+        let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs,2,3.5,0.2\n";
+        for (name, told) in [("fsred-stall.csv", 1), ("measured-stall.csv", 0)] {
+            let prepared = prepare(&[read(name, text).unwrap()], &Selection::default()).unwrap();
+            assert_eq!((prepared.len(), prepared.notes.len()), (1, told), "{name}");
+        }
+    }
+
     /// The figures are those of the plan that the row changes: with the plan's own values a stall of the bulk
     /// transfer by `fs` is seconds long (FS-6), and ns-2's row of another length is outside.
     #[test]

@@ -33,6 +33,10 @@ impl Suite for SharesSuite {
         &[&["delay", "ncross", "proto", "runs", "A_kbps_mean", "BC_over_A_mean", "BC_over_A_se"]]
     }
 
+    fn drop_tail_alone(&self) -> bool {
+        true
+    }
+
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| row.planned(file)?.case(file))
     }

@@ -32,6 +32,10 @@ impl Suite for StallsSuite {
         &[&["nbulk", "proto", "runs", "bulk_maxgap_mean", "bulk_maxgap_se"]]
     }
 
+    fn drop_tail_alone(&self) -> bool {
+        true
+    }
+
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| row.planned(file)?.case(file))
     }

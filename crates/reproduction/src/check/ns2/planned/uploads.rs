@@ -40,6 +40,10 @@ impl Suite for UploadsSuite {
         ]]
     }
 
+    fn drop_tail_alone(&self) -> bool {
+        true
+    }
+
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
         Cases::of_rows(tables, |file, row: Row| row.planned(file)?.case(file))
     }
