@@ -227,6 +227,7 @@ fn the_keys_of_the_json_stay() {
         "bytes",
         "client",
         "end",
+        "profile",
         "profile_errors",
         "retransmissions",
         "server",
@@ -241,4 +242,58 @@ fn the_keys_of_the_json_stay() {
     let expected =
         ["begin", "bytes", "complete", "end", "retransmissions", "shares_ns", "timeouts"];
     assert_eq!(keys(&connection["transfers"][0]), expected);
+}
+
+/// The servers' direction alone tells no kinds, and the clients' direction alone no sender: words and JSON say so. Where the
+/// sender is named, or both directions are there, nothing is doubtful.
+#[test]
+fn one_direction_alone_is_warned_of() {
+    let captures = captures(&race("analyze-one-direction"));
+    let of = |end: &str| captures.iter().find(|name| name.ends_with(end)).unwrap().as_str();
+    let (down, up) = (of("-down-sent.pcap"), of("-up.pcap"));
+    let words = |args: &[&str]| String::from_utf8(headstart(args).stdout).unwrap();
+    assert!(words(&["analyze", down]).contains("no ACKs of the clients of 1 connection"));
+    assert!(words(&["analyze", up]).contains("name the servers' TCP with --sender"));
+    for args in [&["analyze", up, "--sender", "linux"][..], &["analyze", down, up]] {
+        assert!(!words(args).contains("Warning"), "{args:?}");
+    }
+    let out = headstart(&["analyze", "--json=findings", down]);
+    let found: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(found["reading"]["without_acks"]["connections"], 1);
+}
+
+/// Who the senders are taken for is said everywhere, also which of the profiles was chosen.
+#[test]
+fn the_profile_is_named() {
+    let capture = root().join("crates/capture/tests/tcprs/rto003.pcap");
+    let capture = capture.to_str().unwrap();
+    let run = |args: &[&str]| headstart(&[&["analyze", capture], args].concat()).stdout;
+    let words = String::from_utf8(run(&["--sender", "newreno"])).unwrap();
+    assert!(words.contains(", servers rebuilt as newreno"), "{words}");
+    let found: Value = serde_json::from_slice(&run(&["--json", "--sender", "sack"])).unwrap();
+    assert_eq!(found[0]["profile"], "sack");
+    let found: Value = serde_json::from_slice(&run(&["--json=findings"])).unwrap();
+    let surveyed = &found["reading"]["surveyed"][0];
+    let chosen = surveyed["profile"].as_str().unwrap();
+    assert_eq!(found["reading"]["profiles"][chosen], 1);
+    assert_eq!(surveyed["charges"].as_object().unwrap().len(), 5);
+    let words = String::from_utf8(run(&["--error"])).unwrap();
+    assert!(words.contains("sender profile") && words.contains("linux-sack"), "{words}");
+}
+
+/// Times have the nine decimals of the clock, and standard error says what an empty array leaves out.
+#[test]
+fn json_has_the_times_of_the_clock_and_says_why_it_is_empty() {
+    let capture = root().join("crates/capture/tests/tcprs/rto003.pcap");
+    let capture = capture.to_str().unwrap();
+    let out = headstart(&["analyze", "--json", capture, "--sender", "linux"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    let begin = text.split("\"begin\":").nth(1).unwrap().split(',').next().unwrap();
+    let (_, decimals) = begin.split_once('.').unwrap();
+    // The capture has microseconds.
+    assert!(decimals.len() == 9 && decimals.ends_with("000"), "{begin}");
+    let out = headstart(&["analyze", "--json", capture, "--server", "1"]);
+    assert_eq!(out.stdout, b"[]\n");
+    let notes = String::from_utf8(out.stderr).unwrap();
+    assert!(notes.contains("of other servers"), "{notes}");
 }
