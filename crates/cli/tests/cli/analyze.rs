@@ -19,7 +19,12 @@ fn race(name: &str) -> PathBuf {
         "--pcap",
         folder.to_str().unwrap(),
     ]);
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let notes = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{notes}");
+    // The command that is named is one that both files are there for.
+    let named = notes.split("headstart analyze --vantage middle --sender SCHEME ").nth(1);
+    let files: Vec<&str> = named.expect(&notes).split_whitespace().collect();
+    assert!(files.len() == 2 && files.iter().all(|file| Path::new(file).is_file()), "{files:?}");
     folder
 }
 
