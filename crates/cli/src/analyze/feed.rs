@@ -24,6 +24,8 @@ pub(crate) struct Feed {
     source: Box<dyn SegmentSource>,
     /// Read already, for the survey.
     ahead: Vec<Observed>,
+    /// What the survey has found, if there was one.
+    survey: Option<ProfileSurvey>,
     anonymizer: Option<Anonymizer>,
     progress: ReadingProgress,
     /// Whether somebody wants it to stop.
@@ -49,6 +51,7 @@ impl Feed {
             files: files.to_vec(),
             source: Box::new(CaptureFiles::new(files)),
             ahead: Vec::new(),
+            survey: None,
             anonymizer: None,
             progress: ReadingProgress::Silent,
             stop: None,
@@ -97,7 +100,13 @@ impl Feed {
         while self.ahead.len() < SURVEYED && self.next(&mut batch) {
             self.ahead.extend_from_slice(&batch);
         }
-        Ok(ProfileSurvey::of(config, &self.ahead, threads).models)
+        let survey = ProfileSurvey::of(config, &self.ahead, threads);
+        Ok(self.survey.insert(survey).models.clone())
+    }
+
+    /// How the models were chosen, if that was by a survey.
+    pub(super) const fn survey(&self) -> Option<&ProfileSurvey> {
+        self.survey.as_ref()
     }
 
     /// The next segments; false if there are no more. What cannot be read is said.

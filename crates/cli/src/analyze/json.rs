@@ -1,7 +1,9 @@
 //! Connections as JSON, each written when it is over.
 
+use super::rebuilt::RebuiltAs;
 use crate::failure::Failure;
 use serde::{Serialize, Serializer};
+use serde_json::ser::Formatter;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,8 +17,10 @@ use units::Instant;
 struct ConnectionJson {
     client: String,
     server: String,
-    begin: f64,
-    end: f64,
+    begin: ClockTime,
+    end: ClockTime,
+    /// What the server was rebuilt as.
+    profile: String,
     profile_errors: u64,
     bytes: [u64; 2],
     retransmissions: Vec<RetransmissionJson>,
@@ -38,7 +42,7 @@ fn shares_by_name<S: Serializer>(shares: &TimeShares, serializer: S) -> Result<S
 
 #[derive(Serialize)]
 struct RetransmissionJson {
-    ts: f64,
+    ts: ClockTime,
     from: &'static str,
     seq: u32,
     len: u32,
@@ -52,8 +56,8 @@ struct RetransmissionJson {
 
 #[derive(Serialize)]
 struct TransferJson {
-    begin: f64,
-    end: f64,
+    begin: ClockTime,
+    end: ClockTime,
     bytes: u64,
     complete: bool,
     retransmissions: u32,
@@ -89,18 +93,32 @@ pub(super) struct JsonSink {
     failure: Option<io::Error>,
     /// Set once the reader has left.
     unheard: Arc<AtomicBool>,
+    pub(super) rebuilt_as: RebuiltAs,
 }
 
 impl JsonSink {
     pub(super) fn begin() -> Self {
         let out = io::BufWriter::new(io::stdout());
         let unheard = Arc::default();
-        Self { out, pending: HashMap::new(), held: 0, written: 0, failure: None, unheard }
+        Self {
+            out,
+            pending: HashMap::new(),
+            held: 0,
+            written: 0,
+            failure: None,
+            unheard,
+            rebuilt_as: RebuiltAs::default(),
+        }
     }
 
     /// Set once nobody reads what is written.
     pub(super) fn unheard(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.unheard)
+    }
+
+    /// No connection was written.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.written == 0
     }
 
     pub(super) fn end(mut self) -> Result<(), Failure> {
@@ -127,12 +145,29 @@ impl JsonSink {
         let before: &[u8] = if self.written == 0 { b"[\n" } else { b",\n" };
         self.out.write_all(before)?;
         self.written += 1;
-        serde_json::to_writer(&mut self.out, connection).map_err(io::Error::from)
+        let mut json = serde_json::Serializer::with_formatter(&mut self.out, ClockFormatter);
+        connection.serialize(&mut json).map_err(io::Error::from)
     }
 }
 
-fn seconds(at: Instant) -> f64 {
-    at.as_secs_f64()
+/// A time, as seconds since 1970 with all nine decimals. A floating-point number has only six or seven.
+struct ClockTime(Instant);
+
+impl Serialize for ClockTime {
+    /// Nanoseconds, as the only 128-bit number: [`ClockFormatter`] writes it as seconds.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u128(self.0.as_nanos().into())
+    }
+}
+
+/// Writes compact JSON, and [`ClockTime`] as seconds.
+struct ClockFormatter;
+
+impl Formatter for ClockFormatter {
+    fn write_u128<W: Write + ?Sized>(&mut self, writer: &mut W, nanos: u128) -> io::Result<()> {
+        const SECOND: u128 = 1_000_000_000;
+        write!(writer, "{}.{:09}", nanos / SECOND, nanos % SECOND)
+    }
 }
 
 impl TraceSink for JsonSink {
@@ -144,8 +179,9 @@ impl TraceSink for JsonSink {
         let connection = ConnectionJson {
             client: summary.client.to_string(),
             server: summary.server.to_string(),
-            begin: seconds(summary.began),
-            end: seconds(summary.ended),
+            begin: ClockTime(summary.began),
+            end: ClockTime(summary.ended),
+            profile: self.rebuilt_as.of_server(summary.server.ip),
             profile_errors: sent.iter().flat_map(|tally| tally.unexpected).sum(),
             bytes: sent.map(|tally| tally.bytes),
             retransmissions,
@@ -164,7 +200,7 @@ impl TraceSink for JsonSink {
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
         let Some(pending) = self.room(sender) else { return };
         pending.retransmissions.push(RetransmissionJson {
-            ts: seconds(again.at),
+            ts: ClockTime(again.at),
             from: if sender.is_server { "server" } else { "client" },
             seq: again.seq,
             len: again.len,
@@ -179,8 +215,8 @@ impl TraceSink for JsonSink {
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
         let Some(pending) = self.room(sender) else { return };
         pending.transfers.push(TransferJson {
-            begin: seconds(report.began),
-            end: seconds(report.ended),
+            begin: ClockTime(report.began),
+            end: ClockTime(report.ended),
             bytes: report.bytes,
             complete: report.complete,
             retransmissions: report.retransmissions,
@@ -193,6 +229,16 @@ impl TraceSink for JsonSink {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Nanoseconds that no 64-bit floating-point number of seconds holds, and zeros before the first of them.
+    #[test]
+    fn times_have_all_digits_of_the_clock() {
+        let times = [1_285_863_198_347_654_321, 1_285_863_198_000_000_007].map(Instant::from_nanos);
+        let mut out = Vec::new();
+        let mut json = serde_json::Serializer::with_formatter(&mut out, ClockFormatter);
+        times.map(ClockTime).serialize(&mut json).unwrap();
+        assert_eq!(out, b"[1285863198.347654321,1285863198.000000007]");
+    }
 
     /// With room for one more, the first of three transfers is held and the others are counted, whosever they are.
     #[test]

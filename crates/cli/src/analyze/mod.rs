@@ -1,6 +1,7 @@
 //! `headstart analyze`: what packet captures say of a server's transfers.
 
 pub(crate) mod access_log;
+mod account;
 mod args;
 mod beside;
 mod feed;
@@ -9,6 +10,7 @@ mod outputs;
 mod packets;
 mod page;
 mod reading;
+mod rebuilt;
 mod summary;
 mod tables;
 mod words;
@@ -19,7 +21,7 @@ pub(crate) use feed::Feed;
 use crate::anonymity::anonymizer;
 use crate::failure::{Failure, FirstFailure};
 use crate::jobs;
-use outputs::Outputs;
+use outputs::{Outputs, ReadCapture};
 use summary::SummarySink;
 use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine, Undivided};
 
@@ -40,9 +42,10 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
         servers: servers.clone(),
         ..EngineConfig::default()
     };
-    let outputs = Outputs::begin(args)?;
+    let mut outputs = Outputs::begin(args)?;
     let mut feed = Feed::open(&args.files).anonymized(anonymizer).attended()?;
     let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
+    outputs.rebuilt_as(&models);
     let config = EngineConfig { models, ..config };
     let mut ended = analyse(args, &mut feed, (config, servers), outputs)?;
     ended.note(feed.verdict());
@@ -75,10 +78,11 @@ fn analyse(
         return Ok(FirstFailure::default());
     }
     let (found, tally) = engine.finish_all();
-    let beside = packets::unusual(&feed.tally());
-    let (summary, mut ended) = found.inner.end(&tally, found.left_out, &beside);
+    let read = ReadCapture { tally: feed.tally(), survey: feed.survey() };
+    let (summary, mut ended) = found.inner.end(&tally, found.left_out, &read);
     if let Some(predicted) = predicted {
         ended.note(summary.print_error(&predicted.finish_all().0.0.inner));
+        ended.note(feed.survey().map_or(Ok(()), summary::print_charges));
     }
     Ok(ended)
 }

@@ -1,21 +1,40 @@
 //! Everything that one run puts out, beside each other: summary or JSON on standard output, tables in a folder, a page.
 
+use super::account::ReadingAccount;
 use super::args::{AnalyzeArgs, AnalyzeJson};
 use super::json::JsonSink;
+use super::packets;
 use super::page::ReportSink;
+use super::rebuilt::RebuiltAs;
 use super::summary::SummarySink;
 use super::tables::TablesSink;
 use super::words::words;
-use crate::failure::{Failure, FirstFailure};
+use crate::failure::{Failure, FirstFailure, remark};
 use crate::stdout;
-use findings::FindingsSink;
+use capture::Tally;
+use findings::{FindingsSink, TraceFindings};
+use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trace::{
-    ConnectionTrace, EngineTally, Retransmission, SenderSnapshot, SentData, TraceSink,
-    TracedSender, TransferReport,
+    ConnectionTrace, EngineTally, ProfileSurvey, Retransmission, SenderModels, SenderSnapshot,
+    SentData, TraceSink, TracedSender, TransferReport,
 };
 use units::Instant;
+
+/// What is known of the captures beside what is found in them.
+pub(super) struct ReadCapture<'a> {
+    pub(super) tally: Tally,
+    pub(super) survey: Option<&'a ProfileSurvey>,
+}
+
+/// `--json=findings`.
+#[derive(Serialize)]
+struct FindingsJson<'a> {
+    #[serde(flatten)]
+    found: &'a TraceFindings,
+    reading: &'a ReadingAccount,
+}
 
 /// What is wanted of one run.
 pub(super) struct Outputs {
@@ -56,36 +75,59 @@ impl Outputs {
         })
     }
 
+    /// What servers are rebuilt as, before anything is found.
+    pub(super) fn rebuilt_as(&mut self, models: &SenderModels) {
+        let rebuilt_as = RebuiltAs::of(models);
+        let Others { summary, json, tables, .. } = &mut self.others;
+        if let Some(json) = json {
+            json.rebuilt_as = rebuilt_as.clone();
+        }
+        if let Some(tables) = tables {
+            tables.rebuilt_as = rebuilt_as.clone();
+        }
+        summary.rebuilt_as = rebuilt_as;
+    }
+
     /// Set once nobody reads what is printed, if nothing else is wanted.
     pub(super) fn unheard(&self) -> Option<Arc<AtomicBool>> {
         let Others { json, tables, report, .. } = &self.others;
         json.as_ref().filter(|_| tables.is_none() && report.is_none()).map(JsonSink::unheard)
     }
 
-    /// Writes what is left: each output, whatever becomes of the others. `left_out`: connections of servers that were not named;
-    /// `beside`: what the captures hold beside segments, a line each.
+    /// Writes what is left: each output, whatever becomes of the others. `left_out`: connections of servers that were not named.
     pub(super) fn end(
         self,
         tally: &EngineTally,
         left_out: u64,
-        beside: &str,
+        read: &ReadCapture<'_>,
     ) -> (SummarySink, FirstFailure) {
         let Others { summary, json, tables, report } = self.others;
         let mut ended = FirstFailure::default();
         ended.note(tables.map_or(Ok(()), TablesSink::end));
+        let account = ReadingAccount::of(&summary, tally, left_out, &read.tally, read.survey);
+        let beside = packets::unusual(&read.tally);
+        if let Some(json) = &json {
+            // The array has no place for it.
+            let (warnings, counts) = (account.warnings(), summary.counts(tally, left_out));
+            let nothing =
+                if json.is_empty() { format!("{counts}\n{beside}") } else { String::new() };
+            for line in nothing.lines().chain(warnings.lines()) {
+                remark(&format!("headstart: {line}"));
+            }
+        }
         let by_connection = json.is_some();
         ended.note(json.map_or(Ok(()), JsonSink::end));
         let Some(found) = self.findings.map(FindingsSink::finish) else { return (summary, ended) };
-        let words = words(&found);
+        let words = words(&found) + &account.warnings();
         if let Some(report) = report {
-            let words = words.clone() + beside;
+            let words = words.clone() + &beside;
             ended.note(report.end(&found, &summary.counts(tally, left_out), &words));
         }
         if self.in_words {
             ended.note(stdout::print(&format!("{words}\n")));
-            ended.note(summary.print(tally, left_out, beside));
+            ended.note(summary.print(tally, left_out, &beside));
         } else if !by_connection {
-            ended.note(stdout::print_json(&found));
+            ended.note(stdout::print_json(&FindingsJson { found: &found, reading: &account }));
         }
         (summary, ended)
     }

@@ -1,12 +1,15 @@
 //! All connections in a few tables.
 
+use super::rebuilt::{RebuiltAs, name_of};
 use crate::failure::Failure;
 use crate::stdout;
 use report::{Cell, Column, Quantity, Row, Table};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use trace::{
-    ConnectionTrace, EngineTally, RetransmissionKind, SenderTally, SparedBy, TimeShare, TraceSink,
-    TracedSender, TransferReport, Vantage,
+    ConnectionTrace, EngineTally, ProfileSurvey, RetransmissionKind, SenderProfile, SenderTally,
+    SparedBy, SurveyedHost, TimeShare, TraceSink, TracedSender, TransferReport, Vantage,
 };
 use units::{Duration, counted};
 
@@ -18,14 +21,29 @@ const VANTAGES: [(Vantage, &str); 4] = [
     (Vantage::Unknown, "where no handshake tells"),
 ];
 
+/// Connections of which the capture has one direction alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct OneDirection {
+    pub(super) connections: u64,
+    /// Retransmissions of their servers.
+    pub(super) retransmissions: u64,
+}
+
 /// Sums over all connections.
 #[derive(Default)]
 pub(super) struct SummarySink {
     server: SenderTally,
     client: SenderTally,
-    copies: u64,
+    pub(super) copies: u64,
     /// Connections by where they were captured.
     vantages: [u64; VANTAGES.len()],
+    pub(super) rebuilt_as: RebuiltAs,
+    /// Connections by what their server was rebuilt as.
+    pub(super) profiles: BTreeMap<String, u64>,
+    /// Connections of which the capture has nothing of the client.
+    pub(super) without_acks: OneDirection,
+    /// Connections of which the capture has nothing of the server.
+    pub(super) without_data: OneDirection,
     transfers: u64,
     bytes: u64,
     shares: [Duration; TimeShare::COUNT],
@@ -36,6 +54,20 @@ impl TraceSink for SummarySink {
         self.server.add(&summary.server_sent);
         self.client.add(&summary.client_sent);
         self.copies += summary.copies;
+        *self.profiles.entry(self.rebuilt_as.of_server(summary.server.ip)).or_default() += 1;
+        let (client, server) = (&summary.client_sent, &summary.server_sent);
+        let alone = match (client.packets, server.packets) {
+            (0, 1..) => Some(&mut self.without_acks),
+            // SYNs that nobody answers are no ACKs.
+            (1.., 0) if client.bytes + server.unseen_bytes + server.retransmitted() > 0 => {
+                Some(&mut self.without_data)
+            }
+            _ => None,
+        };
+        if let Some(alone) = alone {
+            alone.connections += 1;
+            alone.retransmissions += server.retransmitted();
+        }
         let places = self.vantages.iter_mut().zip(VANTAGES);
         for (count, _) in places.filter(|(_, (vantage, _))| *vantage == summary.vantage) {
             *count += 1;
@@ -77,6 +109,12 @@ impl SummarySink {
         self.print_shares()
     }
 
+    /// Connections by where they were captured.
+    pub(super) fn vantages_by_name(&self) -> BTreeMap<&'static str, u64> {
+        let places = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
+        places.map(|(count, (vantage, _))| (vantage.name(), *count)).collect()
+    }
+
     /// What was read, and what of it is not usual.
     pub(super) fn counts(&self, tally: &EngineTally, left_out: u64) -> String {
         let EngineTally {
@@ -99,6 +137,13 @@ impl SummarySink {
             text += if n == 0 { ", captured " } else { ", " };
             text += place;
             if places.len() > 1 {
+                let _ = write!(text, " ({count})");
+            }
+        }
+        for (n, (profile, count)) in self.profiles.iter().enumerate() {
+            text += if n == 0 { ", servers rebuilt as " } else { ", " };
+            text += profile;
+            if self.profiles.len() > 1 {
                 let _ = write!(text, " ({count})");
             }
         }
@@ -213,6 +258,28 @@ impl SummarySink {
         ))?;
         stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
     }
+}
+
+/// How badly each profile explains the surveyed segments of all servers.
+pub(super) fn print_charges(survey: &ProfileSurvey) -> Result<(), Failure> {
+    let columns = [
+        Column::new("sender profile", Quantity::Text, "What the servers may run"),
+        Column::new(
+            "charge",
+            Quantity::Count,
+            "8 for a retransmission that the profile did not foresee, 1 for a wrong window or pacer",
+        ),
+        Column::new("servers", Quantity::Count, "Servers that it was chosen for"),
+    ];
+    let rows = SenderProfile::ALL.iter().enumerate().map(|(n, &profile)| {
+        let charge = survey.hosts.iter().map(|host| host.misfits[n].charge).sum();
+        let is_chosen =
+            |host: &&SurveyedHost| name_of(survey.models.of(host.host)) == profile.name();
+        let servers = survey.hosts.iter().filter(is_chosen).count() as u64;
+        row(profile.name(), [number(charge), number(servers)])
+    });
+    stdout::print("\n")?;
+    stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
 }
 
 #[cfg(test)]

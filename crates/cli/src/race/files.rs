@@ -46,19 +46,31 @@ pub(super) fn write(args: &RaceArgs, raced: &Raced) -> Result<(), Failure> {
         report_file::write(path, &view::report(raced).to_html())?;
     }
     if let Some(folder) = &args.pcap {
-        write_captures(folder, raced)?;
+        let analysed = write_captures(folder, raced)?;
         remark(&format!("captures: {}", folder.display()));
+        if let Some([down, up]) = analysed {
+            let (down, up) = (folder.join(down), folder.join(up));
+            let (down, up) = (down.display(), up.display());
+            remark(&format!(
+                "the packets of one scheme at the access link: headstart analyze --vantage middle --sender SCHEME {down} {up}"
+            ));
+        }
     }
     Ok(())
 }
 
-/// Those of simulated contestants' first loads; those of real worlds are there already.
-fn write_captures(folder: &Path, raced: &Raced) -> Result<(), Failure> {
+/// Those of simulated contestants' first loads; those of real worlds are there already. Returns the names of the first pair that is
+/// one capture: what the servers' end of the access link has of both directions.
+fn write_captures(folder: &Path, raced: &Raced) -> Result<Option<[String; 2]>, Failure> {
     fs::create_dir_all(folder)
         .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
     let beside_others = raced.result.worlds() != [World::Sim];
+    let mut pair = None;
     for (name, bytes) in worlds::simulated_captures(&raced.outcome, beside_others) {
+        if let Some(scheme) = name.strip_suffix("-down-sent.pcap") {
+            pair.get_or_insert_with(|| [name.clone(), format!("{scheme}-up.pcap")]);
+        }
         write_atomically(&folder.join(name), bytes).map_err(Failure::failed)?;
     }
-    Ok(())
+    Ok(pair)
 }

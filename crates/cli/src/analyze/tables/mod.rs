@@ -4,10 +4,11 @@
 mod rows;
 mod table;
 
+use super::rebuilt::RebuiltAs;
 use crate::failure::Failure;
 use clap::ValueEnum;
 use findings::LossEpoch;
-use rows::OfSender;
+use rows::{OfSender, RebuiltConnection};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -56,12 +57,13 @@ macro_rules! add {
 
 /// Writes tables to a folder.
 pub(super) struct TablesSink {
-    connections: Option<OutTable<ConnectionTrace>>,
+    connections: Option<OutTable<RebuiltConnection>>,
     transfers: Option<OutTable<OfSender<TransferReport>>>,
     retransmissions: Option<OutTable<OfSender<Retransmission>>>,
     loss_epochs: Option<OutTable<LossEpoch>>,
     windows: Option<OutTable<OfSender<SenderSnapshot>>>,
     failure: Option<io::Error>,
+    pub(super) rebuilt_as: RebuiltAs,
 }
 
 impl TablesSink {
@@ -93,6 +95,7 @@ impl TablesSink {
             loss_epochs: table!(LossEpochs, rows::LOSS_EPOCHS),
             windows: table!(Windows, rows::WINDOWS),
             failure: None,
+            rebuilt_as: RebuiltAs::default(),
         })
     }
 
@@ -130,7 +133,8 @@ impl TablesSink {
 
 impl TraceSink for TablesSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        add!(self, connections, summary);
+        let profile = self.rebuilt_as.of_server(summary.server.ip);
+        add!(self, connections, &RebuiltConnection { trace: *summary, profile });
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {

@@ -5,6 +5,7 @@ use columns::TableValue;
 use findings::LossEpoch;
 use memory::{PathKey, Scope};
 use std::net::IpAddr;
+use std::ops::Deref;
 use trace::{
     ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, SparedBy, TimeShare,
     TracedSender, TransferReport,
@@ -18,7 +19,22 @@ pub(super) struct OfSender<T> {
     pub(super) of: T,
 }
 
-type Connection = RowColumn<ConnectionTrace>;
+/// A connection, and what its server was rebuilt as.
+#[derive(Clone, Debug)]
+pub(super) struct RebuiltConnection {
+    pub(super) trace: ConnectionTrace,
+    pub(super) profile: String,
+}
+
+impl Deref for RebuiltConnection {
+    type Target = ConnectionTrace;
+
+    fn deref(&self) -> &ConnectionTrace {
+        &self.trace
+    }
+}
+
+type Connection = RowColumn<RebuiltConnection>;
 type Transfer = RowColumn<OfSender<TransferReport>>;
 type Again = RowColumn<OfSender<Retransmission>>;
 type Epoch = RowColumn<LossEpoch>;
@@ -75,6 +91,11 @@ pub(super) const CONNECTIONS: &[Connection] = &[
         "vantage",
         "Where the capture was made: server, client, middle, or unknown.",
         |c| c.vantage.name().into(),
+    ),
+    Connection::text(
+        "server_profile",
+        "Sender profile, or scheme, that the server was rebuilt as.",
+        |c| c.profile.clone().into(),
     ),
     Connection::count(
         "copies",
@@ -162,11 +183,11 @@ pub(super) const CONNECTIONS: &[Connection] = &[
     ),
 ];
 
-fn again(connection: &ConnectionTrace, kind: RetransmissionKind) -> TableValue {
+fn again(connection: &RebuiltConnection, kind: RetransmissionKind) -> TableValue {
     connection.server_sent.retransmissions[kind as usize].into()
 }
 
-fn spared(connection: &ConnectionTrace, by: SparedBy) -> TableValue {
+fn spared(connection: &RebuiltConnection, by: SparedBy) -> TableValue {
     connection.server_sent.spared_by[by as usize].into()
 }
 

@@ -1,23 +1,22 @@
 //! `headstart check traces`: kinds of retransmissions beside the labels of captures that another analyser has
 //! labelled (TCPRS, Swaro 2014).
 //!
-//! A folder has one folder per capture: `NAME.pcap` and `tcpretransmissions.log`. Labels are evidence, not
+//! A folder has one folder per capture: a capture of any name, and `tcpretransmissions.log`. Labels are evidence, not
 //! proof: the table says where both agree, and `--list` lists where they do not.
 
+mod found;
 mod labels;
 
-use crate::analyze::Feed;
-use crate::failure::Failure;
+use crate::failure::{Failure, remark};
 use crate::stdout;
 use cmdline::Appendix;
-use labels::{Label, LabelClass};
+use found::{FoundRetransmission, LabelledFolder, labelled_folders, retransmissions};
+use labels::{Label, LabelClass, LabelLog};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
-use trace::{
-    ConnectionTrace, EngineConfig, Retransmission, RetransmissionKind, TraceSink, TracedSender,
-};
-use units::Duration;
+use std::path::PathBuf;
+use trace::{Retransmission, RetransmissionKind};
+use units::{Instant, counted};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckTracesArgs {
@@ -41,7 +40,9 @@ pub(crate) fn appendix() -> Appendix {
             "headstart check traces labelled/ --list",
             "Compares a folder of labelled captures, and lists each retransmission on which both differ.",
         )],
-        notes: "A folder has one folder per capture, with NAME.pcap and tcpretransmissions.log."
+        notes: "A folder has one folder per capture, with tcpretransmissions.log and a capture: NAME.pcap, or else all \
+                files that are captures, whatever their names. A label means the retransmission of its connection and \
+                sequence number at its time. A label that cannot be read is left out, and its line is named."
             .into(),
         exit: &[
             ("0", "enough labels agree"),
@@ -58,14 +59,24 @@ const LEAST: u64 = 95;
 
 pub(super) fn run(args: &CheckTracesArgs) -> Result<(), Failure> {
     let (mut agreement, mut all_read) = (Agreement::default(), Ok(()));
-    for (name, capture, log) in captures(&args.folder)? {
-        let labels = match std::fs::read_to_string(&log) {
+    for LabelledFolder { name, captures, log } in labelled_folders(&args.folder)? {
+        let LabelLog { labels, left_out, notes } = match std::fs::read_to_string(&log) {
             Ok(text) => labels::read(&text)
                 .map_err(|why| Failure::Input(format!("{}: {why}", log.display())))?,
             // Captures without retransmissions have no log.
-            Err(_) => Vec::new(),
+            Err(_) => LabelLog::default(),
         };
-        let (found, read) = retransmissions(&capture, &args.sender)?;
+        for (line, what) in &notes {
+            remark(&format!("headstart: {}: line {line}: {what}", log.display()));
+        }
+        agreement.unreadable_labels += left_out;
+        let (found, read) = match captures.is_empty() {
+            true => (Vec::new(), Ok(())),
+            false => retransmissions(&captures, &args.sender)?,
+        };
+        if captures.is_empty() {
+            agreement.without_capture.push(name.clone());
+        }
         all_read = all_read.and(read);
         agreement.compare(&name, &labels, found);
     }
@@ -77,48 +88,12 @@ pub(super) fn run(args: &CheckTracesArgs) -> Result<(), Failure> {
     agreement.verdict().and(all_read)
 }
 
-/// The captures of a folder, by name: the capture and its log.
-fn captures(folder: &Path) -> Result<Vec<(String, PathBuf, PathBuf)>, Failure> {
-    let unreadable = |error| Failure::Input(format!("{}: {error}", folder.display()));
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
-            continue;
-        };
-        let capture = path.join(format!("{name}.pcap"));
-        if capture.is_file() {
-            found.push((name, capture, path.join("tcpretransmissions.log")));
-        }
-    }
-    found.sort_unstable();
-    if found.is_empty() {
-        return Err(Failure::Input(format!("{}: no folder NAME with NAME.pcap", folder.display())));
-    }
-    Ok(found)
-}
-
-#[derive(Default)]
-struct Collect(Vec<Retransmission>);
-
-impl TraceSink for Collect {
-    fn on_connection(&mut self, _: &ConnectionTrace) {}
-
-    fn on_retransmission(&mut self, _: &TracedSender, again: &Retransmission) {
-        self.0.push(*again);
-    }
-}
-
-/// The retransmissions of a capture, and whether all of it could be read.
-fn retransmissions(
-    capture: &Path,
-    sender: &str,
-) -> Result<(Vec<Retransmission>, Result<(), Failure>), Failure> {
-    let mut feed = Feed::open(&[capture.to_owned()]);
-    let config = EngineConfig::default();
-    let models = feed.models(sender, &config, 1)?;
-    let (found, read) = feed.run(EngineConfig { models, ..config }, Collect::default())?;
-    Ok((found.0, read))
+/// Where a difference is: the folder, seconds since 1970 and the sequence number.
+fn place(name: &str, at: Instant, seq: Option<u32>) -> String {
+    let nanos = at.as_nanos();
+    let (seconds, micros) = (nanos / 1_000_000_000, nanos / 1000 % 1_000_000);
+    let seq = seq.map_or_else(String::new, |seq| format!(" seq {seq}"));
+    format!("{name}: {seconds}.{micros:06}{seq}")
 }
 
 /// Labels beside kinds.
@@ -129,6 +104,10 @@ struct Agreement {
     missing: u64,
     /// Retransmissions of payload found and not labelled.
     unlabelled: u64,
+    /// Labels that cannot be read.
+    unreadable_labels: u64,
+    /// Folders without a capture; their labels are missing.
+    without_capture: Vec<String>,
     differences: Vec<String>,
 }
 
@@ -141,29 +120,27 @@ struct ClassAgreement {
     differ: u64,
 }
 
-/// Times of labels are whole microseconds, printed with less.
-const TOLERANCE: Duration = Duration::from_micros(3);
-
 impl Agreement {
-    fn compare(&mut self, name: &str, labels: &[Label], mut found: Vec<Retransmission>) {
+    fn compare(&mut self, name: &str, labels: &[Label], mut found: Vec<FoundRetransmission>) {
         for label in labels {
-            let near = |again: &Retransmission| {
-                let (a, b) = (again.at, label.at);
-                a.saturating_since(b).max(b.saturating_since(a)) <= TOLERANCE
-            };
-            let Some(index) = found.iter().position(near) else {
+            let near = found.iter().enumerate();
+            let near = near.filter_map(|(n, found)| Some((label.distance(found)?, n))).min();
+            let Some((_, index)) = near else {
                 self.missing += 1;
-                self.differences.push(format!(
-                    "{name}: {} seq {}: not found",
-                    label.at.as_secs_f64(),
-                    label.seq
-                ));
+                self.differences.push(format!("{}: not found", place(name, label.at, label.seq)));
                 continue;
             };
-            let again = found.remove(index);
+            let again = found.remove(index).again;
             self.count(name, label, &again);
         }
-        self.unlabelled += found.iter().filter(|again| again.len > 0).count() as u64;
+        for FoundRetransmission { ends: [a, b], again } in found {
+            if again.len > 0 {
+                self.unlabelled += 1;
+                let (place, kind) = (place(name, again.at, Some(again.seq)), again.kind.name());
+                self.differences
+                    .push(format!("{place}: found {kind} between {a} and {b}, not labelled"));
+            }
+        }
     }
 
     fn count(&mut self, name: &str, label: &Label, again: &Retransmission) {
@@ -181,9 +158,8 @@ impl Agreement {
         } else {
             known.differ += 1;
             self.differences.push(format!(
-                "{name}: {:.6} seq {}: labelled {} (rtype {}), found {}",
-                label.at.as_secs_f64(),
-                label.seq,
+                "{}: labelled {} (rtype {}), found {}",
+                place(name, label.at, label.seq),
                 class.name(),
                 label.rtype,
                 again.kind.name()
@@ -213,6 +189,15 @@ impl Agreement {
         stdout::print(&format!(
             "\n{missing} labelled and not found, {more} found and not labelled\n"
         ))?;
+        if self.unreadable_labels > 0 {
+            let left_out = counted(self.unreadable_labels, "label");
+            stdout::print(&format!("{left_out} left out that cannot be read\n"))?;
+        }
+        if !self.without_capture.is_empty() {
+            let folders = counted(self.without_capture.len() as u64, "folder");
+            let names = self.without_capture.join(", ");
+            stdout::print(&format!("{folders} without a capture: {names}\n"))?;
+        }
         if list {
             stdout::print(&format!("\n{}\n", self.differences.join("\n")))?;
         }

@@ -1,0 +1,155 @@
+//! What was read, and what of it is not usual: `reading` in the JSON of findings, and the warnings in words.
+
+use super::rebuilt::name_of;
+use super::summary::{OneDirection, SummarySink};
+use capture::Tally;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use trace::{EngineTally, ProfileSurvey, SenderProfile};
+use units::counted;
+
+/// What was read, and what of it is not usual. Names of fields are keys of the JSON, which `docs/analyze.md` lists.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct ReadingAccount {
+    packets: u64,
+    /// Packets that are no TCP segments, by reason.
+    not_analysed: BTreeMap<String, u64>,
+    lost_by_capture: u64,
+    untimed: u64,
+    first_fragments: u64,
+    segments: u64,
+    of_other_servers: u64,
+    connections: u64,
+    opened_by_servers: u64,
+    copies: u64,
+    backwards: u64,
+    clock_set: u64,
+    evicted: u64,
+    unfoldable: u64,
+    /// Connections by where they were captured.
+    vantages: BTreeMap<&'static str, u64>,
+    /// Connections by what their server was rebuilt as.
+    profiles: BTreeMap<String, u64>,
+    /// What `--sender auto` found of each server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    surveyed: Vec<SurveyedServer>,
+    without_acks: OneDirection,
+    without_data: OneDirection,
+}
+
+/// One server of a survey.
+#[derive(Debug, Serialize)]
+struct SurveyedServer {
+    server: IpAddr,
+    profile: String,
+    /// Things that could have been foreseen.
+    seen: u64,
+    /// What each profile is charged for.
+    charges: BTreeMap<&'static str, u64>,
+}
+
+impl ReadingAccount {
+    /// `left_out`: connections of servers that were not named.
+    pub(super) fn of(
+        summary: &SummarySink,
+        tally: &EngineTally,
+        left_out: u64,
+        read: &Tally,
+        survey: Option<&ProfileSurvey>,
+    ) -> Self {
+        Self {
+            packets: read.packets,
+            not_analysed: read.reasons().map(|(why, count)| (why.to_string(), count)).collect(),
+            lost_by_capture: read.lost,
+            untimed: read.untimed,
+            first_fragments: read.first_fragments,
+            segments: tally.segments - tally.of_others,
+            of_other_servers: tally.of_others,
+            connections: tally.connections - left_out,
+            opened_by_servers: left_out,
+            copies: summary.copies,
+            backwards: tally.backwards,
+            clock_set: tally.clock_set,
+            evicted: tally.evicted,
+            unfoldable: tally.unfoldable,
+            vantages: summary.vantages_by_name(),
+            profiles: summary.profiles.clone(),
+            surveyed: survey.map(surveyed).unwrap_or_default(),
+            without_acks: summary.without_acks,
+            without_data: summary.without_data,
+        }
+    }
+
+    /// What makes results doubtful, a line each.
+    pub(super) fn warnings(&self) -> String {
+        let mut text = String::new();
+        let OneDirection { connections, retransmissions } = self.without_acks;
+        if retransmissions > 0 {
+            text += &format!(
+                "Warning: the capture has no ACKs of the clients of {}. Without them nothing tells why a server retransmits: \
+                 the kinds of {retransmissions} of its retransmissions are no more than guesses, and many of them are timeouts \
+                 that never happened. Capture both directions.\n",
+                counted(connections, "connection")
+            );
+        }
+        let OneDirection { connections, .. } = self.without_data;
+        if connections > 0 && !self.surveyed.is_empty() {
+            text += &format!(
+                "Warning: the results of {} are of the ACKs of clients alone. ACKs alone tell senders apart badly: name the \
+                 servers' TCP with --sender.\n",
+                counted(connections, "connection")
+            );
+        }
+        text
+    }
+}
+
+fn surveyed(survey: &ProfileSurvey) -> Vec<SurveyedServer> {
+    let hosts = survey.hosts.iter();
+    let one = |host: &trace::SurveyedHost| SurveyedServer {
+        server: host.host,
+        profile: name_of(survey.models.of(host.host)),
+        seen: host.misfits[0].seen,
+        charges: SenderProfile::ALL
+            .iter()
+            .zip(&host.misfits)
+            .map(|(profile, misfit)| (profile.name(), misfit.charge))
+            .collect(),
+    };
+    hosts.map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::{ConnectionTrace, SenderTally, TraceSink};
+
+    /// What one connection makes of the warnings: packets of the client, packets and retransmissions of the server.
+    fn warned(client: u64, server: u64, again: u64, survey: Option<&ProfileSurvey>) -> String {
+        let mut summary = SummarySink::default();
+        let retransmissions = [0, 0, again, 0, 0];
+        summary.on_connection(&ConnectionTrace {
+            client_sent: SenderTally { packets: client, ..SenderTally::default() },
+            server_sent: SenderTally { packets: server, retransmissions, ..SenderTally::default() },
+            ..ConnectionTrace::default()
+        });
+        let (tally, read) =
+            (EngineTally { connections: 1, ..EngineTally::default() }, Tally::default());
+        ReadingAccount::of(&summary, &tally, 0, &read, survey).warnings()
+    }
+
+    #[test]
+    fn one_direction_is_warned_of() {
+        assert_eq!(warned(9, 9, 3, None), "");
+        assert_eq!(warned(0, 9, 0, None), "", "no retransmission has a kind");
+        assert!(warned(0, 9, 3, None).contains("no ACKs of the clients of 1 connection"));
+        assert_eq!(warned(9, 0, 3, None), "", "the sender was named");
+        let server = capture::TcpEnd { port: 80, ..capture::TcpEnd::default() };
+        let segment =
+            capture::Observed { source: server, payload: 100, ..capture::Observed::default() };
+        let survey = ProfileSurvey::of(&trace::EngineConfig::default(), &[segment], 1);
+        assert!(warned(9, 0, 3, Some(&survey)).contains("--sender"));
+        assert_eq!(warned(9, 9, 3, Some(&survey)), "");
+    }
+}
