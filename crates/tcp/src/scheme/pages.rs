@@ -107,10 +107,16 @@ pub(super) static HEADSTART: PolicyPage = PolicyPage {
             ("four at once for a host (opening_burst=)", "the others as fast as 1.5 Mbit/s"),
             "the answer, or a timer by the known round trip (opening_timer=), not after 1 s",
         ),
+        PageStep::paced(
+            "answer to data in a SYN (tfo=on)",
+            ("the remembered window, at most 64 kB (warm_early=)", "the remembered rate"),
+            "the first measured round trip, if it belongs to another path",
+        ),
         PageStep::clocked("after a lost SYN or SYN-ACK", "four segments (lost_iw=)", "its ACKs"),
     ],
     deviations: &[
         "A retransmission timeout is at least 20 ms (rto_min=). Linux has 200 ms, and RFC 6298 has 1 s.",
         "Tail-loss probes wait one and a half round trips (tlp_wait=). RFC 8985 §7.2 has two.",
+        "With tfo=on a remembered window leaves before a round trip is confirmed (warm_early=). RFC 9959 §3 confirms it first.",
     ],
 };
