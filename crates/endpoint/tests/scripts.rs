@@ -33,6 +33,7 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("linux/a-cork-holds-small-segments.pkt", "sets TCP_CORK, which a stream does not have"),
     ("linux/more-is-to-come.pkt", "writes with MSG_MORE, which a stream does not have"),
     ("linux/every-invalid-segment-is-answered.pkt", "sets a limit of the host"),
+    ("linux/a-smaller-path-is-no-congestion.pkt", "has an ICMP error, which nobody writes here"),
     ("linux/a-record-ends-its-segment.pkt", "writes with MSG_EOR, which a stream does not have"),
     ("linux/an-estimate-outlasts-timeouts.pkt", SMALLER),
     ("karn/acks-that-were-lost-tell-no-round-trip.pkt", SMALLER),
