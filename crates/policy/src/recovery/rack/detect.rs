@@ -103,8 +103,7 @@ impl Detector {
     pub(super) fn reexamine(&mut self, board: &Scoreboard) {
         self.advanced = true;
         self.frontier = 0;
-        let waits =
-            |s: &&SentSegment| s.was_retransmitted() && !s.is_sacked() && !s.was_overdue();
+        let waits = |s: &&SentSegment| s.was_retransmitted() && !s.is_sacked() && !s.was_overdue();
         let sent_again = board.iter().filter(waits);
         let mut again: Vec<_> = sent_again.map(|s| (s.sent_at, s.end())).collect();
         again.sort_unstable();

@@ -41,7 +41,11 @@ impl RackTlp {
         }
     }
 
-    pub(super) fn on_reordering_timer(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
+    pub(super) fn on_reordering_timer(
+        &mut self,
+        cx: &mut RecoveryContext<'_>,
+        now: Instant,
+    ) -> Report {
         let mut report = Report::default();
         let window = self.reordering.window(cx, self.recovering());
         let verdict = self.detector.judge(cx.board, now, window);
