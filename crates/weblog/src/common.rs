@@ -7,7 +7,7 @@
 
 use crate::fault::LogFault;
 use crate::{LogRequest, asks_for_image, client, is_host_name, time};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
     let (who, rest) = line.split_once(" [").ok_or(LogFault::UnknownFormat)?;
@@ -28,6 +28,12 @@ fn client_and_name(words: &str) -> Result<(IpAddr, Option<&str>), LogFault> {
     let first = words.next().unwrap_or_default();
     let second = words.next().unwrap_or_default();
     let is_list = first.contains(',');
+    // A virtual host may be called by its address; a client's has no port where another address follows.
+    if first.parse::<SocketAddr>().is_ok()
+        && let Ok(client) = client::of_text(second)
+    {
+        return Ok((client, None));
+    }
     match client::of_text(first) {
         // Beside a list is what the last proxy is called.
         Ok(client) => Ok((client, Some(second).filter(|name| !is_list && is_host_name(name)))),

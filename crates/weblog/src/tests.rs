@@ -28,6 +28,13 @@ fn lines_of_servers_are_read() {
         r#"www.example.org:443 192.0.2.1 - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#;
     let read = LogRequest::parse(line).unwrap();
     assert_eq!((read.client, read.name), (expected.client, None), "virtual host");
+    for host in ["127.0.1.1:80", "[2001:db8::1]:443"] {
+        let line =
+            format!(r#"{host} 192.0.2.1 - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#);
+        assert_eq!(LogRequest::parse(&line).unwrap().client, expected.client, "{host}");
+    }
+    let line = r#"192.0.2.1:50000 - - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#;
+    assert_eq!(LogRequest::parse(line).unwrap().client, expected.client, "a client's port");
     let line =
         r#"192.0.2.1 h7.isp.example.net - [10/Oct/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#;
     assert_eq!(LogRequest::parse(line).unwrap().name.as_deref(), Some("h7.isp.example.net"));

@@ -160,7 +160,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         false => stdout::print(&words(&replayed))?,
     }
     if let Some(live) = live {
-        live.teller.end()?;
+        match args.json {
+            true => live.teller.end_aside()?,
+            false => live.teller.end()?,
+        }
     }
     verdict
 }

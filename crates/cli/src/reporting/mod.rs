@@ -193,9 +193,22 @@ impl Teller {
         Err(Failure::failed(format!("no gateway has taken all reports: {why}")))
     }
 
+    /// Waits until all is acknowledged, and says on standard output what became of it.
     pub(crate) fn end(&self) -> Result<(), Failure> {
+        self.outcome()?.map_or(Ok(()), |words| stdout::print(&(words + "\n")))
+    }
+
+    /// The same on standard error, where results for machines are on standard output.
+    pub(crate) fn end_aside(&self) -> Result<(), Failure> {
+        if let Some(words) = self.outcome()? {
+            remark(&words);
+        }
+        Ok(())
+    }
+
+    fn outcome(&self) -> Result<Option<String>, Failure> {
         self.flush()?;
-        let Some(client) = &self.client else { return Ok(()) };
+        let Some(client) = &self.client else { return Ok(None) };
         let status = client.status();
         let outcome = Outcome {
             told: self.told,
@@ -203,10 +216,7 @@ impl Teller {
             dropped: status.reports_dropped,
             refused: client.refusals(),
         };
-        match outcome.words() {
-            Ok(words) => stdout::print(&(words + "\n")),
-            Err(why) => Err(Failure::failed(why)),
-        }
+        outcome.words().map(Some).map_err(Failure::failed)
     }
 }
 

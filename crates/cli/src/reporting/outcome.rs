@@ -32,7 +32,8 @@ impl Outcome {
             return Ok(format!("{all} acknowledged"));
         }
         let reasons = self.reasons();
-        match refused >= self.told {
+        // An acknowledgement that came twice may have lost the count of some.
+        match refused >= self.told || self.taken == 0 {
             true => Err(format!("the gateway took none of {all}: {reasons}")),
             false => Ok(format!("{} of {all} taken, {refused} refused: {reasons}", self.taken)),
         }
@@ -81,6 +82,8 @@ mod tests {
         let none = outcome(679, 0, &[(Refusal::Collector, 679)]).words().unwrap_err();
         let expected = "the gateway took none of 679 reports: 679 collector (collect of";
         assert!(none.starts_with(expected), "{none}");
+        let uncounted = outcome(679, 0, &[(Refusal::Collector, 579)]).words().unwrap_err();
+        assert!(uncounted.starts_with("the gateway took none of 679 reports: 579"), "{uncounted}");
         let lost = Outcome { dropped: 2, ..outcome(5, 3, &[]) }.words().unwrap_err();
         assert!(lost.starts_with("2 of 5 reports found no room"), "{lost}");
     }

@@ -104,6 +104,10 @@ impl SchemeEntry {
         let on = World::ALL.into_iter().filter(has).map(World::name).collect();
         Self { name, about, source, on }
     }
+
+    fn limit() -> Self {
+        Self::new(LIMIT, ABOUT_LIMIT, "docs/race.md")
+    }
 }
 
 impl From<&NamedScheme> for SchemeEntry {
@@ -140,9 +144,8 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<(), Failure> {
     if let Some(name) = &args.scheme {
         return page::run(name, args.json);
     }
-    let limit = SchemeEntry::new(LIMIT, ABOUT_LIMIT, "docs/race.md");
     let listing = Listing {
-        schemes: catalogue().iter().map(SchemeEntry::from).chain([limit]).collect(),
+        schemes: catalogue().iter().map(SchemeEntry::from).chain([SchemeEntry::limit()]).collect(),
         startups: policies(STARTUPS),
         controllers: policies(CONTROLLERS),
         recoveries: policies(RECOVERIES),

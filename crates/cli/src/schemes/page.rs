@@ -1,6 +1,6 @@
 //! The page of one scheme: `headstart schemes NAME`.
 
-use super::ABOUT_LIMIT;
+use super::{ABOUT_LIMIT, SchemeEntry};
 use crate::failure::Failure;
 use crate::{names, stdout};
 use race::{LIMIT, World};
@@ -90,7 +90,10 @@ struct Given {
 /// Prints the page of a scheme, whose name may be one that people who know TCP use.
 pub(super) fn run(text: &str, json: bool) -> Result<(), Failure> {
     if text == LIMIT {
-        return stdout::print(&format!("{LIMIT}: {ABOUT_LIMIT} (docs/race.md)\n"));
+        return match json {
+            true => stdout::print_json(&SchemeEntry::limit()),
+            false => stdout::print(&format!("{LIMIT}: {ABOUT_LIMIT} (docs/race.md)\n")),
+        };
     }
     let scheme = Scheme::parse(text).map_err(|error| Failure::input(meant(text, &error)))?;
     let page = Page::of(&scheme);

@@ -44,6 +44,14 @@ impl Path {
         }
     }
 
+    /// The same, by data in the SYN, before the handshake is done.
+    pub fn on_opened_early(&mut self, now: Instant) {
+        if self.attention.is_attended {
+            self.set_now(now);
+            self.tell(|startup, window, at| startup.open_early(window, at));
+        }
+    }
+
     /// Data is about to be sent with nothing outstanding.
     pub(super) fn on_start_of_sending(&mut self, transfer: PendingData) {
         if self.attention.is_attended && transfer.bytes > 0 {

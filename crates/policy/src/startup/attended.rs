@@ -136,6 +136,11 @@ pub trait Attended {
     /// The handshake is done; `lossless`: nothing of it was sent again, and no data has left.
     fn open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool);
 
+    /// It opens by data in the SYN, to which a cookie was valid (RFC 7413): the handshake has not ended, and tells nothing of it.
+    fn open_early(&mut self, window: &mut Window, at: &Situation<'_>) {
+        self.open(window, at, true);
+    }
+
     /// Data is about to leave with nothing outstanding, for the first time or once more (`CA_EVENT_TX_START`).
     fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData);
 

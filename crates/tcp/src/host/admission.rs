@@ -53,12 +53,15 @@ impl Host {
         self.tell_siblings(now, id);
     }
 
-    /// The path of a connection is told that the handshake is done.
+    /// The path of a connection is told that the handshake is done, or that data has come before.
     pub(super) fn open_path(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at(id.0) else { return };
         if let Some(path) = self.paths.at_mut(entry.path.0) {
             let stats = entry.conn.stats();
-            path.on_opened(now, stats.timeouts + stats.retransmitted_segments == 0);
+            match entry.conn.is_pending_fast_open() {
+                true => path.on_opened_early(now),
+                false => path.on_opened(now, stats.timeouts + stats.retransmitted_segments == 0),
+            }
         }
     }
 

@@ -11,11 +11,26 @@ use arith::reuse::same_round_trip;
 use units::{Duration, Instant};
 
 impl Warm {
-    /// It opens before anything was measured, with data in the SYN: round trips as remembered. Otherwise `None`.
-    pub(super) fn assumed_round_trips(&self, at: &Situation<'_>) -> Option<RttEstimator> {
-        let is_early = self.options.opens_early && !self.models && at.rtt.measured().is_none();
+    /// It opens before anything was measured, with data in the SYN.
+    pub(super) fn begin_open_early(&mut self, window: &mut Window, at: &Situation<'_>) {
+        let Some(rtt) = self.assumed_round_trips(at) else {
+            return self.begin_open(window, at, true);
+        };
+        let assumed = Situation { rtt: &rtt, ..*at };
+        self.begin_open(window, &assumed, true);
+        if self.in_first_flight() {
+            self.assumed_rtt_us = assumed.min_rtt_us();
+        }
+    }
+
+    /// Round trips as remembered, if what is remembered would be believed.
+    fn assumed_round_trips(&self, at: &Situation<'_>) -> Option<RttEstimator> {
+        let is_early = self.options.opens_early && !self.models;
         let attendance = self.attendance.as_ref().filter(|_| is_early)?;
         let path = attendance.lender(|lender, to| lender.path(to))?;
+        let opens = (path.min_rtt_us, 0);
+        let terms = &self.options.terms;
+        attendance.lender(|lender, to| lender.recall((at.now, to), opens, terms)).ok()?;
         let mut rtt = *at.rtt;
         let took = Duration::from_micros(path.min_rtt_us.into());
         rtt.on_sample(Instant::ZERO, Instant::ZERO + took, 0, 0);

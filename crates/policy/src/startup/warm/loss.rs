@@ -22,6 +22,7 @@ impl Warm {
     pub(super) fn begin_fall(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.flights = Flights::beginning_at(at.sent_total);
         self.doubt_failed_rate(at);
+        self.judge_early(window, at);
         if self.in_first_flight() {
             let half = self.fall_back();
             match self.models {

@@ -318,6 +318,11 @@ impl Attended for Warm {
         self.pacing.apply(window);
     }
 
+    fn open_early(&mut self, window: &mut Window, at: &Situation<'_>) {
+        self.begin_open_early(window, at);
+        self.pacing.apply(window);
+    }
+
     fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
         self.pacing.settle_at_start();
         self.set_sending(true);

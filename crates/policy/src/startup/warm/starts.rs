@@ -16,8 +16,6 @@ impl Warm {
     /// It begins by itself, and has sent nothing yet (`begin`, `hs_cubic_start_init`, `hs_bbr_init`).
     pub(super) fn begin_open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool) {
         self.opened = Some(at.now);
-        let assumed = self.assumed_round_trips(at);
-        let at = &Situation { rtt: assumed.as_ref().unwrap_or(at.rtt), ..*at };
         self.flights = Flights::beginning_at(at.sent_total);
         self.cold = super::segments(window.cwnd(), window.mss());
         let Some(attendance) = &self.attendance else { return };
@@ -25,9 +23,6 @@ impl Warm {
         // A handshake that lost something speaks against the memory.
         if lossless && at.sent_total == 0 && !self.begin_together(window, at, among) {
             self.begin_as_remembered(window, at, among);
-        }
-        if assumed.is_some() && self.in_first_flight() {
-            self.assumed_rtt_us = at.min_rtt_us();
         }
         if self.models {
             window.set_ssthresh(u64::MAX, Cause::Seed);

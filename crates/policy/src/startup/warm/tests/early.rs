@@ -9,7 +9,8 @@ fn answered(opens_early: bool, host: &SharedAttendant) -> (Line, Warm) {
     let (mut line, mut warm) =
         (Line { rtt, ..Line::new(1000) }, Warm::new(options, (false, false)));
     host.borrow_mut().lender.begin_handshake(at(1000), PEER.into());
-    line.open(&mut warm, host);
+    warm.attend(Attendance::new(host.clone(), PEER.into()));
+    line.tell(&mut warm, |startup, window, at| startup.open_early(window, at));
     line.start(&mut warm, 40);
     (line, warm)
 }
@@ -46,6 +47,36 @@ fn the_first_round_trip_judges_a_start_that_left_before_it() {
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
     assert_eq!(line.window.ssthresh(), u64::MAX);
     assert!(!line.window.pacing_order().is_some_and(|order| order.is_on));
+}
+
+/// A connection that opens without a round trip and without data in its SYN, as behind a SYN cookie, begins with ten. So does one whose
+/// memory is older than ten minutes.
+#[test]
+fn only_data_in_a_syn_is_answered_so() {
+    let host = host(100, 0);
+    let options = WarmOptions { opens_early: true, ..options() };
+    let rtt = RttEstimator::new(ConnectionConfig::default().rto);
+    let (mut line, mut warm) =
+        (Line { rtt, ..Line::new(1000) }, Warm::new(options, (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
+    let (mut line, mut warm) = (Line::new(601_000), Warm::new(options, (false, false)));
+    line.rtt = RttEstimator::new(ConnectionConfig::default().rto);
+    warm.attend(Attendance::new(host, PEER.into()));
+    line.tell(&mut warm, |startup, window, at| startup.open_early(window, at));
+    assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
+}
+
+/// The first segments are lost, and what has arrived beyond them has measured 39 ms: the start is taken back, as one of another path,
+/// and the memory keeps its 100 segments.
+#[test]
+fn a_loss_before_the_judgement_is_judged_first() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = answered(true, &host);
+    line.rtt.on_sample(at(1000), at(1039), 0, 0);
+    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    assert!(!warm.in_first_flight() && !warm.has_fallen_back);
+    assert_eq!(remembered(&host), Some(100));
 }
 
 /// The first of two that come within a round trip has what is left beside the other's stock window; once it has begun, the second
