@@ -6,7 +6,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::io::Write;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -67,11 +67,10 @@ fn an_interrupted_file_is_analysed_up_to_there() {
     }
 }
 
-/// Ctrl-C goes to both ends of a pipe. The capturing program writes what it still has, which belongs to it.
-#[test]
-fn an_interrupted_pipe_is_read_to_its_end() {
-    let bytes = fs::read(original("rto001")).unwrap();
-    let (running, mut pipe) = piped(&["analyze", "--json", "--sender", "linux", "-"]);
+/// What `headstart` makes of a capture from a pipe if Ctrl-C comes amid it, and the pipe ends right behind the rest. It is no failure.
+fn interrupted(capture: &str, arguments: &[&str]) -> Output {
+    let bytes = fs::read(original(capture)).unwrap();
+    let (running, mut pipe) = piped(arguments);
     pipe.write_all(&bytes[..1000]).unwrap();
     await_handler(running.id());
     signal(&running, Signal::SIGINT);
@@ -79,6 +78,13 @@ fn an_interrupted_pipe_is_read_to_its_end() {
     drop(pipe);
     let output = running.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// Ctrl-C goes to both ends of a pipe. The capturing program writes what it still has, which belongs to it.
+#[test]
+fn an_interrupted_pipe_is_read_to_its_end() {
+    let output = interrupted("rto001", &["analyze", "--json", "--sender", "linux", "-"]);
     assert!(output.stdout == json(&[original("rto001").to_str().unwrap()]).stdout);
 }
 
@@ -120,16 +126,8 @@ fn an_interrupted_forecast_prints_nothing() {
 /// Ctrl-C in `tcpdump -w - | headstart predict -` ends the capture. What was captured is replayed.
 #[test]
 fn a_forecast_of_an_interrupted_pipe_is_of_all_of_it() {
-    let (running, mut pipe) =
-        piped(&["predict", "-", "--sender", "linux", "--schemes", "linux", "--json"]);
-    let bytes = fs::read(original("rto003")).unwrap();
-    pipe.write_all(&bytes[..1000]).unwrap();
-    await_handler(running.id());
-    signal(&running, Signal::SIGINT);
-    pipe.write_all(&bytes[1000..]).unwrap();
-    drop(pipe);
-    let output = running.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let arguments = ["predict", "-", "--sender", "linux", "--schemes", "linux", "--json"];
+    let output = interrupted("rto003", &arguments);
     let file = original("rto003");
     let arguments = ["predict", file.to_str().unwrap(), "--sender", "linux", "--schemes", "linux"];
     let whole = command(&[&arguments[..], &["--json"]].concat()).output().unwrap();

@@ -40,9 +40,11 @@ impl Warm {
     /// Something has arrived. If its first flight has left before a round trip was measured, it goes on with that if the round trip
     /// may be the one of the path.
     pub(super) fn judge_early(&mut self, window: &mut Window, at: &Situation<'_>) {
-        let Some(measured) = at.rtt.measured().filter(|_| self.assumed_rtt_us > 0) else { return };
+        let measured = at.srtt_us();
+        if self.assumed_rtt_us == 0 || measured == 0 {
+            return;
+        }
         let assumed = std::mem::take(&mut self.assumed_rtt_us);
-        let measured = u32::try_from(measured.as_nanos() / 1000).unwrap_or(u32::MAX);
         if self.in_first_flight() && !same_round_trip(measured, assumed) {
             self.end_search();
             self.stock.leave();
