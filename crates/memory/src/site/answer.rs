@@ -131,7 +131,8 @@ impl<'a> Question<'a> {
         if far.samples.is_empty() || differs.abs() > self.config.disagreement {
             return near;
         }
-        let samples = [near.samples, far.samples].concat();
+        let mut samples = near.samples;
+        samples.extend(far.samples);
         Heard { prefix: half.joined(), samples }
     }
 
@@ -160,8 +161,8 @@ impl<'a> Question<'a> {
         // Sums of floats depend on the order, and answers shall not.
         orders.sort_unstable();
         let ageing = &self.memory.ageing;
-        let mut samples: Vec<_> =
-            orders.into_iter().map_while(|order| order.weighted(ageing)).collect();
+        let mut samples = Vec::with_capacity(orders.len());
+        samples.extend(orders.into_iter().map_while(|order| order.weighted(ageing)));
         if prefix.is_network() {
             discount_before_change(&mut samples);
         }

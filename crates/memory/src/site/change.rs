@@ -27,32 +27,48 @@ const LEFT: f64 = 0.05;
 
 /// Lowers the weight of samples from before a change; they are in the order of their age, newest first.
 pub(super) fn discount_before_change(samples: &mut [Weighted]) {
-    if let Some(newest) = became_slower(samples).or_else(|| became_other(samples)) {
+    let known: Vec<_> = samples.iter().map(Known::of).collect();
+    if let Some(newest) = became_slower(&known).or_else(|| became_other(&known)) {
         samples.iter_mut().skip(newest).for_each(|sample| sample.weight *= LEFT);
+    }
+}
+
+/// A sample, and the code of its rate if that was the network's. Each sample is held against others hundreds of times, and to find out whose its
+/// rate was takes a division.
+#[derive(Clone, Copy)]
+struct Known {
+    sample: Weighted,
+    network_rate: Option<i16>,
+}
+
+impl Known {
+    fn of(sample: &Weighted) -> Self {
+        let network_rate = known_code(sample.rate).filter(|_| sample.is_of_network());
+        Self { sample: *sample, network_rate }
     }
 }
 
 /// Samples up to a place and behind it, without those of one host.
 #[derive(Clone, Copy)]
 struct Split<'a> {
-    new: &'a [Weighted],
-    old: &'a [Weighted],
+    new: &'a [Known],
+    old: &'a [Known],
     left_out: Option<u8>,
 }
 
 impl<'a> Split<'a> {
-    fn new(samples: &'a [Weighted], newest: usize, left_out: Option<u8>) -> Self {
+    fn new(samples: &'a [Known], newest: usize, left_out: Option<u8>) -> Self {
         let (new, old) = samples.split_at(newest);
         Self { new, old, left_out }
     }
 
-    fn heard(self, samples: &'a [Weighted]) -> impl Iterator<Item = &'a Weighted> {
-        samples.iter().filter(move |sample| Some(sample.reporter) != self.left_out)
+    fn heard(self, samples: &'a [Known]) -> impl Iterator<Item = &'a Known> {
+        samples.iter().filter(move |known| Some(known.sample.reporter) != self.left_out)
     }
 
     fn windows_differ(self) -> bool {
         let alike = |samples| -> Vec<_> {
-            self.heard(samples).map(|sample| Weighted { weight: 1.0, ..*sample }).collect()
+            self.heard(samples).map(|known| Weighted { weight: 1.0, ..known.sample }).collect()
         };
         let (new, old) = (alike(self.new), alike(self.old));
         Counted::of(&new).differs(&Counted::of(&old)).abs() >= CHANGED
@@ -60,24 +76,24 @@ impl<'a> Split<'a> {
 
     /// A rate that the sender's own window made is a lower bound: one that is higher says nothing against it.
     fn is_faster_or_other_way(self) -> bool {
-        let shorter = |sample: &Weighted| rtt(sample).map(|code| -code);
-        self.is_beyond(BEYOND, rate, network_rate)
+        let shorter = |known: &Known| rtt(known).map(|code| -code);
+        self.is_beyond(BEYOND, rate, |known| known.network_rate)
             || self.is_beyond(BEYOND, rtt, rtt)
             || self.is_beyond(BEYOND, shorter, shorter)
     }
 
     /// Whatever made the older rates, the network carried them then.
     fn is_slower(self) -> bool {
-        let slower = |sample: &Weighted| network_rate(sample).map(|code| -code);
-        self.is_beyond(SLOWER, slower, |sample| rate(sample).map(|code| -code))
+        let slower = |known: &Known| known.network_rate.map(|code| -code);
+        self.is_beyond(SLOWER, slower, |known| rate(known).map(|code| -code))
     }
 
     /// All new ones that are known, at least [`ALIKE`] of them, lie so many steps above nine tenths of the old ones.
     fn is_beyond(
         self,
         steps: i16,
-        new: impl Fn(&Weighted) -> Option<i16>,
-        old: impl Fn(&Weighted) -> Option<i16>,
+        new: impl Fn(&Known) -> Option<i16>,
+        old: impl Fn(&Known) -> Option<i16>,
     ) -> bool {
         let (mut count, mut least) = (0, i16::MAX);
         for code in self.heard(self.new).filter_map(new) {
@@ -95,24 +111,25 @@ impl<'a> Split<'a> {
     }
 }
 
-fn rate(sample: &Weighted) -> Option<i16> {
-    (sample.rate > 0).then_some(i16::from(sample.rate))
+/// A code that is known.
+fn known_code(code: u8) -> Option<i16> {
+    (code > 0).then_some(i16::from(code))
 }
 
-fn network_rate(sample: &Weighted) -> Option<i16> {
-    rate(sample).filter(|_| sample.is_of_network())
+fn rate(known: &Known) -> Option<i16> {
+    known_code(known.sample.rate)
 }
 
-fn rtt(sample: &Weighted) -> Option<i16> {
-    (sample.rtt > 0).then_some(i16::from(sample.rtt))
+fn rtt(known: &Known) -> Option<i16> {
+    known_code(known.sample.rtt)
 }
 
 /// How many samples are newer than the moment at which the path became slower, if it did.
-fn became_slower(samples: &[Weighted]) -> Option<usize> {
+fn became_slower(samples: &[Known]) -> Option<usize> {
     let alone = is_of_one(samples);
     let (mut heard, mut most) = ([0_u16; 128], 0);
     for newest in 1..=samples.len().saturating_sub(ALIKE).min(NEWEST) {
-        let who = samples[newest - 1].reporter;
+        let who = samples[newest - 1].sample.reporter;
         heard[usize::from(who)] += 1;
         if (heard[usize::from(who)], who) >= (heard[usize::from(most)], most) {
             most = who;
@@ -126,7 +143,7 @@ fn became_slower(samples: &[Weighted]) -> Option<usize> {
 }
 
 /// The same of other changes.
-fn became_other(samples: &[Weighted]) -> Option<usize> {
+fn became_other(samples: &[Known]) -> Option<usize> {
     let alone = is_of_one(samples);
     let mut looks = LOOKS.into_iter().take_while(|newest| 2 * newest <= samples.len());
     looks.find(|newest| {
@@ -136,16 +153,17 @@ fn became_other(samples: &[Weighted]) -> Option<usize> {
     })
 }
 
-fn is_of_one(samples: &[Weighted]) -> bool {
-    samples.iter().all(|sample| sample.reporter == samples[0].reporter)
+fn is_of_one(samples: &[Known]) -> bool {
+    samples.iter().all(|known| known.sample.reporter == samples[0].sample.reporter)
 }
 
 /// The reporter of most of these samples.
-fn most_heard(samples: &[Weighted]) -> Option<u8> {
-    let count = |reporter: u8| samples.iter().filter(|sample| sample.reporter == reporter).count();
+fn most_heard(samples: &[Known]) -> Option<u8> {
+    let count =
+        |reporter: u8| samples.iter().filter(|known| known.sample.reporter == reporter).count();
     samples
         .iter()
-        .map(|sample| sample.reporter)
+        .map(|known| known.sample.reporter)
         .max_by_key(|reporter| (count(*reporter), *reporter))
 }
 
