@@ -67,6 +67,12 @@ impl Place {
         }
     }
 
+    /// The round trip between both ends; `None` where the handshake did not tell.
+    pub(crate) fn round_trip(&self) -> Option<Duration> {
+        let rtt = self.to_client + self.to_server;
+        (!rtt.is_zero()).then_some(rtt)
+    }
+
     /// The same where it is known where the capture was made.
     pub(crate) fn given(self, vantage: Option<Vantage>) -> Self {
         match vantage {

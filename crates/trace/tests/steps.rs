@@ -8,12 +8,12 @@ mod common;
 use capture::Observed;
 use common::collect::Collected;
 use tcp::Flags;
-use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of};
+use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of, stamped};
 use trace::{
     ConnectionTrace, EngineConfig, EngineTally, RetransmissionKind, SenderModel, SenderModels,
     SenderPhase, SparedBy, TraceEnd, TraceEngine, Vantage,
 };
-use units::{Duration, SeqNum};
+use units::{Duration, Instant, SeqNum};
 
 use RetransmissionKind::{Fast, Recovery, SlowStart, TailProbe, Timeout};
 
@@ -142,6 +142,27 @@ fn three_sacked_segments_bring_all_holes_below_them() {
     assert_eq!(again("linux", &wire), [(0, Fast), (1, Recovery), (3, Recovery)]);
 }
 
+/// Linux reads SACK blocks by ascending number, so the round trip of its RACK is that of the highest one. In an ACK that SACKs several
+/// ranges anew, the highest one stands first on the wire (RFC 2018 section 4).
+#[test]
+fn the_highest_of_several_new_blocks_tells_the_round_trip() {
+    let mut wire = begun(true, 4);
+    wire.send(111, [4]);
+    wire.send(112, [5]);
+    wire.send(113, [6]);
+    wire.sack(210, 0, &[(1, 2)]);
+    wire.sack(210, 0, &[(1, 3)]);
+    wire.sack(210, 0, &[(1, 4)]);
+    wire.send(210, [0]);
+    // The ACK of 4 is lost, and 5 is, too. 6 took 100 ms; 5 left 101 ms ago, and is lost. 4 took 102 ms, by which 5 would have a
+    // millisecond left.
+    wire.sack(213, 0, &[(6, 7), (1, 5)]);
+    wire.send(213, [5]);
+    assert_eq!(again("linux", &wire), [(0, Fast), (5, Recovery)]);
+    let found = run("linux", &wire.segments).0.again;
+    assert!(found.iter().all(|(_, again)| again.expected));
+}
+
 #[test]
 fn what_arrived_twice_is_spurious() {
     let mut wire = begun(true, 4);
@@ -205,6 +226,40 @@ fn a_packet_captured_twice_counts_once() {
     assert_eq!(found.copies, 7);
     assert_eq!(found.server_sent.retransmitted(), 0);
     assert_eq!(found.server_sent.bytes, 3_000);
+}
+
+/// Retransmissions that the engine counts where each packet is captured again so many microseconds later. The handshake takes 100 ms
+/// divided by `divisor`. `change` is made to the second copies of the three segments of data.
+fn again_without_ip_id(divisor: u64, micros: u64, change: impl Fn(&mut Observed)) -> u64 {
+    let mut wire = begun(true, 3);
+    let mut segments = Vec::new();
+    for segment in std::mem::take(&mut wire.segments) {
+        let at = Instant::from_nanos(segment.at.as_nanos() / divisor);
+        let segment = Observed { at, ip_id: 0, ..segment };
+        let mut second = Observed { at: at + Duration::from_micros(micros), ..segment };
+        if segment.payload == MSS {
+            change(&mut second);
+        }
+        segments.extend([segment, second]);
+    }
+    segments.sort_by_key(|segment| segment.at);
+    wire.segments = segments;
+    summary("linux", &wire).server_sent.retransmitted()
+}
+
+/// Over 100 ms nothing is sent again within 100 us. Over 100 us a quarter of that is the limit, as later round trips may be shorter.
+#[test]
+fn copies_without_ip_id_are_told_by_the_round_trip() {
+    let over = |divisor, micros| again_without_ip_id(divisor, micros, |_| {});
+    assert_eq!([over(1, 5), over(1, 100), over(1000, 25)], [0; 3]);
+    assert_eq!([over(1, 101), over(1000, 26), over(1000, 100)], [3; 3]);
+}
+
+#[test]
+fn what_differs_is_no_copy() {
+    assert_eq!(again_without_ip_id(1, 5, |second| second.ip_id = 7), 3);
+    let stamps = stamped(2, 1);
+    assert_eq!(again_without_ip_id(1, 5, |second| second.options = (&stamps).into()), 3);
 }
 
 #[test]

@@ -188,6 +188,24 @@ fn captures_have_any_name() {
     assert_eq!(found["without_capture"], serde_json::json!(["two"]));
 }
 
+/// A folder of which something cannot be read is named, the others are compared, and the check fails. Offset 0 of a process's memory
+/// cannot be read (proc(5)), also not by root.
+#[test]
+fn a_folder_that_cannot_be_read_does_not_end_the_check() {
+    let folder = labelled("labels-unreadable", "one.pcap", |line| line);
+    fs::create_dir_all(folder.join("a")).unwrap();
+    std::os::unix::fs::symlink("/proc/self/mem", folder.join("a/memory")).unwrap();
+    fs::create_dir_all(folder.join("b")).unwrap();
+    std::os::unix::fs::symlink("/proc/self/mem", folder.join("b/b.pcap")).unwrap();
+    let (found, code, notes) = check_traces(&folder);
+    assert_eq!((code, &found["missing"], &found["unlabelled"]), (Some(1), &0.into(), &0.into()));
+    assert!(found["classes"].as_array().is_some_and(|classes| !classes.is_empty()));
+    assert_eq!(found["unreadable"], serde_json::json!(["a"]));
+    for named in ["a/memory", "b/b.pcap"] {
+        assert!(notes.contains(named), "{named}: {notes}");
+    }
+}
+
 /// A label without a type counts as unknown, one without a time is left out, and both are named.
 #[test]
 fn a_label_that_cannot_be_read_is_noted() {

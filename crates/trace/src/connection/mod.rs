@@ -106,7 +106,7 @@ impl TracedConnection {
         if with.config.acks_only && side == self.server() {
             return;
         }
-        if self.halves[side].is_copy(segment) {
+        if self.halves[side].is_copy(segment, &self.place) {
             self.copies += 1;
             return;
         }

@@ -106,21 +106,35 @@ impl RebuiltSender {
         if len > 0 && len <= allowance && !self.is_held_back(len) {
             return NextSend::New(len);
         }
+        if self.repairs_instead() {
+            return self.next_predicted(now);
+        }
         let waits = self.new_data_waits();
         self.path.on_send_stopped(waits && allowance < mss);
         NextSend::Nothing
     }
 
-    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
+    /// Nothing new can go: what recovery held back in favour of that may go instead, as in the core.
+    fn repairs_instead(&mut self) -> bool {
+        if self.board.waiting() == 0 {
+            return false;
+        }
+        let (recovery, mut cx) = self.recovery_parts();
+        recovery.on_nothing_new(&mut cx)
+    }
+
+    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4). Data that F-RTO waits for goes (Linux
+    /// `tcp_xmit_recovery`).
     pub(super) fn is_held_back(&self, len: u64) -> bool {
         if len >= self.full_len() {
             false
         } else if self.nxt + len >= self.written {
-            match self.nagle {
+            let outstanding = match self.nagle {
                 Nagle::Off => false,
                 Nagle::Data => !self.board.is_empty(),
                 Nagle::SmallSegment => self.small_until > self.una,
-            }
+            };
+            outstanding && !self.recovery.wants_new_data()
         } else {
             len < self.max_snd_wnd / 2
         }
@@ -171,5 +185,56 @@ impl RebuiltSender {
             expected: true,
             predicted: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Terms;
+    use super::super::acks::SenderAck;
+    use super::*;
+    use crate::profile::SenderModel;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Linux with Nagle's algorithm has sent two segments of 1000 bytes and one of 100. None arrived, and at 2 s it has sent the first
+    /// one again. Then the application writes up to `written`, and at 2.1 s the first segment is acknowledged, with this window.
+    fn after_timeout(written: u64, window: u64) -> RebuiltSender {
+        let terms = Terms { mss: 1000, sack: true, ..Terms::default() };
+        let model = SenderModel::of_scheme("linux").expect("a scheme");
+        let mut sender = RebuiltSender::new(&model, terms);
+        sender.open(at(0), 0, at(100));
+        sender.set_window(60_000);
+        sender.offer(2_101);
+        while let NextSend::New(len) = sender.next_predicted(at(110)) {
+            sender.book_new(at(110), len, len);
+        }
+        assert_eq!(sender.nxt, 2_101);
+        sender.time_out(at(2_000));
+        assert!(matches!(sender.next_predicted(at(2_000)), NextSend::Again { index: 0, .. }));
+        sender.send_again(at(2_000), 0, false, None);
+        sender.offer(written);
+        let window = Some(window);
+        sender.on_ack(&SenderAck { at: at(2_100), una: 1_001, window, ..SenderAck::default() });
+        sender
+    }
+
+    /// The small segment before is outstanding, for which Nagle's algorithm holds back another (Minshall's rule). F-RTO waits for it.
+    #[test]
+    fn f_rto_sends_new_data_whatever_nagle_says() {
+        let mut sender = after_timeout(2_201, 60_000);
+        assert!(matches!(sender.next_predicted(at(2_100)), NextSend::New(100)));
+    }
+
+    /// The peer's window admits 50 of 1000 new bytes, which silly window avoidance holds back: the second segment goes again.
+    #[test]
+    fn f_rto_repairs_at_once_if_nothing_new_can_go() {
+        let mut sender = after_timeout(3_101, 1_150);
+        assert_eq!(sender.window_edge() - sender.nxt, 50);
+        let next = sender.next_predicted(at(2_100));
+        assert!(matches!(next, NextSend::Again { index: 0, probe: false }));
+        assert_eq!(sender.board.segment(0).map(|segment| segment.start), Some(1_001));
     }
 }

@@ -14,6 +14,7 @@ use found::{FoundRetransmission, LabelledFolder, labelled_folders, retransmissio
 use labels::{Label, LabelClass, LabelLog};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use trace::{Retransmission, RetransmissionKind};
 use units::{Instant, counted};
@@ -46,7 +47,7 @@ pub(crate) fn appendix() -> Appendix {
             .into(),
         exit: &[
             ("0", "enough labels agree"),
-            ("1", "too few labels agree, or a capture is damaged"),
+            ("1", "too few labels agree, a capture is damaged, or a folder or a file in it cannot be read"),
             ("2", "the input is wrong"),
         ],
         see_also: &["headstart-analyze"],
@@ -59,22 +60,19 @@ const LEAST: u64 = 95;
 
 pub(super) fn run(args: &CheckTracesArgs) -> Result<(), Failure> {
     let (mut agreement, mut all_read) = (Agreement::default(), Ok(()));
-    for LabelledFolder { name, captures, log } in labelled_folders(&args.folder)? {
-        let LabelLog { labels, left_out, notes } = match std::fs::read_to_string(&log) {
-            Ok(text) => labels::read(&text)
-                .map_err(|why| Failure::Input(format!("{}: {why}", log.display())))?,
-            // Captures without retransmissions have no log.
-            Err(_) => LabelLog::default(),
-        };
-        for (line, what) in &notes {
-            remark(&format!("headstart: {}: line {line}: {what}", log.display()));
-        }
-        agreement.unreadable_labels += left_out;
+    for mut labelled in labelled_folders(&args.folder)? {
+        let labels = read_labels(&mut labelled, &mut agreement)?;
+        let LabelledFolder { name, captures, troubles, .. } = labelled;
         let (found, read) = match captures.is_empty() {
             true => (Vec::new(), Ok(())),
             false => retransmissions(&captures, &args.sender)?,
         };
-        if captures.is_empty() {
+        for trouble in &troubles {
+            remark(&format!("headstart: {trouble}"));
+        }
+        if !troubles.is_empty() {
+            agreement.unreadable.push(name.clone());
+        } else if captures.is_empty() {
             agreement.without_capture.push(name.clone());
         }
         all_read = all_read.and(read);
@@ -86,6 +84,31 @@ pub(super) fn run(args: &CheckTracesArgs) -> Result<(), Failure> {
         agreement.print(args.list)?;
     }
     agreement.verdict().and(all_read)
+}
+
+/// The labels of a folder. What is wrong with one of them is said. A log that cannot be read is a trouble of the folder.
+fn read_labels(
+    LabelledFolder { log, troubles, .. }: &mut LabelledFolder,
+    agreement: &mut Agreement,
+) -> Result<Vec<Label>, Failure> {
+    let LabelLog { labels, left_out, notes } = match std::fs::read_to_string(&*log) {
+        Ok(text) => labels::read(&text)
+            .map_err(|why| Failure::Input(format!("{}: {why}", log.display())))?,
+        // Captures without retransmissions have no log.
+        Err(error) if error.kind() == ErrorKind::NotFound => LabelLog::default(),
+        Err(error) => {
+            // A folder that cannot be read is said once.
+            if troubles.is_empty() {
+                troubles.push(format!("{}: {error}", log.display()));
+            }
+            LabelLog::default()
+        }
+    };
+    for (line, what) in &notes {
+        remark(&format!("headstart: {}: line {line}: {what}", log.display()));
+    }
+    agreement.unreadable_labels += left_out;
+    Ok(labels)
 }
 
 /// Where a difference is: the folder, seconds since 1970 and the sequence number.
@@ -108,6 +131,8 @@ struct Agreement {
     unreadable_labels: u64,
     /// Folders without a capture; their labels are missing.
     without_capture: Vec<String>,
+    /// Folders of which something cannot be read: themselves, their log, or a file that may be a capture.
+    unreadable: Vec<String>,
     differences: Vec<String>,
 }
 
@@ -198,6 +223,9 @@ impl Agreement {
             let names = self.without_capture.join(", ");
             stdout::print(&format!("{folders} without a capture: {names}\n"))?;
         }
+        if !self.unreadable.is_empty() {
+            stdout::print(&format!("{}\n", self.unread()))?;
+        }
         if list {
             stdout::print(&format!("\n{}\n", self.differences.join("\n")))?;
         }
@@ -218,6 +246,15 @@ impl Agreement {
             let what = format!("{missing} labelled and not found, {more} found and not labelled");
             return Err(Failure::Failed(what));
         }
+        if !self.unreadable.is_empty() {
+            return Err(Failure::Failed(self.unread()));
+        }
         Ok(())
+    }
+
+    /// What could not be read.
+    fn unread(&self) -> String {
+        let folders = counted(self.unreadable.len() as u64, "folder");
+        format!("{folders} not read as a whole: {}", self.unreadable.join(", "))
     }
 }

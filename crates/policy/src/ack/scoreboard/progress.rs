@@ -40,7 +40,7 @@ pub struct AckProgress {
     /// Newest delivery, for RACK.
     pub newest: Option<Newest>,
     /// The delivery that Linux looks at last, where the ACK has several: the highest one acknowledged
-    /// cumulatively, or else the last one SACKed (`tcp_rack_advance`).
+    /// cumulatively, or else the highest one SACKed (`tcp_rack_advance`).
     pub last: Option<Newest>,
     /// Lowest offset newly delivered of a segment never sent again (reordering, F-RTO).
     pub lowest_original: Option<u64>,

@@ -138,14 +138,16 @@ impl Scoreboard {
             if before.is_retransmission_in_flight() {
                 self.again -= len;
             }
-            // Linux reads SACK blocks before the cumulative acknowledgement.
+            // Linux reads SACK blocks before the cumulative acknowledgement, and by ascending number whatever their order on the
+            // wire (`tcp_sacktag_write_queue`).
             let cumulative = progress.delivered > progress.sacked;
             let last = progress.last.or(progress.newest);
+            let stays = last.is_some_and(|last| cumulative || last.end > before.end());
             progress.sacked += len;
             progress.segments += 1;
             progress.delivered += len;
             progress.note_delivery(&before);
-            if cumulative {
+            if stays {
                 progress.last = last;
             }
         }

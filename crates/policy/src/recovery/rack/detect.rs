@@ -290,6 +290,22 @@ mod tests {
     }
 
     #[test]
+    fn the_round_trip_is_that_of_the_highest_sack_whatever_the_order_of_blocks() {
+        let (mut d, mut board) = (Detector::new(), board(6));
+        // Segment n is sent at 1 + n ms. One ACK SACKs segment 4, sent at 5 ms, in its first block, and segment 2, sent at 3 ms,
+        // in its second.
+        let mut progress = AckProgress::default();
+        board.sack(4 * MSS, 5 * MSS, &mut progress);
+        board.sack(2 * MSS, 3 * MSS, &mut progress);
+        for delivery in progress.newest.into_iter().chain(progress.last) {
+            d.on_delivered(delivery, at(105), false);
+        }
+        // The round trip is 105 - 5 ms. Segment 3, sent at 4 ms, was due 1 ms ago; with 105 - 3 ms it would be due in 1 ms.
+        assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 3 * MSS);
+        assert_eq!(lost(&board), [0, 1, 3]);
+    }
+
+    #[test]
     fn an_ambiguous_delivery_judges_nothing() {
         let (mut d, mut board) = (Detector::new(), board(3));
         let newest = Newest { sent_at: at(50), end: 3 * MSS, retransmitted: true, order: 2 };
