@@ -88,6 +88,33 @@ fn frto_waits_while_new_data_is_out() {
     assert_eq!(rack.next_retransmission(&mut cx), None);
 }
 
+/// RACK's reordering timer ends the wait for new data, as Linux's does: what it marks lost goes again (RFC 8985 §6.2).
+#[test]
+fn losses_that_the_reordering_timer_finds_end_the_wait_for_new_data() {
+    let mut s = Sender::new(10, 8);
+    s.send(at(0));
+    // Segment 0 arrives behind segment 1: from now on RACK waits a quarter of the smallest round trip, 25 ms.
+    s.ack(at(100), sack(0, &[(1, 2)]));
+    s.ack(at(101), ack(2));
+    s.supply = 9;
+    assert_eq!(s.send(at(305)), [New(8)]);
+    s.rto(at(310));
+    // Segment 8 is 5 ms old. The window is that segment and one more.
+    assert_eq!(s.lost(), [2, 3, 4, 5, 6, 7]);
+    assert_eq!(s.send(at(310)), [Again(2)]);
+    s.supply = 100;
+    s.ack(at(411), ack(3));
+    let (rack, mut cx) = s.parts();
+    assert!(rack.wants_new_data());
+    assert_eq!(rack.next_retransmission(&mut cx), None);
+    // The new data does not go. Segment 2 took 101 ms; segment 8 is overdue 126 ms after it was sent, at 431 ms, and the
+    // timer has 2 ms more.
+    s.timeout(at(433));
+    assert_eq!(s.lost(), [3, 4, 5, 6, 7, 8]);
+    assert!(!s.rack.wants_new_data());
+    assert_eq!(s.send(at(433))[..1], [Again(3)]);
+}
+
 #[test]
 fn without_new_data_a_timeout_is_repaired_by_slow_start() {
     let mut s = after_timeout(4);

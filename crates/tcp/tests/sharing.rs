@@ -49,6 +49,71 @@ fn all_bytes_of_all_members_arrive_and_one_window_holds_for_all() {
     }
 }
 
+/// The first of two members writes 100 kB. Its first flight and its probe are lost; from then on all arrives, the head
+/// that the timeout sends again first. Answers the server's side of it.
+fn after_a_lost_flight(world: &mut World, scheme: &Scheme) -> ConnId {
+    let id = open(world, scheme, 2)[0];
+    world.unplug(CLIENT);
+    world.hosts[1].write(world.now, id, 100_000);
+    let probes = |w: &World| w.hosts[1].connection(id).unwrap().stats().probes;
+    assert!(world.run(Duration::from_secs(10), |w| probes(w) > 0), "no probe");
+    world.plug_in(CLIENT);
+    world.sent.clear();
+    id
+}
+
+/// Numbers of the first data segments that the server sent, and how long after the first of them each left.
+fn first_sent(world: &World, count: usize) -> Vec<(u32, Duration)> {
+    let data = world.sent.iter().filter(|sent| sent.host == 1 && sent.segment.len > 0);
+    let sent: Vec<_> = data.take(count).map(|sent| (sent.segment.seq.0, sent.at)).collect();
+    sent.iter().map(|&(seq, at)| (seq, at.saturating_since(sent[0].1))).collect()
+}
+
+const FRTO_SCHEMES: [&str; 2] = ["linux-session", "linux-etcp"];
+/// Two ways of 10 ms, and the time on the wire.
+const ROUND_TRIP: std::ops::Range<Duration> = Duration::from_millis(20)..Duration::from_millis(25);
+
+/// RFC 5682 §3.1, step 2.b: the ACK of the head sends two segments of new data, though others of the member wait to go
+/// again. Without them no ACK comes before the next timeout.
+#[test]
+fn after_a_timeout_a_member_sends_two_new_segments() {
+    for name in FRTO_SCHEMES {
+        let scheme = Scheme::parse(name).unwrap();
+        let mut world = World::new(Pipe::clean(10, 10, 50), &scheme, 1);
+        let id = after_a_lost_flight(&mut world, &scheme);
+        let high = world.hosts[1].connection(id).unwrap().scoreboard().outstanding() as u32;
+        let acked = |w: &World| w.hosts[1].connection(id).unwrap().acked();
+        assert!(world.run(Duration::from_secs(60), |w| acked(w) == 100_000), "{name}");
+        let sent = first_sent(&world, 3);
+        let beyond: Vec<u32> = sent.iter().map(|(seq, _)| seq.wrapping_sub(sent[0].0)).collect();
+        assert_eq!(beyond[..2], [0, high], "{name}: {sent:?}");
+        assert!(beyond[2] > high && beyond[2] <= high + 1460, "{name}: {sent:?}");
+        assert!(ROUND_TRIP.contains(&sent[2].1), "{name}: {sent:?}");
+        assert_eq!(world.hosts[1].connection(id).unwrap().stats().timeouts, 1, "{name}");
+    }
+}
+
+/// The same where no new data can go, because the receiver's window is full: the ACK of the head sends what follows the
+/// head, and nobody waits for the next timeout.
+#[test]
+fn a_member_that_cannot_send_new_data_repairs_at_once() {
+    for name in FRTO_SCHEMES {
+        let scheme = Scheme::parse(&format!("{name}+rwnd=10kB")).unwrap();
+        let mut world = World::new(Pipe::clean(10, 10, 50), &scheme, 1);
+        world.hosts[0].set_auto_read(false);
+        let id = after_a_lost_flight(&mut world, &scheme);
+        let in_flight = |w: &World| w.hosts[1].connection(id).unwrap().scoreboard().outstanding();
+        let flight = in_flight(&world);
+        assert!(flight > 8_000, "{name}: {flight} bytes");
+        assert!(world.run(Duration::from_secs(60), |w| in_flight(w) == 0), "{name}");
+        let sent = first_sent(&world, 2);
+        let beyond = sent[1].0.wrapping_sub(sent[0].0);
+        assert!(beyond > 0 && beyond <= 1460, "{name}: {sent:?}");
+        assert!(ROUND_TRIP.contains(&sent[1].1), "{name}: {sent:?}");
+        assert_eq!(world.hosts[1].connection(id).unwrap().stats().timeouts, 1, "{name}");
+    }
+}
+
 /// What may happen to an ensemble.
 #[derive(Clone, Copy, Debug)]
 enum Op {

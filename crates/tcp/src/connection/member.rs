@@ -63,7 +63,8 @@ impl Connection {
         if self.waits_for_occasion(now, path) {
             return None;
         }
-        self.repair_piece(path).or_else(|| self.final_piece(path))
+        let again = self.repair_piece(path).or_else(|| self.detection_piece(path));
+        again.or_else(|| self.final_piece(path))
     }
 
     /// The SYN, with the data that there is room for.
@@ -90,6 +91,25 @@ impl Connection {
         let piece = self.piece_at(index?).filter(|piece| piece.len.min(full) <= allowance)?;
         self.repair_pending = false;
         Some(piece)
+    }
+
+    /// New data that goes in place of a retransmission, because its ACK tells whether a timeout was spurious (F-RTO): at
+    /// once and two segments at most (RFC 5682 §3.1, step 2.b). If none can go, the retransmission.
+    fn detection_piece(&mut self, path: &mut Path) -> Option<super::output::Piece> {
+        if !self.recovery.wants_new_data() {
+            return None;
+        }
+        let (recovery, cx) = self.recovery_parts(path);
+        let allowance = recovery.allowance(&cx).min(path.room());
+        let high = recovery.recovery_point().unwrap_or(self.snd_nxt);
+        if self.snd_nxt >= high + 2 * self.agreed.mss {
+            return None;
+        }
+        let new = if path.holds_new_data() { None } else { self.new_piece(allowance) };
+        if new.is_none() && self.repairs_instead(path) {
+            return self.repair_piece(path);
+        }
+        new
     }
 
     /// The last segment, with the FIN (Padmanabhan & Katz 1998 §7.3: at once), if what data it carries

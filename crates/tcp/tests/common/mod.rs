@@ -269,6 +269,11 @@ impl World {
         self.unplugged.push(port);
     }
 
+    /// What comes from this port of the client, or goes to it, arrives again.
+    pub fn plug_in(&mut self, port: u16) {
+        self.unplugged.retain(|&other| other != port);
+    }
+
     /// New data of a shared path leaves within the window: of members with losses, too.
     fn check_window(&self, host: usize, t: &Transmit) {
         let Some((conn, path)) = t.conn.and_then(|id| {

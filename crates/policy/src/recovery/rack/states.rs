@@ -162,6 +162,8 @@ impl RackTlp {
         self.begin_episode(cx, cwnd);
         self.prr = Some(Prr::new(cwnd));
         self.state = State::Recovery;
+        // Linux sends again what is lost, whatever F-RTO waits for.
+        self.hold = Hold::None;
         report.congestion = Some(Reduction::Gradual);
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::{LossRecovery, RecoveryContext, Report, TimerAction};
 use super::tail_probe::TailProbe;
-use super::{RackTlp, State, Timer};
+use super::{Hold, RackTlp, State, Timer};
 use units::{Duration, Instant};
 
 /// Waited beyond the reordering window, for the sender's own timers.
@@ -51,6 +51,8 @@ impl RackTlp {
         let verdict = self.detector.judge(cx.board, now, window);
         if verdict.lost > 0 {
             report.timer = TimerAction::Restart;
+            // Linux `tcp_rack_reo_timeout`: what it marks is sent again, whatever the last ACK held back.
+            self.hold = Hold::None;
             if self.state != State::Recovery {
                 self.enter_recovery(cx, &mut report);
                 // As if one segment had been delivered: the fast retransmit may go.
