@@ -144,6 +144,8 @@ pub struct Counts {
     pub connections: Tick,
     /// Streams that were ended because a certificate was revoked or ended.
     pub ended_streams: Tick,
+    /// Calls that ended because of a fault in the gateway: it panicked.
+    pub failed_calls: Tick,
     /// Networks that somebody had forgotten.
     pub forgotten: Tick,
     /// How often somebody had.

@@ -2,17 +2,18 @@
 //! certificate ends, drains.
 
 use crate::clock::SiteClock;
-use crate::config::{DaemonConfig, MAX_BATCH, StoreConfig};
+use crate::config::{DaemonConfig, StoreConfig};
 use crate::http;
 use crate::listen;
 use crate::log::{LogPriority, say, set_log_level};
-use crate::pki::{Identity, earliest_end, ending, server_config};
+use crate::pki::{Identity, beginning, earliest_end, ending, server_config};
 use crate::seen::OpenCapture;
 use crate::serve;
 use crate::service::GatewayService;
 use crate::shared::SharedStore;
 use crate::site::GatewaySite;
 use crate::snapshot::SnapshotFile;
+use crate::tenant::Tenant;
 use arc_swap::ArcSwap;
 use gateway_proto::v1::gateway_server::GatewayServer;
 use rustls::ServerConfig;
@@ -27,6 +28,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
+use units::counted;
 
 /// Connections whose handshake is over and that the server has not taken yet.
 const READY: usize = 64;
@@ -38,11 +40,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const WARN_EVERY: Duration = Duration::from_secs(86_400);
 /// Draining takes no longer.
 const DRAIN: Duration = Duration::from_secs(5);
-/// Bytes of a report in a message at most: 11 fields, each with its key, and a network.
-const REPORT_BYTES: usize = 128;
-/// Bytes of a message at most: `max-batch` may change while connections live, and this limit may not.
-const MOST_BYTES: usize = MAX_BATCH * REPORT_BYTES + 4096;
-
 /// A gateway that runs.
 pub struct Daemon {
     file: PathBuf,
@@ -83,6 +80,7 @@ impl Daemon {
         let site = Arc::new(GatewaySite::new(&config, origin.unwrap_or_else(crate::draw::number))?);
         let tls = Arc::new(ArcSwap::from_pointee(tls(&config, &site)?));
         site.set_certificate_end(earliest_end(&config.tls.certificate)?);
+        warn_of_start(&config);
         warn_of_end(&site);
         if let Some(snapshot) = &snapshot {
             let restored = snapshot.restore(&site)?;
@@ -152,9 +150,9 @@ impl Daemon {
             Arc::clone(&self.site),
             self.shared.clone(),
             ended.clone(),
-        ))
-        .max_decoding_message_size(MOST_BYTES);
-        let mut grpc = tokio::spawn(serve::serve(service, connections, ended.clone()));
+        ));
+        let serving = serve::serve(Arc::clone(&self.site), service, connections, ended.clone());
+        let mut grpc = tokio::spawn(serving);
         // All is restored, and agents are heard from here on.
         self.site.set_ready(true);
         let http = tokio::spawn(http::serve(self.http, Arc::clone(&self.site), ended.clone()));
@@ -166,7 +164,9 @@ impl Daemon {
             ended.clone(),
         ));
         let forgetting = tokio::spawn(keep_forgets(Arc::clone(&self.site), self.snapshot.clone()));
-        let sharing = self.shared.map(|store| tokio::spawn(store.run(Arc::clone(&self.site))));
+        let share =
+            |store: &Arc<SharedStore>| tokio::spawn(Arc::clone(store).run(Arc::clone(&self.site)));
+        let sharing = self.shared.as_ref().map(share);
         let begin = |capture: OpenCapture| capture.run(&self.site);
         let capture = self.capture.map(begin).transpose();
         let capture = capture.map_err(|error| format!("capture: no thread for it: {error}"))?;
@@ -214,6 +214,11 @@ impl Daemon {
         http.abort();
         if let Some(sharing) = sharing {
             sharing.abort();
+            // It may not announce this gateway once more afterwards.
+            let _ = sharing.await;
+        }
+        if let Some(shared) = &self.shared {
+            shared.withdraw(&self.site).await;
         }
         // Batches wait for a snapshot that is being written, and those that have begun belong into the last one.
         let _ = saving.await;
@@ -249,7 +254,7 @@ impl DaemonHandle {
     }
 }
 
-/// Whether a gateway can run by `config`, as far as files tell. Says so if its certificate ends soon.
+/// Whether a gateway can run by `config`, as far as files tell. Says so if its certificate ends soon, or is not valid yet.
 ///
 /// # Errors
 /// With the file, and the way out.
@@ -258,7 +263,8 @@ pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
     tls(config, &site)?;
     let (file, now) = (&config.tls.certificate, SiteClock::wall_seconds());
     let end = earliest_end(file)?;
-    let said = ending(end, now).map(|said| format!("{}: {said}", file.display()));
+    let ends = ending(end, now).map(|said| format!("{}: {said}", file.display()));
+    let said = beginning(file, now)?.or(ends);
     match (said, end < now) {
         (Some(why), true) => Err(why),
         (said, _) => Ok(said),
@@ -298,6 +304,25 @@ async fn chores(site: Arc<GatewaySite>) {
             _ = look.tick() => reread_revocations(&site),
             _ = warn.tick() => warn_of_end(&site),
         }
+    }
+}
+
+/// Says what a reload has cost: a tenant that is removed by mistake does not have its memory back.
+fn warn_of_loss(gone: &Tenant) {
+    let networks = gone.memory().networks().count() as u64;
+    let what = format!(
+        "tenant {} is not in the configuration any more: what it knew of {} is forgotten, also if it comes back",
+        gone.name,
+        counted(networks, "network")
+    );
+    say(LogPriority::Warning, &what);
+}
+
+/// Says that the certificate is not valid yet. Agents refuse it themselves, and it serves from its time on without a restart.
+fn warn_of_start(config: &DaemonConfig) {
+    // The file has been read before.
+    if let Ok(Some(what)) = beginning(&config.tls.certificate, SiteClock::wall_seconds()) {
+        say(LogPriority::Warning, &what);
     }
 }
 
@@ -389,10 +414,11 @@ fn reload(
             }
             tls_in_force.store(Arc::new(tls));
             site.set_certificate_end(end);
-            site.set_rules(new.rules.clone());
+            site.set_rules(new.rules.clone()).iter().for_each(|gone| warn_of_loss(gone));
             set_log_level(new.log);
-            config.rules = new.rules;
+            config.rules = new.rules.clone();
             say(LogPriority::Notice, "the configuration is read anew");
+            warn_of_start(&new);
             warn_of_end(site);
         }
         Err(why) => say(LogPriority::Error, &format!("{why}; all stays as it was")),

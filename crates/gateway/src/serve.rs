@@ -2,11 +2,13 @@
 //! the task of a connection reads all calls that have arrived, answers them in turn, and then writes all answers at once. A call that has to wait
 //! for something gets a task of its own.
 
+use crate::guard::guard;
 use crate::listen::ReporterStream;
 use crate::peer::PeerIdentity;
-use crate::service::GatewayService;
+use crate::service::{GatewayService, too_large};
+use crate::site::GatewaySite;
 use gateway_proto::v1::gateway_server::GatewayServer;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::rt::Executor;
 use hyper::server::conn::http2::Builder;
 use hyper::service::Service;
@@ -18,20 +20,32 @@ use std::mem::take;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Service as TowerService};
+use tonic::{Code, Status};
 
 /// A peer that says nothing is asked whether it is there.
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// Calls of one connection at a time.
 const STREAMS: u32 = 256;
+/// Bytes of a report in a message at most: 11 fields, each with its key, and a network.
+const REPORT_BYTES: usize = 128;
+/// Bytes of a message besides its reports: a subscription to 1,024 networks and 256 addresses has 24 KiB.
+const OTHER_BYTES: usize = 32 << 10;
+
+/// Bytes of a message at most: what the largest batch needs. 557,056 by default.
+const fn most_bytes(max_batch: usize) -> usize {
+    max_batch.saturating_mul(REPORT_BYTES).saturating_add(OTHER_BYTES)
+}
 
 /// Answers calls of all `connections` until `drain` is true; then waits until the calls under way have ended.
 pub(crate) async fn serve(
+    site: Arc<GatewaySite>,
     server: GatewayServer<GatewayService>,
     mut connections: mpsc::Receiver<ReporterStream>,
     drain: watch::Receiver<bool>,
@@ -43,7 +57,9 @@ pub(crate) async fn serve(
             // An error means that nobody can drain any more: the gateway has ended.
             _ = &mut is_draining => break,
             Some(stream) = connections.recv() => {
-                open.spawn(serve_connection(server.clone(), stream, drain.clone()));
+                let (server, peer) = (server.clone(), stream.peer().clone());
+                let service = PeerService { server, peer, site: Arc::clone(&site) };
+                open.spawn(serve_connection(service, stream, Arc::clone(&site), drain.clone()));
             }
             Some(_) = open.join_next() => {}
             else => break,
@@ -53,13 +69,20 @@ pub(crate) async fn serve(
     while open.join_next().await.is_some() {}
 }
 
-async fn serve_connection(
-    server: GatewayServer<GatewayService>,
-    stream: ReporterStream,
+async fn serve_connection<S>(
+    service: S,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    site: Arc<GatewaySite>,
     mut drain: watch::Receiver<bool>,
-) {
+) where
+    S: Service<
+            Request<Incoming>,
+            Response = Response<Body>,
+            Error = Infallible,
+            Future = GuardedCall,
+        >,
+{
     let calls = NewCalls::default();
-    let service = PeerService { server, peer: stream.peer().clone() };
     let connection = Builder::new(calls.clone())
         .timer(TokioTimer::new())
         .keep_alive_interval(PING_EVERY)
@@ -85,16 +108,19 @@ async fn serve_connection(
                 // Why a connection has ended is its peer's concern.
                 return polled.map(drop);
             }
-            waker.while_at_work(|| new.into_iter().for_each(begin));
+            waker.while_at_work(|| new.into_iter().for_each(|call| begin(&site, call)));
         }
     })
     .await;
 }
 
 /// Answers a call, or, if that has to wait, gives it a task of its own.
-fn begin(mut call: Call) {
-    // Whoever pends is polled again by the task, which it then wakes.
-    if call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+fn begin(site: &GatewaySite, mut call: Call) {
+    // Whoever pends is polled again by the task, which it then wakes. Without a guard, a panic here would end the connection; what guards
+    // answers has sent a status, and nothing is left to be said.
+    let begun =
+        guard(site, || call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    if begun.unwrap_or(false) {
         tokio::spawn(call);
     }
 }
@@ -159,24 +185,76 @@ impl Wake for TaskWaker {
 struct PeerService {
     server: GatewayServer<GatewayService>,
     peer: PeerIdentity,
+    site: Arc<GatewaySite>,
 }
 
 impl Service<Request<Incoming>> for PeerService {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = BoxFuture<Self::Response, Self::Error>;
+    type Future = GuardedCall;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         request.extensions_mut().insert(self.peer.clone());
-        TowerService::call(&mut self.server.clone(), request)
+        // `max-batch` may change while a connection lives. A call keeps the limit that it begins with.
+        let most = most_bytes(self.site.max_batch());
+        let mut server = self.server.clone().max_decoding_message_size(most);
+        let call = TowerService::call(&mut server, request);
+        GuardedCall { call, site: Arc::clone(&self.site) }
+    }
+}
+
+/// A call up to its response. If it panics, its status is `INTERNAL`.
+struct GuardedCall {
+    call: BoxFuture<Response<Body>, Infallible>,
+    site: Arc<GatewaySite>,
+}
+
+impl Future for GuardedCall {
+    type Output = Result<Response<Body>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { call, site } = &mut *self;
+        match guard(site, || call.as_mut().poll(context)) {
+            Ok(polled) => polled.map(|response| response.map(refused_as_too_large)),
+            Err(status) => Poll::Ready(Ok(status.into_http())),
+        }
+    }
+}
+
+/// The response as it is; a refusal of a message that is too large with the status of gRPC for that.
+fn refused_as_too_large(response: Response<Body>) -> Response<Body> {
+    // A refusal has no body: other responses need no look at their headers.
+    if !response.body().is_end_stream() {
+        return response;
+    }
+    match Status::from_header_map(response.headers()) {
+        Some(status) if status.code() == Code::OutOfRange => too_large(status).into_http(),
+        _ => response,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::DaemonConfig;
+    use crate::init::FirstGateway;
+    use bytes::Bytes;
+    use hyper::body::Frame;
     use std::sync::atomic::AtomicU32;
     use tokio::sync::oneshot;
+    use tokio_stream::{Stream, StreamExt};
+
+    /// A site by the configuration that `headstart gateway init` writes.
+    fn site() -> Arc<GatewaySite> {
+        let name = format!("headstart-serve-{}-{}", std::process::id(), crate::draw::number());
+        let folder = std::env::temp_dir().join(name);
+        let first = FirstGateway { hosts: vec![], agent: "agent".to_owned(), force: false };
+        first.write(&folder, crate::clock::system_time()).unwrap();
+        let config = DaemonConfig::read(&folder.join("gateway.toml")).unwrap();
+        let site = GatewaySite::new(&config, 1).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        Arc::new(site)
+    }
 
     /// Counts how often it is woken.
     #[derive(Default)]
@@ -214,11 +292,77 @@ mod tests {
             let _ = ended.send(());
         });
         calls.execute(async move { _ = at_once.fetch_add(1, Ordering::SeqCst) });
-        calls.take().into_iter().for_each(begin);
+        let site = site();
+        calls.take().into_iter().for_each(|call| begin(&site, call));
         assert!(calls.take().is_empty());
         assert_eq!(over.load(Ordering::SeqCst), 1);
         come.send(()).unwrap();
         end.await.unwrap();
         assert_eq!(over.load(Ordering::SeqCst), 11);
+    }
+
+    /// Panics at the path `/panic` before it responds, and at `/body` while it does; answers anything else at once.
+    struct Panicking(Arc<GatewaySite>);
+
+    impl Service<Request<Incoming>> for Panicking {
+        type Response = Response<Body>;
+        type Error = Infallible;
+        type Future = GuardedCall;
+
+        fn call(&self, request: Request<Incoming>) -> GuardedCall {
+            let call: BoxFuture<_, _> = Box::pin(async move {
+                let broken = tokio_stream::iter([()])
+                    .map(|()| -> Result<Bytes, Status> { panic!("a test has a body panic") });
+                match request.uri().path() {
+                    "/panic" => panic!("a test has a call panic"),
+                    "/body" => Ok(Response::new(Body::new(StreamBody(broken)))),
+                    _ => Ok(Response::new(Body::empty())),
+                }
+            });
+            GuardedCall { call, site: Arc::clone(&self.0) }
+        }
+    }
+
+    /// A body of what a stream gives.
+    struct StreamBody<S>(S);
+
+    impl<S: Stream<Item = Result<Bytes, Status>> + Unpin> hyper::body::Body for StreamBody<S> {
+        type Data = Bytes;
+        type Error = Status;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+            Pin::new(&mut self.0).poll_next(context).map_ok(Frame::data)
+        }
+    }
+
+    /// Three calls of one connection: the first one panics and has the status 13 (`INTERNAL`), the second one ends without a status because its
+    /// response had begun, and the third one is answered.
+    #[tokio::test]
+    async fn a_panic_ends_a_call_and_not_its_connection() {
+        let (site, (near, far)) = (site(), tokio::io::duplex(1 << 16));
+        let (_drain, drained) = watch::channel(false);
+        let service = Panicking(Arc::clone(&site));
+        let serving = tokio::spawn(serve_connection(service, far, Arc::clone(&site), drained));
+        let (mut client, connection) = h2::client::handshake(near).await.unwrap();
+        tokio::spawn(connection);
+        let mut call = async |path: &str| {
+            let request = Request::get(format!("http://gateway{path}")).body(()).unwrap();
+            client = client.clone().ready().await.unwrap();
+            client.send_request(request, true).unwrap().0.await
+        };
+        let failed = call("/panic").await.unwrap();
+        assert_eq!(failed.headers()["grpc-status"], "13");
+        assert_eq!(site.counts.failed_calls.get(), 1);
+        let body = match call("/body").await {
+            Ok(response) => response.into_body().data().await.and_then(Result::ok),
+            Err(_) => None,
+        };
+        assert_eq!(body, None);
+        assert_eq!(site.counts.failed_calls.get(), 2);
+        assert_eq!(call("/good").await.unwrap().status(), 200);
+        assert!(!serving.is_finished());
     }
 }

@@ -2,6 +2,8 @@
 //! Streams end when the gateway drains, and when their certificate is heard no more, also while nothing is said.
 
 use crate::arrivals::{VisitorArrival, addresses_of};
+use crate::deadline::{deadline, passed};
+use crate::guard::{guard, guarded};
 use crate::peer::PeerIdentity;
 use crate::pki::{HolderRole, Identity};
 use crate::shared::{BatchName, SharedStore};
@@ -26,7 +28,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 
 /// Acknowledgements and updates that wait for a peer to read them.
 const WAITING: usize = 64;
@@ -64,12 +66,13 @@ impl GatewayService {
     }
 
     /// Waits until streams of `identity` have to end, and says why.
-    async fn ending(self, identity: Arc<Identity>) -> Status {
+    async fn ending(self, identity: Arc<Identity>, deadline: Option<Instant>) -> Status {
         let mut drain = self.drain;
         tokio::select! {
             why = self.site.silenced(&identity) => ended(&self.site, why),
             // An error means that nobody can drain any more: the gateway has ended.
             _ = drain.wait_for(|is_draining| *is_draining) => draining(),
+            status = passed(deadline) => status,
         }
     }
 }
@@ -86,10 +89,13 @@ impl Gateway for GatewayService {
     ) -> Result<Response<Self::ReportStream>, Status> {
         let session = self.session(&request)?.as_ref().clone();
         let (acks, replies) = mpsc::channel(WAITING);
+        let deadline = deadline(request.metadata());
         let (shared, batches) = (self.shared.clone(), request.into_inner());
-        let end = self.clone().ending(Arc::clone(session.identity()));
+        let end = self.clone().ending(Arc::clone(session.identity()), deadline);
+        let site = Arc::clone(&self.site);
         tokio::spawn(async move {
-            if let Err(status) = take_batches(session, shared, batches, &acks, end).await {
+            let taken = guarded(&site, take_batches(session, shared, batches, &acks, end)).await;
+            if let Err(status) = taken.and_then(|taken| taken) {
                 let _ = acks.send(Err(status)).await;
             }
         });
@@ -106,14 +112,16 @@ impl Gateway for GatewayService {
         request: Request<Streaming<Query>>,
     ) -> Result<Response<Self::AskStreamStream>, Status> {
         let mut session = self.session(&request)?.as_ref().clone();
-        let end = self.clone().ending(Arc::clone(session.identity()));
+        let deadline = deadline(request.metadata());
+        let end = self.clone().ending(Arc::clone(session.identity()), deadline);
         // Answered as they are read, without a queue: a peer that does not read its answers is not read either.
         let answers = request.into_inner().map(move |query| {
-            let query = query?;
+            let query = query.map_err(too_large)?;
             session.renew().map_err(|why| ended(session.site(), why))?;
             Ok(answer(&session, &query))
         });
-        Ok(Response::new(Box::pin(Ending { stream: answers, end: Some(Box::pin(end)) })))
+        let (site, end) = (Arc::clone(&self.site), Some(Box::pin(end) as Pin<Box<_>>));
+        Ok(Response::new(Box::pin(Ending { stream: answers, end, site })))
     }
 
     async fn subscribe(
@@ -125,12 +133,15 @@ impl Gateway for GatewayService {
         let wanted = Wanted::new(request.get_ref(), from)?;
         let (updates, replies) = mpsc::channel(WAITING);
         let known = request.get_ref().known.min(MOST_KNOWN);
-        let end = self.clone().ending(Arc::clone(session.identity()));
+        let deadline = deadline(request.metadata());
+        let end = self.clone().ending(Arc::clone(session.identity()), deadline);
         // Before what is known is read, so that no change falls between.
         let changes = session.tenant().updates(self.site.clock.now());
         let changes = (changes, session.tenant().arrivals.subscribe());
+        let site = Arc::clone(&self.site);
         tokio::spawn(async move {
-            let told = tell(session, &wanted, known, changes, &updates);
+            let told = guarded(&site, tell(session, &wanted, known, changes, &updates));
+            let told = async { told.await.unwrap_or_else(|status| status) };
             tokio::select! {
                 end = told => { let _ = updates.send(Err(end)).await; }
                 end = end => { let _ = updates.send(Err(end)).await; }
@@ -172,7 +183,7 @@ async fn take_batches(
         let batch = tokio::select! {
             biased;
             end = &mut end => return Err(end),
-            batch = batches.message() => batch?,
+            batch = batches.message() => batch.map_err(too_large)?,
         };
         let Some(batch) = batch else { return Ok(()) };
         let ack = take_batch(&mut session, shared.as_deref(), &batch).await?;
@@ -341,6 +352,7 @@ struct Ending<S> {
     stream: S,
     /// None once it has come.
     end: Option<Pin<Box<dyn Future<Output = Status> + Send>>>,
+    site: Arc<GatewaySite>,
 }
 
 impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Stream for Ending<S> {
@@ -352,7 +364,19 @@ impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Stream for Ending<S> {
             self.end = None;
             return Poll::Ready(Some(Err(status)));
         }
-        Pin::new(&mut self.stream).poll_next(context)
+        let Self { stream, end, site } = &mut *self;
+        guard(site, || Pin::new(stream).poll_next(context)).unwrap_or_else(|status| {
+            *end = None;
+            Poll::Ready(Some(Err(status)))
+        })
+    }
+}
+
+/// The status of a message that is too large is `RESOURCE_EXHAUSTED` in gRPC; tonic says `OUT_OF_RANGE`.
+pub(crate) fn too_large(status: Status) -> Status {
+    match status.code() {
+        Code::OutOfRange => Status::resource_exhausted(status.message()),
+        _ => status,
     }
 }
 

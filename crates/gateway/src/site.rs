@@ -75,7 +75,7 @@ impl GatewaySite {
             tenants: RwLock::default(),
             max_networks: config.max_networks,
             origin,
-            gateways: Presences::new(origin),
+            gateways: Presences::new(origin, config.state.is_some()),
             counts: Counts::default(),
             clock: SiteClock::start(),
             revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),
@@ -96,11 +96,17 @@ impl GatewaySite {
         self.rules.load_full()
     }
 
-    /// From now on other rules. What a tenant knew that is gone is forgotten.
-    pub fn set_rules(&self, rules: Rules) {
-        self.add_tenants(&rules);
+    /// Reports of a batch at most, by the rules in force.
+    pub(crate) fn max_batch(&self) -> usize {
+        self.rules.load().max_batch
+    }
+
+    /// From now on other rules. What a tenant knew that is gone is forgotten, also if the tenant comes back; returns these tenants.
+    pub fn set_rules(&self, rules: Rules) -> Vec<Arc<Tenant>> {
+        let gone = self.add_tenants(&rules);
         self.rules.store(Arc::new(rules));
         self.judged_anew.send_replace(());
+        gone
     }
 
     /// Reads the list of revoked certificates if it has changed; true if it had.
@@ -158,9 +164,12 @@ impl GatewaySite {
         drop(self.batches.write().await);
     }
 
-    fn add_tenants(&self, rules: &Rules) {
+    /// Makes new tenants of `rules`; returns those that are not in it.
+    fn add_tenants(&self, rules: &Rules) -> Vec<Arc<Tenant>> {
         let names: Vec<&str> = rules.permissions.tenants().collect();
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        let is_gone = |tenant: &&Arc<Tenant>| !names.contains(&tenant.name.as_str());
+        let gone: Vec<_> = tenants.values().filter(is_gone).cloned().collect();
         tenants.retain(|name, _| names.contains(&name.as_str()));
         for name in &names {
             let new = || {
@@ -172,6 +181,7 @@ impl GatewaySite {
             };
             tenants.entry((*name).to_owned()).or_insert_with(new);
         }
+        gone
     }
 
     fn memory_config(&self, rules: &Rules, tenants: usize) -> SiteConfig {

@@ -44,7 +44,7 @@ pub(crate) fn status_appendix() -> Appendix {
         examples: &[
             (
                 "headstart gateway status --config DIR/gateway.toml",
-                "Shows what this gateway has taken and answered, and which hosts are alive.",
+                "Shows what this gateway has taken and answered, and which gateways and hosts are alive.",
             ),
             (
                 "headstart gateway status --http 127.0.0.1:9465 --json",
@@ -141,10 +141,43 @@ fn words(status: &Value) -> String {
     line("connections refused    ", &status["refused_connections"]);
     let (open, revoked) = (count(&status["connections"]), count(&status["revoked_certificates"]));
     let _ = writeln!(text, "connections open        {open}\ncertificates revoked    {revoked}");
+    text += &gateways(status);
     for tenant in status["tenants"].as_array().into_iter().flatten() {
         text += &of_tenant(tenant);
     }
     text
+}
+
+/// A table of the gateways of the site; nothing where an older gateway does not tell them.
+fn gateways(status: &Value) -> String {
+    let all = status["gateways"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let row = |one: &Value| {
+        let this = if one["this"] == true { " (this one)" } else { "" };
+        let wrote = one["wrote_s"].as_f64();
+        [
+            format!("{}{this}", one["name"].as_str().unwrap_or_default()),
+            if one["alive"] == true { "alive" } else { "silent" }.to_owned(),
+            wrote.map_or_else(|| "never".to_owned(), |wrote| format!("{} ago", span(wrote))),
+            count(&one["origin"]).to_string(),
+        ]
+    };
+    match all {
+        [] => String::new(),
+        all => table(["gateway", "state", "wrote to the store", "number"], all.iter().map(row)),
+    }
+}
+
+/// Rows under a head, behind an empty line. The last column is ragged, all others are as wide as their longest cell.
+fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<_> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: [usize; N] = std::array::from_fn(|column| width(column).unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cell = |(cell, width): (&String, &usize)| format!("{cell:width$}");
+        let cells: Vec<String> = row.iter().zip(&widths).map(cell).collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    format!("\n{}", rows.iter().map(line).collect::<String>())
 }
 
 fn of_tenant(tenant: &Value) -> String {
@@ -158,20 +191,20 @@ fn of_tenant(tenant: &Value) -> String {
         count(&questions["late"]),
         count(&questions["none"]),
     );
-    for host in tenant["reporters"].as_array().into_iter().flatten() {
-        let _ = writeln!(
-            text,
-            "  {}: {}, heard {} ago, {} taken, {} refused{}",
-            host["name"].as_str().unwrap_or_default(),
-            if host["alive"] == true { "alive" } else { "silent" },
-            span(host["heard_s"].as_f64().unwrap_or(0.0)),
-            counted(count(&host["taken"]), "report"),
-            count(&host["refused"]),
-            host["version"]
-                .as_str()
-                .map(|version| format!(", agent {version}"))
-                .unwrap_or_default(),
-        );
+    let row = |host: &Value| {
+        [
+            host["name"].as_str().unwrap_or_default().to_owned(),
+            if host["alive"] == true { "alive" } else { "silent" }.to_owned(),
+            format!("{} ago", span(host["heard_s"].as_f64().unwrap_or(0.0))),
+            count(&host["taken"]).to_string(),
+            count(&host["refused"]).to_string(),
+            host["version"].as_str().unwrap_or("-").to_owned(),
+        ]
+    };
+    let hosts = tenant["reporters"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if !hosts.is_empty() {
+        let head = ["host", "state", "heard", "reports taken", "refused", "agent"];
+        text += &table(head, hosts.iter().map(row));
     }
     text
 }
@@ -200,6 +233,10 @@ mod tests {
             "taken": { "agent": 7, "application": 2, "passive": 0 },
             "refused": {}, "answered": { "network": 3 }, "unanswered": { "unknown": 1 },
             "refused_connections": { "revoked": 4 }, "revoked_certificates": 1,
+            "gateways": [
+                { "name": "gateway-1", "origin": 17, "this": true, "alive": true, "wrote_s": 3.0 },
+                { "name": "g2", "origin": 4_000_000_000_u32, "this": false, "alive": false, "wrote_s": 95.0 },
+            ],
             "tenants": [{
                 "name": "site", "prefixes": 1, "alive": 1,
                 "questions": { "in_time": 5, "late": 1, "none": 0 },
@@ -215,11 +252,31 @@ connections refused     4: 4 revoked
 connections open        2
 certificates revoked    1
 
+gateway               state   wrote to the store  number
+gateway-1 (this one)  alive   3.0 s ago           17
+g2                    silent  1 min 35 s ago      4000000000
+
 tenant site: 1 host alive, prefixes in memory 1
   questions of agents: 5 in time for the handshake, 1 late, 0 without an answer
-  web-1: alive, heard 2.0 s ago, 1 report taken, 0 refused
+
+host   state  heard      reports taken  refused  agent
+web-1  alive  2.0 s ago  1              0        -
 ";
         assert_eq!(text, expected);
+    }
+
+    /// A gateway without a store writes nowhere; an older one does not tell of gateways.
+    #[test]
+    fn a_gateway_alone_is_in_the_table_and_an_older_one_has_none() {
+        let alone =
+            json!({ "name": "g", "origin": 7, "this": true, "alive": true, "wrote_s": null });
+        let table = gateways(&json!({ "gateways": [alone] }));
+        let expected = "
+gateway       state  wrote to the store  number
+g (this one)  alive  never               7
+";
+        assert_eq!(table, expected);
+        assert_eq!(gateways(&json!({})), "");
     }
 
     #[test]

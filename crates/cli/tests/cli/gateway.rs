@@ -85,7 +85,8 @@ fn two_commands_run_a_gateway_and_a_third_tells_it() {
     assert!(told.contains("\"reports\":1"), "{told}");
     let status = stdout(&["gateway", "status", "--http", &gateway.http]);
     assert!(status.contains(": ready\nreports that count      1: 1 application\n"), "{status}");
-    assert!(status.contains("  agent: alive, heard "), "{status}");
+    assert!(status.contains(" (this one)  alive  never "), "{status}");
+    assert!(status.contains("\nagent  alive  "), "{status}");
     let asked = stdout(&["gateway", "ask", "--config", &agent, "192.0.2.77"]);
     assert!(asked.starts_with("192.0.2.0/24 (network): window "), "{asked}");
     assert!(asked.ends_with(" old, 1 sample of 1 host\n"), "{asked}");

@@ -118,6 +118,7 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
             "Streams ended because a certificate was revoked or ended",
             &counts.ended_streams,
         ),
+        ("failed_calls", "Calls ended by a fault in the gateway", &counts.failed_calls),
         ("forgotten", "Networks that operators had forgotten", &counts.forgotten),
         ("shared_records", "Records written for other gateways", &counts.shared),
         ("merged_records", "Records of other gateways that said something new", &counts.merged),

@@ -62,7 +62,7 @@ pub struct GatewayStatus {
     pub origin: u32,
     /// Whether it is the one that answers.
     pub this: bool,
-    /// Whether it has written within a minute, or is the one that answers and shares nothing.
+    /// Whether it has written within a minute, or is the one that answers.
     pub alive: bool,
     /// Since it last wrote to the shared store; none without a store.
     pub wrote_s: Option<f64>,

@@ -12,7 +12,7 @@ mod tls;
 
 pub use identity::{HolderRole, Identity, IdentityError, is_name};
 pub use issue::{Authority, IssueError, Issued};
-pub use own::{earliest_end, ending, hosts_of_file};
+pub use own::{beginning, earliest_end, ending, hosts_of_file};
 pub use pem::TlsError;
 pub use revocation::{Fingerprint, Revocations, add_revocation};
 pub use tls::{KnowsTenant, TlsFiles, fingerprint_of_file, server_config};

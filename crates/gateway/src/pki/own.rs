@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use units::counted;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
+use x509_parser::time::ASN1Time;
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
@@ -44,7 +45,8 @@ fn host(name: &GeneralName<'_>) -> Option<String> {
 }
 
 /// Whether agents that check the first certificate of `file` by the authorities in `ca` accept it: its chain, its usage, and that it is
-/// for a host. A certificate that has ended passes if it was good before: [`ending`] tells of its end.
+/// for a host. A certificate that has ended passes if it was good before: [`ending`] tells of its end. A certificate that is not valid
+/// yet passes if it will be good: [`beginning`] tells of that.
 ///
 /// # Errors
 /// Why agents refuse it, and the way out.
@@ -55,7 +57,7 @@ pub(super) fn usable(file: &Path, ca: &Path, now: SystemTime) -> Result<(), TlsE
     let parsed = ParsedCertificate::try_from(first).map_err(|error| refused(error.to_string()))?;
     let provider = ring::default_provider();
     let algorithms = provider.signature_verification_algorithms.all;
-    let then = UnixTime::since_unix_epoch(before_end(file, now)?);
+    let then = UnixTime::since_unix_epoch(while_valid(file, now)?);
     verify_server_cert_signed_by_trust_anchor(&parsed, &roots(ca)?, others, then, algorithms)
         .map_err(|error| refused(advice(&error, ca)))?;
     match hosts_of_file(file)?.is_empty() {
@@ -64,10 +66,12 @@ pub(super) fn usable(file: &Path, ca: &Path, now: SystemTime) -> Result<(), TlsE
     }
 }
 
-/// Since 1970: `now`, or the end of the chain in `file` if that was earlier.
-fn before_end(file: &Path, now: SystemTime) -> Result<Duration, TlsError> {
-    let end = Duration::from_secs(earliest_end(file)?.max(0).cast_unsigned());
-    Ok(now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().min(end))
+/// Since 1970: `now`, or the nearest time at which all of the chain in `file` is valid.
+fn while_valid(file: &Path, now: SystemTime) -> Result<Duration, TlsError> {
+    let since_1970 = |seconds: i64| Duration::from_secs(seconds.max(0).cast_unsigned());
+    let (start, end) = (latest_start(file)?.timestamp(), earliest_end(file)?);
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Ok(now.max(since_1970(start)).min(since_1970(end)))
 }
 
 /// The way to a certificate that agents accept.
@@ -101,6 +105,30 @@ pub fn earliest_end(file: &Path) -> Result<i64, TlsError> {
         earliest = earliest.min(read.validity().not_after.timestamp());
     }
     Ok(earliest)
+}
+
+/// When the last certificate of a chain in a PEM file begins to be valid.
+fn latest_start(file: &Path) -> Result<ASN1Time, TlsError> {
+    let mut latest = None;
+    for certificate in certificates(file)? {
+        let (_, read) = X509Certificate::from_der(&certificate).map_err(|why| named(file, why))?;
+        latest = latest.max(Some(read.validity().not_before));
+    }
+    latest.ok_or_else(|| named(file, "no certificate in it"))
+}
+
+/// What to say of the certificate in `file` if it is not valid yet at `now`, seconds since 1970: the file, the date, and what to do.
+///
+/// # Errors
+/// If the file cannot be read, or has no certificate.
+pub fn beginning(file: &Path, now: i64) -> Result<Option<String>, TlsError> {
+    let start = latest_start(file)?;
+    let what = format!(
+        "{}: the gateway's certificate is not valid before {start}, and agents whose clocks are before that refuse it; if that is \
+         past, set the clock of this host",
+        file.display()
+    );
+    Ok((now < start.timestamp()).then_some(what))
 }
 
 /// What to say of a certificate that ends at `end`, with the way out; `None` if that is more than 30 days ahead. Both times are
@@ -168,7 +196,14 @@ mod tests {
         assert_eq!(checked(&server, 1), Ok(()));
         // It has ended after 40 days, and somebody else tells of that.
         assert_eq!(checked(&server, 41), Ok(()));
+        // It is valid from an hour before `now`: two hours before that, somebody else tells of its start.
+        fs::write(&file, &server.certificate).unwrap();
+        let early = now - Duration::from_secs(3 * 3600);
+        assert_eq!(usable(&file, &ca_file, early), Ok(()));
         let agent = authority.client(now, 40, HolderRole::Agent, ("site", "agent")).unwrap();
+        fs::write(&file, &agent.certificate).unwrap();
+        let why = usable(&file, &ca_file, early).unwrap_err();
+        assert!(why.contains("extended key usage is not server authentication"), "{why}");
         for days in [1, 41] {
             let why = checked(&agent, days).unwrap_err();
             assert!(why.contains("extended key usage is not server authentication"), "{why}");
@@ -182,6 +217,20 @@ mod tests {
         let nowhere = checked(&authority.server(now, 40, &[]).unwrap(), 1).unwrap_err();
         assert!(nowhere.contains("names no host"), "{nowhere}");
         [file, ca_file].iter().for_each(|file| fs::remove_file(file).unwrap());
+    }
+
+    #[test]
+    fn a_start_is_told_until_it_has_come() {
+        // 15 January 2027, 08:00:00 UTC; a certificate is valid from an hour before it was made.
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let (authority, _) = Authority::new(now).unwrap();
+        let server = authority.server(now, 40, &["gateway.example".to_owned()]).unwrap();
+        let file = pem("start", &server.certificate);
+        let told = beginning(&file, 1_800_000_000 - 3601).unwrap().unwrap();
+        assert!(told.starts_with(&format!("{}: ", file.display())), "{told}");
+        assert!(told.contains("is not valid before Jan 15 07:00:00 2027"), "{told}");
+        assert_eq!(beginning(&file, 1_800_000_000 - 3600), Ok(None));
+        fs::remove_file(&file).unwrap();
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What is said over the wire: batches count once, malformed ones are refused with a status, subscribers hear of changes.
 
 use crate::bed::{Bed, batch, network, query, report, send};
+use gateway::config::DaemonConfig;
 use gateway_proto::v1::{
     Answer, Collector, Estimate, Refusal, Report, ReportBatch, Source, SubscribeRequest, answer,
     update,
@@ -72,11 +73,15 @@ async fn batches_without_sense_end_the_stream_and_not_the_gateway() {
         let status = send(&mut client, vec![batch]).await.unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument, "{number}: {status}");
     }
-    // More bytes than the largest batch that an operator can allow, of 65,536 reports of 128 bytes: not even read.
-    let huge = batch(1, vec![report("192.0.2.0/24", 100_000); 300_000]);
-    assert!(huge.encoded_len() > 65_536 * 128 + 4096, "{}", huge.encoded_len());
+    // More bytes than 4096 reports of 128 bytes and 32 KiB: not even read, neither on a stream nor in a single message.
+    let most = 4096 * 128 + 32 * 1024;
+    let huge = batch(1, vec![report("192.0.2.0/24", 100_000); 20_000]);
+    assert!(huge.encoded_len() > most, "{}", huge.encoded_len());
     let status = send(&mut client, vec![huge]).await.unwrap_err();
-    assert_eq!(status.code(), Code::OutOfRange, "{status}");
+    assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
+    let huge = SubscribeRequest { addresses: vec![vec![0; most]], ..SubscribeRequest::default() };
+    let status = client.subscribe(huge).await.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
     assert_eq!(running.site.counts.bad_batches.get(), 4);
     assert_eq!(send(&mut client, vec![batch(1, good())]).await.unwrap()[0].taken, 1);
     running.handle.end().await.unwrap();
@@ -132,7 +137,7 @@ async fn a_reporter_sends_no_more_than_its_share() {
     running.handle.end().await.unwrap();
 }
 
-/// The limit of messages is fixed when the gateway starts, so it leaves room for the largest batch that a reload may allow.
+/// The limit of a message is that of the rules with which its call begins.
 #[tokio::test]
 async fn a_larger_batch_counts_once_a_reload_allows_it() {
     let bed = Bed::new("");
@@ -155,8 +160,8 @@ async fn a_larger_batch_counts_once_a_reload_allows_it() {
         ..report("2001:db8::/48", 1 << 30)
     };
     let one = batch(1, vec![one; 16_384]);
-    // More than 4096 reports of 128 bytes, which was the limit.
-    assert!(one.encoded_len() > 4096 * 128 + 4096, "{}", one.encoded_len());
+    // More than 4096 reports of 128 bytes and 32 KiB, which was the limit.
+    assert!(one.encoded_len() > 4096 * 128 + 32 * 1024, "{}", one.encoded_len());
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     let acks = send(&mut client, vec![one]).await.unwrap();
     assert_eq!(acks[0].taken, 16_384);
@@ -231,4 +236,49 @@ async fn a_drain_ends_kept_streams_with_a_word() {
     let (ended, last) = tokio::join!(ended, updates.message());
     ended.expect("nobody has to wait for a kept stream").unwrap();
     assert_eq!(last.unwrap_err().code(), Code::Unavailable);
+}
+
+/// Each call gives the gateway 300 ms. Kept streams have said nothing by then; a subscriber would hear after ten seconds.
+#[tokio::test]
+async fn a_call_that_waits_ends_at_its_deadline() {
+    fn timed<T>(message: T) -> tonic::Request<T> {
+        let mut request = tonic::Request::new(message);
+        request.set_timeout(Duration::from_millis(300));
+        request
+    }
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let mut updates =
+        client.subscribe(timed(SubscribeRequest::default())).await.unwrap().into_inner();
+    let mut acks = client.report(timed(tokio_stream::pending())).await.unwrap().into_inner();
+    let mut answers = client.ask_stream(timed(tokio_stream::pending())).await.unwrap().into_inner();
+    let ends = async {
+        let ends = (updates.message().await, acks.message().await, answers.message().await);
+        [ends.0.unwrap_err(), ends.1.unwrap_err(), ends.2.unwrap_err()]
+    };
+    let ends = tokio::time::timeout(Duration::from_secs(5), ends).await.expect("a deadline");
+    assert_eq!(ends.map(|status| status.code()), [Code::DeadlineExceeded; 3]);
+    running.handle.end().await.unwrap();
+}
+
+/// The reload warns by these tenants. What they knew does not come back with them.
+#[tokio::test]
+async fn a_tenant_that_is_removed_is_told_and_begins_anew() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
+    let with = running.site.rules().as_ref().clone();
+    let text = bed.text("gateway.toml").replace("name = \"site\"", "name = \"shop\"");
+    std::fs::write(bed.file("gateway.toml"), text).unwrap();
+    let without = DaemonConfig::read(&bed.file("gateway.toml")).unwrap().rules;
+    let gone = running.site.set_rules(without);
+    let known: Vec<_> =
+        gone.iter().map(|one| (one.name.as_str(), one.memory().networks().count())).collect();
+    assert_eq!(known, [("site", 1)]);
+    let gone = running.site.set_rules(with);
+    assert_eq!(gone.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["shop"]);
+    assert_eq!(running.site.tenant("site").unwrap().memory().networks().count(), 0);
+    running.handle.end().await.unwrap();
 }

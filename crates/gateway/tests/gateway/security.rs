@@ -117,6 +117,23 @@ async fn a_gateway_shows_its_new_certificate_after_a_reload_and_tells_when_it_en
     running.handle.end().await.unwrap();
 }
 
+/// The clock of this host is behind the one that made the certificate by almost a day. The gateway starts and says so; an agent whose
+/// clock is right would accept the certificate, and the agent of this test, whose clock is behind as well, refuses it itself.
+#[tokio::test]
+async fn a_gateway_starts_with_a_certificate_that_is_not_valid_yet() {
+    let bed = Bed::new("");
+    let then = system_time() + Duration::from_secs(86_400);
+    let early = bed.authority().server(then, 20, &["127.0.0.1".to_owned()]).unwrap();
+    fs::write(bed.file("server.pem"), &early.certificate).unwrap();
+    fs::write(bed.file("server.key"), &early.key).unwrap();
+    let said = check(&DaemonConfig::read(&bed.file("gateway.toml")).unwrap()).unwrap().unwrap();
+    assert!(said.contains("server.pem: the gateway's certificate is not valid before "), "{said}");
+    let running = bed.run().await;
+    let refused = bed.ask(running.grpc, Some(&bed.agent())).await.unwrap_err();
+    assert!(refused.contains("NotValidYet"), "{refused}");
+    running.handle.end().await.unwrap();
+}
+
 /// What no agent would accept is no configuration: neither at a check, nor at the start, nor at a reload.
 #[tokio::test]
 async fn a_certificate_that_agents_refuse_is_refused_before_them() {

@@ -2,8 +2,10 @@
 
 use crate::bed::{Bed, Running, batch, query, report, send};
 use crate::store::{Redis, RedisCluster};
+use gateway::clock::SiteClock;
 use gateway::pki::HolderRole;
 use gateway_proto::v1::{ForgetRequest, Source, answer};
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
@@ -73,6 +75,45 @@ async fn gateways_of_a_store_see_each_other() {
     for running in [a, b] {
         running.handle.end().await.unwrap();
     }
+}
+
+/// A gateway without a state draws a number at each start, so nobody ever writes under its old number again. It takes its row away when it
+/// ends. If it is killed, the next run on its host does that, once the row has been silent for a minute.
+#[tokio::test]
+async fn a_gateway_without_a_state_leaves_no_row_behind() {
+    let Some(redis) = Redis::start() else { return };
+    let (first, kept) = (Bed::new(""), Bed::new(""));
+    let second = first.beside();
+    [&first, &second].iter().for_each(|bed| bed.add_key("state = \"none\""));
+    [&first, &kept, &second].iter().for_each(|bed| bed.share_over(redis.port));
+    let (a, b) = (first.run().await, kept.run().await);
+    let sees = async |running: &Running, all: [u32; 2]| {
+        let mut patience = 300;
+        loop {
+            let mut origins: Vec<u32> =
+                running.site.gateways.all().iter().map(|one| one.origin).collect();
+            origins.sort_unstable();
+            if origins == BTreeSet::from(all).into_iter().collect::<Vec<_>>() {
+                return;
+            }
+            patience -= 1;
+            assert!(patience > 0, "{origins:?} instead of {all:?}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let (of_a, of_b) = (a.site.origin, b.site.origin);
+    sees(&b, [of_a, of_b]).await;
+    a.handle.end().await.unwrap();
+    sees(&b, [of_b, of_b]).await;
+    // A row as a killed run on this host left it, two minutes ago; the number is none that the other two have.
+    let (dead, now) = (of_a ^ of_b ^ 1, SiteClock::wall_seconds());
+    let member = format!("{dead} {}", b.site.gateways.own().name);
+    redis.command(&["ZADD", "headstart:2:gateways", &(now - 120).to_string(), &member]);
+    sees(&b, [dead, of_b]).await;
+    b.handle.end().await.unwrap();
+    let c = second.run().await;
+    sees(&c, [c.site.origin, of_b]).await;
+    c.handle.end().await.unwrap();
 }
 
 #[tokio::test]

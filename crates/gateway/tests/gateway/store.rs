@@ -132,7 +132,7 @@ impl RedisCluster {
 
 impl Redis {
     /// What it answers, as text.
-    fn command(&self, words: &[&str]) -> String {
+    pub(crate) fn command(&self, words: &[&str]) -> String {
         self.query(redis::cmd(words[0]).arg(&words[1..]))
     }
 

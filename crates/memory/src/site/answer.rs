@@ -24,7 +24,7 @@ const RATE_QUANTILE: f64 = 0.7;
 const RTT_QUANTILE: f64 = 0.3;
 /// A queue was seen if this part of the weight reached its window, or [`ENOUGH`].
 const SEEN: f64 = 0.25;
-/// No answer is larger than so many times the window that was reached: as much as slow start would grow in a round
+/// No answer is larger than so many times the end of the step in which the window lies that was reached: as much as slow start would grow in a round
 /// trip.
 const MOST_GROWTH: u64 = 2;
 /// For a network that nobody has seen, the share of connections without loss is rather this.
@@ -216,7 +216,7 @@ impl Measured {
     }
 }
 
-/// A window that is no more than twice what was reached, and no more than rate times round trip and the queue that was seen, where most
+/// A window that is no more than twice what was reached (to the end of its step: up to 9 % more), and no more than rate times round trip and the queue that was seen, where most
 /// samples with a rate have seen the network's and not the sender's.
 fn bounded(window: u64, samples: &[Weighted]) -> u64 {
     let weigh = |samples: &[Weighted]| samples.iter().map(|sample| sample.weight).sum::<f64>();
