@@ -101,8 +101,8 @@ const SUGGESTIONS: usize = 3;
 
 /// The names among `candidates` that `found` probably stands for: the nearest first, at most three.
 ///
-/// A candidate is near if few letters differ (a third of its length, or two), or if one of the two names begins with
-/// the other. Case does not count.
+/// A candidate is near if two letters differ at most, and fewer than half of either name's, or if one of the two names
+/// begins with the other. Case does not count.
 pub fn nearest<S: AsRef<str>>(found: &str, candidates: impl IntoIterator<Item = S>) -> Vec<S> {
     let found = found.to_lowercase();
     let mut near: Vec<(usize, S)> = candidates
@@ -119,11 +119,13 @@ pub fn nearest<S: AsRef<str>>(found: &str, candidates: impl IntoIterator<Item = 
 fn distance(found: &str, name: &str) -> Option<usize> {
     /// Shorter beginnings are shared by names that have nothing in common.
     const LEAST_PREFIX: usize = 2;
+    /// More letters that differ make another name.
+    const MOST_EDITS: usize = 2;
     let edits = strsim::damerau_levenshtein(found, name);
-    if edits <= 2.max(name.len() / 3) && edits < name.chars().count() {
+    let shorter = found.chars().count().min(name.chars().count());
+    if edits <= MOST_EDITS && 2 * edits < shorter {
         return Some(edits);
     }
-    let shorter = found.chars().count().min(name.chars().count());
     let begins = name.starts_with(found) || found.starts_with(name);
     // A name that only begins alike comes after every misspelling.
     (begins && shorter >= LEAST_PREFIX).then_some(edits + 100)
@@ -187,6 +189,12 @@ mod tests {
         assert_eq!(meant("bottleneck", &["rate", "delay"]), "");
         // One letter of three is right: no misspelling.
         assert_eq!(meant("fs", &["tcp", "red"]), "");
+        // Two of four letters are right, half of the name.
+        assert_eq!(meant("spec", &["pair", "spud", "none"]), "");
+        // Three letters differ, of ten: another name.
+        assert_eq!(meant("cwnd_limit", &["cwnd_lxyzt"]), "");
+        // Two letters differ, of five: a misspelling still.
+        assert_eq!(meant("rutus", &["rates"]), " (did you mean \"rates\"?)");
     }
 
     #[test]

@@ -68,21 +68,31 @@ impl Cases {
     ) -> Result<Self, CheckError> {
         let mut out = Self::default();
         for table in tables {
-            let (before, mut refused) = (out.cases.len(), Vec::new());
-            for (line, row) in table.each_row() {
-                let row = row.map_err(Refusal::Impossible);
-                match row.and_then(|row| make(table.name(), row)) {
-                    Ok(case) => out.cases.push(case),
-                    Err(Refusal::Unknown(why)) => {
-                        out.skipped.push(format!("{}: {why}", table.name()));
-                    }
-                    Err(Refusal::Impossible(why)) => refused.push(table.wrong(line, why)),
-                }
-            }
-            let compared = out.cases.len() > before;
-            out.leave_out(refused, compared)?;
+            let cases = out.rows_of(table, |row| make(table.name(), row))?;
+            out.cases.extend(cases);
         }
         Ok(out)
+    }
+
+    /// What `make` has of each row of a file. A row that is malformed, impossible, or names something unknown is left out.
+    ///
+    /// # Errors
+    /// As [`Self::leave_out`].
+    pub fn rows_of<R: DeserializeOwned, T>(
+        &mut self,
+        table: &Ns2Table,
+        make: impl Fn(R) -> Result<T, Refusal>,
+    ) -> Result<Vec<T>, CheckError> {
+        let (mut made, mut refused) = (Vec::new(), Vec::new());
+        for (line, row) in table.each_row() {
+            match row.map_err(Refusal::Impossible).and_then(&make) {
+                Ok(one) => made.push(one),
+                Err(Refusal::Unknown(why)) => self.skipped.push(format!("{}: {why}", table.name())),
+                Err(Refusal::Impossible(why)) => refused.push(table.wrong(line, why)),
+            }
+        }
+        self.leave_out(refused, !made.is_empty())?;
+        Ok(made)
     }
 
     /// Leaves out rows of a file that are malformed or impossible, each with its line and why.

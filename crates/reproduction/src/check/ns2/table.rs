@@ -25,15 +25,18 @@ pub struct Ns2Table {
 }
 
 impl Ns2Table {
-    /// Reads CSV; `name` is what errors call it.
+    /// Reads CSV; `name` is what errors call it. Empty lines, lines that begin with `#`, and a byte order mark are skipped.
     ///
     /// # Errors
     /// If it is not CSV, or a row has more or fewer values than there are columns.
     pub fn parse(name: &str, text: &str) -> Result<Self, CheckError> {
-        let mut reader =
-            csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .comment(Some(b'#'))
+            .from_reader(text.as_bytes());
         let wrong = |error: csv::Error| {
-            let line = error.position().map_or(1, csv::Position::line);
+            let line = error.position().map_or(1, |at| line_of(text, at));
             let why = match error.kind() {
                 csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
                     format!("{len} values, but {expected_len} columns")
@@ -46,7 +49,7 @@ impl Ns2Table {
         let mut records = Vec::new();
         for record in reader.into_records() {
             let record = record.map_err(wrong)?;
-            records.push((record.position().map_or(1, csv::Position::line), record));
+            records.push((record.position().map_or(1, |at| line_of(text, at)), record));
         }
         Ok(Self { name: name.to_owned(), headers, records })
     }
@@ -92,6 +95,14 @@ impl Ns2Table {
     }
 }
 
+/// The line of a record. The reader's position lies before what it skips: the rest of an end of line, empty lines, comments.
+fn line_of(text: &str, at: &csv::Position) -> u64 {
+    let (before, rest) = text.split_at_checked(at.byte() as usize).unwrap_or((text, ""));
+    let is_skipped = |line: &&str| line.trim_end_matches('\r').is_empty() || line.starts_with('#');
+    let lines = before.matches('\n').count() + rest.split('\n').take_while(is_skipped).count();
+    1 + lines as u64
+}
+
 /// Refuses a value of a row that lies outside of `least..=most`.
 ///
 /// # Errors
@@ -117,6 +128,15 @@ mod tests {
         let table = Ns2Table::parse("x.csv", "m,n\n a, 1\nb,2\n").unwrap();
         assert_eq!(table.rows().unwrap(), [(2, Row { n: 1 }), (3, Row { n: 2 })]);
         assert!(table.has(&["n", "m"]) && !table.has(&["n", "o"]));
+    }
+
+    /// As spreadsheets and people write files. Lines count from the file's first, whatever is skipped.
+    #[test]
+    fn comments_empty_lines_and_a_byte_order_mark_are_skipped() {
+        let text = "\u{feff}# measured on Monday\r\nm,n\r\na,1\r\n\r\n# the second\r\nb,2\r\n";
+        let table = Ns2Table::parse("x.csv", text).unwrap();
+        assert_eq!(table.rows().unwrap(), [(3, Row { n: 1 }), (6, Row { n: 2 })]);
+        assert!(table.has(&["m", "n"]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Rows of single flows and of their bands.
 
-use super::super::{CheckError, Ns2Table};
+use super::super::{Cases, CheckError, Ns2Table, Refusal};
 use serde::Deserialize;
 
 /// What identifies a case.
@@ -42,8 +42,9 @@ pub(super) struct Band {
     pub(super) time_max: f64,
 }
 
+/// A row of a file of flows.
 #[derive(Deserialize)]
-struct CaseRow {
+pub(super) struct CaseRow {
     variant: String,
     npkts: u64,
     buffer: u32,
@@ -84,29 +85,40 @@ impl Measured {
     }
 }
 
-/// The flows of a table that holds flows, each with its line.
-pub(super) fn cases(table: &Ns2Table) -> Result<Vec<(u64, Measured)>, CheckError> {
-    if !table.has(&["time_last_ack"]) {
-        return Ok(Vec::new());
-    }
-    let measured = |(line, row): (u64, CaseRow)| {
-        let CaseRow { variant, npkts, buffer, delack, .. } = row;
+impl CaseRow {
+    /// The flow that the row holds.
+    pub(super) fn measured(self) -> Measured {
+        let Self { variant, npkts, buffer, delack, time_last_ack: time, drops, rexmit, timeouts } =
+            self;
         let key = CaseKey { variant, npkts, buffer, delack: delack != 0 };
-        let CaseRow { time_last_ack: time, drops, rexmit, timeouts, .. } = row;
-        (line, Measured { key, time, drops, rexmit, timeouts })
-    };
-    Ok(table.rows()?.into_iter().map(measured).collect())
+        Measured { key, time, drops, rexmit, timeouts }
+    }
 }
 
-/// The bands of a table that holds bands.
-pub(super) fn bands(table: &Ns2Table) -> Result<Vec<Band>, CheckError> {
-    if table.has(&["time_last_ack"]) {
-        return Ok(Vec::new());
-    }
-    let band = |(_, row): (u64, BandRow)| {
-        let BandRow { variant, npkts, buffer, delack, time_min, time_max } = row;
+impl BandRow {
+    /// The band that the row holds.
+    ///
+    /// # Errors
+    /// If it is none: any figure would agree, or none.
+    fn band(self) -> Result<Band, String> {
+        let Self { variant, npkts, buffer, delack, time_min, time_max } = self;
+        if !(time_min > 0.0 && time_max >= time_min && time_max.is_finite()) {
+            return Err(format!("time_min {time_min} to time_max {time_max} is no span of times"));
+        }
         let key = CaseKey { variant, npkts, buffer, delack: delack != 0 };
-        Band { key, time_min, time_max }
-    };
-    Ok(table.rows()?.into_iter().map(band).collect())
+        Ok(Band { key, time_min, time_max })
+    }
+}
+
+/// True of a table that holds flows; others hold bands.
+pub(super) fn holds_flows(table: &Ns2Table) -> bool {
+    table.has(&["time_last_ack"])
+}
+
+/// The bands of a table that holds bands. Rows that are none are left out.
+pub(super) fn bands(out: &mut Cases, table: &Ns2Table) -> Result<Vec<Band>, CheckError> {
+    match holds_flows(table) {
+        true => Ok(Vec::new()),
+        false => out.rows_of(table, |row: BandRow| row.band().map_err(Refusal::Impossible)),
+    }
 }

@@ -8,9 +8,10 @@ mod case;
 mod run;
 
 use super::{
-    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Suite,
+    Cases, CheckError, Fields, MetricUnit, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal,
+    Suite,
 };
-use case::{Band, CaseKey, Measured};
+use case::{Band, CaseKey, CaseRow, Measured};
 use link::Ties;
 use race::estimate::MeanEstimate;
 use run::run_case;
@@ -48,29 +49,33 @@ impl Suite for SingleSuite {
     }
 
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
+        let mut out = Cases::default();
         let mut bands = Vec::new();
         for table in tables {
-            bands.extend(case::bands(table)?);
+            bands.extend(case::bands(&mut out, table)?);
         }
         for (name, text) in SHIPPED {
-            bands.extend(case::bands(&Ns2Table::parse(name, text)?)?);
+            bands.extend(case::bands(&mut out, &Ns2Table::parse(name, text)?)?);
         }
-        let mut out = Cases::default();
-        for table in tables {
-            for (line, measured) in case::cases(table)? {
-                if run::scheme_of(&measured.key.variant).is_none() {
-                    let variant = &measured.key.variant;
-                    out.skipped
-                        .push(format!("{}: no scheme for variant {variant:?}", table.name()));
-                    continue;
-                }
-                measured.check().map_err(|why| table.wrong(line, why))?;
+        for table in tables.iter().filter(|table| case::holds_flows(table)) {
+            let flows = out.rows_of(table, |row: CaseRow| measured(row))?;
+            out.cases.extend(flows.into_iter().map(|measured| {
                 let band = bands.iter().find(|b| b.key == measured.key).cloned();
-                out.cases.push(case(table.name(), measured, band));
-            }
+                case(table.name(), measured, band)
+            }));
         }
         Ok(out)
     }
+}
+
+fn measured(row: CaseRow) -> Result<Measured, Refusal> {
+    let measured = row.measured();
+    let variant = &measured.key.variant;
+    if run::scheme_of(variant).is_none() {
+        return Err(Refusal::Unknown(format!("no scheme for variant {variant:?}")));
+    }
+    measured.check().map_err(Refusal::Impossible)?;
+    Ok(measured)
 }
 
 fn case(file: &str, measured: Measured, band: Option<Band>) -> Ns2Case {
@@ -111,12 +116,29 @@ mod tests {
     const COLUMNS: &str = "variant,npkts,buffer,delack,time_last_ack,drops,rexmit,timeouts\n";
 
     #[test]
-    fn a_malformed_row_is_refused_by_line() {
+    fn a_malformed_row_is_left_out_by_line() {
         for row in ["reno,many,10,0,1.5,0,0,0", "reno,0,10,0,1.5,0,0,0", "reno,9,10,0,-1,0,0,0"] {
             let text = format!("{COLUMNS}reno,100,10,0,1.5,0,0,0\n{row}\n");
             let file = read("x.csv", &text).unwrap();
+            let prepared = prepare(&[file], &Selection::default()).unwrap();
+            let told = prepared.skipped.join("; ");
+            assert!(prepared.len() == 1 && told.starts_with("x.csv:3:"), "{row}: {told}");
+            let file = read("x.csv", &format!("{COLUMNS}{row}\n")).unwrap();
             let error = prepare(&[file], &Selection::default()).err().unwrap().to_string();
-            assert!(error.starts_with("x.csv:3:"), "{error}");
+            assert!(error.starts_with("x.csv:2:") && error.contains("no row"), "{error}");
+        }
+    }
+
+    /// A band from later to earlier, or up to any time, says nothing of a flow.
+    #[test]
+    fn a_malformed_band_is_left_out_by_line() {
+        let columns = "variant,npkts,buffer,delack,time_min,time_max\n";
+        for row in ["reno,100,10,0,1,many", "reno,100,10,0,2,1", "reno,100,10,0,1,inf"] {
+            let text = format!("{columns}{row}\nreno,100,10,1,1,2\n");
+            let file = read("x-spread.csv", &text).unwrap();
+            let prepared = prepare(&[file], &Selection::default()).unwrap();
+            let told = prepared.skipped.join("; ");
+            assert!(told.starts_with("x-spread.csv:2:"), "{row}: {told}");
         }
     }
 
