@@ -9,6 +9,7 @@
 
 mod access;
 mod captured;
+mod error;
 mod network;
 mod opening;
 mod outcome;
@@ -20,5 +21,6 @@ pub use access::{AccessEstimate, DEFAULT_RATE};
 pub use captured::{
     CapturedClient, CapturedConnection, CapturedTransfer, CapturedVisitors, Visitors,
 };
+pub use error::ForecastError;
 pub use outcome::{ForecastGroup, ForecastResult, ForecastRow, GroupGain, ModelFit};
 pub use run::{Forecast, ForecastOptions};

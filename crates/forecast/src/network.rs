@@ -4,6 +4,7 @@
 
 use crate::access::{AccessEstimate, UsualPath};
 use crate::captured::{CapturedClient, CapturedConnection};
+use crate::error::ForecastError;
 use crate::opening::OpeningTime;
 use crate::replay::{Replay, ReplaySpec, Replayed};
 use memory::{PathKey, Scope};
@@ -84,11 +85,15 @@ impl ClientNetwork {
     /// Replays it under a scheme of its servers: what became of each connection, in the order of
     /// [`ClientNetwork::connections`].
     ///
-    /// # Panics
+    /// # Errors
     /// If a client has more than 55,536 connections to a server open at once.
-    pub(crate) fn replay(&self, scheme: &Scheme, seed: u64) -> Vec<Replayed> {
+    pub(crate) fn replay(
+        &self,
+        scheme: &Scheme,
+        seed: u64,
+    ) -> Result<Vec<Replayed>, ForecastError> {
         let Some(first) = self.connections().map(|(_, connection)| connection.began).min() else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let last = self.connections().map(|(_, connection)| connection.last()).max();
         let seated = Seated::of(self);
@@ -110,7 +115,7 @@ impl ClientNetwork {
         // What does not end in this time has no time.
         let outcome = simulation.run(Instant::ZERO + span + PATIENCE);
         if let Err(error @ SimulationError::OutOfPorts { .. }) = outcome {
-            panic!("{error}");
+            return Err(ForecastError { scheme: scheme.name().to_owned(), why: error });
         }
         let wait = |link| simulation.link(link).statistics().map(|seen| seen.longest_wait);
         let waits = seated.downs.iter().map(|down| wait(*down).unwrap_or_default());
@@ -120,10 +125,10 @@ impl ClientNetwork {
         let replay = simulation.application::<Replay>(app);
         let results = replay.into_iter().flat_map(Replay::results);
         let clients = self.connections().map(|(client, _)| client);
-        results
+        let with_path = results
             .zip(clients)
-            .map(|(result, client)| Replayed { is_beyond: beyond[client], ..result.clone() })
-            .collect()
+            .map(|(result, client)| Replayed { is_beyond: beyond[client], ..result.clone() });
+        Ok(with_path.collect())
     }
 }
 
@@ -204,8 +209,25 @@ mod tests {
             vec![CapturedClient { evidence, ..client(7, vec![connection]) }],
             UsualPath { rate: Rate::from_mbps(100), wait: None },
         );
-        let replayed = networks[0].replay(&Scheme::parse("linux").unwrap(), 1);
+        let replayed = networks[0].replay(&Scheme::parse("linux").unwrap(), 1).unwrap();
         replayed[0].took.iter().map(|took| took.unwrap_or_default()).collect()
+    }
+
+    /// Simulated hosts take ports from 10,000 to 65,535: 55,536 of them.
+    #[test]
+    fn more_connections_at_once_than_ports_are_an_error_that_names_the_scheme() {
+        let connection = CapturedConnection {
+            server: [192, 0, 2, 1].into(),
+            began: Instant::ZERO,
+            window: 0,
+            transfers: Vec::new(),
+            rest: Duration::ZERO,
+        };
+        let path = UsualPath { rate: Rate::from_mbps(100), wait: None };
+        let networks = ClientNetwork::all(vec![client(7, vec![connection; 55_537])], path);
+        let error = networks[0].replay(&Scheme::parse("linux").unwrap(), 1).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("the replay under linux cannot go on: no port is free"), "{text}");
     }
 
     fn client(host: u8, connections: Vec<CapturedConnection>) -> CapturedClient {

@@ -2,6 +2,7 @@
 
 use crate::access::{DEFAULT_RATE, UsualPath};
 use crate::captured::{CapturedClient, CapturedVisitors, PathEvidence};
+use crate::error::ForecastError;
 use crate::network::ClientNetwork;
 use crate::outcome::{ForecastResult, ForecastRow, ModelFit, Subject};
 use crate::replay::Replayed;
@@ -62,31 +63,44 @@ impl Forecast {
     }
 
     /// Replays all under each scheme; the first is the one that others are held against.
-    pub fn run(&self, schemes: &[Scheme], options: ForecastOptions<'_>) -> ForecastResult {
+    ///
+    /// # Errors
+    /// If a client has more connections to a server open at once than there are ports: 55,536.
+    pub fn run(
+        &self,
+        schemes: &[Scheme],
+        options: ForecastOptions<'_>,
+    ) -> Result<ForecastResult, ForecastError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
         let replays = match pool {
             Ok(pool) => pool.install(|| self.replay_all(schemes, options)),
             // Without threads of its own it runs on this one.
             Err(_) => self.replay_all(schemes, options),
-        };
+        }?;
         let subjects: Vec<Subject> = Subject::all(&self.networks);
         let taken = |replays: &[Replayed]| -> Vec<_> {
             replays.iter().flat_map(|replayed| replayed.took.iter().copied()).collect()
         };
-        let Some((baseline, _)) = replays.split_first() else { return ForecastResult::default() };
+        let Some((baseline, _)) = replays.split_first() else {
+            return Ok(ForecastResult::default());
+        };
         let baseline = taken(baseline);
         let rows = schemes.iter().zip(&replays).map(|(scheme, replays)| {
             ForecastRow::of(scheme.name(), (&subjects, &baseline, &taken(replays)), replays)
         });
-        ForecastResult {
+        Ok(ForecastResult {
             fit: ModelFit::of(&subjects, &baseline),
             captured: ForecastRow::captured(&subjects, &baseline),
             rows: rows.collect(),
-        }
+        })
     }
 
     /// What became of all connections, scheme by scheme.
-    fn replay_all(&self, schemes: &[Scheme], options: ForecastOptions<'_>) -> Vec<Vec<Replayed>> {
+    fn replay_all(
+        &self,
+        schemes: &[Scheme],
+        options: ForecastOptions<'_>,
+    ) -> Result<Vec<Vec<Replayed>>, ForecastError> {
         let tasks = (0..schemes.len()).flat_map(|s| (0..self.networks.len()).map(move |n| (s, n)));
         let tasks: Vec<(usize, usize)> = tasks.collect();
         let replay = |&(scheme, network): &(usize, usize)| {
@@ -97,11 +111,12 @@ impl Forecast {
             replayed
         };
         let mut replays = vec![Vec::new(); schemes.len()];
-        let replayed: Vec<Vec<Replayed>> = tasks.par_iter().map(replay).collect();
+        let replayed: Vec<Vec<Replayed>> =
+            tasks.par_iter().map(replay).collect::<Result<_, _>>()?;
         for ((scheme, _), replayed) in tasks.into_iter().zip(replayed) {
             replays[scheme].extend(replayed);
         }
-        replays
+        Ok(replays)
     }
 }
 

@@ -55,7 +55,8 @@ fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
     let (running, by_all) = visitors.running(&models).expect("there are transfers");
     assert!(by_all);
     let options = ForecastOptions { seed: 1, threads: 1, on_replay: &|| () };
-    (Forecast::of(visitors, None).run(&race.schemes, options), running.name().to_owned())
+    let result = Forecast::of(visitors, None).run(&race.schemes, options).unwrap();
+    (result, running.name().to_owned())
 }
 
 /// The race, and what the capture of its first scheme foretells: the packets tell which one that is, and its replay takes as long as

@@ -61,6 +61,7 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
     };
     let result = forecast.run(&schemes, options);
     bar.end();
+    let result = result.map_err(Failure::failed)?;
     if let Some(path) = &args.report {
         report_file::write(path, &page::document(&told, now, &result).to_html())?;
     }
