@@ -101,7 +101,7 @@ const SUGGESTIONS: usize = 3;
 
 /// The names among `candidates` that `found` probably stands for: the nearest first, at most three.
 ///
-/// A candidate is near if two letters differ at most, and fewer than half of either name's, or if one of the two names
+/// A candidate is near if one letter differs, or two that are fewer than half of either name, or if one of the two names
 /// begins with the other. Case does not count.
 pub fn nearest<S: AsRef<str>>(found: &str, candidates: impl IntoIterator<Item = S>) -> Vec<S> {
     let found = found.to_lowercase();
@@ -123,7 +123,7 @@ fn distance(found: &str, name: &str) -> Option<usize> {
     const MOST_EDITS: usize = 2;
     let edits = strsim::damerau_levenshtein(found, name);
     let shorter = found.chars().count().min(name.chars().count());
-    if edits <= MOST_EDITS && 2 * edits < shorter {
+    if edits < shorter && (edits <= 1 || edits <= MOST_EDITS && 2 * edits < shorter) {
         return Some(edits);
     }
     let begins = name.starts_with(found) || found.starts_with(name);
@@ -189,6 +189,9 @@ mod tests {
         assert_eq!(meant("bottleneck", &["rate", "delay"]), "");
         // One letter of three is right: no misspelling.
         assert_eq!(meant("fs", &["tcp", "red"]), "");
+        // One letter of two.
+        assert_eq!(meant("l0", &["lo", "any"]), " (did you mean \"lo\"?)");
+        assert_eq!(meant("x", &["y"]), "");
         // Two of four letters are right, half of the name.
         assert_eq!(meant("spec", &["pair", "spud", "none"]), "");
         // Three letters differ, of ten: another name.
