@@ -10,6 +10,8 @@
 mod ask;
 #[path = "gateway_load/calls.rs"]
 mod calls;
+#[path = "gateway_load/frames.rs"]
+mod frames;
 #[path = "gateway_load/process.rs"]
 mod process;
 #[path = "gateway_load/redis.rs"]

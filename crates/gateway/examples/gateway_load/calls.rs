@@ -52,7 +52,7 @@ impl Askers {
 
     /// Waits until a question is due, or something can be read. It sleeps no shorter than [`SLEEP`] for a question: what has become due
     /// meanwhile is asked together.
-    fn wait(&self, until: Instant) -> Result<(), Box<dyn Error>> {
+    fn wait(&mut self, until: Instant) -> Result<(), Box<dyn Error>> {
         let left = until.saturating_duration_since(now());
         let sleep = if left.is_zero() { left } else { left.max(SLEEP) };
         let wanted = |asker: &CallConnection| match asker.is_full() {
@@ -62,11 +62,13 @@ impl Askers {
         let watched = self.0.iter().map(|asker| PollFd::new(asker.socket.as_fd(), wanted(asker)));
         let mut watched: Vec<_> = watched.collect();
         ppoll(&mut watched, Some(TimeSpec::from_duration(sleep)), None)?;
-        for (asker, watched) in self.0.iter().zip(&watched) {
-            let seen = watched.revents().unwrap_or(PollFlags::empty());
-            if seen.intersects(PollFlags::POLLIN | PollFlags::POLLHUP | PollFlags::POLLERR) {
-                asker.note_readable();
-            }
+        let readable = PollFlags::POLLIN | PollFlags::POLLHUP | PollFlags::POLLERR;
+        let seen = watched
+            .iter()
+            .map(|watched| watched.revents().is_some_and(|seen| seen.intersects(readable)));
+        let seen: Vec<_> = seen.collect();
+        for (asker, is_readable) in self.0.iter_mut().zip(seen) {
+            asker.is_readable |= is_readable;
         }
         Ok(())
     }

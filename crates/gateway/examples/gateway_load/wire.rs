@@ -1,33 +1,21 @@
 //! A connection to a gateway that no runtime drives: whoever holds it looks when its socket has something to read, and has it read and
-//! write then. HTTP/2 by the crate `h2`, TLS by rustls.
+//! write then. TLS by rustls, HTTP/2 by [`frames`](super::frames).
 
-use super::now;
-use bytes::Bytes;
+use super::frames::{FrameReader, FrameWriter, Said};
 use gateway_proto::v1::{Answer, Network, Query};
-use h2::client::{Builder, Connection, ResponseFuture, SendRequest};
-use h2::{RecvStream, SendStream};
 use hdrhistogram::Histogram;
-use http::{Request, header};
 use prost::Message;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use std::collections::VecDeque;
 use std::error::Error;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker};
 use std::time::Instant;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 
-/// Bytes of answers that a gateway may send ahead.
-const AHEAD: u32 = 1 << 24;
 /// Bytes before a message: whether it is compressed, and its length.
 const HEAD: usize = 5;
 
@@ -36,68 +24,6 @@ const HEAD: usize = 5;
 pub(crate) struct Due {
     pub(crate) number: u64,
     pub(crate) at: Instant,
-}
-
-/// What is known of a socket.
-#[derive(Default)]
-struct Readiness {
-    /// There may be something to read.
-    readable: AtomicBool,
-    /// There was no room for what was to be written.
-    full: AtomicBool,
-}
-
-/// A socket that wakes nobody: who holds it watches it.
-struct WatchedSocket {
-    inner: TcpStream,
-    readiness: Arc<Readiness>,
-}
-
-impl AsyncRead for WatchedSocket {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if !self.readiness.readable.load(Ordering::Relaxed) {
-            return Poll::Pending;
-        }
-        let room = buffer.initialize_unfilled();
-        let wanted = room.len();
-        let read = (&self.inner).read(room);
-        // Less than there was room for is all there was.
-        let is_all = !matches!(read, Ok(bytes) if bytes == wanted);
-        self.readiness.readable.store(!is_all, Ordering::Relaxed);
-        match read {
-            Ok(bytes) => {
-                buffer.advance(bytes);
-                Poll::Ready(Ok(()))
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Poll::Pending,
-            Err(error) => Poll::Ready(Err(error)),
-        }
-    }
-}
-
-impl AsyncWrite for WatchedSocket {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = (&self.inner).write(bytes);
-        let is_full = matches!(&written, Err(error) if error.kind() == ErrorKind::WouldBlock);
-        self.readiness.full.store(is_full, Ordering::Relaxed);
-        if is_full { Poll::Pending } else { Poll::Ready(written) }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
 }
 
 /// TLS with the certificates that lie in `folder`.
@@ -118,16 +44,19 @@ pub(crate) fn tls_of(folder: &Path) -> Result<Arc<ClientConfig>, Box<dyn Error>>
 
 /// Who asks on one connection.
 pub(crate) struct CallConnection {
-    /// The same socket, to be watched.
     pub(crate) socket: TcpStream,
-    readiness: Arc<Readiness>,
-    connection: Connection<TlsStream<WatchedSocket>, Bytes>,
-    sender: SendRequest<Bytes>,
-    head: Request<()>,
+    tls: ClientConnection,
+    writer: FrameWriter,
+    reader: FrameReader,
     networks: Vec<Network>,
     /// Questions that are to be asked.
     pub(crate) due: VecDeque<Due>,
-    calls: Vec<Call>,
+    /// Calls in order of their streams, from the oldest that is not answered.
+    calls: VecDeque<Call>,
+    /// The stream of the first of them.
+    first_stream: u32,
+    /// There may be something to read.
+    pub(crate) is_readable: bool,
 }
 
 impl CallConnection {
@@ -137,104 +66,116 @@ impl CallConnection {
         tls: Arc<ClientConfig>,
         networks: Vec<Network>,
     ) -> Result<Self, Box<dyn Error>> {
-        let inner = TcpStream::connect(address)?;
-        inner.set_nodelay(true)?;
-        let socket = inner.try_clone()?;
-        let readiness = Arc::<Readiness>::default();
-        let watched = WatchedSocket { inner, readiness: Arc::clone(&readiness) };
-        let name = ServerName::from(address.ip());
-        let stream = complete(&readiness, TlsConnector::from(tls).connect(name, watched))?;
-        let mut builder = Builder::new();
-        builder.initial_window_size(AHEAD).initial_connection_window_size(AHEAD);
-        let (sender, connection) = complete(&readiness, builder.handshake(stream))?;
+        let mut socket = TcpStream::connect(address)?;
+        socket.set_nodelay(true)?;
+        let mut tls = ClientConnection::new(tls, ServerName::from(address.ip()))?;
+        while tls.is_handshaking() {
+            tls.complete_io(&mut socket)?;
+        }
         socket.set_nonblocking(true)?;
-        let head = Request::post(format!("https://{address}/headstart.gateway.v1.Gateway/Ask"))
-            .header(header::TE, "trailers")
-            .header(header::CONTENT_TYPE, "application/grpc")
-            .body(())?;
-        let (due, calls) = (VecDeque::new(), Vec::new());
-        Ok(Self { socket, readiness, connection, sender, head, networks, due, calls })
+        Ok(Self {
+            socket,
+            tls,
+            writer: FrameWriter::new(address.to_string()),
+            reader: FrameReader::default(),
+            networks,
+            due: VecDeque::new(),
+            calls: VecDeque::new(),
+            first_stream: 1,
+            is_readable: true,
+        })
     }
 
     /// Questions that are not answered yet.
     pub(crate) fn open_questions(&self) -> usize {
-        self.due.len() + self.calls.len()
+        self.due.len() + self.open_calls()
     }
 
-    /// The socket can be read.
-    pub(crate) fn note_readable(&self) {
-        self.readiness.readable.store(true, Ordering::Relaxed);
+    /// As good as that: behind an answered call that waits for an older one, few are.
+    fn open_calls(&self) -> usize {
+        self.calls.len()
     }
 
     /// Something is to be written, and there was no room for it.
     pub(crate) fn is_full(&self) -> bool {
-        self.readiness.full.load(Ordering::Relaxed)
+        self.tls.wants_write()
     }
 
     /// Reads what is there, asks what is due, writes all of it at once. Times of answers go to `times`, microseconds.
     pub(crate) fn turn(&mut self, times: &mut Histogram<u64>) -> Result<(), Box<dyn Error>> {
-        let is_readable = self.readiness.readable.load(Ordering::Relaxed);
-        if !is_readable && self.due.is_empty() && !self.is_full() {
-            return Ok(());
+        if self.is_readable {
+            self.is_readable = false;
+            self.receive()?;
+            self.hear(times)?;
         }
-        let mut context = Context::from_waker(Waker::noop());
-        self.drive(&mut context)?;
-        let mut failed = None;
-        self.calls.retain_mut(|call| match call.poll(&mut context) {
-            Poll::Pending => true,
-            Poll::Ready(Ok(())) => {
-                times.record(call.due.at.elapsed().as_micros() as u64).unwrap_or_default();
-                false
-            }
-            Poll::Ready(Err(why)) => {
-                failed = Some(why);
-                false
-            }
-        });
-        if let Some(why) = failed {
-            return Err(why);
+        self.ask()?;
+        self.send()
+    }
+
+    fn receive(&mut self) -> Result<(), Box<dyn Error>> {
+        match self.tls.read_tls(&mut self.socket) {
+            Ok(0) => return Err("the gateway has ended a connection".into()),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error.into()),
         }
-        if self.ask(&mut context)? {
-            self.drive(&mut context)?;
+        let there = self.tls.process_new_packets()?.plaintext_bytes_to_read();
+        let (begin, bytes) = (self.reader.bytes.len(), &mut self.reader.bytes);
+        bytes.resize(begin + there, 0);
+        Ok(self.tls.reader().read_exact(&mut bytes[begin..])?)
+    }
+
+    fn hear(&mut self, times: &mut Histogram<u64>) -> Result<(), Box<dyn Error>> {
+        let Self { reader, writer, calls, first_stream, .. } = self;
+        reader.read(writer, |stream, said| {
+            let call = stream.checked_sub(*first_stream).map(|behind| behind as usize / 2);
+            let call = call.and_then(|call| calls.get_mut(call)).ok_or("an answer of no call")?;
+            call.hear(&said, times)
+        })?;
+        while calls.pop_front_if(|call| call.state == CallState::Over).is_some() {
+            *first_stream += 2;
         }
         Ok(())
     }
 
-    fn drive(&mut self, context: &mut Context<'_>) -> Result<(), Box<dyn Error>> {
-        match Pin::new(&mut self.connection).poll(context) {
-            Poll::Pending => Ok(()),
-            Poll::Ready(ended) => {
-                Err(format!("the gateway has ended a connection: {ended:?}").into())
+    /// Asks what is due, as far as calls may be open at a time.
+    fn ask(&mut self) -> Result<(), Box<dyn Error>> {
+        while let Some(due) = self.due.front().copied() {
+            let network = Some(self.networks[due.number as usize % self.networks.len()]);
+            let question = message(&Query { id: due.number, network, size: 0 });
+            if !self.writer.may_call(self.open_calls(), question.len()) {
+                break;
             }
+            self.writer.call(&question);
+            self.calls.push_back(Call { due, state: CallState::Asked });
+            self.due.pop_front();
         }
+        Ok(())
     }
 
-    /// Asks what is due, as far as calls may be open at a time; whether anything was asked.
-    fn ask(&mut self, context: &mut Context<'_>) -> Result<bool, Box<dyn Error>> {
-        let mut has_asked = false;
-        while let Some(due) = self.due.front().copied() {
-            match self.sender.poll_ready(context) {
-                Poll::Pending => break,
-                Poll::Ready(ready) => ready?,
-            }
-            let (answer, mut question): (_, SendStream<Bytes>) =
-                self.sender.send_request(self.head.clone(), false)?;
-            let network = Some(self.networks[due.number as usize % self.networks.len()]);
-            question.send_data(message(&Query { id: due.number, network, size: 0 }), true)?;
-            self.calls.push(Call { due, state: CallState::Asked(answer) });
-            self.due.pop_front();
-            has_asked = true;
+    fn send(&mut self) -> Result<(), Box<dyn Error>> {
+        if !self.writer.bytes.is_empty() {
+            self.tls.writer().write_all(&self.writer.bytes)?;
+            self.writer.bytes.clear();
         }
-        Ok(has_asked)
+        while self.tls.wants_write() {
+            match self.tls.write_tls(&mut self.socket) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 }
 
 /// A message with what stands before it.
-fn message(query: &Query) -> Bytes {
-    let mut bytes = vec![0; HEAD];
-    bytes[1..].copy_from_slice(&(query.encoded_len() as u32).to_be_bytes());
+fn message(query: &Query) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64);
+    bytes.push(0);
+    bytes.extend_from_slice(&(query.encoded_len() as u32).to_be_bytes());
     query.encode(&mut bytes).unwrap_or_else(|_| unreachable!("a vector has room"));
-    bytes.into()
+    bytes
 }
 
 /// A question that is under way.
@@ -243,46 +184,31 @@ struct Call {
     state: CallState,
 }
 
+#[derive(PartialEq, Eq)]
 enum CallState {
-    Asked(ResponseFuture),
-    Answering { body: RecvStream, bytes: Vec<u8> },
+    Asked,
+    Answered,
+    Over,
 }
 
 impl Call {
-    /// Ready once the answer is whole, and is that of the question.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Box<dyn Error>>> {
-        if let CallState::Asked(answer) = &mut self.state {
-            let Poll::Ready(head) = Pin::new(answer).poll(context)? else { return Poll::Pending };
-            self.state = CallState::Answering { body: head.into_body(), bytes: Vec::new() };
+    /// The answer is a message of one frame, and that of the question. A gateway that refuses a call sends headers alone, so the call ends
+    /// without an answer.
+    fn hear(&mut self, said: &Said<'_>, times: &mut Histogram<u64>) -> Result<(), Box<dyn Error>> {
+        match said {
+            Said::Data(bytes) => {
+                let answer = Answer::decode(bytes.get(HEAD..).unwrap_or_default())?;
+                if answer.id != self.due.number || answer.result.is_none() {
+                    return Err(format!("to question {}: {answer:?}", self.due.number).into());
+                }
+                self.state = CallState::Answered;
+            }
+            Said::End if self.state == CallState::Answered => {
+                times.record(self.due.at.elapsed().as_micros() as u64).unwrap_or_default();
+                self.state = CallState::Over;
+            }
+            Said::End => return Err(format!("question {} is not answered", self.due.number).into()),
         }
-        let CallState::Answering { body, bytes } = &mut self.state else { return Poll::Pending };
-        while let Some(more) = match body.poll_data(context) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(more) => more.transpose()?,
-        } {
-            body.flow_control().release_capacity(more.len())?;
-            bytes.extend_from_slice(&more);
-        }
-        let Poll::Ready(trailers) = body.poll_trailers(context)? else { return Poll::Pending };
-        let status = trailers.as_ref().and_then(|trailers| trailers.get("grpc-status"));
-        let answer = Answer::decode(bytes.get(HEAD..).unwrap_or_default())?;
-        let is_good = status.is_some_and(|status| status == "0") && answer.id == self.due.number;
-        Poll::Ready(if is_good { Ok(()) } else { Err(format!("{status:?}: {answer:?}").into()) })
-    }
-}
-
-/// Completes what waits for nothing but its socket, which blocks still.
-fn complete<T, E>(
-    readiness: &Readiness,
-    future: impl Future<Output = Result<T, E>>,
-) -> Result<T, E> {
-    let (mut future, began) = (pin!(future), now());
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        readiness.readable.store(true, Ordering::Relaxed);
-        if let Poll::Ready(ended) = future.as_mut().poll(&mut context) {
-            return ended;
-        }
-        assert!(began.elapsed().as_secs() < 10, "the gateway does not shake hands");
+        Ok(())
     }
 }
