@@ -9,10 +9,11 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use std::error::Error;
 use std::os::fd::AsFd;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Where no question is due any more, answers are waited for so long at a time.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// Connections that ask.
 pub(crate) struct Askers(Vec<CallConnection>);
@@ -50,8 +51,8 @@ impl Askers {
         }
     }
 
-    /// Waits until a question is due, or something can be read. It sleeps no shorter than [`SLEEP`] for a question: what has become due
-    /// meanwhile is asked together.
+    /// Sleeps until a question is due, no shorter than [`SLEEP`]: what has become due meanwhile is asked together. Answers are read then, too, so
+    /// they count as later than they came, and the processors are left to the gateway.
     fn wait(&mut self, until: Instant) -> Result<(), Box<dyn Error>> {
         let left = until.saturating_duration_since(now());
         let sleep = if left.is_zero() { left } else { left.max(SLEEP) };
@@ -61,7 +62,8 @@ impl Askers {
         };
         let watched = self.0.iter().map(|asker| PollFd::new(asker.socket.as_fd(), wanted(asker)));
         let mut watched: Vec<_> = watched.collect();
-        ppoll(&mut watched, Some(TimeSpec::from_duration(sleep)), None)?;
+        thread::sleep(sleep);
+        ppoll(&mut watched, Some(TimeSpec::from_duration(Duration::ZERO)), None)?;
         let readable = PollFlags::POLLIN | PollFlags::POLLHUP | PollFlags::POLLERR;
         let seen = watched
             .iter()
