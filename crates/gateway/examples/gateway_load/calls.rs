@@ -1,5 +1,5 @@
-//! Questions of a call each, from one thread that does nothing else: it sleeps until a question is due or a socket can be read. Questions of one
-//! connection that are due are written together. So the client takes little of the processors that it shares with the gateway.
+//! Questions of a call each, from one thread that does nothing else: it sleeps until a question is due, and then looks what can be read. Questions of
+//! one connection that are due are written together. So the client takes little of the processors that it shares with the gateway.
 
 use super::ask::{ASKERS, Asked, Load, PATIENCE, SLEEP};
 use super::now;
