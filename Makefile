@@ -229,6 +229,7 @@ test-canary:
 # Policies are modules that the list of their kind declares (`start_ups!`), which `cargo fmt` does not see.
 LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)
 
+# An example among what is documented brings the features of the tests, with which clippy has checked all dependencies.
 lint:
 	@tools/need python3=python3
 	tools/prose --self-test && tools/prose
@@ -237,7 +238,7 @@ lint:
 	cargo fmt --all --check
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
-	members=$$(tools/members) && RUSTDOCFLAGS="-D warnings" cargo doc $$members --no-deps --locked --quiet
+	members=$$(tools/members) && RUSTDOCFLAGS="-D warnings" cargo doc $$members --lib --bins --example read --no-deps --locked --quiet
 
 fmt:
 	cargo fmt --all
