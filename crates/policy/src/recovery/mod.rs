@@ -176,6 +176,24 @@ pub struct SentInfo {
     pub rto: Duration,
 }
 
+/// An ACK that advances over segments that were sent once, and says nothing else, while nothing outstanding is SACKed or lost:
+/// what a recovery with nothing to repair goes by.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainAck {
+    /// When it arrived.
+    pub now: Instant,
+    /// When the newest of the segments was sent, and the offset one past its end.
+    pub newest: (Instant, u64),
+    /// When the first segment that is still outstanding was sent.
+    pub head_sent_at: Option<Instant>,
+    /// Segments that are still outstanding.
+    pub segments_out: usize,
+    /// Smoothed round trip time, with that of this ACK.
+    pub srtt: Duration,
+    /// Retransmission timeout as it would be armed now.
+    pub rto: Duration,
+}
+
 /// What a recovery knows of reordering on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenReordering {
@@ -251,6 +269,24 @@ pub trait LossRecovery {
     /// Is told what was sent.
     fn on_sent(&mut self, sent: &SentInfo) {
         let _ = sent;
+    }
+
+    /// Is told of new data, as by [`LossRecovery::on_sent`]. Answers [`LossRecovery::timeout`].
+    fn on_new_data(&mut self, sent: &SentInfo) -> Option<Instant> {
+        self.on_sent(sent);
+        self.timeout()
+    }
+
+    /// Until it is next told of an ACK, a timeout or a retransmission, it may be told of an ACK by [`LossRecovery::on_plain_ack`].
+    fn takes_plain_acks(&self) -> bool {
+        false
+    }
+
+    /// As [`LossRecovery::on_ack`], of a plain ACK, where [`LossRecovery::takes_plain_acks`] holds, and does so afterwards.
+    /// The report would be that the window may grow, and nothing else. Answers [`LossRecovery::timeout`].
+    fn on_plain_ack(&mut self, ack: &PlainAck) -> Option<Instant> {
+        let _ = ack;
+        self.timeout()
     }
 
     /// Something sent again to repair a loss may still turn out needless. The time of the first such transmission is

@@ -31,7 +31,7 @@ pub use tail_probe::ProbeWait;
 use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
-    LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SeenReordering,
+    LossRecovery, News, PlainAck, RecoveryContext, RecoveryDescriptor, Reduction, Report, SeenReordering,
     SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
@@ -184,25 +184,35 @@ impl RackTlp {
         self
     }
 
+    /// Nothing is repaired, and no probe is out.
+    #[inline]
+    fn is_at_rest(&self) -> bool {
+        self.state == State::Open && self.highest_sacked == 0 && self.probe.is_idle()
+    }
+
     /// Nothing is lost, SACKed or probed, and the ACK advances: most of them.
     #[inline]
     fn is_undisturbed(&self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> bool {
-        self.state == State::Open
-            && self.highest_sacked == 0
-            && self.probe.is_idle()
+        self.is_at_rest()
             && ack.advanced()
             && !is_dubious(ack)
             && cx.board.is_clean()
             && cx.board.sacked_ranges().is_empty()
     }
 
-    /// What the rest of [`LossRecovery::on_ack`] comes to then.
+    /// Whatever was counted of losses is over.
     #[inline]
-    fn go_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> Report {
+    fn begin_anew(&mut self) {
         self.hold = Hold::None;
         self.timeouts = 0;
         (self.duplicates.count, self.overtaken) = (0, 0);
         self.prr = None;
+    }
+
+    /// What the rest of [`LossRecovery::on_ack`] comes to then.
+    #[inline]
+    fn go_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> Report {
+        self.begin_anew();
         if let Some(newest) = ack.progress.newest {
             let rtt = ack.now.saturating_since(newest.sent_at);
             let spurious = ack.echoes_original || rtt < cx.min_rtt;
@@ -406,6 +416,25 @@ impl LossRecovery for RackTlp {
             let bound = if rto_left.is_zero() { Duration::MAX } else { rto_left };
             self.arm_probe(sent.now, sent.srtt, bound);
         }
+    }
+
+    fn takes_plain_acks(&self) -> bool {
+        self.is_at_rest()
+    }
+
+    /// What [`RackTlp::go_on`] comes to.
+    fn on_plain_ack(&mut self, ack: &PlainAck) -> Option<Instant> {
+        self.begin_anew();
+        let PlainAck { now, newest: (sent_at, end), head_sent_at, segments_out, srtt, rto } = *ack;
+        self.detector.on_original(sent_at, end, now);
+        self.reordering.adapt(sent_at, now);
+        self.timer = None;
+        self.segments_out = segments_out;
+        self.head_sent_at = head_sent_at.unwrap_or(now);
+        if head_sent_at.is_some() {
+            self.arm_probe(now, srtt, rto);
+        }
+        self.timeout()
     }
 
     fn has_sent_again(&self) -> bool {

@@ -141,30 +141,42 @@ impl RebuiltSender {
     }
 
     fn digest(&mut self, ack: &SenderAck, window_changed: bool) -> AckDigest {
-        let now = ack.at;
-        let phase = self.phase();
         let una_before = self.una;
+        self.outstanding_before_ack = self.board.outstanding();
+        let mut progress = AckProgress::default();
+        if ack.una > una_before {
+            self.una = ack.una;
+            self.board.acknowledge(ack.una, &mut progress);
+        }
+        self.digest_progress(ack, window_changed, una_before, progress)
+    }
+
+    /// Digests an ACK whose cumulative acknowledgement is booked, and was `una_before`.
+    #[inline(always)]
+    pub(super) fn digest_progress(
+        &mut self,
+        ack: &SenderAck,
+        window_changed: bool,
+        una_before: u64,
+        progress: AckProgress,
+    ) -> AckDigest {
+        let now = ack.at;
+        let phase = self.phase_at(una_before);
         let losses = self.board.losses();
         let prior_in_flight = self.path.bytes_in_flight();
-        self.outstanding_before_ack = self.board.outstanding();
         let mut info = AckInfo {
             now,
             una_before,
-            una: una_before,
+            una: self.una,
             snd_nxt: self.nxt,
             duplicate: false,
             repeats: false,
-            progress: AckProgress::default(),
+            progress,
             dsack: None,
             echoes_original: false,
         };
-        if ack.una > una_before {
-            self.una = ack.una;
-            info.una = ack.una;
-            self.board.acknowledge(ack.una, &mut info.progress);
-            if self.path.rtt.is_of_linux() {
-                info.progress.forget_held();
-            }
+        if info.advanced() && self.path.rtt.is_of_linux() {
+            info.progress.forget_held();
         }
         info.repeats = ack.una == una_before && !window_changed && ack.bare;
         let plain = !info.advanced() && !window_changed && ack.bare && !self.board.is_empty();
@@ -187,7 +199,8 @@ impl RebuiltSender {
         self.sample_rtt(&info, ack);
         let whole = info.progress.delivered - info.progress.partial;
         let delivered = whole - u64::from(una_before == 0).min(whole);
-        let mut sample = self.sample(&info, (acked, delivered), prior_in_flight);
+        let mut sample =
+            self.sample((now, info.progress.latest_sent), (acked, delivered), prior_in_flight);
         self.path.observe(&mut sample);
         let (recovery, mut cx) = self.recovery_parts();
         let report = recovery.on_ack(&mut cx, &info);
@@ -229,7 +242,8 @@ impl RebuiltSender {
         self.update_window(Some(window));
     }
 
-    fn update_window(&mut self, window: Option<u64>) -> bool {
+    #[inline]
+    pub(super) fn update_window(&mut self, window: Option<u64>) -> bool {
         match window {
             Some(window) if window != self.snd_wnd => {
                 self.snd_wnd = window;
@@ -265,7 +279,8 @@ impl RebuiltSender {
     }
 
     /// Payload bytes acknowledged since `before`: SYN and FIN do not open the window.
-    fn acked_payload(&self, before: u64) -> u64 {
+    #[inline]
+    pub(super) fn acked_payload(&self, before: u64) -> u64 {
         let payload = |offset: u64| offset.clamp(1, self.written.max(1));
         payload(self.una).saturating_sub(payload(before))
     }
@@ -302,17 +317,19 @@ impl RebuiltSender {
         Some(sent)
     }
 
-    fn sample(
+    /// What policies see of an ACK that came at `now`, and of whose segments the last left at `latest_sent`.
+    #[inline]
+    pub(super) fn sample(
         &self,
-        info: &AckInfo,
+        (now, latest_sent): (Instant, Option<Instant>),
         (acked, delivered): (u64, u64),
         prior_in_flight: u64,
     ) -> AckSample {
         AckSample {
-            now: info.now,
+            now,
             acked,
             delivered,
-            rtt: info.progress.latest_sent.map(|sent| info.now.saturating_since(sent)),
+            rtt: latest_sent.map(|sent| now.saturating_since(sent)),
             srtt: self.path.rtt.srtt(),
             min_rtt: self.path.rtt.min_rtt(),
             prior_in_flight,

@@ -51,6 +51,8 @@ impl Foldable for RebuiltSender {
             recovery,
             lacks_sack: _,
             is_recovering,
+            takes_plain_acks: _,
+            recovery_due: _,
             board,
             marks,
             terms: _,
@@ -91,5 +93,8 @@ impl Foldable for RebuiltSender {
         folding.each(backoff).each(syn_losses).each(timed).each(timed_out_at).each(marks_answered);
         folding.each(retransmit_stamp).each(outstanding_before_ack).each(last_in_flight);
         folding.each(probe_pending).each(is_answered).each(edge).each(evidence).each(fit);
+        if folding.reads() {
+            self.note_recovery();
+        }
     }
 }

@@ -10,6 +10,7 @@ mod evidence;
 mod fit;
 mod folded;
 mod observed;
+mod ordinary;
 mod parked;
 mod predicted;
 mod predicted_sends;
@@ -18,6 +19,7 @@ mod timers;
 
 pub(crate) use acks::{AckDigest, SackOffsets, SenderAck, StampClock};
 pub(crate) use observed::{DataDigest, SeenData};
+pub(crate) use ordinary::BareAck;
 pub(crate) use parked::{PARK_AFTER, ParkedSender};
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
 
@@ -66,6 +68,10 @@ pub(crate) struct RebuiltSender {
     lacks_sack: bool,
     /// [`LossRecovery::recovering`], which is asked for several times a packet.
     is_recovering: bool,
+    /// [`LossRecovery::takes_plain_acks`].
+    takes_plain_acks: bool,
+    /// [`LossRecovery::timeout`].
+    recovery_due: Option<Instant>,
     board: Scoreboard,
     /// What its segments took along, where the policies model the path.
     marks: Option<Box<DeliveryMarks>>,
@@ -154,6 +160,8 @@ impl RebuiltSender {
         Self {
             path,
             is_recovering: recovery.recovering(),
+            takes_plain_acks: recovery.takes_plain_acks(),
+            recovery_due: recovery.timeout(),
             recovery,
             lacks_sack,
             board: Scoreboard::default(),
@@ -303,10 +311,17 @@ impl RebuiltSender {
     }
 
     /// What it is doing.
+    #[inline]
     pub(crate) fn phase(&self) -> SenderPhase {
-        if self.una == 0 {
+        self.phase_at(self.una)
+    }
+
+    /// The same while all below `una` is acknowledged.
+    #[inline]
+    fn phase_at(&self, una: u64) -> SenderPhase {
+        if una == 0 {
             SenderPhase::Handshake
-        } else if self.evidence.repairs_timeout(self.una) {
+        } else if self.evidence.repairs_timeout(una) {
             SenderPhase::Loss
         } else if self.is_recovering() {
             SenderPhase::Recovery
@@ -446,6 +461,8 @@ impl RebuiltSender {
     /// The recovery was told of an ACK, a timeout or a retransmission, and may repair from here on, or no more.
     fn note_recovery(&mut self) {
         self.is_recovering = self.recovery.recovering();
+        self.takes_plain_acks = self.recovery.takes_plain_acks();
+        self.recovery_due = self.recovery.timeout();
     }
 
     /// One past the last offset that the peer's window admits.

@@ -1,12 +1,15 @@
 //! Captures for tests: from arbitrary bytes, for fuzzing and property tests, since whatever they say the engine goes on
 //! and its numbers are sound; captures without end of a busy server ([`BusyServer`]); and scenes written packet by
-//! packet ([`wire`]).
+//! packet ([`wire`]). [`without_shortcuts`] has ordinary segments digested as any.
 
 mod busy;
+mod longhand;
 pub mod merged;
 pub mod wire;
 
 pub use busy::BusyServer;
+pub(crate) use longhand::shortcuts;
+pub use longhand::without_shortcuts;
 
 use crate::{
     ConnectionTrace, EngineConfig, SenderSnapshot, TraceEngine, TraceSink, TracedSender,
