@@ -1,5 +1,6 @@
 //! TCP options as a capture shows them, in 48 bytes.
 
+use crate::decode::STAMPED;
 use segment::{RawOptions, SackBlocks, TcpOptions, Timestamps, option_kind as kind};
 use std::fmt;
 use units::SeqNum;
@@ -82,7 +83,7 @@ impl CapturedOptions {
         self.sack.clear();
         // What nearly every segment has (RFC 7323 appendix A).
         if let Ok([head @ .., a, b, c, d, e, f, g, h]) = <&[u8; 12]>::try_from(bytes)
-            && *head == [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10]
+            && *head == STAMPED
         {
             let [value, echo] = [[*a, *b, *c, *d], [*e, *f, *g, *h]].map(u32::from_be_bytes);
             self.timestamps = Timestamps { value, echo };
@@ -90,6 +91,14 @@ impl CapturedOptions {
         } else if !bytes.is_empty() {
             self.take_all(bytes);
         }
+    }
+
+    /// Becomes timestamps alone.
+    #[inline]
+    pub(crate) fn set_timestamps(&mut self, value: u32, echo: u32) {
+        self.present = HAS_TIMESTAMPS;
+        self.sack.clear();
+        self.timestamps = Timestamps { value, echo };
     }
 
     // Out of line: most segments have what is read before this is called.

@@ -8,6 +8,7 @@ mod ip;
 mod link;
 mod plain;
 mod tcp;
+mod usual;
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,9 @@ mod tests;
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::{NotASegment, Tally};
+pub(crate) use tcp::STAMPED;
 use units::Instant;
+pub(crate) use usual::{USUAL_HEADERS, UsualPacket};
 
 /// A packet as a capture has it.
 #[derive(Clone, Copy, Debug)]
