@@ -388,7 +388,10 @@ impl Half {
         window: Option<u64>,
     ) -> SenderAck {
         let clock = self.clock();
-        SenderAck { sack: self.sack_offsets(segment), ..ack_without_sack(segment, una, window, clock) }
+        SenderAck {
+            sack: self.sack_offsets(segment),
+            ..ack_without_sack(segment, una, window, clock)
+        }
     }
 
     /// The sender, if it is not predicted, and what an acknowledgement of its data up to `una` says that has no SACK blocks.

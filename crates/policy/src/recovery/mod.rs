@@ -194,6 +194,15 @@ pub struct PlainAck {
     pub rto: Duration,
 }
 
+/// What a recovery that was told of a plain ACK answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtRest {
+    /// [`LossRecovery::timeout`].
+    pub timeout: Option<Instant>,
+    /// Before then its timer does not run out, whatever new data leaves until then.
+    pub until: Instant,
+}
+
 /// What a recovery knows of reordering on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenReordering {
@@ -277,16 +286,24 @@ pub trait LossRecovery {
         self.timeout()
     }
 
+    /// As [`LossRecovery::on_new_data`] of so many segments that left one after the other, of which the last is told of, while
+    /// [`LossRecovery::takes_plain_acks`] holds and others are outstanding. [`LossRecovery::on_plain_ack`] need not be told of what left
+    /// before it.
+    fn on_more_data(&mut self, segments: usize, last: &SentInfo) -> Option<Instant> {
+        let _ = segments;
+        self.on_new_data(last)
+    }
+
     /// Until it is next told of an ACK, a timeout or a retransmission, it may be told of an ACK by [`LossRecovery::on_plain_ack`].
     fn takes_plain_acks(&self) -> bool {
         false
     }
 
     /// As [`LossRecovery::on_ack`], of a plain ACK, where [`LossRecovery::takes_plain_acks`] holds, and does so afterwards.
-    /// The report would be that the window may grow, and nothing else. Answers [`LossRecovery::timeout`].
-    fn on_plain_ack(&mut self, ack: &PlainAck) -> Option<Instant> {
+    /// The report would be that the window may grow, and nothing else.
+    fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {
         let _ = ack;
-        self.timeout()
+        AtRest { timeout: self.timeout(), until: Instant::ZERO }
     }
 
     /// Something sent again to repair a loss may still turn out needless. The time of the first such transmission is

@@ -20,6 +20,7 @@
 mod detect;
 mod frto;
 mod later_acks;
+mod plain;
 mod reordering;
 mod states;
 mod tail_probe;
@@ -31,7 +32,7 @@ pub use tail_probe::ProbeWait;
 use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
-    LossRecovery, News, PlainAck, RecoveryContext, RecoveryDescriptor, Reduction, Report, SeenReordering,
+    AtRest, LossRecovery, News, PlainAck, RecoveryContext, RecoveryDescriptor, Reduction, Report, SeenReordering,
     SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
@@ -184,12 +185,6 @@ impl RackTlp {
         self
     }
 
-    /// Nothing is repaired, and no probe is out.
-    #[inline]
-    fn is_at_rest(&self) -> bool {
-        self.state == State::Open && self.highest_sacked == 0 && self.probe.is_idle()
-    }
-
     /// Nothing is lost, SACKed or probed, and the ACK advances: most of them.
     #[inline]
     fn is_undisturbed(&self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> bool {
@@ -198,15 +193,6 @@ impl RackTlp {
             && !is_dubious(ack)
             && cx.board.is_clean()
             && cx.board.sacked_ranges().is_empty()
-    }
-
-    /// Whatever was counted of losses is over.
-    #[inline]
-    fn begin_anew(&mut self) {
-        self.hold = Hold::None;
-        self.timeouts = 0;
-        (self.duplicates.count, self.overtaken) = (0, 0);
-        self.prr = None;
     }
 
     /// What the rest of [`LossRecovery::on_ack`] comes to then.
@@ -418,23 +404,17 @@ impl LossRecovery for RackTlp {
         }
     }
 
+    fn on_more_data(&mut self, segments: usize, last: &SentInfo) -> Option<Instant> {
+        self.segments_out += segments.saturating_sub(1);
+        self.on_new_data(last)
+    }
+
     fn takes_plain_acks(&self) -> bool {
         self.is_at_rest()
     }
 
-    /// What [`RackTlp::go_on`] comes to.
-    fn on_plain_ack(&mut self, ack: &PlainAck) -> Option<Instant> {
-        self.begin_anew();
-        let PlainAck { now, newest: (sent_at, end), head_sent_at, segments_out, srtt, rto } = *ack;
-        self.detector.on_original(sent_at, end, now);
-        self.reordering.adapt(sent_at, now);
-        self.timer = None;
-        self.segments_out = segments_out;
-        self.head_sent_at = head_sent_at.unwrap_or(now);
-        if head_sent_at.is_some() {
-            self.arm_probe(now, srtt, rto);
-        }
-        self.timeout()
+    fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {
+        self.rest_on(ack)
     }
 
     fn has_sent_again(&self) -> bool {

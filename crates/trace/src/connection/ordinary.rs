@@ -24,11 +24,11 @@ impl TracedConnection {
         if !is_plain || is_late || self.tallies[self.server()].packets == 0 || !shortcuts() {
             return false;
         }
-        match (side == self.server(), segment.payload > 0) {
+        note_ordinary(match (side == self.server(), segment.payload > 0) {
             (true, true) => self.on_next_data(side, segment, with),
             (false, false) => self.on_advancing_ack(side, segment, with),
             _ => false,
-        }
+        })
     }
 
     /// The server sends the next data of a response.
@@ -48,7 +48,7 @@ impl TracedConnection {
         if !sender.on_next_data(at, (start, bytes), segment.has(Flags::PSH)) {
             return false;
         }
-        let state = sender.state(at);
+        let state = sender.unpaced_state();
         let sent = with.sink.wants_packets().then(|| sender.sent(at, start + bytes, bytes));
         self.halves[side].reach(start + bytes);
         self.halves[side].note_stamp(segment);
@@ -90,7 +90,7 @@ impl TracedConnection {
             return false;
         };
         let AckDigest { acked, delivered, rtt, .. } = digest;
-        let state = sender.state(at);
+        let state = sender.unpaced_state();
         let point = with.sink.wants_windows().then(|| sender.point(at));
         self.halves[side].forget_said();
         self.halves[side].note_stamp(segment);
@@ -116,5 +116,11 @@ const fn shortcuts() -> bool {
     true
 }
 
+#[cfg(not(feature = "testing"))]
+#[inline(always)]
+const fn note_ordinary(is_ordinary: bool) -> bool {
+    is_ordinary
+}
+
 #[cfg(feature = "testing")]
-use crate::testing::shortcuts;
+use crate::testing::{note_ordinary, shortcuts};

@@ -46,6 +46,7 @@ impl RebuiltSender {
 
 impl Foldable for RebuiltSender {
     fn fold(&mut self, folding: &mut Folding<'_>) {
+        self.tell_burst();
         let Self {
             path,
             recovery,
@@ -53,6 +54,7 @@ impl Foldable for RebuiltSender {
             is_recovering,
             takes_plain_acks: _,
             recovery_due: _,
+            burst: _,
             board,
             marks,
             terms: _,

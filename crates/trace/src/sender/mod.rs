@@ -6,6 +6,7 @@
 //! Offsets are the core's: 0 is the SYN, 1 the first byte of payload, the FIN follows the last.
 
 mod acks;
+mod burst;
 mod evidence;
 mod fit;
 mod folded;
@@ -15,6 +16,7 @@ mod parked;
 mod predicted;
 mod predicted_sends;
 mod sends;
+mod state;
 mod timers;
 
 pub(crate) use acks::{AckDigest, SackOffsets, SenderAck, StampClock};
@@ -27,7 +29,7 @@ use crate::kinds::SenderPhase;
 use crate::profile::SenderModel;
 use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
-use crate::transfer::{SenderState, SenderWait};
+use burst::Burst;
 use evidence::Evidence;
 use fit::Fit;
 use path::Path;
@@ -72,6 +74,7 @@ pub(crate) struct RebuiltSender {
     takes_plain_acks: bool,
     /// [`LossRecovery::timeout`].
     recovery_due: Option<Instant>,
+    burst: Burst,
     board: Scoreboard,
     /// What its segments took along, where the policies model the path.
     marks: Option<Box<DeliveryMarks>>,
@@ -162,6 +165,7 @@ impl RebuiltSender {
             is_recovering: recovery.recovering(),
             takes_plain_acks: recovery.takes_plain_acks(),
             recovery_due: recovery.timeout(),
+            burst: Burst::default(),
             recovery,
             lacks_sack,
             board: Scoreboard::default(),
@@ -373,63 +377,6 @@ impl RebuiltSender {
         recovery.allowance(&cx)
     }
 
-    /// What it waits for from `now` on, and by which clock.
-    #[inline]
-    pub(crate) fn state(&mut self, now: Instant) -> SenderState {
-        let wait = self.wait();
-        let min_rtt = self.min_rtt();
-        let (mss, cwnd, paced_until) = (self.terms.mss, self.cwnd(), self.paced_until(now));
-        let slow_start = self.path.in_startup();
-        SenderState { wait, srtt: self.srtt(), min_rtt, mss, cwnd, paced_until, slow_start }
-    }
-
-    /// Until when the pacer keeps data back, give or take an interval: real pacers send more at once.
-    #[inline(always)]
-    fn paced_until(&self, now: Instant) -> Option<Instant> {
-        if self.path.is_paced() { self.release_by_pacer(now) } else { None }
-    }
-
-    #[cold]
-    fn release_by_pacer(&self, now: Instant) -> Option<Instant> {
-        let due = self.path.due(now)?;
-        let sent = self.board.iter().next_back().map_or(now, |segment| segment.sent_at);
-        Some(due + due.saturating_since(sent))
-    }
-
-    #[inline]
-    fn wait(&mut self) -> SenderWait {
-        if self.board.is_empty() {
-            return if self.is_shut_out() { SenderWait::Shut } else { SenderWait::Nothing };
-        }
-        match self.phase() {
-            SenderPhase::Handshake => SenderWait::Opening,
-            SenderPhase::Recovery | SenderPhase::Loss => SenderWait::Repair,
-            phase => self.wait_for_room(phase == SenderPhase::SlowStart),
-        }
-    }
-
-    /// The peer's window has no room for a segment, and there may be more to send. What fills it up to the last byte ends like the last of
-    /// a response, pushed and not full.
-    #[inline]
-    pub(crate) const fn is_shut_out(&self) -> bool {
-        self.snd_wnd == 0 && !self.fin || self.snd_wnd < self.terms.mss && !self.ended
-    }
-
-    #[inline]
-    fn wait_for_room(&mut self, slow_start: bool) -> SenderWait {
-        let mss = self.terms.mss;
-        if self.ended && self.nxt >= self.send_end() {
-            SenderWait::Application
-        } else if self.window_edge() < self.nxt + mss {
-            // Where both windows are full the receiver's counts, as in the account of a race.
-            SenderWait::Receiver
-        } else if self.allowance() < mss {
-            if slow_start { SenderWait::SlowStart } else { SenderWait::Avoidance }
-        } else {
-            SenderWait::Application
-        }
-    }
-
     /// Splits off what a recovery policy works on.
     #[inline]
     fn recovery_parts(&mut self) -> (&mut Box<dyn LossRecovery>, RecoveryContext<'_>) {
@@ -463,6 +410,7 @@ impl RebuiltSender {
         self.is_recovering = self.recovery.recovering();
         self.takes_plain_acks = self.recovery.takes_plain_acks();
         self.recovery_due = self.recovery.timeout();
+        self.burst = Burst::default();
     }
 
     /// One past the last offset that the peer's window admits.

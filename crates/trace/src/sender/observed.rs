@@ -55,6 +55,7 @@ const MOST_TIMERS: u32 = 16;
 impl RebuiltSender {
     /// A segment leaves.
     pub(crate) fn on_data(&mut self, seen: &SeenData) -> DataDigest {
+        self.tell_burst();
         self.catch_up(seen.at, true);
         let mut digest = DataDigest::default();
         let len = u64::from(seen.payload) + u64::from(seen.fin);
@@ -86,6 +87,7 @@ impl RebuiltSender {
 
     /// An ACK reaches the sender.
     pub(crate) fn on_seen_ack(&mut self, ack: &SenderAck) -> (AckDigest, u64) {
+        self.tell_burst();
         self.catch_up(ack.at, false);
         self.note_stop(ack.una > self.una);
         self.is_answered |= ack.una > self.una;

@@ -7,7 +7,7 @@ use super::acks::{AckDigest, SenderAck};
 use super::observed::MOST_UNANSWERED;
 use policy::ack::AckProgress;
 use policy::config::RttSampling;
-use policy::recovery::PlainAck;
+use policy::recovery::{PlainAck, SentInfo};
 use units::Instant;
 
 /// An ACK without data and without SACK blocks.
@@ -35,7 +35,7 @@ impl RebuiltSender {
         let is_next = start == self.nxt && (2..=mss).contains(&payload) && self.una > 0;
         let is_usual = !self.board.is_empty() && self.board.len() + 1 < MOST_UNANSWERED;
         let is_plain = !self.path.is_paced() && !self.path.is_metered();
-        if !is_next || !is_usual || !is_plain || self.recovery_due.is_some_and(|due| due <= at) {
+        if !is_next || !is_usual || !is_plain || self.due_by(at).is_some_and(|due| due <= at) {
             return false;
         }
         self.check_answer(at, payload);
@@ -51,7 +51,16 @@ impl RebuiltSender {
         if self.timed.is_none() {
             self.timed = Some((end, at));
         }
-        self.tell_sent(at, (payload, end), payload, false);
+        self.path.on_unpaced_sent(at, payload as u32, payload);
+        if !self.counts_in_burst(at) {
+            let (srtt, rto) = (self.path.rtt.srtt(), self.path.rtt.rto(self.backoff));
+            let info = SentInfo { now: at, len: payload, end, retransmission: false, srtt, rto };
+            self.recovery_due = self.recovery.on_new_data(&info);
+        }
+        if self.rto_at == Instant::FAR_FUTURE {
+            self.restart_timer(at);
+        }
+        self.settle_in_flight();
         self.check_outstanding();
         true
     }
@@ -70,8 +79,10 @@ impl RebuiltSender {
             && self.board.is_clean()
             && self.board.sacked_ranges().is_empty()
             && self.retransmit_stamp.is_none();
-        let is_usual = self.sampling != RttSampling::OnePerRoundTrip && !self.path.is_metered();
-        if !advances || !is_quiet || !is_usual || self.recovery_due.is_some_and(|due| due < at) {
+        let is_usual = self.sampling != RttSampling::OnePerRoundTrip
+            && !self.path.is_metered()
+            && !self.path.is_paced();
+        if !advances || !is_quiet || !is_usual || self.due_by(at).is_some_and(|due| due < at) {
             return None;
         }
         self.note_stop(true);
@@ -96,6 +107,7 @@ impl RebuiltSender {
         una_before: u64,
         progress: AckProgress,
     ) -> AckDigest {
+        self.tell_burst();
         self.digest_progress(ack, window_changed, una_before, progress)
     }
 
@@ -121,7 +133,8 @@ impl RebuiltSender {
         let head_sent_at = self.board.segment(0).map(|head| head.sent_at);
         let segments_out = self.board.len();
         let told = PlainAck { now, newest, head_sent_at, segments_out, srtt, rto };
-        self.recovery_due = self.recovery.on_plain_ack(&told);
+        let recovery = self.recovery.on_plain_ack(&told);
+        self.begin_burst(&recovery);
         self.settle_in_flight();
         self.path.on_ack(&sample);
         self.path.update_pacing_rate();

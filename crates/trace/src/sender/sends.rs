@@ -63,7 +63,7 @@ impl RebuiltSender {
 
     /// Tells path and recovery of a segment of `len` that ends at `end`.
     #[inline(always)]
-    pub(super) fn tell_sent(&mut self, now: Instant, (len, end): (u64, u64), payload: u64, again: bool) {
+    fn tell_sent(&mut self, now: Instant, (len, end): (u64, u64), payload: u64, again: bool) {
         let fresh = if again { 0 } else { payload };
         let bytes = payload as u32;
         let wire_bytes = || Segment { len: bytes, ..Segment::default() }.wire_bytes();

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 thread_local! {
     static LONGHAND: Cell<bool> = const { Cell::new(false) };
+    static ORDINARY: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Runs `act`; meanwhile this thread digests ordinary segments as any.
@@ -14,8 +15,20 @@ pub fn without_shortcuts<T>(act: impl FnOnce() -> T) -> T {
     done
 }
 
+/// Segments that this thread has digested as ordinary ones.
+pub fn ordinary_segments() -> u64 {
+    ORDINARY.get()
+}
+
 /// Ordinary segments have their own way.
 #[inline]
 pub(crate) fn shortcuts() -> bool {
     !LONGHAND.get()
+}
+
+/// A segment was an ordinary one, or not.
+#[inline]
+pub(crate) fn note_ordinary(is_ordinary: bool) -> bool {
+    ORDINARY.set(ORDINARY.get() + u64::from(is_ordinary));
+    is_ordinary
 }

@@ -8,8 +8,8 @@ pub mod merged;
 pub mod wire;
 
 pub use busy::BusyServer;
-pub(crate) use longhand::shortcuts;
-pub use longhand::without_shortcuts;
+pub(crate) use longhand::{note_ordinary, shortcuts};
+pub use longhand::{ordinary_segments, without_shortcuts};
 
 use crate::{
     ConnectionTrace, EngineConfig, SenderSnapshot, TraceEngine, TraceSink, TracedSender,

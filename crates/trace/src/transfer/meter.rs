@@ -269,6 +269,7 @@ impl TransferMeter {
         ended
     }
 
+    #[inline]
     fn on_response(&mut self, now: Instant, bytes: u64) {
         let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now)));
         if !open.answering {

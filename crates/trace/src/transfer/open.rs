@@ -121,12 +121,20 @@ impl OpenTransfer {
     }
 
     /// The window had room for `time`, up to `now`.
+    #[inline]
     pub(super) fn had_room(&mut self, now: Instant, time: Duration) {
+        if self.paced.is_some() {
+            return self.had_paced_room(now, time);
+        }
+        self.room += time;
+        self.trail.note(now - time, time, None);
+    }
+
+    /// The same where the pacer has kept data back.
+    #[inline(never)]
+    fn had_paced_room(&mut self, now: Instant, time: Duration) {
         let began = now - time;
-        let Some((until, kept_by)) = self.paced else {
-            self.room += time;
-            return self.trail.note(began, time, None);
-        };
+        let Some((until, kept_by)) = self.paced else { return };
         let paced = until.saturating_since(began).min(time);
         if !paced.is_zero() {
             self.pacing.get_or_insert_default().add(kept_by, paced);
