@@ -59,8 +59,7 @@ impl TracedConnection {
         if let Some(sent) = sent {
             with.sink.on_sent(&self.told_of_server(), &sent);
         }
-        // New data of a response ends no transfer.
-        let _ = self.meter.on_passage(at, Passage::Response { bytes }, Some(state));
+        self.meter.on_new_data(at, bytes, state);
         true
     }
 
@@ -73,14 +72,15 @@ impl TracedConnection {
         with: &mut Digesting<'_, S>,
     ) -> bool {
         let server = 1 - side;
-        let is_open = self.opened.is_some() && self.fins[server] == 0;
+        let is_open = self.opened.is_some();
         let is_probe = self.fins[side] == 0 && self.halves[side].is_before_next(segment);
         let is_told = segment.options.sack().is_empty() && !is_probe;
         if !is_open || !is_told || !self.place.to_server.is_zero() {
             return false;
         }
         let una = self.halves[server].offset(segment.ack);
-        if una > self.halves[server].high() {
+        let fin = self.fins[server];
+        if una > self.halves[server].high() || fin > 0 && una >= fin {
             return false;
         }
         let window = self.offered_window(side, segment);

@@ -119,8 +119,8 @@ impl RebuiltSender {
     pub(crate) fn on_ack(&mut self, ack: &SenderAck) -> AckDigest {
         self.path.set_now(ack.at);
         let window_changed = self.update_window(ack.window);
-        let probing = self.has_probes && self.recovery.is_probing();
-        if ack.una == self.una && self.board.is_empty() && ack.sack.count == 0 && !probing {
+        let says_nothing = ack.una == self.una && self.board.is_empty() && ack.sack.count == 0;
+        if says_nothing && !(self.has_probes && self.recovery.is_probing()) {
             return AckDigest::default();
         }
         self.digest(ack, window_changed)
@@ -143,38 +143,37 @@ impl RebuiltSender {
     fn digest(&mut self, ack: &SenderAck, window_changed: bool) -> AckDigest {
         let una_before = self.una;
         self.outstanding_before_ack = self.board.outstanding();
-        let mut progress = AckProgress::default();
-        if ack.una > una_before {
-            self.una = ack.una;
-            self.board.acknowledge(ack.una, &mut progress);
-        }
-        self.digest_progress(ack, window_changed, una_before, progress)
-    }
-
-    /// Digests an ACK whose cumulative acknowledgement is booked, and was `una_before`.
-    #[inline(always)]
-    pub(super) fn digest_progress(
-        &mut self,
-        ack: &SenderAck,
-        window_changed: bool,
-        una_before: u64,
-        progress: AckProgress,
-    ) -> AckDigest {
-        let now = ack.at;
-        let phase = self.phase_at(una_before);
-        let losses = self.board.losses();
-        let prior_in_flight = self.path.bytes_in_flight();
         let mut info = AckInfo {
-            now,
+            now: ack.at,
             una_before,
-            una: self.una,
+            una: una_before,
             snd_nxt: self.nxt,
             duplicate: false,
             repeats: false,
-            progress,
+            progress: AckProgress::default(),
             dsack: None,
             echoes_original: false,
         };
+        if ack.una > una_before {
+            self.una = ack.una;
+            info.una = ack.una;
+            self.board.acknowledge(ack.una, &mut info.progress);
+        }
+        self.digest_acknowledged(ack, window_changed, &mut info)
+    }
+
+    /// Digests an ACK whose cumulative acknowledgement is booked, and of which `info` says no more than that yet.
+    #[inline(always)]
+    pub(super) fn digest_acknowledged(
+        &mut self,
+        ack: &SenderAck,
+        window_changed: bool,
+        info: &mut AckInfo,
+    ) -> AckDigest {
+        let (now, una_before) = (ack.at, info.una_before);
+        let phase = self.phase_at(una_before);
+        let losses = self.board.losses();
+        let prior_in_flight = self.path.bytes_in_flight();
         if info.advanced() && self.path.rtt.is_of_linux() {
             info.progress.forget_held();
         }
@@ -196,14 +195,14 @@ impl RebuiltSender {
         }
         let acked = self.acked_payload(una_before);
         self.path.on_acked(acked);
-        self.sample_rtt(&info, ack);
+        self.sample_rtt(info, ack);
         let whole = info.progress.delivered - info.progress.partial;
         let delivered = whole - u64::from(una_before == 0).min(whole);
         let mut sample =
             self.sample((now, info.progress.latest_sent), (acked, delivered), prior_in_flight);
         self.path.observe(&mut sample);
         let (recovery, mut cx) = self.recovery_parts();
-        let report = recovery.on_ack(&mut cx, &info);
+        let report = recovery.on_ack(&mut cx, info);
         if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
             self.retransmit_stamp = None;
         }
@@ -211,7 +210,7 @@ impl RebuiltSender {
         self.settle_in_flight();
         self.apply_report(now, &report, phase, false);
         if self.path.is_metered() {
-            self.meter(&mut sample, &info, losses);
+            self.meter(&mut sample, info, losses);
         }
         let marked = ack.marked && self.terms.ecn;
         if marked {
@@ -221,7 +220,7 @@ impl RebuiltSender {
             self.path.on_ack(&sample);
         }
         self.path.update_pacing_rate();
-        self.update_timer(&info, report.timer);
+        self.update_timer(info, report.timer);
         self.probe_pending = false;
         AckDigest { acked, delivered, rtt: sample.rtt, dsack: info.dsack }
     }

@@ -36,6 +36,7 @@ impl RebuiltSender {
     }
 
     /// An ACK comes, and the window had so much left before it.
+    #[inline]
     pub(super) fn note_left(&mut self, allowance: u64, advances: bool) {
         let by_receiver = self.window_edge() < self.nxt + self.terms.mss;
         self.fit.left = 0;

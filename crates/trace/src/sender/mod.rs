@@ -345,7 +345,7 @@ impl RebuiltSender {
     }
 
     /// What it is after an ACK that came at `at`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
         SenderSnapshot {
             at,
@@ -362,7 +362,7 @@ impl RebuiltSender {
     }
 
     /// Bytes that recovery lets go now.
-    #[inline]
+    #[inline(always)]
     fn allowance(&mut self) -> u64 {
         if self.board.is_clean() && self.evidence.duplicates == 0 && self.una > 0 {
             // All recoveries agree on that.

@@ -5,7 +5,7 @@
 use super::RebuiltSender;
 use super::acks::{AckDigest, SenderAck};
 use super::observed::MOST_UNANSWERED;
-use policy::ack::AckProgress;
+use policy::ack::{AckInfo, AckProgress};
 use policy::config::RttSampling;
 use policy::recovery::{PlainAck, SentInfo};
 use units::Instant;
@@ -108,10 +108,21 @@ impl RebuiltSender {
         progress: AckProgress,
     ) -> AckDigest {
         self.tell_burst();
-        self.digest_progress(ack, window_changed, una_before, progress)
+        let mut info = AckInfo {
+            now: ack.at,
+            una_before,
+            una: self.una,
+            snd_nxt: self.nxt,
+            duplicate: false,
+            repeats: false,
+            progress,
+            dsack: None,
+            echoes_original: false,
+        };
+        self.digest_acknowledged(ack, window_changed, &mut info)
     }
 
-    /// As [`RebuiltSender::digest_progress`], of segments sent once that an ACK acknowledges which says nothing else, while nothing
+    /// As [`RebuiltSender::digest_acknowledged`], of segments sent once that an ACK acknowledges which says nothing else, while nothing
     /// outstanding is SACKed or lost, and recovery takes such ACKs.
     #[inline]
     fn digest_plain(&mut self, now: Instant, una_before: u64, progress: &AckProgress) -> AckDigest {

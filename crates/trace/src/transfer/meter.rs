@@ -143,6 +143,29 @@ impl TransferMeter {
         }
     }
 
+    /// As [`TransferMeter::on_passage`], of new payload of the response. It ends no transfer.
+    #[inline(always)]
+    pub(crate) fn on_new_data(&mut self, now: Instant, bytes: u64, sender: SenderState) {
+        if self.wait == Wait::Room
+            && let Some(open) = self.open.as_mut().filter(|open| open.may_go_on())
+        {
+            let now = now.max(self.mark);
+            let time = now.saturating_since(self.mark);
+            self.mark = now;
+            open.go_on(now, time, self.min_rtt);
+            open.report.bytes += bytes;
+            open.report.sent = now;
+            self.settle(Some(&sender), false);
+        } else {
+            self.take_response(now, bytes, &sender);
+        }
+    }
+
+    #[inline(never)]
+    fn take_response(&mut self, now: Instant, bytes: u64, sender: &SenderState) {
+        let _ = self.on_passage(now, Passage::Response { bytes }, Some(*sender));
+    }
+
     #[inline(never)]
     fn take_request(
         &mut self,

@@ -98,6 +98,24 @@ impl OpenTransfer {
         }
     }
 
+    /// All that an answer waits for at the moment is its application.
+    #[inline]
+    pub(super) const fn may_go_on(&self) -> bool {
+        self.answering
+            && self.paced.is_none()
+            && !self.has_pacing
+            && self.shut.is_zero()
+            && self.done.is_zero()
+    }
+
+    /// As [`OpenTransfer::had_room`] for `time` up to `now`, and [`OpenTransfer::end_pause`] then.
+    #[inline]
+    pub(super) fn go_on(&mut self, now: Instant, time: Duration, rtt: Duration) {
+        let pause = std::mem::take(&mut self.room) + time;
+        self.trail.note_application(now, time, rtt);
+        self.report.shares.add(TimeShare::Application, pause);
+    }
+
     /// Time that the pacer took since the last new data.
     pub(super) fn paced_for(&self) -> Duration {
         self.pacing.as_ref().map_or(Duration::ZERO, |pacing| pacing.total())

@@ -67,6 +67,22 @@ impl WaitTrail {
         }
     }
 
+    /// The window had room for `time` up to `now`, and that was for the application.
+    #[inline]
+    pub(super) fn note_application(&mut self, now: Instant, time: Duration, rtt: Duration) {
+        let began = now - time;
+        if self.rooms == 0 && self.in_room == 0 {
+            // Nothing else is to be named.
+            if !time.is_zero() {
+                self.begin(Wait { began, ended: now, share: Some(TimeShare::Application) });
+            }
+            return self.on_arrival(now, 0, rtt);
+        }
+        self.note(began, time, None);
+        self.on_arrival(now, 0, rtt);
+        self.name_room(TimeShare::Application);
+    }
+
     /// Another wait begins.
     fn begin(&mut self, wait: Wait) {
         if let Some(last) = self.last {

@@ -1,0 +1,82 @@
+//! Everything that the engine tells of captures, line by line: two builds that shall tell the same are compared by it.
+//!
+//! `trace_events PROFILE [--unfolded N] FILE… | sha256sum`; with N = 0 every connection is folded after each of its packets.
+
+use capture::{CaptureFiles, SegmentSource};
+use std::io::{self, BufWriter, Write};
+use trace::{
+    ConnectionTrace, EngineConfig, Retransmission, SenderModel, SenderModels, SenderProfile,
+    SenderSnapshot, SentData, TraceEngine, TraceSink, TracedSender, TransferReport,
+};
+use units::{Duration, Instant};
+
+/// Prints.
+struct Lines<W>(W);
+
+impl<W: Write> Lines<W> {
+    fn line(&mut self, of: &str, told: &dyn std::fmt::Debug) {
+        // Who has closed the pipe wants no more.
+        let _ = writeln!(self.0, "{of} {told:?}");
+    }
+}
+
+impl<W: Write> TraceSink for Lines<W> {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
+        self.line("connection", summary);
+    }
+
+    fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
+        self.line("begin", &(sender, at));
+    }
+
+    fn on_over(&mut self, sender: &TracedSender, at: Instant) {
+        self.line("over", &(sender.connection, at));
+    }
+
+    fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
+        self.line("request", &(sender.connection, sender.is_server, at, bytes));
+    }
+
+    fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
+        self.line("sent", &(sender.connection, sent));
+    }
+
+    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
+        self.line("again", &(sender.connection, sender.is_server, again));
+    }
+
+    fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
+        self.line("round trip", &(sender.connection, sender.is_server, at, rtt));
+    }
+
+    fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
+        self.line("transfer", &(sender.connection, report));
+    }
+
+    fn wants_windows(&self) -> bool {
+        true
+    }
+
+    fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
+        self.line("window", &(sender.connection, sender.is_server, point));
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1).peekable();
+    let profile =
+        args.next().and_then(|name| SenderProfile::named(&name)).ok_or("which profile?")?;
+    let models = SenderModels::all(SenderModel::of(profile));
+    let mut config = EngineConfig { models, ..EngineConfig::default() };
+    if args.next_if(|arg| arg == "--unfolded").is_some() {
+        config.max_unfolded = args.next().ok_or("how many stay unfolded?")?.parse()?;
+    }
+    let (mut source, mut batch) = (CaptureFiles::new(args), Vec::new());
+    let mut engine = TraceEngine::new(config, Lines(BufWriter::new(io::stdout().lock())));
+    while source.next_batch(&mut batch)? {
+        batch.iter().for_each(|segment| engine.on_segment(segment));
+    }
+    let (Lines(mut lines), tally) = engine.finish_all();
+    writeln!(lines, "{tally:?}")?;
+    Ok(lines.flush()?)
+}
