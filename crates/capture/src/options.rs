@@ -1,6 +1,5 @@
 //! TCP options as a capture shows them, in 48 bytes.
 
-use crate::decode::STAMPED;
 use segment::{RawOptions, SackBlocks, TcpOptions, Timestamps, option_kind as kind};
 use std::fmt;
 use units::SeqNum;
@@ -13,6 +12,8 @@ const HAS_TIMESTAMPS: u8 = 8;
 const CUT: u8 = 16;
 const HAS_EXPERIMENT: u8 = 32;
 
+/// How the options of nearly every segment begin: two of no operation, and timestamps (RFC 7323 appendix A).
+pub(crate) const STAMPED: [u8; 4] = [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10];
 /// Bytes of an experiment that is told: its identifier and what follows.
 const EXPERIMENT: usize = 14;
 /// In the place of SACK blocks that are none.

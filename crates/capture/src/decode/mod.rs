@@ -16,7 +16,6 @@ mod tests;
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::{NotASegment, Tally};
-pub(crate) use tcp::STAMPED;
 use units::Instant;
 pub(crate) use usual::{USUAL_HEADERS, UsualPacket};
 

@@ -3,13 +3,10 @@
 use super::Rest;
 use crate::observed::Observed;
 use crate::tally::NotASegment;
-use segment::{Flags, TCP_HEADER, option_kind as kind};
+use segment::{Flags, TCP_HEADER};
 use units::SeqNum;
 
 const SHORTEST: usize = TCP_HEADER as usize;
-
-/// How the options of nearly every segment begin: two of no operation, and timestamps (RFC 7323 appendix A).
-pub(crate) const STAMPED: [u8; 4] = [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10];
 
 /// Reads a segment into `slot`.
 #[inline]

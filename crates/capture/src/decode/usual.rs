@@ -4,6 +4,7 @@
 use super::ip::TCP;
 use super::tcp;
 use crate::observed::{Observed, PacketDirection};
+use crate::options::STAMPED;
 use crate::tally::Tally;
 use std::net::{IpAddr, Ipv4Addr};
 use units::Instant;
@@ -38,7 +39,7 @@ impl<'a> UsualPacket<'a> {
             head[12..14] == IPV4 && head[IP_AT] == VERSION_AND_WORDS && head[IP_AT + 9] == TCP;
         let is_whole = packet.half(IP_AT + 6) & FRAGMENT == 0 && packet.half(IP_AT + 2) >= LENGTH;
         let is_tcp = head[TCP_AT + 12] >> 4 == TCP_WORDS;
-        let is_stamped = head[TCP_AT + 20..TCP_AT + 24] == tcp::STAMPED;
+        let is_stamped = head[TCP_AT + 20..TCP_AT + 24] == STAMPED;
         (is_ip && is_whole && is_tcp && is_stamped).then_some(packet)
     }
 

@@ -4,7 +4,7 @@
 
 use super::{Digesting, Side, TracedConnection};
 use crate::half::ack_without_sack;
-use crate::sender::{AckDigest, BareAck};
+use crate::sender::{AckDigest, BareAck, RebuiltSender};
 use crate::sink::TraceSink;
 use crate::transfer::Passage;
 use capture::Observed;
@@ -48,7 +48,6 @@ impl TracedConnection {
         if !sender.on_next_data(at, (start, bytes), segment.has(Flags::PSH)) {
             return false;
         }
-        let state = sender.unpaced_state();
         let sent = with.sink.wants_packets().then(|| sender.sent(at, start + bytes, bytes));
         self.halves[side].reach(start + bytes);
         self.halves[side].note_stamp(segment);
@@ -59,7 +58,13 @@ impl TracedConnection {
         if let Some(sent) = sent {
             with.sink.on_sent(&self.told_of_server(), &sent);
         }
-        self.meter.on_new_data(at, bytes, state);
+        if let Some((sender, _)) = self.halves[side].observed_sender() {
+            // Most senders are not paced.
+            match sender.is_paced() {
+                true => self.meter.take_response(at, bytes, &sender.state(at)),
+                false => self.meter.on_new_data(at, bytes, &sender.unpaced_state()),
+            }
+        }
         true
     }
 
@@ -72,7 +77,8 @@ impl TracedConnection {
         with: &mut Digesting<'_, S>,
     ) -> bool {
         let server = 1 - side;
-        let is_open = self.opened.is_some();
+        let sender = self.halves[server].sender.as_deref();
+        let is_open = self.opened.is_some() && sender.is_some_and(RebuiltSender::takes_bare_acks);
         let is_probe = self.fins[side] == 0 && self.halves[side].is_before_next(segment);
         let is_told = segment.options.sack().is_empty() && !is_probe;
         if !is_open || !is_told || !self.place.to_server.is_zero() {
@@ -123,4 +129,4 @@ const fn note_ordinary(is_ordinary: bool) -> bool {
 }
 
 #[cfg(feature = "testing")]
-use crate::testing::{note_ordinary, shortcuts};
+use crate::longhand::{note_ordinary, shortcuts};

@@ -34,8 +34,7 @@ impl RebuiltSender {
         // One byte may be a probe. With nothing outstanding sending is resumed.
         let is_next = start == self.nxt && (2..=mss).contains(&payload) && self.una > 0;
         let is_usual = !self.board.is_empty() && self.board.len() + 1 < MOST_UNANSWERED;
-        let is_plain = !self.path.is_paced() && !self.path.is_metered();
-        if !is_next || !is_usual || !is_plain || self.due_by(at).is_some_and(|due| due <= at) {
+        if !is_next || !is_usual || self.due_by(at).is_some_and(|due| due <= at) {
             return false;
         }
         self.check_answer(at, payload);
@@ -43,7 +42,9 @@ impl RebuiltSender {
         self.written = self.written.max(end);
         self.ended = push && payload < mss;
         self.path.set_now(at);
-        self.board.push(start, payload as u32, (at, self.path.next_order()));
+        let order = self.path.next_order();
+        self.mark_sent(at);
+        self.board.push(start, payload as u32, (at, order));
         self.nxt = end;
         if payload < mss {
             self.small_until = end;
@@ -51,7 +52,7 @@ impl RebuiltSender {
         if self.timed.is_none() {
             self.timed = Some((end, at));
         }
-        self.path.on_unpaced_sent(at, payload as u32, payload);
+        self.tell_path(at, payload as u32, payload);
         if !self.counts_in_burst(at) {
             let (srtt, rto) = (self.path.rtt.srtt(), self.path.rtt.rto(self.backoff));
             let info = SentInfo { now: at, len: payload, end, retransmission: false, srtt, rto };
@@ -65,8 +66,17 @@ impl RebuiltSender {
         true
     }
 
-    /// Digests an ACK. `None`, and nothing has changed, if it does not simply advance while nothing is lost. `full`: the ACK with all
-    /// that it says.
+    /// An ACK may be one that [`RebuiltSender::on_advancing_ack`] digests.
+    #[inline]
+    pub(crate) fn takes_bare_acks(&self) -> bool {
+        self.takes_plain_acks
+            && !self.path.is_metered()
+            && !self.path.is_paced()
+            && self.sampling != RttSampling::OnePerRoundTrip
+    }
+
+    /// Digests an ACK, where [`RebuiltSender::takes_bare_acks`] holds. `None`, and nothing has changed, if it does not simply advance
+    /// while nothing is lost. `full`: the ACK with all that it says.
     #[inline]
     pub(crate) fn on_advancing_ack(
         &mut self,
@@ -75,14 +85,11 @@ impl RebuiltSender {
     ) -> Option<AckDigest> {
         let BareAck { at, una, window } = *ack;
         let advances = una > self.una && una <= self.nxt && self.una > 0;
-        let is_quiet = self.takes_plain_acks
-            && self.board.is_clean()
+        debug_assert!(self.takes_bare_acks());
+        let is_quiet = self.board.is_clean()
             && self.board.sacked_ranges().is_empty()
             && self.retransmit_stamp.is_none();
-        let is_usual = self.sampling != RttSampling::OnePerRoundTrip
-            && !self.path.is_metered()
-            && !self.path.is_paced();
-        if !advances || !is_quiet || !is_usual || self.due_by(at).is_some_and(|due| due < at) {
+        if !advances || !is_quiet || self.due_by(at).is_some_and(|due| due < at) {
             return None;
         }
         self.note_stop(true);

@@ -12,7 +12,13 @@ impl RebuiltSender {
         SenderState { paced_until: self.paced_until(now), ..self.unpaced_state() }
     }
 
-    /// The same, written out where it is asked for, of a sender that is not paced.
+    /// What it sends may be spread over time.
+    #[inline]
+    pub(crate) fn is_paced(&self) -> bool {
+        self.path.is_paced()
+    }
+
+    /// As [`RebuiltSender::state`] of a sender that is not paced, written out where it is asked for.
     #[inline(always)]
     pub(crate) fn unpaced_state(&mut self) -> SenderState {
         let wait = self.wait();

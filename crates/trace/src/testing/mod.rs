@@ -3,13 +3,11 @@
 //! packet ([`wire`]). [`without_shortcuts`] has ordinary segments digested as any.
 
 mod busy;
-mod longhand;
 pub mod merged;
 pub mod wire;
 
+pub use crate::longhand::{ordinary_segments, without_shortcuts};
 pub use busy::BusyServer;
-pub(crate) use longhand::{note_ordinary, shortcuts};
-pub use longhand::{ordinary_segments, without_shortcuts};
 
 use crate::{
     ConnectionTrace, EngineConfig, SenderSnapshot, TraceEngine, TraceSink, TracedSender,

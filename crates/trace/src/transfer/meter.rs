@@ -145,7 +145,7 @@ impl TransferMeter {
 
     /// As [`TransferMeter::on_passage`], of new payload of the response. It ends no transfer.
     #[inline(always)]
-    pub(crate) fn on_new_data(&mut self, now: Instant, bytes: u64, sender: SenderState) {
+    pub(crate) fn on_new_data(&mut self, now: Instant, bytes: u64, sender: &SenderState) {
         if self.wait == Wait::Room
             && let Some(open) = self.open.as_mut().filter(|open| open.may_go_on())
         {
@@ -155,14 +155,15 @@ impl TransferMeter {
             open.go_on(now, time, self.min_rtt);
             open.report.bytes += bytes;
             open.report.sent = now;
-            self.settle(Some(&sender), false);
+            self.settle(Some(sender), false);
         } else {
-            self.take_response(now, bytes, &sender);
+            self.take_response(now, bytes, sender);
         }
     }
 
+    /// The same, whatever the transfer waits for.
     #[inline(never)]
-    fn take_response(&mut self, now: Instant, bytes: u64, sender: &SenderState) {
+    pub(crate) fn take_response(&mut self, now: Instant, bytes: u64, sender: &SenderState) {
         let _ = self.on_passage(now, Passage::Response { bytes }, Some(*sender));
     }
 
