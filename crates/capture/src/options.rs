@@ -12,6 +12,8 @@ const HAS_TIMESTAMPS: u8 = 8;
 const CUT: u8 = 16;
 const HAS_EXPERIMENT: u8 = 32;
 
+/// How the options of nearly every segment begin: two of no operation, and timestamps (RFC 7323 appendix A).
+pub(crate) const STAMPED: [u8; 4] = [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10];
 /// Bytes of an experiment that is told: its identifier and what follows.
 const EXPERIMENT: usize = 14;
 /// In the place of SACK blocks that are none.
@@ -82,7 +84,7 @@ impl CapturedOptions {
         self.sack.clear();
         // What nearly every segment has (RFC 7323 appendix A).
         if let Ok([head @ .., a, b, c, d, e, f, g, h]) = <&[u8; 12]>::try_from(bytes)
-            && *head == [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10]
+            && *head == STAMPED
         {
             let [value, echo] = [[*a, *b, *c, *d], [*e, *f, *g, *h]].map(u32::from_be_bytes);
             self.timestamps = Timestamps { value, echo };
@@ -90,6 +92,14 @@ impl CapturedOptions {
         } else if !bytes.is_empty() {
             self.take_all(bytes);
         }
+    }
+
+    /// Becomes timestamps alone.
+    #[inline]
+    pub(crate) fn set_timestamps(&mut self, value: u32, echo: u32) {
+        self.present = HAS_TIMESTAMPS;
+        self.sack.clear();
+        self.timestamps = Timestamps { value, echo };
     }
 
     // Out of line: most segments have what is read before this is called.

@@ -159,6 +159,12 @@ impl Half {
             && !segment.has(Flags::SYN)
     }
 
+    /// The segment has the next new sequence number.
+    #[inline]
+    pub(crate) fn is_next(&self, segment: &Observed) -> bool {
+        self.origin.is_some_and(|origin| segment.seq.0 == origin.0.wrapping_add(self.high as u32))
+    }
+
     /// The offset at which the data of a segment begins, behind a SYN.
     pub(crate) fn data_start(&mut self, segment: &Observed) -> u64 {
         self.offset(segment.seq) + u64::from(segment.has(Flags::SYN))
@@ -381,17 +387,19 @@ impl Half {
         una: u64,
         window: Option<u64>,
     ) -> SenderAck {
-        let echo = segment.options.timestamps().map(|timestamps| timestamps.echo);
+        let clock = self.clock();
         SenderAck {
-            at: segment.at,
-            una,
-            window,
-            bare: segment.sequence_len() == 0,
             sack: self.sack_offsets(segment),
-            echo,
-            clock: self.clock(),
-            marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),
+            ..ack_without_sack(segment, una, window, clock)
         }
+    }
+
+    /// The sender, if it is not predicted, and what an acknowledgement of its data up to `una` says that has no SACK blocks.
+    #[inline]
+    pub(crate) fn observed_sender(&mut self) -> Option<(&mut RebuiltSender, Option<StampClock>)> {
+        let clock = self.clock();
+        let sender = self.sender.as_deref_mut()?;
+        self.predictor.is_none().then_some((sender, clock))
     }
 
     #[inline]
@@ -404,6 +412,26 @@ impl Half {
             offsets.push((self.offset(left), self.offset(right)));
         }
         offsets
+    }
+}
+
+/// Reads an acknowledgement from a segment; its SACK blocks are left out. `clock`: of the sender.
+#[inline]
+pub(crate) fn ack_without_sack(
+    segment: &Observed,
+    una: u64,
+    window: Option<u64>,
+    clock: Option<StampClock>,
+) -> SenderAck {
+    SenderAck {
+        at: segment.at,
+        una,
+        window,
+        bare: segment.sequence_len() == 0,
+        sack: SackOffsets::default(),
+        echo: segment.options.timestamps().map(|timestamps| timestamps.echo),
+        clock,
+        marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),
     }
 }
 

@@ -11,6 +11,8 @@ mod counts;
 mod engine;
 mod half;
 mod kinds;
+#[cfg(feature = "testing")]
+mod longhand;
 mod misfit;
 mod profile;
 mod sender;

@@ -8,6 +8,7 @@ mod ip;
 mod link;
 mod plain;
 mod tcp;
+mod usual;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::{NotASegment, Tally};
 use units::Instant;
+pub(crate) use usual::{USUAL_HEADERS, UsualPacket};
 
 /// A packet as a capture has it.
 #[derive(Clone, Copy, Debug)]

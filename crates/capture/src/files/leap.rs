@@ -54,6 +54,18 @@ impl LeapWatch {
         Ok(at)
     }
 
+    /// Takes the time of a packet that neither leaps nor follows one that may, and is not later than `until`. False, and nothing has
+    /// changed, of another one.
+    #[inline]
+    pub(super) fn takes(&mut self, at: Instant, until: Instant) -> bool {
+        let is_near = at.as_nanos().abs_diff(self.last) <= LEAP.as_nanos();
+        let taken = is_near && !self.looks && at <= until;
+        if taken {
+            self.last = at.as_nanos();
+        }
+        taken
+    }
+
     #[cold]
     fn look(&mut self, offset: u64, at: Instant) -> Result<Instant, WrongTime> {
         let is_first = self.looks && self.suspect.is_none();

@@ -6,9 +6,9 @@
 
 mod leap;
 mod reader;
+mod taking;
 
 use crate::batch::BatchFiller;
-use crate::decode::decode;
 use crate::error::CaptureError;
 use crate::input;
 use crate::observed::Observed;
@@ -18,8 +18,8 @@ use reader::{CaptureReader, Next};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use taking::Filling;
 use units::Instant;
 
 /// Segments of a batch: few enough to stay in a core's cache.
@@ -194,17 +194,7 @@ impl CaptureFiles {
     /// Reads packets of one file while they are the earliest and at hand.
     fn read(&mut self, file: usize, until: Instant, batch: &mut BatchFiller<'_>) {
         let Self { active, tally, errors, .. } = self;
-        let enough = tally.packets + PACKETS;
-        let read = active[file].reader.drain(until, |frame, is_untimed| {
-            tally.untimed += u64::from(is_untimed);
-            if decode(frame, tally, batch.slot()) {
-                batch.keep();
-            }
-            match batch.len() >= BATCH || tally.packets >= enough {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        });
+        let read = active[file].reader.drain(until, &mut Filling::new(batch, tally));
         errors.extend(read.err());
     }
 

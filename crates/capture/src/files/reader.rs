@@ -1,9 +1,9 @@
 //! One input, packet by packet.
 
 use super::leap::{LeapWatch, WrongTime};
-use crate::decode::Frame;
+use super::taking::TakesPackets;
 use crate::error::{CaptureError, CaptureTrouble};
-use crate::format::{Format, FormatFault, FrameHead, Step, looks_like};
+use crate::format::{Format, FormatFault, FrameHead, Step, UsualRecord, looks_like};
 use crate::input::{self, ByteBuffer, Compression, Input};
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
@@ -115,16 +115,16 @@ impl CaptureReader {
         }
     }
 
-    /// Hands over the packets that have been read and are not later than `until`, while `each` wants more.
+    /// Hands over the packets that have been read and are not later than `until`, while `taker` wants more.
     #[inline]
     pub(super) fn drain(
         &mut self,
         until: Instant,
-        mut each: impl FnMut(&Frame<'_>, bool) -> ControlFlow<()>,
+        taker: &mut impl TakesPackets,
     ) -> Result<(), CaptureError> {
         self.next = None;
         while (self.skip == 0 && !self.is_done) || self.pass_over() {
-            match self.drain_frames(until, &mut each) {
+            match self.drain_frames(until, taker) {
                 Stop::Enough | Stop::Need => break,
                 Stop::Later(at) => {
                     self.next = Some(at);
@@ -140,15 +140,16 @@ impl CaptureReader {
 
     /// The same of the packets that follow each other at once. Answers why there is no more.
     #[inline(always)]
-    fn drain_frames(
-        &mut self,
-        until: Instant,
-        each: &mut impl FnMut(&Frame<'_>, bool) -> ControlFlow<()>,
-    ) -> Stop {
+    fn drain_frames(&mut self, until: Instant, taker: &mut impl TakesPackets) -> Stop {
         let Self { buffer, format, times, .. } = self;
         let (begin, mut left, mut head) = (buffer.offset(), buffer.available(), FrameHead::NONE);
         let all = left.len();
         let stop = loop {
+            let (behind, taken) = take_usual(left, (&*format, &mut *times), until, taker);
+            left = behind;
+            if taken.is_break() {
+                break Stop::Enough;
+            }
             match format.step(left, &mut head) {
                 Ok(Step::Frame) => {}
                 Ok(Step::Skip(bytes)) => break Stop::Skip(bytes),
@@ -162,7 +163,7 @@ impl CaptureReader {
             };
             let (record, behind) = left.split_at(head.record as usize);
             left = behind;
-            if each(&head.frame(record), head.is_untimed).is_break() {
+            if taker.take(&head.frame(record), head.is_untimed).is_break() {
                 break Stop::Enough;
             }
         };
@@ -245,6 +246,29 @@ impl CaptureReader {
     pub(super) fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
+}
+
+/// Takes the usual records that `bytes` begin with, as long as they are wanted. Answers what is left.
+#[inline]
+fn take_usual<'a>(
+    mut bytes: &'a [u8],
+    (format, times): (&Format, &mut LeapWatch),
+    until: Instant,
+    taker: &mut impl TakesPackets,
+) -> (&'a [u8], ControlFlow<()>) {
+    if let Format::Pcap(pcap) = format
+        && UsualRecord::may_be_in(pcap)
+    {
+        while let Some(record) = UsualRecord::of(pcap, bytes)
+            && times.takes(record.at, until)
+        {
+            bytes = &bytes[record.bytes()..];
+            if taker.take_usual(&record).is_break() {
+                return (bytes, ControlFlow::Break(()));
+            }
+        }
+    }
+    (bytes, ControlFlow::Continue(()))
 }
 
 /// What an error of reading means: of what is compressed, it may be the compression's.

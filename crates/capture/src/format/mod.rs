@@ -7,15 +7,17 @@
 mod looks;
 mod pcap;
 mod pcapng;
+mod usual;
 
 pub(crate) use looks::looks_like;
 
 use crate::decode::Frame;
 use crate::link_type::LinkType;
 use crate::observed::PacketDirection;
-use pcap::Pcap;
+pub(crate) use pcap::Pcap;
 use pcapng::PcapNg;
 use units::Instant;
+pub(crate) use usual::UsualRecord;
 
 /// Most bytes of a packet; what claims more is corrupt. Wireshark takes 256 KiB of usual links.
 pub(crate) const LONGEST_PACKET: u32 = 1 << 20;

@@ -10,16 +10,16 @@ const NANOSECONDS: u32 = 0xa1b2_3c4d;
 /// Version 2.4 in either order of bytes.
 const VERSIONS: [[u8; 4]; 2] = [[2, 0, 4, 0], [0, 2, 0, 4]];
 /// Bytes before each packet.
-const RECORD: usize = 16;
+pub(super) const RECORD: usize = 16;
 
 /// A file of this format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pcap {
-    order: ByteOrder,
+    pub(super) order: ByteOrder,
     /// Nanoseconds of the unit in which fractions of seconds are, and how many of the units a second has.
-    unit: u32,
-    units: u32,
-    link: LinkType,
+    pub(super) unit: u32,
+    pub(super) units: u32,
+    pub(super) link: LinkType,
 }
 
 impl Pcap {

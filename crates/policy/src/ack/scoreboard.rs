@@ -281,16 +281,19 @@ impl Scoreboard {
         found
     }
 
-    /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest.
+    /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest. True if those are whole segments that were
+    /// sent once and of which nothing was heard, and the ACK had told of none before.
     #[inline]
-    pub fn acknowledge(&mut self, una: u64, progress: &mut AckProgress) {
+    pub fn acknowledge(&mut self, una: u64, progress: &mut AckProgress) -> bool {
         let is_first = progress.newest.is_none();
-        if !is_first || self.acknowledge_plain(una, progress) != una {
+        let is_plain = is_first && self.acknowledge_plain(una, progress) == una;
+        if !is_plain {
             self.acknowledge_rest(una, progress);
         }
         if !self.sacked_ranges.is_empty() {
             self.trim_ranges(una);
         }
+        is_plain
     }
 
     /// As [`Scoreboard::acknowledge`], of what is not plain, or acknowledged in part.

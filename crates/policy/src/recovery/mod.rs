@@ -176,6 +176,33 @@ pub struct SentInfo {
     pub rto: Duration,
 }
 
+/// An ACK that advances over segments that were sent once, and says nothing else, while nothing outstanding is SACKed or lost:
+/// what a recovery with nothing to repair goes by.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainAck {
+    /// When it arrived.
+    pub now: Instant,
+    /// When the newest of the segments was sent, and the offset one past its end.
+    pub newest: (Instant, u64),
+    /// When the first segment that is still outstanding was sent.
+    pub head_sent_at: Option<Instant>,
+    /// Segments that are still outstanding.
+    pub segments_out: usize,
+    /// Smoothed round trip time, with that of this ACK.
+    pub srtt: Duration,
+    /// Retransmission timeout as it would be armed now.
+    pub rto: Duration,
+}
+
+/// What a recovery that was told of a plain ACK answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtRest {
+    /// [`LossRecovery::timeout`].
+    pub timeout: Option<Instant>,
+    /// Before then its timer does not run out, whatever new data leaves until then.
+    pub until: Instant,
+}
+
 /// What a recovery knows of reordering on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenReordering {
@@ -251,6 +278,32 @@ pub trait LossRecovery {
     /// Is told what was sent.
     fn on_sent(&mut self, sent: &SentInfo) {
         let _ = sent;
+    }
+
+    /// Is told of new data, as by [`LossRecovery::on_sent`]. Answers [`LossRecovery::timeout`].
+    fn on_new_data(&mut self, sent: &SentInfo) -> Option<Instant> {
+        self.on_sent(sent);
+        self.timeout()
+    }
+
+    /// As [`LossRecovery::on_new_data`] of so many segments that left one after the other, of which the last is told of, while
+    /// [`LossRecovery::takes_plain_acks`] holds and others are outstanding. [`LossRecovery::on_plain_ack`] need not be told of what left
+    /// before it.
+    fn on_more_data(&mut self, segments: usize, last: &SentInfo) -> Option<Instant> {
+        let _ = segments;
+        self.on_new_data(last)
+    }
+
+    /// Until it is next told of an ACK, a timeout or a retransmission, it may be told of an ACK by [`LossRecovery::on_plain_ack`].
+    fn takes_plain_acks(&self) -> bool {
+        false
+    }
+
+    /// As [`LossRecovery::on_ack`], of a plain ACK, where [`LossRecovery::takes_plain_acks`] holds, and does so afterwards.
+    /// The report would be that the window may grow, and nothing else.
+    fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {
+        let _ = ack;
+        AtRest { timeout: self.timeout(), until: Instant::ZERO }
     }
 
     /// Something sent again to repair a loss may still turn out needless. The time of the first such transmission is

@@ -20,6 +20,7 @@
 mod detect;
 mod frto;
 mod later_acks;
+mod plain;
 mod reordering;
 mod states;
 mod tail_probe;
@@ -31,7 +32,7 @@ pub use tail_probe::ProbeWait;
 use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
-    LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SeenReordering,
+    AtRest, LossRecovery, News, PlainAck, RecoveryContext, RecoveryDescriptor, Reduction, Report, SeenReordering,
     SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
@@ -187,9 +188,7 @@ impl RackTlp {
     /// Nothing is lost, SACKed or probed, and the ACK advances: most of them.
     #[inline]
     fn is_undisturbed(&self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> bool {
-        self.state == State::Open
-            && self.highest_sacked == 0
-            && self.probe.is_idle()
+        self.is_at_rest()
             && ack.advanced()
             && !is_dubious(ack)
             && cx.board.is_clean()
@@ -199,10 +198,7 @@ impl RackTlp {
     /// What the rest of [`LossRecovery::on_ack`] comes to then.
     #[inline]
     fn go_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        self.hold = Hold::None;
-        self.timeouts = 0;
-        (self.duplicates.count, self.overtaken) = (0, 0);
-        self.prr = None;
+        self.begin_anew();
         if let Some(newest) = ack.progress.newest {
             let rtt = ack.now.saturating_since(newest.sent_at);
             let spurious = ack.echoes_original || rtt < cx.min_rtt;
@@ -406,6 +402,19 @@ impl LossRecovery for RackTlp {
             let bound = if rto_left.is_zero() { Duration::MAX } else { rto_left };
             self.arm_probe(sent.now, sent.srtt, bound);
         }
+    }
+
+    fn on_more_data(&mut self, segments: usize, last: &SentInfo) -> Option<Instant> {
+        self.segments_out += segments.saturating_sub(1);
+        self.on_new_data(last)
+    }
+
+    fn takes_plain_acks(&self) -> bool {
+        self.is_at_rest()
+    }
+
+    fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {
+        self.rest_on(ack)
     }
 
     fn has_sent_again(&self) -> bool {

@@ -1,9 +1,11 @@
 //! One connection: its two directions, its handshake, and what a segment does to both of its senders.
 //!
-//! Here are its life and its ACKs; `data` has what data does, `predicted` the sender whose data is not captured.
+//! Here are its life and its ACKs; `data` has what data does, `ordinary` what most segments are, `predicted` the sender whose data
+//! is not captured.
 
 mod data;
 mod folded;
+mod ordinary;
 mod predicted;
 
 use crate::config::EngineConfig;
@@ -95,6 +97,7 @@ impl TracedConnection {
     }
 
     /// Digests a segment from `side`.
+    #[inline]
     pub(crate) fn on_segment<S: TraceSink>(
         &mut self,
         side: Side,
@@ -115,6 +118,20 @@ impl TracedConnection {
             self.park(with);
         }
         self.last = segment.at;
+        if !self.on_ordinary(side, segment, with) {
+            self.on_any(side, segment, with);
+        }
+    }
+
+    /// Digests a segment from `side` that was not captured before, whatever it is.
+    #[inline(never)]
+    fn on_any<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let side = side & 1;
         if self.tallies[side].packets == 0 && self.halves[side].predictor.is_some() {
             // It is captured after all.
             self.run_predictor(side, true, with);

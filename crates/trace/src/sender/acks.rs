@@ -119,8 +119,8 @@ impl RebuiltSender {
     pub(crate) fn on_ack(&mut self, ack: &SenderAck) -> AckDigest {
         self.path.set_now(ack.at);
         let window_changed = self.update_window(ack.window);
-        let probing = self.has_probes && self.recovery.is_probing();
-        if ack.una == self.una && self.board.is_empty() && ack.sack.count == 0 && !probing {
+        let says_nothing = ack.una == self.una && self.board.is_empty() && ack.sack.count == 0;
+        if says_nothing && !(self.has_probes && self.recovery.is_probing()) {
             return AckDigest::default();
         }
         self.digest(ack, window_changed)
@@ -141,14 +141,10 @@ impl RebuiltSender {
     }
 
     fn digest(&mut self, ack: &SenderAck, window_changed: bool) -> AckDigest {
-        let now = ack.at;
-        let phase = self.phase();
         let una_before = self.una;
-        let losses = self.board.losses();
-        let prior_in_flight = self.path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = AckInfo {
-            now,
+            now: ack.at,
             una_before,
             una: una_before,
             snd_nxt: self.nxt,
@@ -162,9 +158,24 @@ impl RebuiltSender {
             self.una = ack.una;
             info.una = ack.una;
             self.board.acknowledge(ack.una, &mut info.progress);
-            if self.path.rtt.is_of_linux() {
-                info.progress.forget_held();
-            }
+        }
+        self.digest_acknowledged(ack, window_changed, &mut info)
+    }
+
+    /// Digests an ACK whose cumulative acknowledgement is booked, and of which `info` says no more than that yet.
+    #[inline(always)]
+    pub(super) fn digest_acknowledged(
+        &mut self,
+        ack: &SenderAck,
+        window_changed: bool,
+        info: &mut AckInfo,
+    ) -> AckDigest {
+        let (now, una_before) = (ack.at, info.una_before);
+        let phase = self.phase_at(una_before);
+        let losses = self.board.losses();
+        let prior_in_flight = self.path.bytes_in_flight();
+        if info.advanced() && self.path.rtt.is_of_linux() {
+            info.progress.forget_held();
         }
         info.repeats = ack.una == una_before && !window_changed && ack.bare;
         let plain = !info.advanced() && !window_changed && ack.bare && !self.board.is_empty();
@@ -184,13 +195,14 @@ impl RebuiltSender {
         }
         let acked = self.acked_payload(una_before);
         self.path.on_acked(acked);
-        self.sample_rtt(&info, ack);
+        self.sample_rtt(info, ack);
         let whole = info.progress.delivered - info.progress.partial;
         let delivered = whole - u64::from(una_before == 0).min(whole);
-        let mut sample = self.sample(&info, (acked, delivered), prior_in_flight);
+        let mut sample =
+            self.sample((now, info.progress.latest_sent), (acked, delivered), prior_in_flight);
         self.path.observe(&mut sample);
         let (recovery, mut cx) = self.recovery_parts();
-        let report = recovery.on_ack(&mut cx, &info);
+        let report = recovery.on_ack(&mut cx, info);
         if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
             self.retransmit_stamp = None;
         }
@@ -198,7 +210,7 @@ impl RebuiltSender {
         self.settle_in_flight();
         self.apply_report(now, &report, phase, false);
         if self.path.is_metered() {
-            self.meter(&mut sample, &info, losses);
+            self.meter(&mut sample, info, losses);
         }
         let marked = ack.marked && self.terms.ecn;
         if marked {
@@ -208,7 +220,7 @@ impl RebuiltSender {
             self.path.on_ack(&sample);
         }
         self.path.update_pacing_rate();
-        self.update_timer(&info, report.timer);
+        self.update_timer(info, report.timer);
         self.probe_pending = false;
         AckDigest { acked, delivered, rtt: sample.rtt, dsack: info.dsack }
     }
@@ -229,7 +241,8 @@ impl RebuiltSender {
         self.update_window(Some(window));
     }
 
-    fn update_window(&mut self, window: Option<u64>) -> bool {
+    #[inline]
+    pub(super) fn update_window(&mut self, window: Option<u64>) -> bool {
         match window {
             Some(window) if window != self.snd_wnd => {
                 self.snd_wnd = window;
@@ -265,7 +278,8 @@ impl RebuiltSender {
     }
 
     /// Payload bytes acknowledged since `before`: SYN and FIN do not open the window.
-    fn acked_payload(&self, before: u64) -> u64 {
+    #[inline]
+    pub(super) fn acked_payload(&self, before: u64) -> u64 {
         let payload = |offset: u64| offset.clamp(1, self.written.max(1));
         payload(self.una).saturating_sub(payload(before))
     }
@@ -302,17 +316,19 @@ impl RebuiltSender {
         Some(sent)
     }
 
-    fn sample(
+    /// What policies see of an ACK that came at `now`, and of whose segments the last left at `latest_sent`.
+    #[inline]
+    pub(super) fn sample(
         &self,
-        info: &AckInfo,
+        (now, latest_sent): (Instant, Option<Instant>),
         (acked, delivered): (u64, u64),
         prior_in_flight: u64,
     ) -> AckSample {
         AckSample {
-            now: info.now,
+            now,
             acked,
             delivered,
-            rtt: info.progress.latest_sent.map(|sent| info.now.saturating_since(sent)),
+            rtt: latest_sent.map(|sent| now.saturating_since(sent)),
             srtt: self.path.rtt.srtt(),
             min_rtt: self.path.rtt.min_rtt(),
             prior_in_flight,

@@ -36,6 +36,7 @@ impl RebuiltSender {
     }
 
     /// An ACK comes, and the window had so much left before it.
+    #[inline]
     pub(super) fn note_left(&mut self, allowance: u64, advances: bool) {
         let by_receiver = self.window_edge() < self.nxt + self.terms.mss;
         self.fit.left = 0;
@@ -46,6 +47,7 @@ impl RebuiltSender {
     }
 
     /// New data of `payload` bytes is about to be booked.
+    #[inline]
     pub(super) fn check_answer(&mut self, at: Instant, payload: u64) {
         let left = std::mem::take(&mut self.fit.left);
         if payload < self.terms.mss || self.board.is_empty() {
@@ -61,6 +63,17 @@ impl RebuiltSender {
             return;
         }
         self.fit.misfit.seen += 1;
+        // The ACK had let nothing go, or other data has answered it.
+        if left == 0 {
+            self.fit.too_large = 0;
+        } else {
+            self.check_left(left);
+        }
+    }
+
+    /// Data answers an ACK before which the window had so much left.
+    #[inline(never)]
+    fn check_left(&mut self, left: u64) {
         // Offload defers up to a third of the window.
         if left < (2 * self.terms.mss).max(self.cwnd() / 3) {
             self.fit.too_large = 0;
@@ -77,6 +90,7 @@ impl RebuiltSender {
 
     /// A paced sender sends no sooner than its pacer lets it. In recovery it may: what repairs is not charged for under other profiles
     /// either. A pacer that was wrong begins anew, or each later segment would be too early by as much.
+    #[cold]
     fn check_pace(&mut self, at: Instant) {
         let steady = self.is_steady();
         self.fit.misfit.seen += u64::from(steady);
@@ -111,17 +125,20 @@ impl RebuiltSender {
     }
 
     /// New data was booked: the window cannot have been less than what is outstanding now.
+    #[inline]
     pub(super) fn check_outstanding(&mut self) {
-        let outstanding = self.board.outstanding();
         // What is rare first.
-        if outstanding > self.cwnd() + 2 * self.terms.mss
-            && self.evidence.duplicates == 0
-            && self.board.is_clean()
-            && self.is_steady()
-        {
+        if self.board.outstanding() > self.cwnd() + 2 * self.terms.mss {
+            self.check_steady_outstanding();
+        }
+    }
+
+    #[cold]
+    fn check_steady_outstanding(&mut self) {
+        if self.evidence.duplicates == 0 && self.board.is_clean() && self.is_steady() {
             self.fit.misfit.charge += 1;
             self.fit.misfit.corrections += 1;
-            self.path.correct_window(outstanding);
+            self.path.correct_window(self.board.outstanding());
         }
     }
 

@@ -46,11 +46,15 @@ impl RebuiltSender {
 
 impl Foldable for RebuiltSender {
     fn fold(&mut self, folding: &mut Folding<'_>) {
+        self.tell_burst();
         let Self {
             path,
             recovery,
             lacks_sack: _,
             is_recovering,
+            takes_plain_acks: _,
+            recovery_due: _,
+            burst: _,
             board,
             marks,
             terms: _,
@@ -91,5 +95,8 @@ impl Foldable for RebuiltSender {
         folding.each(backoff).each(syn_losses).each(timed).each(timed_out_at).each(marks_answered);
         folding.each(retransmit_stamp).each(outstanding_before_ack).each(last_in_flight);
         folding.each(probe_pending).each(is_answered).each(edge).each(evidence).each(fit);
+        if folding.reads() {
+            self.note_recovery();
+        }
     }
 }

@@ -6,18 +6,22 @@
 //! Offsets are the core's: 0 is the SYN, 1 the first byte of payload, the FIN follows the last.
 
 mod acks;
+mod burst;
 mod evidence;
 mod fit;
 mod folded;
 mod observed;
+mod ordinary;
 mod parked;
 mod predicted;
 mod predicted_sends;
 mod sends;
+mod state;
 mod timers;
 
 pub(crate) use acks::{AckDigest, SackOffsets, SenderAck, StampClock};
 pub(crate) use observed::{DataDigest, SeenData};
+pub(crate) use ordinary::BareAck;
 pub(crate) use parked::{PARK_AFTER, ParkedSender};
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
 
@@ -25,7 +29,7 @@ use crate::kinds::SenderPhase;
 use crate::profile::SenderModel;
 use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
-use crate::transfer::{SenderState, SenderWait};
+use burst::Burst;
 use evidence::Evidence;
 use fit::Fit;
 use path::Path;
@@ -66,6 +70,11 @@ pub(crate) struct RebuiltSender {
     lacks_sack: bool,
     /// [`LossRecovery::recovering`], which is asked for several times a packet.
     is_recovering: bool,
+    /// [`LossRecovery::takes_plain_acks`].
+    takes_plain_acks: bool,
+    /// [`LossRecovery::timeout`].
+    recovery_due: Option<Instant>,
+    burst: Burst,
     board: Scoreboard,
     /// What its segments took along, where the policies model the path.
     marks: Option<Box<DeliveryMarks>>,
@@ -154,6 +163,9 @@ impl RebuiltSender {
         Self {
             path,
             is_recovering: recovery.recovering(),
+            takes_plain_acks: recovery.takes_plain_acks(),
+            recovery_due: recovery.timeout(),
+            burst: Burst::default(),
             recovery,
             lacks_sack,
             board: Scoreboard::default(),
@@ -303,10 +315,17 @@ impl RebuiltSender {
     }
 
     /// What it is doing.
+    #[inline]
     pub(crate) fn phase(&self) -> SenderPhase {
-        if self.una == 0 {
+        self.phase_at(self.una)
+    }
+
+    /// The same while all below `una` is acknowledged.
+    #[inline]
+    fn phase_at(&self, una: u64) -> SenderPhase {
+        if una == 0 {
             SenderPhase::Handshake
-        } else if self.evidence.repairs_timeout(self.una) {
+        } else if self.evidence.repairs_timeout(una) {
             SenderPhase::Loss
         } else if self.is_recovering() {
             SenderPhase::Recovery
@@ -326,7 +345,7 @@ impl RebuiltSender {
     }
 
     /// What it is after an ACK that came at `at`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
         SenderSnapshot {
             at,
@@ -343,7 +362,7 @@ impl RebuiltSender {
     }
 
     /// Bytes that recovery lets go now.
-    #[inline]
+    #[inline(always)]
     fn allowance(&mut self) -> u64 {
         if self.board.is_clean() && self.evidence.duplicates == 0 && self.una > 0 {
             // All recoveries agree on that.
@@ -356,63 +375,6 @@ impl RebuiltSender {
     fn allowance_of_recovery(&mut self) -> u64 {
         let (recovery, cx) = self.recovery_parts();
         recovery.allowance(&cx)
-    }
-
-    /// What it waits for from `now` on, and by which clock.
-    #[inline]
-    pub(crate) fn state(&mut self, now: Instant) -> SenderState {
-        let wait = self.wait();
-        let min_rtt = self.min_rtt();
-        let (mss, cwnd, paced_until) = (self.terms.mss, self.cwnd(), self.paced_until(now));
-        let slow_start = self.path.in_startup();
-        SenderState { wait, srtt: self.srtt(), min_rtt, mss, cwnd, paced_until, slow_start }
-    }
-
-    /// Until when the pacer keeps data back, give or take an interval: real pacers send more at once.
-    #[inline(always)]
-    fn paced_until(&self, now: Instant) -> Option<Instant> {
-        if self.path.is_paced() { self.release_by_pacer(now) } else { None }
-    }
-
-    #[cold]
-    fn release_by_pacer(&self, now: Instant) -> Option<Instant> {
-        let due = self.path.due(now)?;
-        let sent = self.board.iter().next_back().map_or(now, |segment| segment.sent_at);
-        Some(due + due.saturating_since(sent))
-    }
-
-    #[inline]
-    fn wait(&mut self) -> SenderWait {
-        if self.board.is_empty() {
-            return if self.is_shut_out() { SenderWait::Shut } else { SenderWait::Nothing };
-        }
-        match self.phase() {
-            SenderPhase::Handshake => SenderWait::Opening,
-            SenderPhase::Recovery | SenderPhase::Loss => SenderWait::Repair,
-            phase => self.wait_for_room(phase == SenderPhase::SlowStart),
-        }
-    }
-
-    /// The peer's window has no room for a segment, and there may be more to send. What fills it up to the last byte ends like the last of
-    /// a response, pushed and not full.
-    #[inline]
-    pub(crate) const fn is_shut_out(&self) -> bool {
-        self.snd_wnd == 0 && !self.fin || self.snd_wnd < self.terms.mss && !self.ended
-    }
-
-    #[inline]
-    fn wait_for_room(&mut self, slow_start: bool) -> SenderWait {
-        let mss = self.terms.mss;
-        if self.ended && self.nxt >= self.send_end() {
-            SenderWait::Application
-        } else if self.window_edge() < self.nxt + mss {
-            // Where both windows are full the receiver's counts, as in the account of a race.
-            SenderWait::Receiver
-        } else if self.allowance() < mss {
-            if slow_start { SenderWait::SlowStart } else { SenderWait::Avoidance }
-        } else {
-            SenderWait::Application
-        }
     }
 
     /// Splits off what a recovery policy works on.
@@ -446,6 +408,9 @@ impl RebuiltSender {
     /// The recovery was told of an ACK, a timeout or a retransmission, and may repair from here on, or no more.
     fn note_recovery(&mut self) {
         self.is_recovering = self.recovery.recovering();
+        self.takes_plain_acks = self.recovery.takes_plain_acks();
+        self.recovery_due = self.recovery.timeout();
+        self.burst = Burst::default();
     }
 
     /// One past the last offset that the peer's window admits.

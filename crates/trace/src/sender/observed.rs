@@ -46,7 +46,7 @@ const MOST_UNSEEN: u64 = 4096;
 /// Segments that are outstanding at most: 180 MB of full ones.
 const MOST_OUTSTANDING: usize = 1 << 17;
 /// The same while no ACK of its data has been seen.
-const MOST_UNANSWERED: usize = 1 << 9;
+pub(super) const MOST_UNANSWERED: usize = 1 << 9;
 /// Packets overtake each other within so much, where no round trip is known.
 const OVERTAKEN_WITHIN: Duration = Duration::from_millis(3);
 /// Runs of the recovery's timer before one event; each waits a round trip's part, so more are no sender's.
@@ -55,6 +55,7 @@ const MOST_TIMERS: u32 = 16;
 impl RebuiltSender {
     /// A segment leaves.
     pub(crate) fn on_data(&mut self, seen: &SeenData) -> DataDigest {
+        self.tell_burst();
         self.catch_up(seen.at, true);
         let mut digest = DataDigest::default();
         let len = u64::from(seen.payload) + u64::from(seen.fin);
@@ -86,6 +87,7 @@ impl RebuiltSender {
 
     /// An ACK reaches the sender.
     pub(crate) fn on_seen_ack(&mut self, ack: &SenderAck) -> (AckDigest, u64) {
+        self.tell_burst();
         self.catch_up(ack.at, false);
         self.note_stop(ack.una > self.una);
         self.is_answered |= ack.una > self.una;
@@ -139,7 +141,8 @@ impl RebuiltSender {
     }
 
     /// The last sending ended because of the window, or because there was no more.
-    fn note_stop(&mut self, advances: bool) {
+    #[inline]
+    pub(super) fn note_stop(&mut self, advances: bool) {
         let mss = self.terms.mss;
         let waiting = self.board.waiting() > 0;
         let new_data = self.new_data_waits();

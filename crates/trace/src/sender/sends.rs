@@ -54,30 +54,33 @@ impl RebuiltSender {
         }
     }
 
-    fn mark_sent(&mut self, now: Instant) {
+    #[inline]
+    pub(super) fn mark_sent(&mut self, now: Instant) {
         if self.path.is_metered() {
             let marks = self.marks.get_or_insert_default();
             self.path.mark_sent(now, self.board.is_empty(), marks);
         }
     }
 
+    /// Tells the path of a segment with so many bytes of payload, of which some are new.
+    #[inline(always)]
+    pub(super) fn tell_path(&mut self, now: Instant, bytes: u32, fresh: u64) {
+        let wire_bytes = || Segment { len: bytes, ..Segment::default() }.wire_bytes();
+        self.path.on_payload_sent(now, bytes, fresh, wire_bytes);
+    }
+
     /// Tells path and recovery of a segment of `len` that ends at `end`.
     #[inline(always)]
     fn tell_sent(&mut self, now: Instant, (len, end): (u64, u64), payload: u64, again: bool) {
         let fresh = if again { 0 } else { payload };
-        let bytes = payload as u32;
-        let wire_bytes = || Segment { len: bytes, ..Segment::default() }.wire_bytes();
-        self.path.on_payload_sent(now, bytes, fresh, wire_bytes);
-        self.recovery.on_sent(&SentInfo {
-            now,
-            len,
-            end,
-            retransmission: again,
-            srtt: self.path.rtt.srtt(),
-            rto: self.path.rtt.rto(self.backoff),
-        });
+        self.tell_path(now, payload as u32, fresh);
+        let (srtt, rto) = (self.path.rtt.srtt(), self.path.rtt.rto(self.backoff));
+        let info = SentInfo { now, len, end, retransmission: again, srtt, rto };
         if again {
+            self.recovery.on_sent(&info);
             self.note_recovery();
+        } else {
+            self.recovery_due = self.recovery.on_new_data(&info);
         }
         if self.rto_at == Instant::FAR_FUTURE {
             self.restart_timer(now);

@@ -9,8 +9,11 @@ const DISTRUST_AFTER: u32 = 4;
 
 impl RebuiltSender {
     /// When the timer of recovery runs out, if it runs.
+    #[inline]
     pub(super) fn recovery_timeout(&self) -> Option<Instant> {
-        if self.board.is_empty() { None } else { self.recovery.timeout() }
+        debug_assert!(self.burst.is_told());
+        debug_assert_eq!(self.recovery_due, self.recovery.timeout());
+        if self.board.is_empty() { None } else { self.recovery_due }
     }
 
     /// Runs the timer of recovery: reordering or tail-loss probe.

@@ -3,7 +3,7 @@
 use capture::{Observed, TcpEnd};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// The two ends of a connection of IPv6, the lower one first.
 pub(super) type EndsV6 = (TcpEnd, TcpEnd);
@@ -50,8 +50,23 @@ impl SegmentEnds {
 
     #[inline]
     pub(super) fn between(source: &TcpEnd, destination: &TcpEnd) -> Self {
-        let is_v4 = source.ip.is_ipv4() && destination.ip.is_ipv4();
-        let (from, to) = (word_of(source), word_of(destination));
+        match (source.ip, destination.ip) {
+            (IpAddr::V4(from), IpAddr::V4(to)) => {
+                let word =
+                    |ip: Ipv4Addr, port: u16| u64::from(u32::from(ip)) << 16 | u64::from(port);
+                Self::of_words(word(from, source.port), word(to, destination.port), true)
+            }
+            _ => Self::between_any(source, destination),
+        }
+    }
+
+    #[inline(never)]
+    fn between_any(source: &TcpEnd, destination: &TcpEnd) -> Self {
+        Self::of_words(word_of(source), word_of(destination), false)
+    }
+
+    #[inline]
+    fn of_words(from: u64, to: u64, is_v4: bool) -> Self {
         let words = EndWords { low: from.min(to), high: from.max(to) };
         Self { words, hash: words.hash(), swapped: from > to, is_v4 }
     }
@@ -64,8 +79,7 @@ pub(super) fn ordered(source: &TcpEnd, destination: &TcpEnd) -> (EndsV6, bool) {
     (ends, swapped)
 }
 
-/// An end in a word: all of one of IPv4.
-#[inline]
+/// An end in a word.
 fn word_of(end: &TcpEnd) -> u64 {
     match end.ip {
         IpAddr::V4(ip) => u64::from(u32::from(ip)) << 16 | u64::from(end.port),

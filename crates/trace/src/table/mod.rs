@@ -73,9 +73,10 @@ impl ConnectionTable {
         if !ends.is_v4 {
             return self.find_v6(segment);
         }
-        let words = ends.words;
-        let place = if words == self.last.0 { self.last.1 } else { self.search(ends)? };
-        self.last = (words, place);
+        if ends.words != self.last.0 {
+            self.last = (ends.words, self.search(ends)?);
+        }
+        let place = self.last.1;
         let swapped = self.places.get(place as usize)?.swapped;
         Some(FoundPlace { place, side: usize::from(swapped != ends.swapped) })
     }

@@ -1,11 +1,12 @@
 //! Captures for tests: from arbitrary bytes, for fuzzing and property tests, since whatever they say the engine goes on
 //! and its numbers are sound; captures without end of a busy server ([`BusyServer`]); and scenes written packet by
-//! packet ([`wire`]).
+//! packet ([`wire`]). [`without_shortcuts`] has ordinary segments digested as any.
 
 mod busy;
 pub mod merged;
 pub mod wire;
 
+pub use crate::longhand::{ordinary_segments, without_shortcuts};
 pub use busy::BusyServer;
 
 use crate::{

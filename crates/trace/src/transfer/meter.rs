@@ -143,6 +143,30 @@ impl TransferMeter {
         }
     }
 
+    /// As [`TransferMeter::on_passage`], of new payload of the response. It ends no transfer.
+    #[inline(always)]
+    pub(crate) fn on_new_data(&mut self, now: Instant, bytes: u64, sender: &SenderState) {
+        if self.wait == Wait::Room
+            && let Some(open) = self.open.as_mut().filter(|open| open.may_go_on())
+        {
+            let now = now.max(self.mark);
+            let time = now.saturating_since(self.mark);
+            self.mark = now;
+            open.go_on(now, time, self.min_rtt);
+            open.report.bytes += bytes;
+            open.report.sent = now;
+            self.settle(Some(sender), false);
+        } else {
+            self.take_response(now, bytes, sender);
+        }
+    }
+
+    /// The same, whatever the transfer waits for.
+    #[inline(never)]
+    pub(crate) fn take_response(&mut self, now: Instant, bytes: u64, sender: &SenderState) {
+        let _ = self.on_passage(now, Passage::Response { bytes }, Some(*sender));
+    }
+
     #[inline(never)]
     fn take_request(
         &mut self,
@@ -269,6 +293,7 @@ impl TransferMeter {
         ended
     }
 
+    #[inline]
     fn on_response(&mut self, now: Instant, bytes: u64) {
         let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now)));
         if !open.answering {

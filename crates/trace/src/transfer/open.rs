@@ -98,6 +98,24 @@ impl OpenTransfer {
         }
     }
 
+    /// All that an answer waits for at the moment is its application.
+    #[inline]
+    pub(super) const fn may_go_on(&self) -> bool {
+        self.answering
+            && self.paced.is_none()
+            && !self.has_pacing
+            && self.shut.is_zero()
+            && self.done.is_zero()
+    }
+
+    /// As [`OpenTransfer::had_room`] for `time` up to `now`, and [`OpenTransfer::end_pause`] then.
+    #[inline]
+    pub(super) fn go_on(&mut self, now: Instant, time: Duration, rtt: Duration) {
+        let pause = std::mem::take(&mut self.room) + time;
+        self.trail.note_application(now, time, rtt);
+        self.report.shares.add(TimeShare::Application, pause);
+    }
+
     /// Time that the pacer took since the last new data.
     pub(super) fn paced_for(&self) -> Duration {
         self.pacing.as_ref().map_or(Duration::ZERO, |pacing| pacing.total())
@@ -121,12 +139,20 @@ impl OpenTransfer {
     }
 
     /// The window had room for `time`, up to `now`.
+    #[inline]
     pub(super) fn had_room(&mut self, now: Instant, time: Duration) {
+        if self.paced.is_some() {
+            return self.had_paced_room(now, time);
+        }
+        self.room += time;
+        self.trail.note(now - time, time, None);
+    }
+
+    /// The same where the pacer has kept data back.
+    #[inline(never)]
+    fn had_paced_room(&mut self, now: Instant, time: Duration) {
         let began = now - time;
-        let Some((until, kept_by)) = self.paced else {
-            self.room += time;
-            return self.trail.note(began, time, None);
-        };
+        let Some((until, kept_by)) = self.paced else { return };
         let paced = until.saturating_since(began).min(time);
         if !paced.is_zero() {
             self.pacing.get_or_insert_default().add(kept_by, paced);

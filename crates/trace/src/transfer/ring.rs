@@ -61,10 +61,23 @@ impl<T: Copy + Default> Ring<T> {
         self.len -= 1;
     }
 
-    /// The values, the last one first.
+    /// The value at an index.
     #[inline]
-    pub(super) fn backwards(&self) -> impl Iterator<Item = &T> {
-        (0..self.len()).rev().filter_map(|index| self.places.get(self.place(index)))
+    pub(super) fn get(&self, index: usize) -> Option<&T> {
+        if index < self.len() { self.places.get(self.place(index)) } else { None }
+    }
+
+    /// How many values are `before`, which is true of the first ones alone; `near`: about so many.
+    #[inline]
+    pub(super) fn search(&self, near: usize, before: impl Fn(&T) -> bool) -> usize {
+        let mut index = near.min(self.len());
+        while self.get(index).is_some_and(&before) {
+            index += 1;
+        }
+        while index > 0 && !self.get(index - 1).is_some_and(&before) {
+            index -= 1;
+        }
+        index
     }
 
     /// Moves all values to the beginning.
@@ -135,7 +148,10 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(ring.first(), queue.front());
-                prop_assert!(ring.backwards().eq(queue.iter().rev()));
+                prop_assert!((0..=queue.len()).all(|index| ring.get(index) == queue.get(index)));
+                let sorted = queue.iter().is_sorted();
+                let found = queue.partition_point(|&value| value < 50);
+                prop_assert!(!sorted || (0..70).all(|near| ring.search(near, |&value| value < 50) == found));
                 let mut bytes = Vec::new();
                 ring.fold(&mut Folding::write(&mut bytes));
                 let mut unfolded = Ring::<u64>::default();

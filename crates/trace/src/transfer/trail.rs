@@ -42,9 +42,11 @@ pub(super) struct WaitTrail {
     rooms: usize,
     arrived: [u64; TimeShare::COUNT],
     in_room: u64,
+    /// Where the last look for a wait ended: the next one begins there, since what is looked for moves on. Any place will do.
+    looked_at: usize,
 }
 
-fold::state!(WaitTrail { last, before, forgotten, rooms, arrived, in_room });
+fold::state!(WaitTrail { last, before, forgotten, rooms, arrived, in_room; looked_at });
 
 /// So long before an instant.
 fn before(now: Instant, time: Duration) -> Instant {
@@ -65,6 +67,22 @@ impl WaitTrail {
         }
     }
 
+    /// The window had room for `time` up to `now`, and that was for the application.
+    #[inline]
+    pub(super) fn note_application(&mut self, now: Instant, time: Duration, rtt: Duration) {
+        let began = now - time;
+        if self.rooms == 0 && self.in_room == 0 {
+            // Nothing else is to be named.
+            if !time.is_zero() {
+                self.begin(Wait { began, ended: now, share: Some(TimeShare::Application) });
+            }
+            return self.on_arrival(now, 0, rtt);
+        }
+        self.note(began, time, None);
+        self.on_arrival(now, 0, rtt);
+        self.name_room(TimeShare::Application);
+    }
+
     /// Another wait begins.
     fn begin(&mut self, wait: Wait) {
         if let Some(last) = self.last {
@@ -73,7 +91,7 @@ impl WaitTrail {
             }
             self.before.push(last);
             if self.before.len() >= MOST {
-                self.before.drop_first();
+                self.drop_first();
             }
         }
         self.last = Some(wait);
@@ -83,30 +101,41 @@ impl WaitTrail {
     /// Forgets what is too long ago.
     fn forget(&mut self) {
         while self.before.first().is_some_and(|wait| wait.ended < self.forgotten) {
-            self.before.drop_first();
+            self.drop_first();
         }
     }
 
+    fn drop_first(&mut self) {
+        self.before.drop_first();
+        self.looked_at = self.looked_at.saturating_sub(1);
+    }
+
     /// An ACK tells at `now` that `bytes` have arrived, over a path that takes `rtt` there and back.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_arrival(&mut self, now: Instant, bytes: u64, rtt: Duration) {
         self.forgotten = self.forgotten.max(before(now, rtt.saturating_mul(REMEMBERED)));
         if bytes > 0 {
-            match self.wait_at(before(now, rtt)) {
-                Some(share) => self.arrived[share as usize] += bytes,
-                None => self.in_room += bytes,
-            }
+            self.arrive(before(now, rtt), bytes);
+        }
+    }
+
+    /// So many bytes were carried then.
+    #[inline(never)]
+    fn arrive(&mut self, then: Instant, bytes: u64) {
+        match self.wait_at(then) {
+            Some(share) => self.arrived[share as usize] += bytes,
+            None => self.in_room += bytes,
         }
     }
 
     /// What it waited for then; `None`: the window had room, or nobody knows.
     #[inline]
-    fn wait_at(&self, then: Instant) -> Option<TimeShare> {
+    fn wait_at(&mut self, then: Instant) -> Option<TimeShare> {
         let last = self.last.filter(|last| last.ended >= then)?;
-        // There are few, and it is one of the last. Some that are there still count as forgotten.
+        // Some that are there still count as forgotten.
         let since = then.max(self.forgotten);
-        let waits = self.before.backwards().take_while(|wait| wait.ended >= since);
-        waits.last().map_or(last.share, |wait| wait.share)
+        self.looked_at = self.before.search(self.looked_at, |wait| wait.ended < since);
+        self.before.get(self.looked_at).map_or(last.share, |wait| wait.share)
     }
 
     /// All waiting for windows since an instant was for this instead. Answers what is moved.

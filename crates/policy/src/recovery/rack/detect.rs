@@ -53,9 +53,15 @@ impl Detector {
         if delivery.retransmitted && spurious {
             return;
         }
+        self.on_original(delivery.sent_at, delivery.end, now);
+    }
+
+    /// Notes that a segment arrived which was sent at `sent_at` and ends at `end`, and is not in doubt.
+    #[inline]
+    pub(super) fn on_original(&mut self, sent_at: Instant, end: u64, now: Instant) {
         self.advanced = true;
-        self.rtt = now.saturating_since(delivery.sent_at);
-        let this = (delivery.sent_at, delivery.end);
+        self.rtt = now.saturating_since(sent_at);
+        let this = (sent_at, end);
         if self.newest.is_none_or(|newest| newest < this) {
             self.newest = Some(this);
         }

@@ -41,6 +41,12 @@ impl RackTlp {
         }
     }
 
+    /// When a probe is due if several segments are out of which the last left at `now`, a retransmission timeout aside.
+    pub(super) fn earliest_probe(&self, now: Instant, srtt: Duration) -> Instant {
+        let wait = self.probe_wait.of(srtt);
+        now + TailProbe::timeout(wait, false, self.delayed_ack, Duration::MAX)
+    }
+
     pub(super) fn on_reordering_timer(
         &mut self,
         cx: &mut RecoveryContext<'_>,

@@ -1,0 +1,92 @@
+//! The headers of nearly all segments of a capture of Ethernet: IPv4 and TCP as in [`super::plain`], with timestamps alone
+//! (RFC 7323 appendix A).
+
+use super::ip::TCP;
+use super::tcp;
+use crate::observed::{Observed, PacketDirection};
+use crate::options::STAMPED;
+use crate::tally::Tally;
+use std::net::{IpAddr, Ipv4Addr};
+use units::Instant;
+
+/// Where the IPv4 header begins, and where that of TCP.
+const IP_AT: usize = 14;
+const TCP_AT: usize = 34;
+/// Bytes of both headers.
+const LENGTH: u16 = 52;
+/// EtherType of IPv4.
+const IPV4: [u8; 2] = [0x08, 0x00];
+/// Version 4, and five words of header (RFC 791 §3.1).
+const VERSION_AND_WORDS: u8 = 0x45;
+/// More fragments, or an offset.
+const FRAGMENT: u16 = 0x3fff;
+/// Eight words of header, in the upper half of a byte (RFC 9293 §3.1).
+const TCP_WORDS: u8 = 8;
+
+/// Bytes of all headers.
+pub(crate) const USUAL_HEADERS: usize = IP_AT + LENGTH as usize;
+
+/// Such headers, Ethernet's included.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsualPacket<'a>(&'a [u8; USUAL_HEADERS]);
+
+impl<'a> UsualPacket<'a> {
+    /// The packet that begins so, if it is such a one.
+    #[inline]
+    pub(crate) fn of(head: &'a [u8; USUAL_HEADERS]) -> Option<Self> {
+        let packet = Self(head);
+        let is_ip =
+            head[12..14] == IPV4 && head[IP_AT] == VERSION_AND_WORDS && head[IP_AT + 9] == TCP;
+        let is_whole = packet.half(IP_AT + 6) & FRAGMENT == 0 && packet.half(IP_AT + 2) >= LENGTH;
+        let is_tcp = head[TCP_AT + 12] >> 4 == TCP_WORDS;
+        let is_stamped = head[TCP_AT + 20..TCP_AT + 24] == STAMPED;
+        (is_ip && is_whole && is_tcp && is_stamped).then_some(packet)
+    }
+
+    #[inline]
+    fn half(&self, at: usize) -> u16 {
+        u16::from_be_bytes([self.0[at], self.0[at + 1]])
+    }
+
+    #[inline]
+    fn word(&self, at: usize) -> u32 {
+        u32::from_be_bytes([self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]])
+    }
+
+    #[inline]
+    fn address(&self, at: usize) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::from_octets([
+            self.0[at],
+            self.0[at + 1],
+            self.0[at + 2],
+            self.0[at + 3],
+        ]))
+    }
+
+    /// Counts the packet, of so many bytes captured and on the wire, and notes its segment in `slot`, as [`super::decode`] does.
+    #[inline]
+    pub(crate) fn decode(
+        &self,
+        at: Instant,
+        (captured, length): (u32, u32),
+        tally: &mut Tally,
+        slot: &mut Observed,
+    ) {
+        tally.count(at, captured as usize, length);
+        tally.segments += 1;
+        slot.number = tally.packets;
+        slot.at = at;
+        slot.interface = 0;
+        slot.direction = PacketDirection::Unknown;
+        slot.source.ip = self.address(IP_AT + 12);
+        slot.destination.ip = self.address(IP_AT + 16);
+        slot.ttl = self.0[IP_AT + 8];
+        slot.traffic_class = self.0[IP_AT + 1];
+        slot.ip_id = u32::from(self.half(IP_AT + 4));
+        slot.payload = u32::from(self.half(IP_AT + 2) - LENGTH);
+        if let Some(head) = self.0[TCP_AT..].first_chunk() {
+            tcp::read_fixed(head, slot);
+        }
+        slot.options.set_timestamps(self.word(TCP_AT + 24), self.word(TCP_AT + 28));
+    }
+}

@@ -1,0 +1,59 @@
+//! Who takes packets: a batch that is being filled, with the counts of all input.
+
+use super::{BATCH, PACKETS};
+use crate::batch::BatchFiller;
+use crate::decode::{Frame, decode};
+use crate::format::UsualRecord;
+use crate::tally::Tally;
+use std::ops::ControlFlow;
+
+/// Takes packets one by one, and says when it has enough.
+pub(super) trait TakesPackets {
+    /// Takes a packet; `is_untimed`: nothing says when it passed.
+    fn take(&mut self, frame: &Frame<'_>, is_untimed: bool) -> ControlFlow<()>;
+
+    /// Takes a packet of the usual kind.
+    fn take_usual(&mut self, record: &UsualRecord<'_>) -> ControlFlow<()>;
+}
+
+/// Fills a batch.
+pub(super) struct Filling<'a, 'b> {
+    batch: &'a mut BatchFiller<'b>,
+    tally: &'a mut Tally,
+    /// Packets of all input with which it has enough.
+    enough: u64,
+}
+
+impl<'a, 'b> Filling<'a, 'b> {
+    pub(super) const fn new(batch: &'a mut BatchFiller<'b>, tally: &'a mut Tally) -> Self {
+        let enough = tally.packets + PACKETS;
+        Self { batch, tally, enough }
+    }
+
+    #[inline]
+    fn goes_on(&self) -> ControlFlow<()> {
+        match self.batch.len() >= BATCH || self.tally.packets >= self.enough {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl TakesPackets for Filling<'_, '_> {
+    #[inline]
+    fn take(&mut self, frame: &Frame<'_>, is_untimed: bool) -> ControlFlow<()> {
+        self.tally.untimed += u64::from(is_untimed);
+        if decode(frame, self.tally, self.batch.slot()) {
+            self.batch.keep();
+        }
+        self.goes_on()
+    }
+
+    #[inline]
+    fn take_usual(&mut self, record: &UsualRecord<'_>) -> ControlFlow<()> {
+        let UsualRecord { at, captured, length, packet } = record;
+        packet.decode(*at, (*captured, *length), self.tally, self.batch.slot());
+        self.batch.keep();
+        self.goes_on()
+    }
+}

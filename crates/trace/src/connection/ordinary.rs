@@ -1,0 +1,132 @@
+//! What most segments are: the next data of a response, and ACKs of it that advance while nothing is lost.
+//!
+//! Here is what [`TracedConnection::on_any`] does with those, and nothing else. Whatever may be something else is its own.
+
+use super::{Digesting, Side, TracedConnection};
+use crate::half::ack_without_sack;
+use crate::sender::{AckDigest, BareAck, RebuiltSender};
+use crate::sink::TraceSink;
+use crate::transfer::Passage;
+use capture::Observed;
+use segment::Flags;
+
+impl TracedConnection {
+    /// Digests the segment if it is an ordinary one. False, and nothing has changed, if it may be something else.
+    #[inline]
+    pub(super) fn on_ordinary<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) -> bool {
+        let is_plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
+        let is_late = self.halves[0].has_late() || self.halves[1].has_late();
+        if !is_plain || is_late || self.tallies[self.server()].packets == 0 || !shortcuts() {
+            return false;
+        }
+        note_ordinary(match (side == self.server(), segment.payload > 0) {
+            (true, true) => self.on_next_data(side, segment, with),
+            (false, false) => self.on_advancing_ack(side, segment, with),
+            _ => false,
+        })
+    }
+
+    /// The server sends the next data of a response.
+    #[inline]
+    fn on_next_data<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) -> bool {
+        if !self.repeats(side, segment) || !self.halves[side].is_next(segment) {
+            return false;
+        }
+        let (at, bytes) = (segment.at, u64::from(segment.payload));
+        let start = self.halves[side].high();
+        let Some((sender, _)) = self.halves[side].observed_sender() else { return false };
+        if !sender.on_next_data(at, (start, bytes), segment.has(Flags::PSH)) {
+            return false;
+        }
+        let sent = with.sink.wants_packets().then(|| sender.sent(at, start + bytes, bytes));
+        self.halves[side].reach(start + bytes);
+        self.halves[side].note_stamp(segment);
+        let tally = &mut self.tallies[side];
+        tally.packets += 1;
+        tally.data_packets += 1;
+        tally.bytes += bytes;
+        if let Some(sent) = sent {
+            with.sink.on_sent(&self.told_of_server(), &sent);
+        }
+        if let Some((sender, _)) = self.halves[side].observed_sender() {
+            // Most senders are not paced.
+            match sender.is_paced() {
+                true => self.meter.take_response(at, bytes, &sender.state(at)),
+                false => self.meter.on_new_data(at, bytes, &sender.unpaced_state()),
+            }
+        }
+        true
+    }
+
+    /// The client acknowledges more of a response.
+    #[inline]
+    fn on_advancing_ack<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) -> bool {
+        let server = 1 - side;
+        let sender = self.halves[server].sender.as_deref();
+        let is_open = self.opened.is_some() && sender.is_some_and(RebuiltSender::takes_bare_acks);
+        let is_probe = self.fins[side] == 0 && self.halves[side].is_before_next(segment);
+        let is_told = segment.options.sack().is_empty() && !is_probe;
+        if !is_open || !is_told || !self.place.to_server.is_zero() {
+            return false;
+        }
+        let una = self.halves[server].offset(segment.ack);
+        let fin = self.fins[server];
+        if una > self.halves[server].high() || fin > 0 && una >= fin {
+            return false;
+        }
+        let window = self.offered_window(side, segment);
+        let Some((sender, clock)) = self.halves[server].observed_sender() else { return false };
+        let (at, full) = (segment.at, || ack_without_sack(segment, una, Some(window), clock));
+        let Some(digest) = sender.on_advancing_ack(&BareAck { at, una, window }, full) else {
+            return false;
+        };
+        let AckDigest { acked, delivered, rtt, .. } = digest;
+        let state = sender.unpaced_state();
+        let point = with.sink.wants_windows().then(|| sender.point(at));
+        self.halves[side].forget_said();
+        self.halves[side].note_stamp(segment);
+        self.tallies[side].packets += 1;
+        if let Some(rtt) = rtt
+            && with.sink.wants_round_trips()
+        {
+            with.sink.on_round_trip(&self.told_of_server(), at, rtt);
+        }
+        if let Some(point) = point {
+            with.sink.on_window(&self.told_of_server(), &point);
+        }
+        // An ACK ends no transfer.
+        let _ = self.meter.on_passage(at, Passage::Acked { acked, delivered }, Some(state));
+        true
+    }
+}
+
+/// Ordinary segments are digested here, and not by what digests any: tests compare.
+#[cfg(not(feature = "testing"))]
+#[inline(always)]
+const fn shortcuts() -> bool {
+    true
+}
+
+#[cfg(not(feature = "testing"))]
+#[inline(always)]
+const fn note_ordinary(is_ordinary: bool) -> bool {
+    is_ordinary
+}
+
+#[cfg(feature = "testing")]
+use crate::longhand::{note_ordinary, shortcuts};

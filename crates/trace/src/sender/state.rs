@@ -1,0 +1,77 @@
+//! What a sender waits for.
+
+use super::RebuiltSender;
+use crate::kinds::SenderPhase;
+use crate::transfer::{SenderState, SenderWait};
+use units::Instant;
+
+impl RebuiltSender {
+    /// What it waits for from `now` on, and by which clock.
+    #[inline(never)]
+    pub(crate) fn state(&mut self, now: Instant) -> SenderState {
+        SenderState { paced_until: self.paced_until(now), ..self.unpaced_state() }
+    }
+
+    /// What it sends may be spread over time.
+    #[inline]
+    pub(crate) fn is_paced(&self) -> bool {
+        self.path.is_paced()
+    }
+
+    /// As [`RebuiltSender::state`] of a sender that is not paced, written out where it is asked for.
+    #[inline(always)]
+    pub(crate) fn unpaced_state(&mut self) -> SenderState {
+        let wait = self.wait();
+        let min_rtt = self.min_rtt();
+        let (mss, cwnd, paced_until) = (self.terms.mss, self.cwnd(), None);
+        let slow_start = self.path.in_startup();
+        SenderState { wait, srtt: self.srtt(), min_rtt, mss, cwnd, paced_until, slow_start }
+    }
+
+    /// Until when the pacer keeps data back, give or take an interval: real pacers send more at once.
+    #[inline(always)]
+    fn paced_until(&self, now: Instant) -> Option<Instant> {
+        if self.path.is_paced() { self.release_by_pacer(now) } else { None }
+    }
+
+    #[cold]
+    fn release_by_pacer(&self, now: Instant) -> Option<Instant> {
+        let due = self.path.due(now)?;
+        let sent = self.board.iter().next_back().map_or(now, |segment| segment.sent_at);
+        Some(due + due.saturating_since(sent))
+    }
+
+    #[inline(always)]
+    fn wait(&mut self) -> SenderWait {
+        if self.board.is_empty() {
+            return if self.is_shut_out() { SenderWait::Shut } else { SenderWait::Nothing };
+        }
+        match self.phase() {
+            SenderPhase::Handshake => SenderWait::Opening,
+            SenderPhase::Recovery | SenderPhase::Loss => SenderWait::Repair,
+            phase => self.wait_for_room(phase == SenderPhase::SlowStart),
+        }
+    }
+
+    /// The peer's window has no room for a segment, and there may be more to send. What fills it up to the last byte ends like the last of
+    /// a response, pushed and not full.
+    #[inline]
+    pub(crate) const fn is_shut_out(&self) -> bool {
+        self.snd_wnd == 0 && !self.fin || self.snd_wnd < self.terms.mss && !self.ended
+    }
+
+    #[inline(always)]
+    fn wait_for_room(&mut self, slow_start: bool) -> SenderWait {
+        let mss = self.terms.mss;
+        if self.ended && self.nxt >= self.send_end() {
+            SenderWait::Application
+        } else if self.window_edge() < self.nxt + mss {
+            // Where both windows are full the receiver's counts, as in the account of a race.
+            SenderWait::Receiver
+        } else if self.allowance() < mss {
+            if slow_start { SenderWait::SlowStart } else { SenderWait::Avoidance }
+        } else {
+            SenderWait::Application
+        }
+    }
+}
