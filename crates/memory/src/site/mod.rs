@@ -19,6 +19,7 @@ mod edge;
 mod estimate;
 mod forgotten;
 mod kept;
+mod note;
 mod origins;
 mod prefix;
 mod record;

@@ -13,6 +13,7 @@
 use super::ageing::{Ageing, seconds};
 use super::codes::{rate_of, rtt_of, window_code, window_of};
 use super::kept::KeptSample;
+use super::note::Note;
 
 /// Steps of the survival function: two codes each, eight to an octave.
 pub(super) const STEPS: usize = 128;
@@ -65,21 +66,27 @@ impl Weighted {
 pub(super) struct SampleOrder(u64);
 
 impl SampleOrder {
-    /// Of a sample that is so old, in steps of time, and whose loss took so many segments.
-    pub(super) fn of(place: &KeptSample, age: u32, lost: Option<u8>) -> Self {
+    /// Of a sample that is so old, in steps of time, and what is noted on it.
+    pub(super) fn of(place: &KeptSample, age: u32, note: Note) -> Self {
         let [low, high] = (age.min(u16::MAX.into()) as u16).to_le_bytes();
         let KeptSample { window, rate, rtt, .. } = *place;
         let loss = place.is_loss().into();
-        let (lost, who) = (lost.unwrap_or(0), place.reporter());
-        Self(u64::from_le_bytes([lost, who, loss, rtt, rate, window, low, high]))
+        let (note, who) = (note.byte(), place.reporter());
+        Self(u64::from_le_bytes([note, who, loss, rtt, rate, window, low, high]))
     }
 
-    /// What it weighs; `None` if it is too old.
+    /// A loss of its network's first moments.
+    pub(super) const fn is_first(self) -> bool {
+        Note::read(self.0.to_le_bytes()[0]).is_first()
+    }
+
+    /// What it weighs; `None` if it is too old. A loss that a try in vain has confirmed ages half as fast.
     pub(super) fn weighted(self, ageing: &Ageing) -> Option<Weighted> {
-        let [lost, reporter, loss, rtt, rate, window, low, high] = self.0.to_le_bytes();
-        let age = u16::from_le_bytes([low, high]).into();
-        let weight = ageing.weight(age)?;
-        let (loss, age) = (loss > 0, seconds(age));
+        let [note, reporter, loss, rtt, rate, window, low, high] = self.0.to_le_bytes();
+        let age = u32::from(u16::from_le_bytes([low, high]));
+        let note = Note::read(note);
+        let weight = ageing.weight(age).and(ageing.weight(age >> note.tries()))?;
+        let (loss, lost, age) = (loss > 0, note.lost(), seconds(age));
         Some(Weighted { window, rate, rtt, loss, lost, reporter, weight, age })
     }
 }
