@@ -166,7 +166,7 @@ impl<'a> Question<'a> {
         orders.sort_unstable();
         let ageing = &self.memory.ageing;
         let mut samples = Vec::with_capacity(orders.len());
-        // Transfers that began without an answer met losses by their own crowd of slow starts.
+        // Transfers that began without an answer met their own crowd of slow starts.
         let others = orders.iter().filter(|order| !order.is_first()).count();
         let first_left = if others < ENOUGH as usize { 1.0 } else { LEFT };
         samples.extend(orders.into_iter().map_while(|order| {

@@ -1,5 +1,5 @@
 //! What a network's own sample keeps in the byte in which samples of a covering prefix have a network's label: how many segments its
-//! loss took, how often a window was tried in vain before, and whether that was in the network's first moments.
+//! loss took, how often a window was tried in vain before, and whether the sample is one of the network's first moments.
 //!
 //! A network's label stood in this byte once. Two bits are never set, so three labels in four do not pass for a note. The others do
 //! until their samples are too old.
@@ -21,7 +21,7 @@ const LOST: u8 = 0x07;
 const TRIES_AT: u32 = 3;
 /// More tries in vain are kept as so many: a loss then ages eight times more slowly.
 const MOST_TRIES: u8 = 3;
-/// The loss is one of the network's first.
+/// The sample is one of the network's first.
 const FIRST: u8 = 0x20;
 const NEVER_SET: u8 = 0xC0;
 /// Codes of windows within which two losses are of one edge: half an octave.
@@ -61,7 +61,7 @@ impl Note {
         self.0 >> TRIES_AT & MOST_TRIES
     }
 
-    /// The loss came before many transfers could begin with an answer. A window that came through then does so later, too.
+    /// Of the moments in which few transfers could begin with an answer.
     pub(super) const fn is_first(self) -> bool {
         self.0 & FIRST != 0
     }
@@ -88,7 +88,7 @@ impl KeptBefore<'_> {
             place.is_free() || place.age_at(self.heard).saturating_add(passed) <= BEFORE_ANSWERS
         };
         let note = Note::read(sample.label);
-        let is_first = sample.is_loss() && self.are_all && self.places.iter().all(is_early);
+        let is_first = self.are_all && self.places.iter().all(is_early);
         let note = if is_first { Note(note.0 | FIRST) } else { note };
         let sample = sample.noted(note);
         if self.places.len() > FEW { sample } else { self.count_tries(sample) }

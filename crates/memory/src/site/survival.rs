@@ -75,7 +75,7 @@ impl SampleOrder {
         Self(u64::from_le_bytes([note, who, loss, rtt, rate, window, low, high]))
     }
 
-    /// A loss of its network's first moments.
+    /// Of its network's first moments.
     pub(super) const fn is_first(self) -> bool {
         Note::read(self.0.to_le_bytes()[0]).is_first()
     }
@@ -249,6 +249,18 @@ mod tests {
         assert!(is_in_step(window(5, 0.34), 8) && is_in_step(window(5, 0.33), 32));
         // Where it is not known, as many as a loss counts: 2/3 and 1/3 are left.
         assert!(is_in_step(window(0, 0.67), 8) && is_in_step(window(0, 0.34), 32));
+    }
+
+    /// Four steps at a half-life of two leave a quarter. One try in vain, a note of 8, makes two steps of them, and half is left.
+    #[test]
+    fn a_loss_that_was_tried_in_vain_ages_half_as_fast() {
+        let half_life = units::Duration::from_nanos(2 << 30);
+        let ageing = Ageing::new(&super::super::SiteConfig { half_life, ..Default::default() });
+        let weight = |byte: u8, age: u32| {
+            let order = SampleOrder::of(&KeptSample::default(), age, Note::read(byte));
+            order.weighted(&ageing).unwrap().weight
+        };
+        assert!((weight(0, 4) - 0.25).abs() < 1e-9 && (weight(8, 4) - 0.5).abs() < 1e-9);
     }
 
     #[test]

@@ -204,24 +204,6 @@ fn what_transfers_met_that_began_without_an_answer_counts_little_beside_three_ot
     assert_eq!(site(3), 16_384);
 }
 
-/// Alone on a path with an edge at 20 kB, a transfer every two minutes. The first loss leads to answers below it. It is tried again once, and then
-/// not for twice as long: of forty transfers four lose. If the first loss had gone with its place, every ninth would lose.
-#[test]
-fn an_edge_is_tried_more_and_more_seldom() {
-    let mut site = memory();
-    let mut lost = Vec::new();
-    for n in 0..40 {
-        let answer = site.estimate(at(120 * n), ip("192.0.2.9"), None).map_or(15_000, |e| e.window);
-        let bound = if answer > 20_000 { Bound::Loss } else { Bound::OwnStart };
-        let sent = (answer / 1000) as u32;
-        let told = report("192.0.2.0/24", 1, 0, bound);
-        let told = SiteReport { window: answer, sent, lost: sent.saturating_sub(20), ..told };
-        site.report(at(120 * n + 1), &told);
-        lost.extend((bound == Bound::Loss).then_some(n));
-    }
-    println!("{lost:?}");
-}
-
 #[test]
 fn a_network_is_forgotten_with_all_in_it() {
     let mut site = memory();
