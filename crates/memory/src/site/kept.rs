@@ -2,7 +2,7 @@
 
 use super::MANY;
 use super::codes::{rate_code, rtt_code, window_code};
-use super::note::{Note, halvings};
+use super::note::Note;
 use super::report::{Reporter, SiteReport};
 use crate::bound::ReportBound;
 use units::Instant;
@@ -205,6 +205,17 @@ impl Samples<'_> {
             false => columns.oldest(heard, |who| held[usize::from(who)] == most),
         };
         oldest.map_or((0, None), |place| (place, Some(self.places[place].age_at(*self.heard))))
+    }
+}
+
+/// How many times its age is halved when a place is sought for another sample, where few are kept. A loss beyond all that came through
+/// says where the edge is, and outlasts them.
+pub(super) fn halvings(places: &[KeptSample]) -> impl Fn(&KeptSample) -> u32 {
+    let came = places.iter().filter(|place| !place.is_loss()).map(|place| place.window);
+    let largest = came.max().unwrap_or(0);
+    move |place| match place.is_loss() && place.window > largest {
+        true => u32::from(Note::read(place.label).tries()) + 1,
+        false => 0,
     }
 }
 

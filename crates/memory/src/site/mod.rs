@@ -12,6 +12,7 @@
 mod ageing;
 mod answer;
 mod answers;
+mod attempts;
 mod change;
 mod codes;
 mod config;

@@ -5,8 +5,8 @@
 //! goes round (as in the CLOCK of page replacement): of the next few entries the one that was not
 //! heard of for longest goes.
 
+use super::attempts::KeptBefore;
 use super::kept::{KeptSample, Samples, Tick};
-use super::note::KeptBefore;
 use super::origins::Origins;
 use super::prefix::Prefix;
 use super::{FEW, MANY};
