@@ -164,21 +164,27 @@ impl<'a> Question<'a> {
         }
         // Sums of floats depend on the order, and answers shall not.
         orders.sort_unstable();
-        let ageing = &self.memory.ageing;
-        let mut samples = Vec::with_capacity(orders.len());
-        // Transfers that began without an answer met their own crowd of slow starts.
-        let others = orders.iter().filter(|order| !order.is_first()).count();
-        let first_left = if others < ENOUGH as usize { 1.0 } else { LEFT };
-        samples.extend(orders.into_iter().map_while(|order| {
-            let sample = order.weighted(ageing)?;
-            let left = if order.is_first() { first_left } else { 1.0 };
-            Some(Weighted { weight: sample.weight * left, ..sample })
-        }));
+        let mut samples = self.weighted(orders);
         if prefix.is_network() {
             discount_before_change(&mut samples);
         }
         self.cap_reporters(&mut samples);
         Heard { prefix, samples }
+    }
+
+    /// Samples by what they weigh by their age, the newest first. Beside a few others, those of a network's first moments weigh little:
+    /// transfers that began without an answer met their own crowd of slow starts.
+    fn weighted(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
+        let ageing = &self.memory.ageing;
+        let others = orders.iter().filter(|order| !order.is_first()).count();
+        let first_left = if others < ENOUGH as usize { 1.0 } else { LEFT };
+        let mut samples = Vec::with_capacity(orders.len());
+        samples.extend(orders.into_iter().map_while(|order| {
+            let sample = order.weighted(ageing)?;
+            let left = if order.is_first() { first_left } else { 1.0 };
+            Some(Weighted { weight: sample.weight * left, ..sample })
+        }));
+        samples
     }
 
     /// Lowers the weight of each reporter that has more than its part. Heavy losses use up more of it.

@@ -89,12 +89,15 @@ impl<const N: usize> Entry<N> {
     /// A network's own sample, with what those before it say of it.
     fn annotated(&mut self, now: Tick, age: u32, sample: KeptSample) -> KeptSample {
         let measured = Tick(now.0.saturating_sub(age));
-        let before = KeptBefore {
-            heard: self.heard,
-            are_all: self.sequence as usize == self.places.iter().filter(|p| !p.is_free()).count(),
-            places: &mut self.places,
-        };
-        before.annotate(sample, measured)
+        let are_all = self.keeps_all();
+        KeptBefore { heard: self.heard, places: &mut self.places, are_all }
+            .annotate(sample, measured)
+    }
+
+    /// All that was ever reported is kept. Most networks that are heard of often have long had more reports than places.
+    fn keeps_all(&self) -> bool {
+        let reported = self.sequence as usize;
+        reported <= N && reported == self.places.iter().filter(|place| !place.is_free()).count()
     }
 
     /// The same with places for more samples, or for the newest of them.

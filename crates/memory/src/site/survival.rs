@@ -85,7 +85,10 @@ impl SampleOrder {
         let [note, reporter, loss, rtt, rate, window, low, high] = self.0.to_le_bytes();
         let age = u32::from(u16::from_le_bytes([low, high]));
         let note = Note::read(note);
-        let weight = ageing.weight(age).and(ageing.weight(age >> note.tries()))?;
+        let mut weight = ageing.weight(age)?;
+        if note.tries() > 0 {
+            weight = ageing.weight(age >> note.tries())?;
+        }
         let (loss, lost, age) = (loss > 0, note.lost(), seconds(age));
         Some(Weighted { window, rate, rtt, loss, lost, reporter, weight, age })
     }
