@@ -1,10 +1,11 @@
 //! From the samples of a network and of what covers it to one answer.
 
-use super::change::discount_before_change;
+use super::change::{LEFT, discount_before_change};
 use super::codes::{rate_of, rtt_of};
 use super::edge::at_edge;
 use super::estimate::{EstimateSource, SiteEstimate};
 use super::kept::{AHEAD, KeptSample, Tick};
+use super::note::Note;
 use super::prefix::Prefix;
 use super::store::EntryKey;
 use super::survival::{Counted, Hazards, SampleOrder, Weighted};
@@ -152,22 +153,38 @@ impl<'a> Question<'a> {
             orders.reserve(places.len());
             let counting =
                 places.iter().filter(|place| !place.is_free() && without != Some(place.label));
-            let lost = |place: &KeptSample| prefix.is_network().then(|| place.lost()).flatten();
+            let note = |place: &KeptSample| match prefix.is_network() {
+                true => Note::read(place.label),
+                false => Note::default(),
+            };
             orders.extend(
                 counting
-                    .map(|place| SampleOrder::of(place, since + place.age_at(heard), lost(place))),
+                    .map(|place| SampleOrder::of(place, since + place.age_at(heard), note(place))),
             );
         }
         // Sums of floats depend on the order, and answers shall not.
         orders.sort_unstable();
-        let ageing = &self.memory.ageing;
-        let mut samples = Vec::with_capacity(orders.len());
-        samples.extend(orders.into_iter().map_while(|order| order.weighted(ageing)));
+        let mut samples = self.weighted(orders);
         if prefix.is_network() {
             discount_before_change(&mut samples);
         }
         self.cap_reporters(&mut samples);
         Heard { prefix, samples }
+    }
+
+    /// Samples by what they weigh by their age, the newest first. Beside a few others, those of a network's first moments weigh little:
+    /// transfers that began without an answer met their own crowd of slow starts.
+    fn weighted(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
+        let ageing = &self.memory.ageing;
+        let others = orders.iter().filter(|order| !order.is_first()).count();
+        let first_left = if others < ENOUGH as usize { 1.0 } else { LEFT };
+        let mut samples = Vec::with_capacity(orders.len());
+        samples.extend(orders.into_iter().map_while(|order| {
+            let sample = order.weighted(ageing)?;
+            let left = if order.is_first() { first_left } else { 1.0 };
+            Some(Weighted { weight: sample.weight * left, ..sample })
+        }));
+        samples
     }
 
     /// Lowers the weight of each reporter that has more than its part. Heavy losses use up more of it.

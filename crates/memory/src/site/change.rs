@@ -23,7 +23,7 @@ const SLOWER: i16 = 8;
 /// So many newest samples are looked at for the moment at which a path became slower: each is held against all.
 const NEWEST: usize = 512;
 /// What is left of the weight of samples from before.
-const LEFT: f64 = 0.05;
+pub(super) const LEFT: f64 = 0.05;
 
 /// Lowers the weight of samples from before a change; they are in the order of their age, newest first.
 pub(super) fn discount_before_change(samples: &mut [Weighted]) {

@@ -2,6 +2,7 @@
 
 use super::MANY;
 use super::codes::{rate_code, rtt_code, window_code};
+use super::note::Note;
 use super::report::{Reporter, SiteReport};
 use crate::bound::ReportBound;
 use units::Instant;
@@ -38,18 +39,11 @@ pub(super) struct KeptSample {
     /// Who says so, in seven bits, and in the highest bit whether a loss bounded the window.
     who: u8,
     /// Under a covering prefix, which network it is of, in eight bits: a network is not told its own samples as its
-    /// neighbours'. Under the network itself, how many segments its loss took, as [`Self::lost`] reads it.
+    /// neighbours'. Under the network itself, a [`Note`].
     pub(super) label: u8,
 }
 
 const LOSS: u8 = 0x80;
-/// More segments lost are kept as so many. What is more in a stored sample is a network's label, which stood there once; one label of
-/// fifty passes for a count until its sample is too old.
-const MOST_LOST: u8 = 5;
-/// Of larger flights, segments, the number of lost ones is not kept. What it costs was measured for flights of up to 31, and a few of hundreds are
-/// not much.
-const LARGEST_FLIGHT: u32 = 32;
-
 impl KeptSample {
     /// Bytes of a sample.
     pub(super) const BYTES: usize = 7;
@@ -70,15 +64,18 @@ impl KeptSample {
 
     /// The same as the network itself keeps it.
     pub(super) fn of_own(self, report: &SiteReport) -> Self {
-        let is_short = (1..=LARGEST_FLIGHT).contains(&report.sent);
-        let is_known = report.bound == ReportBound::Loss && is_short;
-        let lost = if is_known { report.lost.clamp(1, MOST_LOST.into()) as u8 } else { 0 };
-        Self { label: lost, ..self }
+        self.noted(Note::of(report))
     }
 
-    /// Segments that the loss of a network's own sample took, at most five; `None` if that is not known.
-    pub(super) fn lost(self) -> Option<u8> {
-        (1..=MOST_LOST).contains(&self.label).then_some(self.label)
+    /// A network's own sample with this note.
+    pub(super) const fn noted(self, note: Note) -> Self {
+        Self { label: note.byte(), ..self }
+    }
+
+    /// The same, as it was measured then.
+    #[cfg(test)]
+    pub(super) const fn measured(self, at: Tick) -> Self {
+        Self { at: low_half(at), ..self }
     }
 
     pub(super) const fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -127,6 +124,8 @@ fn reporter_label(reporter: Reporter) -> u8 {
 pub(super) struct Samples<'a> {
     pub(super) heard: &'a mut Tick,
     pub(super) places: &'a mut [KeptSample],
+    /// They are a network's own, and few: a loss at its edge outlasts what came through.
+    pub(super) are_few: bool,
 }
 
 impl Samples<'_> {
@@ -187,7 +186,10 @@ impl Samples<'_> {
         if let Some(free) = free_end {
             return (free, None);
         }
-        let columns = Columns::of(self.places);
+        let mut columns = Columns::of(self.places);
+        if self.are_few {
+            columns.rejuvenate(self.places, *self.heard);
+        }
         // A free place is all zeros.
         let free = if columns.tally[0] > 0 { free() } else { None };
         free.map_or_else(|| self.surplus(&columns, reporter), |free| (free, None))
@@ -202,7 +204,18 @@ impl Samples<'_> {
             true => columns.oldest(heard, |who| who == u16::from(reporter)),
             false => columns.oldest(heard, |who| held[usize::from(who)] == most),
         };
-        oldest.map_or((0, None), |(place, age)| (place, Some(age)))
+        oldest.map_or((0, None), |place| (place, Some(self.places[place].age_at(*self.heard))))
+    }
+}
+
+/// How many times its age is halved when a place is sought for another sample, where few are kept. A loss beyond all that came through
+/// says where the edge is, and outlasts them.
+pub(super) fn halvings(places: &[KeptSample]) -> impl Fn(&KeptSample) -> u32 {
+    let came = places.iter().filter(|place| !place.is_loss()).map(|place| place.window);
+    let largest = came.max().unwrap_or(0);
+    move |place| match place.is_loss() && place.window > largest {
+        true => u32::from(Note::read(place.label).tries()) + 1,
+        false => 0,
     }
 }
 
@@ -227,14 +240,23 @@ impl Columns {
         Self { count: places.len().min(MANY), at, who, tally }
     }
 
+    /// Makes losses at an edge younger than they are.
+    fn rejuvenate(&mut self, places: &[KeptSample], heard: Tick) {
+        let halvings = halvings(places);
+        for (place, at) in places.iter().zip(&mut self.at) {
+            let heard = heard.0 as u16;
+            *at = heard.wrapping_sub(heard.wrapping_sub(*at) >> halvings(place));
+        }
+    }
+
     /// How many places each reporter has.
     fn held(&self) -> [u8; 128] {
         let (without, with) = self.tally.split_at(usize::from(LOSS));
         std::array::from_fn(|reporter| without[reporter] + with[reporter])
     }
 
-    /// The place of the oldest sample beside one of `heard` whose reporter `may_go`, the last of several, and its age.
-    fn oldest(&self, heard: u16, may_go: impl Fn(u16) -> bool) -> Option<(usize, u32)> {
+    /// The place of the oldest sample beside one of `heard` whose reporter `may_go`, the last of several.
+    fn oldest(&self, heard: u16, may_go: impl Fn(u16) -> bool) -> Option<usize> {
         let (at, who) = (&self.at[..self.count], &self.who[..self.count]);
         let may_go = |who: u16| may_go(who & u16::from(!LOSS));
         let mut most = 0;
@@ -248,7 +270,7 @@ impl Columns {
             let is_oldest = heard.wrapping_sub(*at) == most && may_go(*who);
             last = last.max(if is_oldest { next } else { 0 });
         }
-        (last > 0).then(|| (last as usize - 1, most.into()))
+        (last > 0).then(|| last as usize - 1)
     }
 }
 
@@ -284,13 +306,13 @@ mod tests {
             lost,
             bound,
         };
-        let own = |report| KeptSample::new(200, &report).of_own(&report).lost();
+        let own = |report| Note::read(KeptSample::new(200, &report).of_own(&report).label).lost();
         let loss = ReportBound::Loss;
         let whole = ReportBound::OwnStart;
         let told = [(loss, 30, 2), (loss, 30, 9), (loss, 33, 2), (loss, 0, 0), (whole, 30, 0)];
         let lost = told.map(|(bound, sent, lost)| own(report(bound, sent, lost)));
-        assert_eq!(lost, [Some(2), Some(5), None, None, None]);
-        assert_eq!(KeptSample::new(200, &report(loss, 30, 2)).lost(), None);
+        assert_eq!(lost, [2, 5, 0, 0, 0]);
+        assert_eq!(Note::read(200), Note::default());
     }
 
     proptest! {
@@ -307,7 +329,7 @@ mod tests {
                 ..KeptSample::default()
             };
             let mut places: Vec<_> = kept.into_iter().map(place).collect();
-            let samples = Samples { heard: &mut Tick(heard), places: &mut places };
+            let samples = Samples { heard: &mut Tick(heard), places: &mut places, are_few: false };
             prop_assert_eq!(samples.place_for(reporter), surplus_as_said(&samples, reporter));
         }
     }

@@ -12,6 +12,7 @@
 mod ageing;
 mod answer;
 mod answers;
+mod attempts;
 mod change;
 mod codes;
 mod config;
@@ -19,6 +20,7 @@ mod edge;
 mod estimate;
 mod forgotten;
 mod kept;
+mod note;
 mod origins;
 mod prefix;
 mod record;

@@ -5,10 +5,11 @@
 //! goes round (as in the CLOCK of page replacement): of the next few entries the one that was not
 //! heard of for longest goes.
 
-use super::MANY;
+use super::attempts::KeptBefore;
 use super::kept::{KeptSample, Samples, Tick};
 use super::origins::Origins;
 use super::prefix::Prefix;
+use super::{FEW, MANY};
 use hashbrown::HashTable;
 
 /// Entries of a page.
@@ -77,8 +78,26 @@ impl<const N: usize> Entry<N> {
 
     /// Takes in, at `now`, a sample of so many steps before; answers the age of the one that had to go.
     pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
+        let is_network = self.key().prefix.is_network();
+        let are_few = is_network && N <= FEW;
+        let sample = if is_network { self.annotated(now, age, sample) } else { sample };
         self.sequence = self.sequence.wrapping_add(1);
-        Samples { heard: &mut self.heard, places: &mut self.places }.insert(now, age, sample)
+        Samples { heard: &mut self.heard, places: &mut self.places, are_few }
+            .insert(now, age, sample)
+    }
+
+    /// A network's own sample, with what those before it say of it.
+    fn annotated(&mut self, now: Tick, age: u32, sample: KeptSample) -> KeptSample {
+        let measured = Tick(now.0.saturating_sub(age));
+        let are_all = self.keeps_all();
+        KeptBefore { heard: self.heard, places: &mut self.places, are_all }
+            .annotate(sample, measured)
+    }
+
+    /// All that was ever reported is kept. Most networks that are heard of often have long had more reports than places.
+    fn keeps_all(&self) -> bool {
+        let reported = self.sequence as usize;
+        reported <= N && reported == self.places.iter().filter(|place| !place.is_free()).count()
     }
 
     /// The same with places for more samples, or for the newest of them.

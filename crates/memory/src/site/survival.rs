@@ -13,6 +13,7 @@
 use super::ageing::{Ageing, seconds};
 use super::codes::{rate_of, rtt_of, window_code, window_of};
 use super::kept::KeptSample;
+use super::note::Note;
 
 /// Steps of the survival function: two codes each, eight to an octave.
 pub(super) const STEPS: usize = 128;
@@ -65,21 +66,30 @@ impl Weighted {
 pub(super) struct SampleOrder(u64);
 
 impl SampleOrder {
-    /// Of a sample that is so old, in steps of time, and whose loss took so many segments.
-    pub(super) fn of(place: &KeptSample, age: u32, lost: Option<u8>) -> Self {
+    /// Of a sample that is so old, in steps of time, and what is noted on it.
+    pub(super) fn of(place: &KeptSample, age: u32, note: Note) -> Self {
         let [low, high] = (age.min(u16::MAX.into()) as u16).to_le_bytes();
         let KeptSample { window, rate, rtt, .. } = *place;
         let loss = place.is_loss().into();
-        let (lost, who) = (lost.unwrap_or(0), place.reporter());
-        Self(u64::from_le_bytes([lost, who, loss, rtt, rate, window, low, high]))
+        let (note, who) = (note.byte(), place.reporter());
+        Self(u64::from_le_bytes([note, who, loss, rtt, rate, window, low, high]))
     }
 
-    /// What it weighs; `None` if it is too old.
+    /// Of its network's first moments.
+    pub(super) const fn is_first(self) -> bool {
+        Note::read(self.0.to_le_bytes()[0]).is_first()
+    }
+
+    /// What it weighs; `None` if it is too old. A loss that a try in vain has confirmed ages half as fast.
     pub(super) fn weighted(self, ageing: &Ageing) -> Option<Weighted> {
-        let [lost, reporter, loss, rtt, rate, window, low, high] = self.0.to_le_bytes();
-        let age = u16::from_le_bytes([low, high]).into();
-        let weight = ageing.weight(age)?;
-        let (loss, age) = (loss > 0, seconds(age));
+        let [note, reporter, loss, rtt, rate, window, low, high] = self.0.to_le_bytes();
+        let age = u32::from(u16::from_le_bytes([low, high]));
+        let note = Note::read(note);
+        let mut weight = ageing.weight(age)?;
+        if note.tries() > 0 {
+            weight = ageing.weight(age >> note.tries())?;
+        }
+        let (loss, lost, age) = (loss > 0, note.lost(), seconds(age));
         Some(Weighted { window, rate, rtt, loss, lost, reporter, weight, age })
     }
 }
@@ -242,6 +252,18 @@ mod tests {
         assert!(is_in_step(window(5, 0.34), 8) && is_in_step(window(5, 0.33), 32));
         // Where it is not known, as many as a loss counts: 2/3 and 1/3 are left.
         assert!(is_in_step(window(0, 0.67), 8) && is_in_step(window(0, 0.34), 32));
+    }
+
+    /// Four steps at a half-life of two leave a quarter. One try in vain, a note of 8, makes two steps of them, and half is left.
+    #[test]
+    fn a_loss_that_was_tried_in_vain_ages_half_as_fast() {
+        let half_life = units::Duration::from_nanos(2 << 30);
+        let ageing = Ageing::new(&super::super::SiteConfig { half_life, ..Default::default() });
+        let weight = |byte: u8, age: u32| {
+            let order = SampleOrder::of(&KeptSample::default(), age, Note::read(byte));
+            order.weighted(&ageing).unwrap().weight
+        };
+        assert!((weight(0, 4) - 0.25).abs() < 1e-9 && (weight(8, 4) - 0.5).abs() < 1e-9);
     }
 
     #[test]

@@ -186,6 +186,24 @@ fn what_arrives_late_is_as_old_as_it_is_and_erases_nothing() {
     assert!((confidence - 7.871 / 11.871).abs() < 0.002, "{confidence}");
 }
 
+/// Eight hosts lose 8 kB at once, and two later transfers come through. After 100 s a weight of 0.79 is left of each loss: of those that reached the
+/// step 8 * 0.79 / (8 * 0.79 + 2 + 1) = 0.68 met a loss there, and 0.32 are fewer than 0.35. Beside a third one they have a twentieth:
+/// 0.32 / (0.32 + 3 + 1) = 0.07, so the answer is twice what was reached, the end of its step: 2 * 8,192 B.
+#[test]
+fn what_transfers_met_that_began_without_an_answer_counts_little_beside_three_others() {
+    let site = |later: u32| {
+        let mut site = memory();
+        (0..8).for_each(|s| {
+            site.report(at(s / 2), &report("192.0.2.0/24", s as u32, 8, Bound::Loss))
+        });
+        let told = (0..later).map(|who| report("192.0.2.0/24", who, 8, Bound::OwnStart));
+        told.for_each(|told| site.report(at(100), &told));
+        site.estimate(at(100), ip("192.0.2.9"), None).unwrap().window
+    };
+    assert!((7_512..=8_192).contains(&site(2)), "{}", site(2));
+    assert_eq!(site(3), 16_384);
+}
+
 #[test]
 fn a_network_is_forgotten_with_all_in_it() {
     let mut site = memory();

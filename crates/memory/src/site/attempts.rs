@@ -1,0 +1,148 @@
+//! What a network's own samples say of the next one: whether it is one of the network's first moments, and how often its window was tried
+//! in vain before.
+
+use super::FEW;
+use super::kept::{KeptSample, Tick};
+use super::note::Note;
+
+/// Codes of windows within which two losses are of one edge: half an octave.
+const NEAR: u8 = 8;
+/// For so many steps of time after a network's first sample, 10.7 s, transfers report that began without an answer, or met those that did.
+const BEFORE_ANSWERS: u32 = 10;
+
+/// A network's own samples when another one comes.
+pub(super) struct KeptBefore<'a> {
+    /// When the newest of them was taken.
+    pub(super) heard: Tick,
+    pub(super) places: &'a mut [KeptSample],
+    /// Nothing else was ever reported.
+    pub(super) are_all: bool,
+}
+
+impl KeptBefore<'_> {
+    /// A sample that was measured then, with what those before it say of it.
+    pub(super) fn annotate(self, sample: KeptSample, measured: Tick) -> KeptSample {
+        let passed = measured.0.saturating_sub(self.heard.0);
+        let is_early = |place: &KeptSample| {
+            place.is_free() || place.age_at(self.heard).saturating_add(passed) <= BEFORE_ANSWERS
+        };
+        let note = Note::read(sample.label);
+        let is_first = self.are_all && self.places.iter().all(is_early);
+        let note = if is_first { note.with_first() } else { note };
+        let sample = sample.noted(note);
+        if self.places.len() > FEW { sample } else { self.count_tries(sample) }
+    }
+
+    /// Counts tries in vain. A window that came through ends those of smaller ones.
+    fn count_tries(self, sample: KeptSample) -> KeptSample {
+        if sample.is_loss() {
+            let note =
+                Note::read(sample.label).with_tries(tries(sample, (self.heard, self.places)));
+            return sample.noted(note);
+        }
+        for place in self.places.iter_mut() {
+            if place.is_loss() && place.window <= sample.window {
+                *place = place.noted(Note::read(place.label).with_tries(0));
+            }
+        }
+        sample
+    }
+}
+
+/// How often a window about as large was tried before this loss. It is a try if smaller ones, and none as large, came through since the
+/// loss before.
+fn tries(loss: KeptSample, (heard, places): (Tick, &[KeptSample])) -> u8 {
+    let is_near =
+        |place: &&KeptSample| place.is_loss() && place.window.abs_diff(loss.window) <= NEAR;
+    let age = |place: &KeptSample| place.age_at(heard);
+    let rank = |place: &&KeptSample| (Note::read(place.label).tries(), u32::MAX - age(place));
+    let Some(before) = places.iter().filter(is_near).max_by_key(rank) else { return 0 };
+    let came = places.iter().filter(|place| !place.is_free() && !place.is_loss());
+    let since = came.filter(|place| age(place) <= age(before)).map(|place| place.window);
+    let tries = Note::read(before.label).tries();
+    match since.max() {
+        None => tries,
+        Some(largest) if largest < loss.window.min(before.window) => tries + 1,
+        Some(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kept::halvings;
+    use super::super::report::{Reporter, SiteReport};
+    use super::*;
+    use crate::bound::ReportBound;
+    use units::Rate;
+
+    const HEARD: Tick = Tick(1000);
+
+    /// A sample of a window between 16 and 64 kB, so many sixteenths of an octave above 16.
+    fn sample(steps: u32, loss: bool) -> KeptSample {
+        let report = SiteReport {
+            network: "192.0.2.0/24".parse().unwrap(),
+            reporter: Reporter(1),
+            window: (16384.0 * (f64::from(steps) / 16.0).exp2()) as u64,
+            rate: Some(Rate::from_mbps(1)),
+            min_rtt: None,
+            sent: 0,
+            lost: 0,
+            bound: if loss { ReportBound::Loss } else { ReportBound::OwnStart },
+        };
+        KeptSample::new(0, &report).of_own(&report)
+    }
+
+    /// What is noted on a sample that comes a minute after others, of which some were kept until then.
+    fn after(places: &mut [KeptSample], next: KeptSample) -> Note {
+        let before = KeptBefore { heard: HEARD, places, are_all: false };
+        Note::read(before.annotate(next, Tick(HEARD.0 + 60)).label)
+    }
+
+    fn aged(sample: KeptSample, age: u32) -> KeptSample {
+        sample.measured(Tick(HEARD.0 - age))
+    }
+
+    #[test]
+    fn a_loss_beyond_what_came_through_since_the_last_one_is_a_try_in_vain() {
+        let (loss, below) = (aged(sample(16, true), 20), aged(sample(8, false), 10));
+        let tries = |places: &[KeptSample]| after(&mut places.to_vec(), sample(20, true)).tries();
+        assert_eq!(tries(&[loss, below]), 1);
+        // Nothing was sent in between: the same crowd.
+        assert_eq!(tries(&[loss]), 0);
+        // As much as the smaller of both came through: chance. Before the last loss it says nothing of what was tried after it.
+        assert_eq!(tries(&[loss, below, aged(sample(16, false), 5)]), 0);
+        assert_eq!(tries(&[loss, below, aged(sample(16, false), 30)]), 1);
+        // More than half an octave apart: another edge.
+        assert_eq!(tries(&[aged(sample(11, true), 20), below]), 0);
+        let tried = |tries: u8| loss.noted(Note::default().with_tries(tries));
+        assert_eq!([1, 2, 3].map(|before| tries(&[tried(before), below])), [2, 3, 3]);
+    }
+
+    #[test]
+    fn a_window_that_comes_through_ends_the_tries_of_smaller_ones() {
+        let tried = |steps: u32| sample(steps, true).noted(Note::default().with_tries(2));
+        let mut places = [tried(16), tried(24)];
+        after(&mut places, sample(20, false));
+        assert_eq!(places.map(|place| Note::read(place.label).tries()), [0, 2]);
+    }
+
+    #[test]
+    fn a_loss_outlasts_only_what_is_smaller() {
+        let places = [sample(8, true), sample(10, false), sample(12, true)];
+        assert_eq!(places.map(|place| halvings(&places)(&place)), [0, 0, 1]);
+        let tried = sample(12, true).noted(Note::default().with_tries(3));
+        assert_eq!(halvings(&[tried])(&tried), 4);
+    }
+
+    /// Eleven steps after the first one, answers have been given. Where more was reported than is kept, nobody knows which was the first.
+    #[test]
+    fn the_first_samples_are_those_of_the_first_moments() {
+        let first = |are_all: bool, oldest: u32, passed: u32| {
+            let mut places = [aged(sample(0, false), oldest), KeptSample::default()];
+            let before = KeptBefore { heard: HEARD, places: &mut places, are_all };
+            let next = before.annotate(sample(0, true), Tick(HEARD.0 + passed));
+            Note::read(next.label).is_first()
+        };
+        assert!(first(true, 4, 6) && !first(true, 4, 7) && !first(false, 4, 6));
+    }
+}
