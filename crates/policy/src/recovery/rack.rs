@@ -32,8 +32,8 @@ pub use tail_probe::ProbeWait;
 use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
-    AtRest, LossRecovery, News, PlainAck, RecoveryContext, RecoveryDescriptor, Reduction, Report, SeenReordering,
-    SentInfo, Stance, TimerAction,
+    AtRest, LossRecovery, News, PlainAck, RecoveryContext, RecoveryDescriptor, Reduction, Report,
+    SeenReordering, SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::config::{RtoConfig, RtoFloor};
