@@ -80,18 +80,20 @@ impl CapturedOptions {
     /// Becomes the options of a header, of which `cut` says whether some are missing.
     #[inline]
     pub(crate) fn read(&mut self, bytes: &[u8], cut: bool) {
-        self.present = if cut { CUT } else { 0 };
-        self.sack.clear();
         // What nearly every segment has (RFC 7323 appendix A).
         if let Ok([head @ .., a, b, c, d, e, f, g, h]) = <&[u8; 12]>::try_from(bytes)
             && *head == STAMPED
         {
             let [value, echo] = [[*a, *b, *c, *d], [*e, *f, *g, *h]].map(u32::from_be_bytes);
-            self.timestamps = Timestamps { value, echo };
-            self.present |= HAS_TIMESTAMPS;
-        } else if !bytes.is_empty() {
-            self.take_all(bytes);
+            self.set_timestamps(value, echo);
+        } else {
+            self.present = 0;
+            self.sack.clear();
+            if !bytes.is_empty() {
+                self.take_all(bytes);
+            }
         }
+        self.present |= if cut { CUT } else { 0 };
     }
 
     /// Becomes timestamps alone.

@@ -394,7 +394,7 @@ impl Half {
         }
     }
 
-    /// The sender, if it is not predicted, and what an acknowledgement of its data up to `una` says that has no SACK blocks.
+    /// The sender, if it is not predicted, and the clock of its timestamps.
     #[inline]
     pub(crate) fn observed_sender(&mut self) -> Option<(&mut RebuiltSender, Option<StampClock>)> {
         let clock = self.clock();

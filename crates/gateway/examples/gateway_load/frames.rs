@@ -1,5 +1,5 @@
 //! As much of HTTP/2 (RFC 9113) as one call after another needs, so that whoever asks takes little of the processors that it shares with
-//! the gateway. The headers of all calls are the same: after the first call they are five indices of a table (RFC 7541).
+//! the gateway. The headers of all calls are the same: after the first call they are six indices of tables (RFC 7541).
 
 use std::error::Error;
 
@@ -120,8 +120,8 @@ fn setting(key: u16, value: u32) -> [u8; 6] {
 /// whose newest entry has the index 62.
 const LATER_HEADERS: [u8; 6] = [0x83, 0x87, 0x80 | 65, 0x80 | 64, 0x80 | 63, 0x80 | 62];
 
-/// The headers of the first call: literals that go to the dynamic table (RFC 7541 §6.2.1), as 4 names of the static table and their values,
-/// without Huffman's code.
+/// The headers of the first call: literals that go to the dynamic table (RFC 7541 §6.2.1), without Huffman's code. The method and the
+/// scheme are indices here, too.
 fn first_headers(authority: &str) -> Vec<u8> {
     let mut block = LATER_HEADERS[..2].to_vec();
     let path = "/headstart.gateway.v1.Gateway/Ask";

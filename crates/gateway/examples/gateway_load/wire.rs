@@ -86,14 +86,9 @@ impl CallConnection {
         })
     }
 
-    /// Questions that are not answered yet.
+    /// Questions that are not answered yet, and the few answered ones that wait for an older one.
     pub(crate) fn open_questions(&self) -> usize {
-        self.due.len() + self.open_calls()
-    }
-
-    /// As good as that: behind an answered call that waits for an older one, few are.
-    fn open_calls(&self) -> usize {
-        self.calls.len()
+        self.due.len() + self.calls.len()
     }
 
     /// Something is to be written, and there was no room for it.
@@ -143,7 +138,7 @@ impl CallConnection {
         while let Some(due) = self.due.front().copied() {
             let network = Some(self.networks[due.number as usize % self.networks.len()]);
             let question = message(&Query { id: due.number, network, size: 0 });
-            if !self.writer.may_call(self.open_calls(), question.len()) {
+            if !self.writer.may_call(self.calls.len(), question.len()) {
                 break;
             }
             self.writer.call(&question);

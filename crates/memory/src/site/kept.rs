@@ -43,7 +43,9 @@ pub(super) struct KeptSample {
     pub(super) label: u8,
 }
 
+/// A loss bounded the window.
 const LOSS: u8 = 0x80;
+
 impl KeptSample {
     /// Bytes of a sample.
     pub(super) const BYTES: usize = 7;

@@ -20,7 +20,9 @@ const TRIES_AT: u32 = 3;
 const MOST_TRIES: u8 = 3;
 /// The sample is one of the network's first.
 const FIRST: u8 = 0x20;
+/// Bits that only a network's label has.
 const NEVER_SET: u8 = 0xC0;
+
 /// The byte as it is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Note(u8);
