@@ -131,3 +131,20 @@ fn an_arrival_counts_in_goodput_once_it_has_a_time() {
     let (goodput, by_hand) = (value(&result, WorkloadMetric::Goodput), received * 8000.0 / 5.0);
     assert!((goodput / by_hand - 1.0).abs() < 1e-9, "{goodput} instead of {by_hand}");
 }
+
+/// The map page has five objects. Over one connection at a time each of the four behind the first waits once for the turnaround.
+#[test]
+fn what_waits_for_a_connection_waits_for_the_turnaround() {
+    let time = |turnaround: &str| {
+        let (result, _) = first_run(&format!(
+            "schemes = [\"reno\"]\nparameters = \"profile=ns2-one-way+mss=512\"\n\
+             [topology]\nkind = \"dumbbell\"\nbottleneck = {{ rate = \"800kbit\", delay = \"50ms\" }}\n\
+             [workload.page]\nfrom = \"sources\"\nto = \"sinks\"\n\
+             [workload.page.traffic]\nkind = \"page\"\npage = \"map\"\none_way = true\nconnections = 1\n\
+             turnaround = \"{turnaround}\"\n",
+        ));
+        value(&result, WorkloadMetric::CompletionMean)
+    };
+    let waits = time("50ms") - time("0s");
+    assert!((waits - 4.0 * 0.05).abs() < 1e-9, "{waits}");
+}

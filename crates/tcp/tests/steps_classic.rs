@@ -140,6 +140,22 @@ fn the_right_edge_moves_with_the_first_two_duplicates_however_small_the_window()
 }
 
 #[test]
+fn a_second_loss_of_a_window_waits_for_a_timeout_with_recover_alone() {
+    // 3 and 5 are lost of 3..8; 4, 6 and 7 bring three duplicates, and limited transmit sends 9 and 10. The
+    // retransmission of 3 overtakes 8, 9 and 10, so ACK 5 comes first, and reno leaves recovery. Three duplicates
+    // of 5 follow. 5 is below 11, the recover of RFC 6582 §3.2 step 2, so nothing goes. RFC 2001 has no such step: 5
+    // goes again.
+    for (scheme, sent) in [("reno", vec![]), ("reno+recover=off", vec![5])] {
+        let mut s = Sender::grown(scheme);
+        let first: Vec<_> = (0..3).map(|_| s.ack(3, &[])).collect();
+        assert_eq!(first, [vec![9], vec![10], vec![3]], "{scheme}");
+        assert!(s.ack(5, &[]).is_empty(), "{scheme}");
+        let second: Vec<_> = (0..3).map(|_| s.ack(5, &[])).collect();
+        assert_eq!(second, [vec![], vec![], sent], "{scheme}");
+    }
+}
+
+#[test]
 fn right_edge_recovery_gathers_three_duplicates_in_a_window_of_three() {
     // After a timeout the window is 1, then 2 (9, 10), then 3 (11, 12). 10 and 12 are lost. 11 brings
     // the first duplicate: 13 goes; 13 brings the second: 14; 14 the third: 10 again. Without,

@@ -3,6 +3,7 @@
 
 use crate::page::{Object, PageHost};
 use crate::versions::{Http, ServerModel, Tls};
+use units::Duration;
 
 /// Kept-alive connections per host: what Chromium and Firefox open to an HTTP/1.1 server.
 pub const HTTP11_CONNECTIONS: u32 = 6;
@@ -56,6 +57,9 @@ pub struct LoaderConfig {
     /// Connections that the protocol keeps alive stay open when the page is done, for the next
     /// visit ([`PageLoader::start_again`](crate::PageLoader::start_again)).
     pub keep_open: bool,
+    /// From the last byte of an object under HTTP/1.0 until its connection no longer counts as open, and another
+    /// may be opened in its place.
+    pub turnaround: Duration,
     /// As which server simulated ones write.
     pub server: ServerModel,
 }
@@ -69,6 +73,7 @@ impl Default for LoaderConfig {
             tls_server_flight: TLS_SERVER_FLIGHT,
             low_water: HTTP2_LOW_WATER,
             keep_open: false,
+            turnaround: Duration::ZERO,
             server: ServerModel::Builtin,
         }
     }

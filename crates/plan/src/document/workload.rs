@@ -209,6 +209,9 @@ pub(crate) struct PageTraffic {
     pub(crate) http: Option<At<String>>,
     /// Connections open at once per host under HTTP/1.0 and 1.1; as the page says, or 6, unless given.
     pub(crate) connections: Option<Count>,
+    /// From the last byte of an object under HTTP/1.0 until another connection may be opened in the place of its
+    /// own; 0s unless given.
+    pub(crate) turnaround: Option<At<Written<Duration>>>,
     /// Security of all hosts, none or 1.3, as text; as the page says unless given.
     pub(crate) tls: Option<At<String>>,
     /// Visits of each member, one after another; 1 unless given.

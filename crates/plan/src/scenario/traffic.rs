@@ -271,6 +271,7 @@ fn loader(plan: &PageTraffic) -> Result<LoaderConfig, Fault> {
         http: http.transpose()?,
         tls: tls.transpose()?,
         connections: plan.connections.map(|connections| connections.0),
+        turnaround: plan.turnaround.as_ref().map_or(Duration::ZERO, |time| (**time).0),
         ..LoaderConfig::default()
     })
 }

@@ -11,7 +11,7 @@ use super::{
     SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
-use crate::registry::Make;
+use crate::registry::{Make, Parameter};
 use fold::{Foldable, Folding};
 use units::Instant;
 
@@ -20,9 +20,20 @@ pub static RENO: RecoveryDescriptor = RecoveryDescriptor::new(
     "reno",
     "fast recovery until the first new ACK",
     "RFC 5681 §3.2",
-    Make::Alone(|setup| Box::new(RenoRecovery::new(setup.get(&LIMITED_TRANSMIT)))),
+    Make::Alone(|setup| {
+        let recovery = RenoRecovery::new(setup.get(&LIMITED_TRANSMIT));
+        Box::new(RenoRecovery { once: setup.get(&RECOVER), ..recovery })
+    }),
 )
-.with(&[&LIMITED_TRANSMIT]);
+.with(&[&LIMITED_TRANSMIT, &RECOVER]);
+
+/// Whether what a window has lost beside its first loss waits for a timeout.
+pub static RECOVER: Parameter<bool> = Parameter::choice(
+    "recover",
+    &[("on", true), ("off", false)],
+    "on",
+    "reno: one fast retransmit for what was outstanding at a loss (recover of RFC 6582), or one for every three duplicate ACKs (RFC 2001)",
+);
 
 /// Reno's fast recovery.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +44,11 @@ pub struct RenoRecovery {
     fast: Option<FastRecovery>,
     /// `snd_nxt` at the last timeout.
     timed_out: u64,
+    /// One episode for all that was outstanding.
+    once: bool,
 }
 
-fold::state!(RenoRecovery { dup, overtaken, fast, timed_out });
+fold::state!(RenoRecovery { dup, overtaken, fast, timed_out; once });
 
 /// State of fast recovery without SACK.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,7 +105,7 @@ impl RenoRecovery {
     /// `limited_transmit`: RFC 3042.
     pub const fn new(limited_transmit: LimitedTransmit) -> Self {
         let dup = DupAcks::new(limited_transmit);
-        Self { dup, overtaken: 0, fast: None, timed_out: 0 }
+        Self { dup, overtaken: 0, fast: None, timed_out: 0, once: true }
     }
 
     fn on_duplicate(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
@@ -107,9 +120,10 @@ impl RenoRecovery {
 
     /// A second loss of the same window is not to lower the window again (RFC 6582 §3.2 `recover`). A
     /// path that is shared sees to that, so there it is repaired as RFC 5681 has it, and only
-    /// duplicates of what a timeout repeated mean nothing.
+    /// duplicates of what a timeout repeated mean nothing. RFC 2001 knows no `recover`: there any three
+    /// duplicates enter.
     const fn may_enter(&self, cx: &RecoveryContext<'_>, una: u64) -> bool {
-        una > if cx.shared { self.timed_out } else { self.dup.recover }
+        !self.once || una > if cx.shared { self.timed_out } else { self.dup.recover }
     }
 
     /// What others' segments overtook counts, but their bytes are not this member's.

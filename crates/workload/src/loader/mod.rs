@@ -23,7 +23,7 @@ use discovery::Discoveries;
 use pool::{Next, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// One connection of a page load, numbered from 0 in the order of opening.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +76,9 @@ pub struct PageLoader {
     html_done_at: Option<Instant>,
     page_done_at: Option<Instant>,
     keep_open: bool,
+    turnaround: Duration,
+    /// Connections that have closed and still count as open: until when, in order of time.
+    leaving: VecDeque<(Instant, LoadConnId)>,
 }
 
 impl PageLoader {
@@ -95,6 +98,8 @@ impl PageLoader {
             html_done_at: None,
             page_done_at: None,
             keep_open: config.keep_open,
+            turnaround: config.turnaround,
+            leaving: VecDeque::new(),
         }
     }
 
@@ -180,14 +185,16 @@ impl PageLoader {
         self.actions.pop_front()
     }
 
-    /// When the browser will have worked out the next request; call
-    /// [`handle_timeout`](Self::handle_timeout) then.
+    /// When the browser will have worked out the next request, or may open a connection in the place of another;
+    /// call [`handle_timeout`](Self::handle_timeout) then.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.discoveries.poll_timeout()
+        let leaving = self.leaving.front().filter(|_| !self.is_done()).map(|(until, _)| *until);
+        self.discoveries.poll_timeout().into_iter().chain(leaving).min()
     }
 
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.leave(now);
         self.ask_for_discovered(now);
     }
 
@@ -324,8 +331,18 @@ impl PageLoader {
         let connection = &mut self.connections[conn.index()];
         if connection.stage != Stage::Closed {
             connection.on_closed(now);
-            self.pools[connection.host.index()].forget(conn);
+            self.leaving.push_back((now + self.turnaround, conn));
             self.actions.push_back(LoaderAction::Close { conn });
+            self.leave(now);
+        }
+    }
+
+    /// Connections that have counted as open long enough make room.
+    fn leave(&mut self, now: Instant) {
+        while let Some((_, conn)) = self.leaving.pop_front_if(|(until, _)| *until <= now) {
+            let host = self.connections[conn.index()].host;
+            self.pools[host.index()].forget(conn);
+            self.ask_at(now, host);
         }
     }
 

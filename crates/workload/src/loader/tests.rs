@@ -145,6 +145,36 @@ fn http10_opens_a_connection_per_object_within_its_limit() {
 }
 
 #[test]
+fn what_waits_for_a_connection_waits_for_the_turnaround_of_another() {
+    let turnaround = Duration::from_millis(50);
+    let (http, connections) = (Some(Http::Http10), Some(2));
+    let config = LoaderConfig { http, connections, turnaround, ..LoaderConfig::default() };
+    let mut load = Load::start(&gallery(3), &config);
+    load.wants();
+    load.connect(0);
+    // The HTML's connection counts until 50 ms, so of two one is left.
+    assert_eq!(load.finish(0, 0), "-0 +1");
+    load.connect(1);
+    let at = |load: &mut Load, ms| {
+        load.loader.handle_timeout(at_ms(ms));
+        load.wants()
+    };
+    assert_eq!(load.loader.poll_timeout(), Some(at_ms(50)));
+    assert_eq!((at(&mut load, 49).as_str(), at(&mut load, 50).as_str()), ("", "+2"));
+    load.connect(2);
+    assert_eq!(load.receive(at_ms(60), 1, (1, RESPONSE)), "-1");
+    assert_eq!(load.receive(at_ms(70), 2, (2, RESPONSE)), "-2");
+    assert_eq!(
+        (load.loader.poll_timeout(), at(&mut load, 110)),
+        (Some(at_ms(110)), "+3".to_owned())
+    );
+    load.connect(3);
+    // Nothing waits for the last ones.
+    assert_eq!(load.receive(at_ms(115), 3, (3, RESPONSE)), "-3");
+    assert!(load.loader.is_done() && load.loader.poll_timeout().is_none());
+}
+
+#[test]
 fn http10_without_limit_opens_all_at_once() {
     let mut load = Load::over(&gallery(30), Http::Http10);
     load.wants();

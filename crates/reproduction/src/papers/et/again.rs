@@ -2,7 +2,7 @@
 
 use super::{
     CLIENT, CONNECTIONS, DELAY, MODEL, NETWORK, PAGE, PAGES, QUEUE, REALISTIC, ROUND_TRIP,
-    Scenario, TWO_ROUND_TRIPS,
+    Scenario, TWO_ROUND_TRIPS, set_acked,
 };
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
@@ -42,6 +42,11 @@ fn visits(run: &RunRecords<'_>, readings: &mut Readings) {
         let opened = readings.value(&what) - ROUND_TRIP;
         readings.set(format!("{what}.opening"), opened);
     }
+    set_acked(readings, &["first.html", "first.total"]);
+    set_acked(
+        readings,
+        &["again.html", "again.total", "again.html.opening", "again.total.opening"],
+    );
 }
 
 /// Times of both transfers, and how far apart the first four packets of the later one left.

@@ -2,7 +2,7 @@
 
 use super::{
     CLIENT, CONNECTIONS, DELAY, HEADER, MODEL, NETWORK, PAGE, PAGES, PARAMETERS, QUEUE, REALISTIC,
-    REQUESTS, Scenario, TWO_ROUND_TRIPS,
+    REQUESTS, Scenario, TWO_ROUND_TRIPS, set_acked,
 };
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
@@ -40,6 +40,7 @@ fn times(run: &RunRecords<'_>, readings: &mut Readings) {
     let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS);
     readings.set_mean(HTML, visit().map(|visit| since(visit.html, visit.start)));
     readings.set_mean(TOTAL, visit().map(|visit| since(visit.received, visit.start)));
+    set_acked(readings, &[HTML, TOTAL]);
     let again = visit().map(|visit| Some(visit.retransmissions as f64 / visit.segments as f64));
     readings.set_mean("again", again);
     let lost = visit().map(|visit| Some(visit.lost as f64 / visit.segments as f64));
