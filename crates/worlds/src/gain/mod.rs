@@ -4,9 +4,12 @@
 //! `cases` says what is loaded over which paths and what is asked; a case is one race, all contenders by turns.
 
 mod cases;
+mod claim;
+mod cold;
 
-pub use cases::{Beside, GainBound, GainCase};
+pub use cases::{Beside, GainBound, GainCase, GainMeasure};
 pub(crate) use cases::{IDLE, page_of_twelve, paths};
+pub use claim::{GainClaim, GainVerdict};
 
 use crate::client::Browser;
 use crate::contender::Contender;
@@ -181,90 +184,9 @@ fn limit_of(result: &RaceResult, visit: VisitKind) -> f64 {
     result.limit(visit).and_then(|row| row.median(RaceMetric::PageSeconds)).unwrap_or(f64::NAN)
 }
 
-/// One thing that is asked of a scheme.
-#[derive(Clone, Debug, Serialize)]
-pub struct GainClaim {
-    /// What was loaded, and how.
-    pub load: String,
-    /// The path, as it may be written.
-    pub path: String,
-    /// Of whom.
-    pub scheme: String,
-    /// In which visits.
-    pub visit: &'static str,
-    /// Beside whom.
-    pub beside: &'static str,
-    /// Its median over the other's; `None` if a load did not complete.
-    pub ratio: Option<f64>,
-    /// What that may be.
-    pub at_most: f64,
-    /// What it would be if its median were the limit.
-    pub limit_ratio: Option<f64>,
-    /// Whether it is so.
-    pub verdict: GainVerdict,
-}
-
-/// Whether what is asked for was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GainVerdict {
-    /// It was.
-    Holds,
-    /// It was not.
-    Fails,
-    /// It was not, and no transport could: the limit itself is beyond.
-    Barred,
-}
-
-impl GainClaim {
-    fn new(case: &GainCase, result: &RaceResult, bound: &GainBound) -> Self {
-        let row = |scheme: &str| result.row(scheme, World::Kernel, bound.visit);
-        let median = |scheme: &str| row(scheme)?.median(RaceMetric::PageSeconds);
-        let limit = limit_of(result, bound.visit);
-        let other = match bound.beside {
-            Beside::Scheme(name) => median(name),
-            Beside::Limit => Some(limit),
-        };
-        let over_other = |time: f64| other.map(|other| time / other);
-        let (ratio, limit_ratio) = (median(bound.scheme).and_then(over_other), over_other(limit));
-        Self {
-            load: case.name.clone(),
-            path: result.path.to_string(),
-            scheme: bound.scheme.to_owned(),
-            visit: bound.visit.name(),
-            beside: bound.beside.name(),
-            ratio,
-            at_most: bound.at_most,
-            limit_ratio,
-            verdict: GainVerdict::of(ratio, limit_ratio, bound.at_most),
-        }
-    }
-}
-
-impl GainVerdict {
-    fn of(ratio: Option<f64>, limit_ratio: Option<f64>, at_most: f64) -> Self {
-        match (ratio, limit_ratio) {
-            (Some(ratio), _) if ratio <= at_most => Self::Holds,
-            (Some(_), Some(limit)) if limit > at_most => Self::Barred,
-            _ => Self::Fails,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_the_limit_excuses() {
-        // Half of the other's time is asked for, and the limit is 0.4 of it: possible.
-        assert_eq!(GainVerdict::of(Some(0.5), Some(0.4), 0.5), GainVerdict::Holds);
-        assert_eq!(GainVerdict::of(Some(0.51), Some(0.4), 0.5), GainVerdict::Fails);
-        // The limit is 0.6 of it: nobody can.
-        assert_eq!(GainVerdict::of(Some(0.61), Some(0.6), 0.5), GainVerdict::Barred);
-        // A load that never ended is no excuse.
-        assert_eq!(GainVerdict::of(None, Some(0.6), 0.5), GainVerdict::Fails);
-    }
 
     #[test]
     fn whoever_is_missing_is_asked_for_nothing() {
