@@ -78,3 +78,37 @@ const fn of(
 ) -> GainBound {
     GainBound { scheme, visit, measure, beside: Beside::Scheme(STOCK), at_most }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two sizes over four paths, and both over a slow one. Each has two bounds, of time and of drops.
+    #[test]
+    fn wide_starts_are_first_visits_that_may_lose_no_more() {
+        let cases = full();
+        let (page, objects) = cases.split_last().expect("the page is last");
+        assert_eq!(objects.len(), 2 * (4 + 1));
+        for case in objects {
+            assert_eq!((case.visits.count, case.bounds.len()), (1, 2), "{case:?}");
+            assert!(case.bounds.iter().all(|bound| bound.visit == VisitKind::First));
+            assert_eq!(case.bounds[1].measure, GainMeasure::Drops);
+            let is_slow = case.path.to_string().starts_with("1mbit,");
+            assert_eq!(case.bounds[0].at_most, if is_slow { 1.03 } else { 0.85 });
+        }
+        assert_eq!(page.visits.count, 2);
+    }
+
+    /// The client of the page is attended to: its SYNs are those that are lost.
+    #[test]
+    fn the_page_whose_syns_are_lost_has_an_agent_at_both_ends() {
+        let [stock, timers] = &lost_syns().contenders[..] else { panic!("two take part") };
+        assert!(stock.agent().is_none());
+        let agent = timers.agent().expect("the agent has such timers");
+        assert!(agent.attends_client());
+        assert_eq!(agent.options().join(" "), "--handshake-timer known");
+        // Elsewhere the server alone has one.
+        let alone = Contender::parse(TIMERS).expect("a contender");
+        assert!(!alone.agent().expect("the agent has it").attends_client());
+    }
+}
