@@ -1,6 +1,5 @@
 //! What is loaded, over which paths, and what is asked of a warm start there.
 
-use super::cold;
 use crate::client::ClientTcp;
 use crate::contender::Contender;
 use crate::kernel::{ServerChoice, ServerProgram};
@@ -107,7 +106,6 @@ pub(super) fn full() -> Vec<GainCase> {
         cases.push(object(200_000, wide(), (path, cubic)));
         cases.push(after_idle(path));
     }
-    cases.extend(cold::full());
     cases
 }
 
@@ -124,9 +122,6 @@ pub(super) fn quick() -> Vec<GainCase> {
         object(200_000, ClientTcp::default(), (main, cubic)),
         object(200_000, wide(), (main, cubic)),
         after_idle(main),
-        cold::wide_start(30_000, main),
-        cold::wide_start(200_000, main),
-        cold::lost_syns(),
     ]
 }
 

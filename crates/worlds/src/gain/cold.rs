@@ -14,6 +14,7 @@ const TIMERS: &str = "hs-cubic+opening_timer=known";
 /// Objects of a page, and its connections.
 const PAGE: u32 = 12;
 
+/// Two sizes over four paths and a slow one, and the page.
 pub(super) fn full() -> Vec<GainCase> {
     let sizes = [30_000, 200_000];
     let paths = [(20, 80), (20, 200), (100, 80), (100, 200)].map(|(mbps, ms)| path(mbps, ms));
@@ -22,8 +23,14 @@ pub(super) fn full() -> Vec<GainCase> {
     wide.chain(slow).chain([lost_syns()]).collect()
 }
 
+/// 20 Mbit/s and 80 ms, and the page.
+pub(super) fn quick() -> Vec<GainCase> {
+    let main = path(20, 80);
+    vec![wide_start(30_000, main), wide_start(200_000, main), lost_syns()]
+}
+
 /// First visits of one object. The round trip that is saved is less than a sixth of a longer transfer.
-pub(super) fn wide_start(bytes: u64, path: PathSpec) -> GainCase {
+fn wide_start(bytes: u64, path: PathSpec) -> GainCase {
     first_visit(bytes, path, 0.85)
 }
 
@@ -48,7 +55,7 @@ fn first_visit(bytes: u64, path: PathSpec, at_most: f64) -> GainCase {
 
 /// HTML and eleven small images, each over a connection of its own, from behind an uplink of 1 Mbit/s: eleven SYNs are too many
 /// for a queue of eight packets. Stock SYNs go again after a second.
-pub(super) fn lost_syns() -> GainCase {
+fn lost_syns() -> GainCase {
     let path: PathSpec = "20mbit,80ms,8p,up=1mbit".parse().expect("it exists");
     let stock = Contender::parse(STOCK).expect("a contender");
     let timers = Contender::parse(TIMERS).expect("a contender").attending_to_client();

@@ -36,12 +36,12 @@ pub struct GainPlan {
 impl GainPlan {
     /// All paths: about twenty minutes.
     pub fn full() -> Self {
-        Self::new(cases::full(), 7)
+        Self::new([cases::full(), cold::full()].concat(), 7)
     }
 
     /// CUBIC over one path: a minute.
     pub fn quick() -> Self {
-        Self::new(cases::quick(), 3)
+        Self::new([cases::quick(), cold::quick()].concat(), 3)
     }
 
     const fn new(cases: Vec<GainCase>, repeats: u32) -> Self {
