@@ -171,7 +171,7 @@ fn handshake_timer(value: &str) -> Option<String> {
 
 /// `None` if it is no whole number of units.
 fn whole(time: Duration, unit: u64) -> Option<String> {
-    (time.as_nanos() % unit == 0).then(|| (time.as_nanos() / unit).to_string())
+    time.as_nanos().is_multiple_of(unit).then(|| (time.as_nanos() / unit).to_string())
 }
 
 /// Nanoseconds.

@@ -19,7 +19,7 @@ pub(super) fn full() -> Vec<GainCase> {
     let sizes = [30_000, 200_000];
     let paths = [(20, 80), (20, 200), (100, 80), (100, 200)].map(|(mbps, ms)| path(mbps, ms));
     let wide = sizes.iter().flat_map(|size| paths.iter().map(|path| wide_start(*size, *path)));
-    let slow = sizes.map(|size| wide_start_on_a_slow_path(size));
+    let slow = sizes.map(wide_start_on_a_slow_path);
     wide.chain(slow).chain([lost_syns()]).collect()
 }
 
