@@ -85,11 +85,10 @@ static inline void give(struct bpf_sock_ops *ops, enum control control)
 		bpf_setsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, session, sizeof(session));
 }
 
-/* A connection that has opened and is to be attended to; NULL if it is not. Applications that
- * chose a congestion control themselves keep it. */
-static inline struct tcp_sock *attended(struct bpf_sock_ops *ops)
+/* A connection that has opened and is to be attended to, and whose path it is on; NULL if it is
+ * not. Applications that chose a congestion control themselves keep it. */
+static inline struct tcp_sock *attended(struct bpf_sock_ops *ops, struct destination *to)
 {
-	struct destination to = {};
 	struct bpf_sock *sk = ops->sk;
 	struct tcp_sock *tp;
 
@@ -98,7 +97,7 @@ static inline struct tcp_sock *attended(struct bpf_sock_ops *ops)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp || BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_setsockopt))
 		return NULL;
-	if (!matches_ports((struct sock *)tp) || !destination_of((struct sock *)tp, &to) || !to.cap)
+	if (!matches_ports((struct sock *)tp) || !destination_of((struct sock *)tp, to) || !to->cap)
 		return NULL;
 	return tp;
 }
@@ -127,7 +126,8 @@ SEC("sockops")
 int attend(struct bpf_sock_ops *ops)
 {
 	char has[TCP_CA_NAME_MAX] = {};
-	struct tcp_sock *tp = attended(ops);
+	struct destination to = {};
+	struct tcp_sock *tp = attended(ops, &to);
 
 	count_handshakes(ops);
 	if (!tp)
@@ -135,6 +135,7 @@ int attend(struct bpf_sock_ops *ops)
 	bpf_core_read(has, sizeof(has), &tp->inet_conn.icsk_ca_ops->name);
 	give(ops, control_unless_stock(control_for(has), (struct sock *)tp));
 	choose_least_timeout(ops, (struct sock *)tp);
+	learn_answer(tp, &to.path);
 	return 1;
 }
 

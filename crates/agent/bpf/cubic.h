@@ -43,10 +43,10 @@ static inline void demand_room_beside_cubic(void)
 		asm volatile("r0 = *(u64 *)(r0 + 0)" ::: "r0");
 }
 
-/* At its beginning, and not to be compared with others. */
-static inline bool may_search(const struct sock *sk, const struct connection *c)
+/* At its beginning, and cold starts are to be other than stock. */
+static inline bool may_change_cold_start(const struct sock *sk)
 {
-	return (settings.flags & (PACE_COLD | LEAVE_WINDOWS)) == PACE_COLD && is_chosen(c) &&
+	return (settings.flags & (PACE_COLD | LEAVE_WINDOWS)) == PACE_COLD &&
 		!((struct tcp_sock *)sk)->data_segs_out;
 }
 
@@ -146,9 +146,10 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 
 	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 	b->is_starting = b->is_special = true;
-	if (!c || !may_search(sk, c))
+	if (!c || !may_change_cold_start(sk))
 		return;
-	b->rate = begin_search_of(sk, c);
+	if (is_chosen(c))
+		b->rate = begin_search_of(sk, c);
 	if (b->rate)
 		return;
 	b->rate = widen_cold(sk, c);
@@ -304,7 +305,7 @@ static inline void start_cubic(struct sock *sk)
 	on_start(sk, c);
 	if (is_about_to_begin(tp, c))
 		begin_again_beside_stock(b, c);
-	if (late && b->is_starting && may_search(sk, c))
+	if (late && b->is_starting && is_chosen(c) && may_change_cold_start(sk))
 		b->rate = begin_search_of(sk, c);
 	if (b->is_starting)
 		pace_beyond_stock(sk, b);

@@ -16,6 +16,7 @@ typedef u64 reservation;
 struct account {
 	reservation given;
 	u64 coming; /* connections whose handshake has begun, and which have not (coming.h) */
+	u64 answer; /* what the last handshake took, us; above 32 bits when it ended, seconds */
 };
 
 /* Of the paths on which something began last; who is pushed out is forgotten to owe. */

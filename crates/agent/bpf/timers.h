@@ -6,6 +6,9 @@
 #define HEADSTART_TIMERS_H
 
 #include "canary.h"
+#include "reserve.h"
+
+#define NS_PER_S 1000000000ULL
 
 /* The kernel's answer to a timer below 1 is its own, so this changes nothing but what programs of
  * cgroups above see. */
@@ -44,19 +47,53 @@ static inline bool keep_patience(struct bpf_sock_ops *ops, struct sock *sk, u32 
 	return !chosen && !bpf_setsockopt(ops, IPPROTO_TCP, TCP_SYNCNT, &count, sizeof(count));
 }
 
+/* A handshake with the path has ended. Connections that open next may learn from it how long an
+ * answer takes: of a first visit nothing else is known before its first connection closes. */
+static inline void learn_answer(const struct tcp_sock *tp, const struct path_key *key)
+{
+	u32 took_us = tp->srtt_us >> 3;
+	struct account *of;
+
+	if (!(settings.flags & KNOWN_TIMER) || !took_us)
+		return;
+	of = account_of(key);
+	if (of)
+		of->answer = bpf_ktime_get_ns() / NS_PER_S << 32 | took_us;
+}
+
+/* The same of a path that is not remembered, as a smoothed round trip, microseconds; 0: nothing is
+ * known. A timer is twice that, and after a single measurement three times it (RFC 6298 §2.2). */
+static inline u32 last_answer_us(const struct path_key *key, u64 now)
+{
+	struct account *of = bpf_map_lookup_elem(&accounts, key);
+	u64 answer = of ? of->answer : 0;
+	u32 took_us = answer, since_s = (u32)(now / NS_PER_S) - (u32)(answer >> 32);
+
+	if (!took_us || took_us > US_PER_S || since_s * NS_PER_S > settings.max_age_ns)
+		return 0;
+	return took_us + took_us / 2;
+}
+
+/* The smoothed round trip of the path by all that is known, microseconds; 0: nothing is. */
+static inline u32 known_round_trip_us(const struct path_key *key)
+{
+	struct path *path = bpf_map_lookup_elem(&paths, key);
+	u64 now = bpf_ktime_get_ns();
+
+	if (path && now - path->learnt_ns <= settings.max_age_ns)
+		return path->srtt_us;
+	return last_answer_us(key, now);
+}
+
 /* The kernel asks how long to wait for the answer to a SYN, or SYN-ACK, of this path. */
 static inline void choose_handshake_timer(struct bpf_sock_ops *ops, struct sock *sk,
 					  const struct path_key *key)
 {
-	struct path *path;
 	u32 wait_us, second;
 
-	if (!(settings.flags & KNOWN_TIMER) || settings.flags & LEAVE_WINDOWS || ops->reply)
+	if (!(settings.flags & KNOWN_TIMER) || ops->reply || stays_stock(sk))
 		return;
-	path = bpf_map_lookup_elem(&paths, key);
-	if (!path || bpf_ktime_get_ns() - path->learnt_ns > settings.max_age_ns)
-		return;
-	wait_us = handshake_wait(path->srtt_us, bpf_get_prandom_u32());
+	wait_us = handshake_wait(known_round_trip_us(key), bpf_get_prandom_u32());
 	second = ticks_of_second(sk);
 	if (!wait_us || wait_us >= US_PER_S || !second)
 		return;

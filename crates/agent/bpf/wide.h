@@ -5,7 +5,7 @@
 #ifndef HEADSTART_WIDE_H
 #define HEADSTART_WIDE_H
 
-#include "connection.h"
+#include "opening.h"
 
 /* When paths last had a wide cold start. */
 struct {
@@ -50,22 +50,46 @@ static inline bool is_alone(const struct path_key *of, u32 rtt_us)
 	return !bpf_map_update_elem(&widened, &key, &now, BPF_ANY);
 }
 
-/* It has opened, cold, and may be other than stock. The rate of what is beyond a stock window,
- * bytes a second; 0: it has that alone. */
-static inline u64 widen_cold(struct sock *sk, struct connection *c)
+/* It has opened, cold: the window that it would begin with, also if it is of the control group;
+ * 0: a stock one. */
+static inline u32 wide_window_of(const struct sock *sk, const struct connection *c)
 {
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u32 rtt_us = tp->srtt_us >> 3;
 	u32 window = wide_cold_window(rtt_us, tp->mss_cache);
 
 	window = window < tp->snd_cwnd_clamp ? window : tp->snd_cwnd_clamp;
-	if (!(settings.flags & WIDE_COLD) || !is_of_unknown_path(c) || window <= tp->snd_cwnd)
+	if (!(settings.flags & WIDE_COLD) || c->history & IS_OUTSIDE || window <= tp->snd_cwnd ||
+	    !is_of_unknown_path(c))
 		return 0;
 	/* It leaves no faster than that. */
 	if (sk->sk_pacing_status == SK_PACING_NEEDED || !is_alone(&c->path, rtt_us))
 		return 0;
+	return window;
+}
+
+/* Chance decides, as over a window that is remembered: it is compared with the control group, and
+ * its harm stops it, with those that remember as much. */
+static inline bool may_be_wide(struct connection *c, u32 window)
+{
+	enum start why;
+
+	c->recalled = window;
+	why = compare(c);
+	c->recalled = 0;
+	return why == START_SHARED;
+}
+
+/* It has opened, cold. The rate of what is beyond a stock window, bytes a second; 0: it has that
+ * alone. */
+static inline u64 widen_cold(struct sock *sk, struct connection *c)
+{
+	u32 window = wide_window_of(sk, c);
+
+	if (!window || !may_be_wide(c, window))
+		return 0;
 	keep_paced(sk);
-	tp->snd_cwnd = c->began_with = window;
+	((struct tcp_sock *)sk)->snd_cwnd = c->began_with = window;
 	return WIDE_COLD_RATE;
 }
 

@@ -140,7 +140,8 @@ static inline void on_close(struct sock *sk, struct connection *c)
 SEC("sockops")
 int hs_window(struct bpf_sock_ops *ops)
 {
-	struct sock *sk = (struct sock *)attended(ops);
+	struct destination to = {};
+	struct sock *sk = (struct sock *)attended(ops, &to);
 	struct connection *c;
 	struct bpf_sock *of = ops->sk;
 
@@ -148,6 +149,7 @@ int hs_window(struct bpf_sock_ops *ops)
 	if (sk) {
 		on_open(ops, sk);
 		choose_least_timeout(ops, sk);
+		learn_answer((struct tcp_sock *)sk, &to.path);
 	}
 	if (has_opened(ops) || !of)
 		return 1;

@@ -46,7 +46,7 @@ pub enum HandshakeTimer {
     /// A second, as the kernel has it
     #[default]
     Kernel,
-    /// Twice the round trip of their path where that is remembered, 20 ms to a second
+    /// Twice the round trip of their path where that is remembered, else three times that of its last handshake, 20 ms to a second
     Known,
 }
 

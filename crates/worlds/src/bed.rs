@@ -81,7 +81,7 @@ struct Bed {
     /// Of a site, in their order.
     servers: Vec<ServerHost>,
     /// Goes when they have.
-    _attending: Option<Attending>,
+    attending: Option<Attending>,
     emulation: Emulation,
     recording: EmulationRecording,
     crossed: Crossed,
@@ -125,7 +125,7 @@ impl Bed {
             _device: device,
             own,
             servers,
-            _attending: attending,
+            attending,
             emulation,
             recording,
             crossed,
@@ -134,30 +134,18 @@ impl Bed {
     }
 
     fn run(self, race: &Race, who: Who<'_>, captures: &Ends) -> io::Result<Vec<MeasuredLoad>> {
-        let Self {
-            client,
-            own,
-            servers,
-            emulation,
-            recording,
-            crossed,
-            clock,
-            _device,
-            _attending,
-        } = self;
+        let Self { client, own, servers, emulation, recording, crossed, clock, _device, attending } =
+            self;
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-        let mut loads = LocalSet::new().block_on(&runtime, async {
-            let mut visitors = Vec::new();
-            for server in &servers {
-                let (exchange, openings) =
-                    Exchange::new((&race.page, who.loader), who.tongue(), clock);
-                let hosts = server.serve(&exchange).await?;
-                let vantage = BrowserVantage { namespace: &client, own, servers: hosts };
-                visitors.push(who.browser.open((&exchange, openings), vantage));
-            }
-            visits(race, (&visitors, &clock), &emulation).await
-        })?;
+        let load = || {
+            let all = load_all(race, who, (&client, own, &servers), (&emulation, clock));
+            LocalSet::new().block_on(&runtime, all)
+        };
+        let mut loads = match &attending {
+            Some(attending) => attending.run_client(load)??,
+            None => load()?,
+        };
         let EmulationReport { down, up } = emulation.stop();
         // Who was not told of everything can give no account.
         let watch = captures.finish(recording)?.then(|| crossed.watched(who.record));
@@ -178,6 +166,23 @@ fn port_of(servers: &[(Addresses, ServerHost)]) -> io::Result<Port> {
             Port::of_several(ports.collect())
         }
     }
+}
+
+/// All visits of a client at an address in a namespace, with a visitor of its own for each of the servers.
+async fn load_all(
+    race: &Race,
+    who: Who<'_>,
+    (namespace, own, servers): (&Namespace, SocketAddr, &[ServerHost]),
+    (emulation, clock): (&Emulation, Clock),
+) -> io::Result<Vec<MeasuredLoad>> {
+    let mut visitors = Vec::new();
+    for server in servers {
+        let (exchange, openings) = Exchange::new((&race.page, who.loader), who.tongue(), clock);
+        let hosts = server.serve(&exchange).await?;
+        let vantage = BrowserVantage { namespace, own, servers: hosts };
+        visitors.push(who.browser.open((&exchange, openings), vantage));
+    }
+    visits(race, (&visitors, &clock), emulation).await
 }
 
 /// All visits in order, to the servers in turn, each of which has a visitor. Behind one that does not end there is none.

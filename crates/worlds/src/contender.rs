@@ -19,18 +19,23 @@ pub struct AgentScheme {
     control: &'static str,
     options: Vec<String>,
     says_size: bool,
+    attends_client: bool,
 }
 
 /// Schemes whose decisions the agent makes in the kernel, and what the agent is to give connections there (`--control`).
 const CONTROLS: [(&str, &str); 3] =
     [("hs-cubic", "cubic"), ("hs-bbr", "bbr"), ("hs-session", "session")];
 
-/// Parameters of these schemes, and the agent's options of the same meaning.
-const OPTIONS: [(&str, &str); 4] = [
-    ("warm_cap", "--cap"),
-    ("warm_max_age", "--max-age"),
-    ("warm_half_life", "--half-life"),
-    ("warm_cold", "--cold"),
+/// A parameter of these schemes, the agent's option of the same meaning, and how the agent has a value of it.
+type OptionOf = (&'static str, &'static str, fn(&str) -> Option<String>);
+
+const OPTIONS: [OptionOf; 6] = [
+    ("warm_cap", "--cap", in_seconds),
+    ("warm_max_age", "--max-age", in_seconds),
+    ("warm_half_life", "--half-life", in_seconds),
+    ("warm_cold", "--cold", in_seconds),
+    ("opening_timer", "--handshake-timer", handshake_timer),
+    ("rto_min", "--rto-min", in_millis),
 ];
 
 impl Contender {
@@ -46,6 +51,16 @@ impl Contender {
     /// On what is no scheme.
     pub fn parse(text: &str) -> Result<Self, String> {
         Scheme::parse(text).map(Self::new).map_err(|error| error.to_string())
+    }
+
+    /// The same with an agent that attends to the client, too, if it has one: it stands for one on each host, since it uses
+    /// nothing in one network namespace that it has learnt in another.
+    #[must_use]
+    pub fn attending_to_client(mut self) -> Self {
+        if let Some(agent) = &mut self.agent {
+            agent.attends_client = true;
+        }
+        self
     }
 
     /// Those of a comma-separated list, as [`race::contestants`] has it.
@@ -89,16 +104,18 @@ impl AgentScheme {
         let mut parts = text.split('+');
         let name = parts.next()?;
         let (_, control) = CONTROLS.into_iter().find(|(known, _)| *known == name)?;
-        let mut scheme = Self { control, options: Vec::new(), says_size: false };
+        let mut scheme =
+            Self { control, options: Vec::new(), says_size: false, attends_client: false };
         for part in parts {
             let (parameter, value) = part.split_once('=')?;
             if parameter == "size" {
                 scheme.says_size = value == "on";
                 continue;
             }
-            let (_, option) = OPTIONS.into_iter().find(|(known, _)| is_called(known, parameter))?;
+            let (_, option, of) =
+                OPTIONS.into_iter().find(|(known, ..)| is_called(known, parameter))?;
             scheme.options.push(option.to_owned());
-            scheme.options.push(as_the_agent_has_it(value)?);
+            scheme.options.push(of(value)?);
         }
         Some(scheme)
     }
@@ -117,6 +134,11 @@ impl AgentScheme {
     pub const fn says_size(&self) -> bool {
         self.says_size
     }
+
+    /// True if its agent attends to the client, too.
+    pub(crate) const fn attends_client(&self) -> bool {
+        self.attends_client
+    }
 }
 
 /// By its name, or without what all of them begin with (`cold`).
@@ -125,19 +147,36 @@ fn is_called(known: &str, parameter: &str) -> bool {
 }
 
 /// Durations in whole seconds, which the agent takes without a unit; anything else as it is.
-fn as_the_agent_has_it(value: &str) -> Option<String> {
+fn in_seconds(value: &str) -> Option<String> {
     let is_bare = value.parse::<u32>().is_ok();
     match value.parse::<Duration>() {
-        Ok(time) if !is_bare => {
-            let (seconds, rest) = (time.as_nanos() / SECOND, time.as_nanos() % SECOND);
-            (rest == 0).then(|| seconds.to_string())
-        }
+        Ok(time) if !is_bare => whole(time, SECOND),
         _ => Some(value.to_owned()),
     }
 }
 
+/// A duration in whole milliseconds.
+fn in_millis(value: &str) -> Option<String> {
+    whole(value.parse().ok()?, MILLISECOND)
+}
+
+/// The agent has timers for both ends of a handshake, or for none.
+fn handshake_timer(value: &str) -> Option<String> {
+    match value {
+        "known" => Some("known".to_owned()),
+        "initial" => Some("kernel".to_owned()),
+        _ => None,
+    }
+}
+
+/// `None` if it is no whole number of units.
+fn whole(time: Duration, unit: u64) -> Option<String> {
+    time.as_nanos().is_multiple_of(unit).then(|| (time.as_nanos() / unit).to_string())
+}
+
 /// Nanoseconds.
-const SECOND: u64 = 1_000_000_000;
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1000 * MILLISECOND;
 
 #[cfg(test)]
 mod tests {
@@ -160,6 +199,11 @@ mod tests {
         assert_eq!(of("hs-cubic+cap=64+max_age=30s+size=on"), Some(agent));
         // The agent counts in seconds.
         assert_eq!(of("hs-cubic+warm_max_age=1500ms"), None);
+        let timers = of("hs-cubic+opening_timer=known+rto_min=20ms").expect("the agent has both");
+        assert_eq!(timers.options().join(" "), "--handshake-timer known --rto-min 20");
+        // It times SYN-ACKs as it times SYNs, and no timeout by fractions of a millisecond.
+        assert_eq!(of("hs-cubic+opening_timer=clients"), None);
+        assert_eq!(of("hs-cubic+rto_min=20500us"), None);
         // The initial window is the route's, and no agent's.
         assert_eq!(of("hs-cubic+iw=32"), None);
         assert_eq!(of("linux"), None);

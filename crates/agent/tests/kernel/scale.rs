@@ -65,7 +65,7 @@ fn bytes_of(map: &MapHandle) -> u64 {
 const SET_ASIDE: [(&str, f64); 6] = [
     ("paths", 10.5),
     ("sessions", 16.3),
-    ("accounts", 0.85),
+    ("accounts", 0.92),
     ("summaries", 1.1),
     ("decisions", 0.08),
     ("vacant", 0.26),

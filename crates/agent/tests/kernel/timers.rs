@@ -32,6 +32,33 @@ fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
     });
 }
 
+/// Nothing is remembered of the path, since no connection has closed. The first one took 80 ms to open, and has said nothing
+/// since: the next one waits three times as long for its answer, by chance up to an eighth longer, and not for a second.
+#[test]
+fn on_a_first_visit_the_first_connection_tells_the_others_how_long_answers_take() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let timer_by = |arguments: &[&str]| {
+            let agent = bed.agent(&[&["--handshake-timer", "known"], arguments].concat());
+            let server = bed.serve(Domain::IPV4, None);
+            assert_eq!(timeout_of(&bed.begin_to_open(&server, false)), Duration::from_secs(1));
+            let _open = bed.open_together(&server, 1);
+            let timer = timeout_of(&bed.begin_to_open(&server, false));
+            assert_eq!(agent.closed(), 0);
+            timer
+        };
+        let known = timer_by(&[]);
+        eprintln!("the second connection waits {known:?}");
+        assert!(
+            known >= Duration::from_millis(240) && known < Duration::from_millis(290),
+            "{known:?}"
+        );
+        // The control group keeps the kernel's timer, and so do those outside of the canary's share.
+        assert_eq!(timer_by(&["--holdout", "1"]), Duration::from_secs(1));
+        assert_eq!(timer_by(&["--percent", "0"]), Duration::from_secs(1));
+    });
+}
+
 sockopt_impl!(
     /// SYNs that go again before a connection is given up.
     SynCount,

@@ -99,6 +99,34 @@ fn on_a_slower_path_nothing_is_lost_by_it() {
     }
 }
 
+/// By intention: a first visit that begins wide is compared with one of the control group that would have, and both count with
+/// connections that remember as much, 32 segments. Who is outside of the canary's share is not compared, and stays stock.
+#[test]
+fn wide_starts_are_compared_with_the_control_group() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let first_visit_by = |arguments: &[&str]| {
+            let agent = bed.agent(&[&["--cold", "wide"], arguments].concat());
+            let server = bed.serve(Domain::IPV4, None);
+            bed.visit(&server, 30_000);
+            agent.wait_for_closed(1);
+            let status = agent.status();
+            let compared = |name: &str| {
+                let part = status.parts.iter().find(|part| part.part == name);
+                part.map_or((0, 0), |part| (part.chosen, part.control_group))
+            };
+            let of_all = compared("all");
+            assert_eq!(compared("window to 32"), of_all, "{:?}", status.parts);
+            (of_all, status.connections.cold.first_windows)
+        };
+        assert_eq!(first_visit_by(&[]), ((1, 0), 32));
+        assert_eq!(first_visit_by(&["--holdout", "1"]), ((0, 1), 10));
+        // With a control group, however small: without one, first visits stand in for it.
+        let outside = ["--percent", "0", "--holdout", "0.000001"];
+        assert_eq!(first_visit_by(&outside), ((0, 0), 10));
+    });
+}
+
 /// Connections that open together on a path that nobody knows: one of them is wide.
 #[test]
 fn of_connections_that_open_together_one_is_wide() {

@@ -68,7 +68,8 @@ enum Against {
     ///
     /// Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux
     /// kernel with and without an agent, interleaved. The path has 20 Mbit/s, 80 ms and a queue of 100 packets. Single
-    /// objects with hs-cubic also cross paths of 5 and 100 Mbit/s, and of 20 and 200 ms.
+    /// objects with hs-cubic also cross paths of 5 and 100 Mbit/s, and of 20 and 200 ms. First visits are also measured
+    /// with options that are off by default: wide cold starts, and timers of SYNs by what is known of the path.
     #[command(after_help = agent_appendix().help())]
     Agent(agent::CheckAgentArgs),
 }

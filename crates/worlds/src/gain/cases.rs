@@ -5,6 +5,7 @@ use crate::contender::Contender;
 use crate::kernel::{ServerChoice, ServerProgram};
 use race::path::{PathSpec, QueueSize};
 use race::{Hosts, LIMIT, Race, VisitKind, Visits, WAKING_PROCESSING};
+use serde::Serialize;
 use std::sync::Arc;
 use units::{Duration, Rate};
 use workload::{Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
@@ -28,10 +29,10 @@ pub struct GainCase {
     pub bounds: Vec<GainBound>,
     /// Who is served.
     pub client: ClientTcp,
-    path: PathSpec,
-    page: Arc<Page>,
-    loader: LoaderConfig,
-    visits: Visits,
+    pub(super) path: PathSpec,
+    pub(super) page: Arc<Page>,
+    pub(super) loader: LoaderConfig,
+    pub(super) visits: Visits,
 }
 
 /// What is asked of a scheme.
@@ -41,10 +42,32 @@ pub struct GainBound {
     pub scheme: &'static str,
     /// In which visits.
     pub visit: VisitKind,
+    /// What is asked about.
+    pub measure: GainMeasure,
     /// Beside whom.
     pub beside: Beside,
-    /// The most that the ratio of their medians may be.
+    /// The most that it may be of the other's.
     pub at_most: f64,
+}
+
+/// What is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GainMeasure {
+    /// Seconds until all is there, as medians.
+    Time,
+    /// Packets that the link drops, in all visits together.
+    Drops,
+}
+
+impl GainMeasure {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Drops => "drops",
+        }
+    }
 }
 
 /// Beside whom a scheme is held.
@@ -103,16 +126,27 @@ pub(super) fn quick() -> Vec<GainCase> {
 }
 
 impl GainCase {
-    /// Visits over new connections.
+    /// Visits over new connections, beside Linux as it comes; first ones are to take no longer than there.
     fn new(name: String, page: Page, path: PathSpec, warm: &[&'static str]) -> Self {
-        // What a connection taught is known when it has closed: a round trip and a half after the client wants that.
-        let idle = path.rtt() + path.rtt() + Duration::from_millis(100);
         let names = STOCK.iter().chain(warm);
         let contenders = names.map(|name| Contender::parse(name).expect("a contender"));
+        let bounds = warm.iter().map(|scheme| no_slower_at_first(scheme)).collect();
+        Self { bounds, ..Self::among(name, page, path, contenders.collect()) }
+    }
+
+    /// Visits over new connections. Nothing is asked of anybody yet.
+    pub(super) fn among(
+        name: String,
+        page: Page,
+        path: PathSpec,
+        contenders: Vec<Contender>,
+    ) -> Self {
+        // What a connection taught is known when it has closed: a round trip and a half after the client wants that.
+        let idle = path.rtt() + path.rtt() + Duration::from_millis(100);
         Self {
             name,
-            contenders: contenders.collect(),
-            bounds: warm.iter().map(|scheme| cold(scheme)).collect(),
+            contenders,
+            bounds: Vec::new(),
             client: ClientTcp::default(),
             path,
             page: Arc::new(page),
@@ -123,7 +157,8 @@ impl GainCase {
 
     fn asks(mut self, scheme: &'static str, beside: &'static str, at_most: f64) -> Self {
         let beside = if beside == LIMIT { Beside::Limit } else { Beside::Scheme(beside) };
-        self.bounds.push(GainBound { scheme, visit: VisitKind::Repeated, beside, at_most });
+        let (visit, measure) = (VisitKind::Repeated, GainMeasure::Time);
+        self.bounds.push(GainBound { scheme, visit, measure, beside, at_most });
         self
     }
 
@@ -153,16 +188,17 @@ impl GainCase {
 }
 
 /// Who knows nothing does no worse than what it is built upon.
-fn cold(scheme: &'static str) -> GainBound {
+fn no_slower_at_first(scheme: &'static str) -> GainBound {
     let stock = if scheme == "hs-bbr" { "linux-bbr" } else { "linux" };
-    GainBound { scheme, visit: VisitKind::First, beside: Beside::Scheme(stock), at_most: 1.03 }
+    let (visit, beside) = (VisitKind::First, Beside::Scheme(stock));
+    GainBound { scheme, visit, measure: GainMeasure::Time, beside, at_most: 1.03 }
 }
 
 const fn wide() -> ClientTcp {
     ClientTcp { window: Some(1_000_000) }
 }
 
-fn path(mbps: u64, millis: u64) -> PathSpec {
+pub(super) fn path(mbps: u64, millis: u64) -> PathSpec {
     let (rate, rtt) = (Rate::from_mbps(mbps), Duration::from_millis(millis));
     PathSpec::new(rate, rtt, QueueSize::Packets(QUEUE)).expect("it exists")
 }

@@ -103,7 +103,14 @@ impl Agent {
             sleep(WAKE);
             start()
         })?;
-        Ok(Attending { _sandbox: sandbox, _gateway: gateway, cgroup, _alone: alone })
+        let attends_client = scheme.attends_client();
+        Ok(Attending {
+            _sandbox: sandbox,
+            _gateway: gateway,
+            cgroup,
+            attends_client,
+            _alone: alone,
+        })
     }
 }
 
@@ -142,11 +149,20 @@ pub(crate) struct Attending {
     _sandbox: Sandbox,
     _gateway: Option<SiteGateway>,
     cgroup: Cgroup,
+    attends_client: bool,
     /// Is let go last.
     _alone: Flock<File>,
 }
 
 impl Attending {
+    /// Runs the client's part of a visit. Its sockets are attended to if the scheme says so.
+    ///
+    /// # Errors
+    /// If the process may not move to the cgroup, or not back.
+    pub(crate) fn run_client<T>(&self, job: impl FnOnce() -> T) -> io::Result<T> {
+        if self.attends_client { self.cgroup.run(job) } else { Ok(job()) }
+    }
+
     /// Whose connections it attends to.
     pub(super) const fn cgroup(&self) -> &Cgroup {
         &self.cgroup
