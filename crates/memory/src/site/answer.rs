@@ -23,11 +23,8 @@ const HALF_SURE: f64 = 4.0;
 /// answered: away from the ends, which one reporter could move.
 const RATE_QUANTILE: f64 = 0.7;
 const RTT_QUANTILE: f64 = 0.3;
-/// A queue was seen if this part of the weight reached its window, or [`ENOUGH`].
+/// A window was reached, and its queue seen, if this part of the weight reached it.
 const SEEN: f64 = 0.25;
-/// No answer is larger than so many times the end of the step in which the window lies that was reached: as much as slow start would grow in a round
-/// trip.
-const MOST_GROWTH: u64 = 2;
 /// For a network that nobody has seen, the share of connections without loss is rather this.
 const CAUTION: f64 = 0.9;
 
@@ -92,7 +89,7 @@ impl<'a> Question<'a> {
             _ => None,
         };
         let window = edge.unwrap_or_else(|| hazards.window(share));
-        let window = bounded(window, &told.samples);
+        let window = bounded(window, &told.samples, |reached| hazards.growth(reached, share));
         let weight = told.weight();
         let newest = told.samples.iter().map(|sample| sample.age).fold(f64::MAX, f64::min);
         let mut reporters: Vec<_> = told.samples.iter().map(|sample| sample.reporter).collect();
@@ -141,6 +138,7 @@ impl<'a> Question<'a> {
     /// that count as its own.
     fn heard(&self, prefix: Prefix, without: Option<&Heard>) -> Heard {
         let without = without.map(|own| own.prefix.label());
+        let is_network = prefix.is_network();
         let mut orders = Vec::new();
         for origin in self.memory.origins.places() {
             let Some((heard, places)) = self.memory.places(EntryKey { prefix, origin }) else {
@@ -153,7 +151,7 @@ impl<'a> Question<'a> {
             orders.reserve(places.len());
             let counting =
                 places.iter().filter(|place| !place.is_free() && without != Some(place.label));
-            let note = |place: &KeptSample| match prefix.is_network() {
+            let note = |place: &KeptSample| match is_network {
                 true => Note::read(place.label),
                 false => Note::default(),
             };
@@ -165,7 +163,7 @@ impl<'a> Question<'a> {
         // Sums of floats depend on the order, and answers shall not.
         orders.sort_unstable();
         let mut samples = self.weighted(orders);
-        if prefix.is_network() {
+        if is_network {
             discount_before_change(&mut samples);
         }
         self.cap_reporters(&mut samples);
@@ -233,12 +231,12 @@ impl Measured {
     }
 }
 
-/// A window that is no more than twice what was reached (to the end of its step: up to 9 % more), and no more than rate times round trip and the queue that was seen, where most
-/// samples with a rate have seen the network's and not the sender's.
-fn bounded(window: u64, samples: &[Weighted]) -> u64 {
+/// A window that is no more than what may come of the one that was reached (to the end of its step: up to 9 % more), and no more than rate times round trip and the queue
+/// that was seen, where most samples with a rate have seen the network's and not the sender's.
+fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u64 {
     let weigh = |samples: &[Weighted]| samples.iter().map(|sample| sample.weight).sum::<f64>();
-    let seen = Counted::of(samples).reached_by(ENOUGH.min(weigh(samples) * SEEN));
-    let window = window.min(seen.saturating_mul(MOST_GROWTH));
+    let seen = Counted::of(samples).reached_by(weigh(samples) * SEEN);
+    let window = window.min(growth(seen));
     let measured: Vec<_> = samples.iter().filter(|s| s.rate > 0 && s.rtt > 0).copied().collect();
     let limited: Vec<_> = measured.iter().filter(|s| s.is_of_network()).copied().collect();
     if weigh(&limited) < weigh(&measured) / 2.0 {
