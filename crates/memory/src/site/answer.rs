@@ -82,7 +82,6 @@ impl<'a> Question<'a> {
             EstimateSource::Prior => self.config.share.max(CAUTION),
             _ => self.config.share,
         };
-        let Measured { rate, min_rtt } = Measured::of(&told.samples);
         // What covers a network has several edges, and so none.
         let edge = match source {
             EstimateSource::Network => at_edge(&told.samples, share),
@@ -97,8 +96,8 @@ impl<'a> Question<'a> {
         reporters.dedup();
         SiteEstimate {
             window,
-            rate,
-            min_rtt,
+            rate: rate_among(&told.samples),
+            min_rtt: rtt_among(&told.samples),
             confidence: weight / (weight + HALF_SURE),
             age: Duration::from_secs_f64(newest),
             samples: told.samples.len() as u32,
@@ -217,18 +216,14 @@ fn members(mut bits: u128) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What samples say of rate and round trip.
-struct Measured {
-    rate: Option<Rate>,
-    min_rtt: Option<Duration>,
+/// The rate that samples say.
+fn rate_among(samples: &[Weighted]) -> Option<Rate> {
+    quantile(samples, RATE_QUANTILE, |sample| sample.rate).and_then(rate_of)
 }
 
-impl Measured {
-    fn of(samples: &[Weighted]) -> Self {
-        let rate = quantile(samples, RATE_QUANTILE, |sample| sample.rate);
-        let min_rtt = quantile(samples, RTT_QUANTILE, |sample| sample.rtt);
-        Self { rate: rate.and_then(rate_of), min_rtt: min_rtt.and_then(rtt_of) }
-    }
+/// The lowest round trip that samples say.
+fn rtt_among(samples: &[Weighted]) -> Option<Duration> {
+    quantile(samples, RTT_QUANTILE, |sample| sample.rtt).and_then(rtt_of)
 }
 
 /// A window that is no more than what may come of the one that was reached (to the end of its step: up to 9 % more), and no more than rate times round trip and the queue
@@ -237,14 +232,15 @@ fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u6
     let weigh = |samples: &[Weighted]| samples.iter().map(|sample| sample.weight).sum::<f64>();
     let seen = Counted::of(samples).reached_by(weigh(samples) * SEEN);
     let window = window.min(growth(seen));
+    if window <= seen {
+        return window;
+    }
     let measured: Vec<_> = samples.iter().filter(|s| s.rate > 0 && s.rtt > 0).copied().collect();
     let limited: Vec<_> = measured.iter().filter(|s| s.is_of_network()).copied().collect();
     if weigh(&limited) < weigh(&measured) / 2.0 {
         return window;
     }
-    let (Measured { rate: Some(rate), .. }, Measured { min_rtt: Some(rtt), .. }) =
-        (Measured::of(&limited), Measured::of(&measured))
-    else {
+    let (Some(rate), Some(rtt)) = (rate_among(&limited), rtt_among(&measured)) else {
         return window;
     };
     window.min(rate.bytes_in(rtt).max(seen))
@@ -252,13 +248,15 @@ fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u6
 
 /// The code below which a share of the samples lies that know it, by weight.
 fn quantile(samples: &[Weighted], share: f64, code: impl Fn(&Weighted) -> u8) -> Option<u8> {
-    let mut known: Vec<(u8, f64)> =
-        samples.iter().map(|s| (code(s), s.weight)).filter(|(code, _)| *code > 0).collect();
-    known.sort_by_key(|(code, _)| *code);
-    let all: f64 = known.iter().map(|(_, weight)| weight).sum();
+    // By code: sorting samples takes several times as long.
+    let mut weights = [0.0; 256];
+    samples.iter().for_each(|sample| weights[usize::from(code(sample))] += sample.weight);
+    let known = &weights[1..];
+    let least = share * known.iter().sum::<f64>();
     let mut below = 0.0;
-    known.into_iter().find_map(|(code, weight)| {
+    let place = known.iter().position(|weight| {
         below += weight;
-        (below >= share * all).then_some(code)
-    })
+        *weight > 0.0 && below >= least
+    });
+    place.map(|place| place as u8 + 1)
 }
