@@ -44,7 +44,7 @@ struct Heard {
 
 impl Heard {
     fn weight(&self) -> f64 {
-        self.samples.iter().map(|sample| sample.weight).sum()
+        weight_of(&self.samples)
     }
 }
 
@@ -91,9 +91,8 @@ impl<'a> Question<'a> {
         let window = bounded(window, &told.samples, |reached| hazards.growth(reached, share));
         let weight = told.weight();
         let newest = told.samples.iter().map(|sample| sample.age).fold(f64::MAX, f64::min);
-        let mut reporters: Vec<_> = told.samples.iter().map(|sample| sample.reporter).collect();
-        reporters.sort_unstable();
-        reporters.dedup();
+        let bits = |bits: u128, sample: &Weighted| bits | 1 << sample.reporter;
+        let reporters = told.samples.iter().fold(0, bits).count_ones();
         SiteEstimate {
             window,
             rate: rate_among(&told.samples),
@@ -101,7 +100,7 @@ impl<'a> Question<'a> {
             confidence: weight / (weight + HALF_SURE),
             age: Duration::from_secs_f64(newest),
             samples: told.samples.len() as u32,
-            reporters: reporters.len() as u32,
+            reporters,
             network: told.prefix.network(),
             source,
         }
@@ -217,40 +216,49 @@ fn members(mut bits: u128) -> impl Iterator<Item = usize> {
 }
 
 /// The rate that samples say.
-fn rate_among(samples: &[Weighted]) -> Option<Rate> {
+fn rate_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> Option<Rate> {
     quantile(samples, RATE_QUANTILE, |sample| sample.rate).and_then(rate_of)
 }
 
 /// The lowest round trip that samples say.
-fn rtt_among(samples: &[Weighted]) -> Option<Duration> {
+fn rtt_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> Option<Duration> {
     quantile(samples, RTT_QUANTILE, |sample| sample.rtt).and_then(rtt_of)
 }
 
 /// A window that is no more than what may come of the one that was reached (to the end of its step: up to 9 % more), and no more than rate times round trip and the queue
 /// that was seen, where most samples with a rate have seen the network's and not the sender's.
 fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u64 {
-    let weigh = |samples: &[Weighted]| samples.iter().map(|sample| sample.weight).sum::<f64>();
-    let seen = Counted::of(samples).reached_by(weigh(samples) * SEEN);
+    let seen = Counted::of(samples).reached_by(weight_of(samples) * SEEN);
     let window = window.min(growth(seen));
     if window <= seen {
         return window;
     }
-    let measured: Vec<_> = samples.iter().filter(|s| s.rate > 0 && s.rtt > 0).copied().collect();
-    let limited: Vec<_> = measured.iter().filter(|s| s.is_of_network()).copied().collect();
-    if weigh(&limited) < weigh(&measured) / 2.0 {
+    let measured: Vec<_> = samples.iter().filter(|s| s.rate > 0 && s.rtt > 0).collect();
+    let limited: Vec<_> = measured.iter().copied().filter(|s| s.is_of_network()).collect();
+    let of = |samples: &[&Weighted]| weight_of(samples.iter().copied());
+    if of(&limited) < of(&measured) / 2.0 {
         return window;
     }
-    let (Some(rate), Some(rtt)) = (rate_among(&limited), rtt_among(&measured)) else {
+    let (Some(rate), Some(rtt)) = (rate_among(limited), rtt_among(measured)) else {
         return window;
     };
     window.min(rate.bytes_in(rtt).max(seen))
 }
 
+/// What samples weigh together.
+fn weight_of<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> f64 {
+    samples.into_iter().map(|sample| sample.weight).sum()
+}
+
 /// The code below which a share of the samples lies that know it, by weight.
-fn quantile(samples: &[Weighted], share: f64, code: impl Fn(&Weighted) -> u8) -> Option<u8> {
+fn quantile<'a>(
+    samples: impl IntoIterator<Item = &'a Weighted>,
+    share: f64,
+    code: impl Fn(&Weighted) -> u8,
+) -> Option<u8> {
     // By code: sorting samples takes several times as long.
     let mut weights = [0.0; 256];
-    samples.iter().for_each(|sample| weights[usize::from(code(sample))] += sample.weight);
+    samples.into_iter().for_each(|sample| weights[usize::from(code(sample))] += sample.weight);
     let known = &weights[1..];
     let least = share * known.iter().sum::<f64>();
     let mut below = 0.0;
