@@ -178,15 +178,33 @@ impl Hazards {
 
     /// The largest window, bytes, that at least a `share` of connections gets through without loss, where a loss counts by its severity.
     pub(super) fn window(&self, share: f64) -> u64 {
-        let (mut survival, mut left) = (1.0, 1.0);
-        for (step, (hazard, severity)) in self.losses.iter().zip(&self.severity).enumerate() {
-            let next = left - survival * hazard * severity;
-            if next < share {
-                return between(step, (left - share) / (left - next));
+        let mut before = 1.0;
+        for (step, left) in self.left().enumerate() {
+            if left < share {
+                return between(step, (before - share) / (before - left));
             }
-            (survival, left) = (survival * (1.0 - hazard), next);
+            before = left;
         }
         window_of(u8::MAX)
+    }
+
+    /// The largest window to try, bytes, after one of `reached`, which is the end of a step. Twice as much, as slow start grows in a round trip, if the losses
+    /// up to there are at most half of those that `share` allows: twice the window meets at least twice as many. Otherwise half as much again.
+    pub(super) fn growth(&self, reached: u64, share: f64) -> u64 {
+        let within = |(step, _): &(usize, f64)| window_at(*step) < reached;
+        let left = self.left().enumerate().take_while(within).last().map_or(1.0, |(_, left)| left);
+        let more = if 1.0 - left <= (1.0 - share) / 2.0 { reached } else { reached / 2 };
+        reached.saturating_add(more)
+    }
+
+    /// The share of connections that gets through each step, where a loss counts by its severity.
+    fn left(&self) -> impl Iterator<Item = f64> {
+        let steps = self.losses.iter().zip(&self.severity);
+        steps.scan((1.0, 1.0), |(survival, left), (hazard, severity)| {
+            *left -= *survival * hazard * severity;
+            *survival *= 1.0 - hazard;
+            Some(*left)
+        })
     }
 }
 
@@ -252,6 +270,20 @@ mod tests {
         assert!(is_in_step(window(5, 0.34), 8) && is_in_step(window(5, 0.33), 32));
         // Where it is not known, as many as a loss counts: 2/3 and 1/3 are left.
         assert!(is_in_step(window(0, 0.67), 8) && is_in_step(window(0, 0.34), 32));
+    }
+
+    /// Ten samples reached 16 kB. Three lose 8 kB, and each counts as one: 0.3 of the losses, where half of 0.65 is 0.325. Four are more than that half.
+    #[test]
+    fn a_window_doubles_while_half_of_the_losses_allowed_is_left() {
+        let growth = |lost: usize, reached: u64| {
+            let mut samples = vec![sample(8, true); lost];
+            samples.extend(vec![sample(16, false); 10 - lost]);
+            nothing().after(&Counted::of(&samples), 1e-9).growth(reached, 0.35)
+        };
+        assert_eq!([3, 4].map(|lost| growth(lost, 16_000)), [32_000, 24_000]);
+        // The four are lost in the step that begins with 8 kB, and not in what is smaller.
+        assert_eq!(growth(4, 8 << 10), 16 << 10);
+        assert_eq!(growth(4, (8 << 10) + 1), (12 << 10) + 1);
     }
 
     /// Four steps at a half-life of two leave a quarter. One try in vain, a note of 8, makes two steps of them, and half is left.
