@@ -57,8 +57,7 @@ struct Here<S> {
 }
 
 impl<S: ShardedSink> ShardedTraceEngine<S> {
-    /// An engine that tells `sink` what it finds, on so many threads beside the calling one; with none or one, on the
-    /// calling one alone.
+    /// An engine that tells `sink` what it finds, on so many threads, the calling one included.
     ///
     /// # Errors
     /// If there are no more threads.
@@ -71,7 +70,7 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
             let shards = std::array::from_fn(|_| EnginePart::new(config.clone()));
             return Ok(Self(Runs::Here(Box::new(Here { shards, sink, numbers: 0 }))));
         }
-        let crew = Crew::new(&config, &sink, threads.min(SHARDS))?;
+        let crew = Crew::new(&config, &sink, threads)?;
         Ok(Self(Runs::Crew(Box::new(Apart { crew, sink: Renumbered::new(sink) }))))
     }
 
@@ -118,11 +117,11 @@ impl<P: SinkPart> Shard<P> {
         Self(TraceEngine::new(config, Marking(part)))
     }
 
-    /// Takes a segment that has this place among those of its round.
+    /// Takes a segment with these ends, at this place among the segments of its round.
     #[inline]
-    fn on_segment(&mut self, segment: &Observed, place: u32) {
+    fn on_segment(&mut self, ends: &SegmentEnds, segment: &Observed, place: u32) {
         self.0.sink_mut().0.notes().set_place(place);
-        self.0.on_segment(segment);
+        self.0.on_segment_between(ends, segment);
     }
 
     /// Takes what was noted; goes on in the room of `instead`.

@@ -152,6 +152,7 @@ impl<P: SinkPart> TraceSink for Marking<P> {
         self.0.on_over(sender, at);
     }
 
+    #[inline(always)]
     fn wants_packets(&self) -> bool {
         self.0.wants_packets()
     }
@@ -160,6 +161,7 @@ impl<P: SinkPart> TraceSink for Marking<P> {
         self.0.on_request(sender, at, bytes);
     }
 
+    #[inline(always)]
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
         self.0.on_sent(sender, sent);
     }
@@ -168,10 +170,12 @@ impl<P: SinkPart> TraceSink for Marking<P> {
         self.0.on_retransmission(sender, again);
     }
 
+    #[inline(always)]
     fn wants_round_trips(&self) -> bool {
         self.0.wants_round_trips()
     }
 
+    #[inline(always)]
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
         self.0.on_round_trip(sender, at, rtt);
     }
@@ -180,10 +184,12 @@ impl<P: SinkPart> TraceSink for Marking<P> {
         self.0.on_transfer(sender, report);
     }
 
+    #[inline(always)]
     fn wants_windows(&self) -> bool {
         self.0.wants_windows()
     }
 
+    #[inline(always)]
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         self.0.on_window(sender, point);
     }
