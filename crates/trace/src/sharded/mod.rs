@@ -4,7 +4,8 @@
 //! There are always [`SHARDS`] shards, each a [`TraceEngine`] with its part of the table, however many threads run
 //! them. So results do not depend on the number of threads, to the byte. The calling thread deals segments, and tells
 //! the sink what the parts of it have noted that work beside shards (`notes`); `log` is the part of a sink that leaves
-//! all to the calling thread. `crew` has the other threads. Alone, the calling thread runs the shards, too.
+//! all to the calling thread. `crew` has the threads, and `deal` says who runs which shard: of two threads the calling
+//! one runs a quarter of them, of more none. Alone, it runs all.
 
 mod crew;
 mod deal;
@@ -43,7 +44,7 @@ enum Runs<S: ShardedSink> {
     Crew(Box<Apart<S>>),
 }
 
-/// All shards on other threads, and whom the calling one tells.
+/// Shards on several threads, and whom the calling one tells.
 struct Apart<S: ShardedSink> {
     crew: Crew<S>,
     sink: Renumbered<S>,

@@ -94,10 +94,11 @@ impl<N> Notes<N> {
     /// Moves all notes behind those of others, which may be of another kind.
     #[inline]
     pub fn move_to<M: From<N>>(&mut self, others: &mut Notes<M>) {
-        for Noted { connection, entry, .. } in self.kept.drain(..) {
-            if let Entry::Note(note) = entry {
-                others.push(connection, note.into());
-            }
+        match self.kept.len() {
+            0 => {}
+            // Nearly always.
+            1 => self.kept.pop().into_iter().for_each(|noted| noted.move_to(others)),
+            _ => self.kept.drain(..).for_each(|noted| noted.move_to(others)),
         }
     }
 
@@ -124,6 +125,15 @@ pub(super) struct Noted<N> {
     pub(super) place: u32,
     pub(super) connection: u64,
     pub(super) entry: Entry<N>,
+}
+
+impl<N> Noted<N> {
+    #[inline]
+    fn move_to<M: From<N>>(self, others: &mut Notes<M>) {
+        if let Entry::Note(note) = self.entry {
+            others.push(self.connection, note.into());
+        }
+    }
 }
 
 /// What was noted.
