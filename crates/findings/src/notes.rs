@@ -67,10 +67,12 @@ impl TakesNotes for Notes<FindingsNote> {
         self.push(connection, note);
     }
 
+    #[inline]
     fn take_sent(&mut self, connection: u64, sent: SentTo) {
         self.push(connection, FindingsNote::Sent(sent));
     }
 
+    #[inline]
     fn take_acked(&mut self, connection: u64, ack: Acked) {
         self.push(connection, FindingsNote::Acked(ack));
     }

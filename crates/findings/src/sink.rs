@@ -33,6 +33,12 @@ impl FindingsSink {
         Self { notes: Together::with_epochs(), ..Self::default() }
     }
 
+    /// True if [`FindingsSink::take_epochs`] has one to give.
+    #[inline]
+    pub fn has_epochs(&self) -> bool {
+        self.notes.has_epochs()
+    }
+
     /// Loss epochs that have ended since the last call. Those under way at the end of a capture do not end.
     pub fn take_epochs(&mut self) -> impl Iterator<Item = LossEpoch> + '_ {
         self.notes.take_epochs()

@@ -32,6 +32,11 @@ impl Together {
         Self { ended: Some(Vec::new()), ..Self::default() }
     }
 
+    #[inline]
+    pub(crate) fn has_epochs(&self) -> bool {
+        self.ended.as_ref().is_some_and(|ended| !ended.is_empty())
+    }
+
     pub(crate) fn take_epochs(&mut self) -> impl Iterator<Item = LossEpoch> + '_ {
         self.ended.iter_mut().flat_map(|ended| ended.drain(..))
     }

@@ -66,9 +66,16 @@ impl<S: TraceSink> TraceEngine<S> {
     }
 
     /// Takes the next segment of the capture.
+    #[inline]
     pub fn on_segment(&mut self, segment: &Observed) {
+        self.on_segment_between(&SegmentEnds::of(segment), segment);
+    }
+
+    /// The same of a segment whose ends are worked out.
+    #[inline]
+    pub(crate) fn on_segment_between(&mut self, ends: &SegmentEnds, segment: &Observed) {
         let Self { part, sink, numbers } = self;
-        part.on_segment(&SegmentEnds::of(segment), segment, &mut Telling { sink, numbers });
+        part.on_segment(ends, segment, &mut Telling { sink, numbers });
     }
 
     /// No segment has come until `now`, as where a capture is of what happens right now: tells of what has ended meanwhile. A file

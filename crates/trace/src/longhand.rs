@@ -29,6 +29,7 @@ pub(crate) fn shortcuts() -> bool {
 /// A segment was an ordinary one, or not.
 #[inline]
 pub(crate) fn note_ordinary(is_ordinary: bool) -> bool {
-    ORDINARY.set(ORDINARY.get() + u64::from(is_ordinary));
+    // Not by `LocalKey::set`, which is a call.
+    ORDINARY.with(|count| count.set(count.get() + u64::from(is_ordinary)));
     is_ordinary
 }

@@ -69,6 +69,7 @@ impl FromIterator<ServerPattern> for NamedServers {
 
 impl NamedServers {
     /// True if none is named, or this is one of them.
+    #[inline]
     pub fn include(&self, end: TcpEnd) -> bool {
         self.0.is_empty() || self.0.iter().any(|pattern| pattern.matches(end))
     }
@@ -128,6 +129,7 @@ impl<S> OnlyServers<S> {
         OnlyServers::new(self.servers.clone(), inner)
     }
 
+    #[inline]
     fn passes(&self, sender: &TracedSender) -> bool {
         self.servers.include(sender.server)
     }
@@ -159,6 +161,7 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
         }
     }
 
+    #[inline]
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
         if self.passes(sender) {
             self.inner.on_sent(sender, sent);
@@ -179,6 +182,7 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
         self.inner.wants_round_trips()
     }
 
+    #[inline]
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
         if self.passes(sender) {
             self.inner.on_round_trip(sender, at, rtt);
@@ -195,6 +199,7 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
         self.inner.wants_windows()
     }
 
+    #[inline]
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         if self.passes(sender) {
             self.inner.on_window(sender, point);

@@ -82,7 +82,7 @@ pub(crate) struct AnalyzeArgs {
     ])]
     pub(super) access_log: Option<PathBuf>,
 
-    /// Threads that rebuild senders; results do not depend on their number [default: one per core]
+    /// Threads that read captures and rebuild senders; results do not depend on their number [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(super) jobs: Option<u16>,
 

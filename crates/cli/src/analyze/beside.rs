@@ -67,6 +67,7 @@ impl TraceSink for OutputsPart {
         both!(self, on_request(sender, at, bytes));
     }
 
+    #[inline]
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
         both!(self, on_sent(sender, sent));
     }
@@ -91,6 +92,7 @@ impl TraceSink for OutputsPart {
         self.findings.is_some() || self.others.wants_windows()
     }
 
+    #[inline]
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         both!(self, on_window(sender, point));
     }
@@ -99,6 +101,7 @@ impl TraceSink for OutputsPart {
 impl SinkPart for OutputsPart {
     type Note = OutputNote;
 
+    #[inline]
     fn notes(&mut self) -> &mut Notes<OutputNote> {
         self.others.notes()
     }
@@ -119,6 +122,7 @@ impl ShardedSink for Outputs {
         }
     }
 
+    #[inline]
     fn on_note(&mut self, of: &NotedConnection<'_>, note: OutputNote) {
         match note {
             OutputNote::Told(event) => event.tell(of.number(), &mut self.others),

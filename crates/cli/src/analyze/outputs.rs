@@ -135,7 +135,15 @@ impl Outputs {
 
 impl Outputs {
     /// Loss epochs that have just ended become rows.
+    #[inline]
     pub(super) fn write_epochs(&mut self) {
+        if self.findings.as_ref().is_some_and(FindingsSink::has_epochs) {
+            self.write_ended_epochs();
+        }
+    }
+
+    #[cold]
+    fn write_ended_epochs(&mut self) {
         let Some(findings) = &mut self.findings else { return };
         for epoch in findings.take_epochs() {
             if let Some(tables) = &mut self.others.tables {
@@ -174,6 +182,7 @@ impl TraceSink for Outputs {
         both!(self, on_request(sender, at, bytes));
     }
 
+    #[inline]
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
         both!(self, on_sent(sender, sent));
     }
@@ -198,6 +207,7 @@ impl TraceSink for Outputs {
         self.findings.is_some() || self.others.wants_windows()
     }
 
+    #[inline]
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         both!(self, on_window(sender, point));
         self.write_epochs();
@@ -237,6 +247,7 @@ impl TraceSink for Others {
         each!(self, on_request(sender, at, bytes));
     }
 
+    #[inline]
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
         each!(self, on_sent(sender, sent));
     }
@@ -262,6 +273,7 @@ impl TraceSink for Others {
         self.report.is_some() || self.tables.as_ref().is_some_and(TablesSink::wants_windows)
     }
 
+    #[inline]
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         each!(self, on_window(sender, point));
     }

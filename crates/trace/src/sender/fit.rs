@@ -47,7 +47,7 @@ impl RebuiltSender {
     }
 
     /// New data of `payload` bytes is about to be booked.
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_answer(&mut self, at: Instant, payload: u64) {
         let left = std::mem::take(&mut self.fit.left);
         if payload < self.terms.mss || self.board.is_empty() {

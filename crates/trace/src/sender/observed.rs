@@ -141,7 +141,7 @@ impl RebuiltSender {
     }
 
     /// The last sending ended because of the window, or because there was no more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_stop(&mut self, advances: bool) {
         let mss = self.terms.mss;
         let waiting = self.board.waiting() > 0;

@@ -1,7 +1,7 @@
-//! The threads that run the shards. Rounds of segments go out, what was noted comes back, and is told when it is its
-//! round's turn.
+//! The threads that run the shards: the calling one, which also tells, and others. Rounds of segments go out, what was noted comes
+//! back, and is told when it is its round's turn.
 
-use super::deal::shard_of;
+use super::deal::{Shares, shard_of};
 use super::notes::{Noted, ShardedSink, SinkPart};
 use super::numbers::{NoteOf, Renumbered};
 use super::{SHARDS, Shard};
@@ -17,8 +17,6 @@ use std::thread::{self, JoinHandle};
 
 /// Segments of a round: enough that passing it on costs nothing, few enough for a cache.
 const ROUND: usize = 8192;
-/// Segments of a shard in a round, with much to spare for one that has more than others.
-const USUAL: usize = 2 * ROUND / SHARDS;
 /// Rounds on their way.
 const ROUNDS: usize = 4;
 /// Pieces of what a thread still has at the end that are on their way.
@@ -33,11 +31,11 @@ struct Dealt<N> {
 
 impl<N> Default for Dealt<N> {
     fn default() -> Self {
-        Self { segments: Vec::with_capacity(USUAL), noted: Vec::with_capacity(USUAL) }
+        Self { segments: Vec::new(), noted: Vec::new() }
     }
 }
 
-/// A thread, and the ways to it and back. What was dealt comes back in the order in which it went.
+/// Another thread, and the ways to it and back. What was dealt comes back in the order in which it went.
 struct Hand<P: SinkPart> {
     to: Sender<(usize, Dealt<P::Note>)>,
     back: Receiver<Dealt<P::Note>>,
@@ -52,48 +50,54 @@ enum Rest<P: SinkPart> {
     Over(Box<(EngineTally, P)>),
 }
 
+/// A round that is out.
+struct Out<N> {
+    /// Shards of its segments, in their order.
+    order: Vec<u8>,
+    /// What the calling thread's shards have noted of it.
+    own: Vec<Vec<Noted<N>>>,
+}
+
 /// The threads, and what is on its way.
 pub(super) struct Crew<S: ShardedSink> {
+    shares: Shares,
+    /// Shards of the calling thread, the first ones.
+    own: Vec<Shard<S::Part>>,
     hands: Vec<Hand<S::Part>>,
-    /// Being dealt.
+    /// Being dealt, to shards of other threads.
     dealing: [Dealt<NoteOf<S>>; SHARDS],
     /// The shards of its segments, in their order.
     order: Vec<u8>,
-    /// The same of rounds that are out.
-    out: VecDeque<Vec<u8>>,
+    /// Rounds that are out, the oldest first.
+    out: VecDeque<Out<NoteOf<S>>>,
     /// To be filled again.
     spare: Vec<Dealt<NoteOf<S>>>,
 }
 
 impl<S: ShardedSink> Crew<S> {
+    /// So many threads, the calling one included, of which there are two at least.
     pub(super) fn new(config: &EngineConfig, sink: &S, threads: usize) -> io::Result<Self> {
-        let hands = (0..threads).map(|first| {
-            let (to, dealt) = channel();
-            let (to_back, back) = channel();
-            let (to_rest, rest) = sync_channel(RESTS);
-            let config = config.clone();
-            let shards = (first..SHARDS).step_by(threads);
-            let parts: Vec<_> = shards.map(|number| (number, sink.part())).collect();
-            let work = move || {
-                // Senders cannot change threads, so they begin where they are.
-                let parts = parts.into_iter();
-                let shards = parts.map(|(number, part)| (number, Shard::new(config.clone(), part)));
-                run(shards.collect(), &dealt, (&to_back, &to_rest));
-            };
-            let thread = thread::Builder::new().name(format!("trace {first}")).spawn(work)?;
-            Ok(Hand { to, back, rest, thread })
+        let shares = Shares::among(threads);
+        let hands = (0..shares.hands).map(|hand| {
+            let shards = shares.shards_of(hand).map(|shard| (shard, sink.part())).collect();
+            Hand::new(config, hand, shards)
         });
         let hands = hands.collect::<io::Result<_>>()?;
+        let own = (0..shares.own).map(|_| Shard::new(config.clone(), sink.part())).collect();
         let (dealing, order, out) = (Default::default(), Vec::new(), VecDeque::new());
-        Ok(Self { hands, dealing, order, out, spare: Vec::new() })
+        Ok(Self { shares, own, hands, dealing, order, out, spare: Vec::new() })
     }
 
-    /// Deals a segment. Tells `sink` what has come back if a round is full by it.
+    /// Digests a segment, or deals it to another thread. Tells `sink` what has come back if a round is full by it.
     #[inline]
     pub(super) fn deal(&mut self, segment: &Observed, sink: &mut Renumbered<S>) {
-        let shard = shard_of(&SegmentEnds::of(segment));
-        self.dealing[shard].segments.push((*segment, self.order.len() as u32));
+        let ends = SegmentEnds::of(segment);
+        let (shard, place) = (shard_of(&ends), self.order.len() as u32);
         self.order.push(shard as u8);
+        match self.own.get_mut(shard) {
+            Some(own) => own.on_segment(&ends, segment, place),
+            None => self.dealing[shard].segments.push((*segment, place)),
+        }
         if self.order.len() == ROUND {
             self.send_out();
             self.tell(sink, ROUNDS);
@@ -102,23 +106,30 @@ impl<S: ShardedSink> Crew<S> {
 
     /// Sends the round out that was being dealt.
     fn send_out(&mut self) {
-        self.out.push_back(std::mem::replace(&mut self.order, Vec::with_capacity(ROUND)));
-        for (shard, dealt) in self.dealing.iter_mut().enumerate() {
-            let dealt = std::mem::replace(dealt, self.spare.pop().unwrap_or_default());
-            // Nobody takes it if the thread has panicked, which shows when its answer is waited for.
-            let _ = self.hands[shard % self.hands.len()].to.send((shard, dealt));
+        let Self { shares, own, hands, dealing, order, out, spare } = self;
+        for (shard, dealt) in dealing.iter_mut().enumerate() {
+            if let Some(hand) = shares.hand_of(shard) {
+                let dealt = std::mem::replace(dealt, spare.pop().unwrap_or_default());
+                // Nobody takes it if the thread has panicked, which shows when its answer is waited for.
+                let _ = hands[hand].to.send((shard, dealt));
+            }
         }
+        let room = |shard: &mut Shard<_>| shard.exchange(spare.pop().unwrap_or_default().noted);
+        let own = own.iter_mut().map(room).collect();
+        out.push_back(Out { order: std::mem::replace(order, Vec::with_capacity(ROUND)), own });
     }
 
     /// Tells of rounds until no more than `most` are out.
     fn tell(&mut self, sink: &mut Renumbered<S>, most: usize) {
         while self.out.len() > most
-            && let Some(order) = self.out.pop_front()
+            && let Some(Out { order, own }) = self.out.pop_front()
         {
-            let mut answers: [Dealt<NoteOf<S>>; SHARDS] = Default::default();
-            for (shard, answer) in answers.iter_mut().enumerate() {
-                *answer = self.answer_of(shard);
-            }
+            // The calling thread has the first shards.
+            let mut own = own.into_iter();
+            let mut answers: [_; SHARDS] = std::array::from_fn(|shard| match own.next() {
+                Some(noted) => Dealt { segments: Vec::new(), noted },
+                None => self.answer_of(shard),
+            });
             sink.replay_all(&order, answers.each_mut().map(|answer| &mut answer.noted));
             self.spare.extend(answers.into_iter().map(|mut answer| {
                 answer.segments.clear();
@@ -127,9 +138,9 @@ impl<S: ShardedSink> Crew<S> {
         }
     }
 
-    /// The next answer of a shard. A panic of its thread is everybody's.
+    /// The next answer of a shard of another thread. A panic of its thread is everybody's.
     fn answer_of(&mut self, shard: usize) -> Dealt<NoteOf<S>> {
-        let hand = shard % self.hands.len();
+        let hand = shard % self.shares.hands;
         if let Ok(answer) = self.hands[hand].back.recv() {
             return answer;
         }
@@ -141,24 +152,35 @@ impl<S: ShardedSink> Crew<S> {
     pub(super) fn finish(mut self, sink: &mut Renumbered<S>) -> EngineTally {
         self.send_out();
         self.tell(sink, 0);
-        let mut ends = Vec::with_capacity(self.hands.len());
-        for Hand { to, rest, thread, .. } in self.hands {
+        let Self { shares, own, hands, .. } = self;
+        let mut ends = Vec::with_capacity(hands.len());
+        for Hand { to, rest, thread, .. } in hands {
             // Without more to come a thread ends its shards.
             drop(to);
             ends.push((rest, thread));
         }
         let mut tally = EngineTally::default();
-        for shard in 0..SHARDS {
+        let mut take = |shard, piece| match piece {
+            Rest::Noted(mut noted) => sink.replay(shard, &mut noted),
+            Rest::Over(over) => {
+                let (of_shard, part) = *over;
+                tally.add(&of_shard);
+                sink.sink.join(part);
+            }
+        };
+        for (shard, own) in own.into_iter().enumerate() {
+            own.end(|piece| {
+                take(shard, piece);
+                true
+            });
+        }
+        for shard in shares.own..SHARDS {
             // It ends with the counts, or with the thread.
             for piece in &ends[shard % ends.len()].0 {
-                match piece {
-                    Rest::Noted(mut noted) => sink.replay(shard, &mut noted),
-                    Rest::Over(over) => {
-                        let (of_shard, part) = *over;
-                        tally.add(&of_shard);
-                        sink.sink.join(part);
-                        break;
-                    }
+                let is_over = matches!(piece, Rest::Over(_));
+                take(shard, piece);
+                if is_over {
+                    break;
                 }
             }
         }
@@ -166,6 +188,36 @@ impl<S: ShardedSink> Crew<S> {
             thread.join().unwrap_or_else(|why| panic::resume_unwind(why));
         }
         tally
+    }
+}
+
+impl<P: SinkPart> Hand<P> {
+    /// Another thread, of this number, with the parts of the sink beside its shards.
+    fn new(config: &EngineConfig, number: usize, parts: Vec<(usize, P)>) -> io::Result<Self> {
+        let (to, dealt) = channel();
+        let (to_back, back) = channel();
+        let (to_rest, rest) = sync_channel(RESTS);
+        let config = config.clone();
+        let work = move || {
+            // Senders cannot change threads, so they begin where they are.
+            let parts = parts.into_iter();
+            let shards = parts.map(|(shard, part)| (shard, Shard::new(config.clone(), part)));
+            run(shards.collect(), &dealt, (&to_back, &to_rest));
+        };
+        let thread = thread::Builder::new().name(format!("trace {number}")).spawn(work)?;
+        Ok(Self { to, back, rest, thread })
+    }
+}
+
+impl<P: SinkPart> Shard<P> {
+    /// Ends it, and tells piece by piece what it still has, as long as somebody takes it.
+    fn end(mut self, mut tell: impl FnMut(Rest<P>) -> bool) -> bool {
+        while self.finish_some() {
+            if !tell(Rest::Noted(self.exchange(Vec::new()))) {
+                return false;
+            }
+        }
+        tell(Rest::Over(Box::new(self.into_part())))
     }
 }
 
@@ -179,7 +231,7 @@ fn run<P: SinkPart>(
     while let Ok((number, mut dealt)) = hands.recv() {
         if let Some((_, shard)) = shards.iter_mut().find(|(of, _)| *of == number) {
             for (segment, place) in &dealt.segments {
-                shard.on_segment(segment, *place);
+                shard.on_segment(&SegmentEnds::of(segment), segment, *place);
             }
             dealt.noted = shard.exchange(std::mem::take(&mut dealt.noted));
         }
@@ -187,13 +239,8 @@ fn run<P: SinkPart>(
             return;
         }
     }
-    for (_, mut shard) in shards {
-        while shard.finish_some() {
-            if rest.send(Rest::Noted(shard.exchange(Vec::new()))).is_err() {
-                return;
-            }
-        }
-        if rest.send(Rest::Over(Box::new(shard.into_part()))).is_err() {
+    for (_, shard) in shards {
+        if !shard.end(|piece| rest.send(piece).is_ok()) {
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! Which shard a connection belongs to.
+//! Which shard a connection belongs to, and which thread runs it.
 
 use super::SHARDS;
 use crate::table::SegmentEnds;
@@ -8,6 +8,37 @@ use crate::table::SegmentEnds;
 pub(super) const fn shard_of(ends: &SegmentEnds) -> usize {
     // Its lower bits are the worse ones; the table of a shard uses others.
     (ends.hash >> 40) as usize % SHARDS
+}
+
+/// Shards that the calling thread runs where there are two. It also reads, deals and tells, which costs as much as two more.
+const OWN_OF_TWO: usize = 2;
+
+/// Who runs the shards: the calling thread the first of them, and other threads the rest by turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shares {
+    /// Shards of the calling thread.
+    pub(super) own: usize,
+    /// Other threads.
+    pub(super) hands: usize,
+}
+
+impl Shares {
+    /// The shares of so many threads, the calling one included. If there are more than two, it has enough to do without shards.
+    pub(super) fn among(threads: usize) -> Self {
+        let own = if threads == 2 { OWN_OF_TWO } else { 0 };
+        Self { own, hands: threads.saturating_sub(1).clamp(1, SHARDS - own) }
+    }
+
+    /// The other thread that runs a shard; `None` of the calling thread's.
+    #[inline]
+    pub(super) const fn hand_of(&self, shard: usize) -> Option<usize> {
+        if shard < self.own { None } else { Some(shard % self.hands) }
+    }
+
+    /// The shards of another thread.
+    pub(super) fn shards_of(self, hand: usize) -> impl Iterator<Item = usize> {
+        (0..SHARDS).filter(move |&shard| self.hand_of(shard) == Some(hand))
+    }
 }
 
 #[cfg(test)]
@@ -39,5 +70,19 @@ mod tests {
             // 8,000 connections: 1,000 each, with a deviation of 30.
             assert!(counts.iter().all(|count| (800..1_200).contains(count)), "{counts:?}");
         }
+    }
+
+    /// The calling thread has two shards beside one other thread, and none beside more. The others have much the same.
+    #[test]
+    fn each_shard_has_one_thread() {
+        let shards = |threads: usize| {
+            let shares = Shares::among(threads);
+            let others = (0..shares.hands).map(|hand| shares.shards_of(hand).count());
+            (shares.own, others.collect::<Vec<_>>())
+        };
+        assert_eq!(shards(2), (2, vec![6]));
+        assert_eq!(shards(3), (0, vec![4, 4]));
+        assert_eq!(shards(4), (0, vec![3, 3, 2]));
+        assert_eq!(shards(20), (0, vec![1; 8]));
     }
 }

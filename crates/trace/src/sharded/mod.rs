@@ -4,7 +4,8 @@
 //! There are always [`SHARDS`] shards, each a [`TraceEngine`] with its part of the table, however many threads run
 //! them. So results do not depend on the number of threads, to the byte. The calling thread deals segments, and tells
 //! the sink what the parts of it have noted that work beside shards (`notes`); `log` is the part of a sink that leaves
-//! all to the calling thread. `crew` has the other threads. Alone, the calling thread runs the shards, too.
+//! all to the calling thread. `crew` has the threads, and `deal` says who runs which shard: of two threads the calling
+//! one runs a quarter of them, of more none. Alone, it runs all.
 
 mod crew;
 mod deal;
@@ -43,7 +44,7 @@ enum Runs<S: ShardedSink> {
     Crew(Box<Apart<S>>),
 }
 
-/// All shards on other threads, and whom the calling one tells.
+/// Shards on several threads, and whom the calling one tells.
 struct Apart<S: ShardedSink> {
     crew: Crew<S>,
     sink: Renumbered<S>,
@@ -57,8 +58,7 @@ struct Here<S> {
 }
 
 impl<S: ShardedSink> ShardedTraceEngine<S> {
-    /// An engine that tells `sink` what it finds, on so many threads beside the calling one; with none or one, on the
-    /// calling one alone.
+    /// An engine that tells `sink` what it finds, on so many threads, the calling one included.
     ///
     /// # Errors
     /// If there are no more threads.
@@ -71,7 +71,7 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
             let shards = std::array::from_fn(|_| EnginePart::new(config.clone()));
             return Ok(Self(Runs::Here(Box::new(Here { shards, sink, numbers: 0 }))));
         }
-        let crew = Crew::new(&config, &sink, threads.min(SHARDS))?;
+        let crew = Crew::new(&config, &sink, threads)?;
         Ok(Self(Runs::Crew(Box::new(Apart { crew, sink: Renumbered::new(sink) }))))
     }
 
@@ -118,11 +118,11 @@ impl<P: SinkPart> Shard<P> {
         Self(TraceEngine::new(config, Marking(part)))
     }
 
-    /// Takes a segment that has this place among those of its round.
+    /// Takes a segment with these ends, at this place among the segments of its round.
     #[inline]
-    fn on_segment(&mut self, segment: &Observed, place: u32) {
+    fn on_segment(&mut self, ends: &SegmentEnds, segment: &Observed, place: u32) {
         self.0.sink_mut().0.notes().set_place(place);
-        self.0.on_segment(segment);
+        self.0.on_segment_between(ends, segment);
     }
 
     /// Takes what was noted; goes on in the room of `instead`.

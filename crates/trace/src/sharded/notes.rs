@@ -94,10 +94,11 @@ impl<N> Notes<N> {
     /// Moves all notes behind those of others, which may be of another kind.
     #[inline]
     pub fn move_to<M: From<N>>(&mut self, others: &mut Notes<M>) {
-        for Noted { connection, entry, .. } in self.kept.drain(..) {
-            if let Entry::Note(note) = entry {
-                others.push(connection, note.into());
-            }
+        match self.kept.len() {
+            0 => {}
+            // Nearly always.
+            1 => self.kept.pop().into_iter().for_each(|noted| noted.move_to(others)),
+            _ => self.kept.drain(..).for_each(|noted| noted.move_to(others)),
         }
     }
 
@@ -126,6 +127,15 @@ pub(super) struct Noted<N> {
     pub(super) entry: Entry<N>,
 }
 
+impl<N> Noted<N> {
+    #[inline]
+    fn move_to<M: From<N>>(self, others: &mut Notes<M>) {
+        if let Entry::Note(note) = self.entry {
+            others.push(self.connection, note.into());
+        }
+    }
+}
+
 /// What was noted.
 #[derive(Debug)]
 pub(super) enum Entry<N> {
@@ -152,6 +162,7 @@ impl<P: SinkPart> TraceSink for Marking<P> {
         self.0.on_over(sender, at);
     }
 
+    #[inline(always)]
     fn wants_packets(&self) -> bool {
         self.0.wants_packets()
     }
@@ -160,6 +171,7 @@ impl<P: SinkPart> TraceSink for Marking<P> {
         self.0.on_request(sender, at, bytes);
     }
 
+    #[inline(always)]
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
         self.0.on_sent(sender, sent);
     }
@@ -168,10 +180,12 @@ impl<P: SinkPart> TraceSink for Marking<P> {
         self.0.on_retransmission(sender, again);
     }
 
+    #[inline(always)]
     fn wants_round_trips(&self) -> bool {
         self.0.wants_round_trips()
     }
 
+    #[inline(always)]
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
         self.0.on_round_trip(sender, at, rtt);
     }
@@ -180,10 +194,12 @@ impl<P: SinkPart> TraceSink for Marking<P> {
         self.0.on_transfer(sender, report);
     }
 
+    #[inline(always)]
     fn wants_windows(&self) -> bool {
         self.0.wants_windows()
     }
 
+    #[inline(always)]
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         self.0.on_window(sender, point);
     }
