@@ -2,7 +2,7 @@
 
 use super::{
     CLIENT, CONNECTIONS, DELAY, MODEL, NETWORK, PAGE, PAGES, QUEUE, REALISTIC, ROUND_TRIP,
-    Scenario, TWO_ROUND_TRIPS, set_acked,
+    Scenario, TWO_ROUND_TRIPS_S, set_acked,
 };
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
@@ -34,7 +34,7 @@ pub(super) const CONNECTION: Experiment = Experiment {
 fn visits(run: &RunRecords<'_>, readings: &mut Readings) {
     for (visit, number) in [("first", 0), ("again", 1)] {
         let of = || run.of("page").filter(move |flow| flow.flow == number);
-        let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS);
+        let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS_S);
         readings.set_mean(format!("{visit}.html"), of().map(|v| since(v.html, v.start)));
         readings.set_mean(format!("{visit}.total"), of().map(|v| since(v.received, v.start)));
     }

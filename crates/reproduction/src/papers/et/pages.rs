@@ -2,7 +2,7 @@
 
 use super::{
     CLIENT, CONNECTIONS, DELAY, HEADER, MODEL, NETWORK, PAGE, PAGES, PARAMETERS, QUEUE, REALISTIC,
-    REQUESTS, Scenario, TWO_ROUND_TRIPS, set_acked,
+    REQUESTS, Scenario, TWO_ROUND_TRIPS_S, set_acked,
 };
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
@@ -37,7 +37,7 @@ pub(super) const ET_1: Experiment = Experiment {
 /// Times of HTML and page, and the shares of segments that were lost, and sent again.
 fn times(run: &RunRecords<'_>, readings: &mut Readings) {
     let visit = || run.of("page");
-    let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS);
+    let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS_S);
     readings.set_mean(HTML, visit().map(|visit| since(visit.html, visit.start)));
     readings.set_mean(TOTAL, visit().map(|visit| since(visit.received, visit.start)));
     set_acked(readings, &[HTML, TOTAL]);

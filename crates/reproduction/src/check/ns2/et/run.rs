@@ -12,7 +12,7 @@ use workload::{ConnectionRecord, Http, LoaderConfig, Page, RequestModel, Request
 const RATE: Rate = Rate::from_bps(800_000);
 const DELAY: Duration = Duration::from_millis(50);
 /// Handshake and request, which the agents do without.
-const TWO_ROUND_TRIPS: Duration = Duration::from_millis(200);
+const TWO_ROUND_TRIPS_S: Duration = Duration::from_millis(200);
 /// Longer than any load takes.
 const LIMIT: Duration = Duration::from_secs(3600);
 
@@ -68,7 +68,7 @@ pub(super) fn run(set_up: &SetUp) -> Result<Load, String> {
     let _ = simulation.run(Instant::ZERO + LIMIT);
     let load: &PageLoad = simulation.application(id).ok_or("the load is not there")?;
     let loader = load.loader();
-    let since_start = |at: Option<Instant>| at.map(|at| at - Instant::ZERO + TWO_ROUND_TRIPS);
+    let since_start = |at: Option<Instant>| at.map(|at| at - Instant::ZERO + TWO_ROUND_TRIPS_S);
     let total = |count: fn(&PageTransfer) -> u64| load.transfers().iter().map(count).sum();
     Ok(Load {
         html: since_start(loader.html_done_at()),
