@@ -23,6 +23,15 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::input(unreadable(path, &error)))
 }
 
+/// The text of a file; `what` it is: "a plan".
+pub(crate) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
+    String::from_utf8(read(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Failure::input(format!("{}:{line}: not UTF-8; {what} is text", path.display()))
+    })
+}
+
 /// Why a file cannot be read, and the way out.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
     let shown = path.display();

@@ -131,6 +131,20 @@ fn what_was_not_measured_does_not_hold() {
     assert!(answers.iter().all(|answer| answer.verdict == ClaimVerdict::Differs));
 }
 
+/// SP-4 holds with all its seeds, and the table of its paper says so. Only a quick run that finds otherwise is said to be too short: in full
+/// that would be news, and of SP-2 no table says that it holds.
+#[test]
+fn a_quick_run_that_differs_from_the_full_one_says_so() {
+    let said = |id: &str, quick: bool| {
+        let answered = answer(&named(&[id]), &Book::new(quick)).remove(0);
+        assert_eq!(answered.verdict, ClaimVerdict::Differs);
+        (answered.holds_in_full, answered.note().contains("Run `headstart papers SP-4`"))
+    };
+    assert_eq!(said("SP-4", true), (true, true));
+    assert_eq!(said("SP-4", false), (false, false));
+    assert_eq!(said("SP-2", true), (false, false));
+}
+
 /// A cheap claim from its plan to its verdict, on one thread and on several.
 #[test]
 fn answers_do_not_depend_on_the_number_of_threads() {

@@ -43,16 +43,17 @@ fn overview(answers: &[ClaimAnswer]) -> Section {
     ];
     let text = |text: &str| Cell::Text(text.to_owned());
     let row = |answer: &ClaimAnswer| Row {
-        cells: vec![text(answer.claim.id), text(word(answer.verdict)), text(answer.claim.text)],
+        cells: vec![text(answer.claim.id), text(word(answer)), text(answer.claim.text)],
         is_reference: answer.verdict == ClaimVerdict::Pending,
     };
     let table = Table { columns: columns.into(), rows: answers.iter().map(row).collect() };
     Section { heading: "Verdicts".to_owned(), blocks: vec![Block::Table(table)] }
 }
 
-const fn word(verdict: ClaimVerdict) -> &'static str {
-    match verdict {
+const fn word(answer: &ClaimAnswer) -> &'static str {
+    match answer.verdict {
         ClaimVerdict::Holds => "✓ holds",
+        ClaimVerdict::Differs if answer.holds_in_full => "✗ differs in this quick run",
         ClaimVerdict::Differs => "✗ differs",
         ClaimVerdict::Pending => "… pending",
     }
@@ -62,11 +63,12 @@ fn section(answer: &ClaimAnswer, hues: &Hues<'_>) -> Section {
     let claim = answer.claim;
     let colour = match answer.verdict {
         ClaimVerdict::Holds => Colour::Role(Role::Good),
+        ClaimVerdict::Differs if answer.holds_in_full => Colour::Muted,
         ClaimVerdict::Differs => Colour::Role(Role::Bad),
         ClaimVerdict::Pending => Colour::Muted,
     };
     let mut blocks = vec![
-        Block::Badge(Badge { text: word(answer.verdict).to_owned(), colour }),
+        Block::Badge(Badge { text: word(answer).to_owned(), colour }),
         Block::Text(format!("{}. {}.", claim.text, claim.source)),
     ];
     if !answer.findings.lines.is_empty() {

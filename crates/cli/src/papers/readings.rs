@@ -4,7 +4,7 @@
 
 use super::PapersArgs;
 use crate::failure::{Failure, remark};
-use crate::{jobs, stdout};
+use crate::{input, jobs, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use reproduction::papers::{
     ClaimUnder, KnownResults, PaperClaim, PaperTable, ReadingSearch, ReadingsReport, tables,
@@ -42,7 +42,7 @@ pub(super) fn run(args: &PapersArgs, claims: &[&'static PaperClaim]) -> Result<(
 /// A table that the user gives.
 fn own_table(path: &Path) -> Result<PaperTable, Failure> {
     let shown = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|e| Failure::input(format!("{shown}: {e}")))?;
+    let text = input::read_text(path, "a table of readings")?;
     PaperTable::read(&shown, &text).map_err(Failure::input)
 }
 

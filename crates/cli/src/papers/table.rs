@@ -15,7 +15,11 @@ pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
     for answer in answers {
         let claim = answer.claim;
         let verdict = answer.verdict.name().to_uppercase();
-        let by = if answer.holds_by_reading() { " BY READING" } else { "" };
+        let by = match (answer.holds_by_reading(), answer.holds_in_full) {
+            (true, _) => " BY READING",
+            (_, true) => " IN THIS QUICK RUN",
+            _ => "",
+        };
         let head = format!("{}  {verdict}{by}  {}", claim.id, claim.text);
         stdout::print(&format!("{}  {}\n", wrapped(&head, "       "), claim.source))?;
         if !answer.findings.lines.is_empty() {
@@ -31,8 +35,12 @@ pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
         0 => String::new(),
         n => format!("{n} of those that hold do so under the chosen reading of their paper only\n"),
     };
+    let short = match answers.iter().filter(|answer| answer.holds_in_full).count() {
+        0 => String::new(),
+        n => format!("{n} of those that differ do so in this quick run only, and hold in full\n"),
+    };
     stdout::print(&format!(
-        "{}: {} ({} of them by error bars alone), {}, {} pending\n{read}",
+        "{}: {} ({} of them by error bars alone), {}, {} pending\n{read}{short}",
         counted(answers.len(), "claim"),
         so_many(count(ClaimVerdict::Holds), "hold"),
         by_error_bars.count(),

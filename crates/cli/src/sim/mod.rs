@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     if path.is_dir() {
         return show_again(path, args);
     }
-    let text = read(path)?;
+    let text = input::read_text(path, "a plan")?;
     let plan = plan_of(path, &text)?;
     match args.dry_run {
         true => dry_run(&plan, args),
@@ -74,14 +74,6 @@ fn show_again(path: &Path, args: &SimArgs) -> Result<(), Failure> {
 fn page(plan: &Plan<'_>, args: &SimArgs, source: &Path) -> Result<Option<ReportPage>, Failure> {
     let path = args.report.as_deref();
     path.map(|path| ReportPage::new(plan, (path, source), &args.plot)).transpose()
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    String::from_utf8(input::read(path)?).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Failure::input(format!("{}:{line}: not UTF-8; a plan is text", path.display()))
-    })
 }
 
 /// The plan with this text; the files that it names lie beside it.

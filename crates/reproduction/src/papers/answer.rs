@@ -47,6 +47,8 @@ pub struct ClaimAnswer {
     pub given: Option<&'static str>,
     /// Name of each experiment and how many repeats of its cells there are, each with another seed.
     pub seeds: Vec<(&'static str, usize)>,
+    /// It differs because this run is quick: with all repeats and points it holds, which was seen when the reading was chosen.
+    pub holds_in_full: bool,
 }
 
 /// The answer to a claim under the plans as they stand.
@@ -86,7 +88,11 @@ impl ClaimAnswer {
             let verdict = if holds { ClaimVerdict::Holds } else { ClaimVerdict::Differs };
             ClaimByDefault { findings, verdict }
         });
-        Self { claim, findings, verdict, by_default, given, seeds }
+        let is_short = book.is_quick() && given.is_none() && verdict == ClaimVerdict::Differs;
+        let holds_in_full = is_short
+            && choices::table_of(claim)
+                .is_some_and(|table| table.holds_in_full.iter().any(|id| id == claim.id));
+        Self { claim, findings, verdict, by_default, given, seeds, holds_in_full }
     }
 
     /// The reading that was chosen of its paper, if it changes what is run for the claim.
@@ -131,6 +137,14 @@ impl ClaimAnswer {
         }
         if self.verdict == ClaimVerdict::Differs {
             notes.push(format!("Differs in: {}.", self.outside().join("; ")));
+            if self.holds_in_full {
+                // Neither other readings nor a cause explain that.
+                let run = format!("headstart papers {}", self.claim.id);
+                notes.push(format!(
+                    "This quick run has too few seeds for it: in full it holds. Run `{run}`."
+                ));
+                return notes;
+            }
             notes.extend(self.standing());
         }
         if let Some(by_default) = self.by_default.as_ref().filter(|_| self.holds_by_reading()) {
@@ -245,6 +259,8 @@ struct Row {
     verdict: ClaimVerdict,
     /// The chosen reading, where it changes what is run for the claim.
     reading: Option<String>,
+    /// It differs in this quick run only.
+    holds_in_full: bool,
     /// Verdict and figures by default there.
     default_verdict: Option<ClaimVerdict>,
     default: Vec<OurFigure>,
@@ -270,6 +286,7 @@ impl Serialize for ClaimAnswer {
             ours: lines.iter().filter_map(our_figure).collect(),
             verdict: self.verdict,
             reading: self.reading(),
+            holds_in_full: self.holds_in_full,
             default_verdict: self.by_default.as_ref().map(|found| found.verdict),
             default: by_default.filter_map(our_figure).collect(),
             by_error_bars: self.by_error_bars().into_iter().map(str::to_owned).collect(),

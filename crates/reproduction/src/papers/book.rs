@@ -94,9 +94,21 @@ pub struct Book {
     logs: Vec<LogFound>,
     captures_given: bool,
     log_given: bool,
+    /// A part of the runs was made.
+    quick: bool,
 }
 
 impl Book {
+    /// An empty one; `quick`: for a part of the repeats and points of each plan.
+    pub fn new(quick: bool) -> Self {
+        Self { quick, ..Self::default() }
+    }
+
+    /// Only a part of the repeats and points of each plan was made.
+    pub const fn is_quick(&self) -> bool {
+        self.quick
+    }
+
     /// Adds the readings of an experiment.
     pub fn add(&mut self, name: &'static str, record: ExperimentRecord) {
         self.records.push((name, record));

@@ -39,6 +39,8 @@ pub struct PreparedRuns<'t> {
     shifts: Vec<(ShiftSize, u64)>,
     /// Mornings of a busy site's log.
     mornings: Vec<LogMorning>,
+    /// A part of each experiment.
+    quick: bool,
 }
 
 impl<'t> PreparedRuns<'t> {
@@ -64,7 +66,7 @@ impl<'t> PreparedRuns<'t> {
         let logs = any(|how| matches!(how, How::Log(_)));
         let shifts = if captures { site::shifts(quick) } else { Vec::new() };
         let mornings = if logs { site::mornings(quick) } else { Vec::new() };
-        Ok(Self { jobs, shifts, mornings })
+        Ok(Self { jobs, shifts, mornings, quick })
     }
 
     /// The experiments of `claims` under a reading: `plans` are theirs, and of each only what verdicts are read
@@ -82,7 +84,8 @@ impl<'t> PreparedRuns<'t> {
             own.any(|experiment| experiment.name == plan.experiment.name)
         };
         let jobs = plans.iter().filter(needed).map(|plan| Job::under(plan, quick));
-        Ok(Self { jobs: jobs.collect::<Result<_, _>>()?, shifts: Vec::new(), mornings: Vec::new() })
+        let jobs = jobs.collect::<Result<_, _>>()?;
+        Ok(Self { jobs, shifts: Vec::new(), mornings: Vec::new(), quick })
     }
 
     /// The same without simulated captures: the user gives real ones ([`Book::give_site`]).
@@ -125,7 +128,7 @@ impl<'t> PreparedRuns<'t> {
         let readings: Result<Vec<Readings>, PapersError> =
             pool.install(|| all.par_iter().with_max_len(1).map(one).collect());
         let mut readings = readings?.into_iter();
-        let mut book = Book::default();
+        let mut book = Book::new(self.quick);
         for job in &self.jobs {
             let record = job.record(&mut readings);
             match job.chosen {

@@ -32,6 +32,9 @@ pub struct PaperTable {
     /// How many readings were tried before it was chosen.
     #[serde(default)]
     pub tried: u32,
+    /// Claims that hold under the chosen reading with all repeats and points, and differ in quick runs, which have too few of them.
+    #[serde(default)]
+    pub(in crate::papers) holds_in_full: Vec<String>,
     /// How claims that differ under the chosen reading stand under others.
     #[serde(default)]
     pub differs: BTreeMap<String, ClaimStanding>,
@@ -158,6 +161,12 @@ impl PaperTable {
             }
             let edits = others.iter().flat_map(|level| &level.edits);
             for edit in edits {
+                if ["repeats", "seed"].contains(&edit.key.as_str()) {
+                    return Err(format!(
+                        "choice {:?}: no level changes {:?}, since readings are compared by the same runs; change it in the plan",
+                        choice.name, edit.key
+                    ));
+                }
                 let ways = [edit.set.is_some(), edit.add.is_some(), edit.replace.is_some()];
                 if ways.iter().filter(|is| **is).count() != 1 {
                     let (choice, key) = (&choice.name, &edit.key);

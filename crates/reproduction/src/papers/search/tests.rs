@@ -51,9 +51,11 @@ fn what_tables_name_is_there() {
                 assert!(table.judged.keys().any(|plan| one.is_for(plan)), "{named}: no such plan");
             }
         }
-        for claim in table.differs.keys() {
+        for claim in table.differs.keys().chain(&table.holds_in_full) {
             assert!(own.iter().any(|own| own.id == claim), "{claim}: no claim of the paper");
         }
+        let both = table.holds_in_full.iter().find(|claim| table.differs.contains_key(*claim));
+        assert_eq!(both, None, "it cannot hold in full and differ");
     }
 }
 
@@ -196,6 +198,20 @@ fn a_claim_that_breaks_under_another_reading_is_named() {
                 assert!(changed || breaks, "{claim} under {named} breaks {}", own.id);
             }
         }
+    }
+}
+
+/// How often a plan is run, and with which seeds, is no choice of the paper's: readings are compared by the same runs. Such an edit had no effect.
+#[test]
+fn no_level_changes_how_often_a_plan_is_run() {
+    for key in ["repeats", "seed"] {
+        let choice = format!(
+            "{SMALL}\n[[choice]]\nname = \"often\"\nquestion = \"?\"\nlevel = [{{ name = \"a\", why = \"?\" }}, \
+             {{ name = \"b\", why = \"?\", edit = [{{ plans = [\"ET\"], key = \"{key}\", set = 40 }}] }}]\n"
+        );
+        let error = PaperTable::read("t.toml", &choice).unwrap_err().to_string();
+        let told = format!("t.toml: choice \"often\": no level changes \"{key}\"");
+        assert!(error.starts_with(&told) && error.ends_with("change it in the plan"), "{error}");
     }
 }
 
