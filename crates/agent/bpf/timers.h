@@ -16,6 +16,29 @@
 
 enum { TCP_NEW_SYN_RECV = 12 };
 
+/* Handshakes that began with a timer shorter than the kernel's, by what told how long an answer
+ * takes. */
+enum timed {
+	TIMED_BY_MEMORY,
+	TIMED_BY_HANDSHAKE, /* the last one of a path that is not remembered */
+	TIMED_KINDS,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TIMED_KINDS);
+	__type(key, u32);
+	__type(value, u64);
+} timed SEC(".maps");
+
+static inline void count_timed(u32 by)
+{
+	u64 *count = bpf_map_lookup_elem(&timed, &by);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
 /* A SYN has come, and there is a whole socket only when the handshake has ended. */
 static inline bool is_request(const struct sock *sk)
 {
@@ -74,15 +97,29 @@ static inline u32 last_answer_us(const struct path_key *key, u64 now)
 	return took_us + took_us / 2;
 }
 
+/* Remembered, and not too old to be believed. */
+static inline bool is_remembered(const struct path *path, u64 now)
+{
+	return path && now - path->learnt_ns <= settings.max_age_ns;
+}
+
 /* The smoothed round trip of the path by all that is known, microseconds; 0: nothing is. */
 static inline u32 known_round_trip_us(const struct path_key *key)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, key);
 	u64 now = bpf_ktime_get_ns();
 
-	if (path && now - path->learnt_ns <= settings.max_age_ns)
-		return path->srtt_us;
-	return last_answer_us(key, now);
+	return is_remembered(path, now) ? path->srtt_us : last_answer_us(key, now);
+}
+
+/* A handshake begins with a timer of ours. The memory is asked again: with two ways here, the
+ * verifier would follow all between twice. */
+static inline void count_timed_handshake(const struct path_key *key)
+{
+	struct path *path = bpf_map_lookup_elem(&paths, key);
+
+	count_timed(is_remembered(path, bpf_ktime_get_ns()) ? TIMED_BY_MEMORY :
+							      TIMED_BY_HANDSHAKE);
 }
 
 /* The kernel asks how long to wait for the answer to a SYN, or SYN-ACK, of this path. */
@@ -97,8 +134,11 @@ static inline void choose_handshake_timer(struct bpf_sock_ops *ops, struct sock 
 	second = ticks_of_second(sk);
 	if (!wait_us || wait_us >= US_PER_S || !second)
 		return;
-	if (is_request(sk) || keep_patience(ops, sk, wait_us))
-		ops->reply = (u32)(wait_us * (u64)second / US_PER_S) + 1;
+	/* Of who sends its SYN again the kernel asks again: by then a number of SYNs is chosen. */
+	if (!is_request(sk) && !keep_patience(ops, sk, wait_us))
+		return;
+	ops->reply = (u32)(wait_us * (u64)second / US_PER_S) + 1;
+	count_timed_handshake(key);
 }
 
 /* A connection has opened, and may be other than stock. */

@@ -92,6 +92,7 @@ fn attend(
         keeper,
         site,
         reported: loaded.reported()?,
+        timed: loaded.timed()?,
     });
     let (of_summaries, of_inquiries) = (Arc::clone(&shared), Arc::clone(&shared));
     let told = loaded.hear(Hearers {

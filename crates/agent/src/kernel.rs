@@ -376,6 +376,15 @@ impl Loaded {
         copy.transpose().map_err(|error| format!("cannot keep hold of a map: {error}"))
     }
 
+    /// What the programs count of handshakes whose timer they have shortened.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub(crate) fn timed(&self) -> Result<MapHandle, String> {
+        let copy = MapHandle::try_from(&self.map("timed"));
+        copy.map_err(|error| format!("cannot keep hold of a map: {error}"))
+    }
+
     /// What found its buffer full.
     pub(crate) fn lost(&self, what: Lost) -> u64 {
         hearing::lost(&self.map("lost"), what)

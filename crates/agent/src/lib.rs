@@ -60,6 +60,7 @@ mod site;
 pub mod start;
 pub mod store;
 mod successor;
+pub mod timed;
 pub mod totals;
 mod unix;
 pub mod value;

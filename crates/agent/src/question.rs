@@ -7,6 +7,7 @@ use crate::load::Mode;
 use crate::paths::RememberedPath;
 use crate::reported::OptionCounts;
 use crate::schemes::ControlChoice;
+use crate::timed::TimedHandshakes;
 use crate::totals::ConnectionTotals;
 use gateway_client::ClientStatus;
 use ipnet::IpNet;
@@ -115,6 +116,9 @@ pub struct AgentStatus {
     /// TCP options that tell of connections' paths; `None`: none is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp_option: Option<OptionCounts>,
+    /// Handshakes that began with a timer shorter than the kernel's; `None`: timers are the kernel's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_timers: Option<TimedHandshakes>,
     /// How long the programs have run, where the kernel counts that (`sysctl kernel.bpf_stats_enabled=1`).
     pub programs: Vec<ProgramTime>,
     /// How full the maps are that forget, or refuse, once they are full.
@@ -181,6 +185,7 @@ impl AgentStatus {
             summaries_lost: 0,
             gateway: None,
             tcp_option: None,
+            handshake_timers: None,
             programs: vec![],
             maps: vec![],
         }

@@ -20,6 +20,7 @@ mod tests {
     use crate::exchange::{ExchangeDocument, tests::GOOD};
     use crate::question::{AgentStatus, MapFill, ProgramTime, StoppedPart};
     use crate::reported::OptionCounts;
+    use crate::timed::TimedHandshakes;
     use crate::totals::ConnectionTotals;
     use gateway_client::ClientStatus;
     use serde_json::{Value, json};
@@ -70,6 +71,7 @@ mod tests {
                 ..ClientStatus::default()
             }),
             tcp_option: Some(OptionCounts::default()),
+            handshake_timers: Some(TimedHandshakes::default()),
             programs: vec![ProgramTime { program: "attend".to_owned(), runs: 1, time_s: 1e-6 }],
             maps: vec![MapFill { map: "hosts".to_owned(), entries: 1, most: 2 }],
             ..AgentStatus::empty()

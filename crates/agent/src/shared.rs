@@ -21,6 +21,7 @@ use crate::ramp::Ramp;
 use crate::reported::OptionCounts;
 use crate::schemes::HsControl;
 use crate::site::Site;
+use crate::timed::TimedHandshakes;
 use crate::totals::ConnectionTotals;
 use gateway_client::ClientStatus;
 use ipnet::IpNet;
@@ -56,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) site: Option<Site>,
     /// What the programs count of TCP options; `None`: they write none.
     pub(crate) reported: Option<MapHandle>,
+    /// What the programs count of handshakes whose timer they have shortened.
+    pub(crate) timed: MapHandle,
 }
 
 /// What `config` says, but for windows that do harm.
@@ -355,6 +358,7 @@ impl Shared {
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
             gateway: self.site.as_ref().map(|site| self.of_gateways(site)),
             tcp_option: self.reported.as_ref().map(OptionCounts::read),
+            handshake_timers: settings.knows_timers.then(|| TimedHandshakes::read(&self.timed)),
             programs: self.gauges.programs(),
             maps: self.gauges.maps(),
         }

@@ -6,6 +6,7 @@ use agent::load::Mode;
 use agent::paths::RememberedPath;
 use agent::question::AgentStatus;
 use agent::reported::OptionCounts;
+use agent::timed::TimedHandshakes;
 use agent::totals::Sum;
 use gateway_client::ClientStatus;
 use sequential::interval::ConfidenceInterval;
@@ -95,6 +96,14 @@ fn tcp_option(counts: &OptionCounts) -> String {
     )
 }
 
+/// How often timers of handshakes were shortened.
+fn handshake_timers(counts: &TimedHandshakes) -> String {
+    let TimedHandshakes { by_memory, by_handshake } = counts;
+    format!(
+        "handshakes with a shorter timer: {by_memory} by the memory of their path, {by_handshake} by its last handshake"
+    )
+}
+
 pub(crate) fn status(status: &AgentStatus) -> String {
     let sums = &status.connections;
     let rows = [("warm", &sums.warm), ("control group", &sums.control_group), ("cold", &sums.cold)];
@@ -111,6 +120,9 @@ pub(crate) fn status(status: &AgentStatus) -> String {
         status.paths,
         status.max_paths,
     );
+    if let Some(timers) = &status.handshake_timers {
+        text = format!("{}\n{text}", handshake_timers(timers));
+    }
     if let Some(options) = &status.tcp_option {
         text = format!("{}\n{text}", tcp_option(options));
     }

@@ -4,6 +4,7 @@ use super::{MetricOf, Ratio, bounds, metric};
 use crate::compare::ComparedPart;
 use crate::question::{AgentStatus, MapFill, ProgramTime};
 use crate::start::StartReason;
+use crate::timed::TimedHandshakes;
 use crate::totals::WINDOW_BOUNDS;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -30,6 +31,11 @@ struct PartOnly {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReasonOnly {
     reason: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SourceOnly {
+    source: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -132,6 +138,17 @@ pub(super) fn starts(registry: &mut Registry, status: &AgentStatus) {
     let sum = sums.iter().map(|sum| sum.first_windows).sum();
     let windows = FirstWindows { counts: status.connections.windows, sum };
     registry.register("first_windows", "First windows of connections closed, segments", windows);
+}
+
+/// Handshakes whose timer was shortened, if the operator asks for that.
+pub(super) fn handshakes(registry: &mut Registry, status: &AgentStatus) {
+    let Some(TimedHandshakes { by_memory, by_handshake }) = status.handshake_timers else { return };
+    let family = Family::<SourceOnly, Counter>::default();
+    for (source, count) in [("memory", by_memory), ("last-handshake", by_handshake)] {
+        family.get_or_create(&SourceOnly { source }).inc_by(count);
+    }
+    let help = "Handshakes that began with a timer shorter than the kernel's, by what told it";
+    registry.register("timed_handshakes", help, family);
 }
 
 /// What the kernel tells of programs and maps.

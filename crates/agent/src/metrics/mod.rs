@@ -199,6 +199,7 @@ fn metrics(status: &AgentStatus) -> ([(&'static str, &'static str); 1], String) 
     classes(&mut registry, status);
     canary::canary(&mut registry, status);
     canary::starts(&mut registry, status);
+    canary::handshakes(&mut registry, status);
     canary::kernel(&mut registry, status);
     gateway::gateway(&mut registry, status);
     gateway::tcp_option(&mut registry, status);

@@ -31,6 +31,7 @@ fn served() -> String {
     status.parts = vec![part];
     status.stopped = vec![StoppedPart { part: "all".to_owned(), why: "harm".to_owned() }];
     status.programs = vec![ProgramTime { program: "attend".to_owned(), runs: 1, time_s: 1e-6 }];
+    status.handshake_timers = Some(crate::timed::TimedHandshakes::default());
     status.gateway = Some(gateway_client::ClientStatus::default());
     status.maps = vec![MapFill { map: "hosts".to_owned(), entries: 1, most: 2 }];
     metrics(&status).1

@@ -1,7 +1,8 @@
 //! Timers by what is known of the path, where the operator asks for them: SYNs that were lost go again sooner than after
 //! a second (`--handshake-timer known`), and other segments sooner than 200 ms after a round trip (`--rto-min`).
 
-use crate::bed::{Bed, finish, link_of, timeout_of};
+use crate::bed::{Bed, finish, link_of, timeout_of, until};
+use agent::timed::TimedHandshakes;
 use calm::calmly;
 use nix::{getsockopt_impl, libc, sockopt_impl};
 use socket2::Domain;
@@ -22,11 +23,18 @@ fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
             let server = bed.serve(Domain::IPV4, None);
             bed.visit_attended(&server, 3000);
             agent.wait_for_closed(2);
-            bed.open_together(&server, PAGE).0
+            let before = agent.status().handshake_timers;
+            let took = bed.open_together(&server, PAGE).0;
+            (took, before, agent.status().handshake_timers)
         };
-        let stock = opened_by(&[]);
-        let known = opened_by(&["--handshake-timer", "known"]);
+        let (stock, _, untold) = opened_by(&[]);
+        assert_eq!(untold, None);
+        let (known, before, after) = opened_by(&["--handshake-timer", "known"]);
         eprintln!("{PAGE} connections: {stock:?}, by what is known {known:?}");
+        // The kernel asks anew of a SYN that goes again. At either side each handshake counts once.
+        let (before, after) = (before.unwrap(), after.unwrap());
+        assert_eq!(before, TimedHandshakes::default());
+        assert_eq!(after, TimedHandshakes { by_memory: 2 * PAGE as u64, by_handshake: 0 });
         assert!(stock >= Duration::from_secs(1), "{stock:?}");
         assert!(known * 2 <= stock, "{known:?} of {stock:?}");
     });
@@ -43,19 +51,30 @@ fn on_a_first_visit_the_first_connection_tells_the_others_how_long_answers_take(
             let server = bed.serve(Domain::IPV4, None);
             assert_eq!(timeout_of(&bed.begin_to_open(&server, false)), Duration::from_secs(1));
             let _open = bed.open_together(&server, 1);
-            let timer = timeout_of(&bed.begin_to_open(&server, false));
-            assert_eq!(agent.closed(), 0);
-            timer
+            let before = agent.status().handshake_timers.unwrap();
+            let begun = bed.begin_to_open(&server, false);
+            let timer = timeout_of(&begun);
+            assert_eq!((agent.closed(), before.by_handshake), (0, 0));
+            (timer, agent, server, begun)
         };
-        let known = timer_by(&[]);
+        let (known, agent, ..) = timer_by(&[]);
+        // The client's SYN, and the server's answer, which does not know the path by memory either.
+        until("both sides count it", || {
+            let counts = agent.status().handshake_timers.unwrap();
+            counts == TimedHandshakes { by_memory: 0, by_handshake: 2 }
+        });
+        drop(agent);
         eprintln!("the second connection waits {known:?}");
         assert!(
             known >= Duration::from_millis(240) && known < Duration::from_millis(290),
             "{known:?}"
         );
         // The control group keeps the kernel's timer, and so do those outside of the canary's share.
-        assert_eq!(timer_by(&["--holdout", "1"]), Duration::from_secs(1));
-        assert_eq!(timer_by(&["--percent", "0"]), Duration::from_secs(1));
+        for stock in [["--holdout", "1"], ["--percent", "0"]] {
+            let (timer, agent, ..) = timer_by(&stock);
+            assert_eq!(timer, Duration::from_secs(1), "{stock:?}");
+            assert_eq!(agent.status().handshake_timers, Some(TimedHandshakes::default()));
+        }
     });
 }
 

@@ -1,17 +1,23 @@
 //! A new agent goes on in the place of the old one, while connections run. Under many of them: `live`.
 
-use crate::bed::{Agent, Bed, binary, finish, is_upon_cubic, request, until};
+use crate::bed::{Agent, Bed, binary, finish, is_upon_cubic, request, timeout_of, until};
 use calm::calmly;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use socket2::Domain;
+use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// The agent's program as another build of it: the same but for a line of the programs' source, which debuggers are shown.
+/// The agent's program as another build of it: the same but for a line of the programs' source, which debuggers are shown. Or an agent of
+/// another version, if `HEADSTART_OTHER_AGENT` names its program.
 pub(crate) fn another_build() -> PathBuf {
+    if let Some(other) = env::var_os("HEADSTART_OTHER_AGENT") {
+        return other.into();
+    }
     let mut bytes = fs::read(binary()).unwrap();
     let (line, other) = (b"\tcount_handshakes(ops);\0", b"\tcount_handshakes(0ps);\0");
     let at = bytes.windows(line.len()).position(|part| part == line).expect("a line of attend.h");
@@ -87,6 +93,54 @@ fn other_programs_go_on_with_a_copy_and_back_again() {
     });
 }
 
+/// `accounts` begins anew, whatever the length of its entries was: it is no map that goes over. What flights were given comes back within a
+/// round trip, and the last handshake is known again after the next one. All else goes over, and no connection is disturbed.
+#[test]
+fn other_programs_cost_the_last_handshake_and_nothing_else() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let other = another_build();
+        let mut agent = bed.agent(&["--handshake-timer", "known"]);
+        let server = bed.serve(Domain::IPV4, None);
+        let timer = || timeout_of(&bed.begin_to_open(&server, false));
+        let accounts = |agent: &Agent| {
+            let fills = agent.status().maps.into_iter();
+            fills.filter(|fill| fill.map == "accounts").map(|fill| fill.entries).sum::<u64>()
+        };
+        let (stock, known) = (Duration::from_secs(1), Duration::from_millis(300));
+        // Nothing is remembered yet: the last handshake alone tells. There and back.
+        for program in [&other, &binary()] {
+            let kept = bed.open_together(&server, 1);
+            until("both hosts have an entry", || accounts(&agent) == 2);
+            assert!(timer() < known);
+            agent.upgrade(program);
+            assert!(agent.said().trim_end().contains("its memory is copied"), "{}", agent.said());
+            assert_eq!((accounts(&agent), timer()), (0, stock));
+            drop(kept);
+        }
+        bed.visit_attended(&server, 30_000);
+        agent.wait_for_closed(2);
+        for program in [&other, &binary()] {
+            let mut kept = bed.open(&server, 30_000);
+            assert!(is_upon_cubic(&finish(&mut kept, 30_000)));
+            let before = agent.paths();
+            let (closed, warm) = (agent.closed(), agent.status().connections.warm.closed);
+            agent.upgrade(program);
+            assert_eq!((agent.closed(), agent.paths().len()), (closed, before.len()));
+            for (path, was) in agent.paths().iter().zip(&before) {
+                assert_eq!((path.prefix, path.window), (was.prefix, was.window));
+                assert_eq!((path.srtt_ms, path.warm), (was.srtt_ms, was.warm));
+            }
+            // The memory tells the timer at once.
+            assert!(timer() < known);
+            bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed + 1);
+            assert_eq!(agent.status().connections.warm.closed, warm + 1);
+            assert!(is_upon_cubic(&ask(&mut kept, 200_000)));
+        }
+    });
+}
+
 fn ask(stream: &mut std::net::TcpStream, bytes: u64) -> String {
     request(stream, bytes);
     finish(stream, bytes)
@@ -132,7 +186,7 @@ fn an_upgrade_whose_metrics_nobody_can_serve_leaves_the_old_agent_at_work() {
         assert!(why.contains("cannot serve metrics"), "{why}");
         until("the old one goes on", || agent.said().contains("this one goes on"));
         assert_eq!(agent.status().pid, pid);
-        let server = bed.serve(socket2::Domain::IPV4, None);
+        let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
     });
@@ -150,7 +204,7 @@ fn an_upgrade_waits_for_a_cgroup_that_has_gone() {
             agent.upgrade(&binary());
         }
         fs::create_dir(&below).unwrap();
-        let server = bed.serve_below(socket2::Domain::IPV4);
+        let server = bed.serve_below(Domain::IPV4);
         until("it is seen", || agent.said().contains("a cgroup was made anew: its connections"));
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
@@ -165,7 +219,7 @@ fn the_state_file_goes_over_with_every_upgrade() {
         let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("upgrade.redb");
         let _ = fs::remove_file(&file);
         let mut agent = bed.agent(&["--state", file.to_str().unwrap()]);
-        let server = bed.serve(socket2::Domain::IPV4, None);
+        let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
         let other = another_build();
