@@ -43,10 +43,11 @@ use strata::WeighedCell;
 use tcp::Scheme;
 use units::Duration;
 
-/// What runs if nothing is named: what servers run and ran, BBR among it, each of the papers' ways to begin and to
-/// share, and those that are compared with them elsewhere.
+/// What runs if nothing is named: what servers run and ran, BBR among it, each of the papers' ways to begin, to share and
+/// to recover, by itself and as a choice over `linux`, and what is compared with them elsewhere.
 pub const DEFAULT_SCHEMES: &str = "linux,headstart,linux-bbr,newreno,sack,right-edge,fs,spand,past,session,session-fs,\
-                                   tcp-int,etcp,careful-resume,jump-start";
+                                   tcp-int,etcp,linux+limited_transmit=edge,linux+startup=fs,linux+startup=spand,\
+                                   linux+startup=past,linux-session,linux-etcp,careful-resume,jump-start";
 
 /// A transfer that is not over after this long, in virtual time, has not completed; it counts as long
 /// as this.

@@ -217,3 +217,22 @@ fn causes_are_those_of_the_transfer() {
     assert!(causes.lost_syns > 0 && causes.timeouts > 0, "{causes:?}");
     assert!(causes.retransmitted >= causes.lost_syns, "{causes:?}");
 }
+
+/// Beside each scheme of a paper the default list has the paper's idea over `linux`: one choice, with the rest of `linux` as it
+/// is. `linux-session` and `linux-etcp` are `linux+share=session` and `linux+share=etcp`, as a test of `tcp` shows.
+#[test]
+fn each_idea_of_the_papers_runs_by_itself_and_over_linux() {
+    let schemes: Vec<&str> = DEFAULT_SCHEMES.split(',').collect();
+    for pair in [
+        ["right-edge", "linux+limited_transmit=edge"],
+        ["fs", "linux+startup=fs"],
+        ["spand", "linux+startup=spand"],
+        ["past", "linux+startup=past"],
+        ["session", "linux-session"],
+        ["etcp", "linux-etcp"],
+    ] {
+        for name in pair {
+            assert!(schemes.contains(&name) && Scheme::parse(name).is_ok(), "{name}");
+        }
+    }
+}
