@@ -37,7 +37,10 @@ pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
     };
     let short = match answers.iter().filter(|answer| answer.holds_in_full).count() {
         0 => String::new(),
-        n => format!("{n} of those that differ do so in this quick run only, and hold in full\n"),
+        n => format!(
+            "of those that differ {} in full: this quick run has too few seeds\n",
+            so_many(n, "hold")
+        ),
     };
     stdout::print(&format!(
         "{}: {} ({} of them by error bars alone), {}, {} pending\n{read}{short}",
