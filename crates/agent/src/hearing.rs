@@ -2,7 +2,8 @@
 //! gateway, of paths that nothing is known of.
 
 use crate::contract::{ConnectionSummary, PathInquiry, StartDecision};
-use libbpf_rs::{MapCore, MapFlags, MapImpl, RingBuffer, RingBufferBuilder};
+use crate::counters::counter;
+use libbpf_rs::{MapCore, MapImpl, RingBuffer, RingBufferBuilder};
 
 /// What found its buffer full, by its place in the map `lost`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,5 @@ fn reader<'a, T>(
 
 /// How many so far.
 pub(crate) fn lost(map: &dyn MapCore, what: Lost) -> u64 {
-    let bytes = map.lookup(&(what as u32).to_ne_bytes(), MapFlags::ANY);
-    let count = bytes.ok().flatten().and_then(|bytes| bytes.try_into().ok());
-    count.map(u64::from_ne_bytes).unwrap_or_default()
+    counter(map, what as u32)
 }

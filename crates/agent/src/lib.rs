@@ -22,6 +22,7 @@ pub mod compare;
 pub mod config;
 pub mod contract;
 pub mod control;
+mod counters;
 pub mod doctor;
 pub mod exchange;
 pub mod facts;

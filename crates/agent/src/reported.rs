@@ -1,6 +1,7 @@
 //! What became of the TCP options by which connections tell of their path (`bpf/report.h`, option `--tcp-option`).
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use crate::counters::counter;
+use libbpf_rs::MapHandle;
 use serde::{Deserialize, Serialize};
 
 /// Options of connections that had something to tell, since the programs were loaded.
@@ -21,12 +22,9 @@ pub struct OptionCounts {
 impl OptionCounts {
     /// As the programs have counted.
     pub(crate) fn read(map: &MapHandle) -> Self {
-        let count = |index: u32| {
-            let bytes = map.lookup(&index.to_ne_bytes(), MapFlags::ANY).ok().flatten();
-            bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes)
-        };
         // In the order of `enum reported`.
-        let [written, passed, choked, spared, no_room] = std::array::from_fn(|n| count(n as u32));
+        let [written, passed, choked, spared, no_room] =
+            std::array::from_fn(|n| counter(map, n as u32));
         Self { written, passed, choked, spared, no_room }
     }
 }

@@ -1,6 +1,7 @@
 //! Handshakes whose timer the programs have shortened (`bpf/timers.h`, option `--handshake-timer known`).
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use crate::counters::counter;
+use libbpf_rs::MapHandle;
 use serde::{Deserialize, Serialize};
 
 /// SYNs that were sent, or came, and whose answer is waited for more briefly than by the kernel itself, since the programs were
@@ -16,12 +17,8 @@ pub struct TimedHandshakes {
 impl TimedHandshakes {
     /// As the programs have counted.
     pub(crate) fn read(map: &MapHandle) -> Self {
-        let count = |index: u32| {
-            let bytes = map.lookup(&index.to_ne_bytes(), MapFlags::ANY).ok().flatten();
-            bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes)
-        };
         // In the order of `enum timed`.
-        let [by_memory, by_handshake] = std::array::from_fn(|n| count(n as u32));
+        let [by_memory, by_handshake] = std::array::from_fn(|n| counter(map, n as u32));
         Self { by_memory, by_handshake }
     }
 }

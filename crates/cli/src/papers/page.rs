@@ -53,7 +53,7 @@ fn overview(answers: &[ClaimAnswer]) -> Section {
 const fn word(answer: &ClaimAnswer) -> &'static str {
     match answer.verdict {
         ClaimVerdict::Holds => "✓ holds",
-        ClaimVerdict::Differs if answer.holds_in_full => "✗ differs in this quick run",
+        ClaimVerdict::Differs if answer.differs_in_quick_alone => "✗ differs in this quick run",
         ClaimVerdict::Differs => "✗ differs",
         ClaimVerdict::Pending => "… pending",
     }
@@ -63,7 +63,7 @@ fn section(answer: &ClaimAnswer, hues: &Hues<'_>) -> Section {
     let claim = answer.claim;
     let colour = match answer.verdict {
         ClaimVerdict::Holds => Colour::Role(Role::Good),
-        ClaimVerdict::Differs if answer.holds_in_full => Colour::Muted,
+        ClaimVerdict::Differs if answer.differs_in_quick_alone => Colour::Muted,
         ClaimVerdict::Differs => Colour::Role(Role::Bad),
         ClaimVerdict::Pending => Colour::Muted,
     };

@@ -15,7 +15,7 @@ pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
     for answer in answers {
         let claim = answer.claim;
         let verdict = answer.verdict.name().to_uppercase();
-        let by = match (answer.holds_by_reading(), answer.holds_in_full) {
+        let by = match (answer.holds_by_reading(), answer.differs_in_quick_alone) {
             (true, _) => " BY READING",
             (_, true) => " IN THIS QUICK RUN",
             _ => "",
@@ -35,7 +35,7 @@ pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
         0 => String::new(),
         n => format!("{n} of those that hold do so under the chosen reading of their paper only\n"),
     };
-    let short = match answers.iter().filter(|answer| answer.holds_in_full).count() {
+    let short = match answers.iter().filter(|answer| answer.differs_in_quick_alone).count() {
         0 => String::new(),
         n => format!(
             "of those that differ {} in full: this quick run has too few seeds\n",

@@ -31,7 +31,7 @@ fn schema() -> Value {
         "ours": figure(&["label", "value", "unit", "se"]),
         "verdict": { "enum": ["holds", "differs", "pending"] },
         "reading": { "type": ["string", "null"] },
-        "holds_in_full": { "type": "boolean" },
+        "differs_in_quick_alone": { "type": "boolean" },
         "default_verdict": { "enum": ["holds", "differs", null] },
         "default": figure(&["label", "value", "unit", "se"]),
         "by_error_bars": { "type": "array", "items": { "type": "string" } },

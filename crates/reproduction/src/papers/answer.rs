@@ -48,7 +48,7 @@ pub struct ClaimAnswer {
     /// Name of each experiment and how many repeats of its cells there are, each with another seed.
     pub seeds: Vec<(&'static str, usize)>,
     /// It differs because this run is quick: with all repeats and points it holds, which was seen when the reading was chosen.
-    pub holds_in_full: bool,
+    pub differs_in_quick_alone: bool,
 }
 
 /// The answer to a claim under the plans as they stand.
@@ -89,10 +89,10 @@ impl ClaimAnswer {
             ClaimByDefault { findings, verdict }
         });
         let is_short = book.is_quick() && given.is_none() && verdict == ClaimVerdict::Differs;
-        let holds_in_full = is_short
+        let differs_in_quick_alone = is_short
             && choices::table_of(claim)
                 .is_some_and(|table| table.holds_in_full.iter().any(|id| id == claim.id));
-        Self { claim, findings, verdict, by_default, given, seeds, holds_in_full }
+        Self { claim, findings, verdict, by_default, given, seeds, differs_in_quick_alone }
     }
 
     /// The reading that was chosen of its paper, if it changes what is run for the claim.
@@ -137,7 +137,7 @@ impl ClaimAnswer {
         }
         if self.verdict == ClaimVerdict::Differs {
             notes.push(format!("Differs in: {}.", self.outside().join("; ")));
-            if self.holds_in_full {
+            if self.differs_in_quick_alone {
                 // Neither other readings nor a cause explain that.
                 let run = format!("headstart papers {}", self.claim.id);
                 notes.push(format!(
@@ -260,7 +260,7 @@ struct Row {
     /// The chosen reading, where it changes what is run for the claim.
     reading: Option<String>,
     /// It differs in this quick run only.
-    holds_in_full: bool,
+    differs_in_quick_alone: bool,
     /// Verdict and figures by default there.
     default_verdict: Option<ClaimVerdict>,
     default: Vec<OurFigure>,
@@ -286,7 +286,7 @@ impl Serialize for ClaimAnswer {
             ours: lines.iter().filter_map(our_figure).collect(),
             verdict: self.verdict,
             reading: self.reading(),
-            holds_in_full: self.holds_in_full,
+            differs_in_quick_alone: self.differs_in_quick_alone,
             default_verdict: self.by_default.as_ref().map(|found| found.verdict),
             default: by_default.filter_map(our_figure).collect(),
             by_error_bars: self.by_error_bars().into_iter().map(str::to_owned).collect(),
