@@ -45,6 +45,8 @@ pub struct Setting {
     pub kernel_server: Option<String>,
     /// The server that simulated ones were a model of; `None` for the built-in one.
     pub sim_server: Option<String>,
+    /// Client that the loader imitated; `None`: none.
+    pub client_model: Option<String>,
     /// Who loaded there: `loader`, as in simulation, or curl; `None` if nobody did.
     pub client: Option<String>,
     /// Bytes that the client offered from the beginning; `None`: as Linux comes.

@@ -67,6 +67,27 @@ impl fmt::Display for ServerModel {
     }
 }
 
+/// Which client the page loader imitates. It decides when connections are opened, and what the client's own work takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ClientModel {
+    /// The project's own: it opens a connection when an object needs one, and takes no time to read a document.
+    #[default]
+    Loader,
+    /// Chromium over HTTP/1.1: it opens two connections to the page's first host at once
+    /// ([`CHROMIUM_FIRST_CONNECTIONS`](crate::CHROMIUM_FIRST_CONNECTIONS)), and takes
+    /// [`CHROMIUM_DOCUMENT_WORK`](crate::CHROMIUM_DOCUMENT_WORK) to read a document.
+    Chromium,
+}
+
+impl fmt::Display for ClientModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Loader => "loader",
+            Self::Chromium => "chromium",
+        })
+    }
+}
+
 /// A word that names no protocol; says which do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseProtocolError {
@@ -102,6 +123,17 @@ impl FromStr for ServerModel {
             "builtin" => Ok(Self::Builtin),
             "nginx" => Ok(Self::Nginx),
             _ => Err(ParseProtocolError { input: s.to_owned(), expected: "builtin or nginx" }),
+        }
+    }
+}
+
+impl FromStr for ClientModel {
+    type Err = ParseProtocolError;
+    fn from_str(s: &str) -> Result<Self, ParseProtocolError> {
+        match s {
+            "loader" => Ok(Self::Loader),
+            "chromium" => Ok(Self::Chromium),
+            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "loader or chromium" }),
         }
     }
 }

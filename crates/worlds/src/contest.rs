@@ -51,6 +51,7 @@ impl ContestOptions<'_> {
         Setting {
             kernel_server: has_kernel.then(|| self.server.name().to_owned()),
             sim_server: None,
+            client_model: None,
             client: is_real.then(|| self.browser.name().to_owned()),
             client_window_bytes: self.client.window,
             lateness_limit_s: is_real.then(|| TOO_LATE.as_secs_f64()),

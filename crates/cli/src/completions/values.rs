@@ -72,6 +72,7 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             ("chromium", "the same"),
         ]),
         (_, "server_model") => named([("builtin", ""), ("nginx", "")]),
+        (_, "client_model") => named([("loader", ""), ("chromium", "")]),
         (_, "http") => named([("1.0", ""), ("1.1", ""), ("2", "")]),
         (_, "tls") => named([("none", ""), ("1.3", "")]),
         ("sim", "plan") => Completion::files(FilesOffered::Ending(&[".toml"])),

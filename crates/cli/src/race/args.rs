@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
-use workload::{BUILTINS, Http, LoaderConfig, ServerModel, Tls};
+use workload::{BUILTINS, ClientModel, Http, LoaderConfig, ServerModel, Tls};
 use worlds::{Browser, ClientTcp, Contender, ServerChoice};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
@@ -125,6 +125,13 @@ pub(crate) struct RaceArgs {
     /// --reconnect. The simulation always uses the loader.
     #[arg(long = "client", value_name = "CLIENT", default_value = "loader")]
     pub(super) browser: Browser,
+
+    /// Client that the loader imitates: loader (none) or chromium
+    ///
+    /// chromium opens two connections to the page's first host at once, and takes 20 ms to read a document. With `--client chromium` it is
+    /// what simulation is compared with; nothing else chooses it. The model is of HTTP/1.1; it changes nothing of other versions but the 20 ms.
+    #[arg(long, value_name = "MODEL", default_value_t = ClientModel::Loader)]
+    pub(super) client_model: ClientModel,
 
     /// Receive window that the client offers from the start, like 1MB [default: Linux' own, 64 kB at first]
     ///
@@ -294,7 +301,7 @@ impl RaceArgs {
 
     /// The simulated browser's TCP; `None`: as its servers'. Beside real worlds it has the clock of this machine's
     /// kernel, else results would depend on the machine.
-    fn client_model(&self) -> Option<Scheme> {
+    fn client_tcp(&self) -> Option<Scheme> {
         if !self.is_simulated_only() {
             return Some(self.client().model());
         }
@@ -315,10 +322,11 @@ impl RaceArgs {
                 tls: self.tls,
                 connections: self.connections,
                 server: self.server_model,
+                client: self.client_model,
                 ..LoaderConfig::default()
             },
             schemes: self.schemes.0.iter().map(|one| one.scheme().clone()).collect(),
-            client: self.client_model(),
+            client: self.client_tcp(),
             hosts: if is_real { Hosts::Together } else { Hosts::Apart },
             processing: match (self.exact, is_real) {
                 (true, _) => ProcessingDelay::NONE,

@@ -6,7 +6,7 @@ use crate::failure::{Failure, remark};
 use crate::progress::CountBar;
 use race::{Race, RaceOutcome, RaceResult, Setting, World};
 use std::io;
-use workload::ServerModel;
+use workload::{ClientModel, ServerModel};
 use worlds::{AgentScheme, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
 
 /// What was run, and what came of it.
@@ -52,9 +52,12 @@ fn raced(
     let outcome = worlds::run(race, how);
     progress.end();
     let outcome = outcome?;
-    let model = args.server_model;
-    let sim_server = (model != ServerModel::default()).then(|| model.to_string());
-    let setting = Setting { sim_server, ..how.setting() };
+    let (server, client) = (args.server_model, args.client_model);
+    let setting = Setting {
+        sim_server: (server != ServerModel::default()).then(|| server.to_string()),
+        client_model: (client != ClientModel::default()).then(|| client.to_string()),
+        ..how.setting()
+    };
     let result = RaceResult { setting, ..RaceResult::new(race, &outcome) };
     Ok(Raced { race: race.clone(), outcome, result })
 }

@@ -6,7 +6,7 @@ use super::raced::Raced;
 use crate::failure::{Failure, remark};
 use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample};
 use units::counted;
-use workload::{ServerModel, Tls};
+use workload::{ClientModel, Http, ServerModel, Tls};
 use worlds::{Contender, runs_in};
 
 /// What is known before anything is run.
@@ -19,7 +19,7 @@ pub(super) fn before(args: &RaceArgs, race: &Race) {
             remark(&format!("note: {world} has no {names}: it has no lines there"));
         }
     }
-    if let Some(note) = clear_model(race) {
+    for note in [clear_model(race), model_of_http11(race)].into_iter().flatten() {
         remark(note);
     }
     if args.exact && race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
@@ -40,6 +40,17 @@ fn clear_model(race: &Race) -> Option<&'static str> {
     )
 }
 
+/// The model of Chromium is one over HTTP/1.1: how it opens connections of HTTP/2 is not modelled.
+fn model_of_http11(race: &Race) -> Option<&'static str> {
+    let is_other = |host| race.loader.protocol(host).http != Http::Http11;
+    let is_guess =
+        race.loader.client == ClientModel::Chromium && race.page.hosts().iter().any(is_other);
+    is_guess.then_some(
+        "note: --client-model chromium opens connections as Chromium does under HTTP/1.1; of other versions only the time to read a \
+         document is modelled. --http 1.1 compares like with like",
+    )
+}
+
 /// What is known of a race that is over.
 pub(super) fn after(args: &RaceArgs, raced: &Raced) {
     let setting = &raced.result.setting;
@@ -48,6 +59,9 @@ pub(super) fn after(args: &RaceArgs, raced: &Raced) {
     }
     if let Some(server) = &setting.sim_server {
         remark(&format!("simulated servers write as {server}"));
+    }
+    if let Some(client) = &setting.client_model {
+        remark(&format!("the loader loads as {client}"));
     }
     if let Some(client) = setting.client.as_ref().filter(|_| !args.browser.is_loader()) {
         remark(&format!("loaded in real time by {client}"));

@@ -1,14 +1,18 @@
 //! Which objects the browser knows of: revealed by bytes, then worked out after a delay.
 
-use crate::page::{Discovery, ObjectId, Page};
+use crate::ClientModel;
+use crate::http::CHROMIUM_DOCUMENT_WORK;
+use crate::page::{Discovery, ObjectId, ObjectKind, Page};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use units::Instant;
+use units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
 pub(super) struct Discoveries {
     page: Arc<Page>,
+    /// What the browser takes to read a document before it asks for what that reveals.
+    document_work: Duration,
     /// Per object, how many of its children its bytes have revealed.
     revealed: Vec<usize>,
     /// Revealed and not yet asked for: by time, then in page order.
@@ -16,9 +20,16 @@ pub(super) struct Discoveries {
 }
 
 impl Discoveries {
-    pub(super) fn new(page: &Arc<Page>) -> Self {
-        let revealed = vec![0; page.objects().len()];
-        Self { page: Arc::clone(page), revealed, due: BinaryHeap::new() }
+    pub(super) fn new(page: &Arc<Page>, client: ClientModel) -> Self {
+        Self {
+            page: Arc::clone(page),
+            document_work: match client {
+                ClientModel::Loader => Duration::ZERO,
+                ClientModel::Chromium => CHROMIUM_DOCUMENT_WORK,
+            },
+            revealed: vec![0; page.objects().len()],
+            due: BinaryHeap::new(),
+        }
     }
 
     pub(super) fn on_start(&mut self, now: Instant) {
@@ -32,6 +43,10 @@ impl Discoveries {
         let Some(body) = received.checked_sub(header) else {
             return;
         };
+        let work = match self.page.object(parent).kind {
+            ObjectKind::Html => self.document_work,
+            _ => Duration::ZERO,
+        };
         let hidden = &self.page.children(parent)[self.revealed[parent.index()]..];
         for child in hidden {
             let Discovery::InBody { offset, delay, .. } = self.page.object(*child).discovery else {
@@ -41,7 +56,7 @@ impl Discoveries {
                 break;
             }
             self.revealed[parent.index()] += 1;
-            self.due.push(Reverse((now + delay, *child)));
+            self.due.push(Reverse((now + work + delay, *child)));
         }
     }
 

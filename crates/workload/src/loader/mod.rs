@@ -17,7 +17,8 @@ pub use record::{ConnectionRecord, LoadError, Milestones};
 
 use crate::page::{HostId, ObjectId, ObjectKind, Page};
 use crate::stream::{Span, SpanArrival, SpanContent};
-use crate::{LoaderConfig, Protocol};
+use crate::http::CHROMIUM_FIRST_CONNECTIONS;
+use crate::{ClientModel, Http, LoaderConfig, Protocol};
 use connection::{Connection, Stage};
 use discovery::Discoveries;
 use pool::{Next, Pool};
@@ -77,6 +78,7 @@ pub struct PageLoader {
     page_done_at: Option<Instant>,
     keep_open: bool,
     turnaround: Duration,
+    client: ClientModel,
     /// Connections that have closed and still count as open: until when, in order of time.
     leaving: VecDeque<(Instant, LoadConnId)>,
 }
@@ -89,7 +91,7 @@ impl PageLoader {
             page: Arc::clone(page),
             pools: page.hosts().iter().map(|h| Pool::new(config.protocol(h))).collect(),
             connections: Vec::new(),
-            discoveries: Discoveries::new(page),
+            discoveries: Discoveries::new(page, config.client),
             milestones: vec![Milestones::default(); objects.len()],
             failures: Vec::new(),
             actions: VecDeque::new(),
@@ -99,6 +101,7 @@ impl PageLoader {
             page_done_at: None,
             keep_open: config.keep_open,
             turnaround: config.turnaround,
+            client: config.client,
             leaving: VecDeque::new(),
         }
     }
@@ -107,6 +110,7 @@ impl PageLoader {
     pub fn start(&mut self, now: Instant) {
         self.discoveries.on_start(now);
         self.ask_for_discovered(now);
+        self.open_ahead(now);
     }
 
     /// The user asks for the page once more, nothing of it being cached: all is asked for and
@@ -117,7 +121,7 @@ impl PageLoader {
     pub fn start_again(&mut self, now: Instant) {
         assert!(self.is_done(), "the load before is under way");
         let objects = self.page.objects();
-        self.discoveries = Discoveries::new(&self.page);
+        self.discoveries = Discoveries::new(&self.page, self.client);
         self.milestones = vec![Milestones::default(); objects.len()];
         self.failures.clear();
         for pool in &mut self.pools {
@@ -306,6 +310,19 @@ impl PageLoader {
                 Next::Open => self.open(now, host),
                 Next::Nothing => return,
             }
+        }
+    }
+
+    /// Connections that a browser opens to the page's first host before it knows what for.
+    fn open_ahead(&mut self, now: Instant) {
+        let host = self.page.object(ObjectId::ROOT).host;
+        let ahead = match (self.client, self.protocol(host).http) {
+            (ClientModel::Chromium, Http::Http11) => CHROMIUM_FIRST_CONNECTIONS,
+            _ => 0,
+        };
+        let most = ahead.min(self.protocol(host).connections as usize);
+        for _ in self.pools[host.index()].open.len()..most {
+            self.open(now, host);
         }
     }
 

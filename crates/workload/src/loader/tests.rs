@@ -102,6 +102,40 @@ impl Load {
     }
 }
 
+/// Chromium 156 over HTTP/1.1, as captures show it: a second connection is there for what the document reveals, and that is asked
+/// for 20 ms after the document has come. A redirect reveals without work.
+#[test]
+fn chromium_opens_two_connections_and_reads_for_20_ms() {
+    let config = LoaderConfig { client: ClientModel::Chromium, ..LoaderConfig::default() };
+    let mut load = Load::start(&gallery(3), &config);
+    assert_eq!(load.wants(), "+0 +1");
+    assert_eq!([load.connect(0), load.connect(1)], ["0:0", ""]);
+    assert_eq!(load.finish(0, 0), "");
+    assert_eq!(load.loader.poll_timeout(), Some(at_ms(20)));
+    load.loader.handle_timeout(at_ms(20));
+    assert_eq!(load.wants(), "0:1 1:2 +2");
+
+    let redirect = object(ObjectKind::Redirect, Discovery::AtStart);
+    let html = object(ObjectKind::Html, found(0, BODY, 0));
+    let host = PageHost::plain("h", Http::Http11);
+    let page = Page::new("p", vec![host], vec![redirect, html]).unwrap();
+    let mut load = Load::start(&Arc::new(page), &config);
+    assert_eq!(load.wants(), "+0 +1");
+    assert_eq!([load.connect(1), load.finish(1, 0)], ["1:0", "1:1"]);
+}
+
+/// It opens no more than it may, and the second one only under HTTP/1.1.
+#[test]
+fn chromium_opens_ahead_within_its_limit_under_http11() {
+    let client = ClientModel::Chromium;
+    let one = LoaderConfig { client, connections: Some(1), ..LoaderConfig::default() };
+    assert_eq!(Load::start(&gallery(3), &one).wants(), "+0");
+    for http in [Http::Http10, Http::Http2, Http::Persistent] {
+        let other = LoaderConfig { client, http: Some(http), ..LoaderConfig::default() };
+        assert_eq!(Load::start(&gallery(3), &other).wants(), "+0", "{http}");
+    }
+}
+
 #[test]
 fn http11_reuses_an_idle_connection_and_opens_six_at_most() {
     let mut load = Load::over(&gallery(8), Http::Http11);
