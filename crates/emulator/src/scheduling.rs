@@ -3,14 +3,12 @@
 use nix::sys::prctl::set_timerslack;
 use std::fmt;
 use thread_priority::{
-    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    NormalThreadSchedulePolicy, RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
     set_thread_priority_and_policy, thread_native_id,
 };
 
 /// Above every ordinary thread, below the kernel's own real-time threads (50 and up).
 const PRIORITY: u8 = 40;
-/// Above every ordinary thread as well, below those of an emulation.
-const PRIORITY_BEHIND: u8 = 10;
 
 /// How the threads of an emulation are scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,27 +22,26 @@ pub enum ThreadScheduling {
 impl ThreadScheduling {
     /// Asks for the best that the calling thread may have. Timers are exact either way.
     pub fn best() -> Self {
-        Self::with(PRIORITY)
-    }
-
-    /// Asks for the best that does not hold up an emulation: for a thread that starts a program with much to compute, which
-    /// inherits it.
-    pub fn behind_emulations() -> Self {
-        Self::with(PRIORITY_BEHIND)
-    }
-
-    fn with(priority: u8) -> Self {
         // Only a missing kernel feature could refuse it, and lateness is measured anyway.
         let _ = set_timerslack(1);
         let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
-        let value = priority.try_into().unwrap_or_else(|_| unreachable!("{priority} is below 100"));
+        let value = PRIORITY.try_into().unwrap_or_else(|_| unreachable!("{PRIORITY} is below 100"));
         let value = ThreadPriority::Crossplatform(value);
         match set_thread_priority_and_policy(thread_native_id(), value, policy) {
             Ok(()) => Self::RealTime,
             Err(error) => Self::Ordinary(format!(
-                "SCHED_FIFO was refused ({error:?}); it needs CAP_SYS_NICE or `ulimit -r {priority}`"
+                "SCHED_FIFO was refused ({error:?}); it needs CAP_SYS_NICE or `ulimit -r {PRIORITY}`"
             )),
         }
+    }
+
+    /// Gives up being ahead of ordinary threads, and is the first of these: for a thread that starts a program with much to compute,
+    /// which inherits it. Real-time threads are not preempted by ordinary ones. A browser of these that filled all cores kept the
+    /// kernel's own threads from running, and itself waited for them without end.
+    pub fn leave_real_time() {
+        let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
+        // Where it is refused, the thread has never been ahead.
+        let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Max, policy);
     }
 }
 

@@ -41,10 +41,10 @@ pub const NGINX_HTTP1_HEADER: u64 = 205;
 pub const NGINX_HTTP2_HEADER: u64 = 80;
 
 /// Connections that Chromium opens to the page's first host when the load begins. Captures of Chromium 156 show the second SYN 5 to 20 ms
-/// after the first, for each page. Its `LoadingPredictor` was off.
+/// after the first, for each of four pages. Its `LoadingPredictor` was off.
 pub const CHROMIUM_FIRST_CONNECTIONS: usize = 2;
-/// From the arrival of what a document reveals until Chromium asks for it. Over 1 Gbit/s and 2 ms, Chromium 156 opened the next
-/// connections 19 to 29 ms after the document had ended, on two cores that also emulated the path and ran the server.
+/// From the arrival of what a document reveals until Chromium asks for it. Chromium 156 opened the next connections 16 to 18 ms later over
+/// 100 Mbit/s and 40 ms, and 31 ms later over 1 Gbit/s and 2 ms, on two cores that also emulated the path and ran the server.
 pub const CHROMIUM_DOCUMENT_WORK: Duration = Duration::from_millis(20);
 
 /// What of a page's own protocols to override, and the parameters that a page does not have.

@@ -2,29 +2,13 @@
 //!
 //! A document names what it reveals by tags, a style sheet by imports and backgrounds, a script by asking for it. Data are scripts
 //! as well, for a browser waits for these before it says that a page is loaded. Fonts are pictures: it ends the load of a font
-//! that it cannot understand. All that is left is a
-//! comment. The page's document has a script that writes into it what the browser's clock says of the load (W3C Navigation
-//! Timing and Resource Timing).
+//! that it cannot understand. All that is left is a comment.
 
 use workload::{Discovery, Object, ObjectId, ObjectKind, Page};
 
-/// The element of the document that tells the times, in a line: see [`SCRIPT`].
-pub(crate) const TOLD_IN: &str = "<pre id=\"headstart\">";
-
-/// Milliseconds: when the load began, when the document had arrived, when all had; how many resources there were beside the
-/// document, and how many bytes their bodies had. The load event comes after all of them.
-const SCRIPT: &str = "<script>performance.setResourceTimingBufferSize(1e5);addEventListener(\"load\",()=>{const n=performance.getEntriesByType(\"navigation\")[0],\
-    r=performance.getEntriesByType(\"resource\");document.getElementById(\"headstart\").textContent=\
-    [n.redirectStart||n.fetchStart,n.responseEnd,Math.max(n.responseEnd,...r.map(e=>e.responseEnd)),r.length,\
-    r.reduce((n,e)=>n+e.encodedBodySize,0)].join(\" \")})\
-    </script>";
-
-/// What a document of ours begins with. The script is before all that could hold it up, and the icon is none.
-fn beginning(is_main: bool) -> String {
-    let told = if is_main { "<pre id=headstart></pre>" } else { "" };
-    let script = if is_main { SCRIPT } else { "" };
-    format!("<!doctype html><link rel=icon href=data:,>{script}<body>{told}")
-}
+/// What a document begins with. The icon is none. What the document shows begins below the first screen: Chromium asks first for the
+/// pictures that it shows, and as all of ours are of one pixel it would show all, in an order of chance.
+const BEGINNING: &str = "<!doctype html><link rel=icon href=data:,><body><p style=height:9999px>";
 
 /// The object that the browser shows: the first document.
 pub(crate) fn main_document(page: &Page) -> Option<ObjectId> {
@@ -120,8 +104,7 @@ fn pieces(page: &Page, id: ObjectId, address: &dyn Fn(ObjectId) -> String) -> Ve
     };
     if page.object(id).kind == ObjectKind::Html {
         children.sort_by_key(|piece| piece.ends_at);
-        let text = beginning(main_document(page) == Some(id));
-        children.insert(0, Piece { ends_at: 0, text });
+        children.insert(0, Piece { ends_at: 0, text: BEGINNING.to_owned() });
     }
     children
 }
@@ -276,7 +259,7 @@ mod tests {
         // It ends where the page says it is known, and the picture with the document.
         assert_eq!(html.find(sheet).unwrap() + sheet.len(), 700);
         assert!(html.ends_with("<img src=http://h/2>"), "{html}");
-        assert!(html.contains("<pre id=headstart></pre>"));
+        assert!(html.starts_with(BEGINNING));
         let style = text(&page, 1, 400);
         assert!(style.len() == 400 && style.contains(".s1{background:url(http://h/3)}"), "{style}");
         let address = |_: ObjectId| String::new();

@@ -128,8 +128,8 @@ pub(crate) struct RaceArgs {
 
     /// Client that the loader imitates: loader (none) or chromium
     ///
-    /// chromium opens two connections to the page's first host at once, and takes 20 ms to read a document. With `--client chromium` it is
-    /// what simulation is compared with; nothing else chooses it. The model is of HTTP/1.1; it changes nothing of other versions but the 20 ms.
+    /// chromium opens two connections to the page's first host at once, under HTTP/1.1, and takes 20 ms to read a document. Compare `--client
+    /// chromium` with it; nothing else chooses it.
     #[arg(long, value_name = "MODEL", default_value_t = ClientModel::Loader)]
     pub(super) client_model: ClientModel,
 
@@ -214,7 +214,7 @@ pub(crate) fn appendix() -> Appendix {
                 "Compares the Linux kernel with and without an agent: first and repeated visits.",
             ),
             (
-                "sudo headstart race pages/article.har --http 1.1 --tls none --on sim,wire --client chromium --schemes headstart",
+                "sudo headstart race pages/article.har --http 1.1 --tls none --on sim,wire --client chromium --client-model chromium --schemes headstart",
                 "Loads a page by a browser, and simulates the same.",
             ),
             (

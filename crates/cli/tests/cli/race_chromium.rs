@@ -11,31 +11,38 @@ fn is_skipped(said: &str) -> bool {
 }
 
 /// A recorded page of 31 objects on two hosts, six connections to each: the browser opens its connections and finds the page's
-/// objects by itself, and is done within a tenth of the time that is simulated. `linux` and `headstart`, first visits.
+/// objects by itself, and is done within a tenth of the time that is simulated. `linux` and `headstart`, first visits. In the queue of 50
+/// packets it matters that Chromium opens its second connection with the first: without the model 4.90 s are simulated there, and 4.48 with it.
 #[test]
 fn a_page_takes_chromium_as_long_as_predicted() {
-    calmly_throughout(|| {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../pages/article.har");
-        let page = ["race", page, "--http", "1.1", "--tls", "none", "--path", "20mbit,80ms,100p"];
-        let how = ["--on", "sim,wire", "--schemes", "headstart", "--repeat", "1", "--json"];
-        let output = headstart(&[&page[..], &how, &["--client-window", "1MB"], &CLIENT].concat());
-        let said = String::from_utf8_lossy(&output.stderr);
-        if is_skipped(&said) {
-            return;
-        }
-        assert_eq!(output.status.code(), Some(0), "{said}");
-        let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        let rows = race["schemes"].as_array().unwrap();
-        let median = |name: &str, world: &str| {
-            let is_it = |row: &&Value| row["name"] == name && row["on"] == world;
-            rows.iter().find(is_it).expect("a row")["page_s"].as_f64().expect("it completed")
-        };
-        for scheme in ["linux", "headstart"] {
-            let (predicted, measured) = (median(scheme, "sim"), median(scheme, "wire"));
-            let difference = measured / predicted - 1.0;
-            assert!(difference.abs() < 0.1, "{scheme}: {measured} s, {predicted} s: {said}");
-        }
-    });
+    for path in ["20mbit,80ms,100p", "5mbit,200ms,50p"] {
+        calmly_throughout(|| takes_as_long_as_predicted(path));
+    }
+}
+
+fn takes_as_long_as_predicted(path: &str) {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../pages/article.har");
+    let page = ["race", page, "--http", "1.1", "--tls", "none", "--path", path];
+    let how = ["--on", "sim,wire", "--schemes", "headstart", "--repeat", "1", "--json"];
+    let model = ["--client-window", "1MB", "--client-model", "chromium"];
+    let output = headstart(&[&page[..], &how, &model, &CLIENT].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    if is_skipped(&said) {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(race["worlds"]["client_model"], "chromium");
+    let rows = race["schemes"].as_array().unwrap();
+    let median = |name: &str, world: &str| {
+        let is_it = |row: &&Value| row["name"] == name && row["on"] == world;
+        rows.iter().find(is_it).expect("a row")["page_s"].as_f64().expect("it completed")
+    };
+    for scheme in ["linux", "headstart"] {
+        let (predicted, measured) = (median(scheme, "sim"), median(scheme, "wire"));
+        let difference = measured / predicted - 1.0;
+        assert!(difference.abs() < 0.1, "{path}, {scheme}: {measured} s, {predicted} s: {said}");
+    }
 }
 
 #[test]

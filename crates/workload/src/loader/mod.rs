@@ -15,9 +15,9 @@ mod record;
 
 pub use record::{ConnectionRecord, LoadError, Milestones};
 
+use crate::http::CHROMIUM_FIRST_CONNECTIONS;
 use crate::page::{HostId, ObjectId, ObjectKind, Page};
 use crate::stream::{Span, SpanArrival, SpanContent};
-use crate::http::CHROMIUM_FIRST_CONNECTIONS;
 use crate::{ClientModel, Http, LoaderConfig, Protocol};
 use connection::{Connection, Stage};
 use discovery::Discoveries;

@@ -1,27 +1,35 @@
 //! Chromium as a client: the browser as it is installed, run once for each visit, in the client's namespace.
 //!
 //! It loads the page's documents ([`crate::documents`]), finds the other objects in them by itself, opens what connections it
-//! likes, and tells the times of its own clock. Each visit has a profile of its own in memory, so nothing is cached.
+//! likes, and tells the times of its own clock (W3C Navigation Timing and Resource Timing). Each visit has a profile of its own in
+//! memory, so nothing is cached. A visit begins when the browser has had time to start, as a user's browser has.
 
+use super::devtools::DevTools;
 use crate::documents::{self, Resources};
 use crate::exchange::Exchange;
 use crate::private;
 use crate::programs;
 use crate::site;
+use crate::timer;
 use emulator::sandbox::{self, Sandbox};
-use emulator::{Namespace, ThreadScheduling};
+use emulator::{Clock, Namespace, ThreadScheduling};
 use race::{MeasuredLoad, Race};
-use std::io::{self, ErrorKind};
+use serde_json::json;
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe::Receiver;
 use units::Duration;
 use workload::{Http, ObjectId, Tls};
 
 /// Names under which it is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+/// Starts the program that is its first argument, with the others, and with its input and output as the pipes of the DevTools protocol:
+/// Chromium has them at the descriptors 3 and 4.
+const WITH_PIPES: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
+/// What Chromium computes in its first second has nothing to do with the page.
+const STARTING: Duration = Duration::from_millis(1500);
+
 /// Without a window, and without whatever would use the network beside the page or connect before it is asked for.
 const OPTIONS: [&str; 12] = [
     "--headless",
@@ -35,7 +43,7 @@ const OPTIONS: [&str; 12] = [
     "--disable-default-apps",
     "--no-proxy-server",
     "--disable-features=HttpsUpgrades,LoadingPredictor,OptimizationHints,MediaRouter",
-    "--dump-dom",
+    "--remote-debugging-pipe",
 ];
 
 /// A program that is Chromium.
@@ -73,6 +81,7 @@ impl Chromium {
 pub(crate) struct ChromiumVisitor {
     chromium: Chromium,
     namespace: Namespace,
+    clock: Clock,
     url: String,
     resources: Resources,
 }
@@ -113,6 +122,7 @@ impl ChromiumVisitor {
         Self {
             chromium: chromium.clone(),
             namespace: namespace.clone(),
+            clock: exchange.clock().clone(),
             url: exchange.address(ObjectId::ROOT),
             resources: documents::resources(&exchange.page(), |object| exchange.body_bytes(object)),
         }
@@ -127,54 +137,84 @@ impl ChromiumVisitor {
         limit: Duration,
         measure: impl FnOnce() -> T,
     ) -> io::Result<(MeasuredLoad, T)> {
-        let mut sandbox = private::in_a_folder(|folder| self.start(folder, limit))?;
-        let pipe = sandbox.streams.stdout.take().ok_or(ErrorKind::BrokenPipe)?;
-        let mut document = String::new();
-        Receiver::from_owned_fd(pipe.into())?.read_to_string(&mut document).await?;
+        let mut sandbox = private::in_a_folder(|folder| self.start(folder))?;
+        let mut browser = DevTools::over(&mut sandbox.streams)?;
+        let loaded = tokio::select! {
+            loaded = self.load(&mut browser) => loaded.map_err(|error| error.to_string()),
+            () = self.sleep(limit) => Err(format!("not over after {limit}")),
+        };
         let measured = measure();
-        // Its pipe is closed: there is nothing left to wait for.
-        let status = sandbox.wait()?;
-        let visit = match told(&document, self.resources) {
+        let visit = match loaded.and_then(|numbers| told(&numbers, self.resources)) {
             Ok(Told { html, page }) => {
                 MeasuredLoad { html: Some(html), page: Some(page), ..MeasuredLoad::default() }
             }
             Err(why) => {
-                let code = sandbox::exit_code(status);
-                let failure = Some(format!("{}: {why} (exit code {code})", self.chromium.version));
+                let failure = Some(format!("{}: {why}", self.chromium.version));
                 MeasuredLoad { failure, ..MeasuredLoad::default() }
             }
         };
+        tokio::select! {
+            () = browser.end() => {}
+            // It is killed, then.
+            () = self.sleep(STARTING) => {}
+        }
         Ok((visit, measured))
     }
 
-    fn start(&self, profile: &Path, limit: Duration) -> io::Result<Sandbox> {
+    /// Loads the page, and returns the numbers of [`TIMES`].
+    ///
+    /// # Errors
+    /// Why there are none, in the browser's words.
+    async fn load(&self, browser: &mut DevTools) -> io::Result<Vec<f64>> {
+        browser.attach().await?;
+        self.sleep(STARTING).await;
+        browser.call("Page.enable", json!({})).await?;
+        let all = json!({ "source": "performance.setResourceTimingBufferSize(1e5)" });
+        browser.call("Page.addScriptToEvaluateOnNewDocument", all).await?;
+        let begun = browser.call("Page.navigate", json!({ "url": self.url })).await?;
+        if let Some(why) = begun["errorText"].as_str() {
+            return Err(io::Error::other(why.to_owned()));
+        }
+        browser.wait_for("Page.loadEventFired").await?;
+        let times = json!({ "expression": TIMES, "returnByValue": true });
+        let times = browser.call("Runtime.evaluate", times).await?;
+        let times = times["result"]["value"].as_array().into_iter().flatten();
+        Ok(times.filter_map(|number| number.as_f64()).collect())
+    }
+
+    async fn sleep(&self, time: Duration) {
+        timer::sleep_until(&self.clock, Some(self.clock.now() + time)).await;
+    }
+
+    fn start(&self, profile: &Path) -> io::Result<Sandbox> {
         // It computes for longer than the link may wait.
-        ThreadScheduling::behind_emulations();
-        let mut command = sandbox::command(&self.chromium.program);
-        command.args(OPTIONS);
+        ThreadScheduling::leave_real_time();
+        let mut command = sandbox::command("sh");
+        command.args(["-c", WITH_PIPES]).arg(&self.chromium.program).args(OPTIONS);
         command.arg(format!("--user-data-dir={}", profile.display()));
-        command.arg(format!("--timeout={}", limit.as_nanos() / 1_000_000));
-        command.arg(&self.url).env("HOME", profile);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg("about:blank").env("HOME", profile);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         Sandbox::start(&self.namespace, command)
     }
 }
 
-/// What the document says of its load, from the beginning of the first request on.
+/// Milliseconds: when the load began, when the document had arrived, when all had; how many resources there were beside the
+/// document, and how many bytes their bodies had. The load event comes after all of them.
+const TIMES: &str = "(()=>{const n=performance.getEntriesByType(\"navigation\")[0],\
+    r=performance.getEntriesByType(\"resource\");return[n.redirectStart||n.fetchStart,n.responseEnd,\
+    Math.max(n.responseEnd,...r.map(e=>e.responseEnd)),r.length,r.reduce((n,e)=>n+e.encodedBodySize,0)]})()";
+
+/// What the browser says of a load, from the beginning of the first request on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Told {
     html: Duration,
     page: Duration,
 }
 
-/// Reads it, if all of the page's `resources` beside the document have arrived.
-fn told(document: &str, resources: Resources) -> Result<Told, String> {
-    let line = document.split_once(documents::TOLD_IN).and_then(|(_, after)| after.split_once('<'));
-    let line = line.map(|(line, _)| line).filter(|line| !line.is_empty());
-    let line = line.ok_or("its document tells no times")?;
-    let numbers: Vec<f64> = line.split(' ').filter_map(|number| number.parse().ok()).collect();
-    let [began, html, page, count, bytes] = numbers[..] else {
-        return Err(format!("its document tells {line:?}"));
+/// Reads the numbers of [`TIMES`], if all of the page's `resources` beside the document have arrived.
+fn told(numbers: &[f64], resources: Resources) -> Result<Told, String> {
+    let [began, html, page, count, bytes] = *numbers else {
+        return Err(format!("it tells no times but {numbers:?}"));
     };
     if (count, bytes) != (resources.count as f64, resources.bytes as f64) {
         return Err(format!(
@@ -191,20 +231,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_document_tells_times_or_why_there_are_none() {
-        let document = |line: &str| format!("<html><pre id=\"headstart\">{line}</pre></html>");
+    fn the_browser_tells_times_or_why_there_are_none() {
         // From 12.5 ms on: 240.1 and 560.2 ms.
         let ms = |tenths: u64| Duration::from_micros(100 * tenths);
         let resources = Resources { count: 30, bytes: 900 };
-        let all = told(&document("12.5 252.6 572.7 30 900"), resources);
+        let all = told(&[12.5, 252.6, 572.7, 30.0, 900.0], resources);
         assert_eq!(all, Ok(Told { html: ms(2401), page: ms(5602) }));
-        let few = told(&document("12.5 252.6 572.7 29 880"), resources).unwrap_err();
+        let few = told(&[12.5, 252.6, 572.7, 29.0, 880.0], resources).unwrap_err();
         assert_eq!(few, "it has loaded 29 of 30 objects beside the document, and 880 of 900 bytes");
-        assert!(told(&document("12.5 252.6 572.7 30 899"), resources).is_err());
-        for nothing in ["<html></html>".to_owned(), document("")] {
-            let why = told(&nothing, resources).unwrap_err();
-            assert_eq!(why, "its document tells no times");
-        }
-        assert!(told(&document("12 13"), resources).unwrap_err().contains("\"12 13\""));
+        assert!(told(&[12.5, 252.6, 572.7, 30.0, 899.0], resources).is_err());
+        assert!(told(&[12.0, 13.0], resources).unwrap_err().contains("[12.0, 13.0]"));
     }
 }

@@ -6,6 +6,7 @@
 mod browser;
 mod chromium;
 mod curl;
+mod devtools;
 mod frames;
 mod http;
 mod together;

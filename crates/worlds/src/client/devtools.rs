@@ -1,0 +1,151 @@
+//! What a browser is told and asks over a pair of pipes: the Chrome DevTools Protocol.
+//!
+//! Messages are JSON objects, each ended by a zero byte (`--remote-debugging-pipe`). A command has a number, which its answer repeats.
+//! What else arrives are events.
+
+use emulator::sandbox::Streams;
+use serde_json::{Value, json};
+use std::io::{self, ErrorKind};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::pipe::{Receiver, Sender};
+
+/// A browser and, after [`attach`](Self::attach), the page that it shows.
+pub(super) struct DevTools {
+    to: Sender,
+    from: BufReader<Receiver>,
+    /// The page's, once there is one.
+    session: Option<String>,
+    commands: u64,
+    /// Names of events that have come while an answer was waited for.
+    events: Vec<String>,
+}
+
+impl DevTools {
+    /// Over the pipes of a command that reads messages from its input and writes them to its output.
+    ///
+    /// # Errors
+    /// If these are no pipes.
+    pub(super) fn over(streams: &mut Streams) -> io::Result<Self> {
+        let to = streams.stdin.take().ok_or(ErrorKind::BrokenPipe)?;
+        let from = streams.stdout.take().ok_or(ErrorKind::BrokenPipe)?;
+        Ok(Self {
+            to: Sender::from_owned_fd(to.into())?,
+            from: BufReader::new(Receiver::from_owned_fd(from.into())?),
+            session: None,
+            commands: 0,
+            events: Vec::new(),
+        })
+    }
+
+    /// Turns to the page that the browser shows.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call), and if the browser shows no page.
+    pub(super) async fn attach(&mut self) -> io::Result<()> {
+        let targets = self.call("Target.getTargets", json!({})).await?;
+        let targets = targets["targetInfos"].as_array().into_iter().flatten();
+        let page = targets.into_iter().find(|target| target["type"] == "page");
+        let page = page.ok_or_else(|| io::Error::other("it shows no page"))?;
+        let what = json!({ "targetId": page["targetId"], "flatten": true });
+        let attached = self.call("Target.attachToTarget", what).await?;
+        self.session = attached["sessionId"].as_str().map(str::to_owned);
+        Ok(())
+    }
+
+    /// Ends the browser, and waits until it has ended.
+    pub(super) async fn end(mut self) {
+        self.session = None;
+        // It may end before it answers, or not answer because it has ended.
+        let _ = self.call("Browser.close", json!({})).await;
+        while self.next().await.is_ok() {}
+    }
+
+    /// The browser's answer to a command.
+    ///
+    /// # Errors
+    /// What the browser says against it, or that the browser has ended.
+    pub(super) async fn call(&mut self, method: &str, params: Value) -> io::Result<Value> {
+        self.commands += 1;
+        let mut command = json!({ "id": self.commands, "method": method, "params": params });
+        if let Some(session) = &self.session {
+            command["sessionId"] = json!(session);
+        }
+        let mut message = command.to_string().into_bytes();
+        message.push(0);
+        self.to.write_all(&message).await?;
+        loop {
+            let mut told = self.next().await?;
+            if told["id"] == self.commands {
+                return match told["error"]["message"].as_str() {
+                    Some(why) => Err(io::Error::other(format!("{method}: {why}"))),
+                    None => Ok(told["result"].take()),
+                };
+            }
+            self.events.extend(told["method"].as_str().map(str::to_owned));
+        }
+    }
+
+    /// Waits for an event of that name, unless there has been one.
+    ///
+    /// # Errors
+    /// If the browser has ended.
+    pub(super) async fn wait_for(&mut self, event: &str) -> io::Result<()> {
+        while !self.events.iter().any(|name| name == event) {
+            let told = self.next().await?;
+            self.events.extend(told["method"].as_str().map(str::to_owned));
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self) -> io::Result<Value> {
+        let mut message = Vec::new();
+        self.from.read_until(0, &mut message).await?;
+        if message.pop() != Some(0) {
+            return Err(io::Error::new(ErrorKind::UnexpectedEof, "it has ended"));
+        }
+        serde_json::from_slice(&message).map_err(io::Error::other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    /// A program in the browser's place that says `script` in answer to anything.
+    fn over(script: &str) -> (DevTools, std::process::Child) {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a shell");
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        (DevTools::over(&mut Streams { stdin, stdout, stderr: None }).expect("pipes"), child)
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn events_before_an_answer_are_kept_and_errors_are_told() {
+        run(async {
+            let (mut tools, mut child) = over(
+                r#"printf '{"method":"Page.loaded"}\000{"id":1,"result":{"a":2}}\000{"id":2,"error":{"message":"no"}}\000'; cat >/dev/null"#,
+            );
+            assert_eq!(tools.call("A.b", json!({})).await.unwrap(), json!({ "a": 2 }));
+            tools.wait_for("Page.loaded").await.unwrap();
+            assert_eq!(tools.call("C.d", json!({})).await.unwrap_err().to_string(), "C.d: no");
+            drop(tools);
+            child.wait().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_browser_that_ends_in_the_middle_is_an_error() {
+        run(async {
+            let (mut tools, mut child) = over(r#"printf '{"id":1'; read -r x"#);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(tools.wait_for("Page.loaded").await.is_err());
+        });
+    }
+}
