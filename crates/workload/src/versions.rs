@@ -1,8 +1,11 @@
-//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none; and as which server they write.
-//! [`crate::http`] says what each costs.
+//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none; as which server they write, and as which client the page
+//! is loaded. [`crate::http`] says what each costs.
 
+use crate::http::CHROMIUM_DOCUMENT_WORK;
+use crate::page::ObjectKind;
 use std::fmt;
 use std::str::FromStr;
+use units::Duration;
 
 /// How requests and responses share connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,6 +80,16 @@ pub enum ClientModel {
     /// ([`CHROMIUM_FIRST_CONNECTIONS`](crate::CHROMIUM_FIRST_CONNECTIONS)), and takes
     /// [`CHROMIUM_DOCUMENT_WORK`](crate::CHROMIUM_DOCUMENT_WORK) to read a document.
     Chromium,
+}
+
+impl ClientModel {
+    /// What it takes to read an object before it asks for what that reveals.
+    pub const fn work_on(self, kind: ObjectKind) -> Duration {
+        match (self, kind) {
+            (Self::Chromium, ObjectKind::Html) => CHROMIUM_DOCUMENT_WORK,
+            _ => Duration::ZERO,
+        }
+    }
 }
 
 impl fmt::Display for ClientModel {

@@ -329,6 +329,34 @@ fn no_scheme_moves_the_limits() {
     }
 }
 
+/// Chromium takes 20 ms to read a document, which no TCP can spare; that the model is one of HTTP/1.1 is said where another version is spoken.
+#[test]
+fn the_client_model_moves_the_limit_and_is_said() {
+    let ms = |model: &str| {
+        let race = json(&[
+            "race",
+            "--json",
+            "--schemes",
+            "linux",
+            "--http",
+            "1.1",
+            "--client-model",
+            model,
+        ]);
+        number_of(&race, NO_HANDSHAKE, "page_s") * 1e3
+    };
+    let work = ms("chromium") - ms("loader");
+    assert!((19.9..20.1).contains(&work), "{work}");
+    let said = |http: &str| {
+        let how = ["--schemes", "linux", "--exact", "--client-model", "chromium", "--http", http];
+        let output = headstart(&[&["race"], &how[..]].concat());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let note = "--http 1.1 compares like with like";
+    assert!(said("2").contains(note) && !said("1.1").contains(note));
+    assert!(said("1.1").contains("the loader loads as chromium"));
+}
+
 #[test]
 fn http_and_tls_can_be_overridden() {
     let time = |http: &str, tls: &str| {

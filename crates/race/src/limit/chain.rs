@@ -142,7 +142,8 @@ impl Chains<'_> {
             };
             // What is named at offset 0 is seen with the first byte, if there is no header.
             let seen = protocol.response_prefix(object, offset).max(1);
-            Some(Reverse((arrives(seen) + delay, *child)))
+            let work = self.config.client.work_on(object.kind);
+            Some(Reverse((arrives(seen) + work + delay, *child)))
         });
         self.due.extend(revealed.collect::<Vec<_>>());
         Bound { limit, answering, released, opened: first.then_some(connection) }

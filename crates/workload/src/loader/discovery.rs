@@ -1,18 +1,16 @@
 //! Which objects the browser knows of: revealed by bytes, then worked out after a delay.
 
 use crate::ClientModel;
-use crate::http::CHROMIUM_DOCUMENT_WORK;
-use crate::page::{Discovery, ObjectId, ObjectKind, Page};
+use crate::page::{Discovery, ObjectId, Page};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use units::{Duration, Instant};
+use units::Instant;
 
 #[derive(Clone, Debug)]
 pub(super) struct Discoveries {
     page: Arc<Page>,
-    /// What the browser takes to read a document before it asks for what that reveals.
-    document_work: Duration,
+    client: ClientModel,
     /// Per object, how many of its children its bytes have revealed.
     revealed: Vec<usize>,
     /// Revealed and not yet asked for: by time, then in page order.
@@ -23,10 +21,7 @@ impl Discoveries {
     pub(super) fn new(page: &Arc<Page>, client: ClientModel) -> Self {
         Self {
             page: Arc::clone(page),
-            document_work: match client {
-                ClientModel::Loader => Duration::ZERO,
-                ClientModel::Chromium => CHROMIUM_DOCUMENT_WORK,
-            },
+            client,
             revealed: vec![0; page.objects().len()],
             due: BinaryHeap::new(),
         }
@@ -43,10 +38,7 @@ impl Discoveries {
         let Some(body) = received.checked_sub(header) else {
             return;
         };
-        let work = match self.page.object(parent).kind {
-            ObjectKind::Html => self.document_work,
-            _ => Duration::ZERO,
-        };
+        let work = self.client.work_on(self.page.object(parent).kind);
         let hidden = &self.page.children(parent)[self.revealed[parent.index()]..];
         for child in hidden {
             let Discovery::InBody { offset, delay, .. } = self.page.object(*child).discovery else {

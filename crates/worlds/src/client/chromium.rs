@@ -122,7 +122,7 @@ impl ChromiumVisitor {
         Self {
             chromium: chromium.clone(),
             namespace: namespace.clone(),
-            clock: exchange.clock().clone(),
+            clock: *exchange.clock(),
             url: exchange.address(ObjectId::ROOT),
             resources: documents::resources(&exchange.page(), |object| exchange.body_bytes(object)),
         }
