@@ -1,8 +1,9 @@
 //! How a page's hosts are spoken to: HTTP version, TLS, and what both cost in connections,
 //! round trips and bytes. Every constant of the wire is here, with its source.
 
+use crate::client::ClientModel;
 use crate::page::{Object, PageHost};
-use crate::versions::{ClientModel, Http, ServerModel, Tls};
+use crate::versions::{Http, ServerModel, Tls};
 use units::Duration;
 
 /// Kept-alive connections per host: what Chromium and Firefox open to an HTTP/1.1 server.
@@ -39,13 +40,6 @@ pub const HTTP2_LOW_WATER: u64 = RECORD_BYTES;
 pub const NGINX_HTTP1_HEADER: u64 = 205;
 /// The same in HTTP/2, by HPACK (RFC 7541): 88 to 90 bytes with the frame's header were seen.
 pub const NGINX_HTTP2_HEADER: u64 = 80;
-
-/// Connections that Chromium opens to the page's first host when the load begins. Captures of Chromium 156 show the second SYN 5 to 20 ms
-/// after the first, for each of four pages. Its `LoadingPredictor` was off.
-pub const CHROMIUM_FIRST_CONNECTIONS: usize = 2;
-/// From the arrival of what a document reveals until Chromium asks for it. Chromium 156 opened the next connections 16 to 18 ms later over
-/// 100 Mbit/s and 40 ms, and 31 ms later over 1 Gbit/s and 2 ms, on two cores that also emulated the path and ran the server.
-pub const CHROMIUM_DOCUMENT_WORK: Duration = Duration::from_millis(20);
 
 /// What of a page's own protocols to override, and the parameters that a page does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -62,6 +62,7 @@
 //! are announced: the papers' pages ask so, unless a [`RequestModel`] says otherwise.
 
 mod announcement;
+mod client;
 mod distribution;
 mod har;
 mod http;
@@ -72,13 +73,13 @@ mod stream;
 mod versions;
 
 pub use announcement::Announcements;
+pub use client::{CHROMIUM_DOCUMENT_WORK, CHROMIUM_FIRST_CONNECTIONS, ClientModel};
 pub use distribution::{Distribution, DistributionError};
 pub use har::{HarError, parse_har, parse_har_page};
 pub use http::{
-    CHROMIUM_DOCUMENT_WORK, CHROMIUM_FIRST_CONNECTIONS, HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER,
-    HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS, HTTP11_CONNECTIONS, LoaderConfig,
-    NGINX_HTTP1_HEADER, NGINX_HTTP2_HEADER, Protocol, RECORD_BYTES, TLS_CLIENT_FINISHED,
-    TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
+    HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
+    HTTP11_CONNECTIONS, LoaderConfig, NGINX_HTTP1_HEADER, NGINX_HTTP2_HEADER, Protocol,
+    RECORD_BYTES, TLS_CLIENT_FINISHED, TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
 };
 pub use loader::{ConnectionRecord, LoadConnId, LoadError, LoaderAction, Milestones, PageLoader};
 pub use page::{
@@ -87,4 +88,4 @@ pub use page::{
 };
 pub use server::{ServerSession, SocketCall};
 pub use stream::{Span, SpanContent};
-pub use versions::{ClientModel, Http, ParseProtocolError, ServerModel, Tls};
+pub use versions::{Http, ParseProtocolError, ServerModel, Tls};

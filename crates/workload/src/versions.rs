@@ -1,11 +1,8 @@
-//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none; as which server they write, and as which client the page
-//! is loaded. [`crate::http`] says what each costs.
+//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none; and as which server they write.
+//! [`crate::http`] says what each costs.
 
-use crate::http::CHROMIUM_DOCUMENT_WORK;
-use crate::page::ObjectKind;
 use std::fmt;
 use std::str::FromStr;
-use units::Duration;
 
 /// How requests and responses share connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,42 +67,18 @@ impl fmt::Display for ServerModel {
     }
 }
 
-/// Which client the page loader imitates. It decides when connections are opened, and what the client's own work takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ClientModel {
-    /// The project's own: it opens a connection when an object needs one, and takes no time to read a document.
-    #[default]
-    Loader,
-    /// Chromium over HTTP/1.1: it opens two connections to the page's first host at once
-    /// ([`CHROMIUM_FIRST_CONNECTIONS`](crate::CHROMIUM_FIRST_CONNECTIONS)), and takes
-    /// [`CHROMIUM_DOCUMENT_WORK`](crate::CHROMIUM_DOCUMENT_WORK) to read a document.
-    Chromium,
-}
-
-impl ClientModel {
-    /// What it takes to read an object before it asks for what that reveals.
-    pub const fn work_on(self, kind: ObjectKind) -> Duration {
-        match (self, kind) {
-            (Self::Chromium, ObjectKind::Html) => CHROMIUM_DOCUMENT_WORK,
-            _ => Duration::ZERO,
-        }
-    }
-}
-
-impl fmt::Display for ClientModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Loader => "loader",
-            Self::Chromium => "chromium",
-        })
-    }
-}
-
 /// A word that names no protocol; says which do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseProtocolError {
     input: String,
     expected: &'static str,
+}
+
+impl ParseProtocolError {
+    /// That `input` is none of the words `expected`.
+    pub(crate) fn new(input: &str, expected: &'static str) -> Self {
+        Self { input: input.to_owned(), expected }
+    }
 }
 
 impl fmt::Display for ParseProtocolError {
@@ -124,7 +97,7 @@ impl FromStr for Http {
             "1.1" => Ok(Self::Http11),
             "2" => Ok(Self::Http2),
             "phttp" => Ok(Self::Persistent),
-            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "1.0, 1.1, 2 or phttp" }),
+            _ => Err(ParseProtocolError::new(s, "1.0, 1.1, 2 or phttp")),
         }
     }
 }
@@ -135,18 +108,7 @@ impl FromStr for ServerModel {
         match s {
             "builtin" => Ok(Self::Builtin),
             "nginx" => Ok(Self::Nginx),
-            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "builtin or nginx" }),
-        }
-    }
-}
-
-impl FromStr for ClientModel {
-    type Err = ParseProtocolError;
-    fn from_str(s: &str) -> Result<Self, ParseProtocolError> {
-        match s {
-            "loader" => Ok(Self::Loader),
-            "chromium" => Ok(Self::Chromium),
-            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "loader or chromium" }),
+            _ => Err(ParseProtocolError::new(s, "builtin or nginx")),
         }
     }
 }
@@ -157,7 +119,7 @@ impl FromStr for Tls {
         match s {
             "none" => Ok(Self::None),
             "1.3" => Ok(Self::Tls13),
-            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "none or 1.3" }),
+            _ => Err(ParseProtocolError::new(s, "none or 1.3")),
         }
     }
 }

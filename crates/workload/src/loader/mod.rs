@@ -15,7 +15,7 @@ mod record;
 
 pub use record::{ConnectionRecord, LoadError, Milestones};
 
-use crate::http::CHROMIUM_FIRST_CONNECTIONS;
+use crate::client::CHROMIUM_FIRST_CONNECTIONS;
 use crate::page::{HostId, ObjectId, ObjectKind, Page};
 use crate::stream::{Span, SpanArrival, SpanContent};
 use crate::{ClientModel, Http, LoaderConfig, Protocol};
