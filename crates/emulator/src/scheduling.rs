@@ -35,12 +35,12 @@ impl ThreadScheduling {
         }
     }
 
-    /// Gives up being ahead of ordinary threads, and is the first of these: for a thread that starts a program with much to compute,
-    /// which inherits it. Real-time threads are not preempted by ordinary ones. A browser of these that filled all cores kept the
-    /// kernel's own threads from running, and itself waited for them without end.
+    /// Leaves real time for ordinary scheduling, with the best niceness: for a thread that starts a program with much to compute, which
+    /// inherits both. A browser with real-time threads once filled all cores. So the kernel's own threads did not run, for which it
+    /// waited itself.
     pub fn leave_real_time() {
         let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
-        // Where it is refused, the thread has never been ahead.
+        // Leaving needs no privilege. Where the niceness is refused, the thread has what all have.
         let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Max, policy);
     }
 }

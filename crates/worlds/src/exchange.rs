@@ -386,6 +386,7 @@ fn recording(inner: &Inner, (start, tongue): (Instant, Tongue)) -> LoadRecording
     LoadRecording {
         start,
         milestones: inner.loader.milestones().to_vec(),
+        client: inner.loader.client(),
         transfers: transfers.collect(),
         busy: Vec::new(),
         servers_think: tongue == Tongue::Counts,

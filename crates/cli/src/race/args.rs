@@ -128,8 +128,8 @@ pub(crate) struct RaceArgs {
 
     /// Client that the loader imitates: loader (none) or chromium
     ///
-    /// chromium opens two connections to the page's first host at once, under HTTP/1.1, and takes 20 ms to read a document. Compare `--client
-    /// chromium` with it; nothing else chooses it.
+    /// chromium opens two connections to the page's first host at once, under HTTP/1.1, and takes 20 ms to read a document.
+    /// `--client chromium` does not select it; give both.
     #[arg(long, value_name = "MODEL", default_value_t = ClientModel::Loader)]
     pub(super) client_model: ClientModel,
 

@@ -7,7 +7,7 @@ use crate::failure::{Failure, remark};
 use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample};
 use units::counted;
 use workload::{ClientModel, Http, ServerModel, Tls};
-use worlds::{Contender, runs_in};
+use worlds::{Browser, Contender, runs_in};
 
 /// What is known before anything is run.
 pub(super) fn before(args: &RaceArgs, race: &Race) {
@@ -19,7 +19,7 @@ pub(super) fn before(args: &RaceArgs, race: &Race) {
             remark(&format!("note: {world} has no {names}: it has no lines there"));
         }
     }
-    for note in [clear_model(race), model_of_http11(race)].into_iter().flatten() {
+    for note in [clear_model(race), model_of_http11(race), no_model(args)].into_iter().flatten() {
         remark(note);
     }
     if args.exact && race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
@@ -37,6 +37,14 @@ fn clear_model(race: &Race) -> Option<&'static str> {
     is_guess.then_some(
         "note: --server-model nginx writes as nginx does in the clear; behind TLS nginx writes in another way, which is not \
          modelled. --tls none compares like with like",
+    )
+}
+
+/// What Chromium loads is compared with what the loader loads, unless the loader imitates it.
+fn no_model(args: &RaceArgs) -> Option<&'static str> {
+    let is_chromium = matches!(args.browser, Browser::Chromium(_));
+    (is_chromium && args.client_model != ClientModel::Chromium).then_some(
+        "note: the simulated client opens connections as the loader does; --client-model chromium compares like with like",
     )
 }
 

@@ -83,8 +83,9 @@ pub(super) fn worked_out(page: &Page, recording: &LoadRecording) -> Vec<Stretch>
     let objects = page.objects().iter().zip(&recording.milestones);
     let working = |(object, milestones): (&Object, &Milestones)| {
         let to = milestones.discovered?;
-        let Discovery::InBody { delay, .. } = object.discovery else { return None };
-        let revealed = recording.since_start(to).saturating_sub(delay);
+        let Discovery::InBody { parent, delay, .. } = object.discovery else { return None };
+        let work = recording.client.work_on(page.object(parent).kind) + delay;
+        let revealed = recording.since_start(to).saturating_sub(work);
         Some(Stretch { from: recording.start + revealed, to })
     };
     objects.filter_map(working).filter(|working| working.from < working.to).collect()

@@ -24,7 +24,7 @@ use flow::Trace;
 use netsim::PageLoad;
 use tcp::WindowChange;
 use units::{Duration, Instant};
-use workload::{ConnectionRecord, Milestones};
+use workload::{ClientModel, ConnectionRecord, Milestones};
 
 /// A load as it happened. Instants are those of its world's clock; `start` is the load's beginning.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +33,8 @@ pub struct LoadRecording {
     pub start: Instant,
     /// What happened when to each object, by [`workload::ObjectId`].
     pub milestones: Vec<Milestones>,
+    /// As which client it was loaded.
+    pub client: ClientModel,
     /// Its connections and those of the loads before it, by [`workload::LoadConnId`].
     pub transfers: Vec<TransferRecord>,
     /// When the access link held data of the page, waiting or being sent, in either direction.
@@ -164,6 +166,7 @@ impl LoadRecording {
         Self {
             start,
             milestones: load.loader().milestones().to_vec(),
+            client: load.loader().client(),
             transfers: transfers.collect(),
             busy: Vec::new(),
             servers_think: true,

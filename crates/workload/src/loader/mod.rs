@@ -217,6 +217,11 @@ impl PageLoader {
         self.page_done_at
     }
 
+    /// As which client the page is loaded.
+    pub const fn client(&self) -> ClientModel {
+        self.client
+    }
+
     /// The page being loaded.
     pub fn page(&self) -> &Arc<Page> {
         &self.page

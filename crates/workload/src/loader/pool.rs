@@ -42,7 +42,7 @@ impl Pool {
             self.waiting.pop_front();
             return Next::Ask(object, *conn);
         }
-        let opening = self.open.iter().filter(|c| connections[c.index()].is_opening()).count();
+        let opening = self.opening(connections);
         let has_room = self.open.len() < self.protocol.connections as usize;
         let may_open = has_room && !(self.is_refused && self.will_serve(connections));
         if may_open && opening < self.waiting.len() { Next::Open } else { Next::Nothing }
@@ -52,6 +52,10 @@ impl Pool {
         self.open.retain(|c| *c != conn);
     }
 
+    fn opening(&self, connections: &[Connection]) -> usize {
+        self.open.iter().filter(|conn| connections[conn.index()].is_opening()).count()
+    }
+
     /// A connection is open that is, or will be, free for whatever waits.
     fn will_serve(&self, connections: &[Connection]) -> bool {
         let is_ready = |conn: &LoadConnId| connections[conn.index()].is_ready();
@@ -59,10 +63,13 @@ impl Pool {
     }
 
     /// A connection could not be opened. The object that has waited longest has no way to come, unless another
-    /// connection serves it later.
+    /// connection serves it later, or one that is being opened has no other object to serve.
     pub(super) fn on_refused(&mut self, connections: &[Connection]) -> Option<ObjectId> {
         if self.will_serve(connections) {
             self.is_refused = true;
+            return None;
+        }
+        if self.opening(connections) >= self.waiting.len() {
             return None;
         }
         self.waiting.pop_front()

@@ -124,6 +124,23 @@ fn chromium_opens_two_connections_and_reads_for_20_ms() {
     assert_eq!([load.connect(1), load.finish(1, 0)], ["1:0", "1:1"]);
 }
 
+/// Of the two connections either brings the document, if the other is refused. If both are, it fails.
+#[test]
+fn the_second_connection_serves_where_the_first_is_refused() {
+    let config = LoaderConfig { client: ClientModel::Chromium, ..LoaderConfig::default() };
+    for (refused, left, asked) in [(0, 1, "1:0"), (1, 0, "0:0")] {
+        let mut load = Load::start(&gallery(3), &config);
+        assert_eq!(load.wants(), "+0 +1");
+        load.loader.handle_closed(T0, LoadConnId(refused));
+        assert_eq!([load.wants(), load.connect(left)], ["", asked]);
+        assert_eq!(load.failed(), []);
+    }
+    let mut load = Load::start(&gallery(3), &config);
+    load.loader.handle_closed(T0, LoadConnId(0));
+    load.loader.handle_closed(T0, LoadConnId(1));
+    assert_eq!(load.failed().first(), Some(&(0, LoadError::ConnectionClosed)));
+}
+
 /// It opens no more than it may, and the second one only under HTTP/1.1.
 #[test]
 fn chromium_opens_ahead_within_its_limit_under_http11() {

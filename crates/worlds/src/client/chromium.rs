@@ -29,6 +29,8 @@ const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 const WITH_PIPES: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
 /// What Chromium computes in its first second has nothing to do with the page.
 const STARTING: Duration = Duration::from_millis(1500);
+/// Until it is asked again whether it shows a page.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// Without a window, and without whatever would use the network beside the page or connect before it is asked for.
 const OPTIONS: [&str; 12] = [
@@ -141,23 +143,24 @@ impl ChromiumVisitor {
         let mut browser = DevTools::over(&mut sandbox.streams)?;
         let loaded = tokio::select! {
             loaded = self.load(&mut browser) => loaded.map_err(|error| error.to_string()),
-            () = self.sleep(limit) => Err(format!("not over after {limit}")),
+            () = self.sleep(limit + STARTING) => Err(format!("not over after {limit}")),
         };
         let measured = measure();
-        let visit = match loaded.and_then(|numbers| told(&numbers, self.resources)) {
+        let told = loaded.and_then(|numbers| told(&numbers, self.resources));
+        let ended = tokio::select! {
+            () = browser.end() => format!(" (exit code {})", sandbox::exit_code(sandbox.wait()?)),
+            // It is killed, then.
+            () = self.sleep(STARTING) => String::new(),
+        };
+        let visit = match told {
             Ok(Told { html, page }) => {
                 MeasuredLoad { html: Some(html), page: Some(page), ..MeasuredLoad::default() }
             }
             Err(why) => {
-                let failure = Some(format!("{}: {why}", self.chromium.version));
+                let failure = Some(format!("{}: {why}{ended}", self.chromium.version));
                 MeasuredLoad { failure, ..MeasuredLoad::default() }
             }
         };
-        tokio::select! {
-            () = browser.end() => {}
-            // It is killed, then.
-            () = self.sleep(STARTING) => {}
-        }
         Ok((visit, measured))
     }
 
@@ -166,18 +169,18 @@ impl ChromiumVisitor {
     /// # Errors
     /// Why there are none, in the browser's words.
     async fn load(&self, browser: &mut DevTools) -> io::Result<Vec<f64>> {
-        browser.attach().await?;
         self.sleep(STARTING).await;
-        browser.call("Page.enable", json!({})).await?;
+        while !browser.attach().await? {
+            self.sleep(AGAIN).await;
+        }
         let all = json!({ "source": "performance.setResourceTimingBufferSize(1e5)" });
         browser.call("Page.addScriptToEvaluateOnNewDocument", all).await?;
-        let begun = browser.call("Page.navigate", json!({ "url": self.url })).await?;
-        if let Some(why) = begun["errorText"].as_str() {
-            return Err(io::Error::other(why.to_owned()));
-        }
-        browser.wait_for("Page.loadEventFired").await?;
+        browser.navigate(&self.url).await?;
         let times = json!({ "expression": TIMES, "returnByValue": true });
         let times = browser.call("Runtime.evaluate", times).await?;
+        if let Some(why) = times["exceptionDetails"]["text"].as_str() {
+            return Err(io::Error::other(format!("of its times: {why}")));
+        }
         let times = times["result"]["value"].as_array().into_iter().flatten();
         Ok(times.filter_map(|number| number.as_f64()).collect())
     }

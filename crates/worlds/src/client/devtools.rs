@@ -37,19 +37,36 @@ impl DevTools {
         })
     }
 
-    /// Turns to the page that the browser shows.
+    /// Turns to the page that the browser shows; false if it shows none yet.
     ///
     /// # Errors
-    /// As [`call`](Self::call), and if the browser shows no page.
-    pub(super) async fn attach(&mut self) -> io::Result<()> {
+    /// As [`call`](Self::call).
+    pub(super) async fn attach(&mut self) -> io::Result<bool> {
         let targets = self.call("Target.getTargets", json!({})).await?;
         let targets = targets["targetInfos"].as_array().into_iter().flatten();
         let page = targets.into_iter().find(|target| target["type"] == "page");
-        let page = page.ok_or_else(|| io::Error::other("it shows no page"))?;
+        let Some(page) = page else { return Ok(false) };
         let what = json!({ "targetId": page["targetId"], "flatten": true });
         let attached = self.call("Target.attachToTarget", what).await?;
         self.session = attached["sessionId"].as_str().map(str::to_owned);
-        Ok(())
+        Ok(true)
+    }
+
+    /// Loads what is at `url`, and waits for its load event.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call), why nothing can be loaded, and that the page has crashed.
+    pub(super) async fn navigate(&mut self, url: &str) -> io::Result<()> {
+        for domain in ["Inspector.enable", "Page.enable"] {
+            self.call(domain, json!({})).await?;
+        }
+        // Of the page before.
+        self.events.clear();
+        let begun = self.call("Page.navigate", json!({ "url": url })).await?;
+        if let Some(why) = begun["errorText"].as_str() {
+            return Err(io::Error::other(why.to_owned()));
+        }
+        self.wait_for("Page.loadEventFired").await
     }
 
     /// Ends the browser, and waits until it has ended.
@@ -72,7 +89,7 @@ impl DevTools {
         }
         let mut message = command.to_string().into_bytes();
         message.push(0);
-        self.to.write_all(&message).await?;
+        self.to.write_all(&message).await.map_err(|_| ended())?;
         loop {
             let mut told = self.next().await?;
             if told["id"] == self.commands {
@@ -88,9 +105,12 @@ impl DevTools {
     /// Waits for an event of that name, unless there has been one.
     ///
     /// # Errors
-    /// If the browser has ended.
-    pub(super) async fn wait_for(&mut self, event: &str) -> io::Result<()> {
+    /// If the browser has ended, or the page has crashed.
+    async fn wait_for(&mut self, event: &str) -> io::Result<()> {
         while !self.events.iter().any(|name| name == event) {
+            if self.events.iter().any(|name| name == "Inspector.targetCrashed") {
+                return Err(io::Error::other("the page has crashed"));
+            }
             let told = self.next().await?;
             self.events.extend(told["method"].as_str().map(str::to_owned));
         }
@@ -101,10 +121,15 @@ impl DevTools {
         let mut message = Vec::new();
         self.from.read_until(0, &mut message).await?;
         if message.pop() != Some(0) {
-            return Err(io::Error::new(ErrorKind::UnexpectedEof, "it has ended"));
+            return Err(ended());
         }
         serde_json::from_slice(&message).map_err(io::Error::other)
     }
+}
+
+/// A browser that has gone reads nothing and writes nothing.
+fn ended() -> io::Error {
+    io::Error::new(ErrorKind::UnexpectedEof, "it has ended")
 }
 
 #[cfg(test)]
@@ -129,11 +154,13 @@ mod tests {
     fn events_before_an_answer_are_kept_and_errors_are_told() {
         run(async {
             let (mut tools, mut child) = over(
-                r#"printf '{"method":"Page.loaded"}\000{"id":1,"result":{"a":2}}\000{"id":2,"error":{"message":"no"}}\000'; cat >/dev/null"#,
+                r#"printf '{"method":"Page.loaded"}\000{"id":1,"result":{"a":2}}\000{"id":2,"error":{"message":"no"}}\000{"method":"Inspector.targetCrashed"}\000'; cat >/dev/null"#,
             );
             assert_eq!(tools.call("A.b", json!({})).await.unwrap(), json!({ "a": 2 }));
             tools.wait_for("Page.loaded").await.unwrap();
             assert_eq!(tools.call("C.d", json!({})).await.unwrap_err().to_string(), "C.d: no");
+            let crash = tools.wait_for("Page.loadEventFired").await.unwrap_err();
+            assert_eq!(crash.to_string(), "the page has crashed");
             drop(tools);
             child.wait().unwrap();
         });
@@ -142,10 +169,11 @@ mod tests {
     #[test]
     fn a_browser_that_ends_in_the_middle_is_an_error() {
         run(async {
-            let (mut tools, mut child) = over(r#"printf '{"id":1'; read -r x"#);
-            child.kill().unwrap();
+            let (mut tools, mut child) = over(r#"printf '{"id":1'"#);
             child.wait().unwrap();
-            assert!(tools.wait_for("Page.loaded").await.is_err());
+            let told = tools.wait_for("Page.loaded").await.unwrap_err();
+            let asked = tools.call("A.b", json!({})).await.unwrap_err();
+            assert_eq!([told.to_string(), asked.to_string()], ["it has ended"; 2]);
         });
     }
 }

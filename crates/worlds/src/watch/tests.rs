@@ -156,6 +156,7 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
     let recording = race::LoadRecording {
         start,
         milestones: vec![milestones],
+        client: workload::ClientModel::Loader,
         transfers: vec![TransferRecord::unwatched(connection, port)],
         busy: Vec::new(),
         servers_think: true,
