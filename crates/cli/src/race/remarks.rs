@@ -4,7 +4,7 @@
 use super::RaceArgs;
 use super::raced::Raced;
 use crate::failure::{Failure, remark};
-use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample};
+use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample, World};
 use units::counted;
 use workload::{ClientModel, Http, ServerModel, Tls};
 use worlds::{Browser, Contender, runs_in};
@@ -42,8 +42,8 @@ fn clear_model(race: &Race) -> Option<&'static str> {
 
 /// What Chromium loads is compared with what the loader loads, unless the loader imitates it.
 fn no_model(args: &RaceArgs) -> Option<&'static str> {
-    let is_chromium = matches!(args.browser, Browser::Chromium(_));
-    (is_chromium && args.client_model != ClientModel::Chromium).then_some(
+    let is_compared = matches!(args.browser, Browser::Chromium(_)) && args.on.contains(&World::Sim);
+    (is_compared && args.client_model != ClientModel::Chromium).then_some(
         "note: the simulated client opens connections as the loader does; --client-model chromium compares like with like",
     )
 }
