@@ -1,7 +1,7 @@
 //! Which client loads a page: when it opens connections, and what its own work takes.
 
 use crate::page::ObjectKind;
-use crate::versions::ParseProtocolError;
+use crate::versions::{Http, ParseProtocolError};
 use std::fmt;
 use std::str::FromStr;
 use units::Duration;
@@ -25,6 +25,14 @@ pub enum ClientModel {
 }
 
 impl ClientModel {
+    /// Connections that it opens to the page's first host before it knows what for.
+    pub(crate) const fn first_connections(self, http: Http) -> usize {
+        match (self, http) {
+            (Self::Chromium, Http::Http11) => CHROMIUM_FIRST_CONNECTIONS,
+            _ => 0,
+        }
+    }
+
     /// What it takes to read an object before it asks for what that reveals.
     pub const fn work_on(self, kind: ObjectKind) -> Duration {
         match (self, kind) {

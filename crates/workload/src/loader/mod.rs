@@ -15,10 +15,9 @@ mod record;
 
 pub use record::{ConnectionRecord, LoadError, Milestones};
 
-use crate::client::CHROMIUM_FIRST_CONNECTIONS;
 use crate::page::{HostId, ObjectId, ObjectKind, Page};
 use crate::stream::{Span, SpanArrival, SpanContent};
-use crate::{ClientModel, Http, LoaderConfig, Protocol};
+use crate::{ClientModel, LoaderConfig, Protocol};
 use connection::{Connection, Stage};
 use discovery::Discoveries;
 use pool::{Next, Pool};
@@ -321,11 +320,9 @@ impl PageLoader {
     /// Connections that a browser opens to the page's first host before it knows what for.
     fn open_ahead(&mut self, now: Instant) {
         let host = self.page.object(ObjectId::ROOT).host;
-        let ahead = match (self.client, self.protocol(host).http) {
-            (ClientModel::Chromium, Http::Http11) => CHROMIUM_FIRST_CONNECTIONS,
-            _ => 0,
-        };
-        let most = ahead.min(self.protocol(host).connections as usize);
+        let protocol = self.protocol(host);
+        let ahead = self.client.first_connections(protocol.http);
+        let most = ahead.min(protocol.connections as usize);
         for _ in self.pools[host.index()].open.len()..most {
             self.open(now, host);
         }
