@@ -19,7 +19,7 @@ use report::{
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
 use units::{Duration, Instant, counted};
-use workload::{ConnectionRecord, Milestones, Object, Page, Tls};
+use workload::{ClientModel, ConnectionRecord, Milestones, Object, Page, ServerModel, Tls};
 
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(raced: &Raced) -> RaceReport {
@@ -94,10 +94,21 @@ fn facts(race: &Race) -> Vec<String> {
         1 => format!("Seed {}", race.seed),
         n => format!("Seed {}, medians of {n} repeats", race.seed),
     });
+    facts.extend(models(race));
     facts.push(processing(race.processing));
     facts.push(format!("Limit: {ABOUT_LIMIT}"));
     facts.extend(page.notes().iter().map(|note| capitalised(note)));
     facts
+}
+
+/// Whom simulated servers and the loader imitate, where that is anybody.
+fn models(race: &Race) -> impl Iterator<Item = String> + use<> {
+    let (server, client) = (race.loader.server, race.loader.client);
+    let server = (server != ServerModel::default())
+        .then(|| format!("Simulated servers write as {server} (--server-model)"));
+    let client = (client != ClientModel::default())
+        .then(|| format!("The loader loads as {client} (--client-model)"));
+    server.into_iter().chain(client)
 }
 
 /// How long simulated hosts work on a packet.

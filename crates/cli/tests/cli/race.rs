@@ -353,6 +353,12 @@ fn the_client_model_moves_the_limit_and_is_said() {
     let note = "--http 1.1 compares like with like";
     assert!(said("2").contains(note) && !said("1.1").contains(note));
     assert!(said("1.1").contains("the loader loads as chromium"));
+    let report = folder("client-model").join("race.html");
+    let how = ["--schemes", "linux", "--exact", "--client-model", "chromium", "--server-model"];
+    let to = ["nginx", "--report", report.to_str().unwrap()];
+    assert_eq!(headstart(&[&["race"], &how[..], &to].concat()).status.code(), Some(0));
+    let html = fs::read_to_string(&report).unwrap();
+    assert!(html.contains("The loader loads as chromium") && html.contains("write as nginx"));
 }
 
 #[test]
