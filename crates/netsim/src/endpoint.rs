@@ -39,6 +39,8 @@ pub(crate) struct Endpoint {
     next_port: u16,
     /// Of every connection opened here.
     ports_in_use: BTreeSet<Peer>,
+    /// Of connections for which no port was left.
+    spare_peers: u32,
     wakes: Wakes,
     /// Connections whose application waits for this many bytes or more to have gone out.
     watches: Vec<(ConnId, u64)>,
@@ -80,6 +82,7 @@ impl Endpoint {
             listeners: Vec::new(),
             next_port: FIRST_EPHEMERAL,
             ports_in_use: BTreeSet::new(),
+            spare_peers: 0,
             wakes: Wakes::default(),
             watches: Vec::new(),
             caller: Peer::default(),
@@ -129,16 +132,16 @@ impl Endpoint {
         None
     }
 
-    /// A port below the ephemeral ones, for a connection of a run that ends at once.
-    ///
-    /// # Panics
-    /// If these are taken as well: an application opened ten thousand connections at one instant.
-    pub(crate) fn take_spare_port(&mut self, (host, port): (HostId, u16)) -> u16 {
-        let mut is_free = |local_port: &u16| {
-            self.ports_in_use.insert(Peer { host, port, local_port: *local_port })
-        };
-        let spare = (1..FIRST_EPHEMERAL).find(&mut is_free);
-        spare.unwrap_or_else(|| panic!("every port is connected to port {port} of host {}", host.0))
+    /// An end of `host` for a connection of a run that ends at once, which has no port left. Ports below the ephemeral ones are
+    /// free, and towards each port of the other host there are as many.
+    pub(crate) fn take_spare_peer(&mut self, host: HostId) -> Peer {
+        let spare = self.spare_peers;
+        self.spare_peers += 1;
+        let ports = u32::from(FIRST_EPHEMERAL) - 1;
+        let port_of = |number: u32| u16::try_from(1 + number).unwrap_or(u16::MAX);
+        let peer = Peer { host, port: port_of(spare / ports), local_port: port_of(spare % ports) };
+        self.ports_in_use.insert(peer);
+        peer
     }
 
     pub(crate) fn adopt(&mut self, conn: ConnId, app: AppId, peer: Peer) {

@@ -104,16 +104,27 @@ impl World {
         scheme: &Scheme,
     ) -> ConnId {
         let now = self.now();
-        let endpoint = &mut self.endpoints[from.index()];
-        let local_port = endpoint.take_port((host, port)).unwrap_or_else(|| {
-            self.out_of_ports.get_or_insert(OutOfPorts { app, from, to: host });
-            endpoint.take_spare_port((host, port))
-        });
+        let peer = self.take_peer(app, from, (host, port));
+        let Peer { port, local_port, .. } = peer;
         let tuple = FourTuple { local_port, remote: address_of(host), remote_port: port };
         let conn = self.touch(from).connect(now, tuple, scheme);
         let conn = conn.expect("the endpoint hands out ports that are not in use");
-        self.endpoints[from.index()].adopt(conn, app, Peer { host, port, local_port });
+        self.endpoints[from.index()].adopt(conn, app, peer);
         conn
+    }
+
+    /// The ends of a connection from one host to a port of another. Once no port is left the run ends, and ends do not matter.
+    fn take_peer(&mut self, app: AppId, from: HostId, (host, port): (HostId, u16)) -> Peer {
+        let endpoint = &mut self.endpoints[from.index()];
+        let local_port = match self.out_of_ports {
+            None => endpoint.take_port((host, port)),
+            Some(_) => None,
+        };
+        if let Some(local_port) = local_port {
+            return Peer { host, port, local_port };
+        }
+        self.out_of_ports.get_or_insert(OutOfPorts { app, from, to: host });
+        endpoint.take_spare_peer(host)
     }
 
     pub(crate) fn peer(&self, host: HostId, conn: ConnId) -> Option<Peer> {

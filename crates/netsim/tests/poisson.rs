@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Dumbbell, Duplex, FlowRecord, FlowTotals, PairChoice, PoissonFlows, PoissonSpec, Simulation,
-    SimulationConfig, SimulationError,
+    AppContext, Application, Dumbbell, Duplex, FlowRecord, FlowTotals, PairChoice, PoissonFlows,
+    PoissonSpec, Simulation, SimulationConfig, SimulationError,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -153,6 +153,32 @@ fn schemes_meet_the_same_flows() {
     let one = arrivals(1000, 0.0, "sack", false);
     assert_eq!(one, arrivals(20, 0.02, "reno", false));
     assert_eq!(one, arrivals(1000, 0.0, "linux", true));
+}
+
+/// Opens so many connections at one instant.
+struct Crowd(Dumbbell, u32);
+
+impl Application for Crowd {
+    fn start(&mut self, context: &mut AppContext<'_>) {
+        let scheme = Scheme::parse("sack").unwrap();
+        for _ in 0..self.1 {
+            context.connect(self.0.sinks[0], self.0.sources[0], 80, &scheme);
+        }
+    }
+
+    fn describe(&self) -> String {
+        "a crowd".to_owned()
+    }
+}
+
+/// 55,536 ports are not enough, nor are those below them, and nothing can end the run before all are asked for.
+#[test]
+fn any_number_of_connections_at_one_instant_ends_the_run() {
+    let bell = bell(1, 1000, 0.0);
+    let mut sim = simulation(&bell);
+    sim.add(at_s(0), Crowd(bell, 70_000));
+    let error = sim.run(at_s(10)).unwrap_err();
+    assert!(matches!(error, SimulationError::OutOfPorts { .. }), "{error}");
 }
 
 /// From ports 10,000 to 65,535 there are 55,536 connections at most. Nothing arrives, and none is given up within a second.
