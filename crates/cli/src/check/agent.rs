@@ -35,7 +35,7 @@ pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
             ("sudo headstart check agent --quick", "Measures a part, in about a minute."),
-            ("sudo headstart check agent", "Measures everything, in about twenty minutes."),
+            ("sudo headstart check agent", "Measures everything, in about half an hour."),
             (
                 "sudo headstart check agent --client curl --server nginx",
                 "Uses client and server as they are installed.",

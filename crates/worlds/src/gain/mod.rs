@@ -34,7 +34,7 @@ pub struct GainPlan {
 }
 
 impl GainPlan {
-    /// All paths: about twenty minutes.
+    /// All paths: about half an hour.
     pub fn full() -> Self {
         Self::new([cases::full(), cold::full()].concat(), 7)
     }
