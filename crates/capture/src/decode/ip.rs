@@ -1,7 +1,7 @@
 //! IPv4 and IPv6 with their extension headers, and what IP carries in tunnels.
 
-use super::Rest;
-use super::link::{NetworkProtocol, ethernet, ethertype};
+use super::link::NetworkProtocol;
+use super::{Rest, tunnel};
 use crate::observed::Observed;
 use crate::tally::NotASegment;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -55,12 +55,12 @@ fn through_tunnels(
 ) -> Result<(), NotASegment> {
     for _ in 0..MOST_TUNNELS {
         let protocol = match carried {
-            UDP => return Err(NotASegment::Udp),
+            UDP => tunnel::in_udp(rest)?,
             ICMP | ICMPV6 => return Err(NotASegment::Icmp),
             ESP => return Err(NotASegment::Encrypted),
             IPV4 => NetworkProtocol::V4,
             IPV6 => NetworkProtocol::V6,
-            GRE => gre(rest)?,
+            GRE => tunnel::in_gre(rest)?,
             _ => return Err(NotASegment::OtherTransport),
         };
         carried = header(protocol, rest, slot)?;
@@ -69,29 +69,6 @@ fn through_tunnels(
         }
     }
     Err(NotASegment::Tunnelled)
-}
-
-/// GRE (RFC 2784 §2, RFC 2890 §2): four bytes, then checksum, key and number, four bytes each where flags
-/// say so. Source routes and version 1 (PPTP) are not looked into.
-fn gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
-    const CHECKSUM: u16 = 0x8000;
-    const KEY: u16 = 0x2000;
-    const NUMBER: u16 = 0x1000;
-    const ETHERNET: u16 = 0x6558;
-    let head: &[u8; 4] = rest.head()?;
-    let flags = u16::from_be_bytes([head[0], head[1]]);
-    let carried = u16::from_be_bytes([head[2], head[3]]);
-    if flags & !(CHECKSUM | KEY | NUMBER) != 0 {
-        return Err(NotASegment::Tunnelled);
-    }
-    rest.skip(4 + 4 * flags.count_ones() as usize)?;
-    match carried {
-        ETHERNET => ethernet(rest),
-        _ => ethertype(carried, rest).map_err(|why| match why {
-            NotASegment::NotIp => NotASegment::Tunnelled,
-            _ => why,
-        }),
-    }
 }
 
 /// Reads an IP header with its extensions, and answers the protocol of what follows.

@@ -1,6 +1,6 @@
 //! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP.
 
-use super::Rest;
+use super::{Rest, tunnel};
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::NotASegment;
@@ -43,8 +43,10 @@ const ARP: u16 = 0x0806;
 const IPV6: u16 = 0x86dd;
 /// Tags of IEEE 802.1Q and 802.1ad, and those in use before the latter.
 const VLAN: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
-/// MPLS (RFC 3032 §5), unicast and multicast, and sessions of PPPoE (RFC 2516 §4).
-const OTHER_TUNNELS: [u16; 3] = [0x8847, 0x8848, 0x8864];
+/// MPLS (RFC 3032 §5), unicast and multicast.
+const MPLS: [u16; 2] = [0x8847, 0x8848];
+/// Sessions of PPPoE (RFC 2516 §4).
+const PPPOE: u16 = 0x8864;
 /// Tags on a frame; more than a provider's and a customer's are rare.
 const MOST_TAGS: usize = 4;
 
@@ -79,7 +81,8 @@ fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProt
                 ethertype = u16::from_be_bytes([head[2], head[3]]);
                 rest.skip(4)?;
             }
-            tunnel if OTHER_TUNNELS.contains(&tunnel) => return Err(NotASegment::Tunnelled),
+            PPPOE => return tunnel::in_pppoe(rest),
+            labelled if MPLS.contains(&labelled) => return tunnel::in_mpls(rest),
             _ => return Err(NotASegment::NotIp),
         }
     }

@@ -8,6 +8,7 @@ mod ip;
 mod link;
 mod plain;
 mod tcp;
+mod tunnel;
 mod usual;
 
 #[cfg(test)]

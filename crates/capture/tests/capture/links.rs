@@ -150,6 +150,47 @@ fn tunnels() {
     assert_read(101, &gre(&ethernet), |_| ());
 }
 
+/// A UDP header (RFC 768) to a port, and what follows before the inner frame.
+fn udp(port: u16, header: &[u8], inner: usize) -> Vec<u8> {
+    let length = (8 + header.len() + inner) as u16;
+    let [[to, port], [high, low]] = [port.to_be_bytes(), length.to_be_bytes()];
+    [&[0xc3, 0x50, to, port, high, low, 0, 0], header].concat()
+}
+
+/// VXLAN (RFC 7348 §5): flags with the I bit, network 5, and a frame. Geneve (RFC 8926 §3.4): no options, or two words of them;
+/// a frame, or IPv4 at once.
+#[test]
+fn tunnels_over_udp() {
+    let frame = [&[2; 12][..], &[8, 0]].concat();
+    let through = |port: u16, header: Vec<u8>| {
+        tunnelled(move |inner| {
+            let udp = udp(port, &header, inner);
+            [ipv4(17, udp.len() + inner), udp].concat()
+        })
+    };
+    let vxlan = [&[8, 0, 0, 0, 0, 0, 5, 0][..], &frame].concat();
+    assert_read(101, &through(4789, vxlan.clone()), |_| ());
+    let geneve = [&[0, 0, 0x65, 0x58, 0, 0, 5, 0][..], &frame].concat();
+    assert_read(101, &through(6081, geneve), |_| ());
+    let options = [2, 0, 8, 0, 0, 0, 5, 0, 1, 2, 3, 1, 9, 9, 9, 9];
+    assert_read(101, &through(6081, options.to_vec()), |_| ());
+    // Linux before the RFC, which tshark does not know as such.
+    let read = Everything::of_bytes(&pcap(Order::Little, false, 101, &through(8472, vxlan)));
+    assert_same(&read.segments, &original(), "8472");
+}
+
+/// MPLS (RFC 3032 §2.1): label 16, and label 17 with the bit of the last one. PPPoE (RFC 2516 §4): session 7, IPv4 in PPP.
+#[test]
+fn labels_and_sessions() {
+    let labels = [&[2; 12][..], &[0x88, 0x47, 0, 1, 0, 64, 0, 1, 0x11, 64]].concat();
+    assert_read(1, &behind(&labels), |_| ());
+    let session = |inner: usize| {
+        let [high, low] = (2 + inner as u16).to_be_bytes();
+        [&[2; 12][..], &[0x88, 0x64, 0x11, 0, 0, 7, high, low, 0, 0x21]].concat()
+    };
+    assert_read(1, &tunnelled(session), |_| ());
+}
+
 #[test]
 fn what_is_not_looked_into_is_counted_by_its_kind() {
     let counted = |packets: &[Packet], link, why| {
@@ -176,12 +217,27 @@ fn what_is_not_looked_into_is_counted_by_its_kind() {
     for (ethertype, why) in [
         ([8, 6], NotASegment::Arp),
         ([0x88, 0xcc], NotASegment::NotIp),
-        ([0x88, 0x47], NotASegment::Tunnelled),
-        ([0x88, 0x64], NotASegment::Tunnelled),
         // IPv6 is announced, and IPv4 comes.
         ([0x86, 0xdd], NotASegment::Malformed),
     ] {
         counted(&behind(&[&[2; 12][..], &ethertype].concat()), 1, why);
+    }
+    for tunnel in [
+        // Nine labels, none of them the last; a frame behind a label; and sessions of PPPoE that open, and that carry something else.
+        [&[0x88, 0x47][..], &[0, 1, 0, 64].repeat(9)].concat(),
+        vec![0x88, 0x48, 0, 1, 1, 64, 0, 0, 0, 0],
+        vec![0x88, 0x64, 0x11, 0x65, 0, 7, 0, 99, 0, 0x21],
+        vec![0x88, 0x64, 0x11, 0, 0, 7, 0, 99, 0xc0, 0x21],
+    ] {
+        counted(&behind(&[&[2; 12][..], &tunnel].concat()), 1, NotASegment::Tunnelled);
+    }
+    // To the ports of VXLAN and Geneve, but not of their versions; VXLAN with the bytes of another protocol.
+    for (port, header) in [(4789, [0, 0, 0, 0, 0, 0, 5, 0]), (6081, [0x40, 0, 8, 0, 0, 0, 5, 0])] {
+        let other = |inner| {
+            let udp = udp(port, &header, inner);
+            [ipv4(17, udp.len() + inner), udp].concat()
+        };
+        counted(&tunnelled(other), 101, NotASegment::Udp);
     }
     counted(&behind(&[0, 0, 0, 7]), 0, NotASegment::NotIp);
     counted(&behind(&[]), 127, NotASegment::UnknownLink);

@@ -1,0 +1,104 @@
+//! Headers of tunnels, between one IP header and the next, or between a link layer and IP.
+
+use super::Rest;
+use super::link::{NetworkProtocol, ethernet, ethertype};
+use crate::tally::NotASegment;
+
+/// The EtherType of a whole frame.
+const ETHERNET: u16 = 0x6558;
+/// Ports of UDP to which tunnels go: VXLAN (RFC 7348 §5, and Linux before that), and Geneve (RFC 8926 §3.3).
+const VXLAN: [u16; 2] = [4789, 8472];
+const GENEVE: u16 = 6081;
+/// Labels of MPLS; more than a few are rare.
+const MOST_LABELS: usize = 8;
+
+/// GRE (RFC 2784 §2, RFC 2890 §2): four bytes, then checksum, key and number, four bytes each where flags
+/// say so. Source routes and version 1 (PPTP) are not looked into.
+pub(super) fn in_gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    const CHECKSUM: u16 = 0x8000;
+    const KEY: u16 = 0x2000;
+    const NUMBER: u16 = 0x1000;
+    let head: &[u8; 4] = rest.head()?;
+    let flags = u16::from_be_bytes([head[0], head[1]]);
+    let carried = u16::from_be_bytes([head[2], head[3]]);
+    if flags & !(CHECKSUM | KEY | NUMBER) != 0 {
+        return Err(NotASegment::Tunnelled);
+    }
+    rest.skip(4 + 4 * flags.count_ones() as usize)?;
+    inside(carried, rest)
+}
+
+/// UDP (RFC 768): eight bytes, and what its port says that follows. What is no tunnel is UDP.
+pub(super) fn in_udp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    let head: &[u8; 8] = rest.head().map_err(|_| NotASegment::Udp)?;
+    let port = u16::from_be_bytes([head[2], head[3]]);
+    let mut behind = *rest;
+    behind.skip(head.len())?;
+    let tunnel = match port {
+        GENEVE => geneve(&behind),
+        port if VXLAN.contains(&port) => vxlan(&behind),
+        _ => None,
+    };
+    let (header, carried) = tunnel.ok_or(NotASegment::Udp)?;
+    rest.skip(head.len() + header)?;
+    inside(carried, rest)
+}
+
+/// VXLAN (RFC 7348 §5): eight bytes, of which the first says that there is a network's number. Answers their length, and
+/// the EtherType of what follows.
+fn vxlan(rest: &Rest<'_>) -> Option<(usize, u16)> {
+    const HAS_NUMBER: u8 = 0x08;
+    let [flags, ..]: &[u8; 8] = rest.head().ok()?;
+    (*flags == HAS_NUMBER).then_some((8, ETHERNET))
+}
+
+/// Geneve (RFC 8926 §3.4): eight bytes, and options of as many words as the first byte says. Answers their length, and the
+/// EtherType of what follows.
+fn geneve(rest: &Rest<'_>) -> Option<(usize, u16)> {
+    const WORDS: u8 = 0x3f;
+    let head: &[u8; 8] = rest.head().ok()?;
+    let version = head[0] & !WORDS;
+    let length = 8 + 4 * usize::from(head[0] & WORDS);
+    (version == 0).then(|| (length, u16::from_be_bytes([head[2], head[3]])))
+}
+
+/// MPLS (RFC 3032 §2.1): labels of four bytes, of which the last one says so. What follows does not say what it is: IP, by its
+/// version, or a frame, which is not looked into.
+pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    const LAST: u8 = 1;
+    for _ in 0..MOST_LABELS {
+        let label: &[u8; 4] = rest.take()?;
+        if label[2] & LAST != 0 {
+            let [version] = rest.head()?;
+            return match version >> 4 {
+                4 => Ok(NetworkProtocol::V4),
+                6 => Ok(NetworkProtocol::V6),
+                _ => Err(NotASegment::Tunnelled),
+            };
+        }
+    }
+    Err(NotASegment::Tunnelled)
+}
+
+/// A session of PPPoE (RFC 2516 §4): six bytes, and the protocol of PPP (RFC 1332 §4, RFC 5072 §2).
+pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    /// Version 1, type 1, and code 0: data.
+    const DATA: [u8; 2] = [0x11, 0];
+    let head: &[u8; 8] = rest.take()?;
+    match (head[..2] == DATA, u16::from_be_bytes([head[6], head[7]])) {
+        (true, 0x0021) => Ok(NetworkProtocol::V4),
+        (true, 0x0057) => Ok(NetworkProtocol::V6),
+        _ => Err(NotASegment::Tunnelled),
+    }
+}
+
+/// What an EtherType within a tunnel says that follows.
+fn inside(carried: u16, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    if carried == ETHERNET {
+        return ethernet(rest);
+    }
+    ethertype(carried, rest).map_err(|why| match why {
+        NotASegment::NotIp => NotASegment::Tunnelled,
+        _ => why,
+    })
+}
