@@ -1,6 +1,6 @@
 //! IPv4 and IPv6 with their extension headers, and what IP carries in tunnels.
 
-use super::link::NetworkProtocol;
+use super::protocol::NetworkProtocol;
 use super::{Rest, tunnel};
 use crate::observed::Observed;
 use crate::tally::NotASegment;

@@ -1,18 +1,10 @@
 //! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP.
 
-use super::{Rest, tunnel};
+use super::protocol::NetworkProtocol;
+use super::{Rest, label};
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::NotASegment;
-
-/// What carries the next header: numbers of EtherTypes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NetworkProtocol {
-    /// IPv4 or IPv6, as its first bits say.
-    Ip,
-    V4,
-    V6,
-}
 
 /// Skips the link layer, and notes in `slot` what it says.
 #[inline]
@@ -81,8 +73,8 @@ fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProt
                 ethertype = u16::from_be_bytes([head[2], head[3]]);
                 rest.skip(4)?;
             }
-            PPPOE => return tunnel::in_pppoe(rest),
-            labelled if MPLS.contains(&labelled) => return tunnel::in_mpls(rest),
+            PPPOE => return label::in_pppoe(rest),
+            labelled if MPLS.contains(&labelled) => return label::in_mpls(rest),
             _ => return Err(NotASegment::NotIp),
         }
     }

@@ -5,8 +5,10 @@
 //! `etherparse`, which knows more, takes as long for these headers as all else here together.
 
 mod ip;
+mod label;
 mod link;
 mod plain;
+mod protocol;
 mod tcp;
 mod tunnel;
 mod usual;
@@ -113,7 +115,7 @@ fn read(frame: &Frame<'_>, slot: &mut Observed) -> Result<bool, NotASegment> {
 pub(crate) fn tcp_offset(packet: &[u8], length: u32) -> Option<usize> {
     let mut rest = Rest { bytes: packet, length, is_fragment: false };
     let slot = &mut Observed::default();
-    let carried = ip::header(link::NetworkProtocol::Ip, &mut rest, slot).ok()?;
+    let carried = ip::header(protocol::NetworkProtocol::Ip, &mut rest, slot).ok()?;
     (carried == ip::TCP).then(|| packet.len() - rest.bytes.len())
 }
 

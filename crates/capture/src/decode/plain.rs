@@ -5,7 +5,7 @@
 
 use super::Rest;
 use super::ip::TCP;
-use super::link::NetworkProtocol;
+use super::protocol::NetworkProtocol;
 use super::tcp;
 use crate::observed::Observed;
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,7 +1,8 @@
-//! Headers of tunnels, between one IP header and the next, or between a link layer and IP.
+//! Headers of tunnels between one IP header and the next: GRE, VXLAN, Geneve.
 
 use super::Rest;
-use super::link::{NetworkProtocol, ethernet, ethertype};
+use super::link::{ethernet, ethertype};
+use super::protocol::NetworkProtocol;
 use crate::tally::NotASegment;
 
 /// The EtherType of a whole frame.
@@ -9,8 +10,6 @@ const ETHERNET: u16 = 0x6558;
 /// Ports of UDP to which tunnels go: VXLAN (RFC 7348 §5, and Linux before that), and Geneve (RFC 8926 §3.3).
 const VXLAN: [u16; 2] = [4789, 8472];
 const GENEVE: u16 = 6081;
-/// Labels of MPLS; more than a few are rare.
-const MOST_LABELS: usize = 8;
 
 /// GRE (RFC 2784 §2, RFC 2890 §2): four bytes, then checksum, key and number, four bytes each where flags
 /// say so. Source routes and version 1 (PPTP) are not looked into.
@@ -60,36 +59,6 @@ fn geneve(rest: &Rest<'_>) -> Option<(usize, u16)> {
     let version = head[0] & !WORDS;
     let length = 8 + 4 * usize::from(head[0] & WORDS);
     (version == 0).then(|| (length, u16::from_be_bytes([head[2], head[3]])))
-}
-
-/// MPLS (RFC 3032 §2.1): labels of four bytes, of which the last one says so. What follows does not say what it is: IP, by its
-/// version, or a frame, which is not looked into.
-pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
-    const LAST: u8 = 1;
-    for _ in 0..MOST_LABELS {
-        let label: &[u8; 4] = rest.take()?;
-        if label[2] & LAST != 0 {
-            let [version] = rest.head()?;
-            return match version >> 4 {
-                4 => Ok(NetworkProtocol::V4),
-                6 => Ok(NetworkProtocol::V6),
-                _ => Err(NotASegment::Tunnelled),
-            };
-        }
-    }
-    Err(NotASegment::Tunnelled)
-}
-
-/// A session of PPPoE (RFC 2516 §4): six bytes, and the protocol of PPP (RFC 1332 §4, RFC 5072 §2).
-pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
-    /// Version 1, type 1, and code 0: data.
-    const DATA: [u8; 2] = [0x11, 0];
-    let head: &[u8; 8] = rest.take()?;
-    match (head[..2] == DATA, u16::from_be_bytes([head[6], head[7]])) {
-        (true, 0x0021) => Ok(NetworkProtocol::V4),
-        (true, 0x0057) => Ok(NetworkProtocol::V6),
-        _ => Err(NotASegment::Tunnelled),
-    }
 }
 
 /// What an EtherType within a tunnel says that follows.

@@ -1,0 +1,10 @@
+//! The protocol of a network layer.
+
+/// What a header says that follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NetworkProtocol {
+    /// IPv4 or IPv6, as its first bits say.
+    Ip,
+    V4,
+    V6,
+}
