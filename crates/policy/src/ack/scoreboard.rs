@@ -131,20 +131,29 @@ impl Scoreboard {
     }
     /// Index of the first segment that starts at or after `offset`.
     pub fn index_from(&self, offset: u64) -> usize {
-        let at = self.index_reaching(offset);
-        at + usize::from(self.segments.get(at).is_some_and(|s| s.start < offset))
+        match self.guess(offset) {
+            Some((at, segment)) => at + usize::from(segment.start < offset),
+            None => self.segments.partition_point(|s| s.start < offset),
+        }
     }
 
-    /// Index of the first segment that ends after `offset`. Mostly all have one size, and then it
-    /// is known without a search.
+    /// Index of the first segment that ends after `offset`.
     fn index_reaching(&self, offset: u64) -> usize {
-        let Some(first) = self.segments.front() else { return 0 };
-        if offset < first.end() {
-            return 0;
+        match self.guess(offset) {
+            Some((at, _)) => at,
+            None => self.segments.partition_point(|s| s.end() <= offset),
         }
-        let guess = ((offset - first.start) / u64::from(first.len)) as usize;
-        let hit = self.segments.get(guess).is_some_and(|s| s.start <= offset && offset < s.end());
-        if hit { guess } else { self.segments.partition_point(|s| s.end() <= offset) }
+    }
+
+    /// The first segment that ends after `offset`, with its index. Mostly all have one size, and then it is known without a
+    /// search. `None`: it has to be searched for.
+    #[inline(always)]
+    fn guess(&self, offset: u64) -> Option<(usize, &SentSegment)> {
+        let first = self.segments.front()?;
+        let Some(beyond) = offset.checked_sub(first.end()) else { return Some((0, first)) };
+        let at = 1 + (beyond / u64::from(first.len)) as usize;
+        let segment = self.segments.get(at)?;
+        (segment.start <= offset && offset < segment.end()).then_some((at, segment))
     }
 
     /// Notes a first transmission: when, and its place among all that was sent on the path. `start`
