@@ -22,6 +22,7 @@ mod frto;
 mod later_acks;
 mod plain;
 mod reordering;
+mod repairing;
 mod states;
 mod tail_probe;
 mod timers;
@@ -35,7 +36,7 @@ use super::{
     AtRest, LossRecovery, News, PlainAck, RecoveryContext, RecoveryDescriptor, Reduction, Report,
     SeenReordering, SentInfo, Stance, TimerAction,
 };
-use crate::ack::AckInfo;
+use crate::ack::{AckInfo, Newest};
 use crate::config::{RtoConfig, RtoFloor};
 use crate::registry::{Implied, Make, Parameter};
 use detect::{Detector, Verdict};
@@ -200,13 +201,19 @@ impl RackTlp {
     fn go_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.begin_anew();
         if let Some(newest) = ack.progress.newest {
-            let rtt = ack.now.saturating_since(newest.sent_at);
-            let spurious = ack.echoes_original || rtt < cx.min_rtt;
-            self.detector.on_delivered(newest, ack.now, spurious);
+            self.note_delivery(cx, ack, newest);
             self.reordering.adapt(newest.sent_at, ack.now);
         }
         self.set_timer(cx, ack.now, None, true);
         Report { grow: true, stance: Stance::Open, ..Report::default() }
+    }
+
+    /// Notes a segment that the ACK delivered.
+    #[inline]
+    fn note_delivery(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo, delivery: Newest) {
+        let rtt = ack.now.saturating_since(delivery.sent_at);
+        let spurious = ack.echoes_original || rtt < cx.min_rtt;
+        self.detector.on_delivered(delivery, ack.now, spurious);
     }
 
     /// Takes in what the ACK delivered: reordering, the newest delivery, duplicates. Answers the
@@ -224,10 +231,11 @@ impl RackTlp {
         }
         self.highest_sacked = highest.unwrap_or(0);
         // The round trip is that of the last one, newest or not (`tcp_rack_advance`).
-        for delivery in ack.progress.newest.into_iter().chain(ack.progress.last) {
-            let rtt = ack.now.saturating_since(delivery.sent_at);
-            let spurious = ack.echoes_original || rtt < cx.min_rtt;
-            self.detector.on_delivered(delivery, ack.now, spurious);
+        if let Some(newest) = ack.progress.newest {
+            self.note_delivery(cx, ack, newest);
+        }
+        if let Some(last) = ack.progress.last {
+            self.note_delivery(cx, ack, last);
         }
         let twice = self.undo.on_dsack(ack, cx.mss);
         if twice > 0 && !self.probe.is_reported_by(ack, cx.mss) {
@@ -271,6 +279,9 @@ impl LossRecovery for RackTlp {
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if self.is_undisturbed(cx, ack) {
             return self.go_on(cx, ack);
+        }
+        if let Some(report) = self.go_on_repairing(cx, ack) {
+            return report;
         }
         let mut report = Report::default();
         let was_recovering = self.recovering();
