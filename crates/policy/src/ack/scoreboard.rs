@@ -309,11 +309,12 @@ impl Scoreboard {
     // Out of line: most ACKs end where a plain segment does, so that nothing below them is left.
     #[inline(never)]
     fn acknowledge_rest(&mut self, una: u64, progress: &mut AckProgress) {
-        let mut again = false;
+        let mut again = self.acknowledge_sacked(una, progress);
         while let Some(segment) = self.segments.pop_front_if(|first| first.end() <= una) {
             progress.segments += u64::from(!segment.is_sacked());
             again |= segment.was_retransmitted();
             self.settle(&segment, u64::from(segment.len), progress);
+            again |= self.acknowledge_sacked(una, progress);
         }
         if let Some(first) = self.segments.front_mut().filter(|first| first.start < una) {
             let segment = *first;
@@ -325,6 +326,25 @@ impl Scoreboard {
             progress.partial = if segment.is_sacked() { 0 } else { part };
         }
         progress.again |= again;
+    }
+
+    /// The first segments below `una`, as long as they are SACKed: what a hole kept back. Their delivery was told of before. True if one
+    /// of them had been sent again.
+    #[inline]
+    fn acknowledge_sacked(&mut self, una: u64, progress: &mut AckProgress) -> bool {
+        let sacked = |first: &mut SentSegment| first.end() <= una && first.is_sacked();
+        let (mut bytes, mut waiting, mut again) = (0, 0, false);
+        while let Some(segment) = self.segments.pop_front_if(sacked) {
+            let len = u64::from(segment.len);
+            bytes += len;
+            waiting += segment.waiting_beneath_sack(len);
+            again |= segment.was_retransmitted();
+        }
+        self.outstanding -= bytes;
+        self.sacked -= bytes;
+        self.lost_beneath_sacks -= waiting;
+        progress.acked += bytes;
+        again
     }
 
     /// The first segments below `una`, as long as they were sent once and nothing was heard of them: nearly all. They

@@ -173,6 +173,15 @@ impl Detector {
         }
     }
 
+    /// The retransmission at a position of the queue is decided. Mostly it is the first.
+    fn forget_again(&mut self, position: usize) {
+        if position == 0 {
+            self.again.pop_front();
+        } else {
+            self.again.remove(position);
+        }
+    }
+
     fn judge_retransmissions(
         &mut self,
         board: &mut Scoreboard,
@@ -187,7 +196,7 @@ impl Detector {
                 break;
             }
             let Some(index) = undecided(board, sent_at, end) else {
-                self.again.remove(position);
+                self.forget_again(position);
                 continue;
             };
             if (sent_at, end) >= newest {
@@ -200,7 +209,7 @@ impl Detector {
                 let in_flight = board.retransmissions_in_flight();
                 verdict.lost += board.mark_overdue(index);
                 verdict.retransmission |= board.retransmissions_in_flight() < in_flight;
-                self.again.remove(position);
+                self.forget_again(position);
             }
         }
     }
