@@ -403,15 +403,10 @@ impl Half {
     }
 
     #[inline]
-    fn sack_offsets(&mut self, segment: &Observed) -> SackOffsets {
-        let mut offsets = SackOffsets::default();
-        if segment.options.sack().is_empty() {
-            return offsets;
-        }
-        for &(left, right) in segment.options.sack().as_slice() {
-            offsets.push((self.offset(left), self.offset(right)));
-        }
-        offsets
+    fn sack_offsets(&self, segment: &Observed) -> SackOffsets {
+        let Some(origin) = self.origin else { return SackOffsets::default() };
+        let offset = |seq: SeqNum| near(self.high, seq.0.wrapping_sub(origin.0));
+        SackOffsets::of(segment.options.sack().as_slice(), offset)
     }
 }
 
