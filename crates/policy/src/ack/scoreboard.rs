@@ -61,6 +61,11 @@ impl Foldable for Scoreboard {
 }
 
 impl Scoreboard {
+    /// Nothing is outstanding; there is room for so many segments before memory is asked for.
+    pub fn with_room(segments: usize) -> Self {
+        Self { segments: VecDeque::with_capacity(segments), ..Self::default() }
+    }
+
     /// Bytes sent and not cumulatively acknowledged.
     pub fn outstanding(&self) -> u64 {
         self.outstanding
