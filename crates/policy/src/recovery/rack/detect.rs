@@ -178,8 +178,13 @@ impl Detector {
         if position == 0 {
             self.again.pop_front();
         } else {
-            self.again.remove(position);
+            self.forget_later(position);
         }
+    }
+
+    #[cold]
+    fn forget_later(&mut self, position: usize) {
+        self.again.remove(position);
     }
 
     fn judge_retransmissions(
