@@ -402,8 +402,9 @@ impl Half {
         self.predictor.is_none().then_some((sender, clock))
     }
 
+    /// The SACK blocks of a segment of the other direction.
     #[inline]
-    fn sack_offsets(&self, segment: &Observed) -> SackOffsets {
+    pub(crate) fn sack_offsets(&self, segment: &Observed) -> SackOffsets {
         let Some(origin) = self.origin else { return SackOffsets::default() };
         let offset = |seq: SeqNum| near(self.high, seq.0.wrapping_sub(origin.0));
         SackOffsets::of(segment.options.sack().as_slice(), offset)

@@ -133,6 +133,15 @@ impl TracedConnection {
         (una, window): (u64, u64),
     ) -> Option<AckDigest> {
         let server = 1 - side;
+        if !segment.options.sack().is_empty() && !segment.has(Flags::ECE) {
+            let blocks = self.halves[server].sack_offsets(segment);
+            let bare = BareAck { at: segment.at, una, window };
+            let sender = self.halves[server].sender.as_mut()?;
+            if let Some(digest) = sender.on_sacking_ack(&bare, &blocks) {
+                self.tallies[server].count_told(0, digest.dsack.is_some());
+                return Some(digest);
+            }
+        }
         let is_fresh = una >= self.halves[server].sender.as_ref()?.una();
         let ack = self.halves[server].read_ack(segment, una, is_fresh.then_some(window));
         let (digest, unseen) = self.halves[server].sender.as_mut()?.on_seen_ack(&ack);

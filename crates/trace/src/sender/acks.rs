@@ -187,7 +187,7 @@ impl RebuiltSender {
             self.learn_sack(ack.sack.count > 0, plain && ack.una == una_before);
         }
         if self.terms.sack && ack.sack.count > 0 {
-            info.dsack = self.digest_sack(ack, &mut info.progress);
+            info.dsack = self.digest_sack(&ack.sack, ack.una, &mut info.progress);
         }
         info.duplicate = if self.terms.sack { info.progress.sacked > 0 } else { plain };
         self.evidence.on_ack(now, self.una, info.advanced());
@@ -198,12 +198,7 @@ impl RebuiltSender {
         let mut sample =
             self.sample((now, info.progress.latest_sent), (acked, delivered), prior_in_flight);
         self.path.observe(&mut sample);
-        let (recovery, mut cx) = self.recovery_parts();
-        let report = recovery.on_ack(&mut cx, info);
-        if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
-            self.retransmit_stamp = None;
-        }
-        self.note_recovery();
+        let report = self.ask_recovery(info);
         self.settle_in_flight();
         self.apply_report(now, &report, phase, false);
         if self.path.is_metered() {
@@ -220,6 +215,18 @@ impl RebuiltSender {
         self.update_timer(info, report.timer);
         self.probe_pending = false;
         AckDigest { acked, delivered, rtt: sample.rtt, dsack: info.dsack }
+    }
+
+    /// Tells recovery of an ACK.
+    #[inline]
+    pub(super) fn ask_recovery(&mut self, info: &AckInfo) -> Report {
+        let (recovery, mut cx) = self.recovery_parts();
+        let report = recovery.on_ack(&mut cx, info);
+        if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
+            self.retransmit_stamp = None;
+        }
+        self.note_recovery();
+        report
     }
 
     /// The cumulative acknowledgement has moved. Answers how much payload it has newly acknowledged.
@@ -264,16 +271,21 @@ impl RebuiltSender {
         }
     }
 
-    /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first, below the cumulative
+    /// Books SACK blocks of an ACK up to `una`; answers a D-SACK block (RFC 2883 §4: the first, below the cumulative
     /// acknowledgement or inside the second).
-    fn digest_sack(&mut self, ack: &SenderAck, progress: &mut AckProgress) -> Option<(u64, u64)> {
+    pub(super) fn digest_sack(
+        &mut self,
+        blocks: &SackOffsets,
+        una: u64,
+        progress: &mut AckProgress,
+    ) -> Option<(u64, u64)> {
         let nxt = self.nxt;
         let sound = |block: (u64, u64)| block.0 < block.1 && block.1 <= nxt;
         let inside = |a: (u64, u64), b: (u64, u64)| a.0 >= b.0 && a.1 <= b.1;
-        let (&first, rest) = ack.sack.as_slice().split_first()?;
+        let (&first, rest) = blocks.as_slice().split_first()?;
         let repeats = |&second: &(u64, u64)| inside(first, second) && sound(second);
-        let is_dsack = sound(first) && (first.0 < ack.una || rest.first().is_some_and(repeats));
-        let fresh = if is_dsack { rest } else { ack.sack.as_slice() };
+        let is_dsack = sound(first) && (first.0 < una || rest.first().is_some_and(repeats));
+        let fresh = if is_dsack { rest } else { blocks.as_slice() };
         for &(left, right) in fresh {
             if right > self.una && sound((left, right)) {
                 self.board.sack(left, right, progress);
@@ -414,7 +426,7 @@ impl RebuiltSender {
         }
     }
 
-    fn update_timer(&mut self, info: &AckInfo, action: TimerAction) {
+    pub(super) fn update_timer(&mut self, info: &AckInfo, action: TimerAction) {
         if self.board.is_empty() {
             self.rto_at = Instant::FAR_FUTURE;
             return;

@@ -15,6 +15,7 @@ mod ordinary;
 mod parked;
 mod predicted;
 mod predicted_sends;
+mod sacking;
 mod sends;
 mod state;
 mod timers;
