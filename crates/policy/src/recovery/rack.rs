@@ -196,7 +196,7 @@ impl RackTlp {
             && cx.board.sacked_ranges().is_empty()
     }
 
-    /// What the rest of [`LossRecovery::on_ack`] comes to then.
+    /// What [`RackTlp::digest`] comes to then.
     #[inline]
     fn go_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.begin_anew();
@@ -214,6 +214,41 @@ impl RackTlp {
         let rtt = ack.now.saturating_since(delivery.sent_at);
         let spurious = ack.echoes_original || rtt < cx.min_rtt;
         self.detector.on_delivered(delivery, ack.now, spurious);
+    }
+
+    /// Digests an ACK, whatever it tells.
+    #[inline]
+    fn digest(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
+        let mut report = Report::default();
+        let was_recovering = self.recovering();
+        let head_waited = head_waits(cx);
+        self.hold = Hold::None;
+        if ack.advanced() {
+            self.timeouts = 0;
+            self.duplicates.count = 0;
+            self.overtaken = 0;
+        } else if ack.duplicate {
+            self.duplicates.on_duplicate(cx.snd_nxt);
+        }
+        let twice = self.learn(cx, ack);
+        self.end_probe(cx, ack, &mut report);
+        let verdict = if self.state != State::Open || is_dubious(ack) {
+            self.react(cx, ack, &mut report)
+        } else {
+            Verdict::default()
+        };
+        let delivered = ack.progress.delivered + twice;
+        self.glide(cx, delivered, ack.advanced() && verdict.lost == 0, &mut report);
+        let restart = ack.advanced() || delivers_after_head(cx, ack);
+        self.set_timer(cx, ack.now, verdict.wait, restart);
+        if !ack.advanced() && restart || !head_waited && head_waits(cx) {
+            report.timer = TimerAction::Restart;
+        }
+        let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
+        report.grow = progress && self.state != State::Recovery;
+        report.ended = was_recovering && !self.recovering();
+        report.stance = if self.state == State::Open { Stance::Open } else { Stance::Ask };
+        report
     }
 
     /// Takes in what the ACK delivered: reordering, the newest delivery, duplicates. Answers the
@@ -277,42 +312,14 @@ impl RackTlp {
 
 impl LossRecovery for RackTlp {
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        if self.is_undisturbed(cx, ack) {
+        if self.state == State::Recovery {
+            if let Some(report) = self.go_on_repairing(cx, ack) {
+                return report;
+            }
+        } else if self.is_undisturbed(cx, ack) {
             return self.go_on(cx, ack);
         }
-        if let Some(report) = self.go_on_repairing(cx, ack) {
-            return report;
-        }
-        let mut report = Report::default();
-        let was_recovering = self.recovering();
-        let head_waited = head_waits(cx);
-        self.hold = Hold::None;
-        if ack.advanced() {
-            self.timeouts = 0;
-            self.duplicates.count = 0;
-            self.overtaken = 0;
-        } else if ack.duplicate {
-            self.duplicates.on_duplicate(cx.snd_nxt);
-        }
-        let twice = self.learn(cx, ack);
-        self.end_probe(cx, ack, &mut report);
-        let verdict = if self.state != State::Open || is_dubious(ack) {
-            self.react(cx, ack, &mut report)
-        } else {
-            Verdict::default()
-        };
-        let delivered = ack.progress.delivered + twice;
-        self.glide(cx, delivered, ack.advanced() && verdict.lost == 0, &mut report);
-        let restart = ack.advanced() || delivers_after_head(cx, ack);
-        self.set_timer(cx, ack.now, verdict.wait, restart);
-        if !ack.advanced() && restart || !head_waited && head_waits(cx) {
-            report.timer = TimerAction::Restart;
-        }
-        let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
-        report.grow = progress && self.state != State::Recovery;
-        report.ended = was_recovering && !self.recovering();
-        report.stance = if self.state == State::Open { Stance::Open } else { Stance::Ask };
-        report
+        self.digest(cx, ack)
     }
 
     fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {

@@ -216,3 +216,52 @@ impl Scoreboard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use units::Instant;
+
+    /// Segments of these lengths, of which some were sent again, and some are presumed lost.
+    fn board(segments: &[(u32, u8)]) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        let mut start = 1;
+        for (n, &(len, _)) in segments.iter().enumerate() {
+            // Two leave at once.
+            board.push(start, len, (Instant::from_nanos(n as u64 / 2), n as u64));
+            start += u64::from(len);
+        }
+        for (index, &(_, fate)) in segments.iter().enumerate() {
+            if fate < 2 {
+                board.mark_lost(index);
+            }
+            if fate == 1 || fate == 2 {
+                board.retransmit(index, (Instant::from_nanos(100 + index as u64), 100));
+            }
+        }
+        board
+    }
+
+    proptest! {
+        /// Segments that are booked together tell of themselves what they would tell one by one.
+        #[test]
+        fn a_row_of_plain_segments_tells_the_same(
+            segments in proptest::collection::vec((1_u32..20, 0_u8..20), 1..20),
+            blocks in proptest::collection::vec((1_u64..200, 1_u64..100), 1..6),
+        ) {
+            let (mut together, mut apart) = (board(&segments), board(&segments));
+            let mut told = [AckProgress::default(), AckProgress::default()];
+            for (left, len) in blocks {
+                let block = (left, left + len);
+                together.sack_fresh(block, block, &mut told[0]);
+                let at = apart.index_reaching(block.0);
+                apart.sack_rest(at, block.1, block, &mut told[1]);
+                prop_assert!(told[0].in_row <= told[0].sacked);
+                let rows = AckProgress { in_row: 0, ..told[0] };
+                prop_assert_eq!(format!("{rows:?}"), format!("{:?}", told[1]));
+                prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
+            }
+        }
+    }
+}
