@@ -405,7 +405,9 @@ impl Half {
     /// The SACK blocks of a segment of the other direction.
     #[inline]
     pub(crate) fn sack_offsets(&self, segment: &Observed) -> SackOffsets {
-        let Some(origin) = self.origin else { return SackOffsets::default() };
+        let Some(origin) = self.origin.filter(|_| !segment.options.sack().is_empty()) else {
+            return SackOffsets::default();
+        };
         let offset = |seq: SeqNum| near(self.high, seq.0.wrapping_sub(origin.0));
         SackOffsets::of(segment.options.sack().as_slice(), offset)
     }

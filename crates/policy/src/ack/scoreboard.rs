@@ -333,8 +333,8 @@ impl Scoreboard {
         progress.again |= again;
     }
 
-    /// The first segments below `una`, as long as they are SACKed: what a hole kept back. Their delivery was told of before. True if one
-    /// of them had been sent again.
+    /// Takes off the first segments below `una`, as long as they are SACKed: what a hole kept back. Their delivery was told of before.
+    /// True if one of them had been sent again.
     #[inline]
     fn acknowledge_sacked(&mut self, una: u64, progress: &mut AckProgress) -> bool {
         let sacked = |first: &mut SentSegment| first.end() <= una && first.is_sacked();

@@ -124,7 +124,7 @@ impl TracedConnection {
         (sender.outstanding() > 0).then(|| self.digest_full_ack(side, segment, (una, window)))?
     }
 
-    /// As [`TracedConnection::digest_client_ack`], of an ACK while something is outstanding, whatever it tells of that.
+    /// The same of an ACK that tells anything, while something is outstanding.
     #[inline(never)]
     fn digest_full_ack(
         &mut self,

@@ -218,7 +218,7 @@ impl RebuiltSender {
     }
 
     /// Tells recovery of an ACK.
-    #[inline]
+    #[inline(always)]
     pub(super) fn ask_recovery(&mut self, info: &AckInfo) -> Report {
         let (recovery, mut cx) = self.recovery_parts();
         let report = recovery.on_ack(&mut cx, info);

@@ -9,8 +9,8 @@ use policy::ack::{AckInfo, AckProgress};
 use policy::config::RttSampling;
 
 impl RebuiltSender {
-    /// Digests an ACK with these blocks, which carries no data and echoes no mark. `None`, and nothing has changed, if it acknowledges
-    /// anything new or old.
+    /// Digests an ACK with these blocks, without data and without the echo of a mark. `None`, and nothing has changed, if it may be
+    /// something else.
     #[inline]
     pub(crate) fn on_sacking_ack(
         &mut self,

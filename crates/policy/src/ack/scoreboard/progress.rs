@@ -37,7 +37,7 @@ pub struct AckProgress {
     pub partial: u64,
     /// Bytes newly SACKed.
     pub sacked: u64,
-    /// Of these, bytes of segments in a row, each sent once and not known to be lost, which are the first that the ACK told of.
+    /// Of these, bytes of the segments that the ACK told of first, if those are in a row. Each was sent once, and is not presumed lost.
     pub in_row: u64,
     /// Whole segments newly delivered.
     pub segments: u64,

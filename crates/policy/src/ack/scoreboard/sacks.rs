@@ -139,9 +139,9 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the segments from index `at` up to `end` that lie inside `merged`, as long as they were sent once and nothing was heard of
-    /// them: mostly all that a block brings. They are the first that the ACK tells of, and what it changes is written once for all of
-    /// them. Answers the index behind them.
+    /// Marks the segments from index `at` up to `end` that lie inside `merged`, as long as they are plain: mostly all that a block
+    /// brings. They are the first that the ACK tells of. What that changes is written once for all of them. Answers the index behind
+    /// them.
     #[inline]
     fn sack_plain(
         &mut self,

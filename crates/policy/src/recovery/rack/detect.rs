@@ -116,9 +116,9 @@ impl Detector {
         self.again = again.into();
     }
 
-    /// Notes that segments which were sent once have arrived, from `start` up to the end of the `last`, and judges, if they are the next behind all
-    /// that are decided and nothing newer has arrived: then what follows was sent later, and nothing is overdue. Else false, and nothing
-    /// has changed.
+    /// Segments that were sent once have arrived, from `start` up to the end of the `last`. If they are the next behind all that are
+    /// decided, and nothing newer has arrived, this notes and judges them: what follows was sent later, and nothing is overdue. Else
+    /// false, and nothing has changed.
     #[inline]
     pub(super) fn goes_on(
         &mut self,
@@ -197,7 +197,7 @@ impl Detector {
         let mut position = 0;
         while let Some(&(sent_at, end)) = self.again.get(position) {
             if sent_at > newest.0 {
-                // Nor can what follows be overdue, so it need not be known whether that is decided.
+                // Nor is anything overdue that follows. Whether it is decided matters later.
                 break;
             }
             let Some(index) = undecided(board, sent_at, end) else {
@@ -220,8 +220,8 @@ impl Detector {
     }
 }
 
-/// Index of the first segment after `index`, which is `s`, that its SACKed range does not cover wholly, and where the one before
-/// that ends.
+/// Of the SACKed segment `s` at `index`: the index of the first one behind it that its range does not cover wholly. And where the
+/// one before that ends.
 fn after_sacked(board: &Scoreboard, index: usize, s: &SentSegment) -> (usize, u64) {
     let end = end_of_range(board.sacked_ranges(), s);
     // Mostly what arrived last was the last of its range.
