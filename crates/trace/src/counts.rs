@@ -63,6 +63,17 @@ impl Counts {
         }
     }
 
+    /// Counts what an ACK tells beside arrivals: bytes that the capture has not shown, and that something came `twice`.
+    #[inline]
+    pub(crate) fn count_told(&mut self, unseen: u64, twice: bool) {
+        if unseen > 0 {
+            self.rare().unseen_bytes += unseen;
+        }
+        if twice {
+            self.rare().spurious += 1;
+        }
+    }
+
     /// What is told of the sender; `misfit`: of the sender under way.
     pub(crate) fn tally(&self, misfit: Misfit) -> SenderTally {
         let rare = self.rare.as_deref().copied().unwrap_or_default();

@@ -402,16 +402,14 @@ impl Half {
         self.predictor.is_none().then_some((sender, clock))
     }
 
+    /// The SACK blocks of a segment of the other direction.
     #[inline]
-    fn sack_offsets(&mut self, segment: &Observed) -> SackOffsets {
-        let mut offsets = SackOffsets::default();
-        if segment.options.sack().is_empty() {
-            return offsets;
-        }
-        for &(left, right) in segment.options.sack().as_slice() {
-            offsets.push((self.offset(left), self.offset(right)));
-        }
-        offsets
+    pub(crate) fn sack_offsets(&self, segment: &Observed) -> SackOffsets {
+        let Some(origin) = self.origin.filter(|_| !segment.options.sack().is_empty()) else {
+            return SackOffsets::default();
+        };
+        let offset = |seq: SeqNum| near(self.high, seq.0.wrapping_sub(origin.0));
+        SackOffsets::of(segment.options.sack().as_slice(), offset)
     }
 }
 

@@ -52,6 +52,14 @@ impl Path {
         }
     }
 
+    /// As [`Path::on_report`], of a report outside of timeouts that only imposes a window ([`Report::imposes`]).
+    #[inline]
+    pub fn impose(&mut self, cwnd: u64) {
+        if !self.is_ruled() && cwnd != self.window.cwnd() {
+            self.window.set_cwnd(cwnd, Cause::Recovery);
+        }
+    }
+
     /// Lowers `ssthresh` as congestion control says, and `cwnd` as recovery does.
     pub fn reduce(&mut self, reduction: Reduction, event: &CongestionEvent, cause: Cause) {
         if let Some(log) = &mut self.log

@@ -61,6 +61,11 @@ impl Foldable for Scoreboard {
 }
 
 impl Scoreboard {
+    /// Nothing is outstanding; there is room for so many segments before memory is asked for.
+    pub fn with_room(segments: usize) -> Self {
+        Self { segments: VecDeque::with_capacity(segments), ..Self::default() }
+    }
+
     /// Bytes sent and not cumulatively acknowledged.
     pub fn outstanding(&self) -> u64 {
         self.outstanding
@@ -131,20 +136,29 @@ impl Scoreboard {
     }
     /// Index of the first segment that starts at or after `offset`.
     pub fn index_from(&self, offset: u64) -> usize {
-        let at = self.index_reaching(offset);
-        at + usize::from(self.segments.get(at).is_some_and(|s| s.start < offset))
+        match self.guess(offset) {
+            Some((at, segment)) => at + usize::from(segment.start < offset),
+            None => self.segments.partition_point(|s| s.start < offset),
+        }
     }
 
-    /// Index of the first segment that ends after `offset`. Mostly all have one size, and then it
-    /// is known without a search.
+    /// Index of the first segment that ends after `offset`.
     fn index_reaching(&self, offset: u64) -> usize {
-        let Some(first) = self.segments.front() else { return 0 };
-        if offset < first.end() {
-            return 0;
+        match self.guess(offset) {
+            Some((at, _)) => at,
+            None => self.segments.partition_point(|s| s.end() <= offset),
         }
-        let guess = ((offset - first.start) / u64::from(first.len)) as usize;
-        let hit = self.segments.get(guess).is_some_and(|s| s.start <= offset && offset < s.end());
-        if hit { guess } else { self.segments.partition_point(|s| s.end() <= offset) }
+    }
+
+    /// The first segment that ends after `offset`, with its index. Mostly all have one size, and then it is known without a
+    /// search. `None`: it has to be searched for.
+    #[inline(always)]
+    fn guess(&self, offset: u64) -> Option<(usize, &SentSegment)> {
+        let first = self.segments.front()?;
+        let Some(beyond) = offset.checked_sub(first.end()) else { return Some((0, first)) };
+        let at = 1 + (beyond / u64::from(first.len)) as usize;
+        let segment = self.segments.get(at)?;
+        (segment.start <= offset && offset < segment.end()).then_some((at, segment))
     }
 
     /// Notes a first transmission: when, and its place among all that was sent on the path. `start`
@@ -300,11 +314,12 @@ impl Scoreboard {
     // Out of line: most ACKs end where a plain segment does, so that nothing below them is left.
     #[inline(never)]
     fn acknowledge_rest(&mut self, una: u64, progress: &mut AckProgress) {
-        let mut again = false;
+        let mut again = self.acknowledge_sacked(una, progress);
         while let Some(segment) = self.segments.pop_front_if(|first| first.end() <= una) {
             progress.segments += u64::from(!segment.is_sacked());
             again |= segment.was_retransmitted();
             self.settle(&segment, u64::from(segment.len), progress);
+            again |= self.acknowledge_sacked(una, progress);
         }
         if let Some(first) = self.segments.front_mut().filter(|first| first.start < una) {
             let segment = *first;
@@ -316,6 +331,25 @@ impl Scoreboard {
             progress.partial = if segment.is_sacked() { 0 } else { part };
         }
         progress.again |= again;
+    }
+
+    /// Takes off the first segments below `una`, as long as they are SACKed: what a hole kept back. Their delivery was told of before.
+    /// True if one of them had been sent again.
+    #[inline]
+    fn acknowledge_sacked(&mut self, una: u64, progress: &mut AckProgress) -> bool {
+        let sacked = |first: &mut SentSegment| first.end() <= una && first.is_sacked();
+        let (mut bytes, mut waiting, mut again) = (0, 0, false);
+        while let Some(segment) = self.segments.pop_front_if(sacked) {
+            let len = u64::from(segment.len);
+            bytes += len;
+            waiting += segment.waiting_beneath_sack(len);
+            again |= segment.was_retransmitted();
+        }
+        self.outstanding -= bytes;
+        self.sacked -= bytes;
+        self.lost_beneath_sacks -= waiting;
+        progress.acked += bytes;
+        again
     }
 
     /// The first segments below `una`, as long as they were sent once and nothing was heard of them: nearly all. They

@@ -114,6 +114,11 @@ impl Report {
         stance: Stance::Idle,
     };
 
+    /// The window that it imposes, if that is all it says of the window: the answer to most ACKs of a fast recovery.
+    pub const fn imposes(&self) -> Option<u64> {
+        if self.congestion.is_none() && !self.undo && !self.ended { self.cwnd } else { None }
+    }
+
     /// True if it changes neither the window nor what is known of it.
     pub const fn is_quiet(&self) -> bool {
         self.congestion.is_none() && self.cwnd.is_none() && !self.undo && !self.ended

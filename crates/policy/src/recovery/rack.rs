@@ -22,6 +22,7 @@ mod frto;
 mod later_acks;
 mod plain;
 mod reordering;
+mod repairing;
 mod states;
 mod tail_probe;
 mod timers;
@@ -35,7 +36,7 @@ use super::{
     AtRest, LossRecovery, News, PlainAck, RecoveryContext, RecoveryDescriptor, Reduction, Report,
     SeenReordering, SentInfo, Stance, TimerAction,
 };
-use crate::ack::AckInfo;
+use crate::ack::{AckInfo, Newest};
 use crate::config::{RtoConfig, RtoFloor};
 use crate::registry::{Implied, Make, Parameter};
 use detect::{Detector, Verdict};
@@ -195,18 +196,59 @@ impl RackTlp {
             && cx.board.sacked_ranges().is_empty()
     }
 
-    /// What the rest of [`LossRecovery::on_ack`] comes to then.
+    /// What [`RackTlp::digest`] comes to then.
     #[inline]
     fn go_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.begin_anew();
         if let Some(newest) = ack.progress.newest {
-            let rtt = ack.now.saturating_since(newest.sent_at);
-            let spurious = ack.echoes_original || rtt < cx.min_rtt;
-            self.detector.on_delivered(newest, ack.now, spurious);
+            self.note_delivery(cx, ack, newest);
             self.reordering.adapt(newest.sent_at, ack.now);
         }
         self.set_timer(cx, ack.now, None, true);
         Report { grow: true, stance: Stance::Open, ..Report::default() }
+    }
+
+    /// Notes a segment that the ACK delivered.
+    #[inline]
+    fn note_delivery(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo, delivery: Newest) {
+        let rtt = ack.now.saturating_since(delivery.sent_at);
+        let spurious = ack.echoes_original || rtt < cx.min_rtt;
+        self.detector.on_delivered(delivery, ack.now, spurious);
+    }
+
+    /// Digests an ACK, whatever it tells.
+    #[inline]
+    fn digest(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
+        let mut report = Report::default();
+        let was_recovering = self.recovering();
+        let head_waited = head_waits(cx);
+        self.hold = Hold::None;
+        if ack.advanced() {
+            self.timeouts = 0;
+            self.duplicates.count = 0;
+            self.overtaken = 0;
+        } else if ack.duplicate {
+            self.duplicates.on_duplicate(cx.snd_nxt);
+        }
+        let twice = self.learn(cx, ack);
+        self.end_probe(cx, ack, &mut report);
+        let verdict = if self.state != State::Open || is_dubious(ack) {
+            self.react(cx, ack, &mut report)
+        } else {
+            Verdict::default()
+        };
+        let delivered = ack.progress.delivered + twice;
+        self.glide(cx, delivered, ack.advanced() && verdict.lost == 0, &mut report);
+        let restart = ack.advanced() || delivers_after_head(cx, ack);
+        self.set_timer(cx, ack.now, verdict.wait, restart);
+        if !ack.advanced() && restart || !head_waited && head_waits(cx) {
+            report.timer = TimerAction::Restart;
+        }
+        let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
+        report.grow = progress && self.state != State::Recovery;
+        report.ended = was_recovering && !self.recovering();
+        report.stance = if self.state == State::Open { Stance::Open } else { Stance::Ask };
+        report
     }
 
     /// Takes in what the ACK delivered: reordering, the newest delivery, duplicates. Answers the
@@ -224,10 +266,11 @@ impl RackTlp {
         }
         self.highest_sacked = highest.unwrap_or(0);
         // The round trip is that of the last one, newest or not (`tcp_rack_advance`).
-        for delivery in ack.progress.newest.into_iter().chain(ack.progress.last) {
-            let rtt = ack.now.saturating_since(delivery.sent_at);
-            let spurious = ack.echoes_original || rtt < cx.min_rtt;
-            self.detector.on_delivered(delivery, ack.now, spurious);
+        if let Some(newest) = ack.progress.newest {
+            self.note_delivery(cx, ack, newest);
+        }
+        if let Some(last) = ack.progress.last {
+            self.note_delivery(cx, ack, last);
         }
         let twice = self.undo.on_dsack(ack, cx.mss);
         if twice > 0 && !self.probe.is_reported_by(ack, cx.mss) {
@@ -269,39 +312,14 @@ impl RackTlp {
 
 impl LossRecovery for RackTlp {
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        if self.is_undisturbed(cx, ack) {
+        if self.state == State::Recovery {
+            if let Some(report) = self.go_on_repairing(cx, ack) {
+                return report;
+            }
+        } else if self.is_undisturbed(cx, ack) {
             return self.go_on(cx, ack);
         }
-        let mut report = Report::default();
-        let was_recovering = self.recovering();
-        let head_waited = head_waits(cx);
-        self.hold = Hold::None;
-        if ack.advanced() {
-            self.timeouts = 0;
-            self.duplicates.count = 0;
-            self.overtaken = 0;
-        } else if ack.duplicate {
-            self.duplicates.on_duplicate(cx.snd_nxt);
-        }
-        let twice = self.learn(cx, ack);
-        self.end_probe(cx, ack, &mut report);
-        let verdict = if self.state != State::Open || is_dubious(ack) {
-            self.react(cx, ack, &mut report)
-        } else {
-            Verdict::default()
-        };
-        let delivered = ack.progress.delivered + twice;
-        self.glide(cx, delivered, ack.advanced() && verdict.lost == 0, &mut report);
-        let restart = ack.advanced() || delivers_after_head(cx, ack);
-        self.set_timer(cx, ack.now, verdict.wait, restart);
-        if !ack.advanced() && restart || !head_waited && head_waits(cx) {
-            report.timer = TimerAction::Restart;
-        }
-        let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
-        report.grow = progress && self.state != State::Recovery;
-        report.ended = was_recovering && !self.recovering();
-        report.stance = if self.state == State::Open { Stance::Open } else { Stance::Ask };
-        report
+        self.digest(cx, ack)
     }
 
     fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {

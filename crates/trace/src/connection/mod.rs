@@ -307,13 +307,7 @@ impl TracedConnection {
         {
             with.sink.on_round_trip(&self.told(side), ack.at, rtt);
         }
-        let tally = &mut self.tallies[side];
-        if unseen > 0 {
-            tally.rare().unseen_bytes += unseen;
-        }
-        if digest.dsack.is_some() {
-            tally.rare().spurious += 1;
-        }
+        self.tallies[side].count_told(unseen, digest.dsack.is_some());
         if let Some(point) = point {
             with.sink.on_window(&self.told(side), &point);
         }

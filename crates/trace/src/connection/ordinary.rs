@@ -1,10 +1,10 @@
-//! What most segments are: the next data of a response, and ACKs of it that advance while nothing is lost.
+//! What most segments are: the next data of a response, and ACKs of it.
 //!
 //! Here is what [`TracedConnection::on_any`] does with those, and nothing else. Whatever may be something else is its own.
 
 use super::{Digesting, Side, TracedConnection};
 use crate::half::ack_without_sack;
-use crate::sender::{AckDigest, BareAck, RebuiltSender};
+use crate::sender::{AckDigest, BareAck};
 use crate::sink::TraceSink;
 use crate::transfer::Passage;
 use capture::Observed;
@@ -26,7 +26,7 @@ impl TracedConnection {
         }
         note_ordinary(match (side == self.server(), segment.payload > 0) {
             (true, true) => self.on_next_data(side, segment, with),
-            (false, false) => self.on_advancing_ack(side, segment, with),
+            (false, false) => self.on_client_ack(side, segment, with),
             _ => false,
         })
     }
@@ -68,35 +68,19 @@ impl TracedConnection {
         true
     }
 
-    /// The client acknowledges more of a response.
+    /// The client acknowledges a response, more of it or what has arrived behind a hole.
     #[inline]
-    fn on_advancing_ack<S: TraceSink>(
+    fn on_client_ack<S: TraceSink>(
         &mut self,
         side: Side,
         segment: &Observed,
         with: &mut Digesting<'_, S>,
     ) -> bool {
-        let server = 1 - side;
-        let sender = self.halves[server].sender.as_deref();
-        let is_open = self.opened.is_some() && sender.is_some_and(RebuiltSender::takes_bare_acks);
-        let is_probe = self.fins[side] == 0 && self.halves[side].is_before_next(segment);
-        let is_told = segment.options.sack().is_empty() && !is_probe;
-        if !is_open || !is_told || !self.place.to_server.is_zero() {
-            return false;
-        }
-        let una = self.halves[server].offset(segment.ack);
-        let fin = self.fins[server];
-        if una > self.halves[server].high() || fin > 0 && una >= fin {
-            return false;
-        }
-        let window = self.offered_window(side, segment);
-        let Some((sender, clock)) = self.halves[server].observed_sender() else { return false };
-        let (at, full) = (segment.at, || ack_without_sack(segment, una, Some(window), clock));
-        let Some(digest) = sender.on_advancing_ack(&BareAck { at, una, window }, full) else {
-            return false;
-        };
+        let Some(digest) = self.digest_client_ack(side, segment) else { return false };
         let AckDigest { acked, delivered, rtt, .. } = digest;
-        let state = sender.unpaced_state();
+        let Some((sender, _)) = self.halves[1 - side].observed_sender() else { return true };
+        let at = segment.at;
+        let state = if sender.is_paced() { sender.state(at) } else { sender.unpaced_state() };
         let point = with.sink.wants_windows().then(|| sender.point(at));
         self.halves[side].forget_said();
         self.halves[side].note_stamp(segment);
@@ -112,6 +96,57 @@ impl TracedConnection {
         // An ACK ends no transfer.
         let _ = self.meter.on_passage(at, Passage::Acked { acked, delivered }, Some(state));
         true
+    }
+
+    /// Has the server's sender digest an ACK, if that is all that the segment is.
+    #[inline(always)]
+    fn digest_client_ack(&mut self, side: Side, segment: &Observed) -> Option<AckDigest> {
+        let server = 1 - side;
+        let is_probe = self.fins[side] == 0 && self.halves[side].is_before_next(segment);
+        if self.opened.is_none() || is_probe || !self.place.to_server.is_zero() {
+            return None;
+        }
+        let una = self.halves[server].offset(segment.ack);
+        let fin = self.fins[server];
+        if una > self.halves[server].high() || fin > 0 && una >= fin {
+            return None;
+        }
+        let window = self.offered_window(side, segment);
+        let (sender, clock) = self.halves[server].observed_sender()?;
+        if sender.takes_bare_acks() && segment.options.sack().is_empty() {
+            let (at, full) = (segment.at, || ack_without_sack(segment, una, Some(window), clock));
+            let digest = sender.on_advancing_ack(&BareAck { at, una, window }, full);
+            if digest.is_some() {
+                return digest;
+            }
+        }
+        // Where all is acknowledged an ACK may tell of nothing but a window.
+        (sender.outstanding() > 0).then(|| self.digest_full_ack(side, segment, (una, window)))?
+    }
+
+    /// The same of an ACK that tells anything, while something is outstanding.
+    #[inline(never)]
+    fn digest_full_ack(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        (una, window): (u64, u64),
+    ) -> Option<AckDigest> {
+        let server = 1 - side;
+        if !segment.options.sack().is_empty() && !segment.has(Flags::ECE) {
+            let blocks = self.halves[server].sack_offsets(segment);
+            let bare = BareAck { at: segment.at, una, window };
+            let sender = self.halves[server].sender.as_mut()?;
+            if let Some(digest) = sender.on_sacking_ack(&bare, &blocks) {
+                self.tallies[server].count_told(0, digest.dsack.is_some());
+                return Some(digest);
+            }
+        }
+        let is_fresh = una >= self.halves[server].sender.as_ref()?.una();
+        let ack = self.halves[server].read_ack(segment, una, is_fresh.then_some(window));
+        let (digest, unseen) = self.halves[server].sender.as_mut()?.on_seen_ack(&ack);
+        self.tallies[server].count_told(unseen, digest.dsack.is_some());
+        Some(digest)
     }
 }
 

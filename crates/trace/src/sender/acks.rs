@@ -11,7 +11,7 @@ use policy::congestion::CongestionEvent;
 use policy::recovery::{Reduction, Report, TimerAction};
 use policy::window::Cause;
 use segment::SackBlocks;
-use units::{Duration, Instant};
+use units::{Duration, Instant, SeqNum};
 
 /// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,11 +31,15 @@ impl Foldable for SackOffsets {
 }
 
 impl SackOffsets {
-    pub(crate) fn push(&mut self, block: (u64, u64)) {
-        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
-            *slot = block;
-            self.count += 1;
+    /// Those of `blocks`, of which there are few enough for a segment.
+    #[inline]
+    pub(crate) fn of(blocks: &[(SeqNum, SeqNum)], offset: impl Fn(SeqNum) -> u64) -> Self {
+        let mut offsets = Self::default();
+        for (slot, &(left, right)) in offsets.blocks.iter_mut().zip(blocks) {
+            *slot = (offset(left), offset(right));
+            offsets.count += 1;
         }
+        offsets
     }
 
     pub(crate) fn as_slice(&self) -> &[(u64, u64)] {
@@ -183,30 +187,18 @@ impl RebuiltSender {
             self.learn_sack(ack.sack.count > 0, plain && ack.una == una_before);
         }
         if self.terms.sack && ack.sack.count > 0 {
-            info.dsack = self.digest_sack(ack, &mut info.progress);
+            info.dsack = self.digest_sack(&ack.sack, ack.una, &mut info.progress);
         }
         info.duplicate = if self.terms.sack { info.progress.sacked > 0 } else { plain };
-        // A SACK echoes what came before the hole, whatever it answers; Linux's RACK goes by round trips alone there
-        // (`tcp_rack_advance`).
-        info.echoes_original = info.advanced() && self.echoes_original(ack);
         self.evidence.on_ack(now, self.una, info.advanced());
-        if una_before == 0 && info.advanced() {
-            self.recovery.on_opened();
-        }
-        let acked = self.acked_payload(una_before);
-        self.path.on_acked(acked);
+        let acked = if info.advanced() { self.note_advance(ack, info) } else { 0 };
         self.sample_rtt(info, ack);
         let whole = info.progress.delivered - info.progress.partial;
         let delivered = whole - u64::from(una_before == 0).min(whole);
         let mut sample =
             self.sample((now, info.progress.latest_sent), (acked, delivered), prior_in_flight);
         self.path.observe(&mut sample);
-        let (recovery, mut cx) = self.recovery_parts();
-        let report = recovery.on_ack(&mut cx, info);
-        if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
-            self.retransmit_stamp = None;
-        }
-        self.note_recovery();
+        let report = self.ask_recovery(info);
         self.settle_in_flight();
         self.apply_report(now, &report, phase, false);
         if self.path.is_metered() {
@@ -223,6 +215,32 @@ impl RebuiltSender {
         self.update_timer(info, report.timer);
         self.probe_pending = false;
         AckDigest { acked, delivered, rtt: sample.rtt, dsack: info.dsack }
+    }
+
+    /// Tells recovery of an ACK.
+    #[inline(always)]
+    pub(super) fn ask_recovery(&mut self, info: &AckInfo) -> Report {
+        let (recovery, mut cx) = self.recovery_parts();
+        let report = recovery.on_ack(&mut cx, info);
+        if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
+            self.retransmit_stamp = None;
+        }
+        self.note_recovery();
+        report
+    }
+
+    /// The cumulative acknowledgement has moved. Answers how much payload it has newly acknowledged.
+    #[inline]
+    fn note_advance(&mut self, ack: &SenderAck, info: &mut AckInfo) -> u64 {
+        // A SACK echoes what came before the hole, whatever it answers; Linux's RACK goes by round trips alone there
+        // (`tcp_rack_advance`).
+        info.echoes_original = self.echoes_original(ack);
+        if info.una_before == 0 {
+            self.recovery.on_opened();
+        }
+        let acked = self.acked_payload(info.una_before);
+        self.path.on_acked(acked);
+        acked
     }
 
     /// A router has marked a packet of the window: as a loss of it, once a window (RFC 3168 §6.1.2).
@@ -253,21 +271,27 @@ impl RebuiltSender {
         }
     }
 
-    /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first, below the cumulative
+    /// Books SACK blocks of an ACK up to `una`; answers a D-SACK block (RFC 2883 §4: the first, below the cumulative
     /// acknowledgement or inside the second).
-    fn digest_sack(&mut self, ack: &SenderAck, progress: &mut AckProgress) -> Option<(u64, u64)> {
-        let blocks = ack.sack.as_slice();
-        let sound = |&(left, right): &(u64, u64)| left < right && right <= self.nxt;
-        let first = blocks.first().copied().filter(sound);
-        let second = blocks.get(1).copied().filter(sound);
+    pub(super) fn digest_sack(
+        &mut self,
+        blocks: &SackOffsets,
+        una: u64,
+        progress: &mut AckProgress,
+    ) -> Option<(u64, u64)> {
+        let nxt = self.nxt;
+        let sound = |block: (u64, u64)| block.0 < block.1 && block.1 <= nxt;
         let inside = |a: (u64, u64), b: (u64, u64)| a.0 >= b.0 && a.1 <= b.1;
-        let dsack = first.filter(|&f| f.0 < ack.una || second.is_some_and(|s| inside(f, s)));
-        for &(left, right) in blocks[usize::from(dsack.is_some())..].iter().filter(|b| sound(b)) {
-            if right > self.una {
+        let (&first, rest) = blocks.as_slice().split_first()?;
+        let repeats = |&second: &(u64, u64)| inside(first, second) && sound(second);
+        let is_dsack = sound(first) && (first.0 < una || rest.first().is_some_and(repeats));
+        let fresh = if is_dsack { rest } else { blocks.as_slice() };
+        for &(left, right) in fresh {
+            if right > self.una && sound((left, right)) {
                 self.board.sack(left, right, progress);
             }
         }
-        dsack
+        is_dsack.then_some(first)
     }
 
     /// Eifel (RFC 3522): the echoed timestamp is older than the first retransmission.
@@ -350,7 +374,9 @@ impl RebuiltSender {
         phase: SenderPhase,
         timeout: bool,
     ) {
-        if !report.is_quiet() {
+        if let Some(cwnd) = report.imposes().filter(|_| !timeout) {
+            self.path.impose(cwnd);
+        } else if !report.is_quiet() {
             self.apply_news(now, report, phase, timeout);
         }
     }
@@ -400,7 +426,7 @@ impl RebuiltSender {
         }
     }
 
-    fn update_timer(&mut self, info: &AckInfo, action: TimerAction) {
+    pub(super) fn update_timer(&mut self, info: &AckInfo, action: TimerAction) {
         if self.board.is_empty() {
             self.rto_at = Instant::FAR_FUTURE;
             return;

@@ -15,6 +15,7 @@ mod ordinary;
 mod parked;
 mod predicted;
 mod predicted_sends;
+mod sacking;
 mod sends;
 mod state;
 mod timers;
@@ -58,6 +59,9 @@ fold::state!(Terms { mss, sack, sack_is_guess, window_is_guess, timestamps, ecn 
 
 /// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
 const MOST_SYNS: u32 = 8;
+
+/// Segments that most senders have outstanding at some time: an initial window, and what follows its first ACKs.
+const USUAL_FLIGHT: usize = 16;
 
 /// A clock that ticks so often tells the round trips of most paths.
 const FINE_TICK: Duration = Duration::from_millis(10);
@@ -168,7 +172,7 @@ impl RebuiltSender {
             burst: Burst::default(),
             recovery,
             lacks_sack,
-            board: Scoreboard::default(),
+            board: Scoreboard::with_room(USUAL_FLIGHT),
             marks: None,
             terms,
             sampling: config.rtt_sampling,

@@ -103,7 +103,7 @@ impl RebuiltSender {
 
     /// Runs the timer of recovery as often as it was due before `now`, or at `now` too.
     #[inline]
-    fn catch_up(&mut self, now: Instant, inclusive: bool) {
+    pub(super) fn catch_up(&mut self, now: Instant, inclusive: bool) {
         if self.overdue(now, inclusive).is_some() {
             self.run_recovery_timers(now, inclusive);
         }
@@ -239,14 +239,11 @@ impl RebuiltSender {
         let known = start < end && !self.board.is_empty();
         let (mut spared_by, mut last_sent) = (None, None);
         let (kind, expected) = if known {
-            self.board.split_at(start);
-            self.board.split_at(end);
-            let index = self.board.index_from(start);
+            let mut index = self.cut_out(start, end);
             last_sent = self.board.segment(index).map(|segment| segment.sent_at);
             let (kind, expected) = self.judge(at, index, end);
             self.count_foreseen(expected);
             spared_by = (kind == RetransmissionKind::Timeout).then_some(self.evidence.spared_now);
-            let mut index = self.board.index_from(start);
             while self.board.segment(index).is_some_and(|s| s.start < end) {
                 self.book_again(at, index, seen.stamp);
                 index += 1;
@@ -278,6 +275,19 @@ impl RebuiltSender {
             expected,
             predicted: false,
         }
+    }
+
+    /// Cuts segments so that one begins at `start` and one ends at `end`. Answers the index of the first.
+    fn cut_out(&mut self, start: u64, end: u64) -> usize {
+        let index = self.board.index_from(start);
+        let segment = self.board.segment(index);
+        if segment.is_some_and(|segment| segment.start == start && segment.end() == end) {
+            // Mostly what leaves again left so before.
+            return index;
+        }
+        self.board.split_at(start);
+        self.board.split_at(end);
+        self.board.index_from(start)
     }
 
     /// Why the segment at `index` leaves again, and whether the sender was expected to send it.

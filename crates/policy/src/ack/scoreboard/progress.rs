@@ -16,6 +16,15 @@ pub struct Newest {
     pub order: u64,
 }
 
+impl Newest {
+    /// The segment, as it was last sent.
+    #[inline]
+    pub(super) const fn of(s: &SentSegment) -> Self {
+        let retransmitted = s.was_retransmitted();
+        Self { sent_at: s.sent_at, end: s.end(), retransmitted, order: s.order }
+    }
+}
+
 /// What one ACK changed on the board.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckProgress {
@@ -28,6 +37,8 @@ pub struct AckProgress {
     pub partial: u64,
     /// Bytes newly SACKed.
     pub sacked: u64,
+    /// Of these, bytes of the segments that the ACK told of first, if those are in a row. Each was sent once, and is not presumed lost.
+    pub in_row: u64,
     /// Whole segments newly delivered.
     pub segments: u64,
     /// Send time of the earliest segment newly delivered that was sent only once: the RTT sample
@@ -60,8 +71,8 @@ impl AckProgress {
     /// A segment was delivered, as a whole or in part.
     #[inline]
     pub(super) fn note_delivery(&mut self, s: &SentSegment) {
-        let retransmitted = s.was_retransmitted();
-        let this = Newest { sent_at: s.sent_at, end: s.end(), retransmitted, order: s.order };
+        let this = Newest::of(s);
+        let retransmitted = this.retransmitted;
         if self.newest.is_some() {
             return self.note_another_delivery(s, this);
         }

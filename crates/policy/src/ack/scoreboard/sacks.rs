@@ -1,7 +1,7 @@
 //! What SACK blocks tell: the ranges that have arrived beyond a hole, and the segments within them (RFC 6675 §4).
 
 use super::segment::SACKED;
-use super::{AckProgress, Scoreboard};
+use super::{AckProgress, Newest, Scoreboard, SentSegment};
 
 /// So many ranges are looked through faster than searched.
 const FEW: usize = 8;
@@ -14,6 +14,10 @@ impl Scoreboard {
     /// `Update`); what lies outside of the outstanding range is ignored.
     #[inline]
     pub fn sack(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
+        if self.has_block(left, right) {
+            // A block is repeated in several ACKs: most bring nothing new.
+            return;
+        }
         let Some((low, high)) = self.bounds() else {
             return;
         };
@@ -37,6 +41,17 @@ impl Scoreboard {
             })
     }
 
+    /// All of `[left, right)` is SACKed.
+    #[inline]
+    fn has_block(&self, left: u64, right: u64) -> bool {
+        let Some(highest) = self.sacked_ranges.last() else { return false };
+        if left >= highest.0 {
+            return right <= highest.1;
+        }
+        let range = self.sacked_ranges.get(self.first_range_reaching(left));
+        range.is_some_and(|range| range.0 <= left && right <= range.1)
+    }
+
     fn bounds(&self) -> Option<(u64, u64)> {
         Some((self.segments.front()?.start, self.segments.back()?.end()))
     }
@@ -52,10 +67,6 @@ impl Scoreboard {
         let (last, merged) = touched
             .fold((first, (left, right)), |(n, all), r| (n + 1, (all.0.min(r.0), all.1.max(r.1))));
         if last == first && self.has_too_many_ranges() {
-            return;
-        }
-        if last == first + 1 && self.sacked_ranges[first] == merged {
-            // A block is repeated in several ACKs: most bring nothing new.
             return;
         }
         let mut from = left;
@@ -119,9 +130,61 @@ impl Scoreboard {
 
     /// Marks the segments that touch `fresh` and lie wholly inside `merged`.
     fn sack_fresh(&mut self, fresh: (u64, u64), merged: (u64, u64), progress: &mut AckProgress) {
-        let from = self.index_reaching(fresh.0);
-        for s in self.segments.range_mut(from..) {
-            if s.start >= fresh.1 {
+        let mut at = self.index_reaching(fresh.0);
+        if progress.newest.is_none() {
+            at = self.sack_plain(at, fresh.1, merged, progress);
+        }
+        if self.segments.get(at).is_some_and(|s| s.start < fresh.1) {
+            self.sack_rest(at, fresh.1, merged, progress);
+        }
+    }
+
+    /// Marks the segments from index `at` up to `end` that lie inside `merged`, as long as they are plain: mostly all that a block
+    /// brings. They are the first that the ACK tells of. What that changes is written once for all of them. Answers the index behind
+    /// them.
+    #[inline]
+    fn sack_plain(
+        &mut self,
+        at: usize,
+        end: u64,
+        merged: (u64, u64),
+        progress: &mut AckProgress,
+    ) -> usize {
+        let inside = |s: &SentSegment| s.start >= merged.0 && s.end() <= merged.1 && s.start < end;
+        let plain = |s: &&mut SentSegment| s.is_plain() && inside(s);
+        let Some(first) = self.segments.get_mut(at).filter(plain) else { return at };
+        first.marks |= SACKED;
+        let first = *first;
+        let (mut newest, mut last, mut next) = (first, first, at + 1);
+        let (mut earliest, mut latest) = (first.sent_at, first.sent_at);
+        while last.end() < end
+            && let Some(segment) = self.segments.get_mut(next).filter(plain)
+        {
+            segment.marks |= SACKED;
+            last = *segment;
+            earliest = earliest.min(last.sent_at);
+            latest = latest.max(last.sent_at);
+            newest = if last.sent_at >= newest.sent_at { last } else { newest };
+            next += 1;
+        }
+        let bytes = last.end() - first.start;
+        self.sacked += bytes;
+        progress.sacked += bytes;
+        progress.delivered += bytes;
+        progress.in_row = bytes;
+        progress.segments += (next - at) as u64;
+        progress.newest = Some(Newest::of(&newest));
+        progress.last = (next > at + 1).then(|| Newest::of(&last));
+        progress.earliest_sent = Some(earliest);
+        progress.latest_sent = Some(latest);
+        progress.lowest_original = Some(first.start);
+        next
+    }
+
+    /// As [`Scoreboard::sack_fresh`], from index `at` on up to `end`, whatever is known of the segments.
+    fn sack_rest(&mut self, at: usize, end: u64, merged: (u64, u64), progress: &mut AckProgress) {
+        for s in self.segments.range_mut(at..) {
+            if s.start >= end {
                 break;
             }
             if s.is_sacked() || s.start < merged.0 || s.end() > merged.1 {
@@ -149,6 +212,55 @@ impl Scoreboard {
             progress.note_delivery(&before);
             if stays {
                 progress.last = last;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use units::Instant;
+
+    /// Segments of these lengths, of which some were sent again, and some are presumed lost.
+    fn board(segments: &[(u32, u8)]) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        let mut start = 1;
+        for (n, &(len, _)) in segments.iter().enumerate() {
+            // Two leave at once.
+            board.push(start, len, (Instant::from_nanos(n as u64 / 2), n as u64));
+            start += u64::from(len);
+        }
+        for (index, &(_, fate)) in segments.iter().enumerate() {
+            if fate < 2 {
+                board.mark_lost(index);
+            }
+            if fate == 1 || fate == 2 {
+                board.retransmit(index, (Instant::from_nanos(100 + index as u64), 100));
+            }
+        }
+        board
+    }
+
+    proptest! {
+        /// Segments that are booked together tell of themselves what they would tell one by one.
+        #[test]
+        fn a_row_of_plain_segments_tells_the_same(
+            segments in proptest::collection::vec((1_u32..20, 0_u8..20), 1..20),
+            blocks in proptest::collection::vec((1_u64..200, 1_u64..100), 1..6),
+        ) {
+            let (mut together, mut apart) = (board(&segments), board(&segments));
+            let mut told = [AckProgress::default(), AckProgress::default()];
+            for (left, len) in blocks {
+                let block = (left, left + len);
+                together.sack_fresh(block, block, &mut told[0]);
+                let at = apart.index_reaching(block.0);
+                apart.sack_rest(at, block.1, block, &mut told[1]);
+                prop_assert!(told[0].in_row <= told[0].sacked);
+                let rows = AckProgress { in_row: 0, ..told[0] };
+                prop_assert_eq!(format!("{rows:?}"), format!("{:?}", told[1]));
+                prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
             }
         }
     }

@@ -116,6 +116,30 @@ impl Detector {
         self.again = again.into();
     }
 
+    /// Segments that were sent once have arrived, from `start` up to the end of the `last`. If they are the next behind all that are
+    /// decided, and nothing newer has arrived, this notes and judges them: what follows was sent later, and nothing is overdue. Else
+    /// false, and nothing has changed.
+    #[inline]
+    pub(super) fn goes_on(
+        &mut self,
+        board: &Scoreboard,
+        (start, last): (u64, Newest),
+        now: Instant,
+    ) -> bool {
+        let this = (last.sent_at, last.end);
+        let is_next = start == self.frontier && board.highest_sacked() == Some(last.end);
+        let is_newest = self.newest.is_none_or(|newest| newest < this);
+        let is_first = self.again.front().is_none_or(|again| again.0 > last.sent_at);
+        if !is_next || !is_newest || !is_first {
+            return false;
+        }
+        self.newest = Some(this);
+        self.rtt = now.saturating_since(last.sent_at);
+        self.advanced = false;
+        self.frontier = last.end;
+        true
+    }
+
     fn judge_originals(
         &mut self,
         board: &mut Scoreboard,
@@ -125,13 +149,13 @@ impl Detector {
     ) {
         let mut index = board.index_from(self.frontier);
         let mut decided = true;
-        while let Some(&s) = board.segment(index) {
-            let mut next = index + 1;
+        while let Some(s) = board.segment(index) {
+            let (mut next, mut end) = (index + 1, s.end());
             if s.is_sacked() {
-                next = after_sacked(board, index, &s);
+                (next, end) = after_sacked(board, index, s);
             } else if !s.was_retransmitted() && !s.is_lost() && !s.was_overdue() {
                 // What follows was sent even later.
-                if (s.sent_at, s.end()) >= newest {
+                if (s.sent_at, end) >= newest {
                     break;
                 }
                 match self.remaining(s.sent_at, now, window) {
@@ -143,10 +167,24 @@ impl Detector {
                 }
             }
             index = next;
-            if decided && let Some(last) = board.segment(index - 1) {
-                self.frontier = last.end();
+            if decided {
+                self.frontier = end;
             }
         }
+    }
+
+    /// The retransmission at a position of the queue is decided. Mostly it is the first.
+    fn forget_again(&mut self, position: usize) {
+        if position == 0 {
+            self.again.pop_front();
+        } else {
+            self.forget_later(position);
+        }
+    }
+
+    #[cold]
+    fn forget_later(&mut self, position: usize) {
+        self.again.remove(position);
     }
 
     fn judge_retransmissions(
@@ -158,8 +196,12 @@ impl Detector {
     ) {
         let mut position = 0;
         while let Some(&(sent_at, end)) = self.again.get(position) {
+            if sent_at > newest.0 {
+                // Nor is anything overdue that follows. Whether it is decided matters later.
+                break;
+            }
             let Some(index) = undecided(board, sent_at, end) else {
-                self.again.remove(position);
+                self.forget_again(position);
                 continue;
             };
             if (sent_at, end) >= newest {
@@ -172,21 +214,34 @@ impl Detector {
                 let in_flight = board.retransmissions_in_flight();
                 verdict.lost += board.mark_overdue(index);
                 verdict.retransmission |= board.retransmissions_in_flight() < in_flight;
-                self.again.remove(position);
+                self.forget_again(position);
             }
         }
     }
 }
 
-/// Index of the first segment after `index` that its SACKed range does not cover wholly.
-fn after_sacked(board: &Scoreboard, index: usize, s: &SentSegment) -> usize {
-    let ranges = board.sacked_ranges();
-    let at = ranges.partition_point(|r| r.1 <= s.start);
-    let end = ranges.get(at).map_or(s.end(), |r| r.1);
+/// Of the SACKed segment `s` at `index`: the index of the first one behind it that its range does not cover wholly. And where the
+/// one before that ends.
+fn after_sacked(board: &Scoreboard, index: usize, s: &SentSegment) -> (usize, u64) {
+    let end = end_of_range(board.sacked_ranges(), s);
+    // Mostly what arrived last was the last of its range.
+    if board.segment(index + 1).is_none_or(|next| next.end() > end) {
+        return (index + 1, s.end());
+    }
+    let before = |next: usize| board.segment(next - 1).map_or(s.end(), SentSegment::end);
+    let next = board.index_from(end).max(index + 1);
     // The range may end inside a segment: that one is not SACKed.
-    let next = board.index_from(end);
-    let inside = next > 0 && board.segment(next - 1).is_some_and(|last| last.end() > end);
-    (next - usize::from(inside)).max(index + 1)
+    let next = if before(next) > end { (next - 1).max(index + 1) } else { next };
+    (next, before(next))
+}
+
+/// Where the SACKed range of a segment ends. Mostly it is the highest one.
+fn end_of_range(ranges: &[(u64, u64)], s: &SentSegment) -> u64 {
+    if let Some(highest) = ranges.last().filter(|highest| highest.0 <= s.start) {
+        return if highest.1 > s.start { highest.1 } else { s.end() };
+    }
+    let at = ranges.partition_point(|r| r.1 <= s.start);
+    ranges.get(at).map_or(s.end(), |r| r.1)
 }
 
 /// Index of the segment that ends at `end`, if its transmission at `sent_at` is its last one and

@@ -60,6 +60,7 @@ impl RackTlp {
         verdict
     }
 
+    #[cold]
     fn on_ack_in_loss(
         &mut self,
         cx: &mut RecoveryContext<'_>,
@@ -101,6 +102,7 @@ impl RackTlp {
 
     /// All that was outstanding when the episode began is acknowledged. Fast recovery leaves the
     /// window at `ssthresh`.
+    #[inline(never)]
     fn finish(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo, report: &mut Report) {
         let fast = self.state == State::Recovery;
         if self.undo.is_proven(ack) {
@@ -124,6 +126,7 @@ impl RackTlp {
     }
 
     /// Restores the window; with `forgive`, what was presumed lost counts as under way again.
+    #[cold]
     fn undo_reduction(&mut self, cx: &mut RecoveryContext<'_>, report: &mut Report, forgive: bool) {
         if forgive {
             cx.board.forgive_losses();
@@ -146,6 +149,7 @@ impl RackTlp {
         self.detector.judge(cx.board, now, window)
     }
 
+    #[inline(never)]
     fn recover_or_open(&mut self, cx: &mut RecoveryContext<'_>, report: &mut Report) {
         if cx.board.lost() > 0 {
             self.enter_recovery(cx, report);

@@ -1,0 +1,52 @@
+//! ACKs that tell of the next segments behind all that have arrived, while losses are repaired: most of a recovery. Nothing becomes
+//! overdue by them, so that only the window glides on.
+
+use super::super::{RecoveryContext, Report, TimerAction};
+use super::{Hold, RackTlp, delivers_after_head};
+use crate::ack::{AckInfo, Newest};
+
+impl RackTlp {
+    /// Digests the ACK if it is such a one, in fast recovery. `None`, and nothing has changed, if it may be something else.
+    #[inline]
+    pub(super) fn go_on_repairing(
+        &mut self,
+        cx: &RecoveryContext<'_>,
+        ack: &AckInfo,
+    ) -> Option<Report> {
+        let (start, newest) = (ack.progress.lowest_original?, ack.progress.newest?);
+        let is_told = ack.una < self.high && ack.dsack.is_none();
+        let is_undone = self.undo.is_proven_by_dsack() || !self.probe.is_idle();
+        let is_row = !ack.advanced() && start + ack.progress.delivered == newest.end;
+        if !is_told || is_undone || start < self.highest_sacked || !is_row {
+            return None;
+        }
+        if ack.progress.in_row != ack.progress.delivered
+            || !self.detector.goes_on(cx.board, (start, newest), ack.now)
+        {
+            return None;
+        }
+        Some(self.glide_on(cx, ack, newest))
+    }
+
+    /// What [`RackTlp::digest`] comes to then.
+    #[inline]
+    fn glide_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo, newest: Newest) -> Report {
+        self.hold = Hold::None;
+        self.highest_sacked = newest.end;
+        if ack.duplicate {
+            self.duplicates.on_duplicate(cx.snd_nxt);
+        }
+        self.reordering.adapt(newest.sent_at, ack.now);
+        let mut report = Report::default();
+        self.glide(cx, ack.progress.delivered, false, &mut report);
+        let restart = delivers_after_head(cx, ack);
+        self.set_timer(cx, ack.now, None, restart);
+        if restart {
+            report.timer = TimerAction::Restart;
+        }
+        report
+    }
+}
+
+#[cfg(test)]
+mod tests;
