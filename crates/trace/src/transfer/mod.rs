@@ -6,11 +6,11 @@
 
 mod meter;
 mod open;
-mod ring;
 mod shares;
 mod trail;
 mod train;
 mod wait;
+mod waits;
 
 pub(crate) use meter::{Passage, TransferMeter};
 pub use shares::{TimeShare, TimeShares};

@@ -42,7 +42,8 @@ impl Foldable for OpenTransfer {
 }
 
 impl OpenTransfer {
-    pub(super) fn new(began: Instant) -> Self {
+    /// Over a path that takes `rtt` there and back, as far as is known.
+    pub(super) fn new(began: Instant, rtt: Duration) -> Self {
         let report = TransferReport { began, ..TransferReport::default() };
         Self {
             report,
@@ -54,7 +55,7 @@ impl OpenTransfer {
             paced: None,
             pacing: None,
             has_pacing: false,
-            trail: WaitTrail::default(),
+            trail: WaitTrail::new(rtt),
         }
     }
 
@@ -110,9 +111,9 @@ impl OpenTransfer {
 
     /// As [`OpenTransfer::had_room`] for `time` up to `now`, and [`OpenTransfer::end_pause`] then.
     #[inline]
-    pub(super) fn go_on(&mut self, now: Instant, time: Duration, rtt: Duration) {
+    pub(super) fn go_on(&mut self, now: Instant, time: Duration) {
         let pause = std::mem::take(&mut self.room) + time;
-        self.trail.note_application(now, time, rtt);
+        self.trail.note_application(now, time);
         self.report.shares.add(TimeShare::Application, pause);
     }
 
@@ -145,7 +146,7 @@ impl OpenTransfer {
             return self.had_paced_room(now, time);
         }
         self.room += time;
-        self.trail.note(now - time, time, None);
+        self.trail.note(now, time, None);
     }
 
     /// The same where the pacer has kept data back.
@@ -159,6 +160,6 @@ impl OpenTransfer {
             self.has_pacing = true;
         }
         self.room += time.saturating_sub(paced);
-        self.trail.note(began, time, (paced > time / 2).then_some(kept_by));
+        self.trail.note(now, time, (paced > time / 2).then_some(kept_by));
     }
 }
