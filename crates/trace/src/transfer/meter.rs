@@ -36,16 +36,17 @@ impl Passage {
     }
 }
 
-/// Meters the transfers of one server.
+/// Meters the transfers of one server. What most packets look at is at the beginning.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct TransferMeter {
     open: Option<Box<OpenTransfer>>,
-    wait: Wait,
     mark: Instant,
-    next_index: u32,
-    trains: AckTrains,
     /// Lowest round trip of the server's sender.
     min_rtt: Duration,
+    wait: Wait,
+    next_index: u32,
+    trains: AckTrains,
 }
 
 impl Foldable for TransferMeter {
@@ -303,7 +304,7 @@ impl TransferMeter {
         if !open.answering {
             return None;
         }
-        let mut report = open.report;
+        let mut report = open.report.report();
         report.index = self.next_index;
         self.next_index += 1;
         report.complete = complete;

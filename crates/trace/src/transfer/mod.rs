@@ -4,6 +4,7 @@
 //! ([`meter`]). Afterwards what no sender could have spared is taken off the waiting ([`shares`]). So the
 //! shares add up to the duration, to the nanosecond.
 
+mod draft;
 mod meter;
 mod open;
 mod shares;
@@ -61,28 +62,6 @@ pub struct TransferReport {
     /// Where the time went.
     pub shares: TimeShares,
 }
-
-fold::state!(TransferReport {
-    began,
-    asked,
-    asked_whole,
-    answered,
-    sent,
-    ended,
-    index,
-    complete,
-    request_bytes,
-    bytes,
-    retransmissions,
-    timeouts,
-    mss,
-    first_window,
-    last_window,
-    srtt,
-    min_rtt,
-    delivery_rate,
-    shares
-});
 
 impl TransferReport {
     /// The first window had room for all of the response: no larger one could have made it faster.

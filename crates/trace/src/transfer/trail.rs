@@ -9,14 +9,14 @@ use units::{Duration, Instant};
 const WINDOWS: [TimeShare; 3] =
     [TimeShare::SlowStart, TimeShare::Avoidance, TimeShare::ReceiverWindow];
 
-/// Bytes that arrived, by what the transfer waited for when the path carried them.
+/// Bytes that arrived, by what the transfer waited for when the path carried them. What most packets look at is at the beginning.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(super) struct WaitTrail {
-    arrived: [u64; TimeShare::COUNT],
     /// Those that arrived while the window had room, and what for is not known yet.
     in_room: u64,
     waits: Waits,
+    arrived: [u64; TimeShare::COUNT],
 }
 
 fold::state!(WaitTrail { waits, arrived, in_room });

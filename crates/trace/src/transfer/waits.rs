@@ -49,21 +49,21 @@ struct Resumed {
 
 fold::state!(Resumed { at });
 
-/// Waits in their order. The latest stays, whatever is forgotten.
+/// Waits in their order. The latest stays, whatever is forgotten. What most packets look at is at the beginning.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(super) struct Waits {
-    /// When the latest ended. What most packets look at begins here, and goes on up to `rooms`.
+    /// When the latest ended.
     until: Instant,
     places: Box<[Wait]>,
     first: u32,
     end: u32,
     /// Waits in which the window had room, at most: what for is not known yet.
     rooms: u32,
-    /// When the last look was taken: what is forgotten depends on it.
-    seen: Instant,
     /// Where the last search ended: the next one begins there, since what is looked for moves on.
     found: u32,
+    /// When the last look was taken: what is forgotten depends on it.
+    seen: Instant,
     /// What it looked for.
     sought: Instant,
     /// The path there and back.
