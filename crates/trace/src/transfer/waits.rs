@@ -294,9 +294,8 @@ fn before(now: Instant, time: Duration) -> Instant {
 
 /// When the wait began that ended at `ended`, while the one before ended at `before`.
 fn begin_of(resumed: Option<&Resumed>, before: Instant, ended: Instant) -> Instant {
-    let resumed = resumed.and_then(|resumed| {
-        resumed.at.iter().copied().find(|&at| before < at && at < ended)
-    });
+    let resumed = resumed
+        .and_then(|resumed| resumed.at.iter().copied().find(|&at| before < at && at < ended));
     resumed.unwrap_or(before)
 }
 
