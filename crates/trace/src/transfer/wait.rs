@@ -49,37 +49,37 @@ pub(super) enum EndOfPiece {
     Again(RetransmissionKind),
 }
 
-/// What a transfer waits for.
+/// What a transfer waits for. The first are those of a sender in its order, so that [`Wait::of`] costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Wait {
-    #[default]
-    Opening,
-    Request,
-    Answer,
-    /// The window is full.
-    SlowStart,
-    Avoidance,
-    Repair,
-    ReceiverWindow,
-    /// The window has room: the application has no more, or has sent all.
-    Room,
     /// All is acknowledged: the response is over, or pauses.
     Done,
     /// The same, and the client's window is shut: the response is over, or waits for that.
     Shut,
+    #[default]
+    Opening,
+    Repair,
+    /// The window is full.
+    SlowStart,
+    Avoidance,
+    ReceiverWindow,
+    /// The window has room: the application has no more, or has sent all.
+    Room,
+    Request,
+    Answer,
 }
 
 fold::choices!(Wait {
+    Done,
+    Shut,
     Opening,
-    Request,
-    Answer,
+    Repair,
     SlowStart,
     Avoidance,
-    Repair,
     ReceiverWindow,
     Room,
-    Done,
-    Shut
+    Request,
+    Answer
 });
 
 impl Wait {
