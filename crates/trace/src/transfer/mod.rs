@@ -7,6 +7,8 @@
 mod draft;
 mod meter;
 mod open;
+#[cfg(test)]
+mod plain;
 mod shares;
 mod trail;
 mod train;

@@ -62,7 +62,7 @@ pub(super) struct Waits {
     rooms: u32,
     /// Where the last search ended: the next one begins there, since what is looked for moves on.
     found: u32,
-    /// When the last look was taken: what is forgotten depends on it.
+    /// When the last look was taken since the path was found to be so long: what is forgotten depends on it.
     seen: Instant,
     /// What it looked for.
     sought: Instant,
@@ -101,7 +101,7 @@ impl Waits {
     /// The path takes `rtt` there and back from now on.
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
         self.forgotten = self.forgotten();
-        self.rtt = rtt;
+        (self.rtt, self.seen) = (rtt, Instant::ZERO);
     }
 
     /// Looks at the path. What is too long ago then is forgotten, once that matters.
