@@ -21,19 +21,28 @@ pub(crate) struct Alone {
     pub(crate) compression: CompressionTally,
 }
 
-/// A connection.
+/// A connection. What data looks at is at the beginning, ACKs look at all of it.
 #[derive(Debug, Default)]
+#[repr(C)]
 struct Watched {
+    acks: Option<Box<AckWatch>>,
+    /// The client has asked, and nothing was sent since.
+    asked: bool,
+    over: bool,
+    /// The congestion window grew beyond the client's.
+    window_limited: bool,
     /// All below is acknowledged.
     una: u64,
     /// The largest window that the client offered.
     window: u64,
-    /// The congestion window grew beyond it.
-    window_limited: bool,
-    /// The client has asked, and nothing was sent since.
-    asked: bool,
-    over: bool,
-    acks: Option<Box<AckWatch>>,
+}
+
+impl Watched {
+    /// The first data is sent.
+    #[cold]
+    fn watch_acks(&mut self, sent: &SentData) {
+        self.acks.insert(Box::default()).on_sent(sent);
+    }
 }
 
 impl Alone {
@@ -86,6 +95,8 @@ impl Alone {
         }
     }
 
+    /// A server has sent new data. Written out where it is told of, as most packets are data.
+    #[inline(always)]
     pub(crate) fn on_sent(
         &mut self,
         connection: u64,
@@ -95,7 +106,10 @@ impl Alone {
         self.losses.on_sent(sent);
         let Some(watched) = self.connections.get_mut(connection) else { return };
         watched.asked = false;
-        watched.acks.get_or_insert_default().on_sent(sent);
+        match &mut watched.acks {
+            Some(acks) => acks.on_sent(sent),
+            None => watched.watch_acks(sent),
+        }
         let payload = match sent.segments {
             0 | 1 => sent.bytes,
             segments => sent.bytes / segments,

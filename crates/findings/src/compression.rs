@@ -132,39 +132,46 @@ struct Sample {
 struct Outstanding {
     at: Instant,
     bytes: u64,
-    /// All of it is acknowledged from here on; what is sent beyond belongs to the next.
-    end: u64,
     lost: bool,
     /// The window before it is the last sample.
     follows: bool,
 }
 
-/// A flight of method 2.
+/// A flight of method 2. What most packets look at is at the beginning.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 struct Flight {
-    start: u64,
-    end: u64,
-    first_sent: Instant,
-    last_sent: Instant,
-    bytes: u64,
     lost: bool,
     /// The factor of the flight before it; zero if there is none.
     before: f32,
-    /// The first ACK of it, and what that had acknowledged.
-    first_ack: Option<(Instant, u64)>,
+    start: u64,
+    end: u64,
+    bytes: u64,
+    last_sent: Instant,
+    first_sent: Instant,
+    /// The first ACK of it, once it is being acknowledged.
+    first_ack: Instant,
+    /// What that had acknowledged.
+    first_acked: u64,
 }
 
-/// Follows the ACKs of one connection's server.
+/// Follows the ACKs of one connection's server. What most packets look at is at the beginning, in one line of the cache or two.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct AckWatch {
-    window: Option<Outstanding>,
-    samples: Vec<Sample>,
+    /// All of the window is acknowledged from here on; what is sent beyond belongs to the next. Zero if there is none.
+    window_end: u64,
+    /// The same of the flight that is being acknowledged.
+    acking_end: u64,
     sending: Option<Flight>,
     acking: Option<Flight>,
+    window: Option<Outstanding>,
+    samples: Vec<Sample>,
 }
 
 impl AckWatch {
     /// The server sent new data.
+    #[inline(always)]
     pub(crate) fn on_sent(&mut self, sent: &SentData) {
         let start = sent.end.saturating_sub(sent.bytes);
         let fresh = || Flight { start, first_sent: sent.at, ..Flight::default() };
@@ -176,8 +183,8 @@ impl AckWatch {
 
     /// It sent something again.
     pub(crate) fn on_loss(&mut self, again: &Retransmission) {
-        if let Some(window) = self.window.as_mut().filter(|window| again.start < window.end) {
-            window.lost = true;
+        if let Some(window) = &mut self.window {
+            window.lost |= again.start < self.window_end;
         }
         for flight in [&mut self.sending, &mut self.acking].into_iter().flatten() {
             flight.lost |= (flight.start..flight.end).contains(&again.start);
@@ -185,24 +192,30 @@ impl AckWatch {
     }
 
     /// It has digested an ACK; before, all below `una_before` was acknowledged.
+    #[inline(always)]
     pub(crate) fn on_ack(
         &mut self,
         point: &SenderSnapshot,
         una_before: u64,
         tally: &mut CompressionTally,
     ) {
-        self.close_window(point, tally);
-        self.close_flight(point, tally);
+        if point.una >= self.window_end {
+            self.close_window(point, tally);
+        }
+        if point.una >= self.acking_end {
+            self.close_flight(point, tally);
+        }
         if self.begin_acking(point, una_before) {
             // One ACK may be for all of it.
-            self.close_flight(point, tally);
+            if point.una >= self.acking_end {
+                self.close_flight(point, tally);
+            }
         }
     }
 
+    /// All of the window is acknowledged, if there is one: the next begins.
+    #[inline(never)]
     fn close_window(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
-        if self.window.as_ref().is_some_and(|window| point.una < window.end) {
-            return;
-        }
         let mut follows = false;
         if let Some(window) = self.window {
             if let Some(last) = self.samples.last_mut().filter(|_| window.follows) {
@@ -218,8 +231,9 @@ impl AckWatch {
             }
         }
         let bytes = point.nxt.saturating_sub(point.una);
-        let fresh = Outstanding { at: point.at, bytes, end: point.nxt, lost: false, follows };
+        let fresh = Outstanding { at: point.at, bytes, lost: false, follows };
         self.window = (bytes > 0).then_some(fresh);
+        self.window_end = if bytes > 0 { point.nxt } else { 0 };
     }
 
     fn keep(&mut self, sample: Sample, tally: &mut CompressionTally) {
@@ -230,12 +244,11 @@ impl AckWatch {
         self.samples.push(sample);
     }
 
-    /// All of the flight that is being acknowledged is.
-    #[inline]
+    /// All of the flight that is being acknowledged is, if there is one.
+    #[inline(never)]
     fn close_flight(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
-        if let Some(flight) = self.acking.as_ref().filter(|flight| point.una >= flight.end) {
-            let flight = *flight;
-            self.acking = None;
+        self.acking_end = 0;
+        if let Some(flight) = self.acking.take() {
             self.count_flight(&flight, point, tally);
         }
     }
@@ -261,8 +274,9 @@ impl AckWatch {
     fn begin_acking(&mut self, point: &SenderSnapshot, una_before: u64) -> bool {
         let flight = self.sending.take_if(|flight| point.una > flight.start);
         if let Some(flight) = flight {
-            let first_ack = Some((point.at, una_before.max(flight.start)));
-            self.acking = Some(Flight { first_ack, ..flight });
+            let (first_ack, first_acked) = (point.at, una_before.max(flight.start));
+            self.acking = Some(Flight { first_ack, first_acked, ..flight });
+            self.acking_end = flight.end;
         }
         flight.is_some()
     }
@@ -282,10 +296,9 @@ impl Flight {
     /// Its ACK bandwidth over its data bandwidth, now that all of it is acknowledged. None of flights that are
     /// small, or were sent or acknowledged at one instant.
     fn factor(&self, point: &SenderSnapshot) -> Option<f64> {
-        let (first, acked) = self.first_ack?;
         let sending = self.last_sent.saturating_since(self.first_sent);
-        let acking = point.at.saturating_since(first);
-        let acked = self.end.saturating_sub(acked);
+        let acking = point.at.saturating_since(self.first_ack);
+        let acked = self.end.saturating_sub(self.first_acked);
         let large = self.bytes > LEAST_BYTES && acked > LEAST_BYTES;
         if !large || sending.is_zero() || acking.is_zero() {
             return None;

@@ -16,32 +16,34 @@ use units::Instant;
 /// Hosts and networks without open connections that are remembered.
 const MOST_IDLE: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
 
-/// A connection.
+/// A connection. With its number it fills a line of the cache; what most packets look at is at the beginning.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Followed {
-    host: usize,
-    network: usize,
-    /// Among the open connections of its host; nobody's once it is over.
-    place: Option<usize>,
-    /// Among the members of its host's loss epoch, if it is one.
-    seat: usize,
-    /// All below is acknowledged.
-    una: u64,
     /// All below was sent.
     nxt: u64,
     mss: u64,
+    /// All below is acknowledged.
+    una: u64,
+    host: u32,
+    network: u32,
+    /// Among the open connections of its host; nobody's once it is over.
+    place: Option<u32>,
+    /// Among the members of its host's loss epoch, if it is one.
+    seat: u32,
     /// Until a transfer is over that did not fit into its first window.
     pub(crate) foreknown: Option<Box<Foreknown>>,
 }
 
-/// A client host.
+/// A client host. What ACKs look at lies together.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct HostState {
-    pub(crate) period: Period,
-    pub(crate) epoch: Option<Box<Epoch>>,
     /// Its open connections.
     open: Vec<u64>,
     last: Option<LastSeen>,
+    pub(crate) epoch: Option<Box<Epoch>>,
+    pub(crate) period: Period,
 }
 
 #[derive(Debug, Default)]
@@ -77,7 +79,7 @@ impl Following {
         if let Some(state) = self.hosts.at(host) {
             known.host = state.last;
             state.period.end(at, state.open.len());
-            place = Some(state.open.len());
+            place = Some(state.open.len() as u32);
             state.open.push(connection);
         }
         let followed = Followed {
@@ -102,9 +104,9 @@ impl Following {
         if let Some(state) = self.hosts.at(host) {
             state.period.end(now, state.open.len());
             closing.epoch = state.on_ack(seat, connection, u64::MAX);
-            state.open.swap_remove(place);
-            let moved = state.open.get(place).and_then(|moved| self.connections.get_mut(*moved));
-            if let Some(moved) = moved {
+            state.open.swap_remove(place as usize);
+            let moved = state.open.get(place as usize).copied();
+            if let Some(moved) = moved.and_then(|moved| self.connections.get_mut(moved)) {
                 moved.place = Some(place);
             }
         }
@@ -123,6 +125,7 @@ impl Following {
     }
 
     /// Its server sent new data.
+    #[inline(always)]
     pub(crate) fn on_sent(&mut self, connection: u64, sent: &SentTo) {
         if let Some(followed) = self.connections.get_mut(connection) {
             followed.nxt = followed.nxt.max(sent.end);
@@ -131,6 +134,7 @@ impl Following {
     }
 
     /// Its server has digested an ACK. Answers the epoch of its host that this ends.
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, connection: u64, ack: &Acked) -> Option<Box<Epoch>> {
         let followed = self.connections.get_mut(connection)?;
         let acked = ack.una.saturating_sub(followed.una.max(1));
@@ -157,7 +161,7 @@ impl Following {
             let mut members = Vec::with_capacity(state.open.len());
             for &connection in &state.open {
                 if let Some(followed) = self.connections.get_mut(connection) {
-                    followed.seat = members.len();
+                    followed.seat = members.len() as u32;
                     members.push(followed.member(connection));
                 }
             }
@@ -185,7 +189,8 @@ impl Followed {
 }
 
 impl HostState {
-    fn on_ack(&mut self, seat: usize, connection: u64, una: u64) -> Option<Box<Epoch>> {
+    #[inline]
+    fn on_ack(&mut self, seat: u32, connection: u64, una: u64) -> Option<Box<Epoch>> {
         let over = self.epoch.as_mut()?.on_ack(seat, connection, una);
         self.epoch.take_if(|_| over)
     }

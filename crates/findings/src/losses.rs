@@ -127,6 +127,7 @@ impl LossTally {
         self.receive_window.add_all(receive_window);
     }
 
+    #[inline]
     pub(crate) fn on_sent(&mut self, sent: &SentData) {
         self.segments[sent.phase as usize] += sent.segments;
     }

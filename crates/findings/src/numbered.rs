@@ -7,14 +7,28 @@ const FREE: u64 = u64::MAX;
 /// Places at first.
 const FIRST: usize = 8;
 
+/// A number, and beside it what is asked for first of its value.
+#[derive(Debug)]
+#[repr(C)]
+struct Place<V> {
+    number: u64,
+    value: V,
+}
+
 /// Values by number: a table whose collisions take the next free place, at most three quarters full.
 #[derive(Debug)]
 pub(crate) struct Numbered<V> {
     /// A power of two, or none.
-    places: Vec<(u64, V)>,
+    places: Vec<Place<V>>,
     /// What shifts a product so that a place is left.
     shift: u32,
     len: usize,
+}
+
+impl<V: Default> Place<V> {
+    fn free() -> Self {
+        Self { number: FREE, value: V::default() }
+    }
 }
 
 impl<V> Default for Numbered<V> {
@@ -36,16 +50,16 @@ impl<V: Default> Numbered<V> {
     }
 
     /// Where a number is.
-    #[inline]
+    #[inline(always)]
     fn place_of(&self, number: u64) -> Option<usize> {
         let home = self.home(number);
-        if self.places.get(home)?.0 == number { Some(home) } else { self.search(home, number) }
+        if self.places.get(home)?.number == number { Some(home) } else { self.search(home, number) }
     }
 
     #[inline(never)]
     fn search(&self, mut place: usize, number: u64) -> Option<usize> {
-        while self.places[place].0 != number {
-            if self.places[place].0 == FREE {
+        while self.places[place].number != number {
+            if self.places[place].number == FREE {
                 return None;
             }
             place = self.next(place);
@@ -54,15 +68,15 @@ impl<V: Default> Numbered<V> {
     }
 
     /// The value of a number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut V> {
         let place = self.place_of(number)?;
-        self.places.get_mut(place).map(|(_, value)| value)
+        self.places.get_mut(place).map(|place| &mut place.value)
     }
 
     /// The same, for who only looks.
     pub(crate) fn get(&self, number: u64) -> Option<&V> {
-        self.place_of(number).map(|place| &self.places[place].1)
+        self.place_of(number).map(|place| &self.places[place].value)
     }
 
     /// Gives a number its value, in the place of the one that it had.
@@ -80,17 +94,17 @@ impl<V: Default> Numbered<V> {
 
     fn put(&mut self, number: u64, value: V) {
         let mut place = self.home(number);
-        while self.places[place].0 != FREE {
+        while self.places[place].number != FREE {
             place = self.next(place);
         }
-        self.places[place] = (number, value);
+        self.places[place] = Place { number, value };
     }
 
     fn grow(&mut self) {
         let most = (2 * self.places.len()).max(FIRST);
-        let fresh = std::iter::repeat_with(|| (FREE, V::default())).take(most).collect();
+        let fresh = std::iter::repeat_with(Place::free).take(most).collect();
         self.shift = 64 - most.ilog2();
-        for (number, value) in std::mem::replace(&mut self.places, fresh) {
+        for Place { number, value } in std::mem::replace(&mut self.places, fresh) {
             if number != FREE {
                 self.put(number, value);
             }
@@ -100,12 +114,12 @@ impl<V: Default> Numbered<V> {
     /// Takes a value out.
     pub(crate) fn remove(&mut self, number: u64) -> Option<V> {
         let mut free = self.place_of(number)?;
-        let (_, value) = std::mem::replace(&mut self.places[free], (FREE, V::default()));
+        let Place { value, .. } = std::mem::replace(&mut self.places[free], Place::free());
         self.len -= 1;
         // What a search would not find beyond the free place moves there (Knuth 6.4, algorithm R).
         let mut place = self.next(free);
-        while self.places[place].0 != FREE {
-            let home = self.home(self.places[place].0);
+        while self.places[place].number != FREE {
+            let home = self.home(self.places[place].number);
             let mask = self.places.len() - 1;
             if place.wrapping_sub(home) & mask >= place.wrapping_sub(free) & mask {
                 self.places.swap(free, place);

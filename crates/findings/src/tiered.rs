@@ -25,7 +25,7 @@ struct InUse<K, V> {
 /// Values by key, some of them in use.
 pub(crate) struct Tiered<K, V> {
     in_use: Slab<InUse<K, V>>,
-    by_key: FxHashMap<K, usize>,
+    by_key: FxHashMap<K, u32>,
     idle: LruCache<K, V>,
 }
 
@@ -36,32 +36,34 @@ impl<K: Hash + Eq + Clone, V: Default> Tiered<K, V> {
     }
 
     /// One more uses the value of `key`, which is new if it is not known. Its place until nobody uses it.
-    pub(crate) fn enter(&mut self, key: K) -> usize {
+    pub(crate) fn enter(&mut self, key: K) -> u32 {
         if let Some(&place) = self.by_key.get(&key) {
-            self.in_use[place].users += 1;
+            self.in_use[place as usize].users += 1;
             return place;
         }
         let value = self.idle.pop(&key).unwrap_or_default();
-        let place = self.in_use.insert(InUse { key: key.clone(), value, users: 1 });
+        // Memory has no room for more.
+        let place = self.in_use.insert(InUse { key: key.clone(), value, users: 1 }) as u32;
         self.by_key.insert(key, place);
         place
     }
 
     /// One less uses the value at `place`. Answers a value that is dropped for it.
-    pub(crate) fn leave(&mut self, place: usize) -> Option<V> {
-        let found = self.in_use.get_mut(place)?;
+    pub(crate) fn leave(&mut self, place: u32) -> Option<V> {
+        let found = self.in_use.get_mut(place as usize)?;
         found.users -= 1;
         if found.users > 0 {
             return None;
         }
-        let InUse { key, value, .. } = self.in_use.remove(place);
+        let InUse { key, value, .. } = self.in_use.remove(place as usize);
         self.by_key.remove(&key);
         self.idle.push(key, value).map(|(_, dropped)| dropped)
     }
 
     /// The value at a place that is in use.
-    pub(crate) fn at(&mut self, place: usize) -> Option<&mut V> {
-        self.in_use.get_mut(place).map(|found| &mut found.value)
+    #[inline]
+    pub(crate) fn at(&mut self, place: u32) -> Option<&mut V> {
+        self.in_use.get_mut(place as usize).map(|found| &mut found.value)
     }
 
     /// All values.

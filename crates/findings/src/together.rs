@@ -100,7 +100,7 @@ impl Together {
 }
 
 impl TakesNotes for Together {
-    #[inline]
+    #[inline(always)]
     fn take_sent(&mut self, connection: u64, sent: SentTo) {
         self.following.on_sent(connection, &sent);
     }

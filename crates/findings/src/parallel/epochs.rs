@@ -132,19 +132,19 @@ impl Epoch {
         })
     }
 
-    fn member(&mut self, seat: usize, connection: u64) -> Option<&mut Member> {
-        self.members.get_mut(seat).filter(|member| member.connection == connection)
+    fn member(&mut self, seat: u32, connection: u64) -> Option<&mut Member> {
+        self.members.get_mut(seat as usize).filter(|member| member.connection == connection)
     }
 
     /// The connection in `seat` lost the segment that begins at `start`.
-    pub(crate) fn on_loss(&mut self, seat: usize, connection: u64, start: u64) {
+    pub(crate) fn on_loss(&mut self, seat: u32, connection: u64, start: u64) {
         if let Some(member) = self.member(seat, connection).filter(|member| start < member.end) {
             member.losses += 1;
         }
     }
 
     /// All below `una` is acknowledged on the connection in `seat`; true if the epoch is over.
-    pub(crate) fn on_ack(&mut self, seat: usize, connection: u64, una: u64) -> bool {
+    pub(crate) fn on_ack(&mut self, seat: u32, connection: u64, una: u64) -> bool {
         let waiting = self.member(seat, connection);
         if let Some(member) = waiting.filter(|member| !member.done && una >= member.end) {
             member.done = true;

@@ -27,9 +27,10 @@ pub struct ThroughputFindings {
 
 /// The period that a host is in.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Period {
-    since: Instant,
     bytes: u64,
+    since: Instant,
     sums: LineSums,
 }
 

@@ -8,7 +8,7 @@ use super::open::OpenTransfer;
 use super::shares::TimeShare;
 use super::trail::WaitTrail;
 use super::train::AckTrains;
-use super::wait::{SenderState, SenderWait, WAITING, Wait};
+use super::wait::{EndOfPiece, SenderState, SenderWait, WAITING, Wait};
 use crate::kinds::{Retransmission, RetransmissionKind};
 use fold::{Foldable, Folding};
 use units::{Duration, Instant};
@@ -36,32 +36,24 @@ impl Passage {
     }
 }
 
-/// What ends a piece of time, as far as that says what it was spent on.
-enum EndOfPiece {
-    Other,
-    Request,
-    Response,
-    /// An ACK that tells that so many bytes have arrived.
-    Arrived(u64),
-    Again(RetransmissionKind),
-}
-
-/// Meters the transfers of one server.
+/// Meters the transfers of one server. What most packets look at is at the beginning.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct TransferMeter {
     open: Option<Box<OpenTransfer>>,
-    wait: Wait,
     mark: Instant,
-    next_index: u32,
-    trains: AckTrains,
     /// Lowest round trip of the server's sender.
     min_rtt: Duration,
+    wait: Wait,
+    next_index: u32,
+    trains: AckTrains,
 }
 
 impl Foldable for TransferMeter {
     fn fold(&mut self, folding: &mut Folding<'_>) {
         let Self { open, wait, mark, next_index, trains, min_rtt } = self;
-        folding.each(mark).each(wait).option(open, || Box::new(OpenTransfer::new(Instant::ZERO)));
+        let fresh = || Box::new(OpenTransfer::new(Instant::ZERO, Duration::ZERO));
+        folding.each(mark).each(wait).option(open, fresh);
         folding.each(next_index).each(trains).each(min_rtt);
     }
 }
@@ -89,7 +81,7 @@ impl TransferMeter {
 
     #[cold]
     fn begin_transfer(&mut self) {
-        self.open = Some(Box::new(OpenTransfer::new(self.mark)));
+        self.open = Some(Box::new(OpenTransfer::new(self.mark, self.min_rtt)));
     }
 
     /// The connection is open at the server.
@@ -147,12 +139,13 @@ impl TransferMeter {
     #[inline(always)]
     pub(crate) fn on_new_data(&mut self, now: Instant, bytes: u64, sender: &SenderState) {
         if self.wait == Wait::Room
-            && let Some(open) = self.open.as_mut().filter(|open| open.may_go_on())
+            && let Some(open) = &mut self.open
+            && open.may_go_on()
         {
             let now = now.max(self.mark);
             let time = now.saturating_since(self.mark);
             self.mark = now;
-            open.go_on(now, time, self.min_rtt);
+            open.go_on(now, time);
             open.report.bytes += bytes;
             open.report.sent = now;
             self.settle(Some(sender), false);
@@ -214,13 +207,27 @@ impl TransferMeter {
     #[inline(always)]
     fn settle(&mut self, sender: Option<&SenderState>, acked: bool) {
         let Some(sender) = sender else { return };
-        if sender.min_rtt != Duration::MAX {
-            self.min_rtt = sender.min_rtt;
+        if sender.min_rtt != self.min_rtt {
+            self.note_min_rtt(sender.min_rtt);
         }
-        if let Some(open) = self.open.as_mut().filter(|open| open.answering) {
+        if let Some(open) = &mut self.open
+            && open.answering
+        {
             open.acked |= acked;
             open.note(sender, self.min_rtt);
             self.wait = Wait::of(sender.wait);
+        }
+    }
+
+    /// The sender knows another lowest round trip, if it knows one.
+    #[inline(never)]
+    fn note_min_rtt(&mut self, min_rtt: Duration) {
+        if min_rtt == Duration::MAX {
+            return;
+        }
+        self.min_rtt = min_rtt;
+        if let Some(open) = &mut self.open {
+            open.trail.set_rtt(min_rtt);
         }
     }
 
@@ -230,44 +237,20 @@ impl TransferMeter {
         let time = now.saturating_since(self.mark);
         self.mark = self.mark.max(now);
         let Some(open) = &mut self.open else { return };
-        let again = match end {
-            EndOfPiece::Again(kind) => Some(*kind),
-            _ => None,
-        };
-        let arrived = match end {
-            EndOfPiece::Arrived(bytes) => *bytes,
-            _ => 0,
-        };
-        let share = match (self.wait, again) {
-            (Wait::Done, _) => {
-                open.done += time;
-                return;
-            }
-            (Wait::Shut, _) => {
-                open.shut += time;
-                return;
-            }
-            (_, Some(RetransmissionKind::Timeout)) => TimeShare::Timeout,
-            (Wait::Room, Some(_)) => TimeShare::Recovery,
-            (Wait::Room, None) => {
-                open.had_room(now, time);
-                open.trail.on_arrival(now, arrived, self.min_rtt);
-                return;
-            }
-            (Wait::Opening, _) => TimeShare::Handshake,
-            // A server that speaks first, as those of mail do, thinks before it does.
-            (Wait::Request, _) if matches!(end, EndOfPiece::Response) => TimeShare::Think,
-            (Wait::Request, _) => TimeShare::Request,
-            (Wait::Answer, _) if matches!(end, EndOfPiece::Request) => TimeShare::Request,
-            (Wait::Answer, _) => TimeShare::Think,
-            (Wait::SlowStart, _) => TimeShare::SlowStart,
-            (Wait::Avoidance, _) => TimeShare::Avoidance,
-            (Wait::Repair, _) => TimeShare::Recovery,
-            (Wait::ReceiverWindow, _) => TimeShare::ReceiverWindow,
-        };
-        open.report.shares.add(share, time);
-        open.trail.note(now - time, time, Some(share));
-        open.trail.on_arrival(now, arrived, self.min_rtt);
+        if self.wait.is_done() {
+            let left = if self.wait == Wait::Done { &mut open.done } else { &mut open.shut };
+            *left += time;
+            return;
+        }
+        if self.wait == Wait::Room && !matches!(end, EndOfPiece::Again(_)) {
+            open.had_room(now, time);
+        } else {
+            let share = self.wait.spent_on(end);
+            open.report.shares.add(share, time);
+            open.trail.note(now, time, Some(share));
+        }
+        let arrived = if let EndOfPiece::Arrived(bytes) = end { *bytes } else { 0 };
+        open.trail.on_arrival(now, arrived);
     }
 
     /// An ACK tells how fast the path delivers, unless losses are repaired.
@@ -283,7 +266,7 @@ impl TransferMeter {
         // A request that comes while an answer is under way is pipelined, or belongs to the same exchange.
         let is_next = self.wait.is_done() && self.open.as_ref().is_some_and(|open| open.answering);
         let ended = if is_next { self.close() } else { None };
-        let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now)));
+        let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now, self.min_rtt)));
         open.report.asked.get_or_insert(now);
         open.report.request_bytes += bytes;
         if !open.answering {
@@ -295,7 +278,7 @@ impl TransferMeter {
 
     #[inline]
     fn on_response(&mut self, now: Instant, bytes: u64) {
-        let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now)));
+        let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now, self.min_rtt)));
         if !open.answering {
             open.answering = true;
             open.report.answered = now;
@@ -321,7 +304,7 @@ impl TransferMeter {
         if !open.answering {
             return None;
         }
-        let mut report = open.report;
+        let mut report = open.report.report();
         report.index = self.next_index;
         self.next_index += 1;
         report.complete = complete;

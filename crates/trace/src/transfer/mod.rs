@@ -4,13 +4,16 @@
 //! ([`meter`]). Afterwards what no sender could have spared is taken off the waiting ([`shares`]). So the
 //! shares add up to the duration, to the nanosecond.
 
+mod draft;
 mod meter;
 mod open;
-mod ring;
+#[cfg(test)]
+mod plain;
 mod shares;
 mod trail;
 mod train;
 mod wait;
+mod waits;
 
 pub(crate) use meter::{Passage, TransferMeter};
 pub use shares::{TimeShare, TimeShares};
@@ -61,28 +64,6 @@ pub struct TransferReport {
     /// Where the time went.
     pub shares: TimeShares,
 }
-
-fold::state!(TransferReport {
-    began,
-    asked,
-    asked_whole,
-    answered,
-    sent,
-    ended,
-    index,
-    complete,
-    request_bytes,
-    bytes,
-    retransmissions,
-    timeouts,
-    mss,
-    first_window,
-    last_window,
-    srtt,
-    min_rtt,
-    delivery_rate,
-    shares
-});
 
 impl TransferReport {
     /// The first window had room for all of the response: no larger one could have made it faster.

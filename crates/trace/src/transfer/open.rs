@@ -1,6 +1,6 @@
 //! A transfer under way: its report so far, and time of which only what follows tells what it was.
 
-use super::TransferReport;
+use super::draft::Draft;
 use super::shares::{TimeShare, TimeShares};
 use super::trail::WaitTrail;
 use super::wait::SenderState;
@@ -8,10 +8,13 @@ use crate::kinds::RetransmissionKind;
 use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
-/// A transfer under way.
+/// A transfer under way. What most packets look at lies together, from the end of the report to the middle of the trail.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct OpenTransfer {
-    pub(super) report: TransferReport,
+    /// Time in which the pacer kept data back, by what that counts as; no waiting if no more data follows. Most senders do not pace.
+    pub(super) pacing: Option<Box<TimeShares>>,
+    pub(super) report: Draft,
     /// Time in which the window had room; the application's, if more data follows.
     pub(super) room: Duration,
     /// Time since all was acknowledged; a pause, if more data follows.
@@ -21,12 +24,10 @@ pub(super) struct OpenTransfer {
     pub(super) answering: bool,
     /// Part of the response was acknowledged: its first window is over.
     pub(super) acked: bool,
+    /// There is some time in `pacing`.
+    pub(super) has_pacing: bool,
     /// While the window has room: how long the pacer keeps data back, and what that counts as.
     pub(super) paced: Option<(Instant, TimeShare)>,
-    /// Time in which it did, by what that counts as; no waiting if no more data follows. Most senders do not pace.
-    pub(super) pacing: Option<Box<TimeShares>>,
-    /// There is some of it.
-    pub(super) has_pacing: bool,
     /// What the path carried meanwhile.
     pub(super) trail: WaitTrail,
 }
@@ -42,10 +43,10 @@ impl Foldable for OpenTransfer {
 }
 
 impl OpenTransfer {
-    pub(super) fn new(began: Instant) -> Self {
-        let report = TransferReport { began, ..TransferReport::default() };
+    /// Over a path that takes `rtt` there and back, as far as is known.
+    pub(super) fn new(began: Instant, rtt: Duration) -> Self {
         Self {
-            report,
+            report: Draft { began, ..Draft::default() },
             room: Duration::ZERO,
             done: Duration::ZERO,
             shut: Duration::ZERO,
@@ -54,7 +55,7 @@ impl OpenTransfer {
             paced: None,
             pacing: None,
             has_pacing: false,
-            trail: WaitTrail::default(),
+            trail: WaitTrail::new(rtt),
         }
     }
 
@@ -101,18 +102,15 @@ impl OpenTransfer {
     /// All that an answer waits for at the moment is its application.
     #[inline]
     pub(super) const fn may_go_on(&self) -> bool {
-        self.answering
-            && self.paced.is_none()
-            && !self.has_pacing
-            && self.shut.is_zero()
-            && self.done.is_zero()
+        let is_pausing = self.shut.as_nanos() | self.done.as_nanos() != 0;
+        self.answering && !self.has_pacing && !is_pausing && self.paced.is_none()
     }
 
     /// As [`OpenTransfer::had_room`] for `time` up to `now`, and [`OpenTransfer::end_pause`] then.
     #[inline]
-    pub(super) fn go_on(&mut self, now: Instant, time: Duration, rtt: Duration) {
+    pub(super) fn go_on(&mut self, now: Instant, time: Duration) {
         let pause = std::mem::take(&mut self.room) + time;
-        self.trail.note_application(now, time, rtt);
+        self.trail.note_application(now, time);
         self.report.shares.add(TimeShare::Application, pause);
     }
 
@@ -145,7 +143,7 @@ impl OpenTransfer {
             return self.had_paced_room(now, time);
         }
         self.room += time;
-        self.trail.note(now - time, time, None);
+        self.trail.note(now, time, None);
     }
 
     /// The same where the pacer has kept data back.
@@ -159,6 +157,6 @@ impl OpenTransfer {
             self.has_pacing = true;
         }
         self.room += time.saturating_sub(paced);
-        self.trail.note(began, time, (paced > time / 2).then_some(kept_by));
+        self.trail.note(now, time, (paced > time / 2).then_some(kept_by));
     }
 }

@@ -10,6 +10,7 @@ const LONG: u64 = 32;
 
 /// The fastest trains so far.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(super) struct AckTrains {
     last: Instant,
     train: Train,

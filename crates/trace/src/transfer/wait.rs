@@ -1,6 +1,7 @@
 //! What a sender, and the transfer that it carries, wait for.
 
 use super::shares::TimeShare;
+use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
 /// What a sender waits for.
@@ -38,37 +39,47 @@ pub(crate) struct SenderState {
     pub(crate) slow_start: bool,
 }
 
-/// What a transfer waits for.
+/// What ends a piece of time, as far as that says what it was spent on.
+pub(super) enum EndOfPiece {
+    Other,
+    Request,
+    Response,
+    /// An ACK that tells that so many bytes have arrived.
+    Arrived(u64),
+    Again(RetransmissionKind),
+}
+
+/// What a transfer waits for. The first are those of a sender in its order, so that [`Wait::of`] costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Wait {
-    #[default]
-    Opening,
-    Request,
-    Answer,
-    /// The window is full.
-    SlowStart,
-    Avoidance,
-    Repair,
-    ReceiverWindow,
-    /// The window has room: the application has no more, or has sent all.
-    Room,
     /// All is acknowledged: the response is over, or pauses.
     Done,
     /// The same, and the client's window is shut: the response is over, or waits for that.
     Shut,
+    #[default]
+    Opening,
+    Repair,
+    /// The window is full.
+    SlowStart,
+    Avoidance,
+    ReceiverWindow,
+    /// The window has room: the application has no more, or has sent all.
+    Room,
+    Request,
+    Answer,
 }
 
 fold::choices!(Wait {
+    Done,
+    Shut,
     Opening,
-    Request,
-    Answer,
+    Repair,
     SlowStart,
     Avoidance,
-    Repair,
     ReceiverWindow,
     Room,
-    Done,
-    Shut
+    Request,
+    Answer
 });
 
 impl Wait {
@@ -83,6 +94,34 @@ impl Wait {
             SenderWait::Avoidance => Self::Avoidance,
             SenderWait::Receiver => Self::ReceiverWindow,
             SenderWait::Application => Self::Room,
+        }
+    }
+
+    /// What a piece of time was spent on that ended like this.
+    #[inline]
+    pub(super) const fn spent_on(self, end: &EndOfPiece) -> TimeShare {
+        match end {
+            EndOfPiece::Again(RetransmissionKind::Timeout) => TimeShare::Timeout,
+            // A server that speaks first, as those of mail do, thinks before it does.
+            EndOfPiece::Response if matches!(self, Self::Request) => TimeShare::Think,
+            EndOfPiece::Request if matches!(self, Self::Answer) => TimeShare::Request,
+            _ => self.usual_share(),
+        }
+    }
+
+    /// The same, whatever ended it.
+    #[inline]
+    const fn usual_share(self) -> TimeShare {
+        match self {
+            Self::Opening => TimeShare::Handshake,
+            Self::Request => TimeShare::Request,
+            Self::Answer => TimeShare::Think,
+            Self::SlowStart => TimeShare::SlowStart,
+            Self::Avoidance => TimeShare::Avoidance,
+            // Where there was room, something went again.
+            Self::Repair | Self::Room => TimeShare::Recovery,
+            Self::ReceiverWindow => TimeShare::ReceiverWindow,
+            Self::Done | Self::Shut => TimeShare::Application,
         }
     }
 

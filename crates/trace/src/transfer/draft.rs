@@ -1,0 +1,69 @@
+//! The report of a transfer under way, as far as it can be written.
+
+use super::TransferReport;
+use super::shares::TimeShares;
+use units::{Duration, Instant};
+
+/// What a [`TransferReport`] says that is known before the end. In this order what most packets write is at the end, beside what else
+/// they write of a transfer: each line of the cache that a packet touches may have to come from farther away.
+#[derive(Clone, Debug, Default)]
+#[repr(C)]
+pub(super) struct Draft {
+    pub(super) began: Instant,
+    pub(super) asked: Option<Instant>,
+    pub(super) asked_whole: Option<Instant>,
+    pub(super) answered: Instant,
+    pub(super) request_bytes: u64,
+    pub(super) retransmissions: u32,
+    pub(super) timeouts: u32,
+    pub(super) shares: TimeShares,
+    pub(super) first_window: u64,
+    pub(super) min_rtt: Duration,
+    pub(super) srtt: Duration,
+    pub(super) mss: u64,
+    pub(super) last_window: u64,
+    pub(super) bytes: u64,
+    pub(super) sent: Instant,
+}
+
+fold::state!(Draft {
+    began,
+    asked,
+    asked_whole,
+    answered,
+    sent,
+    request_bytes,
+    bytes,
+    retransmissions,
+    timeouts,
+    mss,
+    first_window,
+    last_window,
+    srtt,
+    min_rtt,
+    shares
+});
+
+impl Draft {
+    /// What only the end tells is not in it yet.
+    pub(super) fn report(&self) -> TransferReport {
+        TransferReport {
+            began: self.began,
+            asked: self.asked,
+            asked_whole: self.asked_whole,
+            answered: self.answered,
+            sent: self.sent,
+            request_bytes: self.request_bytes,
+            bytes: self.bytes,
+            retransmissions: self.retransmissions,
+            timeouts: self.timeouts,
+            mss: self.mss,
+            first_window: self.first_window,
+            last_window: self.last_window,
+            srtt: self.srtt,
+            min_rtt: self.min_rtt,
+            shares: self.shares,
+            ..TransferReport::default()
+        }
+    }
+}
