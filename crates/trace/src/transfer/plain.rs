@@ -57,9 +57,7 @@ impl PlainTrail {
 
     fn note_application(&mut self, began: Instant, now: Instant) {
         if self.rooms == 0 && self.in_room == 0 {
-            if began < now {
-                self.begin((began, now, Some(TimeShare::Application)));
-            }
+            self.note(began, now, Some(TimeShare::Application));
         } else {
             self.note(began, now, None);
             self.name_room(TimeShare::Application);

@@ -47,7 +47,7 @@ impl WaitTrail {
             self.note(now, time, None);
             self.name(TimeShare::Application);
         } else {
-            self.waits.begin(now - time, now, Some(TimeShare::Application));
+            self.note(now, time, Some(TimeShare::Application));
         }
         self.waits.look(now);
     }
