@@ -42,7 +42,7 @@ impl<K: Hash + Eq + Clone, V: Default> Tiered<K, V> {
             return place;
         }
         let value = self.idle.pop(&key).unwrap_or_default();
-        // Memory has no room for more.
+        // More than 2^32 values do not fit into memory.
         let place = self.in_use.insert(InUse { key: key.clone(), value, users: 1 }) as u32;
         self.by_key.insert(key, place);
         place

@@ -39,7 +39,7 @@ pub(crate) struct Endpoint {
     next_port: u16,
     /// Of every connection opened here.
     ports_in_use: BTreeSet<Peer>,
-    /// Of connections for which no port was left.
+    /// How many connections there are for which no port was left.
     spare_peers: u32,
     wakes: Wakes,
     /// Connections whose application waits for this many bytes or more to have gone out.
@@ -132,16 +132,14 @@ impl Endpoint {
         None
     }
 
-    /// An end of `host` for a connection of a run that ends at once, which has no port left. Ports below the ephemeral ones are
-    /// free, and towards each port of the other host there are as many.
+    /// An end of `host` for a connection of a run that ends at once, because no port was left. Nothing else connects from a port
+    /// below the ephemeral ones, and each may be used once towards each port of `host`.
     pub(crate) fn take_spare_peer(&mut self, host: HostId) -> Peer {
         let spare = self.spare_peers;
         self.spare_peers += 1;
         let ports = u32::from(FIRST_EPHEMERAL) - 1;
         let port_of = |number: u32| u16::try_from(1 + number).unwrap_or(u16::MAX);
-        let peer = Peer { host, port: port_of(spare / ports), local_port: port_of(spare % ports) };
-        self.ports_in_use.insert(peer);
-        peer
+        Peer { host, port: port_of(spare / ports), local_port: port_of(spare % ports) }
     }
 
     pub(crate) fn adopt(&mut self, conn: ConnId, app: AppId, peer: Peer) {

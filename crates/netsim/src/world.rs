@@ -113,7 +113,7 @@ impl World {
         conn
     }
 
-    /// The ends of a connection from one host to a port of another. Once no port is left the run ends, and ends do not matter.
+    /// The ends of a connection from one host to a port of another. Once no port is left the run is about to end, and any ports will do.
     fn take_peer(&mut self, app: AppId, from: HostId, (host, port): (HostId, u16)) -> Peer {
         let endpoint = &mut self.endpoints[from.index()];
         let local_port = match self.out_of_ports {

@@ -155,7 +155,7 @@ fn schemes_meet_the_same_flows() {
     assert_eq!(one, arrivals(1000, 0.0, "linux", true));
 }
 
-/// Opens so many connections at one instant.
+/// Opens a number of connections at one instant.
 struct Crowd(Dumbbell, u32);
 
 impl Application for Crowd {

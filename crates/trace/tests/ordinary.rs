@@ -78,3 +78,18 @@ fn most_segments_of_a_response_are_ordinary() {
     let all = scenario.segments.len() as u64;
     assert!(ordinary * 4 > all * 3, "{ordinary} of {all}");
 }
+
+/// The same path with a queue of 20 packets, and every fiftieth packet lost at random. What is repaired is not ordinary, nor is the first segment of a
+/// burst; but ACKs with SACK blocks are.
+#[test]
+fn most_segments_are_ordinary_while_losses_are_repaired() {
+    let scenario = scenario(SenderProfile::Linux, Pipe::new(20, 20, 20, 20), 1, 0);
+    let models = SenderModels::all(SenderModel::of(SenderProfile::Linux));
+    let config = EngineConfig { models, ..EngineConfig::default() };
+    let with_blocks =
+        scenario.segments.iter().filter(|segment| !segment.options.sack().is_empty()).count();
+    assert!(with_blocks > 10, "{with_blocks}");
+    let ordinary = check(&config, &scenario.segments);
+    let all = scenario.segments.len() as u64;
+    assert!(ordinary * 3 > all * 2, "{ordinary} of {all}, {with_blocks} with SACK blocks");
+}

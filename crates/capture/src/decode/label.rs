@@ -7,22 +7,30 @@ use crate::tally::NotASegment;
 /// Labels on a packet; more than a few are rare.
 const MOST_LABELS: usize = 8;
 
-/// MPLS (RFC 3032 §2.1): labels of four bytes, of which the last one says so. What follows does not say what it is: IP, by its
-/// version, or a frame, which is not looked into.
+/// MPLS (RFC 3032 §2.1): labels of four bytes, of which the last one says so. What follows does not say what it is. It is IP if its
+/// version and its length are those of IP (RFC 4928 §3); else it may be a frame, which is not looked into.
 pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const LAST: u8 = 1;
     for _ in 0..MOST_LABELS {
         let label: &[u8; 4] = rest.take()?;
         if label[2] & LAST != 0 {
-            let [version] = rest.head()?;
-            return match version >> 4 {
-                4 => Ok(NetworkProtocol::V4),
-                6 => Ok(NetworkProtocol::V6),
-                _ => Err(NotASegment::Tunnelled),
-            };
+            return version_of(rest).ok_or(NotASegment::Tunnelled);
         }
     }
     Err(NotASegment::Tunnelled)
+}
+
+/// The version of the IP header that a packet begins with, if it can be one.
+fn version_of(rest: &Rest<'_>) -> Option<NetworkProtocol> {
+    let head: &[u8; 6] = rest.head().ok()?;
+    let half = |at: usize| u32::from(u16::from_be_bytes([head[at], head[at + 1]]));
+    let fits = |length: u32| length <= rest.length;
+    match head[0] {
+        // With five words of header at least (RFC 791 §3.1).
+        0x45..=0x4f => fits(half(2)).then_some(NetworkProtocol::V4),
+        0x60..=0x6f => fits(40 + half(4)).then_some(NetworkProtocol::V6),
+        _ => None,
+    }
 }
 
 /// A session of PPPoE (RFC 2516 §4): six bytes, and the protocol of PPP (RFC 1332 §4, RFC 5072 §2).

@@ -1,6 +1,6 @@
 //! The protocol of a network layer.
 
-/// What a header says that follows it.
+/// The protocol that follows a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NetworkProtocol {
     /// IPv4 or IPv6, as its first bits say.

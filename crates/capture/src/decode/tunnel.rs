@@ -27,7 +27,7 @@ pub(super) fn in_gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment
     inside(carried, rest)
 }
 
-/// UDP (RFC 768): eight bytes, and what its port says that follows. What is no tunnel is UDP.
+/// UDP (RFC 768): eight bytes; its port says which tunnel may follow. A datagram of no tunnel counts as UDP.
 pub(super) fn in_udp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 8] = rest.head().map_err(|_| NotASegment::Udp)?;
     let port = u16::from_be_bytes([head[2], head[3]]);
@@ -44,21 +44,26 @@ pub(super) fn in_udp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment
 }
 
 /// VXLAN (RFC 7348 §5): eight bytes, of which the first says that there is a network's number. Answers their length, and
-/// the EtherType of what follows.
+/// the EtherType of what follows. Bytes that have to be zero tell it from other uses of its ports, unless a group's number is in them
+/// (draft-smith-vxlan-group-policy §2).
 fn vxlan(rest: &Rest<'_>) -> Option<(usize, u16)> {
     const HAS_NUMBER: u8 = 0x08;
-    let [flags, ..]: &[u8; 8] = rest.head().ok()?;
-    (*flags == HAS_NUMBER).then_some((8, ETHERNET))
+    const HAS_GROUP: u8 = 0x80;
+    let head: &[u8; 8] = rest.head().ok()?;
+    let has = |flag: u8| head[0] & flag != 0;
+    let is_clear = head[1..4] == [0; 3] || has(HAS_GROUP);
+    (has(HAS_NUMBER) && is_clear && head[7] == 0).then_some((8, ETHERNET))
 }
 
 /// Geneve (RFC 8926 §3.4): eight bytes, and options of as many words as the first byte says. Answers their length, and the
-/// EtherType of what follows.
+/// EtherType of what follows. Its version, and bits that have to be zero, tell it from other uses of its port.
 fn geneve(rest: &Rest<'_>) -> Option<(usize, u16)> {
     const WORDS: u8 = 0x3f;
+    const RESERVED: u8 = 0x3f;
     let head: &[u8; 8] = rest.head().ok()?;
-    let version = head[0] & !WORDS;
+    let is_geneve = head[0] & !WORDS == 0 && head[1] & RESERVED == 0 && head[7] == 0;
     let length = 8 + 4 * usize::from(head[0] & WORDS);
-    (version == 0).then(|| (length, u16::from_be_bytes([head[2], head[3]])))
+    is_geneve.then(|| (length, u16::from_be_bytes([head[2], head[3]])))
 }
 
 /// What an EtherType within a tunnel says that follows.

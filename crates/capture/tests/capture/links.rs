@@ -40,7 +40,9 @@ fn assert_read(link: u32, packets: &[Packet], differs: impl Fn(&mut Observed)) {
         .collect();
     let file = pcap(Order::Little, false, link, packets);
     assert_same(&Everything::of_bytes(&file).segments, &expected, &format!("link type {link}"));
-    assert_as_shown(&format!("{link}-{}", packets[0].length), &file);
+    // Tests run beside each other, and each has a thread of its name.
+    let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
+    assert_as_shown(&format!("{test}-{link}-{}", packets[0].length), &file);
 }
 
 /// Segments are what tshark shows, but for what it does not show.
@@ -174,6 +176,9 @@ fn tunnels_over_udp() {
     assert_read(101, &through(6081, geneve), |_| ());
     let options = [2, 0, 8, 0, 0, 0, 5, 0, 1, 2, 3, 1, 9, 9, 9, 9];
     assert_read(101, &through(6081, options.to_vec()), |_| ());
+    // A group's number (VXLAN-GBP), as Open vSwitch has it.
+    let group = [&[0x88, 0, 0, 9, 0, 0, 5, 0][..], &frame].concat();
+    assert_read(101, &through(4789, group), |_| ());
     // Linux before the RFC, which tshark does not know as such.
     let read = Everything::of_bytes(&pcap(Order::Little, false, 101, &through(8472, vxlan)));
     assert_same(&read.segments, &original(), "8472");
@@ -189,6 +194,47 @@ fn labels_and_sessions() {
         [&[2; 12][..], &[0x88, 0x64, 0x11, 0, 0, 7, high, low, 0, 0x21]].concat()
     };
     assert_read(1, &tunnelled(session), |_| ());
+}
+
+/// IPv6 behind a label, in PPPoE, in Geneve without a frame, and with a VLAN tag in VXLAN; and a tunnel over IPv6.
+#[test]
+fn tunnels_of_both_versions() {
+    let inside = |outer: &dyn Fn(usize) -> Vec<u8>| {
+        tunnelled(|inner| [outer(40 + 20 + inner), ipv6(4, 20 + inner), ipv4(4, inner)].concat())
+    };
+    let over = |port: u16, header: Vec<u8>| {
+        move |inner: usize| {
+            let udp = udp(port, &header, inner);
+            [ipv6(17, udp.len() + inner), udp].concat()
+        }
+    };
+    let label = |_| [&[2; 12][..], &[0x88, 0x47, 0, 1, 1, 64]].concat();
+    let session = |inner: usize| {
+        let [high, low] = (2 + inner as u16).to_be_bytes();
+        [&[2; 12][..], &[0x88, 0x64, 0x11, 0, 0, 7, high, low, 0, 0x57]].concat()
+    };
+    let geneve = over(6081, vec![0, 0, 0x86, 0xdd, 0, 0, 5, 0]);
+    let tagged = [&[8, 0, 0, 0, 0, 0, 5, 0][..], &[2; 12], &[0x81, 0, 0, 7, 0x86, 0xdd]].concat();
+    for (link, packets) in [
+        (1, inside(&label)),
+        (1, inside(&session)),
+        (101, inside(&geneve)),
+        (101, inside(&over(4789, tagged))),
+    ] {
+        let read = Everything::of_bytes(&pcap(Order::Little, false, link, &packets));
+        assert_same(&read.segments, &original(), "of both versions");
+        every_cut_is_read(link, &packets[0]);
+    }
+}
+
+/// A packet may be cut anywhere: it counts as something, and nobody panics.
+fn every_cut_is_read(link: u32, packet: &Packet) {
+    for cut in 0..packet.bytes.len() {
+        let bytes = packet.bytes[..cut].to_vec();
+        let cut = Packet { bytes, ..packet.clone() };
+        let read = Everything::of_bytes(&pcap(Order::Little, false, link, &[cut]));
+        assert_eq!(read.tally.packets, 1);
+    }
 }
 
 #[test]
@@ -231,8 +277,14 @@ fn what_is_not_looked_into_is_counted_by_its_kind() {
     ] {
         counted(&behind(&[&[2; 12][..], &tunnel].concat()), 1, NotASegment::Tunnelled);
     }
-    // To the ports of VXLAN and Geneve, but not of their versions; VXLAN with the bytes of another protocol.
-    for (port, header) in [(4789, [0, 0, 0, 0, 0, 0, 5, 0]), (6081, [0x40, 0, 8, 0, 0, 0, 5, 0])] {
+    // To the ports of VXLAN and Geneve, but without their marks; and an answer of DNS (RFC 1035 §4.1.1) to each of them.
+    let dns = [0x08, 0x2a, 0x81, 0x80, 0, 1, 0, 1];
+    for (port, header) in [
+        (4789, [0, 0, 0, 0, 0, 0, 5, 0]),
+        (6081, [0x40, 0, 8, 0, 0, 0, 5, 0]),
+        (4789, dns),
+        (6081, dns),
+    ] {
         let other = |inner| {
             let udp = udp(port, &header, inner);
             [ipv4(17, udp.len() + inner), udp].concat()

@@ -316,7 +316,7 @@ impl Scoreboard {
     fn acknowledge_rest(&mut self, una: u64, progress: &mut AckProgress) {
         let mut again = self.acknowledge_sacked(una, progress);
         while let Some(segment) = self.segments.pop_front_if(|first| first.end() <= una) {
-            progress.segments += u64::from(!segment.is_sacked());
+            progress.segments += 1;
             again |= segment.was_retransmitted();
             self.settle(&segment, u64::from(segment.len), progress);
             again |= self.acknowledge_sacked(una, progress);

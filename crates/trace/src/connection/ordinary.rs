@@ -133,7 +133,9 @@ impl TracedConnection {
         (una, window): (u64, u64),
     ) -> Option<AckDigest> {
         let server = 1 - side;
-        if !segment.options.sack().is_empty() && !segment.has(Flags::ECE) {
+        // A plain segment echoes no mark.
+        debug_assert!(!segment.has(Flags::ECE));
+        if !segment.options.sack().is_empty() {
             let blocks = self.halves[server].sack_offsets(segment);
             let bare = BareAck { at: segment.at, una, window };
             let sender = self.halves[server].sender.as_mut()?;

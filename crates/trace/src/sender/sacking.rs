@@ -18,8 +18,13 @@ impl RebuiltSender {
         blocks: &SackOffsets,
     ) -> Option<AckDigest> {
         let is_told = self.terms.sack && !self.terms.sack_is_guess && !blocks.as_slice().is_empty();
-        let is_timed = self.sampling != RttSampling::OnePerRoundTrip;
-        if !is_told || !is_timed || ack.una != self.una || ack.una == 0 || self.path.is_metered() {
+        let samples_acks = self.sampling != RttSampling::OnePerRoundTrip;
+        if !is_told
+            || !samples_acks
+            || ack.una != self.una
+            || ack.una == 0
+            || self.path.is_metered()
+        {
             return None;
         }
         self.tell_burst();
@@ -30,7 +35,9 @@ impl RebuiltSender {
         Some(self.digest_sacking(ack, blocks, repeats))
     }
 
-    /// As [`RebuiltSender::digest_acknowledged`], of an ACK that acknowledges nothing.
+    /// As [`RebuiltSender::digest_acknowledged`], of an ACK that acknowledges nothing. Who changes one has to change the other; a test
+    /// compares both (`tests/ordinary.rs`). It is bare and not marked, as its caller knows from the flags. Nothing is acknowledged in
+    /// part, and something was before, as [`RebuiltSender::on_sacking_ack`] has seen.
     #[inline]
     fn digest_sacking(
         &mut self,

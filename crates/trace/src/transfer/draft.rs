@@ -2,7 +2,7 @@
 
 use super::TransferReport;
 use super::shares::TimeShares;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 /// What a [`TransferReport`] says that is known before the end. In this order what most packets write is at the end, beside what else
 /// they write of a transfer: each line of the cache that a packet touches may have to come from farther away.
@@ -63,7 +63,10 @@ impl Draft {
             srtt: self.srtt,
             min_rtt: self.min_rtt,
             shares: self.shares,
-            ..TransferReport::default()
+            index: 0,
+            ended: Instant::ZERO,
+            complete: false,
+            delivery_rate: Rate::default(),
         }
     }
 }

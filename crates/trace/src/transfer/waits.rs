@@ -10,18 +10,18 @@ const MOST: u32 = 64;
 const REMEMBERED: u64 = 3;
 /// Places at first.
 const FIRST: usize = 8;
-/// So many are looked at together in a search: where it ends among them is no branch that could be predicted badly.
+/// A search looks at so many together: where it ends among them takes no branch, which would often be predicted wrongly.
 const TOGETHER: usize = 4;
 
-/// A wait, in nine bytes: that it begins where the one before ends needs none.
+/// A wait, in nine bytes. Its beginning is not stored: it begins where the one before ends.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wait {
+struct PastWait {
     ended: [u8; 8],
     /// What for; `None`: the window had room.
     share: Option<TimeShare>,
 }
 
-impl Wait {
+impl PastWait {
     #[inline]
     const fn new(ended: Instant, share: Option<TimeShare>) -> Self {
         Self { ended: ended.as_nanos().to_ne_bytes(), share }
@@ -33,7 +33,7 @@ impl Wait {
     }
 }
 
-impl Foldable for Wait {
+impl Foldable for PastWait {
     fn fold(&mut self, folding: &mut Folding<'_>) {
         let mut ended = self.ended();
         folding.each(&mut ended).option(&mut self.share, || TimeShare::Path);
@@ -55,12 +55,12 @@ fold::state!(Resumed { at });
 pub(super) struct Waits {
     /// When the latest ended.
     until: Instant,
-    places: Box<[Wait]>,
+    places: Box<[PastWait]>,
     first: u32,
     end: u32,
     /// Waits in which the window had room, at most: what for is not known yet.
     rooms: u32,
-    /// Where the last search ended: the next one begins there, since what is looked for moves on.
+    /// Where the last search ended. The next one begins there, since later ACKs tell of later arrivals.
     found: u32,
     /// When the last look was taken since the path was found to be so long: what is forgotten depends on it.
     seen: Instant,
@@ -84,10 +84,12 @@ impl Foldable for Waits {
         folding.each(&mut started).each(&mut waits).each(seen).each(rtt).each(forgotten);
         folding.each(rooms).each(resumed);
         if folding.reads() {
-            let until = waits.last().map_or(Instant::ZERO, Wait::ended);
+            let until = waits.last().map_or(Instant::ZERO, PastWait::ended);
             let end = waits.len() as u32;
             let places = waits.into_boxed_slice();
-            *self = Self { until, places, end, started, ..std::mem::take(self) };
+            let (first, found, sought) = (0, 0, Instant::ZERO);
+            *self =
+                Self { until, places, first, end, found, sought, started, ..std::mem::take(self) };
         }
     }
 }
@@ -116,12 +118,12 @@ impl Waits {
     }
 
     #[inline]
-    fn live(&self) -> &[Wait] {
+    fn live(&self) -> &[PastWait] {
         &self.places[self.first as usize..self.end as usize]
     }
 
     #[inline]
-    fn live_mut(&mut self) -> &mut [Wait] {
+    fn live_mut(&mut self) -> &mut [PastWait] {
         &mut self.places[self.first as usize..self.end as usize]
     }
 
@@ -136,35 +138,32 @@ impl Waits {
     pub(super) fn extend(&mut self, ended: Instant, share: Option<TimeShare>) -> bool {
         let latest = self.places.get_mut(self.end.wrapping_sub(1) as usize);
         let Some(latest) = latest.filter(|latest| latest.share == share) else { return false };
-        *latest = Wait::new(ended, share);
+        *latest = PastWait::new(ended, share);
         self.until = ended;
         true
     }
 
-    /// Another wait begins. One that takes no time is none.
+    /// Another wait begins, which takes some time.
     #[inline]
     pub(super) fn begin(&mut self, began: Instant, ended: Instant, share: Option<TimeShare>) {
+        debug_assert!(began < ended);
         let count = self.end - self.first;
         let is_usual = count <= MOST && began == self.until;
         let place = self.places.get_mut(self.end as usize).filter(|_| is_usual);
         let Some(place) = place else {
             return self.begin_apart(began, ended, share);
         };
-        *place = Wait::new(ended, share);
-        let is_one = u32::from(ended > began);
-        // Of as many as are remembered the first one goes, be it forgotten or not.
-        self.first += is_one & u32::from(count == MOST);
-        self.end += is_one;
-        self.rooms += is_one & u32::from(share.is_none());
+        *place = PastWait::new(ended, share);
+        // If as many as possible are remembered, the first one goes.
+        self.first += u32::from(count == MOST);
+        self.end += 1;
+        self.rooms += u32::from(share.is_none());
         self.until = ended;
     }
 
     /// The same, where room has to be made, or waiting begins behind a time without.
     #[inline(never)]
     fn begin_apart(&mut self, began: Instant, ended: Instant, share: Option<TimeShare>) {
-        if ended <= began {
-            return;
-        }
         if self.end == 0 {
             self.started = began;
         } else if began != self.until {
@@ -177,7 +176,7 @@ impl Waits {
         if self.end as usize == self.places.len() {
             self.make_room();
         }
-        self.places[self.end as usize] = Wait::new(ended, share);
+        self.places[self.end as usize] = PastWait::new(ended, share);
         self.end += 1;
         self.rooms += u32::from(share.is_none());
         self.until = ended;
@@ -201,7 +200,7 @@ impl Waits {
         self.found = self.found.saturating_sub(first as u32);
         if (end - first) * 4 > self.places.len() * 3 || self.places.is_empty() {
             let mut places = std::mem::take(&mut self.places).into_vec();
-            places.resize((2 * places.len()).max(FIRST), Wait::default());
+            places.resize((2 * places.len()).max(FIRST), PastWait::default());
             self.places = places.into_boxed_slice();
         }
     }
@@ -209,7 +208,7 @@ impl Waits {
     /// Forgets those that ended too long ago.
     fn forget(&mut self) {
         let forgotten = self.forgotten();
-        let is_over = |wait: &Wait| wait.ended() < forgotten;
+        let is_over = |wait: &PastWait| wait.ended() < forgotten;
         if let [before @ .., _] = self.live() {
             self.first += before.partition_point(is_over) as u32;
         }
@@ -218,7 +217,7 @@ impl Waits {
     /// When the one before the first ended, or else when that began.
     fn start(&self) -> Instant {
         let before = self.places.get(self.first.wrapping_sub(1) as usize);
-        before.map_or(self.started, Wait::ended)
+        before.map_or(self.started, PastWait::ended)
     }
 
     /// What was waited for a way there and back before now; `None`: the window had room, or nobody knows.
@@ -256,7 +255,7 @@ impl Waits {
         let Some(wait) = self.live().get(index) else { return };
         let mut began = begin_of(self.resumed.as_deref(), before, wait.ended());
         if began < since {
-            self.insert(index, Wait::new(since, wait.share));
+            self.insert(index, PastWait::new(since, wait.share));
             (index, began) = (index + 1, since);
         }
         for wait in &mut self.places[self.first as usize..self.end as usize][index..] {
@@ -268,7 +267,7 @@ impl Waits {
     }
 
     /// Puts one in before another.
-    fn insert(&mut self, index: usize, wait: Wait) {
+    fn insert(&mut self, index: usize, wait: PastWait) {
         if self.end as usize == self.places.len() {
             self.make_room();
         }
@@ -301,7 +300,7 @@ fn begin_of(resumed: Option<&Resumed>, before: Instant, ended: Instant) -> Insta
 
 /// How many of them ended before an instant: these are the first ones.
 #[inline]
-fn ended_before(waits: &[Wait], since: Instant) -> usize {
+fn ended_before(waits: &[PastWait], since: Instant) -> usize {
     let (fours, rest) = waits.as_chunks::<TOGETHER>();
     let mut passed = 0;
     for four in fours {

@@ -37,7 +37,8 @@ pub struct AckProgress {
     pub partial: u64,
     /// Bytes newly SACKed.
     pub sacked: u64,
-    /// Of these, bytes of the segments that the ACK told of first, if those are in a row. Each was sent once, and is not presumed lost.
+    /// Of the bytes newly SACKed, those of a row of segments, each sent once and not presumed lost, that the ACK told of before
+    /// anything else. Zero if there is no such row.
     pub in_row: u64,
     /// Whole segments newly delivered.
     pub segments: u64,

@@ -120,7 +120,7 @@ impl Detector {
     /// decided, and nothing newer has arrived, this notes and judges them: what follows was sent later, and nothing is overdue. Else
     /// false, and nothing has changed.
     #[inline]
-    pub(super) fn goes_on(
+    pub(super) fn take_next_in_order(
         &mut self,
         board: &Scoreboard,
         (start, last): (u64, Newest),
@@ -197,7 +197,7 @@ impl Detector {
         let mut position = 0;
         while let Some(&(sent_at, end)) = self.again.get(position) {
             if sent_at > newest.0 {
-                // Nor is anything overdue that follows. Whether it is decided matters later.
+                // Later retransmissions are not overdue either. A later call removes those that are decided.
                 break;
             }
             let Some(index) = undecided(board, sent_at, end) else {
@@ -220,8 +220,8 @@ impl Detector {
     }
 }
 
-/// Of the SACKed segment `s` at `index`: the index of the first one behind it that its range does not cover wholly. And where the
-/// one before that ends.
+/// Of the SACKed segment `s` at `index`: the index of the first segment behind it that its range does not cover wholly, and the
+/// offset at which the segment before that one ends.
 fn after_sacked(board: &Scoreboard, index: usize, s: &SentSegment) -> (usize, u64) {
     let end = end_of_range(board.sacked_ranges(), s);
     // Mostly what arrived last was the last of its range.

@@ -14,14 +14,14 @@ impl RackTlp {
         ack: &AckInfo,
     ) -> Option<Report> {
         let (start, newest) = (ack.progress.lowest_original?, ack.progress.newest?);
-        let is_told = ack.una < self.high && ack.dsack.is_none();
-        let is_undone = self.undo.is_proven_by_dsack() || !self.probe.is_idle();
+        let is_within = ack.una < self.high && ack.dsack.is_none();
+        let may_end = self.undo.is_proven_by_dsack() || !self.probe.is_idle();
         let is_row = !ack.advanced() && start + ack.progress.delivered == newest.end;
-        if !is_told || is_undone || start < self.highest_sacked || !is_row {
+        if !is_within || may_end || start < self.highest_sacked || !is_row {
             return None;
         }
         if ack.progress.in_row != ack.progress.delivered
-            || !self.detector.goes_on(cx.board, (start, newest), ack.now)
+            || !self.detector.take_next_in_order(cx.board, (start, newest), ack.now)
         {
             return None;
         }

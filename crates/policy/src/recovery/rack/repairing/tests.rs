@@ -1,6 +1,7 @@
 //! Recoveries that are twins, of which one has its short ways, are told the same.
 
 use super::super::super::{LossRecovery, SentInfo};
+use super::super::State;
 use super::*;
 use crate::ack::{AckProgress, Scoreboard};
 use proptest::prelude::*;
@@ -130,10 +131,19 @@ impl Twin {
     }
 
     fn arrive(&mut self, at: &Progress, block: (u64, u64)) -> Report {
+        let info = self.book(at, block);
+        match self.is_short {
+            true => self.ask(at.nxt, |rack, cx| rack.on_ack(cx, &info)),
+            false => self.ask(at.nxt, |rack, cx| rack.digest(cx, &info)),
+        }
+    }
+
+    /// Books what an ACK with this block tells.
+    fn book(&mut self, at: &Progress, block: (u64, u64)) -> AckInfo {
         let mut progress = AckProgress::default();
         self.board.acknowledge(at.una, &mut progress);
         self.board.sack(block.0, block.1.min(at.nxt), &mut progress);
-        let info = AckInfo {
+        AckInfo {
             now: at.now,
             una_before: at.una_before,
             una: at.una,
@@ -143,10 +153,6 @@ impl Twin {
             progress,
             dsack: None,
             echoes_original: false,
-        };
-        match self.is_short {
-            true => self.ask(at.nxt, |rack, cx| rack.on_ack(cx, &info)),
-            false => self.ask(at.nxt, |rack, cx| rack.digest(cx, &info)),
         }
     }
 
@@ -154,6 +160,27 @@ impl Twin {
         self.rack.timeout().filter(|&due| due <= at.now)?;
         Some(self.ask(at.nxt, |rack, cx| rack.on_timeout(cx, at.now)))
     }
+}
+
+/// 20 segments leave, and the first is lost. Those behind it are SACKed one by one: the fourth ACK begins a recovery at the latest, and
+/// the fifth has the short way.
+#[test]
+fn the_next_segments_in_a_recovery_have_the_short_way() {
+    let mut twin = Twin::new(true);
+    let mut at = Progress { now: Instant::from_nanos(1), una_before: 0, una: 0, nxt: 0 };
+    for _ in 0..20 {
+        at.take(Step::Send);
+        twin.take(Step::Send, &at);
+    }
+    at.take(Step::Wait { ms: 50 });
+    for n in 1..5 {
+        at.now += Duration::from_micros(700);
+        twin.arrive(&at, (n * MSS, (n + 1) * MSS));
+    }
+    assert_eq!(twin.rack.state, State::Recovery);
+    at.now += Duration::from_micros(700);
+    let info = twin.book(&at, (5 * MSS, 6 * MSS));
+    assert!(twin.ask(at.nxt, |rack, cx| rack.go_on_repairing(cx, &info)).is_some());
 }
 
 proptest! {
