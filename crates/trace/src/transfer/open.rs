@@ -102,6 +102,7 @@ impl OpenTransfer {
     /// All that an answer waits for at the moment is its application.
     #[inline]
     pub(super) const fn may_go_on(&self) -> bool {
+        // One branch for both, since every data segment asks.
         let is_pausing = self.shut.as_nanos() | self.done.as_nanos() != 0;
         self.answering && !self.has_pacing && !is_pausing && self.paced.is_none()
     }
