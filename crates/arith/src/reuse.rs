@@ -187,6 +187,106 @@ pub const fn window_at_loss(cwnd: u32, in_slow_start: bool) -> u32 {
     if window > 1 { window } else { 1 }
 }
 
+/// Whether round trips of `srtt_us` microseconds show a queue on a path whose lowest one is `min_rtt_us`: an eighth more, at least 1 ms
+/// and at most 16 ms (HyStart's threshold in Linux, `HYSTART_DELAY_THRESH`, but for its lower bound).
+///
+/// # Examples
+/// ```
+/// use arith::reuse::has_queue;
+/// assert!(has_queue(90_001, 80_000) && !has_queue(90_000, 80_000));
+/// assert!(has_queue(5_001, 4_000) && !has_queue(5_000, 4_000));
+/// assert!(has_queue(216_001, 200_000) && !has_queue(216_000, 200_000));
+/// assert!(!has_queue(0, 0) && !has_queue(80_000, 0));
+/// ```
+pub const fn has_queue(srtt_us: u32, min_rtt_us: u32) -> bool {
+    let eighth = min_rtt_us / 8;
+    let delay = if eighth < 1000 { 1000 } else { eighth };
+    let delay = if delay > 16_000 { 16_000 } else { delay };
+    min_rtt_us != 0 && srtt_us > min_rtt_us.saturating_add(delay)
+}
+
+/// Segments that a path carries in its lowest round trip, by `window` of them that were acknowledged within `srtt_us`
+/// microseconds: the rest of the window waited in a queue.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::carried_in_lowest;
+/// // 20 Mbit/s over 80 ms hold 133 segments of 1500 bytes; a queue of 100 makes the round trip 140 ms.
+/// assert_eq!(carried_in_lowest(233, 140_000, 80_000), 133);
+/// assert_eq!(carried_in_lowest(233, 0, 80_000), 233);
+/// assert_eq!(carried_in_lowest(233, 80_000, 90_000), 233);
+/// ```
+pub const fn carried_in_lowest(window: u32, srtt_us: u32, min_rtt_us: u32) -> u32 {
+    if srtt_us <= min_rtt_us {
+        return window;
+    }
+    (window as u64 * min_rtt_us as u64 / srtt_us as u64) as u32
+}
+
+/// Segments that fill a path which carries `rate` bytes a second, over `rtt_us` microseconds, and three ([`crate::trains::window`]);
+/// 0 if the rate is not known.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::pipe;
+/// // 2.5 MB/s in 80 ms are 200 kB: 138 segments of 1448 bytes.
+/// assert_eq!(pipe(2_500_000, 80_000, 1448), 141);
+/// assert_eq!((pipe(0, 80_000, 1448), pipe(2_500_000, 80_000, 0)), (0, 0));
+/// ```
+pub const fn pipe(rate: u64, rtt_us: u32, mss: u32) -> u32 {
+    if rate == 0 || mss == 0 {
+        return 0;
+    }
+    let held = (rate / 1000).saturating_mul(rtt_us as u64) / 1000 / mss as u64;
+    if held < LARGEST_PIPE { held as u32 + 3 } else { LARGEST_PIPE as u32 + 3 }
+}
+
+/// Segments: no window is larger.
+const LARGEST_PIPE: u64 = 1 << 20;
+
+/// How far beyond the window that a path has carried a first flight goes where the path's rate is known.
+pub const MOST_WIDER: u32 = 4;
+
+/// The window, in segments, to begin with on a path that has carried `window` of them in a round trip, and whose rate fills it with
+/// `pipe` ([`pipe`]; 0: not known): small answers show the rate of a path and do not fill it. Four times what was carried at most,
+/// since a rate that few segments have shown may be wrong.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::reach;
+/// assert_eq!((reach(23, 141), reach(60, 141), reach(150, 141)), (92, 141, 150));
+/// assert_eq!(reach(23, 0), 23);
+/// ```
+pub const fn reach(window: u32, pipe: u32) -> u32 {
+    let most = window.saturating_mul(MOST_WIDER);
+    let wide = if pipe < most { pipe } else { most };
+    if wide > window { wide } else { window }
+}
+
+/// What of `window` segments, which arrived or would be sent next, is remembered of a path that `pipe` segments fill (0: not known):
+/// not what waited in a queue, as far as round trips of `srtt_us` microseconds beside the lowest of `min_rtt_us` tell.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::without_queue;
+/// // As much as fills the path; or more, if that has arrived without a queue.
+/// assert_eq!(without_queue(253, 141, 140_000, 80_000), 144);
+/// assert_eq!(without_queue(253, 141, 180_000, 80_000), 141);
+/// assert_eq!(without_queue(100, 141, 180_000, 80_000), 100);
+/// // The rate is not known: round trips alone tell, if they show a queue.
+/// assert_eq!(without_queue(233, 0, 140_000, 80_000), 133);
+/// assert_eq!(without_queue(100, 0, 85_000, 80_000), 100);
+/// ```
+pub const fn without_queue(window: u32, pipe: u32, srtt_us: u32, min_rtt_us: u32) -> u32 {
+    let carried = carried_in_lowest(window, srtt_us, min_rtt_us);
+    let most = if pipe > carried { pipe } else { carried };
+    match pipe {
+        0 if !has_queue(srtt_us, min_rtt_us) => window,
+        _ if window < most => window,
+        _ => most,
+    }
+}
+
 /// The window, in segments, that a connection has proven which ends with `cwnd` and without a loss
 /// since `flight` segments, its largest flight that arrived whole.
 ///
@@ -262,6 +362,9 @@ pub const MOST_FASTER: u64 = 16;
 /// assert_eq!(first_rate(600_000, 2_400_000, 75, 150), 1_200_000);
 /// // It was not measured, or is the slower one: even.
 /// assert_eq!(first_rate(1_200_000, 0, 139, 139), 1_200_000);
+/// // The path is full with that: no faster than it carries, and evenly over the round trip at least.
+/// assert_eq!(first_rate(1_200_000, 1_100_000, 139, 139), 1_100_000);
+/// assert_eq!(first_rate(1_200_000, 900_000, 139, 139), 1_000_000);
 /// // Nobody is sent to as if there were no pacing.
 /// assert_eq!(first_rate(1_200_000, u64::MAX, 139, 139), 19_200_000);
 /// ```
@@ -270,7 +373,8 @@ pub const fn first_rate(even: u64, carried: u64, window: u32, remembered: u32) -
         if window < remembered { carried / remembered as u64 * window as u64 } else { carried };
     let most = even.saturating_mul(MOST_FASTER);
     let faster = if part < most { part } else { most };
-    if faster > even { faster } else { even }
+    let least = if carried > 0 { even / 6 * 5 } else { even };
+    if faster > least { faster } else { least }
 }
 
 /// What any connection may begin with, segments (RFC 6928).

@@ -9,6 +9,8 @@ use std::net::IpAddr;
 pub enum Scope {
     /// For the one destination address.
     Host,
+    /// For its line, one subscriber's access: an IPv4 address, or the /64 of an IPv6 one (RFC 6177 §2).
+    Line,
     /// For its network: addresses that share their first 24 bits, or for IPv6 48, the prefix that
     /// a site usually has (RFC 6177 §2).
     #[default]
@@ -22,6 +24,8 @@ pub struct PathKey(IpNet);
 impl PathKey {
     /// Prefix of an IPv4 network, bits.
     pub const IPV4_NETWORK: u8 = 24;
+    /// Prefix of an IPv6 line, bits.
+    pub const IPV6_LINE: u8 = 64;
     /// Prefix of an IPv6 network, bits.
     pub const IPV6_NETWORK: u8 = 48;
 
@@ -35,17 +39,18 @@ impl PathKey {
     /// assert_eq!(key.to_string(), "192.0.2.0/24");
     /// let key = PathKey::new("2001:db8:1:2::7".parse().unwrap(), Scope::Network);
     /// assert_eq!(key.to_string(), "2001:db8:1::/48");
+    /// let key = PathKey::new("2001:db8:1:2::7".parse().unwrap(), Scope::Line);
+    /// assert_eq!(key.to_string(), "2001:db8:1:2::/64");
     /// ```
     pub fn new(remote: IpAddr, scope: Scope) -> Self {
         let host = IpNet::from(remote.to_canonical());
-        let network = match host {
-            IpNet::V4(_) => Self::IPV4_NETWORK,
-            IpNet::V6(_) => Self::IPV6_NETWORK,
+        let bits = match (scope, host) {
+            (Scope::Host, _) | (Scope::Line, IpNet::V4(_)) => host.prefix_len(),
+            (Scope::Line, IpNet::V6(_)) => Self::IPV6_LINE,
+            (Scope::Network, IpNet::V4(_)) => Self::IPV4_NETWORK,
+            (Scope::Network, IpNet::V6(_)) => Self::IPV6_NETWORK,
         };
-        match scope {
-            Scope::Host => Self(host),
-            Scope::Network => Self(IpNet::new(host.addr(), network).unwrap_or(host).trunc()),
-        }
+        Self(IpNet::new(host.addr(), bits).unwrap_or(host).trunc())
     }
 
     /// The network, or the host as a network of one.

@@ -1,7 +1,7 @@
 //! What the agent asks its site of and tells it, where the site has a gateway: `inquiry.h` and `site.rs` of the agent. Asking takes no
 //! time here: an answer that comes before the handshake ends is as good.
 
-use super::{Lender, PathSample, ProvenPath, key};
+use super::{Lender, PathSample, ProvenPath};
 use crate::bound::ReportBound;
 use crate::{Sample, Shared, TransferSample};
 use std::net::IpAddr;
@@ -38,12 +38,13 @@ impl Lender {
             srtt_us: microseconds(with_queue(told.cwnd, told.rate, min_rtt)),
             min_rtt_us: microseconds(min_rtt),
             rate: told.rate.map_or(0, |rate| rate.as_bps() / 8),
+            pipe: 0,
             shown_rate: 0,
         };
         if sample.is_whole() {
             let fallbacks_in_row = self.path(remote).map_or(0, |path| path.fallbacks_in_row);
             let path = ProvenPath { fallbacks_in_row, ..ProvenPath::new(&sample) };
-            *self.paths.entry_or(key(remote), || path) = path;
+            self.paths.take_up(remote, path);
         }
     }
 

@@ -84,7 +84,7 @@ impl Account {
         terms: &LendingTerms,
     ) -> Option<u32> {
         let taken = self.still_given(now, path);
-        let believed = path.estimate(now, request.rtt_us, terms);
+        let believed = path.estimate(now, request, terms);
         let offer = offer(request, terms.cap, (path.room(believed, request.mss), believed, taken));
         let granted = offer.filter(|_| request.takes);
         self.given = taken.wrapping_add(granted.unwrap_or(request.cold));
@@ -104,7 +104,7 @@ impl Account {
         (path, request, rate): (&ProvenPath, &LoanRequest, u64),
         terms: &LendingTerms,
     ) -> Option<SharedStart> {
-        let believed = path.estimate(now, request.rtt_us, terms);
+        let believed = path.estimate(now, request, terms);
         let held = (rate.saturating_mul(path.min_rtt_us.into()) / 1_000_000)
             .checked_div(request.mss.into())?;
         let room = (held.min(super::MAX_WINDOW.into()) as u32).max(believed);

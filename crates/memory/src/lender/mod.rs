@@ -10,6 +10,7 @@ mod asking;
 mod loan;
 mod openings;
 mod path;
+mod paths;
 mod together;
 
 pub use loan::{LoanRequest, SharedStart};
@@ -18,6 +19,7 @@ pub use path::{ColdReason, PathSample, ProvenPath};
 use crate::{DestinationTable, PathKey, Scope, Shared};
 use loan::Account;
 use openings::Openings;
+use paths::Paths;
 use std::net::IpAddr;
 use together::Together;
 use units::{Duration, Instant};
@@ -43,11 +45,11 @@ pub struct LendingTerms {
 
 /// Remembers what paths have proven, and lends it.
 pub struct Lender {
-    paths: DestinationTable<ProvenPath>,
+    paths: Paths,
     accounts: DestinationTable<Account>,
     /// When paths last had a cold start wider than stock.
     widened: DestinationTable<Instant>,
-    /// What connections to a network send and receive together.
+    /// What connections to a line send and receive together.
     together: DestinationTable<Together>,
     /// When handshakes began. A table of its own: whoever sends SYNs alone pushes out nothing else.
     openings: DestinationTable<Openings>,
@@ -58,7 +60,7 @@ pub struct Lender {
 impl Default for Lender {
     fn default() -> Self {
         Self {
-            paths: DestinationTable::new(MAX_PATHS),
+            paths: Paths::default(),
             accounts: DestinationTable::new(MAX_ACCOUNTS),
             widened: DestinationTable::new(MAX_ACCOUNTS),
             together: DestinationTable::new(MAX_ACCOUNTS),
@@ -68,13 +70,18 @@ impl Default for Lender {
     }
 }
 
-/// Destinations are taken together by network: IPv4 /24, IPv6 /48.
-fn key(remote: IpAddr) -> PathKey {
+/// The network of `remote`: IPv4 /24, IPv6 /48.
+fn network(remote: IpAddr) -> PathKey {
     PathKey::new(remote, Scope::Network)
 }
 
+/// The line of `remote`.
+fn line(remote: IpAddr) -> PathKey {
+    PathKey::new(remote, Scope::Line)
+}
+
 impl Lender {
-    /// Paths remembered.
+    /// Networks remembered.
     pub fn len(&self) -> usize {
         self.paths.len()
     }
@@ -86,29 +93,31 @@ impl Lender {
 
     /// What is known of the path to `remote`.
     pub fn path(&mut self, remote: IpAddr) -> Option<ProvenPath> {
-        self.paths.entry(key(remote)).copied()
+        self.paths.in_use(remote).map(|(_, path)| path)
     }
 
-    /// What the memory has for a connection whose first round trip took `rtt_us` and that would begin with `cold` segments
-    /// otherwise: a window of more than that, or why it has none. Other connections' loans do not count.
+    /// What the memory has for a connection: a window larger than it would begin with otherwise, or why it has none. Windows given to
+    /// other connections do not count.
     ///
     /// # Errors
     /// The first reason that holds.
     pub fn recall(
         &mut self,
         (now, remote): (Instant, IpAddr),
-        (rtt_us, cold): (u32, u32),
+        request: &LoanRequest,
         terms: &LendingTerms,
     ) -> Result<u32, ColdReason> {
+        self.paths.expire(now, remote);
         let path = self.path(remote).ok_or(ColdReason::Unknown)?;
-        path.recall(now, (rtt_us, cold), terms)
+        path.recall(now, request, terms)
     }
 
     /// A handshake to `remote` begins; it counts among those that share only if the path is known, here or by then to the site, since
     /// nobody else has anything to share.
     pub fn begin_handshake(&mut self, now: Instant, remote: IpAddr) {
+        self.paths.expire(now, remote);
         self.ask(now, remote);
-        self.openings.entry_or(key(remote), Openings::default).begin(now);
+        self.openings.entry_or(network(remote), Openings::default).begin(now);
         if let Some((path, account)) = self.known(remote, true) {
             account.begin_handshake(now, &path);
         }
@@ -135,6 +144,7 @@ impl Lender {
         request: &LoanRequest,
         terms: &LendingTerms,
     ) -> Option<(u32, ProvenPath)> {
+        self.paths.expire(now, remote);
         let (path, account) = self.known(remote, true)?;
         let window = account.reserve(now, (&path, request), terms)?;
         Some((window, path))
@@ -144,25 +154,25 @@ impl Lender {
     /// a round trip of `rtt_us` microseconds. Then it has.
     pub fn begin_wide(&mut self, (now, remote): (Instant, IpAddr), rtt_us: u32) -> bool {
         let round = Duration::from_micros(rtt_us.into());
-        match self.widened.entry(key(remote)) {
+        match self.widened.entry(network(remote)) {
             Some(last) if now.saturating_since(*last) < round => false,
             Some(last) => {
                 *last = now;
                 true
             }
             None => {
-                self.widened.entry_or(key(remote), || now);
+                self.widened.entry_or(network(remote), || now);
                 true
             }
         }
     }
 
-    /// A connection whose handshake took `rtt_us` microseconds opens by itself: no other to the network of `remote` has begun since
+    /// A connection whose handshake took `rtt_us` microseconds opens by itself: no other to the line of `remote` has begun since
     /// a quarter of that before it did.
     pub fn opens_alone(&mut self, (now, remote): (Instant, IpAddr), rtt_us: u32) -> bool {
         let since = Duration::from_micros(u64::from(rtt_us) * 5 / 4);
         let then = Instant::from_nanos(now.as_nanos().saturating_sub(since.as_nanos()));
-        let openings = self.openings.entry(key(remote));
+        let openings = self.openings.entry(network(remote));
         openings.is_none_or(|openings| openings.is_one_alone_since(then))
     }
 
@@ -189,50 +199,50 @@ impl Lender {
         among > 1 || known.is_some_and(|(path, account)| account.has_given(now, &path))
     }
 
-    /// `bytes` have arrived over any connection to the network of `remote`, the last of them `queued` later than on an idle
+    /// `bytes` have arrived over any connection to the line of `remote`, the last of them `queued` later than on an idle
     /// path.
     pub fn note_arrival(
         &mut self,
         (now, remote): (Instant, IpAddr),
         (bytes, queued): (u64, Duration),
     ) {
-        let together = self.together.entry_or(key(remote), Together::default);
+        let together = self.together.entry_or(line(remote), Together::default);
         together.note_arrival(now, (bytes, queued));
     }
 
-    /// How fast segments of all connections to the network of `remote` have been seen to arrive, bytes a second; 0: not known, or not
+    /// How fast segments of all connections to the line of `remote` have been seen to arrive, bytes a second; 0: not known, or not
     /// seen for longer than `max_age`.
     pub fn carried(&mut self, (now, remote): (Instant, IpAddr), max_age: Duration) -> u64 {
-        self.together.entry(key(remote)).map_or(0, |together| together.carried(now, max_age))
+        self.together.entry(line(remote)).map_or(0, |together| together.carried(now, max_age))
     }
 
     /// That may not be true any more: what arrives next says what is.
     pub fn doubt_carried(&mut self, remote: IpAddr) {
-        if let Some(together) = self.together.entry(key(remote)) {
+        if let Some(together) = self.together.entry(line(remote)) {
             together.doubt();
         }
     }
 
-    /// A connection to the network of `remote` `begins` to send, or has nothing under way any more.
+    /// A connection to the line of `remote` `begins` to send, or has nothing under way any more.
     pub fn count_sender(&mut self, remote: IpAddr, begins: bool) {
-        self.together.entry_or(key(remote), Together::default).count_sender(begins);
+        self.together.entry_or(line(remote), Together::default).count_sender(begins);
     }
 
-    /// How many connections to the network of `remote` have something under way, at least one.
+    /// How many connections to the line of `remote` have something under way, at least one.
     pub fn senders(&mut self, remote: IpAddr) -> u32 {
-        self.together.entry(key(remote)).map_or(1, |together| together.senders())
+        self.together.entry(line(remote)).map_or(1, |together| together.senders())
     }
 
     /// How far apart segments of `bytes` of one connection arrive at the network of `remote`, if all that send to it have equal
     /// parts of what was seen to arrive; zero: not known.
     pub fn spacing(&mut self, remote: IpAddr, bytes: u64) -> Duration {
-        self.together.entry(key(remote)).map_or(Duration::ZERO, |together| together.spacing(bytes))
+        self.together.entry(line(remote)).map_or(Duration::ZERO, |together| together.spacing(bytes))
     }
 
-    /// When the next segment to the network of `remote`, of `bytes`, may leave at `rate` bytes a second, behind those of other
+    /// When the next segment to the line of `remote`, of `bytes`, may leave at `rate` bytes a second, behind those of other
     /// connections that have asked before.
     pub fn book(&mut self, (now, remote): (Instant, IpAddr), (bytes, rate): (u64, u64)) -> Instant {
-        self.together.entry_or(key(remote), Together::default).book(now, bytes, rate)
+        self.together.entry_or(line(remote), Together::default).book(now, bytes, rate)
     }
 
     /// So many segments of what was lent `since` are not used.
@@ -264,38 +274,23 @@ impl Lender {
         is_measured: bool,
         terms: &LendingTerms,
     ) -> bool {
-        if !sample.is_whole() {
-            return false;
-        }
-        match self.paths.entry(key(remote)) {
-            Some(path) => path.learn(now, sample, is_measured, terms),
-            None => {
-                self.paths.entry_or(key(remote), || ProvenPath::new(sample));
-                true
-            }
-        }
+        self.paths.learn((now, remote), (sample, is_measured), terms)
     }
 
-    /// A warm start has lost something of its first flight: half of what was remembered, and after the second in a row
-    /// nothing.
-    pub fn halve(&mut self, remote: IpAddr) {
-        let Some(path) = self.paths.entry(key(remote)) else { return };
-        if path.halve() {
-            self.paths.remove(key(remote));
-        }
+    /// The first flight of a warm start has found the path full: half of what was remembered, and after the second in a row nothing. The
+    /// rate is forgotten if the flight arrived far more slowly (`is_slower`).
+    pub fn fail(&mut self, remote: IpAddr, is_slower: bool) {
+        self.paths.fail(remote, is_slower);
     }
 
     /// A warm start has ended without a loss of its first flight.
     pub fn confirm(&mut self, remote: IpAddr) {
-        if let Some(path) = self.paths.entry(key(remote)) {
-            path.fallbacks_in_row = 0;
-        }
+        self.paths.confirm(remote);
     }
 
     /// A known path and its account, which is made if `makes` and there is none.
     fn known(&mut self, remote: IpAddr, makes: bool) -> Option<(ProvenPath, &mut Account)> {
-        let key = key(remote);
-        let path = *self.paths.entry(key)?;
+        let (key, path) = self.paths.in_use(remote)?;
         let account = match makes {
             true => self.accounts.entry_or(key, Account::default),
             false => self.accounts.entry(key)?,

@@ -1,7 +1,7 @@
 //! What is known of a path, and how much of it is believed.
 
-use super::{LendingTerms, MAX_WINDOW};
-use arith::reuse::{decayed, half_life_ns, same_round_trip};
+use super::{LendingTerms, LoanRequest, MAX_WINDOW};
+use arith::reuse::{decayed, half_life_ns, pipe, reach, same_round_trip};
 use units::{Duration, Instant};
 
 /// What a path has proven (`struct path` of the agent).
@@ -38,6 +38,8 @@ pub struct PathSample {
     pub min_rtt_us: u32,
     /// At which two flights arrived, bytes a second; 0: not measured, which says nothing.
     pub rate: u64,
+    /// Segments that fill the path at that rate; 0: it was not measured.
+    pub pipe: u32,
     /// For the site alone: the same or, if no two flights have agreed, that of the longest that was held up; 0: none was.
     pub shown_rate: u64,
 }
@@ -56,6 +58,11 @@ pub enum ColdReason {
 }
 
 impl PathSample {
+    /// What the path carries in a round trip, not only at least, as far as the connection itself has shown it: segments; 0: it has not.
+    pub(super) const fn carries(&self, is_measured: bool) -> u32 {
+        if is_measured { self.window } else { self.pipe }
+    }
+
     /// All is there that a memory has to have.
     pub(super) const fn is_whole(&self) -> bool {
         self.window != 0 && self.srtt_us != 0 && self.min_rtt_us != 0
@@ -70,11 +77,27 @@ impl ProvenPath {
 
     /// What of the window is believed at `now`, segments (`aged_window`).
     pub fn aged_window(&self, now: Instant, terms: &LendingTerms) -> u32 {
+        self.aged(self.window, now, terms)
+    }
+
+    fn aged(&self, window: u32, now: Instant, terms: &LendingTerms) -> u32 {
         let half_life = half_life_ns(self.srtt_us, terms.half_life_rtts);
         match self.learnt > now {
             true => 0,
-            false => decayed(self.window.into(), (now - self.learnt).as_nanos(), half_life) as u32,
+            false => decayed(window.into(), (now - self.learnt).as_nanos(), half_life) as u32,
         }
+    }
+
+    /// Segments of `mss` bytes that fill the path at its rate; 0: the rate is not known.
+    pub const fn pipe(&self, mss: u32) -> u32 {
+        pipe(self.rate, self.min_rtt_us, mss)
+    }
+
+    /// The window to begin with before it has aged, segments of `mss` bytes: beyond what the path has carried where its rate is known and
+    /// no warm start has just failed (`reached_window` of the agent).
+    pub const fn reached_window(&self, mss: u32) -> u32 {
+        let pipe = if self.fallbacks_in_row == 0 { self.pipe(mss) } else { 0 };
+        reach(self.window, pipe)
     }
 
     fn is_old(&self, now: Instant, terms: &LendingTerms) -> bool {
@@ -83,8 +106,16 @@ impl ProvenPath {
     }
 
     /// What may be believed by a connection whose first round trip took `rtt_us`, segments; 0: nothing (`estimate_of`).
-    pub(super) fn estimate(&self, now: Instant, rtt_us: u32, terms: &LendingTerms) -> u32 {
-        if self.is_believed(now, rtt_us, terms) { self.aged_window(now, terms) } else { 0 }
+    pub(super) fn estimate(
+        &self,
+        now: Instant,
+        request: &LoanRequest,
+        terms: &LendingTerms,
+    ) -> u32 {
+        match self.is_believed(now, request.rtt_us, terms) {
+            true => self.aged(self.reached_window(request.mss), now, terms),
+            false => 0,
+        }
     }
 
     /// What is remembered is young enough, and of the path that the connection's first round trip shows.
@@ -96,17 +127,17 @@ impl ProvenPath {
     pub(super) fn recall(
         &self,
         now: Instant,
-        (rtt_us, cold): (u32, u32),
+        request: &LoanRequest,
         terms: &LendingTerms,
     ) -> Result<u32, ColdReason> {
         if self.is_old(now, terms) {
             return Err(ColdReason::Old);
         }
-        if !same_round_trip(rtt_us, self.min_rtt_us) {
+        if !same_round_trip(request.rtt_us, self.min_rtt_us) {
             return Err(ColdReason::RoundTrip);
         }
-        let window = self.aged_window(now, terms).min(terms.cap);
-        if window > cold { Ok(window) } else { Err(ColdReason::Small) }
+        let window = self.estimate(now, request, terms).min(terms.cap);
+        if window > request.cold { Ok(window) } else { Err(ColdReason::Small) }
     }
 
     /// Segments for all that begin within a round trip: what one has proven, or what the path is known to carry in that time
@@ -121,8 +152,7 @@ impl ProvenPath {
     pub(super) fn learn(
         &mut self,
         now: Instant,
-        sample: &PathSample,
-        is_measured: bool,
+        (sample, is_measured): (&PathSample, bool),
         terms: &LendingTerms,
     ) -> bool {
         let fresh = Self::new(sample);
@@ -136,12 +166,19 @@ impl ProvenPath {
         true
     }
 
-    /// [`super::Lender::halve`]; true if nothing is to be remembered any more.
-    pub(super) fn halve(&mut self) -> bool {
-        self.window /= 2;
-        self.rate = 0;
-        self.fallbacks_in_row += 1;
-        self.fallbacks_in_row > 1
+    /// The first flight of a warm start has found the path full: half of the window is remembered, and after the second in a row no
+    /// more than one segment. The rate is forgotten if that flight arrived far more slowly (`is_slower`).
+    pub(super) const fn fail(&mut self, is_slower: bool) {
+        self.window = if self.fallbacks_in_row > 0 { 1 } else { self.window / 2 };
+        if is_slower {
+            self.rate = 0;
+        }
+        self.fallbacks_in_row = self.fallbacks_in_row.saturating_add(1);
+    }
+
+    /// A warm start has ended without a loss of its first flight.
+    pub(super) const fn confirm(&mut self) {
+        self.fallbacks_in_row = 0;
     }
 
     /// Nothing is known of how much the path takes: no slow start has ended there, and no warm start has lost something. The

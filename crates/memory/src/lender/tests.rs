@@ -21,7 +21,16 @@ fn peer(last: u8) -> IpAddr {
 
 fn sample(ms: u64, window: u32) -> PathSample {
     let (srtt_us, min_rtt_us) = (SRTT_US, SRTT_US);
-    PathSample { at: at(ms), window, ssthresh: 0, srtt_us, min_rtt_us, rate: 0, shown_rate: 0 }
+    PathSample {
+        at: at(ms),
+        window,
+        ssthresh: 0,
+        srtt_us,
+        min_rtt_us,
+        rate: 0,
+        pipe: 0,
+        shown_rate: 0,
+    }
 }
 
 /// A memory of `window` segments, learnt at 0.
@@ -79,10 +88,63 @@ fn a_known_rate_lends_what_the_path_carries() {
     // 2.5 MB/s over 80 ms are 200 kB: 138 segments of 1448. One has proven 22 of them.
     let known = PathSample { rate: 2_500_000, ..sample(0, 22) };
     lender.learn((at(0), peer(1)), &known, false, &TERMS);
+    // (138 - 3 * 10 - taken) / among beside ten: 36, 36, 36.
     for n in 0..3 {
-        // (138 - 3 * 10 - taken) / among is more than one has proven.
-        assert_eq!(lent(&mut lender, 0, request(3 - n)), Some(22));
+        assert_eq!(lent(&mut lender, 0, request(3 - n)), Some(46));
     }
+    // One alone: four times what was proven, less 1.4 of 500 half-lives of a thousandth.
+    assert_eq!(lent(&mut lender, 80, request(1)), Some(88));
+}
+
+/// The rate fills the path with 138 segments and three. After a warm start that failed nothing beyond what was proven is lent, and the
+/// rate stays, unless segments arrived far more slowly.
+#[test]
+fn a_failed_start_reaches_no_further_than_what_was_proven() {
+    for (is_slower, rate) in [(false, 2_500_000), (true, 0)] {
+        let mut lender = Lender::default();
+        let known = PathSample { rate: 2_500_000, ..sample(0, 100) };
+        lender.learn((at(0), peer(1)), &known, false, &TERMS);
+        assert_eq!(lent(&mut lender, 0, request(1)), Some(141));
+        lender.fail(peer(1), is_slower);
+        assert_eq!(lender.path(peer(1)).map(|path| path.rate), Some(rate));
+        assert_eq!(lent(&mut lender, 80, request(1)), Some(50));
+        lender.confirm(peer(1));
+        let reached = if is_slower { 50 } else { 141 };
+        assert_eq!(lent(&mut lender, 160, request(1)), Some(reached));
+    }
+}
+
+/// A fast line and a slow one of a /24 that visit by turns. The fast one is remembered with 138 segments, the slow one, which has lost
+/// something at 13, with 13. Lines that are not known are answered by the slow one, for ten minutes after its last visit.
+#[test]
+fn lines_of_a_network_do_not_answer_for_each_other() {
+    let mut lender = knowing(138);
+    let window = |lender: &mut Lender, last| lender.path(peer(last)).map(|path| path.window);
+    assert_eq!(window(&mut lender, 2), Some(138));
+    assert!(lender.learn((at(1000), peer(2)), &sample(1000, 13), true, &TERMS));
+    assert_eq!([1, 2, 3].map(|last| window(&mut lender, last)), [138, 13, 13].map(Some));
+    // What the fast one shows raises nobody else's.
+    assert!(lender.learn((at(2000), peer(1)), &sample(2000, 138), false, &TERMS));
+    assert_eq!([1, 2, 3].map(|last| window(&mut lender, last)), [138, 13, 13].map(Some));
+    let later = |lender: &mut Lender, ms: u64| {
+        lender.learn((at(ms), peer(1)), &sample(ms, 138), false, &TERMS);
+        window(lender, 3)
+    };
+    // As slow as before: held for ten minutes from then on.
+    lender.learn((at(500_000), peer(2)), &sample(500_000, 13), true, &TERMS);
+    assert_eq!(later(&mut lender, 1_099_999), Some(13));
+    assert_eq!(later(&mut lender, 1_100_000), Some(138));
+}
+
+/// A line that was not seen for ten minutes is answered by its network.
+#[test]
+fn a_line_that_is_not_active_is_forgotten() {
+    let mut lender = knowing(138);
+    lender.learn((at(0), peer(2)), &sample(0, 13), true, &TERMS);
+    lender.learn((at(600_000), peer(1)), &sample(600_000, 100), false, &TERMS);
+    assert_eq!(lent(&mut lender, 600_000, request(1)), Some(100));
+    lender.begin_handshake(at(600_001), peer(2));
+    assert_eq!(lender.path(peer(2)).map(|path| path.window), Some(100));
 }
 
 #[test]
@@ -107,26 +169,29 @@ fn a_small_window_says_nothing_against_a_larger_one_and_a_measured_one_does() {
 #[test]
 fn the_second_failure_in_a_row_ends_the_memory() {
     let mut lender = knowing(138);
-    lender.halve(peer(1));
+    lender.fail(peer(1), true);
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(69));
     lender.confirm(peer(1));
-    lender.halve(peer(1));
+    lender.fail(peer(1), true);
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(34));
-    lender.halve(peer(1));
-    assert!(lender.is_empty());
+    lender.fail(peer(1), true);
+    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(1));
+    // Its network has had one failure, in which the line was not known.
+    assert_eq!(lender.path(peer(2)).map(|path| path.window), Some(138));
 }
 
 #[test]
 fn a_cold_start_has_a_reason() {
     let mut lender = knowing(22);
     let recall = |lender: &mut Lender, ms, rtt_us, cold| {
-        lender.recall((at(ms), peer(1)), (rtt_us, cold), &TERMS)
+        let opens = LoanRequest { rtt_us, cold, ..request(1) };
+        lender.recall((at(ms), peer(1)), &opens, &TERMS)
     };
     assert_eq!(recall(&mut lender, 0, SRTT_US, 10), Ok(22));
     assert_eq!(recall(&mut lender, 0, SRTT_US, 22), Err(ColdReason::Small));
     assert_eq!(recall(&mut lender, 0, SRTT_US / 2 - 1, 10), Err(ColdReason::RoundTrip));
     assert_eq!(recall(&mut lender, 600_001, SRTT_US, 10), Err(ColdReason::Old));
-    let unknown = lender.recall((at(0), IpAddr::from([198, 51, 100, 1])), (SRTT_US, 10), &TERMS);
+    let unknown = lender.recall((at(0), IpAddr::from([198, 51, 100, 1])), &request(1), &TERMS);
     assert_eq!(unknown, Err(ColdReason::Unknown));
 }
 
@@ -221,8 +286,10 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
     );
     lender.begin_handshake(at(15_999), peer(1));
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
+    // Of the line its own connections tell most, of others in the network the site does.
     lender.begin_handshake(at(16_000), peer(1));
-    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(100));
+    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
+    assert_eq!(lender.path(peer(2)).map(|path| path.window), Some(100));
 }
 
 /// Thirteen segments of 1000 bytes that arrive a millisecond apart are 1 MB/s. More networks than accounts are kept of send a SYN

@@ -8,12 +8,13 @@ use crate::ack::RttEstimator;
 use crate::startup::attended::Situation;
 use crate::window::Window;
 use arith::reuse::same_round_trip;
+use memory::LoanRequest;
 use units::{Duration, Instant};
 
 impl Warm {
     /// It opens before anything was measured, with data in the SYN.
     pub(super) fn begin_open_early(&mut self, window: &mut Window, at: &Situation<'_>) {
-        let Some(rtt) = self.assumed_round_trips(at) else {
+        let Some(rtt) = self.assumed_round_trips(window, at) else {
             return self.begin_open(window, at, true);
         };
         let assumed = Situation { rtt: &rtt, ..*at };
@@ -24,13 +25,14 @@ impl Warm {
     }
 
     /// Round trips as remembered, if what is remembered would be believed.
-    fn assumed_round_trips(&self, at: &Situation<'_>) -> Option<RttEstimator> {
+    fn assumed_round_trips(&self, window: &Window, at: &Situation<'_>) -> Option<RttEstimator> {
         let is_early = self.options.opens_early && !self.models;
         let attendance = self.attendance.as_ref().filter(|_| is_early)?;
         let path = attendance.lender(|lender, to| lender.path(to))?;
-        let opens = (path.min_rtt_us, 0);
+        let request =
+            LoanRequest { cold: 0, rtt_us: path.min_rtt_us, ..self.request(window, at, 1) };
         let terms = &self.options.terms;
-        attendance.lender(|lender, to| lender.recall((at.now, to), opens, terms)).ok()?;
+        attendance.lender(|lender, to| lender.recall((at.now, to), &request, terms)).ok()?;
         let mut rtt = *at.rtt;
         let took = Duration::from_micros(path.min_rtt_us.into());
         rtt.on_sample(Instant::ZERO, Instant::ZERO + took, 0, 0);

@@ -6,7 +6,7 @@ use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use arith::reuse::{first_rate, pacing_rate};
 use memory::{LoanRequest, ProvenPath};
-use units::Duration;
+use units::{Duration, Instant};
 
 /// The least that Linux' retransmission timer waits (`TCP_RTO_MIN`).
 const LEAST_RTO: Duration = Duration::from_millis(200);
@@ -22,6 +22,17 @@ pub(super) struct FirstFlight {
     pub(super) delivered: u32,
     /// Segments of it that had arrived when it first had nothing outstanding; 0: it always had.
     pub(super) used: u32,
+    /// When it began.
+    pub(super) began: Instant,
+    /// Segments retransmitted before it.
+    pub(super) retransmitted: u64,
+}
+
+/// A first window beside the one that a connection would have by itself, segments.
+#[derive(Clone, Copy, Debug)]
+struct FlightShare {
+    window: u32,
+    whole: u32,
 }
 
 impl Warm {
@@ -32,22 +43,26 @@ impl Warm {
         at: &Situation<'_>,
         among: u32,
     ) {
-        let mss = window.mss();
-        self.cold = segments(window.cwnd(), mss);
+        self.cold = segments(window.cwnd(), window.mss());
         let Some(attendance) = &self.attendance else { return };
-        let request = LoanRequest {
-            cold: self.cold,
-            among,
-            rtt_us: at.srtt_us(),
-            mss: mss as u32,
-            takes: true,
-        };
+        let request = self.request(window, at, among);
         let terms = &self.options.terms;
         let lent =
             attendance.lender(|lender, remote| lender.reserve((at.now, remote), &request, terms));
         if let Some((first, path)) = lent {
             self.begin_warm(window, at, (&path, first));
         }
+    }
+
+    /// What it asks the memory for, as one of `among` connections.
+    pub(super) fn request(
+        &self,
+        window: &Window,
+        at: &Situation<'_>,
+        among: u32,
+    ) -> LoanRequest {
+        let mss = window.mss() as u32;
+        LoanRequest { cold: self.cold, among, rtt_us: at.srtt_us(), mss, takes: true }
     }
 
     /// Opens with what is remembered, if that is not slower than a cold start (`begin_warm`).
@@ -59,7 +74,9 @@ impl Warm {
     ) {
         let mss = window.mss();
         let carried = self.carried_together(at.now, path);
-        let Some(rate) = self.choose_rate(at, (&carried, first), mss as u32) else { return };
+        let whole = path.reached_window(mss as u32).min(self.options.terms.cap);
+        let flight = FlightShare { window: first, whole };
+        let Some(rate) = self.choose_rate(at, (&carried, flight), mss as u32) else { return };
         self.is_paced |= !self.pacing.is_on();
         self.pacing.limit(rate);
         self.begin_first_flight(at, (first, mss));
@@ -67,15 +84,23 @@ impl Warm {
         window.set_cwnd(u64::from(first) * mss, Cause::Seed);
         self.pacing.apply(window);
         window.set_pacing_rate(Some(rate_of(rate)));
-        // Slow start ended somewhere: it does not begin again below. It never has: it goes on.
-        if path.ssthresh > 0 {
-            window.set_ssthresh(u64::from(path.ssthresh.max(first)) * mss, Cause::Seed);
+        // Slow start ends where the path is full. Where it ended before may have been a random loss.
+        let pipe = carried.pipe(mss as u32);
+        if pipe > 0 {
+            window.set_ssthresh(u64::from(pipe.max(first)) * mss, Cause::Seed);
         }
     }
 
     pub(super) fn begin_first_flight(&mut self, at: &Situation<'_>, (first, mss): (u32, u64)) {
         let end = at.sent_total + u64::from(first) * mss;
-        self.flight = FirstFlight { window: first, end, delivered: self.delivered, used: 0 };
+        self.flight = FirstFlight {
+            window: first,
+            end,
+            delivered: self.delivered,
+            used: 0,
+            began: at.now,
+            retransmitted: Self::retransmitted(at, mss),
+        };
         self.phase = WarmPhase::FirstFlight;
     }
 
@@ -84,12 +109,12 @@ impl Warm {
     fn choose_rate(
         &self,
         at: &Situation<'_>,
-        (path, first): (&ProvenPath, u32),
+        (path, flight): (&ProvenPath, FlightShare),
         mss: u32,
     ) -> Option<u64> {
         let now_us = at.srtt_us();
-        let even = pacing_rate(first, mss, now_us.max(path.srtt_us));
-        let rate = first_rate(even, path.rate, first, path.window);
+        let even = pacing_rate(flight.window, mss, now_us.max(path.srtt_us));
+        let rate = first_rate(even, path.rate, flight.window, flight.whole);
         (even > 0 && even >= pacing_rate(self.cold, mss, now_us)).then_some(rate)
     }
 

@@ -4,7 +4,8 @@ use super::{Warm, segments};
 use crate::bbr::ModelledPath;
 use crate::startup::attended::Situation;
 use crate::window::Window;
-use arith::reuse::proven;
+use arith::reuse::{carried_in_lowest, proven, without_queue};
+use arith::trains;
 use memory::PathSample;
 use units::Instant;
 
@@ -26,12 +27,14 @@ impl Warm {
             srtt_us: at.srtt_us(),
             min_rtt_us: at.min_rtt_us(),
             rate: self.measure.measured_rate(mss as u32),
+            pipe: if self.measure.measured_rate(mss as u32) > 0 { self.pipe(at) } else { 0 },
             shown_rate: self.measure.shown_rate(mss as u32),
         }
     }
 
     pub(super) fn learn(&mut self, now: Instant, sample: &PathSample, is_measured: bool) {
         let Some(attendance) = &self.attendance else { return };
+
         let terms = &self.options.terms;
         let taken =
             attendance.lender(|lender, to| lender.learn((now, to), sample, is_measured, terms));
@@ -48,20 +51,38 @@ impl Warm {
         }
         let Some(attendance) = &self.attendance else { return };
         let (terms, mss) = (&self.options.terms, window.mss());
-        let proven = self.proven_sample(window, at);
+        let carried = self.carried_sample(window, at);
         // A SYN and a FIN are no data.
         let data = u32::try_from(at.sent_total.div_ceil(mss)).unwrap_or(u32::MAX);
         let sent = u32::try_from(at.segments_sent.saturating_sub(2)).unwrap_or(u32::MAX).max(data);
         let failed = PathSample { window: self.flight.window.min(data), ..self.sample(window, at) };
         attendance.lender(|lender, to| {
-            lender.take((at.now, to), &proven, false, terms);
+            lender.take((at.now, to), &carried, true, terms);
             lender.tell_failure((at.now, to), &failed, (sent, sent - data));
         });
+    }
+
+    /// What has arrived since a first flight that failed, as far as the path carries that in its lowest round trip.
+    fn carried_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
+        let sample = self.sample(window, at);
+        let arrived = self.delivered.wrapping_sub(self.flight.delivered);
+        let took = self.seen.at.unwrap_or(at.now).saturating_since(self.flight.began);
+        let took_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+        PathSample { window: carried_in_lowest(arrived, took_us, sample.min_rtt_us), ..sample }
     }
 
     pub(super) fn learn_proven(&mut self, window: &Window, at: &Situation<'_>) {
         let sample = self.proven_sample(window, at);
         self.learn(at.now, &sample, false);
+    }
+
+    /// Segments that fill the path at the rate that this connection has measured, or that is remembered; 0: neither is known
+    /// (`pipe_of` of the agent).
+    pub(super) fn pipe(&self, at: &Situation<'_>) -> u32 {
+        match self.measure.best() {
+            0 => 0,
+            gap => u32::try_from(trains::window(at.min_rtt_us(), gap)).unwrap_or(u32::MAX),
+        }
     }
 
     /// What it has proven since the last loss (`take_proven_sample`).
@@ -75,7 +96,8 @@ impl Warm {
         let delivered = if self.has_fallen_back { 0 } else { since_first };
         let (cwnd, in_slow_start) = (segments(window.cwnd(), mss), window.below_ssthresh());
         let mut sample = self.sample(window, at);
-        sample.window = proven(cwnd, in_slow_start, flight, self.flight.window, delivered);
+        let window = proven(cwnd, in_slow_start, flight, self.flight.window, delivered);
+        sample.window = without_queue(window, self.pipe(at), sample.srtt_us, sample.min_rtt_us);
         // A search says where slow start would end, and has not shown it.
         if self.search.is_on && self.search.is_endless {
             sample.ssthresh = 0;

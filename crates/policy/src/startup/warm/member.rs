@@ -309,8 +309,8 @@ impl StartUp for MemberStart {
     fn on_congestion(&mut self, window: &mut Window) {
         let reduced = self.session(|session, member| (session.window, session.share_of(member)));
         let Some((all, share)) = reduced else { return };
-        if let Some(super::Fall::Measured(sample)) = self.warm.fall.take() {
-            self.warm.learn(window.now(), &PathSample { ssthresh: all, ..sample }, true);
+        if let Some(super::Fall::Sample { is_measured, sample }) = self.warm.fall.take() {
+            self.warm.learn(window.now(), &PathSample { ssthresh: all, ..sample }, is_measured);
         }
         let cause = window.last_cause();
         window.set_ssthresh(u64::from(share.max(2)) * window.mss(), cause);
@@ -420,7 +420,14 @@ impl Attended for MemberStart {
     /// Something is lost, or marked (`hs_session_ssthresh`).
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.warm.pacing.keep_paced();
-        let most = if self.warm.in_first_flight() { self.warm.fall_back() } else { u32::MAX };
+        let most = match (self.warm.in_first_flight(), self.warm.has_failed(window, at)) {
+            (true, true) => self.warm.fall_back(at),
+            (true, false) => {
+                self.warm.doubt_flight();
+                u32::MAX
+            }
+            (false, _) => u32::MAX,
+        };
         self.is_measured = false;
         self.note_phase();
         let (now_ns, srtt_us) = (at.now.as_nanos(), at.srtt_us());
@@ -435,8 +442,9 @@ impl Attended for MemberStart {
             && most == u32::MAX
         {
             let lost = window_at_loss(before, was_in_slow_start);
-            let sample = PathSample { window: lost, ..self.warm.sample(window, at) };
-            self.warm.fall = Some(super::Fall::Measured(sample));
+            let is_measured = self.warm.is_full(window, at);
+            let sample = self.warm.loss_sample(window, at, lost);
+            self.warm.fall = Some(super::Fall::Sample { is_measured, sample });
         }
         self.warm.pacing.apply(window);
     }

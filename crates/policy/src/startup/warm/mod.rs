@@ -90,6 +90,8 @@ pub struct Warm {
     /// Window that it would have begun with, segments.
     cold: u32,
     has_fallen_back: bool,
+    /// Its first flight has lost something, by chance as it seemed; judged when that flight is over.
+    is_doubted: bool,
     /// What it has left in the memory last was measured by a loss, or by BBR.
     has_measured: bool,
     /// It has begun warm after idle.
@@ -137,6 +139,7 @@ impl Warm {
             flight: FirstFlight::default(),
             cold: 0,
             has_fallen_back: false,
+            is_doubted: false,
             has_measured: false,
             has_restarted: false,
             seen: Seen::default(),
@@ -180,6 +183,7 @@ impl Warm {
     fn is_special(&self) -> bool {
         self.in_first_flight()
             || self.phase == WarmPhase::Idle
+            || self.is_doubted
             || self.is_paced
             || self.search.is_on
             || self.wide.is_on()
@@ -188,6 +192,9 @@ impl Warm {
     /// Segments have arrived and nothing is missing (`on_progress`).
     fn on_progress(&mut self, window: &Window, at: &Situation<'_>) {
         self.note_used(at, window.mss());
+        if at.acked_total >= self.flight.end {
+            self.judge_doubted(at, window.mss());
+        }
         if self.in_first_flight() && at.acked_total >= self.flight.end {
             let next = match self.phase {
                 WarmPhase::NarrowedFlight => WarmPhase::Narrowed,
@@ -416,6 +423,7 @@ impl Attended for Warm {
         }
         self.set_sending(false);
         self.count_fin(window, at);
+        self.judge_doubted(at, window.mss());
         match modelled {
             Some(modelled) => self.learn_modelled(window, at, modelled),
             None => self.learn_at_end(window, at),

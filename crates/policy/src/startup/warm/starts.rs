@@ -44,9 +44,9 @@ impl Warm {
             attendance.lender(|lender, remote| lender.opens_alone((at.now, remote), at.srtt_us()));
         let most = if is_alone { u32::MAX } else { self.options.wide_among };
         let widest = u64::from(wide_cold_window(at.srtt_us(), mss as u32).min(most)) * mss;
+        let request = self.request(window, at, 1);
         let may_widen = |lender: &mut Lender, remote| {
-            let opens = (at.srtt_us(), self.cold);
-            let is_unknown = match lender.recall((at.now, remote), opens, &self.options.terms) {
+            let is_unknown = match lender.recall((at.now, remote), &request, &self.options.terms) {
                 Err(ColdReason::Unknown | ColdReason::Old) => true,
                 // A tiny transfer has shown nothing of the path's width.
                 Err(ColdReason::Small) => {

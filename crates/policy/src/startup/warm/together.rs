@@ -48,12 +48,11 @@ impl Warm {
         }
         let mss = window.mss();
         let cold = segments(window.cwnd(), mss);
-        let request =
-            LoanRequest { cold, among, rtt_us: at.srtt_us(), mss: mss as u32, takes: true };
+        let request = LoanRequest { cold, ..self.request(window, at, among) };
         let terms = &self.options.terms;
         let share = |lender: &mut Lender, to| {
             // By itself it begins as wide as one connection has proven, or as anybody, unless such a start has met a queue.
-            let recalled = lender.recall((at.now, to), (request.rtt_us, cold), terms);
+            let recalled = lender.recall((at.now, to), &request, terms);
             let is_narrow = recalled == Err(ColdReason::Small)
                 && lender.path(to).is_some_and(|path| !path.has_shown_no_width());
             let begins = is_narrow || lender.has_company((at.now, to), among);

@@ -52,6 +52,7 @@ fn host(window: u32, rate: u64) -> SharedAttendant {
         srtt_us: RTT_US,
         min_rtt_us: RTT_US,
         rate,
+        pipe: 0,
         shown_rate: 0,
     };
     let to = (at(0), IpAddr::from(PEER));
@@ -132,6 +133,18 @@ impl Line {
         }
     }
 
+    /// A round trip of 180 ms: the smoothed one becomes 92.5 ms, an eighth more than 80 and some.
+    fn queue(&mut self) {
+        self.rtt.on_sample(self.now, self.now + Duration::from_millis(180), 0, 0);
+    }
+
+    /// Something is lost of a window that the congestion control makes `ssthresh` segments.
+    fn lose(&mut self, warm: &mut Warm, ssthresh: u64) {
+        self.tell(warm, |startup, window, at| startup.lose(window, at));
+        self.window.set_ssthresh(ssthresh * MSS, Cause::Loss);
+        warm.on_congestion(&mut self.window);
+    }
+
     fn segments(&self) -> u64 {
         self.window.cwnd() / MSS
     }
@@ -163,13 +176,43 @@ fn a_remembered_window_is_sent_in_the_first_round_trip_paced() {
 
 #[test]
 fn a_known_rate_is_the_rate_of_the_first_flight() {
-    // 2.5 MB/s carry more than 1.2 windows in a round trip, and less than 16 times that.
+    // 2.5 MB/s: 200 segments fill the round trip, and three, which leave evenly over it. Slow start ends there.
     let host = host(100, 2_500_000);
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
     line.open(&mut warm, &host);
-    assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
-    // A gap of 0.4 ms: 200 segments fill the round trip, and three. Slow start ends there.
-    assert_eq!(line.window.ssthresh(), 203 * MSS);
+    assert_eq!((line.segments(), line.window.ssthresh()), (203, 203 * MSS));
+    assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_300_000)));
+}
+
+/// 5 MB/s are 403 segments, of which the cap allows 256: at 5 MB/s by 256 of 256.
+#[test]
+fn a_window_at_the_cap_leaves_at_the_rate_of_the_path() {
+    let host = host(300, 5_000_000);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!((line.segments(), line.window.ssthresh()), (256, 403 * MSS));
+    assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(40_000_000)));
+}
+
+/// Slow start ended at 30 segments on some earlier connection, and the rate is not known: it may have been a random loss.
+#[test]
+fn where_slow_start_has_ended_before_it_need_not_end_again() {
+    let host = SharedAttendant::default();
+    let sample = PathSample {
+        at: at(0),
+        window: 30,
+        ssthresh: 30,
+        srtt_us: RTT_US,
+        min_rtt_us: RTT_US,
+        rate: 0,
+        pipe: 0,
+        shown_rate: 0,
+    };
+    let to = (at(0), IpAddr::from(PEER));
+    host.borrow_mut().lender.learn(to, &sample, true, &options().terms);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!((line.segments(), line.window.ssthresh()), (30, u64::MAX));
 }
 
 #[test]
@@ -186,16 +229,16 @@ fn what_a_stock_connection_sends_at_once_is_not_paced() {
 }
 
 #[test]
-fn a_loss_in_the_first_flight_costs_half_of_window_and_memory() {
+fn a_loss_in_the_first_flight_behind_a_queue_costs_half_of_window_and_memory() {
     let host = host(100, 0);
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
     line.open(&mut warm, &host);
     line.start(&mut warm, 100);
-    line.now = at(1090);
-    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    // Ten have arrived, as many as anybody sends at once.
+    line.arrive(&mut warm, 1090, 10);
+    line.queue();
     // CUBIC would say 70 of 100.
-    line.window.set_ssthresh(70 * MSS, Cause::Loss);
-    warm.on_congestion(&mut line.window);
+    line.lose(&mut warm, 70);
     assert_eq!(line.window.ssthresh(), 50 * MSS);
     assert_eq!(remembered(&host), Some(50));
     // It does not start warm again.
@@ -205,6 +248,54 @@ fn a_loss_in_the_first_flight_costs_half_of_window_and_memory() {
     line.window.set_cwnd(10 * MSS, Cause::Idle);
     line.start(&mut warm, 50);
     assert_eq!(line.segments(), 10);
+}
+
+/// Of 100 segments three in 32 and two are five: six that go again are more than chance takes.
+#[test]
+fn a_loss_in_the_first_flight_without_a_queue_is_judged_by_how_much_is_lost() {
+    for (retransmitted, window) in [(5, 100), (6, 50)] {
+        let host = host(100, 0);
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 100);
+        line.arrive(&mut warm, 1090, 10);
+        line.lose(&mut warm, 70);
+        // What CUBIC says, and nobody is told of a failure before the flight is over.
+        assert_eq!((line.window.ssthresh(), remembered(&host)), (70 * MSS, Some(100)));
+        line.segments_sent += retransmitted;
+        line.arrive(&mut warm, 1170, 90);
+        assert_eq!(remembered(&host), Some(window));
+    }
+}
+
+/// A queue of a few packets loses the last of the ten that anybody sends at once. That says nothing of the ninety behind them.
+#[test]
+fn a_loss_among_what_a_stock_connection_would_have_sent_fails_no_start() {
+    for (arrived, window) in [(9, 100), (10, 50)] {
+        let host = host(100, 0);
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 100);
+        line.arrive(&mut warm, 1090, arrived);
+        line.queue();
+        line.lose(&mut warm, 70);
+        assert_eq!(remembered(&host), Some(window));
+    }
+}
+
+/// The path has become ten times slower: of 100 segments all arrive within 800 ms, which are ten in a round trip of 80.
+#[test]
+fn after_a_failed_start_the_path_is_remembered_by_what_arrived() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 100);
+    line.arrive(&mut warm, 1090, 10);
+    line.queue();
+    line.lose(&mut warm, 50);
+    line.arrive(&mut warm, 1800, 90);
+    line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+    assert_eq!(remembered(&host), Some(10));
 }
 
 /// A site that knows nothing, and keeps what it is told.
@@ -230,11 +321,11 @@ fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
     line.open(&mut warm, &host);
     line.start(&mut warm, 100);
-    line.now = at(1090);
-    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
-    warm.on_congestion(&mut line.window);
+    line.arrive(&mut warm, 1090, 10);
+    line.queue();
+    line.lose(&mut warm, 70);
     line.segments_sent += 20;
-    line.arrive(&mut warm, 1180, 100);
+    line.arrive(&mut warm, 1180, 90);
     line.segments_sent += 1;
     line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
     let heard: Vec<_> =
@@ -243,7 +334,7 @@ fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
 }
 
 #[test]
-fn a_later_loss_is_a_measure_of_the_path() {
+fn a_later_loss_behind_a_queue_is_a_measure_of_the_path() {
     let host = host(100, 0);
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
     line.open(&mut warm, &host);
@@ -253,11 +344,27 @@ fn a_later_loss_is_a_measure_of_the_path() {
     line.window.set_ssthresh(30 * MSS, Cause::Loss);
     line.start(&mut warm, 40);
     line.arrive(&mut warm, 1160, 1);
-    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
-    line.window.set_ssthresh(28 * MSS, Cause::Loss);
-    warm.on_congestion(&mut line.window);
-    // One segment less than the window, whatever was remembered.
-    assert_eq!((line.window.ssthresh(), remembered(&host)), (28 * MSS, Some(39)));
+    line.queue();
+    line.lose(&mut warm, 28);
+    // One segment less than the window, without the queue: 80 of 92.5 parts of 39, whatever was remembered.
+    assert_eq!((line.window.ssthresh(), remembered(&host)), (28 * MSS, Some(33)));
+}
+
+#[test]
+fn a_later_loss_without_a_queue_says_nothing_against_the_memory() {
+    for (window, left) in [(40, 100), (120, 119)] {
+        let host = host(100, 0);
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 100);
+        line.arrive(&mut warm, 1080, 100);
+        line.window.set_cwnd(window * MSS, Cause::Avoidance);
+        line.window.set_ssthresh(30 * MSS, Cause::Loss);
+        line.start(&mut warm, 40);
+        line.arrive(&mut warm, 1160, 1);
+        line.lose(&mut warm, 28);
+        assert_eq!(remembered(&host), Some(left));
+    }
 }
 
 #[test]
@@ -288,7 +395,7 @@ fn first_data_that_comes_late_asks_the_memory_again() {
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
     line.open(&mut warm, &host);
     // Meanwhile the path has failed another connection.
-    host.borrow_mut().lender.halve(PEER.into());
+    host.borrow_mut().lender.fail(PEER.into(), true);
     line.now = at(1081);
     line.start(&mut warm, 100);
     assert_eq!(line.segments(), 50);

@@ -36,6 +36,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     assert!(!one.shares_pace() && leave(&mut one).is_none());
     let (mut line, mut third) = begin();
     line.start(&mut third, 10);
+    line.queue();
     line.tell(&mut third, |startup, window, at| startup.lose(window, at));
     assert_eq!(host.borrow_mut().lender.carried((at(0), to), Duration::from_secs(600)), 0);
 }
@@ -55,8 +56,10 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     line.open(&mut warm, &host);
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
     assert!(!warm.shares_pace());
-    // If that loses something the rate was wrong, and the next one must not leave at it.
+    // If that meets a queue and loses something the rate was wrong, and the next one must not leave at it.
     line.start(&mut warm, 100);
+    line.arrive(&mut warm, 1081, 10);
+    line.queue();
     line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
     assert_eq!(host.borrow_mut().lender.carried((at(0), PEER.into()), Duration::from_secs(600)), 0);
 }

@@ -100,6 +100,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
             at: at(0),
             window,
             ssthresh,
+            pipe: 0,
             shown_rate: 0,
             srtt_us: RTT_US,
             min_rtt_us: RTT_US,
@@ -108,7 +109,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
         let lends = |lender: &mut memory::Lender| {
             lender.learn((at(0), PEER.into()), &known, false, &options().terms);
             if fails {
-                lender.halve(PEER.into());
+                lender.fail(PEER.into(), true);
             }
         };
         lends(&mut host.borrow_mut().lender);

@@ -1,0 +1,144 @@
+//! What is remembered of lines and of their networks.
+//!
+//! A line is one subscriber's access: an IPv4 address, or an IPv6 /64. While a line is active, it is answered by what its own
+//! connections have shown. Any other is answered by its network, whose lines may be of different rates. So the network remembers
+//! the slowest of them: a line that carries less than half lowers the network's window at once, and holds it for as long as lines
+//! count as active. `paths.h` of the agent has the same rules.
+
+use super::path::{PathSample, ProvenPath};
+use super::{LendingTerms, MAX_PATHS};
+use crate::{DestinationTable, PathKey, Scope};
+use std::net::IpAddr;
+use units::{Duration, Instant};
+
+/// A line counts as active for so long after its last sample (`ACTIVE_NS`).
+const ACTIVE: Duration = Duration::from_secs(600);
+
+/// A line of less than this part of its network's window is of another kind (`SLOWER_PART`).
+const SLOWER_PART: u32 = 2;
+
+/// All that is remembered.
+pub(super) struct Paths {
+    lines: DestinationTable<ProvenPath>,
+    networks: DestinationTable<ProvenPath>,
+    /// Until when the windows of networks are not raised.
+    held: DestinationTable<Instant>,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Self {
+            lines: DestinationTable::new(MAX_PATHS),
+            networks: DestinationTable::new(MAX_PATHS),
+            held: DestinationTable::new(MAX_PATHS),
+        }
+    }
+}
+
+impl Paths {
+    /// Networks remembered.
+    pub(super) fn len(&self) -> usize {
+        self.networks.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.networks.is_empty() && self.lines.is_empty()
+    }
+
+    /// Forgets the line of `remote` if it is active no more.
+    pub(super) fn expire(&mut self, now: Instant, remote: IpAddr) {
+        let key = PathKey::new(remote, Scope::Line);
+        let line = self.lines.entry(key).map(|line| line.learnt);
+        if line.is_some_and(|learnt| now.saturating_since(learnt) > ACTIVE) {
+            self.lines.remove(key);
+        }
+    }
+
+    /// What `remote` is answered by, and under which key: its line, or else its network.
+    pub(super) fn in_use(&mut self, remote: IpAddr) -> Option<(PathKey, ProvenPath)> {
+        let [line, network] = [Scope::Line, Scope::Network].map(|of| PathKey::new(remote, of));
+        if let Some(path) = self.lines.entry(line) {
+            return Some((line, *path));
+        }
+        self.networks.entry(network).map(|path| (network, *path))
+    }
+
+    /// The line of `remote`, which begins as its network is remembered; `None`: neither is.
+    fn line(&mut self, remote: IpAddr) -> Option<&mut ProvenPath> {
+        let (_, path) = self.in_use(remote)?;
+        Some(self.lines.entry_or(PathKey::new(remote, Scope::Line), || path))
+    }
+
+    /// A connection has learnt something. True if its line took the sample.
+    pub(super) fn learn(
+        &mut self,
+        (now, remote): (Instant, IpAddr),
+        (sample, is_measured): (&PathSample, bool),
+        terms: &LendingTerms,
+    ) -> bool {
+        if !sample.is_whole() {
+            return false;
+        }
+        let is_taken = match self.line(remote) {
+            Some(line) => line.learn(now, (sample, is_measured), terms),
+            None => {
+                let key = PathKey::new(remote, Scope::Line);
+                self.lines.insert(key, ProvenPath::new(sample));
+                true
+            }
+        };
+        self.learn_of_network((now, remote), (sample, is_measured), terms);
+        is_taken
+    }
+
+    /// The network learns of one of its lines (`learn_of_network`).
+    fn learn_of_network(
+        &mut self,
+        (now, remote): (Instant, IpAddr),
+        (sample, is_measured): (&PathSample, bool),
+        terms: &LendingTerms,
+    ) {
+        let key = PathKey::new(remote, Scope::Network);
+        let Some(path) = self.networks.entry(key) else {
+            return self.networks.insert(key, ProvenPath::new(sample));
+        };
+        let known = path.aged_window(now, terms);
+        let carries = sample.carries(is_measured);
+        let is_slow = carries > 0 && carries < known / SLOWER_PART;
+        let is_held = self.held.entry(key).is_some_and(|until| *until > now);
+        if is_slow || (is_held && carries > 0 && carries <= path.window * SLOWER_PART) {
+            self.held.insert(key, now + ACTIVE);
+        }
+        if is_slow {
+            *path = ProvenPath::new(&PathSample { window: carries, ..*sample });
+        } else if !is_held || sample.window <= known {
+            path.learn(now, (sample, is_measured), terms);
+        }
+    }
+
+    /// The first flight of a warm start has found the path full (`fail_path`).
+    pub(super) fn fail(&mut self, remote: IpAddr, is_slower: bool) {
+        let network = PathKey::new(remote, Scope::Network);
+        let began_by_network = self.in_use(remote).is_some_and(|(key, _)| key == network);
+        if let Some(line) = self.line(remote) {
+            line.fail(is_slower);
+        }
+        if began_by_network && let Some(path) = self.networks.entry(network) {
+            path.fail(is_slower);
+        }
+    }
+
+    /// A warm start has ended without a loss of its first flight.
+    pub(super) fn confirm(&mut self, remote: IpAddr) {
+        let Some((key, _)) = self.in_use(remote) else { return };
+        let path = self.lines.entry(key).or_else(|| self.networks.entry(key));
+        if let Some(path) = path {
+            path.confirm();
+        }
+    }
+
+    /// What a site knows of the network of `remote`.
+    pub(super) fn take_up(&mut self, remote: IpAddr, path: ProvenPath) {
+        self.networks.insert(PathKey::new(remote, Scope::Network), path);
+    }
+}
