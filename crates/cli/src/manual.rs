@@ -60,6 +60,7 @@ fn told(command: &str) -> Told {
         "check traces" => check::traces_appendix(),
         "check worlds" => check::worlds_appendix(),
         "check agent" => check::agent_appendix(),
+        "check harm" => check::harm_appendix(),
         "completions" => completions::appendix(),
         "emulate" => emulate::appendix(),
         "gateway" => gateway::appendix(),

@@ -15,7 +15,6 @@ mod opening;
 mod outcome;
 mod replay;
 mod run;
-mod student;
 
 pub use access::{AccessEstimate, DEFAULT_RATE};
 pub use captured::{

@@ -3,8 +3,8 @@
 
 use crate::network::ClientNetwork;
 use crate::replay::Replayed;
-use crate::student::two_sided_95;
 use findings::{SIZE_CLASSES, SizeClass};
+use race::student::two_sided_95;
 use serde::{Serialize, Serializer};
 use units::Duration;
 

@@ -1,6 +1,6 @@
 //! Ready-made topologies.
 
-use crate::ids::{HostId, LinkId};
+use crate::ids::{HostId, LinkId, NodeId};
 use crate::topology::Topology;
 use link::{Duplex, LinkConfig};
 
@@ -56,6 +56,16 @@ pub struct Access {
     pub servers: Vec<HostId>,
     /// Forward: down to the client; reverse: up from it.
     pub access: Duplex<LinkId>,
+    router: NodeId,
+}
+
+/// A client and its access link.
+#[derive(Clone, Copy, Debug)]
+pub struct AccessLine {
+    /// The client.
+    pub client: HostId,
+    /// Forward: down to the client; reverse: up from it.
+    pub access: Duplex<LinkId>,
 }
 
 impl Access {
@@ -86,6 +96,26 @@ impl Access {
                 None => topology.add_host_at(&name, router),
             });
         }
-        Self { topology, client, servers: hosts, access: Duplex { forward: down, reverse: up } }
+        Self {
+            topology,
+            client,
+            servers: hosts,
+            access: Duplex { forward: down, reverse: up },
+            router,
+        }
+    }
+
+    /// The client that [`Access::new`] made.
+    pub const fn line(&self) -> AccessLine {
+        AccessLine { client: self.client, access: self.access }
+    }
+
+    /// Adds another client with an access link of its own. Its address is close to the first client's.
+    pub fn add_neighbour(&mut self, access: Duplex<LinkConfig>) -> AccessLine {
+        let client = self.topology.add_host("neighbour");
+        let node = self.topology.node(client);
+        let forward = self.topology.add_link("neighbour-down", self.router, node, access.forward);
+        let reverse = self.topology.add_link("neighbour-up", node, self.router, access.reverse);
+        AccessLine { client, access: Duplex { forward, reverse } }
     }
 }

@@ -84,7 +84,7 @@ pub use apps::{
     BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowTotals, OnOff, OnOffSpec, PairChoice, PoissonFlows,
     PoissonSpec, RoundPair, Rounds, RoundsSpec, Telnet, TelnetSpec, User, UserSpec,
 };
-pub use builders::{Access, Dumbbell};
+pub use builders::{Access, AccessLine, Dumbbell};
 pub use flow::{FlowRecord, Losses};
 pub use ids::{AppId, HostId, LinkId, NodeId, Peer};
 pub use link::{Duplex, derive_seed, stream};

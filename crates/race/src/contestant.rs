@@ -2,7 +2,7 @@
 
 use super::account::account;
 use super::bound::{BoundFrom, BoundShares};
-use super::record::{LinkWatch, LoadRecording};
+use super::record::{LinkWatch, LoadRecording, SequenceStep};
 use super::visits::VisitKind;
 use super::world::World;
 use tcp::Scheme;
@@ -20,6 +20,8 @@ pub struct MeasuredLoad {
     pub page: Option<Duration>,
     /// Segments sent again, by servers and client; `None` where nobody counts them.
     pub retransmitted: Option<u64>,
+    /// Data segments of the page's servers at the access link; `None` if nobody watched.
+    pub sent: Option<SentSegments>,
     /// Expiries of retransmission timers, of servers and client; `None` where nobody counts them.
     pub timeouts: Option<u64>,
     /// The page's own packets dropped by queues or lost on the way.
@@ -46,13 +48,38 @@ pub struct MeasuredLoad {
     pub captures: Vec<(String, Vec<u8>)>,
 }
 
+/// Data segments that servers handed to the access link in a load, and until the next one began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentSegments {
+    /// All of them.
+    pub all: u64,
+    /// Those that carried bytes which had been sent before.
+    pub retransmitted: u64,
+}
+
+impl SentSegments {
+    fn of(recording: &LoadRecording) -> Self {
+        let mut sent = Self::default();
+        for event in recording.transfers.iter().flat_map(|transfer| &transfer.sequence) {
+            let is_again = event.step == SequenceStep::Retransmitted;
+            sent.all += u64::from(is_again || event.step == SequenceStep::Sent);
+            sent.retransmitted += u64::from(is_again);
+        }
+        sent
+    }
+}
+
 /// Visits of a client that are drawn: the first, and one after it.
 const DRAWN: usize = 2;
 
 impl MeasuredLoad {
     /// Takes account of what bounded each of a client's loads, if the access link's watch saw all that passed there. If
     /// `keep`, recordings of the first ones stay, for figures.
-    pub fn settle_all(loads: &mut [Self], (page, watch): (&Page, Option<&LinkWatch>), keep: bool) {
+    pub fn settle_all(
+        loads: &mut [&mut Self],
+        (page, watch): (&Page, Option<&LinkWatch>),
+        keep: bool,
+    ) {
         let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
         for (n, load) in loads.iter_mut().enumerate() {
             let next = starts.get(n + 1).copied().flatten();
@@ -74,6 +101,7 @@ impl MeasuredLoad {
     ) {
         let Some(recording) = &mut self.recording else { return };
         watch.complete(recording, next);
+        self.sent = Some(SentSegments::of(recording));
         if let Some(after) = self.page {
             let account = account(page, recording, recording.start + after);
             if is_drawn {

@@ -60,7 +60,7 @@ struct VisitsJson(Visits);
 
 impl Serialize for VisitsJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Visits { count, idle, site, reconnects } = self.0;
+        let Visits { count, idle, site, reconnects, other: _ } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("count", &count)?;
         map.serialize_entry("idle_s", &idle.as_secs_f64())?;

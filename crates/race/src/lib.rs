@@ -77,12 +77,13 @@ mod sample;
 pub mod scoreboard;
 mod setup;
 mod spread;
+pub mod student;
 mod tally;
 mod visits;
 mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
-pub use contestant::{ClientTurn, Contestant, MeasuredLoad};
+pub use contestant::{ClientTurn, Contestant, MeasuredLoad, SentSegments};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
 pub use metric::RaceMetric;
 pub use record::{
@@ -94,7 +95,7 @@ pub use run::as_browsers_use_it;
 pub use sample::VisitSample;
 pub(crate) use setup::Phases;
 pub use spread::Spread;
-pub use visits::{VisitKind, Visits};
+pub use visits::{Alternation, Crossing, OtherLine, VisitKind, Visits};
 pub use world::World;
 
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};

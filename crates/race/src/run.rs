@@ -9,8 +9,8 @@ use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
 use memory::site::SiteConfig;
 use memory::{GatewayConfig, ShareRule};
 use netsim::{
-    Access, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId, Observer,
-    PageLoad, PageSpec, PageTransfer, Simulation, SimulationConfig, SiteSpec, WireSizes,
+    Access, AccessLine, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId,
+    Observer, PageLoad, PageSpec, Simulation, SimulationConfig, SiteSpec, WireSizes,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -25,12 +25,22 @@ pub(super) struct Stage {
     background: Vec<AppId>,
     /// The page's servers, once for each of the site's: in the order of the page's hosts, or one for all.
     sites: Vec<Vec<HostId>>,
-    /// The loads from each of them, from the first visit there on.
-    loads: Vec<AppId>,
+    /// The loads by server and client, from the first visit of each pair on.
+    loads: Vec<SiteLoad>,
     access: Access,
+    /// The first client's line, and its neighbour's if there is one.
+    lines: Vec<AccessLine>,
     scheme: Scheme,
     /// What visits before the present one counted.
     before: Counts,
+}
+
+/// The loads that a client makes from one server of the site.
+#[derive(Clone, Copy, Debug)]
+struct SiteLoad {
+    site: usize,
+    client: usize,
+    app: AppId,
 }
 
 /// Totals over all visits so far.
@@ -72,7 +82,9 @@ impl Stage {
     pub(super) fn new(race: &Race, scheme: &Scheme, repeat: u32) -> Self {
         let scheme = as_browsers_use_it(scheme);
         let setup = Setup::new(race, repeat);
-        let access = setup.topology(race);
+        let mut access = setup.topology(race);
+        let neighbour = race.visits.neighbour().map(|path| access.add_neighbour(path.links()));
+        let lines = [access.line()].into_iter().chain(neighbour).collect();
         let config = SimulationConfig { seed: setup.seed, wire_sizes: WireSizes::default() };
         let mut simulation = Simulation::new(access.topology.clone(), config);
         let own = race.servers_of_a_visit();
@@ -85,7 +97,7 @@ impl Stage {
         let (loads, before) = (Vec::new(), Counts::default());
         let start = setup.page;
         let mut stage =
-            Self { simulation, start, background, sites, loads, access, scheme, before };
+            Self { simulation, start, background, sites, loads, access, lines, scheme, before };
         stage.share_gateways();
         stage.begin_visit(race, 0, start);
         stage
@@ -109,20 +121,41 @@ impl Stage {
 
     /// The `n`-th visit is to begin at `at`.
     pub(super) fn begin_visit(&mut self, race: &Race, n: u32, at: Instant) {
-        let site = n as usize % self.sites.len();
-        match self.loads.get(site) {
-            Some(load) => self.simulation.wake(*load, at, PageLoad::AGAIN),
+        match self.site_load(race, n) {
+            Some(load) => self.simulation.wake(load.app, at, PageLoad::AGAIN),
             None => {
+                let (site, client) = (self.site(n), race.visits.client(n));
                 let load = PageLoad::new(PageSpec {
                     page: Arc::clone(&race.page),
                     config: race.loader_between(&self.scheme),
-                    client: self.access.client,
+                    client: self.lines[client].client,
                     servers: self.servers(race, site),
                     client_scheme: self.client_scheme(race),
                     server_scheme: self.scheme.clone(),
                 });
-                self.loads.push(self.simulation.add(at, load));
+                let app = self.simulation.add(at, load);
+                self.loads.push(SiteLoad { site, client, app });
             }
+        }
+    }
+
+    /// The server of the site that the `n`-th visit goes to.
+    fn site(&self, n: u32) -> usize {
+        n as usize % self.sites.len()
+    }
+
+    /// The loads of which the `n`-th visit is one; `None` before the first.
+    fn site_load(&self, race: &Race, n: u32) -> Option<SiteLoad> {
+        let pair = (self.site(n), race.visits.client(n));
+        self.loads.iter().find(|load| (load.site, load.client) == pair).copied()
+    }
+
+    /// Gives the first client's line the rates of the `n`-th visit, if they change.
+    fn set_rates(&mut self, race: &Race, n: u32) {
+        let Some(rates) = race.visits.rates(n, &race.path) else { return };
+        let access = self.access.access;
+        for (link, rate) in [(access.forward, rates.forward), (access.reverse, rates.reverse)] {
+            self.simulation.set_rate(link, rate).expect("a path has no rate of zero");
         }
     }
 
@@ -145,6 +178,7 @@ impl Stage {
             if n > 0 {
                 self.begin_visit(race, n, start);
             }
+            self.set_rates(race, n);
             let ended = self.load_page(start);
             let load = self.result(race, (n, start), ended);
             let over = load.page.is_some();
@@ -166,7 +200,9 @@ impl Stage {
     pub(super) fn watch(&mut self, queues: bool) {
         let servers = self.sites.concat();
         self.simulation.observe(Tally::of(&servers));
-        self.simulation.observe(Recorder::new(&servers, &self.access, queues));
+        for line in &self.lines {
+            self.simulation.observe(Recorder::new(&servers, line, queues));
+        }
     }
 
     /// Captures both directions of the access link, behind their queues and ahead of them.
@@ -215,24 +251,29 @@ impl Stage {
     }
 
     /// The load of the `n`-th visit.
-    pub(super) fn load_of(&self, n: u32) -> &PageLoad {
-        let id = self.loads[n as usize % self.sites.len()];
-        self.simulation.application(id).expect("the load was added")
+    pub(super) fn load_of(&self, race: &Race, n: u32) -> &PageLoad {
+        let load = self.site_load(race, n).expect("the visit has begun");
+        self.page_load(load)
+    }
+
+    fn page_load(&self, load: SiteLoad) -> &PageLoad {
+        self.simulation.application(load.app).expect("the load was added")
     }
 
     /// Totals so far.
     fn counts(&self) -> Counts {
         let tally = self.simulation.observer::<Tally>().cloned().unwrap_or_default();
-        let loads = (0..self.loads.len()).map(|n| self.load_of(n as u32));
+        let ends: EndCounts = self.loads.iter().map(|load| self.end_counts(*load)).sum();
         Counts {
             retransmitted: tally.retransmitted,
             dropped: tally.dropped,
-            timeouts: self.end_counts(loads.flat_map(PageLoad::transfers)).timeouts,
+            timeouts: ends.timeouts,
         }
     }
 
-    fn end_counts<'a>(&self, transfers: impl Iterator<Item = &'a PageTransfer>) -> EndCounts {
-        let client = self.access.client;
+    fn end_counts(&self, load: SiteLoad) -> EndCounts {
+        let client = self.lines[load.client].client;
+        let transfers = self.page_load(load).transfers().iter();
         transfers.map(|transfer| EndCounts::of(&self.simulation, client, transfer)).sum()
     }
 
@@ -244,7 +285,7 @@ impl Stage {
     ) -> MeasuredLoad {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
-        let load = self.load_of(n);
+        let load = self.load_of(race, n);
         let loader = load.loader();
         let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
         let lost = loader
@@ -269,8 +310,10 @@ impl Stage {
     /// What the observers have seen goes to the loads. `record`: the first ones are to be drawn.
     fn finish(mut self, race: &Race, loads: &mut [MeasuredLoad], record: bool) {
         let mut observers = self.simulation.take_observers();
-        if let Some(recorder) = take::<Recorder>(&mut observers) {
-            MeasuredLoad::settle_all(loads, (&race.page, Some(recorder.watch())), record);
+        for client in 0..self.lines.len() {
+            let Some(recorder) = take::<Recorder>(&mut observers) else { break };
+            let mut own = race.visits.loads_of(client, loads);
+            MeasuredLoad::settle_all(&mut own, (&race.page, Some(recorder.watch())), record);
         }
         if let Some(first) = loads.first_mut() {
             first.captures = self.captured(&mut observers);

@@ -214,7 +214,7 @@ fn visited(schemes: &str, (http, visits): (Http, Visits)) -> Race {
 }
 
 const THREE: Visits =
-    Visits { count: 3, idle: Duration::from_secs(20), site: 1, reconnects: false };
+    Visits { count: 3, idle: Duration::from_secs(20), site: 1, reconnects: false, other: None };
 
 #[test]
 fn a_first_visit_is_a_load() {
@@ -257,7 +257,8 @@ fn kept_connections_save_the_opening_and_keep_what_they_know() {
 
 #[test]
 fn what_a_server_of_a_site_learns_the_next_one_knows() {
-    let site = Visits { count: 2, idle: Duration::from_secs(20), site: 2, reconnects: false };
+    let site =
+        Visits { count: 2, idle: Duration::from_secs(20), site: 2, reconnects: false, other: None };
     let race = visited("newreno,spand", (Http::Http10, site));
     let outcome = run(&race);
     let page = |n: usize, visit: usize| visits(&outcome, n)[visit].page.unwrap();
@@ -271,7 +272,8 @@ fn what_a_server_of_a_site_learns_the_next_one_knows() {
 /// Four visits to two servers: the third and the fourth find connections open.
 #[test]
 fn no_visit_that_returns_to_a_server_beats_the_limit() {
-    let site = Visits { count: 4, idle: Duration::from_secs(1), site: 2, reconnects: false };
+    let site =
+        Visits { count: 4, idle: Duration::from_secs(1), site: 2, reconnects: false, other: None };
     let race = Race {
         page: Arc::new(Page::single(10_000)),
         visits: site,

@@ -149,7 +149,8 @@ impl Bed {
         let EmulationReport { down, up } = emulation.stop();
         // Who was not told of everything can give no account.
         let watch = captures.finish(recording)?.then(|| crossed.watched(who.record));
-        MeasuredLoad::settle_all(&mut loads, (&race.page, watch.as_ref()), who.record);
+        let mut all: Vec<_> = loads.iter_mut().collect();
+        MeasuredLoad::settle_all(&mut all, (&race.page, watch.as_ref()), who.record);
         match down.failure.or(up.failure) {
             Some(why) => Err(io::Error::other(format!("the emulated link failed: {why}"))),
             None => Ok(loads),

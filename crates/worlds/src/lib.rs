@@ -19,6 +19,7 @@ mod documents;
 mod exchange;
 mod filler;
 pub mod gain;
+pub mod harm;
 mod here;
 mod host;
 mod kernel;

@@ -107,8 +107,13 @@ fn three_hosts_with_tls_and_interleaved_responses_arrive_whole() {
 #[test]
 fn repeated_visits_use_the_connections_that_are_open() {
     calmly_throughout(|| {
-        let visits =
-            Visits { count: 2, idle: Duration::from_millis(50), site: 1, reconnects: false };
+        let visits = Visits {
+            count: 2,
+            idle: Duration::from_millis(50),
+            site: 1,
+            reconnects: false,
+            other: None,
+        };
         let loader = LoaderConfig { http: Some(workload::Http::Http11), ..LoaderConfig::default() };
         let race = Race { visits, loader, ..race("text", &["linux"]) };
         let Some(result) = run(&race, &[World::Wire, World::Kernel]) else { return };

@@ -1,13 +1,15 @@
 //! `headstart check`: the simulator against measurements made with another, against real worlds, and against
-//! packetdrill's scripts; the trace engine against labelled captures; what an agent gains against what is asked of it.
+//! packetdrill's scripts; the trace engine against labelled captures; what an agent gains against what is asked of it, and where it might harm.
 
 mod agent;
+mod harm;
 mod scripts;
 mod table;
 mod traces;
 mod worlds;
 
 pub(crate) use agent::appendix as agent_appendix;
+pub(crate) use harm::appendix as harm_appendix;
 pub(crate) use scripts::appendix as scripts_appendix;
 pub(crate) use traces::appendix as traces_appendix;
 pub(crate) use worlds::appendix as worlds_appendix;
@@ -72,6 +74,13 @@ enum Against {
     /// with options that are off by default: wide cold starts, and timers of SYNs by what is known of the path.
     #[command(after_help = agent_appendix().help())]
     Agent(agent::CheckAgentArgs),
+    /// Check that the agent is nowhere slower than stock Linux, cell by cell
+    ///
+    /// Loads answers of 10 kB to 5 MB over 1 to 50 connections by stock Linux and with the agent, interleaved. The paths
+    /// have 2 to 200 Mbit/s, 10 to 300 ms, queues of 0.1 to 2 bandwidth-delay products, random loss up to 2 %, a recorded
+    /// LTE downlink, a neighbour in the same /24, and rates that change. One table of cells serves simulation and kernel.
+    #[command(after_help = harm_appendix().help())]
+    Harm(harm::CheckHarmArgs),
 }
 
 pub(crate) fn appendix() -> Appendix {
@@ -88,6 +97,10 @@ pub(crate) fn appendix() -> Appendix {
             (
                 "sudo headstart check agent --quick",
                 "Measures what Linux gains by the agent, in about a minute.",
+            ),
+            (
+                "headstart check harm",
+                "Simulates where the agent might be slower than stock Linux, in about a minute.",
             ),
         ],
         exit: CHECKED,
@@ -143,6 +156,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         Against::Scripts(args) => scripts::run(args),
         Against::Traces(args) => traces::run(args),
         Against::Agent(args) => agent::run(args),
+        Against::Harm(args) => harm::run(args),
     }
 }
 

@@ -338,6 +338,7 @@ impl RaceArgs {
                 idle: self.idle,
                 site: self.site,
                 reconnects: self.reconnect,
+                other: None,
             },
             background: self.background,
             repeats: self.repeat.unwrap_or(if self.exact { 1 } else { DEFAULT_REPEATS }),

@@ -83,7 +83,7 @@ fn facts(race: &Race) -> Vec<String> {
         ));
     }
     if race.visits.count > 1 {
-        let Visits { count, idle, site, reconnects } = race.visits;
+        let Visits { count, idle, site, reconnects, other: _ } = race.visits;
         let over = if reconnects { ", each over connections of its own" } else { "" };
         facts.push(match site {
             1 => format!("{count} visits, {idle} apart{over}"),

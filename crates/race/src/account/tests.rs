@@ -45,8 +45,8 @@ fn race(scheme: &str, http: Http, tls: Tls, path: &str) -> Race {
 }
 
 /// What all senders tell at an instant.
-fn tell(stage: &Stage, at: Instant) -> Vec<Told> {
-    let transfers = stage.load_of(0).transfers().iter().enumerate();
+fn tell((stage, race): (&Stage, &Race), at: Instant) -> Vec<Told> {
+    let transfers = stage.load_of(race, 0).transfers().iter().enumerate();
     let told = transfers.filter_map(|(transfer, of)| {
         let conn = of.server_conn().filter(|_| !of.is_recorded())?;
         let host = stage.simulation.host(of.server());
@@ -71,12 +71,12 @@ fn asked(race: &Race) -> (Vec<Told>, Vec<Vec<BoundFrom>>) {
     let mut stage = Stage::new(race, &race.schemes[0], 0);
     stage.watch(false);
     let (mut at, mut told) = (stage.start, Vec::new());
-    while !stage.load_of(0).loader().is_done() {
+    while !stage.load_of(race, 0).loader().is_done() {
         stage.simulation.run_until(at).unwrap();
-        told.extend(tell(&stage, at));
+        told.extend(tell((&stage, race), at));
         at += Duration::from_nanos(301_237);
     }
-    let mut recording = LoadRecording::begun(stage.start, stage.load_of(0));
+    let mut recording = LoadRecording::begun(stage.start, stage.load_of(race, 0));
     stage.simulation.observer::<Recorder>().unwrap().watch().complete(&mut recording, None);
     let all = 0..recording.transfers.len();
     (told, all.map(|index| timeline(&race.page, &recording, index)).collect())

@@ -11,6 +11,7 @@
 mod error;
 mod parse;
 mod presets;
+mod recorded;
 
 pub use error::PathError;
 pub use parse::parse_probability;
@@ -18,12 +19,16 @@ pub use presets::{DEFAULT_PRESET, PRESETS, PathPreset, preset};
 
 use link::{Discipline, LinkConfig, LinkError, QueueLimit};
 use netsim::Duplex;
+use recorded::RecordedRate;
 use std::fmt;
 use units::{Duration, Rate};
 
 /// Rates beyond this are refused: a packet of 40 bytes would take no more than a few of the
 /// simulator's nanoseconds, and rounding would show.
 pub const MAX_RATE: Rate = Rate::from_bps(100_000_000_000);
+
+/// The rate up of a path with a recorded rate down. The recording is of the downlink alone.
+const LTE_UP: Rate = Rate::from_mbps(5);
 
 /// Size of a queue, the packet in service included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +52,8 @@ pub struct PathSpec {
     queue: QueueSize,
     discipline: Discipline,
     loss: f64,
+    /// The rate towards the client changes as it was recorded; `down` is its highest.
+    recorded: Option<RecordedRate>,
 }
 
 impl PathSpec {
@@ -57,7 +64,8 @@ impl PathSpec {
     /// If the rate is zero or above [`MAX_RATE`], or the queue holds nothing.
     pub fn new(rate: Rate, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
         let discipline = Discipline::DropTail;
-        Self { down: rate, up: rate, rtt, queue, discipline, loss: 0.0 }.checked()
+        let recorded = None;
+        Self { down: rate, up: rate, rtt, queue, discipline, loss: 0.0, recorded }.checked()
     }
 
     /// The same path with another rate up.
@@ -66,6 +74,26 @@ impl PathSpec {
     /// As [`PathSpec::new`].
     pub fn with_up(self, up: Rate) -> Result<Self, PathError> {
         Self { up, ..self }.checked()
+    }
+
+    /// A path whose rate towards the client is that of a recorded LTE downlink, from `offset` of
+    /// the recording on. It is 17 Mbit/s on average. The rate up is constant.
+    ///
+    /// # Errors
+    /// If the queue holds nothing.
+    pub fn recorded_lte(
+        offset: Duration,
+        rtt: Duration,
+        queue: QueueSize,
+    ) -> Result<Self, PathError> {
+        let path = Self::new(RecordedRate::peak(), rtt, queue)?;
+        Self { recorded: Some(RecordedRate::from(offset)), ..path }.with_up(LTE_UP)
+    }
+
+    /// The same path, with the recording of its rate, if it has one, from `offset` on.
+    #[must_use]
+    pub fn beginning_at(self, offset: Duration) -> Self {
+        Self { recorded: self.recorded.map(|_| RecordedRate::from(offset)), ..self }
     }
 
     /// The same path with another discipline in the queues of both directions.
@@ -85,7 +113,7 @@ impl PathSpec {
         Self { loss, ..self }.checked()
     }
 
-    /// Rate towards the client.
+    /// Rate towards the client; the highest, if it changes.
     pub const fn down(&self) -> Rate {
         self.down
     }
@@ -125,7 +153,12 @@ impl PathSpec {
     pub fn links(&self) -> Duplex<LinkConfig> {
         let delays = self.delays();
         let link = |rate, delay| self.link(rate, delay).expect("a path is checked when it is made");
-        Duplex { forward: link(self.down, delays.forward), reverse: link(self.up, delays.reverse) }
+        let down = link(self.down, delays.forward);
+        let forward = match self.recorded {
+            Some(recorded) => down.with_rate_trace(recorded.trace()),
+            None => down,
+        };
+        Duplex { forward, reverse: link(self.up, delays.reverse) }
     }
 
     fn link(&self, rate: Rate, delay: Duration) -> Result<LinkConfig, LinkError> {
@@ -196,11 +229,16 @@ impl fmt::Display for QueueSize {
 impl fmt::Display for PathSpec {
     /// As it is read back; what is at its default is left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{},{},{}", self.down, self.rtt, self.queue)?;
+        match self.recorded {
+            Some(_) => write!(f, "{}", recorded::NAME)?,
+            None => write!(f, "{}", self.down)?,
+        }
+        write!(f, ",{},{}", self.rtt, self.queue)?;
         if self.discipline != Discipline::DropTail {
             write!(f, ",{}", self.discipline)?;
         }
-        if self.up != self.down {
+        let up = if self.recorded.is_some() { LTE_UP } else { self.down };
+        if self.up != up {
             write!(f, ",up={}", self.up)?;
         }
         if self.loss > 0.0 {

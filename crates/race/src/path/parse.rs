@@ -1,10 +1,10 @@
 //! Reading `RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]`.
 
-use super::{PathError, PathSpec, QueueSize};
+use super::{PathError, PathSpec, QueueSize, recorded};
 use link::Discipline;
 use std::fmt::Display;
 use std::str::FromStr;
-use units::{Duration, Rate, parse_bytes};
+use units::{Duration, parse_bytes};
 
 const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p or \
                     20mbit,80ms,100p,fq_codel";
@@ -22,10 +22,13 @@ impl FromStr for PathSpec {
             let part = parts.next().filter(|p| !p.is_empty());
             part.ok_or_else(|| PathError::of(key, format!("is missing; a path is {FORM}")))
         };
-        let rate = read::<Rate>("rate", next("rate")?)?;
+        let rate = next("rate")?;
         let rtt = read::<Duration>("rtt", next("rtt")?)?;
         let queue = next("queue")?.parse()?;
-        let path = Self::new(rate, rtt, queue)?;
+        let path = match rate {
+            recorded::NAME => Self::recorded_lte(Duration::ZERO, rtt, queue)?,
+            rate => Self::new(read("rate", rate)?, rtt, queue)?,
+        };
         let mut seen = Vec::new();
         parts.try_fold(path, |path, part| option(path, part, &mut seen))
     }

@@ -3,22 +3,22 @@
 use super::seen::{LinkStep, SeenAtLink, Way};
 use super::watch::LinkWatch;
 use crate::host_set::HostSet;
-use netsim::{Access, Body, HostId, LinkId, Observer, SimPacket, Step};
+use netsim::{AccessLine, Body, Duplex, HostId, LinkId, Observer, SimPacket, Step};
 use units::Instant;
 
 /// Watches the access link for the page's servers.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     servers: HostSet,
-    down: LinkId,
+    access: Duplex<LinkId>,
     watch: LinkWatch,
 }
 
 impl Recorder {
     /// Watches connections of these servers, and, if they are wanted, the queues of the access link.
-    pub(crate) fn new(servers: &[HostId], access: &Access, queues: bool) -> Self {
+    pub(crate) fn new(servers: &[HostId], line: &AccessLine, queues: bool) -> Self {
         let servers = HostSet::of(servers);
-        Self { servers, down: access.access.forward, watch: LinkWatch::new(queues) }
+        Self { servers, access: line.access, watch: LinkWatch::new(queues) }
     }
 
     /// What it has seen.
@@ -38,7 +38,11 @@ impl Observer for Recorder {
             Step::Arrive => LinkStep::Arrive,
             Step::Mark => return,
         };
-        let way = if link == self.down { Way::Down } else { Way::Up };
+        let way = match link {
+            link if link == self.access.forward => Way::Down,
+            link if link == self.access.reverse => Way::Up,
+            _ => return,
+        };
         let seen = SeenAtLink { at, way, step };
         self.watch.on_packet(seen, packet.wire_bytes);
         let Body::Segment(transit) = &packet.body else { return };

@@ -34,13 +34,13 @@ impl AgreementLoad {
 
     /// The first visit, and two more over new connections.
     fn again(page: Page) -> Self {
-        Self::new(page, Visits { count: 3, idle: SOON, site: 1, reconnects: true })
+        Self::new(page, Visits { count: 3, idle: SOON, site: 1, reconnects: true, other: None })
     }
 
     /// The first visit, and two more over the same connections, which were idle.
     fn after_idle(page: Page) -> Self {
         let name = format!("{} after idle", page.name());
-        let visits = Visits { count: 3, idle: gain::IDLE, site: 1, reconnects: false };
+        let visits = Visits { count: 3, idle: gain::IDLE, site: 1, reconnects: false, other: None };
         Self { name, ..Self::new(page, visits) }
     }
 }

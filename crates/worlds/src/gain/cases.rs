@@ -151,7 +151,7 @@ impl GainCase {
             path,
             page: Arc::new(page),
             loader: LoaderConfig::default(),
-            visits: Visits { count: 2, idle, site: 1, reconnects: true },
+            visits: Visits { count: 2, idle, site: 1, reconnects: true, other: None },
         }
     }
 
@@ -224,7 +224,7 @@ fn object(bytes: u64, client: ClientTcp, (path, warm): (PathSpec, &[&'static str
 fn after_idle(path: PathSpec) -> GainCase {
     let page = Page::single(200_000);
     let name = format!("{} after {IDLE}", page.name());
-    let visits = Visits { count: 2, idle: IDLE, site: 1, reconnects: false };
+    let visits = Visits { count: 2, idle: IDLE, site: 1, reconnects: false, other: None };
     let case = GainCase { visits, ..GainCase::new(name, page, path, &ALL[..1]) };
     case.asks("hs-cubic", "linux", 0.5).asks("hs-cubic", "linux-bbr", 1.03)
 }

@@ -163,18 +163,18 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
         queues: Vec::new(),
     };
     let page = Some(done - start);
-    let mut loads = [MeasuredLoad {
+    let mut load = MeasuredLoad {
         began: Some(start),
         page,
         recording: Some(recording),
         ..MeasuredLoad::default()
-    }];
+    };
     MeasuredLoad::settle_all(
-        &mut loads,
+        &mut [&mut load],
         (&Page::single(BYTES), Some(&crossed.watched(false))),
         false,
     );
-    loads[0].bounds.expect("an account of a load that has ended")
+    load.bounds.expect("an account of a load that has ended")
 }
 
 /// A receive buffer of 32 kB, of which the window has about a half: nearly all of the sender's time is the receive window's
