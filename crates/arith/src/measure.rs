@@ -122,13 +122,6 @@ impl TrainMeasure {
         if self.has_measured { self.measured_rate(mss) } else { carried(mss, self.held_up_gap) }
     }
 
-    /// The flight under way arrives at less than half of the rate that is believed, as far as it has arrived by `us`, when `delivered`
-    /// segments had been delivered.
-    pub fn is_slower(&self, us: u32, delivered: u32) -> bool {
-        let now = gap(us.wrapping_sub(self.first.us), delivered.wrapping_sub(self.first.delivered));
-        self.has_train && self.best > 0 && now > 2 * self.best
-    }
-
     /// Looking on would cost each ACK something, for as long as the connection lives.
     pub const fn has_measured_enough(&self) -> bool {
         self.trains >= MAX_TRAINS

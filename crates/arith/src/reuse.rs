@@ -205,6 +205,18 @@ pub const fn has_queue(srtt_us: u32, min_rtt_us: u32) -> bool {
     min_rtt_us != 0 && srtt_us > min_rtt_us.saturating_add(delay)
 }
 
+/// Whether round trips show a queue that is longer than what a loss takes from CUBIC's window: with half a path's worth in the queue, 0.7
+/// times the window (RFC 9438 §4.6) still fill the path. So what is acknowledged leaves at the path's rate.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::has_standing_queue;
+/// assert!(has_standing_queue(120_001, 80_000) && !has_standing_queue(120_000, 80_000));
+/// ```
+pub const fn has_standing_queue(srtt_us: u32, min_rtt_us: u32) -> bool {
+    srtt_us > min_rtt_us.saturating_add(min_rtt_us / 2)
+}
+
 /// Segments that a path carries in its lowest round trip, by `window` of them that were acknowledged within `srtt_us`
 /// microseconds: the rest of the window waited in a queue.
 ///
@@ -243,6 +255,47 @@ pub const fn pipe(rate: u64, rtt_us: u32, mss: u32) -> u32 {
 
 /// Segments: no window is larger.
 const LARGEST_PIPE: u64 = 1 << 20;
+
+/// Whether round trips of `srtt_us` microseconds contradict a path that takes `gap` nanoseconds for a segment: `window` segments that leave
+/// at once make a round trip longer by their own time at most. Twice that is a slower path, or somebody else's queue. False if `gap` is 0.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::is_slower;
+/// // 100 segments at 0.6 ms are 60 ms: up to 80 + 120.
+/// assert!(is_slower(100, 600_000, 200_001, 80_000) && !is_slower(100, 600_000, 200_000, 80_000));
+/// assert!(!is_slower(100, 0, 200_001, 80_000));
+/// ```
+pub const fn is_slower(window: u32, gap: u64, srtt_us: u32, min_rtt_us: u32) -> bool {
+    let longest = (window as u64).saturating_mul(gap) / 500;
+    gap != 0 && srtt_us as u64 > longest.saturating_add(min_rtt_us as u64)
+}
+
+/// The rate, bytes a second, that carries `window` segments of `mss` bytes in `rtt_us` microseconds; 0 if `rtt_us` is.
+///
+/// # Examples
+/// ```
+/// // 100 segments of 1448 bytes in 80 ms.
+/// assert_eq!(arith::reuse::rate_of(100, 1448, 80_000), 1_810_000);
+/// ```
+pub const fn rate_of(window: u32, mss: u32, rtt_us: u32) -> u64 {
+    if rtt_us == 0 {
+        return 0;
+    }
+    (window as u64 * mss as u64).saturating_mul(1_000_000) / rtt_us as u64
+}
+
+/// Whether slow start, whose last round trips took `srtt_us` microseconds, would still double without a loss: its bursts wait behind each
+/// other, half a flight at most. A flight that fills half of the path makes round trips a quarter longer than the lowest.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::may_double;
+/// assert!(may_double(100_000, 80_000) && !may_double(100_001, 80_000));
+/// ```
+pub const fn may_double(srtt_us: u32, min_rtt_us: u32) -> bool {
+    srtt_us <= min_rtt_us.saturating_add(min_rtt_us / 4)
+}
 
 /// How far beyond the window that a path has carried a first flight goes where the path's rate is known.
 pub const MOST_WIDER: u32 = 4;

@@ -11,7 +11,7 @@ pub struct ProvenPath {
     pub learnt: Instant,
     /// Segments.
     pub window: u32,
-    /// Where slow start ended, segments; 0: it had not ended.
+    /// Where slow start has ended by a queue, or windows have reached since, segments; 0: it has not.
     pub ssthresh: u32,
     /// Smoothed round trip when the window was learnt, queue included, microseconds.
     pub srtt_us: u32,
@@ -30,7 +30,7 @@ pub struct PathSample {
     pub at: Instant,
     /// Segments; 0: nothing is proven.
     pub window: u32,
-    /// Where slow start ended, segments; 0: it has not.
+    /// Where slow start has ended by a queue, segments; 0: not shown.
     pub ssthresh: u32,
     /// Smoothed round trip, microseconds; 0: not measured.
     pub srtt_us: u32,
@@ -148,6 +148,11 @@ impl ProvenPath {
         (segments as u32).max(believed)
     }
 
+    /// Where slow start is to end that begins with `window` segments, if it has ended beyond that by a queue; 0: not known.
+    pub const fn end_beyond(&self, window: u32) -> u32 {
+        if self.ssthresh > window { self.ssthresh } else { 0 }
+    }
+
     /// [`super::Lender::learn`], of a path that is known.
     pub(super) fn learn(
         &mut self,
@@ -162,7 +167,15 @@ impl ProvenPath {
         if !is_measured && fresh.aged_window(now, terms) < self.aged_window(now, terms) {
             return false;
         }
-        *self = Self { rate: self.rate, fallbacks_in_row: self.fallbacks_in_row, ..fresh };
+        // A loss shows that there is an end, and not where: no more than the window is remembered of it.
+        let ssthresh = match (fresh.ssthresh, self.ssthresh) {
+            (0, 0) if !is_measured => 0,
+            (0, known) if is_measured => known.min(fresh.window).max(1),
+            (0, known) => known,
+            (shown, _) => shown,
+        };
+        let fallbacks_in_row = self.fallbacks_in_row;
+        *self = Self { rate: self.rate, ssthresh, fallbacks_in_row, ..fresh };
         true
     }
 

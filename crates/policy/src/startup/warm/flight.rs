@@ -84,10 +84,13 @@ impl Warm {
         window.set_cwnd(u64::from(first) * mss, Cause::Seed);
         self.pacing.apply(window);
         window.set_pacing_rate(Some(rate_of(rate)));
-        // Slow start ends where the path is full. Where it ended before may have been a random loss.
-        let pipe = carried.pipe(mss as u32);
-        if pipe > 0 {
-            window.set_ssthresh(u64::from(pipe.max(first)) * mss, Cause::Seed);
+        // Slow start ends where the path is full, or where it has ended by a queue. If neither is known, it goes on.
+        let end = match carried.pipe(mss as u32) {
+            0 => path.end_beyond(first),
+            pipe => pipe.max(first),
+        };
+        if end > 0 {
+            window.set_ssthresh(u64::from(end) * mss, Cause::Seed);
         }
     }
 

@@ -4,7 +4,7 @@ use super::{Warm, segments};
 use crate::bbr::ModelledPath;
 use crate::startup::attended::Situation;
 use crate::window::Window;
-use arith::reuse::{carried_in_lowest, proven, without_queue};
+use arith::reuse::{carried_in_lowest, has_queue, may_double, proven, without_queue};
 use arith::trains;
 use memory::PathSample;
 use units::Instant;
@@ -22,6 +22,7 @@ impl Warm {
             window: 0,
             ssthresh: match window.ssthresh() {
                 u64::MAX => 0,
+                _ if self.has_lost || !has_queue(at.srtt_us(), at.min_rtt_us()) => 0,
                 bytes => segments(bytes, mss),
             },
             srtt_us: at.srtt_us(),
@@ -96,7 +97,11 @@ impl Warm {
         let delivered = if self.has_fallen_back { 0 } else { since_first };
         let (cwnd, in_slow_start) = (segments(window.cwnd(), mss), window.below_ssthresh());
         let mut sample = self.sample(window, at);
-        let window = proven(cwnd, in_slow_start, flight, self.flight.window, delivered);
+        let first = self.flight.window;
+        let window = match first > 0 || may_double(sample.srtt_us, sample.min_rtt_us) {
+            true => proven(cwnd, in_slow_start, flight, first, delivered),
+            false => flight.min(cwnd),
+        };
         sample.window = without_queue(window, self.pipe(at), sample.srtt_us, sample.min_rtt_us);
         // A search says where slow start would end, and has not shown it.
         if self.search.is_on && self.search.is_endless {

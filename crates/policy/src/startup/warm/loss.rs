@@ -7,7 +7,10 @@ use super::{Warm, WarmPhase, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use arith::flights::Flights;
-use arith::reuse::{has_queue, pacing_rate, window_at_loss, without_queue};
+use arith::reuse::{
+    carried_in_lowest, has_queue, has_standing_queue, is_slower, pacing_rate, window_at_loss, without_queue,
+};
+use arith::trains;
 use memory::PathSample;
 
 /// What a loss takes, until the congestion control has said what it makes of it.
@@ -36,9 +39,9 @@ impl Warm {
         self.doubt_failed_rate(at);
         self.judge_early(window, at);
         let is_full = self.is_full(window, at);
-
+        self.has_lost = true;
         if self.in_first_flight() && self.has_failed(window, at) {
-            let half = self.fall_back(at);
+            let half = self.fall_back(window, at);
             match self.models {
                 true => lower_model(window, at, half),
                 false => self.fall = Some(Fall::Back(half)),
@@ -71,16 +74,56 @@ impl Warm {
         has_queue(at.srtt_us(), at.min_rtt_us()) || (pipe > 0 && cwnd > pipe)
     }
 
-    /// What a loss tells that has left a window of `carried` segments.
+    /// What a loss tells that has left a window of `left` segments. If the rate is not known, or round trips contradict it, the path is as
+    /// fast as that window was acknowledged: in congestion avoidance such a queue never runs empty (`take_loss_sample` of the agent).
     pub(super) fn loss_sample(
-        &self,
+        &mut self,
         window: &Window,
         at: &Situation<'_>,
-        carried: u32,
+        left: u32,
     ) -> PathSample {
         let (srtt_us, min_rtt_us) = (at.srtt_us(), at.min_rtt_us());
-        let carried = without_queue(carried, self.pipe(at), srtt_us, min_rtt_us);
-        PathSample { window: carried, ..self.sample(window, at) }
+        let (mss, pipe) = (window.mss() as u32, self.pipe(at));
+        let carried = carried_in_lowest(left, srtt_us, min_rtt_us);
+        let is_steady = !self.seen.in_slow_start && has_standing_queue(srtt_us, min_rtt_us);
+        let is_below = is_steady && (pipe == 0 || carried < pipe / 4 * 3);
+        if !is_below && !self.is_slower(window, at) {
+            let carried = without_queue(left, pipe, srtt_us, min_rtt_us);
+            return PathSample { window: carried, ..self.sample(window, at) };
+        }
+        let rate = arith::reuse::rate_of(carried, mss, min_rtt_us);
+        self.measure.assume_rate(mss, rate);
+        PathSample { window: carried, rate, ..self.sample(window, at) }
+    }
+
+    /// Round trips of a first flight contradict the rate at which it leaves: it ends before something is lost, at what the path carries
+    /// (`end_if_contradicted` of the agent).
+    pub(super) fn end_if_contradicted(&mut self, window: &mut Window, at: &Situation<'_>) {
+        if !self.in_first_flight() || !self.is_slower(window, at) {
+            return;
+        }
+        let mss = window.mss();
+        let cwnd = segments(window.cwnd(), mss);
+        let carried = carried_in_lowest(cwnd, at.srtt_us(), at.min_rtt_us()).max(self.cold);
+        self.fail_memory(true);
+        self.end_first_flight(WarmPhase::Stock);
+        if self.models {
+            return lower_model(window, at, carried);
+        }
+        self.end_search();
+        self.leave_stock();
+        window.set_cwnd(u64::from(carried) * mss, Cause::Retreat);
+        window.set_ssthresh(u64::from(carried) * mss, Cause::Retreat);
+    }
+
+    /// Round trips contradict the rate that is known of the path or, if none is, the rate at which its first flight leaves.
+    fn is_slower(&self, window: &Window, at: &Situation<'_>) -> bool {
+        let outstanding = segments(window.cwnd(), window.mss()).max(self.flight.window);
+        let gap = match self.measure.best() {
+            0 => trains::gap_of_rate(window.mss() as u32, self.pacing.limited_to()),
+            known => known,
+        };
+        is_slower(outstanding, gap, at.srtt_us(), at.min_rtt_us())
     }
 
     /// A first flight has lost something, by chance as it seems: it is judged when it is over.
@@ -102,7 +145,7 @@ impl Warm {
         }
         let lost = Self::retransmitted(at, mss).saturating_sub(self.flight.retransmitted);
         if lost > RANDOM_LOSSES + u64::from(self.flight.window) / RANDOM_SHARE {
-            self.fail_memory(at);
+            self.fail_memory(false);
         }
     }
 
@@ -118,23 +161,21 @@ impl Warm {
                 }
             }
             Some(Fall::Sample { is_measured, sample }) => {
-                let ssthresh = if is_measured { segments(window.ssthresh(), mss) } else { 0 };
-                self.learn(window.now(), &PathSample { ssthresh, ..sample }, is_measured);
+                self.learn(window.now(), &sample, is_measured);
             }
             None => {}
         }
     }
 
     /// The window to go on with, segments (`fall_back`).
-    pub(super) fn fall_back(&mut self, at: &Situation<'_>) -> u32 {
-        self.fail_memory(at);
+    pub(super) fn fall_back(&mut self, window: &Window, at: &Situation<'_>) -> u32 {
+        self.fail_memory(self.is_slower(window, at));
         self.end_first_flight(WarmPhase::Stock);
         (self.flight.window / 2).max(self.cold)
     }
 
     /// The path is not the one remembered.
-    fn fail_memory(&mut self, at: &Situation<'_>) {
-        let is_slower = self.measure.is_slower(super::clock_us(at.now), self.delivered);
+    fn fail_memory(&mut self, is_slower: bool) {
         if let Some(attendance) = &self.attendance {
             attendance.lender(|lender, to| lender.fail(to, is_slower));
             // By itself, too, it may have left at that rate.

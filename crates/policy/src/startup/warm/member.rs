@@ -421,7 +421,7 @@ impl Attended for MemberStart {
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.warm.pacing.keep_paced();
         let most = match (self.warm.in_first_flight(), self.warm.has_failed(window, at)) {
-            (true, true) => self.warm.fall_back(at),
+            (true, true) => self.warm.fall_back(window, at),
             (true, false) => {
                 self.warm.doubt_flight();
                 u32::MAX

@@ -90,6 +90,8 @@ pub struct Warm {
     /// Window that it would have begun with, segments.
     cold: u32,
     has_fallen_back: bool,
+    /// It has lost something, so its threshold is the congestion control's and says nothing of where slow start ends.
+    has_lost: bool,
     /// Its first flight has lost something, by chance as it seemed; judged when that flight is over.
     is_doubted: bool,
     /// What it has left in the memory last was measured by a loss, or by BBR.
@@ -140,6 +142,7 @@ impl Warm {
             cold: 0,
             has_fallen_back: false,
             is_doubted: false,
+            has_lost: false,
             has_measured: false,
             has_restarted: false,
             seen: Seen::default(),
@@ -266,6 +269,7 @@ impl Warm {
         self.wide.on_ack(window, (at.min_rtt_us(), self.cold), arrived, &mut self.pacing);
         self.stock.grow(at.max_in_flight.div_ceil(mss), acked.into());
         self.on_progress(window, at);
+        self.end_if_contradicted(window, at);
         self.widen_by_dispersion(window, at);
         if self.search.is_on {
             let ack = self.train_ack(at);

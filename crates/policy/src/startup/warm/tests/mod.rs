@@ -133,9 +133,14 @@ impl Line {
         }
     }
 
+    /// A round trip of so many ms, of which an eighth counts.
+    fn round_trip(&mut self, ms: u64) {
+        self.rtt.on_sample(self.now, self.now + Duration::from_millis(ms), 0, 0);
+    }
+
     /// A round trip of 180 ms: the smoothed one becomes 92.5 ms, an eighth more than 80 and some.
     fn queue(&mut self) {
-        self.rtt.on_sample(self.now, self.now + Duration::from_millis(180), 0, 0);
+        self.round_trip(180);
     }
 
     /// Something is lost of a window that the congestion control makes `ssthresh` segments.
@@ -296,6 +301,42 @@ fn after_a_failed_start_the_path_is_remembered_by_what_arrived() {
     line.arrive(&mut warm, 1800, 90);
     line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
     assert_eq!(remembered(&host), Some(10));
+}
+
+/// 1.25 MB/s are a segment in 0.8 ms: a flight of 103 makes round trips of 80 + 82.4 ms at most, and twice as much more is another path:
+/// beyond 244.8. One of 1405 ms makes 245.6. Then 33 segments are what the path carries, and nothing has to be lost for that.
+#[test]
+fn round_trips_that_contradict_the_rate_end_a_first_flight() {
+    for (ms, segments, window, rate) in [(1390, 103, 100, 1_250_000), (1405, 33, 50, 0)] {
+        let host = host(100, 1_250_000);
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        assert_eq!(line.segments(), 103);
+        line.start(&mut warm, 103);
+        line.round_trip(ms);
+        line.arrive(&mut warm, 1090, 1);
+        assert_eq!(line.segments(), segments);
+        let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+        assert_eq!((path.window, path.rate), (window, rate));
+    }
+}
+
+/// In congestion avoidance 60 segments are lost one of at round trips of 125 ms: 59 * 80 / 125 are 37 in the lowest, 37 kB in 80 ms.
+#[test]
+fn a_loss_behind_a_standing_queue_measures_the_rate() {
+    let host = host(20, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 20);
+    line.arrive(&mut warm, 1080, 20);
+    line.window.set_cwnd(60 * MSS, Cause::Avoidance);
+    line.window.set_ssthresh(30 * MSS, Cause::Loss);
+    line.start(&mut warm, 60);
+    line.round_trip(440);
+    line.arrive(&mut warm, 1205, 1);
+    line.lose(&mut warm, 42);
+    let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+    assert_eq!((path.window, path.rate), (37, 462_500));
 }
 
 /// A site that knows nothing, and keeps what it is told.
