@@ -91,6 +91,76 @@ static inline u32 window_at_loss(u32 cwnd, bool in_slow_start)
 	return window > 1 ? window : 1;
 }
 
+static inline bool has_queue(u32 srtt_us, u32 min_rtt_us)
+{
+	u32 delay = min_rtt_us / 8 < 1000 ? 1000 : min_rtt_us / 8;
+
+	delay = delay > 16000 ? 16000 : delay;
+	return min_rtt_us && srtt_us > (u64)min_rtt_us + delay;
+}
+
+static inline bool has_standing_queue(u32 srtt_us, u32 min_rtt_us)
+{
+	return srtt_us > (u64)min_rtt_us + min_rtt_us / 2;
+}
+
+static inline u32 carried_in_lowest(u32 window, u32 srtt_us, u32 min_rtt_us)
+{
+	return srtt_us <= min_rtt_us ? window : (u64)window * min_rtt_us / srtt_us;
+}
+
+#define LARGEST_BDP (1ULL << 20)
+
+static inline u32 bdp(u64 rate, u32 rtt_us, u32 mss)
+{
+	u64 held;
+
+	if (!rate || !mss)
+		return 0;
+	held = (rate / 1000 < ~0U ? rate / 1000 : ~0U) * rtt_us / 1000 / mss;
+	return (held < LARGEST_BDP ? held : LARGEST_BDP) + 3;
+}
+
+static inline bool is_slower(u32 window, u64 gap, u32 srtt_us, u32 min_rtt_us)
+{
+	u64 longest = (gap < ~0U ? gap : ~0U) * window / 500;
+
+	return gap && srtt_us > longest + min_rtt_us;
+}
+
+static inline u64 rate_of(u32 window, u32 mss, u32 rtt_us)
+{
+	u64 bytes = (u64)window * mss;
+
+	if (!rtt_us)
+		return 0;
+	return (bytes > ~0ULL / 1000000 ? ~0ULL : bytes * 1000000) / rtt_us;
+}
+
+static inline bool may_double(u32 srtt_us, u32 min_rtt_us)
+{
+	return srtt_us <= (u64)min_rtt_us + min_rtt_us / 4;
+}
+
+#define MOST_WIDER 4
+
+static inline u32 reach(u32 window, u32 bdp)
+{
+	u64 most = (u64)window * MOST_WIDER, wide = bdp < most ? bdp : most;
+
+	return wide > window ? wide : window;
+}
+
+static inline u32 without_queue(u32 window, u32 bdp, u32 srtt_us, u32 min_rtt_us)
+{
+	u32 carried = carried_in_lowest(window, srtt_us, min_rtt_us);
+	u32 most = bdp > carried ? bdp : carried;
+
+	if (!bdp && !has_queue(srtt_us, min_rtt_us))
+		return window;
+	return window < most ? window : most;
+}
+
 static inline u32 proven(u32 cwnd, bool in_slow_start, u32 flight, u32 first, u32 delivered)
 {
 	u32 most = in_slow_start && cwnd < ~0U ? cwnd + 1 : cwnd, arrived, used;
@@ -135,8 +205,9 @@ static inline u64 first_rate(u64 even, u64 carried, u32 window, u32 remembered)
 	u64 part = window < remembered ? carried / remembered * window : carried;
 	u64 most = even > ~0ULL / MOST_FASTER ? ~0ULL : even * MOST_FASTER;
 	u64 faster = part < most ? part : most;
+	u64 least = carried ? even / 6 * 5 : even;
 
-	return faster > even ? faster : even;
+	return faster > least ? faster : least;
 }
 
 #endif

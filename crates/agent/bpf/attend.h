@@ -108,6 +108,7 @@ static inline void count_handshakes(struct bpf_sock_ops *ops)
 {
 	struct bpf_sock_ops_kern *kernels;
 	struct destination to = {};
+	struct path_key key;
 	struct sock *sk;
 
 	if (ops->op != BPF_SOCK_OPS_TIMEOUT_INIT || !bpf_ksym_exists(bpf_cast_to_kern_ctx))
@@ -116,7 +117,8 @@ static inline void count_handshakes(struct bpf_sock_ops *ops)
 	kernels = bpf_cast_to_kern_ctx(ops);
 	sk = kernels->sk;
 	if (sk && matches_ports(sk) && destination_of(sk, &to) && to.cap) {
-		begin_handshake(&to.path);
+		key_in_use(&to, &key);
+		begin_handshake(&key);
 		inquire(&to.path, INQUIRY_HANDSHAKE);
 		choose_handshake_timer(ops, sk, &to.path);
 	}

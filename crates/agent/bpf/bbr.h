@@ -49,6 +49,19 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
+/* Before the pipe is full BBR lowers neither window nor rate: it takes the window from here as the one
+ * to return to. `window` 0: nothing is to be lowered. */
+static inline void lower_bbr(struct sock *sk, u32 window)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	if (!window)
+		return;
+	if (window < tp->snd_cwnd)
+		tp->snd_cwnd = window;
+	sk->sk_pacing_rate = pacing_rate(window, tp->mss_cache, tp->srtt_us >> 3);
+}
+
 /* So many segments have arrived, and the pipe was not full before. If it is now, BBR has measured
  * the path, and goes on as it likes. Not inline: what runs at every ACK is to be short. */
 static __noinline void on_startup_ack(struct sock *sk, u32 acked)
@@ -61,6 +74,7 @@ static __noinline void on_startup_ack(struct sock *sk, u32 acked)
 	count_flight(&c->flights, tp, acked);
 	if (is_special(c))
 		on_progress(sk, c);
+	lower_bbr(sk, end_if_contradicted(sk, c));
 	if (in_first_flight(c) && is_pipe_full(tp))
 		end_first_flight(sk, c, PHASE_STOCK);
 }
@@ -87,19 +101,16 @@ u32 BPF_PROG(hs_bbr_ssthresh, struct sock *sk)
 {
 	struct connection *c = connection_of(sk);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 half;
 
 	if (c) {
 		note_loss(tp, c);
 		forget_flights(&c->flights, tp);
 	}
 	if (c && in_first_flight(c)) {
-		half = fall_back(sk, c);
-		if (half < tp->snd_cwnd)
-			tp->snd_cwnd = half;
-		/* Before the pipe is full BBR lowers neither: it takes the window from here as
-		 * the one to return to. */
-		sk->sk_pacing_rate = pacing_rate(half, tp->mss_cache, tp->srtt_us >> 3);
+		if (has_failed(tp, c))
+			lower_bbr(sk, fall_back(sk, c));
+		else
+			doubt_flight(sk, c);
 	}
 	return bbr_ssthresh(sk);
 }

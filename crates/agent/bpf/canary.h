@@ -80,9 +80,9 @@ static inline bool is_stopped(const struct path_key *path, u32 window)
 #define COLD_FOR (1U << 31)
 
 /* What the memory has for a connection whose first round trip took `rtt_us` and that would begin
- * with `cold` segments, at most `cap`; or why it has nothing. Nobody else's start counts, so it is
+ * with `cold` segments of `mss` bytes, at most `cap`; or why it has nothing. Nobody else's start counts, so it is
  * the same whatever chance says. Not static: see finish_handshake. */
-__noinline u32 recall(const struct path_key *asked, u32 rtt_us, u32 cold, u32 cap)
+__noinline u32 recall(const struct path_key *asked, u32 rtt_us, u32 cold, u32 mss, u32 cap)
 {
 	struct path_key key;
 	struct path *path;
@@ -92,7 +92,7 @@ __noinline u32 recall(const struct path_key *asked, u32 rtt_us, u32 cold, u32 ca
 	if (!asked)
 		return COLD_FOR | START_UNKNOWN;
 	key = *asked;
-	path = bpf_map_lookup_elem(&paths, &key);
+	path = find_path(&key);
 	if (!path)
 		return COLD_FOR | START_UNKNOWN;
 	now = bpf_ktime_get_ns();
@@ -100,7 +100,7 @@ __noinline u32 recall(const struct path_key *asked, u32 rtt_us, u32 cold, u32 ca
 		return COLD_FOR | START_OLD;
 	if (!same_round_trip(rtt_us, path->min_rtt_us))
 		return COLD_FOR | START_ROUND_TRIP;
-	window = aged_window(path, now);
+	window = estimate_of(path, now, rtt_us, mss);
 	window = window < cap ? window : cap;
 	return window > cold ? window : COLD_FOR | START_SMALL;
 }

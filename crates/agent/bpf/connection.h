@@ -63,7 +63,11 @@ enum history {
 };
 
 struct connection {
-	struct path_key path;
+	struct path_key path; /* by which it is answered: its line's, or its network's */
+	struct path_key network;
+	struct path_key line; /* `bits` is 0 where networks are as small as lines */
+	u64 flight_us;	  /* when its last warm start began, by the socket's clock */
+	u32 retransmitted; /* segments before that */
 	u64 began_ns;
 	u64 paused_ns;	  /* of the time since: it had nothing to send, longer than a round trip */
 	u32 began_with;	  /* its very first window, segments */
@@ -103,6 +107,12 @@ struct connection {
 	/* Its ACKs are sampled for the rate of the path: a session's member, warm or cold, until a
 	 * loss, the end of slow start, or enough flights. */
 	bool is_measured;
+	/* It has lost something: its threshold is the congestion control's from then on, and says
+	 * nothing of where slow start ends. */
+	bool has_lost;
+	/* Its first flight has lost something that no queue explains; judged when that flight is
+	 * over. */
+	bool is_doubted;
 	/* Its own congestion control does not react to loss: of hs_window, fixed for its life. */
 	bool is_loss_blind;
 };

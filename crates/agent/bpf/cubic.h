@@ -202,6 +202,21 @@ static inline void on_wide_ack(struct sock *sk, struct beside_cubic *b, struct c
 		end_wide_start(sk, b);
 }
 
+/* Round trips contradict the rate of its first flight: slow start is over. */
+static inline void end_contradicted_start(struct sock *sk, struct beside_cubic *b,
+					  struct connection *c)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 carried = end_if_contradicted(sk, c);
+
+	if (!carried)
+		return;
+	end_search(sk, &c->search);
+	b->rate = 0;
+	leave_stock(sk, b, c);
+	tp->snd_cwnd = tp->snd_ssthresh = carried;
+}
+
 /* Segments have arrived on a connection that is at something out of the ordinary. Not inline:
  * what runs at every ACK is to be short, since its instructions are seldom in a cache. */
 static __noinline void on_special_ack(struct sock *sk, u32 acked)
@@ -215,6 +230,7 @@ static __noinline void on_special_ack(struct sock *sk, u32 acked)
 	on_wide_ack(sk, b, c);
 	grow_stock((struct tcp_sock *)sk, b, acked);
 	on_progress(sk, c);
+	end_contradicted_start(sk, b, c);
 	if (c->search.is_on) {
 		rate = search_on_ack(sk, &c->search, &c->measure);
 		if (rate)

@@ -35,9 +35,9 @@ __noinline u32 tell_decision(const struct connection *c, u32 window, u32 rtt_us,
 		count_lost(LOST_DECISIONS);
 		return 0;
 	}
+	d->path = c->network;
 	key = c->path;
-	d->path = key;
-	d->age_ns = age_of(bpf_map_lookup_elem(&paths, &key));
+	d->age_ns = age_of(find_path(&key));
 	d->rate = in_first_flight(c) ? c->warm_rate : 0;
 	d->occasion = how & 0xff;
 	d->start = how >> 8;

@@ -10,14 +10,14 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct summary *s = bpf_ringbuf_reserve(&summaries, sizeof(*s), 0);
-	const struct path *path = bpf_map_lookup_elem(&paths, &c->path);
+	const struct path *path = find_path(&c->path);
 	u64 lasted_ns;
 
 	if (!s) {
 		count_lost(LOST_SUMMARIES);
 		return;
 	}
-	s->path = c->path;
+	s->path = c->network;
 	/* In microseconds when it last arrived, in nanoseconds when it began: below 0 if nothing
 	 * has. */
 	lasted_ns = tp->delivered_mstamp * NS_PER_US - c->began_ns - c->paused_ns;
@@ -56,18 +56,34 @@ static inline void take_proven_sample(const struct tcp_sock *tp, const struct co
 				      const struct flights *f,
 				 struct path_sample *sample)
 {
-	u32 flight = proven_flight(f, tp);
-	u32 delivered = c->used ? c->used : tp->delivered - c->delivered;
+	struct proof proof = {
+		.cwnd = tp->snd_cwnd,
+		.in_slow_start = in_slow_start(tp),
+		.flight = proven_flight(f, tp),
+		.first = c->first,
+		.delivered = c->used ? c->used : tp->delivered - c->delivered,
+	};
 
 	if (c->history & HAS_FALLEN_BACK)
-		delivered = 0;
-
+		proof.delivered = 0;
 	take_sample(tp, c, sample);
-	sample->flight = flight;
-	sample->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, delivered);
+	sample->flight = proof.flight;
+	sample->window = proven_window(tp, c, &proof);
 	/* A search says where slow start would end, and has not shown it. */
 	if (c->search.is_on && c->search.is_endless)
 		sample->ssthresh = 0;
+}
+
+/* What has arrived since a first flight that failed, as far as the path carries that in its lowest
+ * round trip. */
+static inline void take_carried_sample(const struct tcp_sock *tp, const struct connection *c,
+				       struct path_sample *sample)
+{
+	u64 took_us = tp->delivered_mstamp - c->flight_us;
+
+	take_sample(tp, c, sample);
+	sample->window = carried_in_lowest(tp->delivered - c->delivered,
+					   took_us < ~0U ? took_us : ~0U, sample->min_rtt_us);
 }
 
 /* It closes, or gets another congestion control: leaves `sample`, measured or, as any window is,
@@ -76,13 +92,20 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 		       bool is_measured)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct path_sample carried = {};
 	struct path *path;
 
 	if (c->history & HAS_ENDED)
 		return;
 	c->history |= HAS_ENDED;
-	update_memory(c, sample, is_measured);
-	path = bpf_map_lookup_elem(&paths, &c->path);
+	judge_doubted(tp, c);
+	if (has_failed_as_it_opened(c)) {
+		take_carried_sample(tp, c, &carried);
+		update_memory(c, &carried, true);
+	} else {
+		update_memory(c, sample, is_measured);
+	}
+	path = bpf_map_lookup_elem(&paths, &c->network);
 	if (path) {
 		__sync_fetch_and_add(&path->connections, 1);
 		__sync_fetch_and_add(&path->bytes_acked, tp->bytes_acked);
@@ -90,9 +113,10 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 		__sync_fetch_and_add(&path->retransmitted, tp->total_retrans);
 		if (c->history & HAS_BEGUN_WARM)
 			__sync_fetch_and_add(&path->warm, 1);
-		if (c->first && !(c->history & HAS_FALLEN_BACK))
-			path->fallbacks_in_row = 0;
 	}
+	path = find_path(&c->path);
+	if (path && c->first && !(c->history & HAS_FALLEN_BACK))
+		path->fallbacks_in_row = 0;
 	send_summary(sk, c, sample);
 }
 

@@ -74,7 +74,7 @@ static inline void describe_path(struct bpf_sock *sk, struct headstart_path *sho
 	shown->flags = HEADSTART_ATTENDED | (c->first ? HEADSTART_WARM : 0) |
 		       (c->history & HAS_FALLEN_BACK ? HEADSTART_FELL_BACK : 0);
 	shown->first_window = c->first ? c->first : c->cold;
-	path = bpf_map_lookup_elem(&paths, &c->path);
+	path = find_path(&c->path);
 	if (!path || now < path->learnt_ns)
 		return;
 	shown->remembered = path->window;

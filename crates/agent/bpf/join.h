@@ -29,6 +29,7 @@ static inline void lead(struct sock *sk, struct connection *c)
 		end_first_flight(sk, c, PHASE_STOCK);
 	if (!destination_of(sk, &to) || !to.cap)
 		return;
+	key_in_use(&to, &c->path);
 	if (is_first ? tp->total_retrans : c->history & HAS_FALLEN_BACK) {
 		tell_start(tp, c, occasion, is_first ? START_HANDSHAKE : FELL_BACK_BEFORE);
 		return;
@@ -121,7 +122,7 @@ static inline u32 begin_session(struct sock *sk, struct connection *c, struct se
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
-	struct path *path = bpf_map_lookup_elem(&paths, &c->path);
+	struct path *path = find_path(&c->path);
 	u64 rate = path ? path->rate : 0;
 	u32 window, ssthresh;
 	bool is_warm;

@@ -7,15 +7,16 @@
 #include "decision.h"
 #include "inquiry.h"
 
-/* At which rate `window` is sent, and what is the application's own; false if it is not to be
+/* At which rate `window` is sent, of which `cap` segments are the largest, and what is the application's own; false if it is not to be
  * sent. */
 static inline bool choose_rate(const struct sock *sk, struct connection *c, const struct path *path,
-			       u32 window)
+			       u32 window, u32 cap)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u32 now_us = tp->srtt_us >> 3, then_us = path->srtt_us;
 	u64 even = pacing_rate(window, tp->mss_cache, now_us > then_us ? now_us : then_us);
-	u64 rate = first_rate(even, path->rate, window, path->window);
+	u32 reached = reached_window(path, tp->mss_cache);
+	u64 rate = first_rate(even, path->rate, window, reached < cap ? reached : cap);
 	u64 own = sk->sk_max_pacing_rate;
 
 	/* Slower than a cold start, as a peer of the same prefix can make it who answers late:
@@ -36,19 +37,22 @@ static inline void begin_first_flight(const struct tcp_sock *tp, struct connecti
 {
 	c->first = window;
 	c->delivered = tp->delivered;
+	c->retransmitted = tp->total_retrans;
+	c->flight_us = tp->tcp_mstamp;
 	c->used = 0;
 	c->first_end = tp->snd_nxt + window * tp->mss_cache;
 	c->phase = PHASE_FIRST_FLIGHT;
 }
 
 /* Opens with what is remembered, if pacing can be had for it. */
-static inline void begin_warm(struct sock *sk, struct connection *c, const struct path *path,
-			      u32 window)
+static inline void begin_warm(struct sock *sk, struct connection *c, const struct offer *o)
 {
+	const struct path *path = o->path;
+	u32 window = o->window, end;
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	bool was_unpaced = sk->sk_pacing_status == SK_PACING_NONE;
 
-	if (!choose_rate(sk, c, path, window) || !pace(sk, c->warm_rate)) {
+	if (!choose_rate(sk, c, path, window, o->cap) || !pace(sk, c->warm_rate)) {
 		c->start = START_PACING;
 		return;
 	}
@@ -58,9 +62,9 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 	tp->snd_cwnd = window;
 	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
 	sk->sk_pacing_rate = c->warm_rate;
-	/* Slow start ended somewhere: it does not begin again below. It never has: it goes on. */
-	if (path->ssthresh)
-		tp->snd_ssthresh = path->ssthresh > window ? path->ssthresh : window;
+	end = slow_start_end(path, window, tp->mss_cache);
+	if (end)
+		tp->snd_ssthresh = end;
 }
 
 /* Chance gives it what the memory has, and nobody is to compare others with it. */
@@ -72,13 +76,13 @@ static inline bool is_chosen(const struct connection *c)
 /* Its window is ours to choose. */
 static inline bool may_choose_window(const struct connection *c)
 {
-	return is_chosen(c) && !is_stopped(&c->path, c->recalled);
+	return is_chosen(c) && !is_stopped(&c->network, c->recalled);
 }
 
 /* The memory has a window for it; why it starts cold all the same, if it does. */
 static inline enum start reason_to_stay_cold(const struct connection *c)
 {
-	if (is_stopped(&c->path, c->recalled))
+	if (is_stopped(&c->network, c->recalled))
 		return START_STOPPED;
 	if (c->history & IS_OUTSIDE)
 		return START_OUTSIDE;
@@ -100,7 +104,7 @@ static inline enum start compare(struct connection *c)
 /* What the memory has for it now; if nothing, why. */
 static inline enum start look_up(const struct tcp_sock *tp, struct connection *c, u32 cap)
 {
-	u32 window = recall(&c->path, tp->srtt_us >> 3, tp->snd_cwnd, cap);
+	u32 window = recall(&c->path, tp->srtt_us >> 3, tp->snd_cwnd, tp->mss_cache, cap);
 
 	c->recalled = window & COLD_FOR ? 0 : window;
 	return window & ~COLD_FOR;
@@ -142,7 +146,7 @@ static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32
 
 	c->cold = o.cold;
 	if (has_reserved && may_choose_window(c))
-		begin_warm(sk, c, o.path, o.window);
+		begin_warm(sk, c, &o);
 	return o.window;
 }
 
@@ -158,7 +162,9 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	c = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!c)
 		return NULL;
-	c->path = to->path;
+	c->network = to->path;
+	c->line = to->line;
+	key_in_use(to, &c->path);
 	c->began_ns = bpf_ktime_get_ns();
 	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
 	c->handshake_us = tp->srtt_us >> 3;
@@ -170,7 +176,7 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	look_up_first(tp, c, to->cap);
 	/* Where nobody heard of its handshake; otherwise it was asked for lately. */
 	if (c->start == START_UNKNOWN || c->start == START_OLD)
-		inquire(&c->path, INQUIRY_OPEN);
+		inquire(&c->network, INQUIRY_OPEN);
 	return c;
 }
 

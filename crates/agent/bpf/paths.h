@@ -24,6 +24,34 @@ struct {
 	__type(value, struct path);
 } paths SEC(".maps");
 
+/* A line is one subscriber's access: an IPv4 address, or an IPv6 /64. While a line is active, it is
+ * answered by what its own connections have shown, and any other by its network. Lines are not
+ * saved, listed or told to anybody. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct path_key);
+	__type(value, struct path);
+} lines SEC(".maps");
+
+/* Until when the windows of networks are not raised, nanoseconds: networks of which a line carries
+ * far less than others. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct path_key);
+	__type(value, u64);
+} held SEC(".maps");
+
+/* In `bits` of a key: it is a line's, also where a network is of as many bits. */
+#define LINE 256
+#define V6_LINE_BITS 64
+
+/* A line counts as active for so long after its last sample. */
+#define ACTIVE_NS (600ULL * 1000 * NS_PER_MS)
+/* A line that carries less than this part of its network's window is of another kind. */
+#define SLOWER_PART 2
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -57,7 +85,8 @@ static inline void count_lost(u32 what)
 
 /* Whose path a socket is on, and how large a first window may be there. */
 struct destination {
-	struct path_key path;
+	struct path_key path; /* network */
+	struct path_key line; /* `bits` is 0 where networks are as small as lines */
 	u32 cap;
 };
 
@@ -97,14 +126,35 @@ static inline bool is_v4_mapped(const __be32 address[4])
 	return !address[0] && !address[1] && address[2] == __builtin_bswap32(0xffff);
 }
 
+/* 64:ff9b::/96 embeds IPv4 addresses (RFC 6052 §2.1), as a host behind NAT64 sees them: to us they are
+ * those. As one IPv6 network they would be the whole Internet. */
+static inline void translate_nat64(__be32 address[4])
+{
+	if (address[0] != __builtin_bswap32(0x64ff9b) || address[1] || address[2])
+		return;
+	address[0] = 0;
+	address[2] = __builtin_bswap32(0xffff);
+}
+
+static inline void key_of_bits(const __be32 address[4], u32 bits, u32 netns, struct path_key *key)
+{
+	key->netns = netns;
+	key->bits = bits;
+	key->address[0] = address[0] & mask_of(bits, 0);
+	key->address[1] = address[1] & mask_of(bits, 1);
+	key->address[2] = address[2] & mask_of(bits, 2);
+	key->address[3] = address[3] & mask_of(bits, 3);
+}
+
 static inline bool destination_of(const struct sock *sk, struct destination *to)
 {
 	struct override_key exact = {.bits = 128};
 	struct override *said;
-	u32 bits;
+	u32 bits, line_bits, netns;
 
 	if (!remote_of(sk, exact.address))
 		return false;
+	translate_nat64(exact.address);
 	bits = is_v4_mapped(exact.address) ? V4_MAPPED + settings.v4_bits : settings.v6_bits;
 	to->cap = settings.cap;
 	said = bpf_map_lookup_elem(&overrides, &exact);
@@ -113,46 +163,87 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 		bits = said->bits;
 		to->cap = said->cap;
 	}
-	to->path.netns = settings.flags & SHARE_NAMESPACES ?
-				 0 :
-				 sk->__sk_common.skc_net.net->ns.inum;
-	to->path.bits = bits;
-	to->path.address[0] = exact.address[0] & mask_of(bits, 0);
-	to->path.address[1] = exact.address[1] & mask_of(bits, 1);
-	to->path.address[2] = exact.address[2] & mask_of(bits, 2);
-	to->path.address[3] = exact.address[3] & mask_of(bits, 3);
+	netns = settings.flags & SHARE_NAMESPACES ? 0 : sk->__sk_common.skc_net.net->ns.inum;
+	key_of_bits(exact.address, bits, netns, &to->path);
+	line_bits = is_v4_mapped(exact.address) ? 128 : V6_LINE_BITS;
+	key_of_bits(exact.address, line_bits, netns, &to->line);
+	to->line.bits = bits < line_bits ? line_bits | LINE : 0;
 	return true;
 }
 
-/* What of the window is believed at `now`. */
-static inline u32 aged_window(const struct path *path, u64 now)
+/* What is remembered under a key, of a line or of a network. */
+static inline struct path *find_path(const struct path_key *key)
+{
+	return key->bits & LINE ? bpf_map_lookup_elem(&lines, key) :
+				  bpf_map_lookup_elem(&paths, key);
+}
+
+/* Under which key a connection is answered: that of its line, if that is active. */
+static inline void key_in_use(const struct destination *to, struct path_key *key)
+{
+	const struct path *line = to->line.bits ? bpf_map_lookup_elem(&lines, &to->line) : NULL;
+
+	*key = to->path;
+	if (line && bpf_ktime_get_ns() - line->learnt_ns <= ACTIVE_NS)
+		*key = to->line;
+}
+
+static inline u32 aged(const struct path *path, u32 window, u64 now)
 {
 	u64 half_life = half_life_ns(path->srtt_us, settings.half_life_rtts);
 
 	if ((s64)(now - path->learnt_ns) < 0)
 		return 0;
-	return decayed(path->window, now - path->learnt_ns, half_life);
+	return decayed(window, now - path->learnt_ns, half_life);
+}
+
+/* What of the window is believed at `now`. */
+static inline u32 aged_window(const struct path *path, u64 now)
+{
+	return aged(path, path->window, now);
+}
+
+/* The window to begin with before it has aged, of segments of `mss` bytes: beyond what the path has
+ * carried where its rate is known and no warm start has just failed. */
+static inline u32 reached_window(const struct path *path, u32 mss)
+{
+	return reach(path->window,
+		     path->fallbacks_in_row ? 0 : bdp(path->rate, path->min_rtt_us, mss));
 }
 
 /* What may be believed of the path by a connection whose first round trip took `rtt_us`,
  * segments; 0: nothing. */
-static inline u32 estimate_of(const struct path *path, u64 now, u32 rtt_us)
+static inline u32 estimate_of(const struct path *path, u64 now, u32 rtt_us, u32 mss)
 {
 	if (now - path->learnt_ns > settings.max_age_ns)
 		return 0;
-	return same_round_trip(rtt_us, path->min_rtt_us) ? aged_window(path, now) : 0;
+	return same_round_trip(rtt_us, path->min_rtt_us) ?
+		       aged(path, reached_window(path, mss), now) :
+		       0;
+}
+
+/* Where slow start is to end that begins with `window` segments of `mss` bytes: where the path is
+ * full, or where it has ended beyond that by a queue; 0: not known. */
+static inline u32 slow_start_end(const struct path *path, u32 window, u32 mss)
+{
+	u32 full = bdp(path->rate, path->min_rtt_us, mss);
+
+	if (full)
+		return full > window ? full : window;
+	return path->ssthresh > window ? path->ssthresh : 0;
 }
 
 /* What a connection knows at an instant at which its path may learn. */
 struct path_sample {
 	u64 at_ns; /* when something last arrived: idling since proves nothing */
 	u32 window;
-	u32 ssthresh;
+	u32 ssthresh; /* where slow start has ended by a queue; 0: not shown */
+	u32 bdp; /* segments that fill the path at `rate`; 0: not measured */
 	u32 srtt_us;
 	u32 min_rtt_us;
+	u32 flight; /* most segments outstanding at a time that all arrived; for who asks alone */
 	/* that two flights came in at, bytes a second; 0: not measured, which says nothing */
 	u64 rate;
-	u32 flight; /* most segments outstanding at a time that all arrived; for who asks alone */
 };
 
 /* In place of `learnt_ns` while a processor writes what belongs to it: 146 years ago, which is too
@@ -160,37 +251,54 @@ struct path_sample {
  * would be as young as that of the other. */
 #define BEING_LEARNT (3ULL << 62)
 
+static inline bool is_whole(const struct path_sample *sample)
+{
+	return sample->window && sample->srtt_us && sample->min_rtt_us;
+}
+
+static inline void fill_path(struct path *path, const struct path_sample *sample)
+{
+	path->learnt_ns = sample->at_ns;
+	path->window = sample->window;
+	path->ssthresh = sample->ssthresh;
+	path->srtt_us = sample->srtt_us;
+	path->min_rtt_us = sample->min_rtt_us;
+	path->rate = sample->rate;
+}
+
+/* A loss shows that slow start has an end, and not where: no more than the window is remembered of
+ * that. */
+static inline u32 next_ssthresh(const struct path *path, const struct path_sample *sample,
+				bool is_measured)
+{
+	u32 known = path->ssthresh, most = sample->window;
+
+	if (sample->ssthresh || (!known && !is_measured))
+		return sample->ssthresh;
+	if (!is_measured || known <= 1)
+		return is_measured ? 1 : known;
+	return known < most ? known : most;
+}
+
 /* Replaces what is known if the sample was measured (by a loss, or by BBR), or proves as much as
  * is still believed: a transfer that was too short to use the window says nothing against it.
  * True if it was taken. */
-static inline bool update_path(const struct path_key *key, const struct path_sample *sample,
+static inline bool change_path(struct path *path, const struct path_sample *sample,
 			       bool is_measured)
 {
-	u64 now = bpf_ktime_get_ns(), was;
-	struct path *path = bpf_map_lookup_elem(&paths, key);
-	struct path fresh = {
-		.learnt_ns = sample->at_ns,
-		.window = sample->window,
-		.ssthresh = sample->ssthresh,
-		.srtt_us = sample->srtt_us,
-		.min_rtt_us = sample->min_rtt_us,
-		.rate = sample->rate,
-	};
+	u64 now = bpf_ktime_get_ns(), was = path->learnt_ns;
+	struct path fresh = {};
 
-	if (!sample->window || !sample->srtt_us || !sample->min_rtt_us)
-		return false;
-	if (!path)
-		return !bpf_map_update_elem(&paths, key, &fresh, BPF_ANY);
+	fill_path(&fresh, sample);
 	if (sample->rate)
 		path->rate = sample->rate;
-	was = path->learnt_ns;
 	if (!is_measured && aged_window(&fresh, now) < aged_window(path, now))
 		return false;
 	if (was == BEING_LEARNT ||
 	    __sync_val_compare_and_swap(&path->learnt_ns, was, BEING_LEARNT) != was)
 		return false;
+	path->ssthresh = next_ssthresh(path, sample, is_measured);
 	path->window = fresh.window;
-	path->ssthresh = fresh.ssthresh;
 	path->srtt_us = fresh.srtt_us;
 	path->min_rtt_us = fresh.min_rtt_us;
 	barrier();
@@ -198,22 +306,153 @@ static inline bool update_path(const struct path_key *key, const struct path_sam
 	return true;
 }
 
-/* A warm start has lost something of its first flight: half of what was remembered, evenly over
- * the round trip, and after the second in a row nothing. */
-static inline void halve_path(const struct path_key *key)
+/* The entry of a line, which begins as its network is remembered; NULL: neither is known, or lines
+ * are not kept apart. Not static: the verifier goes through it once. */
+__noinline int begin_line(const struct path_key *of, const struct path_key *network)
 {
-	struct path *path = bpf_map_lookup_elem(&paths, key);
-	u32 window;
+	struct path_key line, key;
+	struct path *path;
+	struct path copy;
 
+	if (!of || !network || !of->bits)
+		return 0;
+	line = *of;
+	key = *network;
+	path = bpf_map_lookup_elem(&lines, &line);
+	if (path && bpf_ktime_get_ns() - path->learnt_ns <= ACTIVE_NS)
+		return 1;
+	path = bpf_map_lookup_elem(&paths, &key);
 	if (!path)
-		return;
+		return 0;
+	copy = *path;
+	copy.connections = copy.warm = copy.fallbacks = 0;
+	copy.bytes_acked = copy.sent = copy.retransmitted = 0;
+	return !bpf_map_update_elem(&lines, &line, &copy, BPF_ANY);
+}
+
+/* What the path carries in a round trip, not only at least, as far as the connection itself has
+ * shown it, segments; 0: it has not. */
+static inline u32 carries(const struct path_sample *sample, bool is_measured)
+{
+	return is_measured ? sample->window : sample->bdp;
+}
+
+/* Whether the network's window is held low at `now`. */
+static inline bool is_held(const struct path_key *network, u64 now)
+{
+	u64 *until = bpf_map_lookup_elem(&held, network);
+
+	return until && *until > now;
+}
+
+/* A network learns of one of its lines. It answers lines that are not known, so it remembers the
+ * slowest: one that carries less than half lowers its window at once, and holds it for as long as
+ * lines count as active. */
+__noinline int learn_of_network(const struct path_key *of, const struct path_sample *heard,
+				u32 is_measured)
+{
+	struct path_sample sample;
+	struct path fresh = {};
+	struct path_key key;
+	struct path *path;
+	u32 known, window;
+	u64 now, until;
+	bool is_slow, holds;
+
+	if (!of || !heard)
+		return 0;
+	key = *of;
+	sample = *heard;
+	path = bpf_map_lookup_elem(&paths, &key);
+	if (!path) {
+		fill_path(&fresh, &sample);
+		return !bpf_map_update_elem(&paths, &key, &fresh, BPF_ANY);
+	}
+	now = bpf_ktime_get_ns();
+	known = aged_window(path, now);
+	window = carries(&sample, is_measured);
+	is_slow = window && window < known / SLOWER_PART;
+	holds = is_held(&key, now);
+	if (is_slow || (holds && window && window <= path->window * SLOWER_PART)) {
+		until = now + ACTIVE_NS;
+		bpf_map_update_elem(&held, &key, &until, BPF_ANY);
+	}
+	if (is_slow) {
+		sample.window = window;
+		path->rate = sample.rate;
+		path->fallbacks_in_row = 0;
+		return change_path(path, &sample, true);
+	}
+	if (holds && sample.window > known)
+		return 0;
+	return change_path(path, &sample, is_measured);
+}
+
+/* The same of a line, or of a path whose network is as small as that. */
+__noinline int learn_of_line(const struct path_key *of, const struct path_sample *heard,
+			     u32 is_measured)
+{
+	struct path_sample sample;
+	struct path fresh = {};
+	struct path_key key;
+	struct path *path;
+
+	if (!of || !heard)
+		return 0;
+	key = *of;
+	sample = *heard;
+	path = bpf_map_lookup_elem(&lines, &key);
+	if (path)
+		return change_path(path, &sample, is_measured);
+	fill_path(&fresh, &sample);
+	return !bpf_map_update_elem(&lines, &key, &fresh, BPF_ANY);
+}
+
+/* A connection has learnt something of its path. True if its line took the sample. */
+static inline bool update_path(const struct path_key *line, const struct path_key *network,
+			       const struct path_sample *sample, bool is_measured)
+{
+	bool is_taken;
+
+	if (!is_whole(sample))
+		return false;
+	if (!line->bits)
+		return learn_of_network(network, sample, is_measured);
+	begin_line(line, network);
+	is_taken = learn_of_line(line, sample, is_measured);
+	learn_of_network(network, sample, is_measured);
+	return is_taken;
+}
+
+/* Half of the window is remembered, evenly over the round trip, and after the second failure in a
+ * row no more than a segment. The rate is forgotten if the flight arrived far more slowly. */
+static inline void fail_entry(struct path *path, bool is_slower)
+{
+	u32 window = path->window;
+
 	__sync_fetch_and_add(&path->fallbacks, 1);
-	window = path->window;
-	__sync_val_compare_and_swap(&path->window, window, window / 2);
-	path->rate = 0;
 	/* Counted as one: of two at one instant each would be the first. */
 	if (__sync_fetch_and_add(&path->fallbacks_in_row, 1) > 0)
-		bpf_map_delete_elem(&paths, key);
+		path->window = 1;
+	else
+		__sync_val_compare_and_swap(&path->window, window, window / 2);
+	if (is_slower)
+		path->rate = 0;
+}
+
+/* The first flight of a warm start, which `used` has answered, has found the path full. */
+static inline void fail_path(const struct path_key *used, const struct path_key *line,
+			     const struct path_key *network, bool is_slower)
+{
+	struct path *path;
+
+	begin_line(line, network);
+	path = line->bits ? bpf_map_lookup_elem(&lines, line) : NULL;
+	if (path)
+		fail_entry(path, is_slower);
+	path = used->bits & LINE ? NULL : bpf_map_lookup_elem(&paths, network);
+	if (path)
+		fail_entry(path, is_slower);
 }
 
 #endif

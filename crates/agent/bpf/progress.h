@@ -9,6 +9,7 @@
 /* Something is lost. */
 static inline void note_loss(const struct tcp_sock *tp, struct connection *c)
 {
+	c->has_lost = true;
 	if (!c->restarts && tp->bytes_acked < ANY_WINDOW && before(tp->snd_una, c->first_end))
 		c->history |= HAS_LOST_FIRST;
 }
@@ -35,14 +36,195 @@ static inline void end_first_flight(struct sock *sk, struct connection *c, enum 
 static inline bool is_special(const struct connection *c)
 {
 	return c->mark || in_first_flight(c) || c->phase == PHASE_IDLE || c->is_paced ||
-	       c->search.is_on ||
-	       c->is_measured;
+	       c->search.is_on || c->is_measured || c->is_doubted;
 }
 
 /* Its first flight, of which nothing has been sent. */
 static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct connection *c)
 {
 	return in_first_flight(c) && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
+}
+
+/* Segments that fill the path at the rate that this connection has measured, or that is remembered;
+ * 0: neither is known. */
+static inline u32 bdp_of(const struct tcp_sock *tp, const struct connection *c)
+{
+	return c->measure.best ? train_window(tp->rtt_min.s[0].v, c->measure.best) : 0;
+}
+
+/* Not known once it has lost something, or where no queue shows that it is the path's. */
+static inline u32 shown_ssthresh(const struct tcp_sock *tp, const struct connection *c)
+{
+	bool is_shown = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH && !c->has_lost &&
+			has_queue(tp->srtt_us >> 3, tp->rtt_min.s[0].v);
+
+	return is_shown ? tp->snd_ssthresh : 0;
+}
+
+static inline void take_sample(const struct tcp_sock *tp, const struct connection *c,
+			       struct path_sample *sample)
+{
+	sample->at_ns = tp->delivered_mstamp * NS_PER_US;
+	sample->srtt_us = tp->srtt_us >> 3;
+	sample->min_rtt_us = tp->rtt_min.s[0].v;
+	sample->ssthresh = shown_ssthresh(tp, c);
+	sample->rate = measured_rate(tp, &c->measure);
+	sample->bdp = sample->rate ? bdp_of(tp, c) : 0;
+}
+
+static inline void update_memory(struct connection *c, const struct path_sample *sample,
+				 bool is_measured)
+{
+	if (!update_path(&c->line, &c->network, sample, is_measured))
+		return;
+	c->learnt = sample->window;
+	if (is_measured)
+		c->history |= HAS_MEASURED;
+	else
+		c->history &= ~HAS_MEASURED;
+}
+
+/* What a connection, or all members of a session, have shown without a loss, segments. */
+struct proof {
+	u32 cwnd;
+	bool in_slow_start;
+	u32 flight;    /* most outstanding at a time that all arrived */
+	u32 first;     /* remembered window that it began with; 0: it began cold */
+	u32 delivered; /* of that flight */
+};
+
+/* The window that is remembered of it: not what waited in a queue, and not twice a flight that did. */
+static inline u32 proven_window(const struct tcp_sock *tp, const struct connection *c,
+				const struct proof *of)
+{
+	u32 srtt_us = tp->srtt_us >> 3, min_rtt_us = tp->rtt_min.s[0].v, window;
+
+	if (of->first || may_double(srtt_us, min_rtt_us))
+		window = proven(of->cwnd, of->in_slow_start, of->flight, of->first,
+				of->delivered);
+	else
+		window = of->flight < of->cwnd ? of->flight : of->cwnd;
+	return without_queue(window, bdp_of(tp, c), srtt_us, min_rtt_us);
+}
+
+/* It has not got beyond its first flight, which has found the path full. */
+static inline bool has_failed_as_it_opened(const struct connection *c)
+{
+	return c->history & HAS_FALLEN_BACK && !(c->history & HAS_MEASURED) && !c->restarts;
+}
+
+/* The path is not the one remembered. */
+static inline void fail_memory(struct connection *c, bool is_slower)
+{
+	c->history |= HAS_FALLEN_BACK;
+	fail_path(&c->path, &c->line, &c->network, is_slower);
+}
+
+/* A first flight that has lost more segments than these two, and one in thirty-two, has not lost
+ * them by chance. */
+#define RANDOM_LOSSES 2
+#define RANDOM_SHARE 32
+
+/* A first flight that seemed to have lost something by chance is over. */
+static inline void judge_doubted(const struct tcp_sock *tp, struct connection *c)
+{
+	u32 lost = tp->total_retrans - c->retransmitted;
+
+	if (!c->is_doubted)
+		return;
+	c->is_doubted = false;
+	if (lost > RANDOM_LOSSES + c->first / RANDOM_SHARE)
+		fail_memory(c, false);
+}
+
+/* The first flight has found the path full, by more than what a stock connection would have sent at
+ * once. A loss without a queue is one by chance. */
+static inline bool has_failed(const struct tcp_sock *tp, const struct connection *c)
+{
+	u32 beyond = c->first > c->cold ? c->first - c->cold : 0;
+	bool is_stock = before(tp->snd_una, c->first_end - beyond * tp->mss_cache);
+
+	return !is_stock && has_queue(tp->srtt_us >> 3, tp->rtt_min.s[0].v);
+}
+
+/* Round trips contradict the rate that is known of the path or, if none is, the rate at which its
+ * first flight leaves. */
+static inline bool contradicts_rate(const struct tcp_sock *tp, const struct connection *c)
+{
+	u64 gap = c->measure.best;
+
+	if (!gap && in_first_flight(c))
+		gap = train_gap_of_rate(tp->mss_cache, c->warm_rate);
+	return is_slower(larger(tp->snd_cwnd, c->first), gap, tp->srtt_us >> 3,
+			 tp->rtt_min.s[0].v);
+}
+
+/* The window that a loss took, or is about to. */
+struct loss {
+	u32 cwnd;
+	bool in_slow_start;
+};
+
+/* A loss that no first flight had measures the path if it shows that the path was full; otherwise the
+ * path carries what is left at least. If the rate is not known, or round trips contradict it, the path
+ * is as fast as that was acknowledged: in congestion avoidance such a queue never runs empty. */
+static inline void learn_loss(const struct tcp_sock *tp, struct connection *c,
+			      const struct loss *loss)
+{
+	u32 srtt_us = tp->srtt_us >> 3, min_rtt_us = tp->rtt_min.s[0].v, full = bdp_of(tp, c);
+	u32 left = window_at_loss(loss->cwnd, loss->in_slow_start);
+	u32 carried = carried_in_lowest(left, srtt_us, min_rtt_us);
+	bool is_full = has_queue(srtt_us, min_rtt_us) || (full && loss->cwnd > full);
+	bool is_below = !loss->in_slow_start && has_standing_queue(srtt_us, min_rtt_us) &&
+			(!full || carried < full / 4 * 3);
+	struct path_sample sample = {};
+
+	take_sample(tp, c, &sample);
+	if (is_below || contradicts_rate(tp, c)) {
+		sample.rate = rate_of(carried, tp->mss_cache, min_rtt_us);
+		assume_rate(&c->measure, tp->mss_cache, sample.rate);
+	} else {
+		carried = without_queue(left, full, srtt_us, min_rtt_us);
+	}
+	sample.window = carried;
+	update_memory(c, &sample, is_full);
+}
+
+/* The window to go on with. */
+static inline u32 fall_back(struct sock *sk, struct connection *c)
+{
+	fail_memory(c, contradicts_rate((struct tcp_sock *)sk, c));
+	end_first_flight(sk, c, PHASE_STOCK);
+	return c->first / 2 > c->cold ? c->first / 2 : c->cold;
+}
+
+/* Its first flight has lost something by chance, as it seems: it is over, and judged when all of it
+ * has arrived. */
+static inline void doubt_flight(struct sock *sk, struct connection *c)
+{
+	end_first_flight(sk, c, PHASE_STOCK);
+	c->is_doubted = true;
+}
+
+/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls,
+ * or further. */
+static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct loss loss = {.cwnd = tp->snd_cwnd, .in_slow_start = in_slow_start(tp)};
+	u32 half;
+
+	note_loss(tp, c);
+	if (!in_first_flight(c)) {
+		learn_loss(tp, c, &loss);
+		return ssthresh;
+	}
+	if (!has_failed(tp, c)) {
+		doubt_flight(sk, c);
+		return ssthresh;
+	}
+	half = fall_back(sk, c);
+	return half < ssthresh ? half : ssthresh;
 }
 
 /* Segments have arrived and nothing is missing. */
@@ -54,6 +236,8 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	/* The rest of the flight is not proven by what it sends later, a little at a time. */
 	if (!c->used && in_first_flight(c) && !tp->packets_out && !is_about_to_begin(tp, c))
 		c->used = tp->delivered - c->delivered;
+	if (!before(tp->snd_una, c->first_end))
+		judge_doubted(tp, c);
 	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))
 		end_first_flight(sk, c, c->phase == PHASE_NARROWED_FLIGHT ? PHASE_NARROWED :
 									    PHASE_STOCK);
@@ -65,56 +249,19 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	}
 }
 
-static inline void take_sample(const struct tcp_sock *tp, const struct connection *c,
-			       struct path_sample *sample)
+/* Round trips of a first flight contradict the rate at which it leaves: it ends before something is
+ * lost. The window to go on with, what the path carries; 0: it goes on. */
+static inline u32 end_if_contradicted(struct sock *sk, struct connection *c)
 {
-	sample->at_ns = tp->delivered_mstamp * NS_PER_US;
-	sample->srtt_us = tp->srtt_us >> 3;
-	sample->min_rtt_us = tp->rtt_min.s[0].v;
-	sample->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
-	sample->rate = measured_rate(tp, &c->measure);
-}
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	u32 carried;
 
-static inline void update_memory(struct connection *c, const struct path_sample *sample,
-				 bool is_measured)
-{
-	if (!update_path(&c->path, sample, is_measured))
-		return;
-	c->learnt = sample->window;
-	if (is_measured)
-		c->history |= HAS_MEASURED;
-	else
-		c->history &= ~HAS_MEASURED;
-}
-
-/* A first flight has lost something: it says that the path is not the one remembered. The window
- * to go on with. */
-static inline u32 fall_back(struct sock *sk, struct connection *c)
-{
+	if (!in_first_flight(c) || !contradicts_rate(tp, c))
+		return 0;
+	fail_memory(c, true);
 	end_first_flight(sk, c, PHASE_STOCK);
-	c->history |= HAS_FALLEN_BACK;
-	halve_path(&c->path);
-	return c->first / 2 > c->cold ? c->first / 2 : c->cold;
-}
-
-/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls,
- * or further. */
-static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
-{
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct path_sample sample = {};
-	u32 half;
-
-	note_loss(tp, c);
-	if (in_first_flight(c)) {
-		half = fall_back(sk, c);
-		return half < ssthresh ? half : ssthresh;
-	}
-	take_sample(tp, c, &sample);
-	sample.window = window_at_loss(tp->snd_cwnd, in_slow_start(tp));
-	sample.ssthresh = ssthresh;
-	update_memory(c, &sample, true);
-	return ssthresh;
+	carried = carried_in_lowest(tp->snd_cwnd, tp->srtt_us >> 3, tp->rtt_min.s[0].v);
+	return carried > c->cold ? carried : c->cold;
 }
 
 #endif

@@ -90,12 +90,6 @@ static inline void flights_of(struct tcp_sock *tp, const struct connection *c, s
 		bpf_probe_read_kernel(f, sizeof(*f), &beside_cubic((struct sock *)tp)->flights);
 }
 
-/* It has not got beyond its first flight, of which something was lost. */
-static inline bool has_failed_as_it_opened(const struct connection *c)
-{
-	return c->history & HAS_FALLEN_BACK && !(c->history & HAS_MEASURED) && !c->restarts;
-}
-
 /* What it has shown, as crate `agent` reports it to a gateway; false if that is nothing. */
 static inline bool take_report(struct tcp_sock *tp, const struct connection *c,
 			       struct path_report *r)
@@ -158,7 +152,7 @@ static inline void make_report(struct bpf_sock_ops *ops, struct tcp_sock *tp)
 
 	if (!c || c->history & HAS_ENDED || !take_report(tp, c, &r))
 		return;
-	if (is_choking(&c->path)) {
+	if (is_choking(&c->network)) {
 		count_reported(REPORTED_SPARED);
 		return;
 	}
@@ -166,7 +160,7 @@ static inline void make_report(struct bpf_sock_ops *ops, struct tcp_sock *tp)
 	if (!due)
 		return;
 	option_write(due->bytes, &r);
-	due->path = c->path;
+	due->path = c->network;
 	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags |
 					       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }

@@ -65,7 +65,7 @@ static inline u64 handshakes_now(const struct path *path, u64 coming)
 /* A handshake begins to a path that is known; nobody else has anything to share. */
 static inline void begin_handshake(const struct path_key *key)
 {
-	struct path *path = bpf_map_lookup_elem(&paths, key);
+	struct path *path = find_path(key);
 	struct account *of = path ? account_of(key) : NULL;
 	u64 was;
 
@@ -92,7 +92,7 @@ __noinline u32 finish_handshake(const struct path_key *asked)
 	if (!asked)
 		return 1;
 	key = *asked;
-	path = bpf_map_lookup_elem(&paths, &key);
+	path = find_path(&key);
 	of = path ? bpf_map_lookup_elem(&accounts, &key) : NULL;
 	if (!of)
 		return 1;
@@ -109,7 +109,7 @@ __noinline u32 finish_handshake(const struct path_key *asked)
  * included. */
 static inline u32 count_restart(const struct path_key *key)
 {
-	struct path *path = bpf_map_lookup_elem(&paths, key);
+	struct path *path = find_path(key);
 	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
 
 	return of ? coming_count(handshakes_now(path, of->coming)) + 1 : 1;
@@ -157,7 +157,7 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 	u32 taken;
 	u64 now;
 
-	o->path = bpf_map_lookup_elem(&paths, key);
+	o->path = find_path(key);
 	of = o->path ? account_of(key) : NULL;
 	if (!of)
 		return false;
@@ -165,7 +165,7 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 		given = of->given;
 		now = bpf_ktime_get_ns();
 		taken = still_reserved(o->path, given, now);
-		make_offer(tp, o, estimate_of(o->path, now, tp->srtt_us >> 3), taken);
+		make_offer(tp, o, estimate_of(o->path, now, tp->srtt_us >> 3, tp->mss_cache), taken);
 		takes = takes && o->window;
 		more = (reservation)ms_of(now) << 32 | (taken + (takes ? o->window : o->cold));
 		if (__sync_val_compare_and_swap(&of->given, given, more) == given)
@@ -178,7 +178,7 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
  * returned again: it would be of what others were given. */
 static inline void release_window(const struct path_key *key, u32 segments, u64 lent_ns)
 {
-	struct path *path = bpf_map_lookup_elem(&paths, key);
+	struct path *path = find_path(key);
 	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
 	reservation given = of ? of->given : 0;
 	u32 all = given;

@@ -16,13 +16,19 @@
 static __noinline void update_memory_of_session(struct sock *sk, u32 window, bool in_slow_start,
 						u32 flight, bool is_warm)
 {
+	struct proof proof = {
+		.cwnd = window,
+		.in_slow_start = in_slow_start,
+		.flight = flight,
+		.first = is_warm,
+	};
 	struct connection *c = connection_of(sk);
 	struct path_sample sample = {};
 
 	if (!c)
 		return;
 	take_sample((struct tcp_sock *)sk, c, &sample);
-	sample.window = proven(window, in_slow_start, flight, is_warm, 0);
+	sample.window = proven_window((struct tcp_sock *)sk, c, &proof);
 	sample.ssthresh = 0;
 	update_memory(c, &sample, false);
 }
@@ -201,16 +207,18 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 	struct session *s = session_of(b);
 	struct connection *c = s ? connection_of(sk) : NULL;
 	u64 now = bpf_ktime_get_ns();
-	struct path_sample sample = {};
 	bool was_in_slow_start, has_reduced;
+	struct loss loss;
 	u32 before, share, most = MAX_WINDOW;
 
 	if (!s || !c)
 		return tcp_reno_ssthresh(sk);
 	keep_paced(sk);
 	note_loss(tp, c);
-	if (in_first_flight(c))
+	if (in_first_flight(c) && has_failed(tp, c))
 		most = fall_back(sk, c);
+	else if (in_first_flight(c))
+		doubt_flight(sk, c);
 	c->is_measured = false;
 	note_phase(b, c);
 	bpf_spin_lock(&s->lock);
@@ -220,13 +228,11 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 	if (most < s->window)
 		s->window = s->ssthresh = most;
 	share = share_of(s, &b->member);
-	sample.ssthresh = s->window;
 	bpf_spin_unlock(&s->lock);
-	if (has_reduced && most == MAX_WINDOW) {
-		take_sample(tp, c, &sample);
-		sample.window = window_at_loss(before, was_in_slow_start);
-		update_memory(c, &sample, true);
-	}
+	loss.cwnd = before;
+	loss.in_slow_start = was_in_slow_start;
+	if (has_reduced && most == MAX_WINDOW)
+		learn_loss(tp, c, &loss);
 	return share > 2 ? share : 2;
 }
 
@@ -292,6 +298,16 @@ static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 	c->is_measured = true;
 }
 
+/* Other connections may have proven more than the operator allows any to begin with. */
+static inline void cap_first_share(const struct sock *sk, const struct connection *c,
+				   struct grant *grant)
+{
+	struct destination to = {};
+
+	if (destination_of(sk, &to))
+		grant->share = smaller(grant->share, larger(to.cap, c->cold));
+}
+
 /* It sends and had nothing outstanding. */
 static inline void start_member(struct sock *sk)
 {
@@ -328,6 +344,8 @@ static inline void start_member(struct sock *sk)
 			return;
 		whole = begin_session(sk, c, s, &j, &grant);
 	}
+	if (is_first && c)
+		cap_first_share(sk, c, &grant);
 	grant.spread = spread_of(grant.window, grant.share, grant.promised, grant.joining);
 	take(sk, b, &grant);
 	if (!c)

@@ -40,6 +40,7 @@ static inline void restart(struct sock *sk, struct connection *c)
 	c->phase = PHASE_STOCK;
 	if (!destination_of(sk, &to) || !to.cap)
 		return;
+	key_in_use(&to, &c->path);
 	if (c->history & HAS_FALLEN_BACK) {
 		tell_start(tp, c, was_idle ? OCCASION_IDLE : OCCASION_AGAIN, FELL_BACK_BEFORE);
 		return;
@@ -97,7 +98,7 @@ static inline bool is_late(const struct tcp_sock *tp, const struct connection *c
 
 	if (tp->data_segs_out || !is_about_to_begin(tp, c))
 		return false;
-	path = bpf_map_lookup_elem(&paths, &c->path);
+	path = find_path(&c->path);
 	return !path || open_for_ns(tp, c) > path->srtt_us * NS_PER_US;
 }
 
@@ -128,6 +129,7 @@ static inline void start_late(struct sock *sk, struct connection *c)
 
 	take_back_start(sk, c);
 	if (destination_of(sk, &to) && to.cap) {
+		key_in_use(&to, &c->path);
 		why = look_up(tp, c, to.cap);
 		c->start = c->recalled ? START_SHARED : why;
 		begin_as_remembered(sk, c, to.cap, count_restart(&c->path));

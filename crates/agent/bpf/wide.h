@@ -23,7 +23,7 @@ enum wide { WIDE_NOT, WIDE_SENT, WIDE_COMES_IN, WIDE_ENDS } __attribute__((packe
 static inline bool has_shown_no_width(const struct path_key *of)
 {
 	struct path_key key = *of;
-	struct path *path = bpf_map_lookup_elem(&paths, &key);
+	struct path *path = find_path(&key);
 
 	return path && !path->ssthresh && !path->fallbacks_in_row;
 }
@@ -63,7 +63,7 @@ static inline u32 wide_window_of(const struct sock *sk, const struct connection 
 	    !is_of_unknown_path(c))
 		return 0;
 	/* It leaves no faster than that. */
-	if (sk->sk_pacing_status == SK_PACING_NEEDED || !is_alone(&c->path, rtt_us))
+	if (sk->sk_pacing_status == SK_PACING_NEEDED || !is_alone(&c->network, rtt_us))
 		return 0;
 	return window;
 }

@@ -21,18 +21,20 @@ static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock 
 
 /* Not without pacing: the kernel takes the window last. */
 static inline void open_wide(struct bpf_sock_ops *ops, const struct sock *sk, struct connection *c,
-			     const struct path *path, u32 window)
+			     const struct offer *o)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	u32 window = o->window;
 
 	c->start = START_PACING;
-	if (!choose_rate(sk, c, path, window) || !pace(ops, c->warm_rate))
+	if (!choose_rate(sk, c, o->path, window, o->cap) || !pace(ops, c->warm_rate))
 		return;
 	if (bpf_setsockopt(ops, IPPROTO_TCP, TCP_BPF_IW, &window, sizeof(window))) {
 		pace(ops, c->own_rate);
 		return;
 	}
 	begin_first_flight(tp, c, window);
+	assume_rate(&c->measure, tp->mss_cache, o->path->rate);
 	c->began_with = window;
 	c->history |= HAS_BEGUN_WARM;
 }
@@ -70,7 +72,7 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 		has_reserved = reserve_window(tp, &c->path, &o, is_chosen(c));
 		c->proposed = o.window;
 		if (has_reserved && may_choose_window(c))
-			open_wide(ops, sk, c, o.path, o.window);
+			open_wide(ops, sk, c, &o);
 	}
 	tell_start(tp, c, OCCASION_OPENING, c->start);
 }
@@ -98,6 +100,8 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 		take_proven_sample(tp, c, &c->flights, &sample);
 		update_memory(c, &sample, false);
 	}
+	if (!before(tp->snd_una, c->first_end))
+		judge_doubted(tp, c);
 	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))
 		end_paced_flight(ops, sk, c);
 }
@@ -108,7 +112,7 @@ static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk,
 				     struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	struct path_sample sample = {};
+	struct loss loss;
 
 	/* A probe of the tail says nothing. */
 	if (!is_recovering(tp) || before(tp->snd_una, c->loss_end))
@@ -117,16 +121,18 @@ static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk,
 	note_loss(tp, c);
 	forget_flights(&c->flights, tp);
 	if (in_first_flight(c)) {
+		if (has_failed(tp, c))
+			fail_memory(c, contradicts_rate(tp, c));
+		else
+			c->is_doubted = true;
 		end_paced_flight(ops, sk, c);
-		c->history |= HAS_FALLEN_BACK;
-		halve_path(&c->path);
 		return;
 	}
 	if (c->is_loss_blind)
 		return;
-	take_sample(tp, c, &sample);
-	sample.window = window_at_loss(tp->prior_cwnd, tp->prior_cwnd < tp->prior_ssthresh);
-	update_memory(c, &sample, true);
+	loss.cwnd = tp->prior_cwnd;
+	loss.in_slow_start = tp->prior_cwnd < tp->prior_ssthresh;
+	learn_loss(tp, c, &loss);
 }
 
 static inline void on_close(struct sock *sk, struct connection *c)

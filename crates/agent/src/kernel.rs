@@ -437,7 +437,7 @@ fn register(map: &mut MapMut<'_>, name: &str, is_linked: bool) -> Result<Link, S
 
 fn configure(open: &mut OpenObject, load: &LoadOptions) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
-        if is_named(map.name(), "paths") {
+        if is_named(map.name(), "paths") || is_named(map.name(), "lines") {
             map.set_max_entries(load.max_paths)?;
         }
     }

@@ -20,10 +20,11 @@ static long teach(u32 n, struct teaching *t)
 	struct path_key key = {.netns = t->netns, .bits = V4_MAPPED + 24};
 	struct path_sample sample = {.at_ns = t->now_ns, .window = 40, .srtt_us = 80000,
 				     .min_rtt_us = 80000};
+	struct path_key no_line = {};
 
 	key.address[2] = __builtin_bswap32(0xffff);
 	key.address[3] = __builtin_bswap32((t->first + n) << 8);
-	update_path(&key, &sample, false);
+	update_path(&no_line, &key, &sample, false);
 	return 0;
 }
 
@@ -85,6 +86,7 @@ static bool meet(u64 *times)
 
 struct course {
 	struct path_key key;
+	struct path_key no_line;
 	struct together asked;
 	u64 times;
 };
@@ -102,8 +104,10 @@ static bool went_wrong(const struct course *c)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, &c->key);
 
-	/* The second loss in a row ends the memory. */
-	return c->asked.halves ? !!path : !path || !is_one_or_the_other(path, c->asked.now_ns);
+	/* The second failure in a row leaves one segment. */
+	if (c->asked.halves)
+		return !path || path->window != 1;
+	return !path || !is_one_or_the_other(path, c->asked.now_ns);
 }
 
 static long go_round(u32 n, struct course *c)
@@ -119,9 +123,9 @@ static long go_round(u32 n, struct course *c)
 	if (!meet(&c->times))
 		return 1;
 	if (c->asked.halves)
-		halve_path(&c->key);
+		fail_path(&c->key, &c->no_line, &c->key, true);
 	else
-		update_path(&c->key, &sample, true);
+		update_path(&c->no_line, &c->key, &sample, true);
 	if (!meet(&c->times))
 		return 1;
 	c->asked.met += 1;

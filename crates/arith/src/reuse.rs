@@ -202,7 +202,7 @@ pub const fn has_queue(srtt_us: u32, min_rtt_us: u32) -> bool {
     let eighth = min_rtt_us / 8;
     let delay = if eighth < 1000 { 1000 } else { eighth };
     let delay = if delay > 16_000 { 16_000 } else { delay };
-    min_rtt_us != 0 && srtt_us > min_rtt_us.saturating_add(delay)
+    min_rtt_us != 0 && srtt_us as u64 > min_rtt_us as u64 + delay as u64
 }
 
 /// Whether round trips show a queue that is longer than what a loss takes from CUBIC's window: with half a path's worth in the queue, 0.7
@@ -214,7 +214,7 @@ pub const fn has_queue(srtt_us: u32, min_rtt_us: u32) -> bool {
 /// assert!(has_standing_queue(120_001, 80_000) && !has_standing_queue(120_000, 80_000));
 /// ```
 pub const fn has_standing_queue(srtt_us: u32, min_rtt_us: u32) -> bool {
-    srtt_us > min_rtt_us.saturating_add(min_rtt_us / 2)
+    srtt_us as u64 > min_rtt_us as u64 + min_rtt_us as u64 / 2
 }
 
 /// Segments that a path carries in its lowest round trip, by `window` of them that were acknowledged within `srtt_us`
@@ -235,21 +235,23 @@ pub const fn carried_in_lowest(window: u32, srtt_us: u32, min_rtt_us: u32) -> u3
     (window as u64 * min_rtt_us as u64 / srtt_us as u64) as u32
 }
 
-/// Segments that fill a path which carries `rate` bytes a second, over `rtt_us` microseconds, and three ([`crate::trains::window`]);
+/// The bandwidth-delay product in segments of `mss` bytes: what fills a path of `rate` bytes a second and round trips of `rtt_us`
+/// microseconds, and three ([`crate::trains::window`]);
 /// 0 if the rate is not known.
 ///
 /// # Examples
 /// ```
-/// use arith::reuse::pipe;
+/// use arith::reuse::bdp;
 /// // 2.5 MB/s in 80 ms are 200 kB: 138 segments of 1448 bytes.
-/// assert_eq!(pipe(2_500_000, 80_000, 1448), 141);
-/// assert_eq!((pipe(0, 80_000, 1448), pipe(2_500_000, 80_000, 0)), (0, 0));
+/// assert_eq!(bdp(2_500_000, 80_000, 1448), 141);
+/// assert_eq!((bdp(0, 80_000, 1448), bdp(2_500_000, 80_000, 0)), (0, 0));
 /// ```
-pub const fn pipe(rate: u64, rtt_us: u32, mss: u32) -> u32 {
+pub const fn bdp(rate: u64, rtt_us: u32, mss: u32) -> u32 {
     if rate == 0 || mss == 0 {
         return 0;
     }
-    let held = (rate / 1000).saturating_mul(rtt_us as u64) / 1000 / mss as u64;
+    let kilo = if rate / 1000 < u32::MAX as u64 { rate / 1000 } else { u32::MAX as u64 };
+    let held = kilo * rtt_us as u64 / 1000 / mss as u64;
     if held < LARGEST_PIPE { held as u32 + 3 } else { LARGEST_PIPE as u32 + 3 }
 }
 
@@ -267,8 +269,8 @@ const LARGEST_PIPE: u64 = 1 << 20;
 /// assert!(!is_slower(100, 0, 200_001, 80_000));
 /// ```
 pub const fn is_slower(window: u32, gap: u64, srtt_us: u32, min_rtt_us: u32) -> bool {
-    let longest = (window as u64).saturating_mul(gap) / 500;
-    gap != 0 && srtt_us as u64 > longest.saturating_add(min_rtt_us as u64)
+    let bounded = if gap < u32::MAX as u64 { gap } else { u32::MAX as u64 };
+    gap != 0 && srtt_us as u64 > window as u64 * bounded / 500 + min_rtt_us as u64
 }
 
 /// The rate, bytes a second, that carries `window` segments of `mss` bytes in `rtt_us` microseconds; 0 if `rtt_us` is.
@@ -294,14 +296,14 @@ pub const fn rate_of(window: u32, mss: u32, rtt_us: u32) -> u64 {
 /// assert!(may_double(100_000, 80_000) && !may_double(100_001, 80_000));
 /// ```
 pub const fn may_double(srtt_us: u32, min_rtt_us: u32) -> bool {
-    srtt_us <= min_rtt_us.saturating_add(min_rtt_us / 4)
+    srtt_us as u64 <= min_rtt_us as u64 + min_rtt_us as u64 / 4
 }
 
 /// How far beyond the window that a path has carried a first flight goes where the path's rate is known.
-pub const MOST_WIDER: u32 = 4;
+pub const MOST_WIDER: u64 = 4;
 
 /// The window, in segments, to begin with on a path that has carried `window` of them in a round trip, and whose rate fills it with
-/// `pipe` ([`pipe`]; 0: not known): small answers show the rate of a path and do not fill it. Four times what was carried at most,
+/// `bdp` ([`bdp`]; 0: not known): small answers show the rate of a path and do not fill it. Four times what was carried at most,
 /// since a rate that few segments have shown may be wrong.
 ///
 /// # Examples
@@ -310,13 +312,13 @@ pub const MOST_WIDER: u32 = 4;
 /// assert_eq!((reach(23, 141), reach(60, 141), reach(150, 141)), (92, 141, 150));
 /// assert_eq!(reach(23, 0), 23);
 /// ```
-pub const fn reach(window: u32, pipe: u32) -> u32 {
-    let most = window.saturating_mul(MOST_WIDER);
-    let wide = if pipe < most { pipe } else { most };
+pub const fn reach(window: u32, bdp: u32) -> u32 {
+    let most = window as u64 * MOST_WIDER;
+    let wide = if (bdp as u64) < most { bdp } else { most as u32 };
     if wide > window { wide } else { window }
 }
 
-/// What of `window` segments, which arrived or would be sent next, is remembered of a path that `pipe` segments fill (0: not known):
+/// What of `window` segments, which arrived or would be sent next, is remembered of a path that `bdp` segments fill (0: not known):
 /// not what waited in a queue, as far as round trips of `srtt_us` microseconds beside the lowest of `min_rtt_us` tell.
 ///
 /// # Examples
@@ -330,10 +332,10 @@ pub const fn reach(window: u32, pipe: u32) -> u32 {
 /// assert_eq!(without_queue(233, 0, 140_000, 80_000), 133);
 /// assert_eq!(without_queue(100, 0, 85_000, 80_000), 100);
 /// ```
-pub const fn without_queue(window: u32, pipe: u32, srtt_us: u32, min_rtt_us: u32) -> u32 {
+pub const fn without_queue(window: u32, bdp: u32, srtt_us: u32, min_rtt_us: u32) -> u32 {
     let carried = carried_in_lowest(window, srtt_us, min_rtt_us);
-    let most = if pipe > carried { pipe } else { carried };
-    match pipe {
+    let most = if bdp > carried { bdp } else { carried };
+    match bdp {
         0 if !has_queue(srtt_us, min_rtt_us) => window,
         _ if window < most => window,
         _ => most,

@@ -38,7 +38,7 @@ impl Lender {
             srtt_us: microseconds(with_queue(told.cwnd, told.rate, min_rtt)),
             min_rtt_us: microseconds(min_rtt),
             rate: told.rate.map_or(0, |rate| rate.as_bps() / 8),
-            pipe: 0,
+            bdp: 0,
             shown_rate: 0,
         };
         if sample.is_whole() {

@@ -1,7 +1,7 @@
 //! What is known of a path, and how much of it is believed.
 
 use super::{LendingTerms, LoanRequest, MAX_WINDOW};
-use arith::reuse::{decayed, half_life_ns, pipe, reach, same_round_trip};
+use arith::reuse::{bdp, decayed, half_life_ns, reach, same_round_trip};
 use units::{Duration, Instant};
 
 /// What a path has proven (`struct path` of the agent).
@@ -39,7 +39,7 @@ pub struct PathSample {
     /// At which two flights arrived, bytes a second; 0: not measured, which says nothing.
     pub rate: u64,
     /// Segments that fill the path at that rate; 0: it was not measured.
-    pub pipe: u32,
+    pub bdp: u32,
     /// For the site alone: the same or, if no two flights have agreed, that of the longest that was held up; 0: none was.
     pub shown_rate: u64,
 }
@@ -60,7 +60,7 @@ pub enum ColdReason {
 impl PathSample {
     /// What the path carries in a round trip, not only at least, as far as the connection itself has shown it: segments; 0: it has not.
     pub(super) const fn carries(&self, is_measured: bool) -> u32 {
-        if is_measured { self.window } else { self.pipe }
+        if is_measured { self.window } else { self.bdp }
     }
 
     /// All is there that a memory has to have.
@@ -89,15 +89,15 @@ impl ProvenPath {
     }
 
     /// Segments of `mss` bytes that fill the path at its rate; 0: the rate is not known.
-    pub const fn pipe(&self, mss: u32) -> u32 {
-        pipe(self.rate, self.min_rtt_us, mss)
+    pub const fn bdp(&self, mss: u32) -> u32 {
+        bdp(self.rate, self.min_rtt_us, mss)
     }
 
     /// The window to begin with before it has aged, segments of `mss` bytes: beyond what the path has carried where its rate is known and
     /// no warm start has just failed (`reached_window` of the agent).
     pub const fn reached_window(&self, mss: u32) -> u32 {
-        let pipe = if self.fallbacks_in_row == 0 { self.pipe(mss) } else { 0 };
-        reach(self.window, pipe)
+        let bdp = if self.fallbacks_in_row == 0 { self.bdp(mss) } else { 0 };
+        reach(self.window, bdp)
     }
 
     fn is_old(&self, now: Instant, terms: &LendingTerms) -> bool {
@@ -177,6 +177,18 @@ impl ProvenPath {
         let fallbacks_in_row = self.fallbacks_in_row;
         *self = Self { rate: self.rate, ssthresh, fallbacks_in_row, ..fresh };
         true
+    }
+
+    /// Another line is the one remembered from now on.
+    pub(super) fn become_slower(
+        &mut self,
+        now: Instant,
+        sample: &PathSample,
+        terms: &LendingTerms,
+    ) {
+        self.rate = sample.rate;
+        self.fallbacks_in_row = 0;
+        self.learn(now, (sample, true), terms);
     }
 
     /// The first flight of a warm start has found the path full: half of the window is remembered, and after the second in a row no

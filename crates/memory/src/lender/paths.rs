@@ -110,7 +110,7 @@ impl Paths {
             self.held.insert(key, now + ACTIVE);
         }
         if is_slow {
-            *path = ProvenPath::new(&PathSample { window: carries, ..*sample });
+            path.become_slower(now, &PathSample { window: carries, ..*sample }, terms);
         } else if !is_held || sample.window <= known {
             path.learn(now, (sample, is_measured), terms);
         }

@@ -28,7 +28,7 @@ fn sample(ms: u64, window: u32) -> PathSample {
         srtt_us,
         min_rtt_us,
         rate: 0,
-        pipe: 0,
+        bdp: 0,
         shown_rate: 0,
     }
 }

@@ -85,9 +85,9 @@ impl Warm {
         self.pacing.apply(window);
         window.set_pacing_rate(Some(rate_of(rate)));
         // Slow start ends where the path is full, or where it has ended by a queue. If neither is known, it goes on.
-        let end = match carried.pipe(mss as u32) {
+        let end = match carried.bdp(mss as u32) {
             0 => path.end_beyond(first),
-            pipe => pipe.max(first),
+            bdp => bdp.max(first),
         };
         if end > 0 {
             window.set_ssthresh(u64::from(end) * mss, Cause::Seed);

@@ -13,6 +13,19 @@ use units::Instant;
 const HALF_SCALE: u32 = arith::bbr::BW_SCALE / 2;
 const US_PER_S: u64 = 1_000_000;
 
+/// What a connection, or all members of a session, have shown without a loss, segments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proof {
+    pub(super) cwnd: u32,
+    pub(super) in_slow_start: bool,
+    /// Most outstanding at a time that all arrived.
+    pub(super) flight: u32,
+    /// Remembered window that it began with; 0: it began cold.
+    pub(super) first: u32,
+    /// Of that flight.
+    pub(super) delivered: u32,
+}
+
 impl Warm {
     /// What is known now, of any window (`take_sample`).
     pub(super) fn sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
@@ -28,7 +41,7 @@ impl Warm {
             srtt_us: at.srtt_us(),
             min_rtt_us: at.min_rtt_us(),
             rate: self.measure.measured_rate(mss as u32),
-            pipe: if self.measure.measured_rate(mss as u32) > 0 { self.pipe(at) } else { 0 },
+            bdp: if self.measure.measured_rate(mss as u32) > 0 { self.bdp(at) } else { 0 },
             shown_rate: self.measure.shown_rate(mss as u32),
         }
     }
@@ -79,11 +92,21 @@ impl Warm {
 
     /// Segments that fill the path at the rate that this connection has measured, or that is remembered; 0: neither is known
     /// (`pipe_of` of the agent).
-    pub(super) fn pipe(&self, at: &Situation<'_>) -> u32 {
+    pub(super) fn bdp(&self, at: &Situation<'_>) -> u32 {
         match self.measure.best() {
             0 => 0,
             gap => u32::try_from(trains::window(at.min_rtt_us(), gap)).unwrap_or(u32::MAX),
         }
+    }
+
+    /// The window that is remembered of what was shown: not what waited in a queue, and not twice a flight that did (`proven_window`).
+    pub(super) fn proven_window(&self, at: &Situation<'_>, of: &Proof) -> u32 {
+        let (srtt_us, min_rtt_us) = (at.srtt_us(), at.min_rtt_us());
+        let window = match of.first > 0 || may_double(srtt_us, min_rtt_us) {
+            true => proven(of.cwnd, of.in_slow_start, of.flight, of.first, of.delivered),
+            false => of.flight.min(of.cwnd),
+        };
+        without_queue(window, self.bdp(at), srtt_us, min_rtt_us)
     }
 
     /// What it has proven since the last loss (`take_proven_sample`).
@@ -98,11 +121,8 @@ impl Warm {
         let (cwnd, in_slow_start) = (segments(window.cwnd(), mss), window.below_ssthresh());
         let mut sample = self.sample(window, at);
         let first = self.flight.window;
-        let window = match first > 0 || may_double(sample.srtt_us, sample.min_rtt_us) {
-            true => proven(cwnd, in_slow_start, flight, first, delivered),
-            false => flight.min(cwnd),
-        };
-        sample.window = without_queue(window, self.pipe(at), sample.srtt_us, sample.min_rtt_us);
+        let proof = Proof { cwnd, in_slow_start, flight, first, delivered };
+        sample.window = self.proven_window(at, &proof);
         // A search says where slow start would end, and has not shown it.
         if self.search.is_on && self.search.is_endless {
             sample.ssthresh = 0;

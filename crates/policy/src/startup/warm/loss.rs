@@ -27,6 +27,14 @@ pub(super) enum Fall {
     },
 }
 
+/// The window that a loss takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LossWindow {
+    /// Segments.
+    pub(super) cwnd: u32,
+    pub(super) in_slow_start: bool,
+}
+
 /// A first flight that has lost more segments than these two, and one in [`RANDOM_SHARE`], has not lost them by chance.
 const RANDOM_LOSSES: u64 = 2;
 /// See [`RANDOM_LOSSES`].
@@ -38,7 +46,6 @@ impl Warm {
         self.flights = Flights::beginning_at(at.sent_total);
         self.doubt_failed_rate(at);
         self.judge_early(window, at);
-        let is_full = self.is_full(window, at);
         self.has_lost = true;
         if self.in_first_flight() && self.has_failed(window, at) {
             let half = self.fall_back(window, at);
@@ -50,9 +57,8 @@ impl Warm {
             self.doubt_flight();
         } else if !self.models {
             let cwnd = segments(window.cwnd(), window.mss());
-            let carried = window_at_loss(cwnd, self.seen.in_slow_start);
-            let sample = self.loss_sample(window, at, carried);
-            self.fall = Some(Fall::Sample { is_measured: is_full, sample });
+            let loss = LossWindow { cwnd, in_slow_start: self.seen.in_slow_start };
+            self.fall = Some(self.sample_loss(window, at, loss));
         }
         if !self.models {
             self.wide.end(&mut self.pacing);
@@ -68,32 +74,30 @@ impl Warm {
         (self.pace.is_on() || !is_stock) && has_queue(at.srtt_us(), at.min_rtt_us())
     }
 
-    /// The path was full when something was lost, as far as round trips or the path's rate tell (`is_full` of the agent).
-    pub(super) fn is_full(&self, window: &Window, at: &Situation<'_>) -> bool {
-        let (pipe, cwnd) = (self.pipe(at), segments(window.cwnd(), window.mss()));
-        has_queue(at.srtt_us(), at.min_rtt_us()) || (pipe > 0 && cwnd > pipe)
-    }
-
-    /// What a loss tells that has left a window of `left` segments. If the rate is not known, or round trips contradict it, the path is as
-    /// fast as that window was acknowledged: in congestion avoidance such a queue never runs empty (`take_loss_sample` of the agent).
-    pub(super) fn loss_sample(
+    /// A loss that no first flight had measures the path if it shows that the path was full; otherwise the path carries what is left at
+    /// least. If the rate is not known, or round trips contradict it, the path is as fast as that was acknowledged: in congestion avoidance
+    /// such a queue never runs empty (`learn_loss` of the agent).
+    pub(super) fn sample_loss(
         &mut self,
         window: &Window,
         at: &Situation<'_>,
-        left: u32,
-    ) -> PathSample {
+        loss: LossWindow,
+    ) -> Fall {
         let (srtt_us, min_rtt_us) = (at.srtt_us(), at.min_rtt_us());
-        let (mss, pipe) = (window.mss() as u32, self.pipe(at));
+        let (mss, full) = (window.mss() as u32, self.bdp(at));
+        let left = window_at_loss(loss.cwnd, loss.in_slow_start);
         let carried = carried_in_lowest(left, srtt_us, min_rtt_us);
-        let is_steady = !self.seen.in_slow_start && has_standing_queue(srtt_us, min_rtt_us);
-        let is_below = is_steady && (pipe == 0 || carried < pipe / 4 * 3);
-        if !is_below && !self.is_slower(window, at) {
-            let carried = without_queue(left, pipe, srtt_us, min_rtt_us);
-            return PathSample { window: carried, ..self.sample(window, at) };
+        let is_measured = has_queue(srtt_us, min_rtt_us) || (full > 0 && loss.cwnd > full);
+        let is_steady = !loss.in_slow_start && has_standing_queue(srtt_us, min_rtt_us);
+        let is_below = is_steady && (full == 0 || carried < full / 4 * 3);
+        let sample = self.sample(window, at);
+        if is_below || self.is_slower(window, at) {
+            let rate = arith::reuse::rate_of(carried, mss, min_rtt_us);
+            self.measure.assume_rate(mss, rate);
+            return Fall::Sample { is_measured, sample: PathSample { window: carried, rate, ..sample } };
         }
-        let rate = arith::reuse::rate_of(carried, mss, min_rtt_us);
-        self.measure.assume_rate(mss, rate);
-        PathSample { window: carried, rate, ..self.sample(window, at) }
+        let carried = without_queue(left, full, srtt_us, min_rtt_us);
+        Fall::Sample { is_measured, sample: PathSample { window: carried, ..sample } }
     }
 
     /// Round trips of a first flight contradict the rate at which it leaves: it ends before something is lost, at what the path carries

@@ -16,12 +16,13 @@ use crate::startup::attended::{Attendance, Attended, Situation};
 use crate::startup::{Occasion, PendingData, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
 use crate::window::{Cause, Window};
 use arith::measure::TrainAck;
-use arith::reuse::{pacing_rate, proven, window_at_loss};
+use super::learning::Proof;
+use super::loss::LossWindow;
+use arith::reuse::pacing_rate;
 use arith::session::{
     INITIAL_WINDOW, Joining, MemberArrival, Session, SessionMember, UNLIMITED, burst_rate,
     known_to_send,
 };
-use memory::PathSample;
 
 /// The agent's session.
 pub static MEMBER: StartUpDescriptor = StartUpDescriptor::new(
@@ -214,6 +215,7 @@ impl MemberStart {
                 None => return,
             },
         };
+        let grant = if is_first { self.cap_first_share(grant) } else { grant };
         self.take_share(window, at, &grant);
         self.pace_share(window, at, (&grant, 0));
         if self.warm.in_first_flight() && segments(window.cwnd(), mss) < whole {
@@ -225,6 +227,12 @@ impl MemberStart {
         }
         self.note_phase();
         self.warm.measure.begin_first_train(clock_us(at.now));
+    }
+
+    /// Other connections may have proven more than the operator allows any to begin with (`cap_first_share`).
+    fn cap_first_share(&self, grant: Grant) -> Grant {
+        let most = self.warm.options.terms.cap.max(self.warm.cold);
+        Grant { share: grant.share.min(most), ..grant }
     }
 
     /// The others have the rest of the first flight: what is lost beyond its part is not of its start, and it leaves at its part
@@ -267,7 +275,14 @@ impl MemberStart {
     fn teach(&mut self, window: &Window, at: &Situation<'_>, taught: &Taught) {
         let Taught { all, is_growing, flight, is_warm } = *taught;
         let mut sample = self.warm.sample(window, at);
-        sample.window = proven(all, is_growing, flight, is_warm.into(), 0);
+        let proof = Proof {
+            cwnd: all,
+            in_slow_start: is_growing,
+            flight,
+            first: is_warm.into(),
+            delivered: 0,
+        };
+        sample.window = self.warm.proven_window(at, &proof);
         sample.ssthresh = 0;
         self.warm.learn(at.now, &sample, false);
     }
@@ -307,10 +322,10 @@ impl StartUp for MemberStart {
     }
 
     fn on_congestion(&mut self, window: &mut Window) {
-        let reduced = self.session(|session, member| (session.window, session.share_of(member)));
-        let Some((all, share)) = reduced else { return };
+        let reduced = self.session(|session, member| session.share_of(member));
+        let Some(share) = reduced else { return };
         if let Some(super::Fall::Sample { is_measured, sample }) = self.warm.fall.take() {
-            self.warm.learn(window.now(), &PathSample { ssthresh: all, ..sample }, is_measured);
+            self.warm.learn(window.now(), &sample, is_measured);
         }
         let cause = window.last_cause();
         window.set_ssthresh(u64::from(share.max(2)) * window.mss(), cause);
@@ -438,13 +453,11 @@ impl Attended for MemberStart {
             (before, was_in_slow_start, has_reduced)
         });
         self.warm.fall = None;
-        if let Some((before, was_in_slow_start, true)) = met
+        if let Some((cwnd, in_slow_start, true)) = met
             && most == u32::MAX
         {
-            let lost = window_at_loss(before, was_in_slow_start);
-            let is_measured = self.warm.is_full(window, at);
-            let sample = self.warm.loss_sample(window, at, lost);
-            self.warm.fall = Some(super::Fall::Sample { is_measured, sample });
+            let loss = LossWindow { cwnd, in_slow_start };
+            self.warm.fall = Some(self.warm.sample_loss(window, at, loss));
         }
         self.warm.pacing.apply(window);
     }

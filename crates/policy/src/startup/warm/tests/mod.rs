@@ -52,7 +52,7 @@ fn host(window: u32, rate: u64) -> SharedAttendant {
         srtt_us: RTT_US,
         min_rtt_us: RTT_US,
         rate,
-        pipe: 0,
+        bdp: 0,
         shown_rate: 0,
     };
     let to = (at(0), IpAddr::from(PEER));
@@ -210,7 +210,7 @@ fn where_slow_start_has_ended_before_it_need_not_end_again() {
         srtt_us: RTT_US,
         min_rtt_us: RTT_US,
         rate: 0,
-        pipe: 0,
+        bdp: 0,
         shown_rate: 0,
     };
     let to = (at(0), IpAddr::from(PEER));

@@ -100,7 +100,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
             at: at(0),
             window,
             ssthresh,
-            pipe: 0,
+            bdp: 0,
             shown_rate: 0,
             srtt_us: RTT_US,
             min_rtt_us: RTT_US,
