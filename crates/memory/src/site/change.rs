@@ -290,6 +290,9 @@ mod tests {
         };
         let old = [of(20, 1, 100), of(20, 77, 100)].concat();
         assert_eq!(old_weight(&[of(9, 1, 100), of(8, 77, 60)].concat(), &old), 1.0);
+        // Nor if the others have measured no rate, so that the change shows without either of them.
+        let silent = [of(9, 1, 0), of(8, 77, 60), of(1, 2, 0)].concat();
+        assert_eq!(old_weight(&silent, &old), 1.0);
         // Both say so.
         assert_eq!(old_weight(&[of(9, 1, 60), of(8, 77, 60)].concat(), &old), LEFT);
     }
