@@ -5,6 +5,7 @@ use crate::options::CollectorName;
 use crate::permission::Allowed;
 use gateway_proto::v1::{self, Refusal};
 use ipnet::IpNet;
+use memory::holds_translated;
 use memory::site::{Bound, Reporter, SiteReport};
 use units::{Duration, Rate};
 
@@ -35,7 +36,7 @@ pub fn judge(
     allowed: &Allowed,
 ) -> Result<JudgedReport, Refusal> {
     let network = report.network.as_ref().and_then(v1::Network::to_net).ok_or(Refusal::Network)?;
-    if network.prefix_len() < shortest(&network) {
+    if network.prefix_len() < shortest(&network) || holds_translated(&network) {
         return Err(Refusal::Network);
     }
     if !is_short(&network, rules.longest) {

@@ -4,6 +4,7 @@
 use crate::config::LongestPrefix;
 use gateway_proto::v1::{Bound, Network, Report};
 use ipnet::IpNet;
+use memory::canonical_address;
 use rustc_hash::FxHashMap;
 use std::net::IpAddr;
 use trace::{
@@ -146,13 +147,13 @@ impl SeenTransfer {
     }
 }
 
-/// The network of a visitor, as it is reported: /24, or /48 of IPv6.
+/// The network of a visitor, as it is reported: /24, or /48 of IPv6. A visitor behind NAT64 has the network of its IPv4 address.
 pub fn network(address: IpAddr) -> IpNet {
     cut(address, USUAL)
 }
 
 fn cut(address: IpAddr, to: LongestPrefix) -> IpNet {
-    let address = address.to_canonical();
+    let address = canonical_address(address);
     let bits = if address.is_ipv4() { to.v4 } else { to.v6 };
     IpNet::new(address, bits).map_or_else(|_| address.into(), |net| net.trunc())
 }
@@ -174,6 +175,7 @@ mod tests {
         for (v4, network) in [(18, "10.1.64.0/18"), (24, "10.1.96.0/24"), (28, "10.1.96.0/24")] {
             assert_eq!(within("10.1.96.7", v4, 64), network);
             assert_eq!(within("::ffff:10.1.96.7", v4, 64), network);
+            assert_eq!(within("64:ff9b::10.1.96.7", v4, 64), network);
         }
         for (v6, network) in [(36, "2001:db8:b000::/36"), (64, "2001:db8:beef::/48")] {
             assert_eq!(within("2001:db8:beef:1::7", 28, v6), network);

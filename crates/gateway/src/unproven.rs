@@ -1,6 +1,7 @@
 //! Connections that have shown no certificate yet. Their number is bounded, in all and for each peer. A new connection for which there is
 //! no room takes the place of the one that has waited longest. So peers that stay silent keep nobody out.
 
+use memory::canonical_address;
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -95,7 +96,7 @@ impl Drop for UnprovenPlace {
 
 /// By what connections of one peer are told: its address, or the network of an IPv6 address.
 fn peer_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
+    match canonical_address(address) {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & NETWORK_BITS).into(),
         v4 => v4,
     }

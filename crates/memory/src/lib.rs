@@ -57,7 +57,7 @@ mod window;
 pub use cache::{CacheConfig, HalfLife, HostCache};
 pub use gate::{Cold, ReuseGate};
 pub use gateway::{Gateway, GatewayConfig};
-pub use key::{PathKey, Scope};
+pub use key::{PathKey, Scope, canonical_address, canonical_network, holds_translated};
 pub use lender::{
     ColdReason, Lender, LendingTerms, LoanRequest, MAX_WINDOW, PathSample, ProvenPath, SharedStart,
 };

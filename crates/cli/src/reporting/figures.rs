@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use gateway_proto::v1::{self, Bound, Report};
-use ipnet::{IpNet, Ipv4Net};
+use ipnet::IpNet;
+use memory::canonical_network;
 use serde::Deserialize;
 use std::net::IpAddr;
 use units::{Duration, ParseUnitError, Rate};
@@ -107,20 +108,12 @@ pub(crate) fn network_of(address: IpAddr) -> IpNet {
     leaving(address.into())
 }
 
-/// A network as it leaves this host: cut to [`V4_BITS`] of IPv4, also of an IPv4 network mapped into IPv6, and to [`V6_BITS`] of IPv6.
+/// A network as it leaves this host: cut to [`V4_BITS`] of IPv4, also of an IPv4 network that is written as one of IPv6, and to [`V6_BITS`] of IPv6.
 pub(crate) fn leaving(network: IpNet) -> IpNet {
-    let network = unmapped(network);
+    let network = canonical_network(network);
     let bits = if network.addr().is_ipv4() { V4_BITS } else { V6_BITS };
     let bits = bits.min(network.prefix_len());
     IpNet::new(network.addr(), bits).map_or(network, |cut| cut.trunc())
-}
-
-/// The IPv4 network that a network within `::ffff:0:0/96` stands for; others unchanged.
-fn unmapped(network: IpNet) -> IpNet {
-    let IpNet::V6(net) = network else { return network };
-    let v4 = net.addr().to_ipv4_mapped().zip(net.prefix_len().checked_sub(96));
-    let v4 = v4.and_then(|(address, bits)| Ipv4Net::new(address, bits).ok());
-    v4.map_or(network, IpNet::V4)
 }
 
 #[cfg(test)]
@@ -138,6 +131,7 @@ mod tests {
             ("2001:db8::/32", "2001:db8::/32"),
             // 96 bits say that an address of IPv4 follows: 96 + 32 and 96 + 16.
             ("::ffff:192.0.2.7/128", "192.0.2.0/24"),
+            ("64:ff9b::192.0.2.7/128", "192.0.2.0/24"),
             ("::ffff:198.51.0.0/112", "198.51.0.0/16"),
         ] {
             assert_eq!(leaving(said.parse().unwrap()).to_string(), leaves, "{said}");

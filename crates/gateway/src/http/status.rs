@@ -11,6 +11,7 @@ use crate::site::GatewaySite;
 use crate::tenant::Tenant;
 use crate::told::{answering, source};
 use ipnet::IpNet;
+use memory::canonical_network;
 use memory::site::SiteEstimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -257,7 +258,7 @@ pub fn networks(tenant: &Tenant, now: Instant, most: usize) -> Vec<NetworkStatus
 
 /// One network, with its history.
 pub fn network(tenant: &Tenant, now: Instant, network: IpNet) -> NetworkStatus {
-    let network = network.trunc();
+    let network = canonical_network(network.trunc());
     let known = tenant.known();
     let busy = known.busy.get(&network);
     NetworkStatus {

@@ -10,6 +10,7 @@ mod hostile;
 mod passive;
 mod protocol;
 mod restart;
+mod rogue;
 mod security;
 mod seen;
 mod share;

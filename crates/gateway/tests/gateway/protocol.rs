@@ -96,6 +96,8 @@ async fn reports_that_no_connection_makes_are_refused_one_by_one() {
     let cases = [
         (Report { network: None, ..good }, Refusal::Network),
         (report("10.0.0.0/8", 100_000), Refusal::Network),
+        // All of IPv4, behind NAT64.
+        (report("64:ff9b::/48", 100_000), Refusal::Network),
         (report("192.0.2.1/32", 100_000), Refusal::TooLong),
         (report("192.0.2.0/24", 0), Refusal::Figures),
         (report("192.0.2.0/24", 1 << 31), Refusal::Figures),

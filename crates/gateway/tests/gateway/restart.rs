@@ -60,7 +60,9 @@ fn what_a_memory_knows_is_known_to_the_one_that_reads_it() {
     let config = SiteConfig::default();
     let (mut told, mut read) = (SiteMemory::new(config), SiteMemory::new(config));
     let now = Instant::from_nanos(1_800_000_000_000_000_000);
-    for (network, times) in [("192.0.2.0/24", 1), ("198.51.100.0/24", 3), ("2001:db8::/48", 30)] {
+    let networks =
+        ["10.1.0.0/24", "10.2.0.0/24", "192.0.2.0/24", "198.51.100.0/24", "2001:db8::/48"];
+    for (network, times) in networks.into_iter().zip([1, 1, 1, 3, 30]) {
         let report = SiteReport {
             network: network.parse().unwrap(),
             reporter: Reporter(1),

@@ -1,223 +1,212 @@
 //! From the samples of a network and of what covers it to one answer.
+//!
+//! A network's own samples say what it carries. Samples of its neighbours, or of the site, only say what networks are like. So
+//! they answer if they are of several networks, with what most of these networks carry, and with no more than their number
+//! deserves ([`by_others`]). Of several hosts none alone raises an answer much ([`answer`]).
 
-use super::change::{LEFT, discount_before_change};
-use super::codes::{rate_of, rtt_of};
+use super::SiteConfig;
+use super::codes::{rate_of, rtt_of, window_of};
 use super::edge::at_edge;
 use super::estimate::{EstimateSource, SiteEstimate};
-use super::kept::{AHEAD, KeptSample, Tick};
-use super::note::Note;
-use super::prefix::Prefix;
-use super::store::EntryKey;
-use super::survival::{Counted, Hazards, SampleOrder, Weighted};
-use super::{SiteConfig, SiteMemory};
-use std::net::IpAddr;
+use super::evidence::{ENOUGH, Evidence, Heard, Levels, Question, weight_of};
+use super::reporters::ReporterSet;
+use super::survival::{Counted, Weighted};
 use units::{Duration, Rate};
 
-/// So much weight of its own makes a network's answer its own.
-const ENOUGH: f64 = 3.0;
-/// One host's samples may always weigh so much.
-const ALWAYS: f64 = 3.0;
 /// Confidence is half with so much weight.
 const HALF_SURE: f64 = 4.0;
-/// Which share of the samples measured a lower rate, and which a shorter round trip, than is
+/// An answer by other networks has at least this confidence: of four networks that were reported just now.
+const LEAST_CONFIDENCE: f64 = 0.5;
+/// Share of the other networks that carry less than an answer by them.
+const LOW_QUANTILE: f64 = 0.25;
+/// For a network that nobody has seen, the share of connections without loss is rather this.
+const CAUTION: f64 = 0.9;
+/// No host alone raises an answer to more than so many times what the others say. An answer grows by what one of its hosts has
+/// come through with, and if no host alone raised it at all, the papers' worst cases took 4 % longer.
+const RAISED_BY_ONE: f64 = 1.5;
+/// Which share of a network's own samples measured a lower rate, and which a shorter round trip, than is
 /// answered: away from the ends, which one reporter could move.
 const RATE_QUANTILE: f64 = 0.7;
 const RTT_QUANTILE: f64 = 0.3;
 /// A window was reached, and its queue seen, if this part of the weight reached it.
 const SEEN: f64 = 0.25;
-/// For a network that nobody has seen, the share of connections without loss is rather this.
-const CAUTION: f64 = 0.9;
 
-/// One question to a site's memory.
-pub(super) struct Question<'a> {
-    memory: &'a SiteMemory,
-    config: &'a SiteConfig,
-    now: Tick,
-    address: IpAddr,
-}
-
-/// Samples of a prefix, and which it is.
-struct Heard {
-    prefix: Prefix,
-    samples: Vec<Weighted>,
-}
-
-impl Heard {
-    fn weight(&self) -> f64 {
-        weight_of(&self.samples)
+/// Answers a question; `None` if too little is known.
+///
+/// If several hosts report, each of them is left out once: window and rate are at most [`RAISED_BY_ONE`] times what the others
+/// say. A network that only one host has reported is answered by that host. Other networks answer only if they do so without
+/// any one of the hosts, too.
+pub(super) fn answer(question: Question<'_>) -> Option<SiteEstimate> {
+    let evidence = question.evidence();
+    let config = question.config();
+    let mut estimate = evidence.estimate(evidence.levels.own.as_ref(), None, config)?;
+    if !evidence.levels.are_of_several() {
+        return Some(estimate);
     }
-}
-
-impl<'a> Question<'a> {
-    pub(super) fn new(memory: &'a SiteMemory, now: Tick, address: IpAddr) -> Self {
-        Self { memory, config: &memory.config, now, address }
-    }
-
-    pub(super) fn answer(&self) -> Option<SiteEstimate> {
-        let own = self.own();
-        let site = self.heard(Prefix::SITE, own.as_ref());
-        let covering = self.covering(own.as_ref());
-        let assumed = Hazards::assumed(self.config.carried_by_all, self.config.hazard);
-        let levels = [&site].into_iter().chain(covering.iter().rev()).chain(&own);
-        // What is assumed counts as one sample; what was heard as many as there are, up to a few.
-        let (mut hazards, mut strength) = (assumed, 1.0);
-        for level in levels {
-            hazards = hazards.after(&Counted::of(&level.samples), strength);
-            strength = (strength + level.weight()).min(self.config.strength);
-        }
-        let weight = own.as_ref().map_or(0.0, Heard::weight);
-        let (source, told) = match (&own, covering.first()) {
-            (Some(own), None) => (EstimateSource::Network, own),
-            (Some(own), Some(_)) if weight >= ENOUGH => (EstimateSource::Network, own),
-            (Some(_), Some(level)) => (EstimateSource::Covering, level),
-            (None, Some(level)) => (EstimateSource::Neighbours, level),
-            (None, None) if site.samples.is_empty() => return None,
-            (None, None) => (EstimateSource::Prior, &site),
-        };
-        Some(self.told(source, told, &hazards))
-    }
-
-    fn told(&self, source: EstimateSource, told: &Heard, hazards: &Hazards) -> SiteEstimate {
-        let share = match source {
-            EstimateSource::Prior => self.config.share.max(CAUTION),
-            _ => self.config.share,
-        };
-        // What covers a network has several edges, and so none.
-        let edge = match source {
-            EstimateSource::Network => at_edge(&told.samples, share),
-            _ => None,
-        };
-        let window = edge.unwrap_or_else(|| hazards.window(share));
-        let window = bounded(window, &told.samples, |reached| hazards.growth(reached, share));
-        let weight = told.weight();
-        let newest = told.samples.iter().map(|sample| sample.age).fold(f64::MAX, f64::min);
-        let bits = |bits: u128, sample: &Weighted| bits | 1 << sample.reporter;
-        let reporters = told.samples.iter().fold(0, bits).count_ones();
-        SiteEstimate {
-            window,
-            rate: rate_among(&told.samples),
-            min_rtt: rtt_among(&told.samples),
-            confidence: weight / (weight + HALF_SURE),
-            age: Duration::from_secs_f64(newest),
-            samples: told.samples.len() as u32,
-            reporters,
-            network: told.prefix.network(),
-            source,
-        }
-    }
-
-    /// The longest prefix that was reported of.
-    fn own(&self) -> Option<Heard> {
-        let all = Prefix::of_address(self.address).map(|prefix| self.heard(prefix, None));
-        all.into_iter().find(|heard| !heard.samples.is_empty())
-    }
-
-    /// The prefixes that cover the network, longest first. Of each the half in which the network
-    /// lies, and the other one, too, unless they disagree.
-    fn covering(&self, own: Option<&Heard>) -> Vec<Heard> {
-        let longest = Prefix::of_address(self.address).next();
-        let Some(network) = own.map(|own| own.prefix).or(longest) else { return Vec::new() };
-        let levels = network.halves().map(|half| self.level(half, own));
-        levels.filter(|level| !level.samples.is_empty()).collect()
-    }
-
-    fn level(&self, half: Prefix, own: Option<&Heard>) -> Heard {
-        let (near, far) = (self.heard(half, own), self.heard(half.other_half(), own));
-        let differs = Counted::of(&near.samples).differs(&Counted::of(&far.samples));
-        if far.samples.is_empty() || differs.abs() > self.config.disagreement {
-            return near;
-        }
-        let mut samples = near.samples;
-        samples.extend(far.samples);
-        Heard { prefix: half.joined(), samples }
-    }
-
-    /// What all gateways have heard of a prefix, by what it weighs now, without the samples of a network
-    /// that count as its own.
-    fn heard(&self, prefix: Prefix, without: Option<&Heard>) -> Heard {
-        let without = without.map(|own| own.prefix.label());
-        let is_network = prefix.is_network();
-        let mut orders = Vec::new();
-        for origin in self.memory.origins.places() {
-            let Some((heard, places)) = self.memory.places(EntryKey { prefix, origin }) else {
-                continue;
-            };
-            if heard.0 > self.now.0.saturating_add(AHEAD) {
-                continue;
+    for reporter in evidence.levels.reporters(estimate.source).iter() {
+        let others = evidence.without(reporter, question);
+        match others {
+            Some(others) if others.is_of_network() || !estimate.is_of_network() => {
+                estimate = estimate.raised_from(&others);
             }
-            let since = self.now.0.saturating_sub(heard.0);
-            orders.reserve(places.len());
-            let counting =
-                places.iter().filter(|place| !place.is_free() && without != Some(place.label));
-            let note = |place: &KeptSample| match is_network {
-                true => Note::read(place.label),
-                false => Note::default(),
-            };
-            orders.extend(
-                counting
-                    .map(|place| SampleOrder::of(place, since + place.age_at(heard), note(place))),
-            );
+            _ if estimate.is_of_network() => {}
+            _ => return None,
         }
-        // Sums of floats depend on the order, and answers shall not.
-        orders.sort_unstable();
-        let mut samples = self.weighted(orders);
-        if is_network {
-            discount_before_change(&mut samples);
-        }
-        self.cap_reporters(&mut samples);
-        Heard { prefix, samples }
     }
+    Some(estimate)
+}
 
-    /// Samples by what they weigh by their age, the newest first. Beside a few others, those of a network's first moments weigh little:
-    /// transfers that began without an answer met their own crowd of slow starts.
-    fn weighted(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
-        let ageing = &self.memory.ageing;
-        let others = orders.iter().filter(|order| !order.is_first()).count();
-        let first_left = if others < ENOUGH as usize { 1.0 } else { LEFT };
-        let mut samples = Vec::with_capacity(orders.len());
-        samples.extend(orders.into_iter().map_while(|order| {
-            let sample = order.weighted(ageing)?;
-            let left = if order.is_first() { first_left } else { 1.0 };
-            Some(Weighted { weight: sample.weight * left, ..sample })
-        }));
-        samples
+impl Levels {
+    /// The hosts whose samples an answer of this source is made of.
+    fn reporters(&self, source: EstimateSource) -> ReporterSet {
+        let (own, covering): (_, &[Heard]) = match source {
+            EstimateSource::Prior => (Some(&self.site), &[]),
+            EstimateSource::Neighbours => (None, &self.covering),
+            EstimateSource::Covering => (self.own.as_ref(), &self.covering),
+            EstimateSource::Network => (self.own.as_ref(), &[]),
+        };
+        ReporterSet::of(own.into_iter().chain(covering).flat_map(|level| &level.samples))
     }
+}
 
-    /// Lowers the weight of each reporter that has more than its part. Heavy losses use up more of it.
-    fn cap_reporters(&self, samples: &mut [Weighted]) {
-        let (mut weights, mut heavy, mut reporters) = ([0.0; 128], [0.0; 128], 0_u128);
-        for sample in samples.iter() {
-            weights[usize::from(sample.reporter)] += sample.weight;
-            heavy[usize::from(sample.reporter)] += sample.weight * sample.severity().max(1.0);
-            reporters |= 1 << sample.reporter;
-        }
-        if reporters.is_power_of_two() || samples.is_empty() {
-            return;
-        }
-        let all: f64 = members(reporters).map(|reporter| weights[reporter]).sum();
-        for sample in samples {
-            let own = heavy[usize::from(sample.reporter)];
-            let others = all - weights[usize::from(sample.reporter)];
-            let most = (others * self.config.reporter_share).max(ALWAYS);
-            if others > 0.0 && own > most {
-                sample.weight *= most / own;
+impl Evidence {
+    /// What all hosts but one answer to the same question.
+    fn without(&self, reporter: u8, question: Question<'_>) -> Option<SiteEstimate> {
+        let (own, left_out) = (self.levels.own.as_ref(), Some(reporter));
+        let is_of_others =
+            |own: &&Heard| own.samples.iter().any(|sample| sample.reporter != reporter);
+        match own.filter(is_of_others) {
+            Some(own) => self.estimate(Some(own), left_out, question.config()),
+            // The longest prefix may be that of one host, and others may have reported a shorter one.
+            None => {
+                let own = own.and_then(|_| question.without(reporter).own());
+                self.estimate(own.as_ref(), left_out, question.config())
             }
         }
     }
+
+    /// The answer of a network with its own samples, if there are any, among which one host is left out.
+    fn estimate(
+        &self,
+        own: Option<&Heard>,
+        left_out: Option<u8>,
+        config: &SiteConfig,
+    ) -> Option<SiteEstimate> {
+        let by = |source, level: &Heard| {
+            by_others(source, &level.counting(left_out, config), self, config)
+        };
+        let mut covering = self.levels.covering.iter();
+        let mut neighbours = || covering.find_map(|level| by(EstimateSource::Neighbours, level));
+        let Some(own) = own.map(|own| own.counting(left_out, config)) else {
+            return neighbours().or_else(|| by(EstimateSource::Prior, &self.levels.site));
+        };
+        let network = by_own(&own, self, config);
+        let has_lost = own.samples.iter().any(|sample| sample.loss);
+        if has_lost || own.weight() >= ENOUGH {
+            return Some(network);
+        }
+        // A few small transfers do not say that the network carries less than its neighbours.
+        match neighbours().filter(|neighbours| neighbours.window > network.window) {
+            Some(neighbours) => Some(SiteEstimate {
+                rate: network.rate.or(neighbours.rate),
+                min_rtt: network.min_rtt.or(neighbours.min_rtt),
+                source: EstimateSource::Covering,
+                ..neighbours
+            }),
+            None => Some(network),
+        }
+    }
 }
 
-/// The numbers whose bits are set, in their order.
-fn members(mut bits: u128) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let next = bits.trailing_zeros();
-        bits &= bits.wrapping_sub(1);
-        (next < u128::BITS).then_some(next as usize)
+impl SiteEstimate {
+    /// The network's own samples are part of it.
+    fn is_of_network(&self) -> bool {
+        matches!(self.source, EstimateSource::Network | EstimateSource::Covering)
+    }
+
+    /// The same, with no more than [`RAISED_BY_ONE`] times the window and the rate that others say.
+    fn raised_from(self, others: &Self) -> Self {
+        let most = |said: u64| (said as f64 * RAISED_BY_ONE) as u64;
+        let most_rate = others.rate.map(|rate| Rate::from_bps(most(rate.as_bps())));
+        let rate = self.rate.map(|rate| most_rate.map_or(rate, |most| rate.min(most)));
+        Self { window: self.window.min(most(others.window)), rate, ..self }
+    }
+}
+
+/// An answer by the network's own samples.
+fn by_own(own: &Heard, evidence: &Evidence, config: &SiteConfig) -> SiteEstimate {
+    let share = config.share;
+    let hazards = evidence.hazards.after(&Counted::of(&own.samples), evidence.strength);
+    let window = at_edge(&own.samples, share).unwrap_or_else(|| hazards.window(share));
+    let window = bounded(window, &own.samples, |reached| hazards.growth(reached, share));
+    SiteEstimate {
+        window,
+        rate: rate_among(&own.samples, RATE_QUANTILE),
+        ..estimate(EstimateSource::Network, own, confidence(own.weight()))
+    }
+}
+
+/// An answer by samples of other networks; `None` if there are too few networks. Each network weighs as one sample at most. The
+/// window is one that three quarters of the networks carry. It is at most what any network is taken to carry, and as much again
+/// for every four networks.
+fn by_others(
+    source: EstimateSource,
+    level: &Heard,
+    evidence: &Evidence,
+    config: &SiteConfig,
+) -> Option<SiteEstimate> {
+    let mut samples = level.samples.clone();
+    limit_networks(&mut samples);
+    let weight = weight_of(&samples);
+    let confidence = confidence(weight);
+    if confidence < LEAST_CONFIDENCE {
+        return None;
+    }
+    let share = match source {
+        EstimateSource::Prior => config.share.max(CAUTION),
+        _ => config.share,
+    };
+    let carried = window_of(quantile(&samples, LOW_QUANTILE, |sample| sample.window)?);
+    let deserved = (config.carried_by_all as f64 * (1.0 + weight / HALF_SURE)) as u64;
+    Some(SiteEstimate {
+        window: evidence.hazards.window(share).min(carried).min(deserved),
+        rate: rate_among(&samples, LOW_QUANTILE),
+        ..estimate(source, level, confidence)
     })
 }
 
-/// The rate that samples say.
-fn rate_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> Option<Rate> {
-    quantile(samples, RATE_QUANTILE, |sample| sample.rate).and_then(rate_of)
+/// An answer without window and rate.
+fn estimate(source: EstimateSource, heard: &Heard, confidence: f64) -> SiteEstimate {
+    let newest = heard.samples.iter().map(|sample| sample.age).fold(f64::MAX, f64::min);
+    SiteEstimate {
+        window: 0,
+        rate: None,
+        min_rtt: rtt_among(&heard.samples),
+        confidence,
+        age: Duration::from_secs_f64(newest),
+        samples: heard.samples.len() as u32,
+        reporters: ReporterSet::of(&heard.samples).len(),
+        network: heard.prefix.network(),
+        source,
+    }
+}
+
+fn confidence(weight: f64) -> f64 {
+    weight / (weight + HALF_SURE)
+}
+
+/// Lowers the weight of each network that has more than one sample's.
+fn limit_networks(samples: &mut [Weighted]) {
+    let mut weights = [0.0; 256];
+    samples.iter().for_each(|sample| weights[usize::from(sample.label)] += sample.weight);
+    for sample in samples {
+        sample.weight /= f64::max(weights[usize::from(sample.label)], 1.0);
+    }
+}
+
+/// The rate below which a share of the samples lies.
+fn rate_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>, share: f64) -> Option<Rate> {
+    quantile(samples, share, |sample| sample.rate).and_then(rate_of)
 }
 
 /// The lowest round trip that samples say.
@@ -239,15 +228,11 @@ fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u6
     if of(&limited) < of(&measured) / 2.0 {
         return window;
     }
-    let (Some(rate), Some(rtt)) = (rate_among(limited), rtt_among(measured)) else {
+    let rate = rate_among(limited, RATE_QUANTILE);
+    let (Some(rate), Some(rtt)) = (rate, rtt_among(measured)) else {
         return window;
     };
     window.min(rate.bytes_in(rtt).max(seen))
-}
-
-/// What samples weigh together.
-fn weight_of<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> f64 {
-    samples.into_iter().map(|sample| sample.weight).sum()
 }
 
 /// The code below which a share of the samples lies that know it, by weight.

@@ -2,11 +2,12 @@
 //!
 //! Ageing alone forgets a path within several half-lives. Here the newest samples are held against all older ones: their windows
 //! by the test that also tells two networks apart, their round trips, and their rates where the slower of the two were the
-//! network's. One host cannot bring a change about: without its samples the others' have to say the same.
+//! network's. One host cannot bring a change about: whichever host is left out, the samples of the others have to show it.
 //!
 //! A path that became slower is looked for at every place, so it is found again, at the same place, until nothing from before is
 //! kept. Six samples are enough, beside those of the host that has reported most of them.
 
+use super::reporters::ReporterSet;
 use super::survival::{Counted, Weighted};
 
 /// Numbers of newest samples that are held against the rest, for all but a slower path.
@@ -64,6 +65,19 @@ impl<'a> Split<'a> {
 
     fn heard(self, samples: &'a [Known]) -> impl Iterator<Item = &'a Known> {
         samples.iter().filter(move |known| Some(known.sample.reporter) != self.left_out)
+    }
+
+    /// The new samples say the same whichever one of their hosts is left out, if any is.
+    fn holds_without_any(self, is_change: impl Fn(Self) -> bool) -> bool {
+        let reporters = ReporterSet::of(self.new.iter().map(|known| &known.sample));
+        self.left_out.is_none_or(|checked| {
+            let mut others = reporters.without(checked).iter();
+            others.all(|other| is_change(Self { left_out: Some(other), ..self }))
+        })
+    }
+
+    fn is_other(self) -> bool {
+        self.windows_differ() || self.is_faster_or_other_way()
     }
 
     fn windows_differ(self) -> bool {
@@ -135,7 +149,7 @@ fn became_slower(samples: &[Known]) -> Option<usize> {
             most = who;
         }
         let split = Split::new(samples, newest, (!alone).then_some(most));
-        if newest >= ALIKE && split.is_slower() {
+        if newest >= ALIKE && split.is_slower() && split.holds_without_any(Split::is_slower) {
             return Some(newest);
         }
     }
@@ -149,7 +163,7 @@ fn became_other(samples: &[Known]) -> Option<usize> {
     looks.find(|newest| {
         let most = if alone { None } else { most_heard(&samples[..*newest]) };
         let split = Split::new(samples, *newest, most);
-        split.windows_differ() || split.is_faster_or_other_way()
+        split.is_other() && split.holds_without_any(Split::is_other)
     })
 }
 
@@ -178,6 +192,7 @@ mod tests {
             window: window_code(kilobytes << 10),
             rate: 0,
             rtt: 0,
+            label: 0,
             loss: nth > 0 && n.is_multiple_of(nth),
             lost: 0,
             reporter: n as u8 % reporters,
@@ -261,5 +276,24 @@ mod tests {
         assert_eq!(old_weight(&lies, &old), 1.0);
         // Where nobody else has said anything, its word is all there is.
         assert_eq!(old_weight(&samples(4, 4, 1, 1), &samples(60, 200, 1, 2)), LEFT);
+    }
+
+    /// Of the newest the honest host has reported most, so it is the one to be left out. What is left is the rogue's, old and new,
+    /// and shows a change. Without the rogue there is none.
+    #[test]
+    fn the_host_that_reports_less_changes_nothing_alone() {
+        let known =
+            |sample: Weighted, reporter, rate| Weighted { rate, rtt: 100, reporter, ..sample };
+        let of = |count, reporter, rate| -> Vec<_> {
+            let all = samples(count, 200, 1, 0).into_iter();
+            all.map(|sample| known(sample, reporter, rate)).collect()
+        };
+        let old = [of(20, 1, 100), of(20, 77, 100)].concat();
+        assert_eq!(old_weight(&[of(9, 1, 100), of(8, 77, 60)].concat(), &old), 1.0);
+        // Nor if the others have measured no rate, so that the change shows without either of them.
+        let silent = [of(9, 1, 0), of(8, 77, 60), of(1, 2, 0)].concat();
+        assert_eq!(old_weight(&silent, &old), 1.0);
+        // Both say so.
+        assert_eq!(old_weight(&[of(9, 1, 60), of(8, 77, 60)].concat(), &old), LEFT);
     }
 }

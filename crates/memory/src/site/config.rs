@@ -26,7 +26,8 @@ pub struct SiteConfig {
     pub hazard: f64,
     /// As how many samples what a covering prefix or the site says counts.
     pub strength: f64,
-    /// Most that one host's samples weigh beside others, as a part of the others' weight.
+    /// Most that one host's samples weigh beside others, as a part of the others' weight; or three samples, if the others weigh as
+    /// much.
     pub reporter_share: f64,
     /// Standard deviations between two halves of a prefix, or a network and what covers it, from
     /// which on they do not answer together.

@@ -59,7 +59,7 @@ mod tests {
 
     fn sample(kilobytes: u64, loss: bool, weight: f64) -> Weighted {
         let window = window_code(kilobytes << 10);
-        Weighted { window, rate: 0, rtt: 0, loss, lost: 0, reporter: 0, weight, age: 0.0 }
+        Weighted { window, loss, weight, ..Weighted::default() }
     }
 
     /// The answer for a share, KiB.

@@ -13,7 +13,8 @@ pub struct SiteEstimate {
     pub rate: Option<Rate>,
     /// Lowest round trip, if anyone has measured it.
     pub min_rtt: Option<Duration>,
-    /// 0 (nothing is known) to 1: `n / (n + 4)`, where n counts the samples by their weight.
+    /// 0 (nothing is known) to 1: `n / (n + 4)`, where n counts the samples by their weight; those of other networks as at most
+    /// one for each network. Answers by other networks have at least 0.5.
     pub confidence: f64,
     /// Of the newest sample that counts; exact to two seconds.
     pub age: Duration,
@@ -32,9 +33,9 @@ pub struct SiteEstimate {
 pub enum EstimateSource {
     /// The network's own, enough of them.
     Network,
-    /// Few of the network's own, and those of a prefix that covers it.
+    /// Few of the network's own, without loss, and those of several neighbours, which carry more.
     Covering,
-    /// None of the network's own; those of its neighbours under a prefix that covers all of them.
+    /// None of the network's own; those of several neighbours under a prefix that covers all of them.
     Neighbours,
     /// The site's: what networks are like that it does know.
     Prior,

@@ -135,8 +135,8 @@ impl Samples<'_> {
     /// if any had to: of this one if it is older than all that it may replace.
     ///
     /// Places are shared fairly. The reporter with the most places gives one up, its oldest; a
-    /// reporter that has as many as any other replaces its own. However much one host reports, the
-    /// others keep theirs.
+    /// reporter that has as many as any other replaces its own. However much one host reports, and however young its samples
+    /// are, the others keep theirs, and get theirs.
     pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
         let measured = Tick(self.clocked(now).0.saturating_sub(age));
         self.move_to(measured);
@@ -145,14 +145,14 @@ impl Samples<'_> {
             return None;
         }
         let sample = KeptSample { at: low_half(measured), ..sample };
-        let (place, gone) = self.place_for(sample.reporter());
-        if gone.is_some_and(|age| age < behind) {
+        let found = self.place_for(sample.reporter());
+        if !found.is_owed && found.gone.is_some_and(|age| age < behind) {
             return Some(behind);
         }
-        if let Some(place) = self.places.get_mut(place) {
+        if let Some(place) = self.places.get_mut(found.at) {
             *place = sample;
         }
-        gone
+        found.gone
     }
 
     /// The time by a clock that never goes back: one that went back a little stands still, and one that went back far leaves
@@ -180,13 +180,13 @@ impl Samples<'_> {
 
     /// The place that a sample of `reporter` gets, and the age of what is there if none is free. Every report of a busy
     /// network asks, so places are read once, and all else are plain loops over what was read.
-    fn place_for(&self, reporter: u8) -> (usize, Option<u32>) {
+    fn place_for(&self, reporter: u8) -> FoundPlace {
         let free = || self.places.iter().position(|place| place.is_free());
         // Places are taken in their order, so most tables that have a free one end with it.
         let has_free_end = self.places.last().is_some_and(|last| last.is_free());
         let free_end = if has_free_end { free() } else { None };
         if let Some(free) = free_end {
-            return (free, None);
+            return FoundPlace::free(free);
         }
         let mut columns = Columns::of(self.places);
         if self.are_few {
@@ -194,19 +194,38 @@ impl Samples<'_> {
         }
         // A free place is all zeros.
         let free = if columns.tally[0] > 0 { free() } else { None };
-        free.map_or_else(|| self.surplus(&columns, reporter), |free| (free, None))
+        free.map_or_else(|| self.surplus(&columns, reporter), FoundPlace::free)
     }
 
     /// The same where none is free.
-    fn surplus(&self, columns: &Columns, reporter: u8) -> (usize, Option<u32>) {
+    fn surplus(&self, columns: &Columns, reporter: u8) -> FoundPlace {
         let held = columns.held();
         let most = held.iter().copied().fold(0, u8::max);
+        let own = held[usize::from(reporter)];
         let heard = self.heard.0 as u16;
-        let oldest = match held[usize::from(reporter)] == most {
+        let oldest = match own == most {
             true => columns.oldest(heard, |who| who == u16::from(reporter)),
             false => columns.oldest(heard, |who| held[usize::from(who)] == most),
         };
-        oldest.map_or((0, None), |place| (place, Some(self.places[place].age_at(*self.heard))))
+        let at = oldest.unwrap_or(0);
+        let gone = oldest.map(|place| self.places[place].age_at(*self.heard));
+        FoundPlace { at, gone, is_owed: most > own + 1 }
+    }
+}
+
+/// A place for a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FoundPlace {
+    at: usize,
+    /// Age of the sample that is there.
+    gone: Option<u32>,
+    /// Its reporter has more places than the sample's, also after it has given up this one: the sample gets it even if it is older.
+    is_owed: bool,
+}
+
+impl FoundPlace {
+    const fn free(at: usize) -> Self {
+        Self { at, gone: None, is_owed: false }
     }
 }
 
@@ -282,7 +301,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The same as it is said: of the reporter with the most places, or the sample's own if it has as many, the oldest; the last of several.
-    fn surplus_as_said(samples: &Samples<'_>, reporter: u8) -> (usize, Option<u32>) {
+    fn surplus_as_said(samples: &Samples<'_>, reporter: u8) -> FoundPlace {
         let held = |who: u8| samples.places.iter().filter(|place| place.reporter() == who).count();
         let most = samples.places.iter().map(|place| held(place.reporter())).max().unwrap();
         let may_go = |who: u8| {
@@ -291,7 +310,9 @@ mod tests {
         let candidates = samples.places.iter().enumerate();
         let candidates = candidates.filter(|(_, place)| may_go(place.reporter()));
         let oldest = candidates.max_by_key(|(_, place)| place.age_at(*samples.heard));
-        oldest.map_or((0, None), |(at, place)| (at, Some(place.age_at(*samples.heard))))
+        let (at, place) = oldest.unwrap();
+        let gone = Some(place.age_at(*samples.heard));
+        FoundPlace { at, gone, is_owed: most >= held(reporter) + 2 }
     }
 
     /// Two lost of thirty, more than are told apart, a flight that is too large, and where nobody has counted. A network's label, which

@@ -2,9 +2,9 @@
 //!
 //! Hosts report what their connections met ([`SiteReport`]); [`SiteMemory::estimate`] answers what a
 //! network carries. A window that met no loss is a lower bound, not an estimate, so a memory that is
-//! told what its own answers led to does not confirm itself (`survival`). Samples age, one host's
-//! weigh no more than a part of the others', and where a network has few, the prefixes that cover it
-//! answer, and at last the site ([`EstimateSource`]).
+//! told what its own answers led to does not confirm itself (`survival`). Samples age, and no host
+//! alone raises an answer by more than half. Where a network has no samples, several networks under a
+//! prefix that covers it answer, or of the site ([`EstimateSource`]), or nothing does.
 //!
 //! Bounded, without I/O, clock or randomness. What of it outlives a restart, or goes to other
 //! gateways of the site, are [`SiteRecord`]s.
@@ -18,6 +18,7 @@ mod codes;
 mod config;
 mod edge;
 mod estimate;
+mod evidence;
 mod forgotten;
 mod kept;
 mod note;
@@ -25,6 +26,7 @@ mod origins;
 mod prefix;
 mod record;
 mod report;
+mod reporters;
 mod revisions;
 mod store;
 mod survival;
@@ -38,7 +40,7 @@ pub use record::{SiteNetwork, SiteRecord};
 pub use report::{Reporter, SiteReport};
 
 use ageing::Ageing;
-use answer::Question;
+use evidence::Question;
 use ipnet::IpNet;
 use kept::{KeptSample, Tick};
 use origins::Origins;
@@ -127,7 +129,7 @@ impl SiteMemory {
         }
     }
 
-    /// What the network of `address` carries at `now`; `None` if the site knows nothing at all. A
+    /// What the network of `address` carries at `now`; `None` if too little is known. A
     /// transfer of a known `size`, bytes, gets no more than it can use.
     pub fn estimate(
         &self,
@@ -135,7 +137,7 @@ impl SiteMemory {
         address: IpAddr,
         size: Option<u64>,
     ) -> Option<SiteEstimate> {
-        let mut estimate = Question::new(self, Tick::at(now), address).answer()?;
+        let mut estimate = answer::answer(Question::new(self, Tick::at(now), address))?;
         if let Some(size) = size {
             estimate.window = estimate.window.min(size.max(1));
         }

@@ -4,6 +4,7 @@
 //! Above each length that covers others lie its two *halves*, one bit longer: if they agree, they
 //! answer together for the covering prefix, and if not, each for itself.
 
+use crate::{canonical_address, canonical_network, holds_translated};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use siphasher::sip::SipHasher13;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -35,17 +36,18 @@ impl Prefix {
     /// The prefix under which reports of `network` are kept: cut to the next shorter length that is
     /// kept, at most that of [`LEAVES_4`] or [`LEAVES_6`]. `None` if it is shorter than the shortest.
     pub(super) fn of_report(network: IpNet) -> Option<Self> {
-        let (bits, family) = bits_of(network.addr());
-        // An IPv4 network written as one of IPv6 has 96 bits more (RFC 4291 §2.5.5.2).
-        let surplus = if network.max_prefix_len() == 128 && family == 0 { 96 } else { 0 };
-        let length = network.prefix_len().checked_sub(surplus)?;
-        let kept = leaves(family).iter().find(|kept| **kept <= length)?;
+        if holds_translated(&network) {
+            return None;
+        }
+        let network = canonical_network(network);
+        let (bits, family) = bits_of_network(network);
+        let kept = leaves(family).iter().find(|kept| **kept <= network.prefix_len())?;
         Some(Self::new(bits, *kept, family))
     }
 
     /// The prefixes that an address may be kept under, longest first.
     pub(super) fn of_address(address: IpAddr) -> impl Iterator<Item = Self> {
-        let (bits, family) = bits_of(address);
+        let (bits, family) = bits_of_network(canonical_address(address).into());
         leaves(family).iter().map(move |length| Self::new(bits, *length, family))
     }
 
@@ -128,10 +130,7 @@ impl Prefix {
 
     /// A prefix that [`Self::network`] has given; `None` if it is none that is kept.
     pub(super) fn of_record(network: IpNet) -> Option<Self> {
-        let (bits, family) = match network {
-            IpNet::V4(net) => (u64::from(net.network().to_bits()) << 32, 0),
-            IpNet::V6(net) => ((net.network().to_bits() >> 64) as u64, IPV6),
-        };
+        let (bits, family) = bits_of_network(network);
         let prefix = Self { bits, tag: network.prefix_len().min(0x7f) | family };
         let halves: &[u8] = if family == 0 { &HALVES_4 } else { &HALVES_6 };
         let kept = prefix.is_network() || halves.contains(&prefix.length());
@@ -140,10 +139,9 @@ impl Prefix {
 
     /// The prefix, of any length up to that of the longest kept, of a network to forget.
     pub(super) fn of_any(network: IpNet) -> Self {
-        let (bits, family) = bits_of(network.addr());
-        let surplus = if network.max_prefix_len() == 128 && family == 0 { 96 } else { 0 };
-        let most = leaves(family)[0];
-        Self::new(bits, network.prefix_len().saturating_sub(surplus).min(most), family)
+        let network = canonical_network(network);
+        let (bits, family) = bits_of_network(network);
+        Self::new(bits, network.prefix_len().min(leaves(family)[0]), family)
     }
 }
 
@@ -151,9 +149,9 @@ fn leaves(family: u8) -> &'static [u8] {
     if family == 0 { &LEAVES_4 } else { &LEAVES_6 }
 }
 
-/// The upper bits of an address and its family.
-fn bits_of(address: IpAddr) -> (u64, u8) {
-    match address.to_canonical() {
+/// The upper bits of a network and its family.
+fn bits_of_network(network: IpNet) -> (u64, u8) {
+    match network.network() {
         IpAddr::V4(v4) => (u64::from(v4.to_bits()) << 32, 0),
         IpAddr::V6(v6) => ((v6.to_bits() >> 64) as u64, IPV6),
     }
@@ -176,6 +174,9 @@ mod tests {
         assert_eq!(kept("192.0.2.77/32").as_deref(), Some("192.0.2.64/28"));
         assert_eq!(kept("2001:db8:1:2:3::/80").as_deref(), Some("2001:db8:1:2::/64"));
         assert_eq!(kept("::ffff:192.0.2.0/120").as_deref(), Some("192.0.2.0/24"));
+        assert_eq!(kept("64:ff9b::192.0.2.0/120").as_deref(), Some("192.0.2.0/24"));
+        // All of IPv4 behind a translator is no network either.
+        assert_eq!(kept("64:ff9b::/64"), None);
         // Half of the Internet is no network.
         assert_eq!(kept("128.0.0.0/1"), None);
     }
@@ -197,7 +198,7 @@ mod tests {
             let address = if six { IpAddr::from(v6.to_be_bytes()) } else { IpAddr::from(v4.to_be_bytes()) };
             for prefix in Prefix::of_address(address) {
                 prop_assert_eq!(Prefix::of_record(prefix.network()), Some(prefix));
-                prop_assert!(prefix.network().contains(&address.to_canonical()));
+                prop_assert!(prefix.network().contains(&canonical_address(address)));
                 for half in prefix.halves() {
                     prop_assert_eq!(Prefix::of_record(half.network()), Some(half));
                     prop_assert!(prefix.is_within(half) && prefix.is_within(half.joined()));

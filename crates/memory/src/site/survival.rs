@@ -19,7 +19,7 @@ use super::note::Note;
 pub(super) const STEPS: usize = 128;
 
 /// A sample as it counts in an answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weighted {
     /// Code of the window.
     pub(super) window: u8,
@@ -33,6 +33,8 @@ pub(super) struct Weighted {
     pub(super) lost: u8,
     /// Whose it is, in seven bits.
     pub(super) reporter: u8,
+    /// Under a covering prefix, which network it is of, in eight bits.
+    pub(super) label: u8,
     /// 0 to 1.
     pub(super) weight: f64,
     /// Seconds.
@@ -66,31 +68,36 @@ impl Weighted {
 pub(super) struct SampleOrder(u64);
 
 impl SampleOrder {
-    /// Of a sample that is so old, in steps of time, and what is noted on it.
-    pub(super) fn of(place: &KeptSample, age: u32, note: Note) -> Self {
+    /// Of a sample that is so old, in steps of time.
+    pub(super) fn of(place: &KeptSample, age: u32) -> Self {
         let [low, high] = (age.min(u16::MAX.into()) as u16).to_le_bytes();
-        let KeptSample { window, rate, rtt, .. } = *place;
-        let loss = place.is_loss().into();
-        let (note, who) = (note.byte(), place.reporter());
-        Self(u64::from_le_bytes([note, who, loss, rtt, rate, window, low, high]))
+        let KeptSample { window, rate, rtt, label, .. } = *place;
+        let (loss, who) = (place.is_loss().into(), place.reporter());
+        Self(u64::from_le_bytes([label, who, loss, rtt, rate, window, low, high]))
     }
 
-    /// Of its network's first moments.
-    pub(super) const fn is_first(self) -> bool {
-        Note::read(self.0.to_le_bytes()[0]).is_first()
+    /// What is noted on a network's own sample.
+    pub(super) const fn note(self) -> Note {
+        Note::read(self.0.to_le_bytes()[0])
     }
 
-    /// What it weighs; `None` if it is too old. A loss that a try in vain has confirmed ages half as fast.
-    pub(super) fn weighted(self, ageing: &Ageing) -> Option<Weighted> {
-        let [note, reporter, loss, rtt, rate, window, low, high] = self.0.to_le_bytes();
+    /// What it weighs under a prefix that covers its network; `None` if it is too old.
+    pub(super) fn of_covered(self, ageing: &Ageing) -> Option<Weighted> {
+        let [label, reporter, loss, rtt, rate, window, low, high] = self.0.to_le_bytes();
         let age = u32::from(u16::from_le_bytes([low, high]));
-        let note = Note::read(note);
-        let mut weight = ageing.weight(age)?;
+        let (loss, weight, age) = (loss > 0, ageing.weight(age)?, seconds(age));
+        Some(Weighted { window, rate, rtt, loss, lost: 0, reporter, label, weight, age })
+    }
+
+    /// What it weighs as a network's own; `None` if it is too old. A loss that a try in vain has confirmed ages half as fast.
+    pub(super) fn of_own(self, ageing: &Ageing) -> Option<Weighted> {
+        let (sample, note) = (self.of_covered(ageing)?, self.note());
+        let mut weight = sample.weight;
         if note.tries() > 0 {
-            weight = ageing.weight(age >> note.tries())?;
+            let [.., low, high] = self.0.to_le_bytes();
+            weight = ageing.weight(u32::from(u16::from_le_bytes([low, high])) >> note.tries())?;
         }
-        let (loss, lost, age) = (loss > 0, note.lost(), seconds(age));
-        Some(Weighted { window, rate, rtt, loss, lost, reporter, weight, age })
+        Some(Weighted { lost: note.lost(), label: 0, weight, ..sample })
     }
 }
 
@@ -232,7 +239,7 @@ mod tests {
 
     fn sample(kilobytes: u64, loss: bool) -> Weighted {
         let window = window_code(kilobytes << 10);
-        Weighted { window, rate: 0, rtt: 0, loss, lost: 0, reporter: 0, weight: 1.0, age: 0.0 }
+        Weighted { window, loss, weight: 1.0, ..Weighted::default() }
     }
 
     fn nothing() -> Hazards {
@@ -292,8 +299,8 @@ mod tests {
         let half_life = units::Duration::from_nanos(2 << 30);
         let ageing = Ageing::new(&super::super::SiteConfig { half_life, ..Default::default() });
         let weight = |byte: u8, age: u32| {
-            let order = SampleOrder::of(&KeptSample::default(), age, Note::read(byte));
-            order.weighted(&ageing).unwrap().weight
+            let noted = KeptSample::default().noted(Note::read(byte));
+            SampleOrder::of(&noted, age).of_own(&ageing).unwrap().weight
         };
         assert!((weight(0, 4) - 0.25).abs() < 1e-9 && (weight(8, 4) - 0.5).abs() < 1e-9);
     }

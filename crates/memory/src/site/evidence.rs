@@ -1,0 +1,213 @@
+//! What a site has heard of the network of an address, and of what covers it, by what each sample weighs now.
+
+use super::change::{LEFT, discount_before_change};
+use super::kept::{AHEAD, Tick};
+use super::prefix::Prefix;
+use super::reporters::ReporterSet;
+use super::store::EntryKey;
+use super::survival::{Counted, Hazards, SampleOrder, Weighted};
+use super::{SiteConfig, SiteMemory};
+use std::net::IpAddr;
+
+/// So much weight of its own makes a network's answer its own.
+pub(super) const ENOUGH: f64 = 3.0;
+/// One host's samples may always weigh so much, but no more than those of all others together.
+const ALWAYS: f64 = 3.0;
+
+/// One question to a site's memory.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    memory: &'a SiteMemory,
+    now: Tick,
+    address: IpAddr,
+    /// The host whose samples do not count.
+    left_out: Option<u8>,
+}
+
+/// Samples of a prefix, and which it is.
+pub(super) struct Heard {
+    pub(super) prefix: Prefix,
+    /// The newest first, all that were heard.
+    pub(super) samples: Vec<Weighted>,
+}
+
+/// The samples that answer a question.
+pub(super) struct Levels {
+    /// Those of the network itself: of the longest prefix that was reported.
+    pub(super) own: Option<Heard>,
+    /// Those of other networks under each prefix that covers it, longest first.
+    pub(super) covering: Vec<Heard>,
+    /// Those of other networks of the whole site.
+    pub(super) site: Heard,
+}
+
+/// What a question finds.
+pub(super) struct Evidence {
+    pub(super) levels: Levels,
+    /// What is assumed, and what all prefixes say that cover the network.
+    pub(super) hazards: Hazards,
+    /// As how many samples these hazards count.
+    pub(super) strength: f64,
+}
+
+impl Heard {
+    pub(super) fn weight(&self) -> f64 {
+        weight_of(&self.samples)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.samples.is_empty()
+    }
+
+    /// The samples that count: without those of a host that is left out, and with a lower weight of each reporter that has more
+    /// than its part. Heavy losses use up more of it.
+    pub(super) fn counting(&self, left_out: Option<u8>, config: &SiteConfig) -> Self {
+        let counting = |sample: &&Weighted| Some(sample.reporter) != left_out;
+        let mut samples: Vec<_> = self.samples.iter().filter(counting).copied().collect();
+        if ReporterSet::of(&samples).len() > 1 {
+            cap_reporters(&mut samples, config.reporter_share);
+        }
+        Self { prefix: self.prefix, samples }
+    }
+}
+
+impl Levels {
+    /// Whether several hosts have reported anything of it.
+    pub(super) fn are_of_several(&self) -> bool {
+        let levels = self.own.iter().chain(&self.covering).chain([&self.site]);
+        ReporterSet::of(levels.flat_map(|level| &level.samples)).len() > 1
+    }
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(memory: &'a SiteMemory, now: Tick, address: IpAddr) -> Self {
+        Self { memory, now, address, left_out: None }
+    }
+
+    /// The same question to all hosts but one.
+    pub(super) fn without(self, reporter: u8) -> Self {
+        Self { left_out: Some(reporter), ..self }
+    }
+
+    pub(super) fn config(&self) -> &'a SiteConfig {
+        &self.memory.config
+    }
+
+    pub(super) fn evidence(&self) -> Evidence {
+        let own = self.own();
+        let covering = self.covering(own.as_ref());
+        let site = self.heard(Prefix::SITE, own.as_ref());
+        // What is assumed counts as one sample; what was heard as many as there are, up to a few.
+        let config = self.config();
+        let mut hazards = Hazards::assumed(config.carried_by_all, config.hazard);
+        let mut strength = 1.0;
+        for level in [&site].into_iter().chain(covering.iter().rev()) {
+            let level = level.counting(None, config);
+            hazards = hazards.after(&Counted::of(&level.samples), strength);
+            strength = (strength + level.weight()).min(config.strength);
+        }
+        Evidence { levels: Levels { own, covering, site }, hazards, strength }
+    }
+
+    /// The longest prefix that was reported of.
+    pub(super) fn own(&self) -> Option<Heard> {
+        let mut all = Prefix::of_address(self.address).map(|prefix| self.heard(prefix, None));
+        all.find(|heard| !heard.is_empty())
+    }
+
+    /// The prefixes that cover the network, longest first. Of each the half in which the network
+    /// lies, and the other one, too, unless they disagree.
+    fn covering(&self, own: Option<&Heard>) -> Vec<Heard> {
+        let longest = Prefix::of_address(self.address).next();
+        let Some(network) = own.map(|own| own.prefix).or(longest) else { return Vec::new() };
+        let levels = network.halves().map(|half| self.level(half, own));
+        levels.filter(|level| !level.is_empty()).collect()
+    }
+
+    fn level(&self, half: Prefix, own: Option<&Heard>) -> Heard {
+        let (near, far) = (self.heard(half, own), self.heard(half.other_half(), own));
+        let differs = Counted::of(&near.samples).differs(&Counted::of(&far.samples));
+        if far.is_empty() || differs.abs() > self.config().disagreement {
+            return near;
+        }
+        let mut samples = near.samples;
+        samples.extend(far.samples);
+        Heard { prefix: half.joined(), samples }
+    }
+
+    /// What all gateways have heard of a prefix, by what it weighs now, without the samples of a network
+    /// that count as its own.
+    fn heard(&self, prefix: Prefix, without: Option<&Heard>) -> Heard {
+        let without = without.map(|own| own.prefix.label());
+        let mut orders = Vec::new();
+        for origin in self.memory.origins.places() {
+            let Some((heard, places)) = self.memory.places(EntryKey { prefix, origin }) else {
+                continue;
+            };
+            if heard.0 > self.now.0.saturating_add(AHEAD) {
+                continue;
+            }
+            let since = self.now.0.saturating_sub(heard.0);
+            let counting = places.iter().filter(|place| {
+                !place.is_free()
+                    && without != Some(place.label)
+                    && self.left_out != Some(place.reporter())
+            });
+            orders.reserve(places.len());
+            orders
+                .extend(counting.map(|place| SampleOrder::of(place, since + place.age_at(heard))));
+        }
+        // Sums of floats depend on the order, and answers shall not.
+        orders.sort_unstable();
+        let samples = match prefix.is_network() {
+            true => self.own_samples(orders),
+            false => self.covered_samples(orders),
+        };
+        Heard { prefix, samples }
+    }
+
+    /// Samples of networks under a prefix that covers them, the newest first.
+    fn covered_samples(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
+        let ageing = &self.memory.ageing;
+        orders.into_iter().map_while(|order| order.of_covered(ageing)).collect()
+    }
+
+    /// A network's own samples, the newest first. Beside a few others, those of its first moments weigh little: transfers
+    /// that began without an answer met their own crowd of slow starts. So do those from before a change.
+    fn own_samples(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
+        let ageing = &self.memory.ageing;
+        let others = orders.iter().filter(|order| !order.note().is_first()).count();
+        let first_left = if others < ENOUGH as usize { 1.0 } else { LEFT };
+        let mut samples = Vec::with_capacity(orders.len());
+        samples.extend(orders.into_iter().map_while(|order| {
+            let sample = order.of_own(ageing)?;
+            let left = if order.note().is_first() { first_left } else { 1.0 };
+            Some(Weighted { weight: sample.weight * left, ..sample })
+        }));
+        discount_before_change(&mut samples);
+        samples
+    }
+}
+
+/// Lowers the weight of each reporter that has more than a share of what all others have.
+fn cap_reporters(samples: &mut [Weighted], share: f64) {
+    let (mut weights, mut heavy) = ([0.0; 128], [0.0; 128]);
+    for sample in samples.iter() {
+        weights[usize::from(sample.reporter)] += sample.weight;
+        heavy[usize::from(sample.reporter)] += sample.weight * sample.severity().max(1.0);
+    }
+    let all: f64 = weights.iter().sum();
+    for sample in samples {
+        let own = heavy[usize::from(sample.reporter)];
+        let others = all - weights[usize::from(sample.reporter)];
+        let most = (others * share).max(others.min(ALWAYS));
+        if own > most {
+            sample.weight *= most / own;
+        }
+    }
+}
+
+/// What samples weigh together.
+pub(super) fn weight_of<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> f64 {
+    samples.into_iter().map(|sample| sample.weight).sum()
+}
