@@ -6,6 +6,7 @@
 #[path = "../tests/operators/mod.rs"]
 mod operators;
 
+use operators::shapes::SHAPES;
 use operators::{Effect, Met, NOTHING, OFF_RATIO, month, until_found};
 use rayon::prelude::*;
 
@@ -48,6 +49,7 @@ fn main() {
         let false_alarms = met.iter().filter(|met| is_so(met)).count() as f64;
         println!("  {what:<38} {:5.2} %   (bound 5 %)", false_alarms / operators * 100.0);
     }
+    false_alarms_by_shape(count / 5);
     println!(
         "\nconnections of the server until it is found, of {FINDERS} operators each (control group of 5 %):"
     );
@@ -66,6 +68,17 @@ fn main() {
     for bursts in [1.5, 3.0] {
         let what = format!("as many lose {bursts} times as much: told");
         finds(&what, &Effect { bursts, ..NOTHING }, |met| met.told_all);
+    }
+}
+
+/// Prints a row for each shape of completion times. Nothing changes them, so all alarms are false.
+fn false_alarms_by_shape(runs: u64) {
+    println!("\nfalse alarms by shape, of {runs} servers each (control group of 5 %, bound 5 %):");
+    println!("  {:<50} {:>9} {:>9} {:>9}", "completion times", "stops", "gains", "lossier");
+    for shape in SHAPES {
+        let percent = |count: usize| count as f64 / runs as f64 * 100.0;
+        let [stops, gains, lossier] = shape.count(runs).map(percent);
+        println!("  {:<50} {stops:>7.2} % {gains:>7.2} % {lossier:>7.2} %", shape.name);
     }
 }
 
