@@ -80,6 +80,11 @@ impl CanaryFinding {
         self.times.is_some_and(|ratio| ratio.high < 1.0)
     }
 
+    /// Warm starts are slower, and that is not chance.
+    pub fn is_slower(&self) -> bool {
+        self.times.is_some_and(|ratio| ratio.low > 1.0)
+    }
+
     /// Warm starts retransmit more than `ratio` times as much, or in more than so many times as many connections, and that is not
     /// chance.
     pub fn is_lossier(&self, ratio: f64) -> bool {
@@ -97,7 +102,7 @@ impl CanaryFinding {
         };
         let more = self.retransmissions.filter(|ratio| ratio.low > off_ratio);
         let oftener = self.losing.as_ref().filter(|ratio| ratio.exceeds(off_ratio));
-        let slower = self.times.filter(|ratio| ratio.low > 1.0);
+        let slower = self.times.filter(|_| self.is_slower());
         more.map(|ratio| of("retransmitted", "much", ratio, off_ratio))
             .or_else(|| {
                 let ratio = oftener?.interval();

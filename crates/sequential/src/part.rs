@@ -56,6 +56,16 @@ pub fn size_class(bytes: u64) -> u8 {
     SIZES.partition_point(|most| *most < bytes) as u8
 }
 
+impl CanaryPart {
+    /// The network, if the part is one.
+    pub const fn network(self) -> Option<IpNet> {
+        match self {
+            Self::Network(network) => Some(network),
+            _ => None,
+        }
+    }
+}
+
 impl PrefixLength {
     /// Returns the length of a network's prefix.
     pub fn of(network: IpNet) -> Self {

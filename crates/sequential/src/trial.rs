@@ -50,7 +50,7 @@ pub struct TrialGroup {
 /// Ratios of several stages, put together. Versions before weighed them by their variances, which is no evidence any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct PooledRatio {
+pub struct PooledRatio {
     /// Sum of the stages' weights.
     weight: f64,
     /// Logarithms, each by its weight.
@@ -116,7 +116,17 @@ impl PooledRatio {
         self.step_down = self.step_down.max(weight * ratio.step_down);
     }
 
-    fn ratio(&self) -> Option<LogRatio> {
+    /// Adds what other stages have shown, such as those of another host.
+    pub fn join(&mut self, other: &Self) {
+        self.weight += other.weight;
+        self.sum += other.sum;
+        self.error_squared += other.error_squared;
+        self.step_up = self.step_up.max(other.step_up);
+        self.step_down = self.step_down.max(other.step_down);
+    }
+
+    /// Returns the ratio of all stages; `None` without a stage.
+    pub fn ratio(&self) -> Option<LogRatio> {
         (self.weight > 0.0).then(|| LogRatio {
             log: self.sum / self.weight,
             error_squared: self.error_squared / (self.weight * self.weight),
@@ -159,9 +169,14 @@ impl Trial {
     /// Geometric mean of the times of those chosen by that of the control group; `None` with fewer than `fewest` on either side in
     /// every stage.
     pub fn time_ratio(&self, fewest: u64) -> Option<LogRatio> {
+        self.times(fewest).ratio()
+    }
+
+    /// Returns the same, to be put together with that of other trials.
+    pub fn times(&self, fewest: u64) -> PooledRatio {
         let mut pooled = self.past_times;
         self.stages.iter().for_each(|stage| pooled.add(stage, fewest));
-        pooled.ratio()
+        pooled
     }
 
     /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than `fewest` on either side in

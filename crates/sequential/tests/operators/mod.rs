@@ -13,6 +13,7 @@ use sequential::sequence::FEWEST;
 use sequential::trial::{CanaryGroup, CanaryOutcome, Trial};
 use std::f64::consts::TAU;
 
+pub(crate) mod mixed;
 pub(crate) mod shapes;
 
 /// Shares of connections that may start warm, a week or so each.

@@ -208,18 +208,18 @@ impl Server {
 }
 
 impl Shape {
-    /// Plays `runs` servers, of which each looks after every connection. Returns how many of them met a false stop, a
+    /// Plays `runs` servers of at most `most` connections, of which each looks after every connection. Returns how many of them met a false stop, a
     /// false claim of a gain, and a false word of more losses.
-    pub(crate) fn count(&self, runs: u64) -> [usize; 3] {
-        let met: Vec<_> = (0..runs).into_par_iter().map(|seed| self.play(seed)).collect();
+    pub(crate) fn count(&self, runs: u64, most: u32) -> [usize; 3] {
+        let met: Vec<_> = (0..runs).into_par_iter().map(|seed| self.play(seed, most)).collect();
         let count = |is_so: fn(&FalseAlarms) -> bool| met.iter().filter(|met| is_so(met)).count();
         [count(|met| met.stopped), count(|met| met.claimed), count(|met| met.lossier)]
     }
 
-    fn play(&self, seed: u64) -> FalseAlarms {
+    fn play(&self, seed: u64, most: u32) -> FalseAlarms {
         let (mut server, mut canary) = (Server::new(seed), Canary::default());
         let mut met = FalseAlarms::default();
-        for _ in 0..self.stages.0 * self.stages.1 {
+        for _ in 0..most.min(self.stages.0 * self.stages.1) {
             let connection = server.connection(self);
             for finding in canary.add(&connection) {
                 let is_lossy = connection.outcome.again > 0;
