@@ -80,6 +80,7 @@ impl ConnectionSummary {
 
     /// From the ring buffer; `None` if the bytes are none of a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.get(..Self::SIZE)?;
         let path = PrefixKey::from_bytes(&get!(bytes, "summary", "path", PrefixKey::SIZE))?;
         let flags = u32::from_ne_bytes(get!(bytes, "summary", "flags", 4));
         let past = u32::from_ne_bytes(get!(bytes, "summary", "past", 4));

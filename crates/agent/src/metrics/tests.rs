@@ -36,6 +36,9 @@ fn served() -> String {
         ..part.clone()
     };
     status.parts = vec![part, of_network];
+    let sizes = crate::compare::by_size(&status.connections, &[]);
+    let timed = |class| crate::compare::Compared { time_ratio: Some(interval), ..class };
+    status.comparison = sizes.into_iter().map(timed).collect();
     status.stopped =
         vec![stopped("all", None), stopped("network 192.0.2.0/24", Some("192.0.2.0/24"))];
     status.programs = vec![ProgramTime { program: "attend".to_owned(), runs: 1, time_s: 1e-6 }];
