@@ -136,17 +136,24 @@ __noinline u32 past_of(const struct path_key *asked)
 
 static inline bool is_stopped_network(const struct path_key *path)
 {
-	struct path_key key = *path;
+	struct path_key key;
 
+	if (!(settings.flags & STOP_NETWORKS))
+		return false;
+	key = *path;
 	key.netns = 0;
-	return settings.flags & STOP_NETWORKS && bpf_map_lookup_elem(&stopped_networks, &key);
+	return bpf_map_lookup_elem(&stopped_networks, &key);
 }
 
-/* All connections, or those of this path's kind and window, are left alone. */
-static inline bool is_stopped(const struct path_key *path, u32 window)
+/* All connections, or those of this path's kind and window, are left alone. Not static: see
+ * past_of. */
+__noinline u32 is_stopped(const struct path_key *path, u32 window)
 {
-	u32 index = length_index(path);
+	u32 index;
 
+	if (!path)
+		return false;
+	index = length_index(path);
 	return settings.flags & LEAVE_WINDOWS ||
 	       settings.stopped_windows >> window_class(window) & 1 ||
 	       settings.stopped_lengths[index / 32 & 7] >> index % 32 & 1 ||
