@@ -47,7 +47,8 @@ pub enum CanaryVerdict {
     Open,
     /// Warm starts are faster.
     Gain,
-    /// Warm starts are surely slower, and nothing is stopped by that: these connections cannot be told apart as they start.
+    /// Warm starts are surely slower, and nothing is stopped by that: these connections cannot be
+    /// told apart as they start.
     Slower,
     /// Warm starts surely retransmit more, or in more connections, and not so much more that they are stopped.
     Lossier,
@@ -58,7 +59,8 @@ pub enum CanaryVerdict {
 /// Connections that can be told apart before they start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedPart {
-    /// Which: `all`, by the remembered window, by what paths carried and lost, by prefix length, or by network.
+    /// Which: `all`, by the remembered window, by what paths carried and lost, by prefix length, or
+    /// by network.
     pub part: String,
     /// The network, if the part is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

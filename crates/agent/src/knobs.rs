@@ -32,8 +32,8 @@ impl Knobs {
         self.set(&load.settings)
     }
 
-    /// Has connections to these networks start cold, and to no others for that reason. It counts once the settings say that there
-    /// are some.
+    /// Has connections to these networks start cold, and to no others for that reason. It counts
+    /// once the settings say that there are some.
     ///
     /// # Errors
     /// If the kernel refuses, for want of memory.

@@ -1,8 +1,10 @@
-//! What a site gains: times of transfers that chance chose for a warm start beside those of the control group, by size class.
+//! What a site gains: times of transfers that chance chose for a warm start beside those of the
+//! control group, by size class.
 //!
-//! Hosts have their own shares, visitors and speeds, and change them from stage to stage, so groups are compared within a host
-//! and a stage and put together as the agent does it ([`sequential::trial`]). Transfers count by the group that chance chose
-//! (*intention to treat*), and not by how they started.
+//! Hosts have their own shares, visitors and speeds, and change them from stage to stage, so groups
+//! are compared within a host and a stage and put together as the agent does it
+//! ([`sequential::trial`]). Transfers count by the group that chance chose (*intention to treat*),
+//! and not by how they started.
 
 use gateway_proto::v1::{Group, Report, Start};
 use lru::LruCache;
@@ -16,7 +18,8 @@ use std::num::NonZeroUsize;
 
 /// Classes of sizes: [`SIZES`] and more.
 const CLASSES: usize = SIZES.len() + 1;
-/// Hosts whose stages are open. Of one that has been silent longest no more than what it has shown is kept.
+/// Hosts whose stages are open. Of one that has been silent longest no more than what it has shown
+/// is kept.
 const HOSTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 /// Longest time of a transfer that is believed, microseconds: an hour.
 const MAX_TRANSFER_US: u64 = 3_600_000_000;
@@ -28,7 +31,8 @@ const SCALE: f64 = 0.1;
 /// Times of transfers by size class, host and stage.
 #[derive(Debug)]
 pub struct SiteGains {
-    /// By the epoch of a reporter: it is drawn anew when an agent starts, and its stages begin anew.
+    /// By the epoch of a reporter: it is drawn anew when an agent starts, and its stages begin
+    /// anew.
     hosts: LruCache<u64, HostGains>,
     classes: [ClassGains; CLASSES],
 }
@@ -59,8 +63,8 @@ pub struct GainOfClass {
     pub cold: u64,
     /// Geometric mean of the times of the control group, seconds.
     pub control_s: Option<f64>,
-    /// Time of the chosen transfers by that of the control group, within hosts and stages, with its interval; none with too few of
-    /// either in each of these.
+    /// Time of the chosen transfers by that of the control group, within hosts and stages, with its
+    /// interval; none with too few of either in each of these.
     pub time_ratio: Option<ConfidenceInterval>,
 }
 
@@ -96,7 +100,8 @@ impl SiteGains {
         }
     }
 
-    /// Returns the comparisons of a host, and closes those of the one that has been silent longest if there are too many.
+    /// Returns the comparisons of a host, and closes those of the one that has been silent longest
+    /// if there are too many.
     fn host(&mut self, epoch: u64) -> &mut HostGains {
         if !self.hosts.contains(&epoch)
             && let Some((_, silent)) = self.hosts.push(epoch, HostGains::default())
@@ -169,8 +174,9 @@ mod tests {
         assert!(gains.classes()[0].time_ratio.is_none());
     }
 
-    /// Warm starts do nothing. A host that takes 0.1 s has 9 of 10 transfers chosen; one that takes 1 s has 1 of 10. All together,
-    /// the chosen ones would take 10^-0.8 = 0.16 of the time. The same of two stages of one host.
+    /// Warm starts do nothing. A host that takes 0.1 s has 9 of 10 transfers chosen; one that takes
+    /// 1 s has 1 of 10. All together, the chosen ones would take 10^-0.8 = 0.16 of the time. The
+    /// same of two stages of one host.
     #[test]
     fn hosts_and_stages_with_other_shares_do_not_mix() {
         let places: [[(u64, u32); 2]; 2] = [[(1, 0), (2, 0)], [(1, 0), (1, 1)]];

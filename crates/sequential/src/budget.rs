@@ -2,7 +2,8 @@
 //! with a probability of 95 %, whatever depends on what (the shares are added up: Bonferroni). So 5 % bounds the false alarms
 //! of the off switch, of all parts, over all time; it bounds the gains that are claimed falsely as well.
 //!
-//! Half belongs to the comparison of all connections, since most depends on it. Each of the six ways to divide them has a twelfth.
+//! Half belongs to the comparison of all connections, since most depends on it. Each of the six
+//! ways to divide them has a twelfth.
 
 use crate::sequence::ConfidenceSequence;
 
@@ -29,8 +30,9 @@ impl ErrorShare {
         Self(DIVISION / classes as f64)
     }
 
-    /// Of the `nth` prefix length that was seen, or network that could be compared, from 0 on: a half, a sixth, a twelfth, … of a
-    /// twelfth. However many follow, they have no more than the twelfth: `1/(1·2) + 1/(2·3) + … = 1`.
+    /// Of the `nth` prefix length that was seen, or network that could be compared, from 0 on: a
+    /// half, a sixth, a twelfth, … of a twelfth. However many follow, they have no more than the
+    /// twelfth: `1/(1·2) + 1/(2·3) + … = 1`.
     pub fn of_nth(nth: u64) -> Self {
         let n = nth as f64 + 1.0;
         Self(DIVISION / (n * (n + 1.0)))
@@ -70,7 +72,8 @@ mod tests {
             .iter()
             .map(|share| share.times().alpha + share.losing() + share.retransmissions().alpha)
             .sum();
-        // There are 33 lengths of IPv4 prefixes and 129 of IPv6: 1/162 of their twelfth is left over at least, and 1/10,001 of the networks.
+        // There are 33 lengths of IPv4 prefixes and 129 of IPv6: 1/162 of their twelfth is left
+        // over at least, and 1/10,001 of the networks.
         assert!(sum <= ERROR && sum > ERROR * (1.0 - DIVISION / 159.0), "{sum}");
     }
 }

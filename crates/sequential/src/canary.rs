@@ -152,8 +152,8 @@ impl Canary {
         parts.filter_map(|part| self.finding(part)).collect()
     }
 
-    /// All comparisons that have connections, as they are now: of all, by window, by what paths carried and lost, by prefix length,
-    /// by network, by bytes.
+    /// All comparisons that have connections, as they are now: of all, by window, by what paths
+    /// carried and lost, by prefix length, by network, by bytes.
     pub fn findings(&self) -> Vec<CanaryFinding> {
         let classes = |trials: &[Trial]| 0..u8::try_from(trials.len()).unwrap_or(u8::MAX);
         let windows = classes(&self.windows).map(CanaryPart::Window);
@@ -179,8 +179,8 @@ impl Canary {
         trials.for_each(|trial| trial.end_all(fewest));
     }
 
-    /// What a comparison says now; `None` of a prefix length that was never seen, and of a network that
-    /// cannot be compared yet.
+    /// What a comparison says now; `None` of a prefix length that was never seen, and of a network
+    /// that cannot be compared yet.
     pub fn finding(&self, part: CanaryPart) -> Option<CanaryFinding> {
         let (trial, share) = self.trial(part)?;
         Some(CanaryFinding {

@@ -1,6 +1,7 @@
-//! Comparisons by network. A server meets more networks than anybody could compare, so the busiest are kept: those that have more
-//! than one of [`NETWORKS`] connections are always among them (A. Metwally et al., 2005, "Efficient computation of frequent and
-//! top-k elements in data streams", *Space-Saving*). Which ones are kept depends on numbers of connections alone, and never on how
+//! Comparisons by network. A server meets more networks than anybody could compare, so the busiest
+//! are kept: those that have more than one of [`NETWORKS`] connections are always among them (A.
+//! Metwally et al., 2005, "Efficient computation of frequent and top-k elements in data streams",
+//! *Space-Saving*). Which ones are kept depends on numbers of connections alone, and never on how
 //! these went, so it does not bias a comparison.
 
 use crate::trial::{CanaryGroup, CanaryOutcome, Trial};
@@ -30,7 +31,8 @@ struct NetworkTrial {
 }
 
 impl NetworkTrials {
-    /// Adds a connection to the comparison of its network, which takes the place of the least busy one if it has none.
+    /// Adds a connection to the comparison of its network, which takes the place of the least busy
+    /// one if it has none.
     pub fn add(
         &mut self,
         network: IpNet,
@@ -48,7 +50,8 @@ impl NetworkTrials {
         }
     }
 
-    /// The comparison of a network, and how many networks could be compared before it; `None` if it cannot be compared yet.
+    /// The comparison of a network, and how many networks could be compared before it; `None` if it
+    /// cannot be compared yet.
     pub fn ranked(&self, network: IpNet) -> Option<(&Trial, u64)> {
         let kept = self.kept.get(self.place_of(network)?)?;
         Some((&kept.trial, kept.rank?))
@@ -114,8 +117,8 @@ mod tests {
         );
     }
 
-    /// All places are taken when a network begins to have every fiftieth connection. All others are of networks that never come
-    /// again: such a scan pushes these out, not the busy one.
+    /// All places are taken when a network begins to have every fiftieth connection. All others are
+    /// of networks that never come again: such a scan pushes these out, not the busy one.
     #[test]
     fn a_scan_does_not_push_a_busy_network_out() {
         let mut trials = NetworkTrials::default();

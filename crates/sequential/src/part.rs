@@ -1,9 +1,10 @@
 //! Parts of the connections that are compared by themselves.
 //!
-//! The remembered window, the network, the length of its prefix, and what its earlier connections carried and lost are known
-//! before chance decides. A comparison within such a part is as good as one of all, and connections of the part can be stopped. The
-//! bytes of a connection are known when it has closed. A faster start may deliver more before somebody gives up, so a
-//! comparison by bytes describes, and stops nothing.
+//! The remembered window, the network, the length of its prefix, and what its earlier connections
+//! carried and lost are known before chance decides. A comparison within such a part is as good as
+//! one of all, and connections of the part can be stopped. The bytes of a connection are known when
+//! it has closed. A faster start may deliver more before somebody gives up, so a comparison by
+//! bytes describes, and stops nothing.
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,8 @@ pub const WINDOWS: [u32; 4] = [16, 32, 64, 128];
 /// Bytes acknowledged of a class of sizes, at most: powers of 4 from what ten segments carry.
 pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];
 
-/// Segments of a thousand that earlier connections of a path retransmitted, at most, of a class of losses: powers of 4.
+/// Segments of a thousand that earlier connections of a path retransmitted, at most, of a class of
+/// losses: powers of 4.
 pub const LOSSES: [u32; 3] = [1, 4, 16];
 
 /// Length of a prefix that is remembered as one path.
@@ -36,9 +38,11 @@ pub enum CanaryPart {
     Window(u8),
     /// Those to prefixes of this length.
     Length(PrefixLength),
-    /// Those to paths whose earlier connections were acknowledged bytes of this class in the mean, [`SIZES`] and more.
+    /// Those to paths whose earlier connections were acknowledged bytes of this class in the mean,
+    /// [`SIZES`] and more.
     Carried(u8),
-    /// Those to paths whose earlier connections retransmitted segments of this class, [`LOSSES`] and more.
+    /// Those to paths whose earlier connections retransmitted segments of this class, [`LOSSES`]
+    /// and more.
     Lost(u8),
     /// Those to one network.
     Network(IpNet),

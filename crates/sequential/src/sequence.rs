@@ -6,9 +6,10 @@
 //! `exp(λy - λ²v/2)` is a martingale. Mixed over `λ` by a normal distribution it is one, too, and exceeds `1/alpha` at any
 //! time with probability `alpha` at most (J. Ville, 1939). Solved for `y` that gives the width.
 //!
-//! A mean of few is not nearly normal if a single connection can move it far. Bernstein's inequality adds what that takes: with
-//! steps of at most `b`, a deviation of `√(2vL) + bL/3` has the probability `exp(-L)`, where `L` is the exponent above. Only
-//! steps away from the truth count, so each end of an interval has a largest step of its own.
+//! A mean of few is not nearly normal if a single connection can move it far. Bernstein's
+//! inequality adds what that takes: with steps of at most `b`, a deviation of `√(2vL) + bL/3` has
+//! the probability `exp(-L)`, where `L` is the exponent above. Only steps away from the truth
+//! count, so each end of an interval has a largest step of its own.
 
 use crate::interval::ConfidenceInterval;
 
@@ -39,8 +40,9 @@ pub struct LogRatio {
 }
 
 impl ConfidenceSequence {
-    /// Half of the width of an interval around an estimate whose standard error has this square and which no single connection
-    /// moves far: `se √((1 + 1/k) 2 L)` with the [exponent](Self::exponent) `L` and `k = scale² / se²`.
+    /// Half of the width of an interval around an estimate whose standard error has this square and
+    /// which no single connection moves far: `se √((1 + 1/k) 2 L)` with the
+    /// [exponent](Self::exponent) `L` and `k = scale² / se²`.
     pub fn half_width(&self, error_squared: f64) -> f64 {
         let k = self.scale * self.scale / error_squared;
         (error_squared * (1.0 + 1.0 / k) * 2.0 * self.exponent(error_squared)).sqrt()
@@ -101,8 +103,8 @@ mod tests {
         assert!((ratio.estimate - 0.5).abs() < 1e-12);
         assert!((ratio.low - 0.5 * (-0.065_460_4_f64).exp()).abs() < 1e-6);
         assert!((ratio.high - 0.5 * 0.065_460_4_f64.exp()).abs() < 1e-6);
-        // L = (5.991465 + 4.615121) / 2 = 5.303293. One connection can have raised it by 0.06: that adds 0.06 L / 3 = 0.106066
-        // below, and nothing above.
+        // L = (5.991465 + 4.615121) / 2 = 5.303293. One connection can have raised it by 0.06: that
+        // adds 0.06 L / 3 = 0.106066 below, and nothing above.
         let raised = SEQUENCE.ratio(LogRatio { step_up: 0.06, ..of });
         assert!((raised.low - ratio.low * (-0.106_066_f64).exp()).abs() < 1e-6);
         assert_eq!((raised.estimate, raised.high), (ratio.estimate, ratio.high));

@@ -1,11 +1,12 @@
 //! One comparison: connections that may start warm beside those of the control group, over the stages of a ramp.
 //!
-//! A stage is a time in which the shares of both groups and all other settings stay the same. Within a stage chance alone
-//! tells the groups apart. Across stages it does not: at night, or before a change, connections are others, and a stage
-//! with a larger share would weigh more in one group. So groups are compared within stages, and a stage weighs by how many
-//! connections both groups have: `n₁n₀/(n₁+n₀)`. A weight by the variance that was measured would favour the stages whose control
-//! group lacks the rare connections, and so would show these as an effect. The sum over stages is again one of independent steps,
-//! so the confidence sequence holds for it.
+//! A stage is a time in which the shares of both groups and all other settings stay the same.
+//! Within a stage chance alone tells the groups apart. Across stages it does not: at night, or
+//! before a change, connections are others, and a stage with a larger share would weigh more in one
+//! group. So groups are compared within stages, and a stage weighs by how many connections both
+//! groups have: `n₁n₀/(n₁+n₀)`. A weight by the variance that was measured would favour the stages
+//! whose control group lacks the rare connections, and so would show these as an effect. The sum
+//! over stages is again one of independent steps, so the confidence sequence holds for it.
 
 use crate::log_times::LogTimes;
 use crate::losing::{Losing, LosingGroup, LosingStage};
@@ -47,7 +48,8 @@ pub struct TrialGroup {
     pub losing: LosingGroup,
 }
 
-/// Ratios of several stages, put together. Versions before weighed them by their variances, which is no evidence any more.
+/// Ratios of several stages, put together. Versions before weighed them by their variances, which
+/// is no evidence any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PooledRatio {
@@ -274,8 +276,9 @@ mod tests {
         assert!((after.error_squared - before.error_squared).abs() < 1e-12);
     }
 
-    /// Two stages of 100 in the control group and 900 beside them. In one of them the control group lacks the connections that take
-    /// ten times as long, by chance. It counts as much as the other one, although its variance looks smaller.
+    /// Two stages of 100 in the control group and 900 beside them. In one of them the control group
+    /// lacks the connections that take ten times as long, by chance. It counts as much as the other
+    /// one, although its variance looks smaller.
     #[test]
     fn a_stage_weighs_by_its_connections_and_not_by_what_they_scatter() {
         let mut trial = Trial::default();

@@ -26,9 +26,10 @@ fn operators_who_gain_nothing_are_told_so() {
     assert!(fixed > 125, "{fixed}");
 }
 
-/// The bound is 5 % for every shape. If the probability were that, more than 14 of 100 would be met once in 8,000 times (binomial:
-/// mean 5, standard deviation 2.2). Few connections are enough: a control group of a hundred misses rare connections most often. With
-/// a variance for each group, a third of the servers with rare slow connections were stopped.
+/// The bound is 5 % for every shape. If the probability were that, more than 14 of 100 would be met
+/// once in 8,000 times (binomial: mean 5, standard deviation 2.2). Few connections are enough: a
+/// control group of a hundred misses rare connections most often. With a variance for each group, a
+/// third of the servers with rare slow connections were stopped.
 #[test]
 fn no_shape_of_times_raises_false_alarms() {
     for shape in SHAPES {
@@ -37,8 +38,9 @@ fn no_shape_of_times_raises_false_alarms() {
     }
 }
 
-/// Most connections gain, and some take half as long again. With a control group of 5 %, a hundred connections of it in a class of
-/// 15 % take 100 / 0.05 / 0.15 = 13,333 connections of the server; nothing is said before. In a network of 10 % they take 20,000.
+/// Most connections gain, and some take half as long again. With a control group of 5 %, a hundred
+/// connections of it in a class of 15 % take 100 / 0.05 / 0.15 = 13,333 connections of the server;
+/// nothing is said before. In a network of 10 % they take 20,000.
 #[test]
 fn harm_to_a_few_is_found_where_most_gain() {
     let found = |site: &MixedSite, most: u32| {
@@ -49,7 +51,8 @@ fn harm_to_a_few_is_found_where_most_gain() {
         (stopped, told)
     };
     assert_eq!(found(&LOSSY_PATHS, 30_000), (20, 20));
-    // Where paths have both kinds nothing tells them apart as they start: nothing is stopped, and the operator is told.
+    // Where paths have both kinds nothing tells them apart as they start: nothing is stopped, and
+    // the operator is told.
     assert_eq!(found(&SAME_PATHS, 30_000), (0, 20));
     assert_eq!(found(&ONE_NETWORK, 60_000), (20, 0));
 }

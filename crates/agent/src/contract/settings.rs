@@ -122,8 +122,8 @@ impl StoppedParts {
     pub const NONE: Self = Self { windows: 0, lengths: [0; 8], pasts: 0, has_networks: false };
     const LENGTH_V4: u32 = constant("LENGTH_V4");
 
-    /// Adds a part. Which networks are stopped has a map of its own ([`crate::knobs`]). All connections, and bytes, are nothing
-    /// that the programs could tell by.
+    /// Adds a part. Which networks are stopped has a map of its own ([`crate::knobs`]). All
+    /// connections, and bytes, are nothing that the programs could tell by.
     pub const fn add(&mut self, part: CanaryPart) {
         match part {
             CanaryPart::Window(class) => self.windows |= 1 << class,

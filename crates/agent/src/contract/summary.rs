@@ -59,7 +59,8 @@ pub struct ConnectionSummary {
     pub mss: u32,
     /// Most segments that were outstanding at a time and have all arrived; 0: not known.
     pub flight: u32,
-    /// Class of the bytes that earlier connections of its path carried in the mean (`sequential::part::SIZES`).
+    /// Class of the bytes that earlier connections of its path carried in the mean
+    /// (`sequential::part::SIZES`).
     pub path_carried: u8,
     /// Class of the segments that they retransmitted (`sequential::part::LOSSES`).
     pub path_lost: u8,
@@ -162,7 +163,8 @@ mod tests {
     fn what_a_path_carried_and_lost_are_bits_of_one_word() {
         let mut bytes = [0; ConnectionSummary::SIZE];
         let past = of("summary", "past").0;
-        // Bit 3 of the sizes, which begin with bit 0, and bit 2 of the losses, which begin with bit 8.
+        // Bit 3 of the sizes, which begin with bit 0, and bit 2 of the losses, which begin with bit
+        // 8.
         bytes[past..past + 4].copy_from_slice(&(1_u32 << 3 | 1 << 10).to_ne_bytes());
         let summary = ConnectionSummary::from_bytes(&bytes).unwrap();
         assert_eq!((summary.path_carried, summary.path_lost), (3, 2));

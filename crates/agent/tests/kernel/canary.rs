@@ -181,8 +181,8 @@ fn what_is_stopped_of_a_part_leaves_the_others_warm() {
     });
 }
 
-/// The same by what earlier connections of the path carried and lost (offset 100: bits of sizes from 0 on, of losses from 8 on),
-/// and by network (flag 1024 at offset 36, and the map).
+/// The same by what earlier connections of the path carried and lost (offset 100: bits of sizes
+/// from 0 on, of losses from 8 on), and by network (flag 1024 at offset 36, and the map).
 #[test]
 fn what_is_stopped_by_the_past_of_a_path_leaves_the_others_warm() {
     calmly(|| {
@@ -192,7 +192,8 @@ fn what_is_stopped_by_the_past_of_a_path_leaves_the_others_warm() {
         let memory = crate::memory::Memory::new();
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
-        // 100,000 bytes in the mean are of class 2, 10 of 1000 segments retransmitted of class 2 as well: more than 4.
+        // 100,000 bytes in the mean are of class 2, 10 of 1000 segments retransmitted of class 2 as
+        // well: more than 4.
         let mut visits = 1;
         let mut is_warm = || {
             memory.change(|path| {
@@ -236,8 +237,9 @@ fn what_is_stopped_by_the_past_of_a_path_leaves_the_others_warm() {
     });
 }
 
-/// Chance decides for each connection, also on the same addresses and ports: of 40 one half is of the control group, and all of them
-/// are of one group once in 2^39 times. Each side is at least 6 but once in 300,000 times (binomial).
+/// Chance decides for each connection, also on the same addresses and ports: of 40 one half is of
+/// the control group, and all of them are of one group once in 2^39 times. Each side is at least 6
+/// but once in 300,000 times (binomial).
 #[test]
 fn the_same_addresses_and_ports_are_on_either_side() {
     calmly(|| {
@@ -256,7 +258,8 @@ fn the_same_addresses_and_ports_are_on_either_side() {
     });
 }
 
-/// A first visit starts warm after idle, from a memory of its own, and is compared neither then nor as it opened.
+/// A first visit starts warm after idle, from a memory of its own, and is compared neither then nor
+/// as it opened.
 #[test]
 fn a_first_visit_that_starts_again_after_idle_is_not_compared() {
     calmly(|| {

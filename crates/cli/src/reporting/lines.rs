@@ -136,8 +136,8 @@ fn bytes(digits: &str) -> Result<Vec<u8>, String> {
     read.ok_or_else(|| "tcp_info: hexadecimal digits, two a byte, please".to_owned())
 }
 
-/// A report as a line that is read as the same report again. All of its fields are there: `start` and `group` are null if
-/// they are not known.
+/// A report as a line that is read as the same report again. All of its fields are there: `start`
+/// and `group` are null if they are not known.
 pub(super) fn shown(report: &Report) -> String {
     let network = report.network.as_ref().and_then(v1::Network::to_net);
     json!({

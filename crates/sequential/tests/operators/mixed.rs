@@ -1,5 +1,5 @@
-//! Mixed sites: warm starts help most connections and harm some. All connections together gain, so only a comparison of parts
-//! finds the harm.
+//! Mixed sites: warm starts help most connections and harm some. All connections together gain, so
+//! only a comparison of parts finds the harm.
 
 use crate::operators::{OFF_RATIO, Random, network_of};
 use ipnet::IpNet;
@@ -63,7 +63,8 @@ const SMALL: Kind = Kind {
     effect: 0.7,
 };
 
-/// Small answers that gain, and answers of 2 MB over paths that lose, which take half as long again.
+/// Small answers that gain, and answers of 2 MB over paths that lose, which take half as long
+/// again.
 pub(crate) const LOSSY_PATHS: MixedSite = MixedSite {
     name: "15 % lossy 2 MB answers take 1.5 times as long",
     kinds: &[
@@ -91,7 +92,8 @@ pub(crate) const LOSSY_PATHS: MixedSite = MixedSite {
     },
 };
 
-/// The same answers where every path has both kinds: no connection of the harmed kind can be told before it starts.
+/// The same answers where every path has both kinds: no connection of the harmed kind can be told
+/// before it starts.
 pub(crate) const SAME_PATHS: MixedSite = MixedSite {
     name: "the same, on the paths of the small ones",
     kinds: &[
@@ -112,7 +114,8 @@ pub(crate) const ONE_NETWORK: MixedSite = MixedSite {
 };
 
 impl MixedSite {
-    /// Plays a server, which looks after every connection, until all that can be found is found; at most `most` connections.
+    /// Plays a server, which looks after every connection, until all that can be found is found; at
+    /// most `most` connections.
     pub(crate) fn play(&self, seed: u64, most: u32) -> HarmFound {
         let (mut random, mut canary) = (Random::new(seed), Canary::default());
         let networks: Vec<_> = (0..100).map(|n| network_of(n, true)).collect();

@@ -1,6 +1,7 @@
-//! Shapes of completion times under which warm starts do nothing, and how often a server with that shape is stopped or claims a
-//! gain. Chance alone assigns the groups, so every stop and every claim is false. The shapes are those that break statistics
-//! of means: a few connections far away from the others, which a small control group may miss.
+//! Shapes of completion times under which warm starts do nothing, and how often a server with that
+//! shape is stopped or claims a gain. Chance alone assigns the groups, so every stop and every
+//! claim is false. The shapes are those that break statistics of means: a few connections far away
+//! from the others, which a small control group may miss.
 
 use crate::operators::{OFF_RATIO, Random, network_of};
 use ipnet::IpNet;
@@ -10,8 +11,8 @@ use sequential::canary::{Canary, CanaryConnection};
 use sequential::sequence::FEWEST;
 use sequential::trial::{CanaryGroup, CanaryOutcome, Trial};
 
-/// Completion times of stock connections in seconds, 500 each over five emulated paths: sizes have a Pareto distribution, three
-/// connections were open at a time, the sender was Linux with CUBIC.
+/// Completion times of stock connections in seconds, 500 each over five emulated paths: sizes have
+/// a Pareto distribution, three connections were open at a time, the sender was Linux with CUBIC.
 const MEASURED: &str = include_str!("measured_times.txt");
 /// Share of the control group.
 const CONTROL: f64 = 0.05;
@@ -46,7 +47,8 @@ struct Server {
     random: Random,
     /// Number of the connection.
     number: u32,
-    /// Client that visits now, as the logarithm of its times, and the connections that it still opens.
+    /// Client that visits now, as the logarithm of its times, and the connections that it still
+    /// opens.
     client: (f64, u32),
     measured: Vec<f64>,
     networks: Vec<IpNet>,
@@ -210,8 +212,9 @@ impl Server {
 }
 
 impl Shape {
-    /// Plays `runs` servers of at most `most` connections, of which each looks after every connection. Returns how many of them met a false stop, a
-    /// false claim of a gain, and a false word of more losses.
+    /// Plays `runs` servers of at most `most` connections, of which each looks after every
+    /// connection. Returns how many of them met a false stop, a false claim of a gain, and a false
+    /// word of more losses.
     pub(crate) fn count(&self, runs: u64, most: u32) -> [usize; 3] {
         let met: Vec<_> = (0..runs).into_par_iter().map(|seed| self.play(seed, most)).collect();
         let count = |is_so: fn(&FalseAlarms) -> bool| met.iter().filter(|met| is_so(met)).count();
@@ -225,7 +228,8 @@ impl Shape {
         }
     }
 
-    /// Where stages are short, no part but all connections has a hundred of the control group in one: that comparison is enough.
+    /// Where stages are short, no part but all connections has a hundred of the control group in
+    /// one: that comparison is enough.
     fn play_stages(&self, seed: u64, most: u32) -> FalseAlarms {
         let (mut server, mut trial) = (Server::new(seed), Trial::default());
         let mut met = FalseAlarms::default();

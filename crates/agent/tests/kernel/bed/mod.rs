@@ -233,7 +233,8 @@ impl Bed {
         self.ask(|| TcpStream::connect(address), bytes)
     }
 
-    /// The same from a port. When the client closes the connection it resets it, so the port is free at once.
+    /// The same from a port. When the client closes the connection it resets it, so the port is
+    /// free at once.
     pub(crate) fn open_from(&self, port: u16, server: &Server, bytes: u64) -> TcpStream {
         let (from, to) = (SocketAddr::new([0; 4].into(), port), server.address());
         let connect = || {
