@@ -33,7 +33,7 @@ fn operators_who_gain_nothing_are_told_so() {
 #[test]
 fn no_shape_of_times_raises_false_alarms() {
     for shape in SHAPES {
-        let alarms = shape.count(100, 4_000);
+        let alarms = shape.count(100, 3_000);
         assert!(alarms.iter().all(|count| *count <= 14), "{}: {alarms:?}", shape.name);
     }
 }
