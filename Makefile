@@ -219,7 +219,8 @@ test-gateway-harm:
 	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture gateway::harm::measured
 
 # How often the agent's canary would stop, or claim a gain, where warm starts change nothing: ten thousand operators who look
-# for a month; and how soon it finds what they do change. Three minutes of two processors; OPERATORS=500 is quicker.
+# for a month; the same for shapes of times that break means; and how soon it finds what warm starts do change, also on mixed
+# sites. Half an hour of two processors; OPERATORS=500 is quicker.
 OPERATORS ?= 10000
 
 test-canary:

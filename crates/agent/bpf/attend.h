@@ -64,9 +64,9 @@ static inline enum control control_for(const char has[TCP_CA_NAME_MAX])
 
 /* Members of a session take what others leave: who is to stay stock, and is only measured, is
  * none. */
-static inline enum control control_unless_stock(enum control control, const struct sock *sk)
+static inline enum control control_unless_stock(enum control control, const struct tcp_sock *tp)
 {
-	return control == CONTROL_SESSION && stays_stock(sk) ? CONTROL_CUBIC : control;
+	return control == CONTROL_SESSION && stays_stock(tp) ? CONTROL_CUBIC : control;
 }
 
 static inline void give(struct bpf_sock_ops *ops, enum control control)
@@ -135,8 +135,8 @@ int attend(struct bpf_sock_ops *ops)
 	if (!tp)
 		return 1;
 	bpf_core_read(has, sizeof(has), &tp->inet_conn.icsk_ca_ops->name);
-	give(ops, control_unless_stock(control_for(has), (struct sock *)tp));
-	choose_least_timeout(ops, (struct sock *)tp);
+	give(ops, control_unless_stock(control_for(has), tp));
+	choose_least_timeout(ops, tp);
 	learn_answer(tp, &to.path);
 	return 1;
 }

@@ -17,9 +17,8 @@ static inline u32 scrambled(u32 bits)
 	return bits ^ bits >> 16;
 }
 
-/* A number below a million, by its addresses and ports, so that it is a matter of chance and not
- * of what it does. It stays as the canary's share grows: who was in is in. */
-static inline u32 lot_of(const struct sock *sk)
+/* All bits of its addresses and ports. */
+static inline u32 hash_of(const struct sock *sk)
 {
 	const struct sock_common *common = &sk->__sk_common;
 	__be32 address[4] = {};
@@ -30,7 +29,14 @@ static inline u32 lot_of(const struct sock *sk)
 	hash = scrambled(hash ^ address[1] ^ common->skc_num);
 	hash = scrambled(hash ^ address[2]);
 	hash = scrambled(hash ^ address[3]);
-	return (u64)hash * PER_MILLION >> 32;
+	return hash;
+}
+
+/* A number below a million, by its addresses and ports, so that it is a matter of chance and not
+ * of what it does. It stays as the canary's share grows: who was in is in. */
+static inline u32 lot_of(const struct sock *sk)
+{
+	return (u64)hash_of(sk) * PER_MILLION >> 32;
 }
 
 static inline bool is_control_lot(u32 lot)
@@ -43,7 +49,28 @@ static inline bool is_outside_lot(u32 lot)
 	return lot >= settings.control_group && lot - settings.control_group >= settings.canary;
 }
 
-static inline bool stays_stock(const struct sock *sk)
+/* Chance draws the control group for each connection anew, also where addresses and ports repeat:
+ * the sequence number with which it opens differs then (RFC 6528). So no group is drawn before it
+ * is open, and nothing that happens in a handshake can depend on the group. */
+static inline bool is_of_control_group(const struct tcp_sock *tp)
+{
+	u32 whole = settings.control_group + settings.canary;
+	u32 hash = scrambled(hash_of((const struct sock *)tp) ^ tp->snd_una);
+
+	whole = whole < PER_MILLION ? whole : PER_MILLION;
+	return (u64)hash * whole >> 32 < settings.control_group;
+}
+
+/* A connection that has opened. */
+static inline bool stays_stock(const struct tcp_sock *tp)
+{
+	return settings.flags & LEAVE_WINDOWS || is_outside_lot(lot_of((const struct sock *)tp)) ||
+	       is_of_control_group(tp);
+}
+
+/* A connection that is to open. A share as large as the control group has a stock handshake; it is
+ * drawn apart from that group, so as many connections of both groups have one. */
+static inline bool opens_stock(const struct sock *sk)
 {
 	u32 lot = lot_of(sk);
 
@@ -66,21 +93,80 @@ static inline u32 length_index(const struct path_key *path)
 	return is_v4 ? LENGTH_V4 + path->bits - V4_MAPPED : path->bits;
 }
 
-/* All connections, or those of this path's kind and window, are left alone. */
-static inline bool is_stopped(const struct path_key *path, u32 window)
-{
-	u32 index = length_index(path);
+/* Networks to which warm starts did harm. Their namespace is 0: they are stopped in all. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1024);
+	__type(key, struct path_key);
+	__type(value, u32);
+} stopped_networks SEC(".maps");
 
+/* The class of `value` among bounds that begin with `most` and are four times as large each. */
+static inline u32 class_by_four(u64 value, u64 most, u32 classes)
+{
+	u32 class = 0;
+
+	for (; class < classes - 1 && value > most; most *= 4)
+		class++;
+	return class;
+}
+
+/* What earlier connections of a path carried in the mean and retransmitted, as bits: CARRIED_BITS
+ * and LOST_BITS have one for each class. It is known before chance decides, and the same whatever
+ * chance says. Not static: the verifier goes through it once. */
+__noinline u32 past_of(const struct path_key *asked)
+{
+	struct path_key key;
+	struct path *path;
+	u32 carried = 0, lost = 0;
+
+	if (!asked)
+		return 0;
+	key = *asked;
+	path = bpf_map_lookup_elem(&paths, &key);
+	if (path && path->connections)
+		carried = class_by_four(path->bytes_acked / path->connections, SIZE_CLASS,
+					SIZE_CLASSES);
+	if (path && path->sent)
+		lost = class_by_four(path->retransmitted * 1000, path->sent * LOSS_CLASS,
+				     LOSS_CLASSES);
+	return 1 << (CARRIED_BITS + carried) | 1 << (LOST_BITS + lost);
+}
+
+static inline bool is_stopped_network(const struct path_key *path)
+{
+	struct path_key key;
+
+	if (!(settings.flags & STOP_NETWORKS))
+		return false;
+	key = *path;
+	key.netns = 0;
+	return bpf_map_lookup_elem(&stopped_networks, &key);
+}
+
+/* All connections, or those of this path's kind and window, are left alone. Not static: see
+ * past_of. */
+__noinline u32 is_stopped(const struct path_key *path, u32 window)
+{
+	u32 index;
+
+	if (!path)
+		return false;
+	index = length_index(path);
 	return settings.flags & LEAVE_WINDOWS ||
 	       settings.stopped_windows >> window_class(window) & 1 ||
-	       settings.stopped_lengths[index / 32 & 7] >> index % 32 & 1;
+	       settings.stopped_lengths[index / 32 & 7] >> index % 32 & 1 ||
+	       (settings.stopped_pasts && settings.stopped_pasts & past_of(path)) ||
+	       is_stopped_network(path);
 }
 
 /* With `enum start`, in place of a window. */
 #define COLD_FOR (1U << 31)
 
 /* What the memory has for a connection whose first round trip took `rtt_us` and that would begin
- * with `cold` segments of `mss` bytes, at most `cap`; or why it has nothing. Nobody else's start counts, so it is
+ * with `cold` segments of `mss` bytes, at most `cap`; or why it has nothing. Nobody else's start
+ * counts, so it is
  * the same whatever chance says. Not static: see finish_handshake. */
 __noinline u32 recall(const struct path_key *asked, u32 rtt_us, u32 cold, u32 mss, u32 cap)
 {

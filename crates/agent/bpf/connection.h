@@ -82,6 +82,7 @@ struct connection {
 	u32 proposed;	  /* very first window by the memory, taken or not; 0: none */
 	u32 recalled;	  /* window that the memory had when it was last asked; 0: none */
 	u32 remembered;	  /* the same as it opened or, later, as it began to be compared */
+	u32 past;	  /* of its path, as it began to be compared (past_of) */
 	u32 handshake_us;
 	u32 stage;	  /* in which it opened */
 	u32 start;	  /* enum start: why it started cold, if it did */

@@ -68,12 +68,16 @@ struct settings {
 	u64 stopped_windows;    /* by class of the remembered window (WINDOW_CLASS), bits */
 	u32 stopped_lengths[8]; /* by length of the prefix, IPv4 from LENGTH_V4 on, bits */
 	u32 rto_min_us; /* of retransmission timeouts at least; 0: as the kernel has it */
-	u32 spare;
+	u32 stopped_pasts; /* by what paths carried and lost (past_of), bits */
 };
 
 /* Classes of remembered windows: up to so many segments, twice as many, and so on; the last one is
  * of all that are larger. */
 enum { WINDOW_CLASS = 16, WINDOW_CLASSES = 5 };
+/* Classes of paths by bytes of a connection, and by segments of a thousand that were
+ * retransmitted: up to so many, four times as many, and so on. The first bit of each in a word. */
+enum { SIZE_CLASS = 16384, SIZE_CLASSES = 5, CARRIED_BITS = 0 };
+enum { LOSS_CLASS = 1, LOSS_CLASSES = 4, LOST_BITS = 8 };
 enum { LENGTH_V4 = 160 };
 
 enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
@@ -85,7 +89,8 @@ enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
        TELL_STARTS = 64, /* each start is told as it is */
        ASK_GATEWAY = 128, /* paths are asked for as handshakes begin */
        KNOWN_TIMER = 256, /* SYNs and SYN-ACKs wait as long as answers take on their path */
-       WIDE_COLD = 512 }; /* cold starts send more than a stock window, the rest of it slowly */
+       WIDE_COLD = 512, /* cold starts send more than a stock window, the rest of it slowly */
+       STOP_NETWORKS = 1024 }; /* some networks are left alone */
 
 /* Ports that the operator has said something of, by side and number in host order. */
 enum { PORT_REMOTE = 1 << 16 };
@@ -115,6 +120,8 @@ struct summary {
 	u32 start; /* enum start */
 	u32 mss;      /* payload of a full segment, bytes */
 	u32 flight;   /* most segments that were outstanding at a time and all arrived */
+	u32 past;     /* what its path had carried and lost as it opened (past_of), bits */
+	u32 spare;
 };
 
 enum { SUMMARY_WARM = 1, SUMMARY_FELL_BACK = 2, SUMMARY_CONTROL_GROUP = 4, SUMMARY_LOST_FIRST = 8,

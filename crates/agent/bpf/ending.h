@@ -5,6 +5,14 @@
 
 #include "progress.h"
 
+/* When something last arrived, and now if nothing ever has: how long it tried counts as its time.
+ * Without a time it would drop out of the comparison, and warm starts may be the reason. The kernel
+ * has counted a SYN as delivered. */
+static inline u64 last_news_ns(const struct tcp_sock *tp)
+{
+	return tp->delivered > 1 ? tp->delivered_mstamp * NS_PER_US : bpf_ktime_get_ns();
+}
+
 static inline void send_summary(struct sock *sk, struct connection *c,
 				const struct path_sample *sample)
 {
@@ -18,10 +26,8 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 		return;
 	}
 	s->path = c->network;
-	/* In microseconds when it last arrived, in nanoseconds when it began: below 0 if nothing
-	 * has. */
-	lasted_ns = tp->delivered_mstamp * NS_PER_US - c->began_ns - c->paused_ns;
-	s->lasted_ns = (s64)lasted_ns > 0 ? lasted_ns : 0;
+	lasted_ns = last_news_ns(tp) - c->began_ns - c->paused_ns;
+	s->lasted_ns = tp->data_segs_out && (s64)lasted_ns > 0 ? lasted_ns : 0;
 	s->bytes_acked = tp->bytes_acked;
 	s->first_window = c->began_with;
 	s->last_window = tp->snd_cwnd;
@@ -48,6 +54,8 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 		s->rate = path->rate;
 	s->mss = tp->mss_cache;
 	s->flight = sample->flight;
+	s->past = c->past;
+	s->spare = 0;
 	bpf_ringbuf_submit(s, 0);
 }
 

@@ -96,6 +96,7 @@ static inline enum start compare(struct connection *c)
 	enum start why = reason_to_stay_cold(c);
 
 	c->remembered = c->recalled;
+	c->past = past_of(&c->network);
 	if (why != START_STOPPED && why != START_OUTSIDE)
 		c->history |= IS_COMPARED;
 	return why;
@@ -121,18 +122,14 @@ static inline void look_up_first(const struct tcp_sock *tp, struct connection *c
 		c->start = compare(c);
 }
 
-/* As it starts once more. A first visit has a memory by then, of its own, and is compared from
- * now on: until now it went on alike in both groups. Members of a session join the window of
- * others then, so there it is not alike. Why it starts cold, if it does. */
+/* As it starts once more. Why it starts cold, if it does. One that was not compared as it opened is
+ * not compared now either: whether it gets here, and with which memory, depends on its own cold
+ * start, which is another one in the control group. */
 static inline enum start look_up_again(const struct tcp_sock *tp, struct connection *c, u32 cap)
 {
 	enum start why = look_up(tp, c, cap);
 
-	if (!c->recalled)
-		return why;
-	if (!(c->history & IS_COMPARED) && settings.control != CONTROL_SESSION)
-		return compare(c);
-	return reason_to_stay_cold(c);
+	return c->recalled ? reason_to_stay_cold(c) : why;
 }
 
 /* Opens as wide as the memory allows to one of `among` connections, unless it is to be left
@@ -154,7 +151,6 @@ static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32
 static inline struct connection *open_connection(struct sock *sk, struct destination *to)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 lot = lot_of(sk);
 	struct connection *c;
 
 	if (!destination_of(sk, to) || !to->cap)
@@ -169,10 +165,10 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
 	c->handshake_us = tp->srtt_us >> 3;
 	c->stage = settings.stage;
-	if (is_control_lot(lot))
-		c->history |= IS_CONTROL_GROUP;
-	if (is_outside_lot(lot))
+	if (is_outside_lot(lot_of(sk)))
 		c->history |= IS_OUTSIDE;
+	else if (is_of_control_group(tp))
+		c->history |= IS_CONTROL_GROUP;
 	look_up_first(tp, c, to->cap);
 	/* Where nobody heard of its handshake; otherwise it was asked for lately. */
 	if (c->start == START_UNKNOWN || c->start == START_OLD)

@@ -29,7 +29,7 @@ int widen(struct bpf_sock_ops *ops)
 	tp = (struct sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp || has_its_buffer(tp, wanted))
 		return 1;
-	if (stays_stock(tp))
+	if (opens_stock(tp))
 		return 1;
 	if (matches_ports(tp) && destination_of(tp, &to) && to.cap)
 		bpf_setsockopt(ops, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof(wanted));

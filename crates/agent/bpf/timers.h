@@ -128,7 +128,7 @@ static inline void choose_handshake_timer(struct bpf_sock_ops *ops, struct sock 
 {
 	u32 wait_us, second;
 
-	if (!(settings.flags & KNOWN_TIMER) || ops->reply || stays_stock(sk))
+	if (!(settings.flags & KNOWN_TIMER) || ops->reply || opens_stock(sk))
 		return;
 	wait_us = handshake_wait(known_round_trip_us(key), bpf_get_prandom_u32());
 	second = ticks_of_second(sk);
@@ -142,11 +142,11 @@ static inline void choose_handshake_timer(struct bpf_sock_ops *ops, struct sock 
 }
 
 /* A connection has opened, and may be other than stock. */
-static inline void choose_least_timeout(struct bpf_sock_ops *ops, const struct sock *sk)
+static inline void choose_least_timeout(struct bpf_sock_ops *ops, const struct tcp_sock *tp)
 {
 	u32 least_us = settings.rto_min_us;
 
-	if (least_us && !stays_stock(sk))
+	if (least_us && !stays_stock(tp))
 		bpf_setsockopt(ops, IPPROTO_TCP, TCP_BPF_RTO_MIN, &least_us, sizeof(least_us));
 }
 

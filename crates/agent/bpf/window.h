@@ -154,7 +154,7 @@ int hs_window(struct bpf_sock_ops *ops)
 	count_handshakes(ops);
 	if (sk) {
 		on_open(ops, sk);
-		choose_least_timeout(ops, sk);
+		choose_least_timeout(ops, (struct tcp_sock *)sk);
 		learn_answer((struct tcp_sock *)sk, &to.path);
 	}
 	if (has_opened(ops) || !of)

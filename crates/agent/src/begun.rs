@@ -165,7 +165,10 @@ fn inherit(
     config.load.settings.salt = estate.salt;
     paths::import(&paths, &estate.paths);
     let load = LoadOptions { settings: in_force(config, ramp, &canary), ..config.load.clone() };
-    let turned = loaded.knobs().and_then(|knobs| knobs.turn(&load));
+    let turned = loaded.knobs().and_then(|knobs| {
+        knobs.stop_networks(canary.stopped_networks())?;
+        knobs.turn(&load)
+    });
     turned.map_err(|error| format!("the kernel refuses the settings: {error}"))?;
     let attached = loaded.take(links, &config.cgroups, &config.except_cgroups)?;
     Ok(Inheritance { attached: Some(attached), totals: estate.totals(), canary, ramp })

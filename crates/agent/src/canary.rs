@@ -8,7 +8,7 @@ use crate::contract::{ConnectionSummary, StoppedParts};
 use crate::start::StartReason;
 use ipnet::IpNet;
 use sequential::canary::{Canary, CanaryConnection, CanaryFinding, CanaryStop};
-use sequential::part::{CanaryPart, PrefixLength};
+use sequential::part::CanaryPart;
 use sequential::trial::{CanaryGroup, CanaryOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,11 @@ impl CanaryState {
         parts
     }
 
+    /// Networks that are stopped by themselves.
+    pub fn stopped_networks(&self) -> impl Iterator<Item = IpNet> {
+        self.stops.iter().filter_map(|stop| stop.part.network())
+    }
+
     /// What the comparisons say now.
     pub fn findings(&self) -> Vec<CanaryFinding> {
         self.trials.findings()
@@ -98,7 +103,9 @@ fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<Cana
             is_chosen: !summary.in_control_group && !is_stand_in,
         },
         remembered: summary.remembered,
-        length: length_of(summary.path.prefix),
+        network: summary.path.prefix,
+        carried: summary.path_carried,
+        lost: summary.path_lost,
         bytes: summary.bytes_acked,
         outcome: CanaryOutcome {
             // First visits are to other places, and at other distances.
@@ -108,14 +115,10 @@ fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<Cana
     })
 }
 
-/// Of a prefix that is remembered as one path.
-pub fn length_of(prefix: IpNet) -> PrefixLength {
-    PrefixLength { is_v4: matches!(prefix, IpNet::V4(_)), bits: prefix.prefix_len() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sequential::part::PrefixLength;
 
     const LIMIT: HarmLimit = HarmLimit { ratio: 2.0, fewest: 100, has_control_group: true };
 
@@ -152,10 +155,15 @@ mod tests {
         let mut parts: Vec<_> = canary.stops().iter().map(|stop| stop.part.to_string()).collect();
         parts.sort();
         // An empty summary has the prefix ::/0.
-        assert_eq!(parts, ["IPv6 /0", "all", "window to 32"]);
+        let past = ["path carried to 16384", "path lost to 0.1 %"];
+        assert_eq!(parts, ["IPv6 /0", "all", "network ::/0", past[0], past[1], "window to 32"]);
+        assert_eq!(canary.stopped_networks().count(), 1);
         assert!(canary.off().unwrap().contains("retransmitted 200.00 times as much"));
         let mut expected = StoppedParts::default();
         expected.add(CanaryPart::Window(1));
+        expected.add(CanaryPart::Carried(0));
+        expected.add(CanaryPart::Lost(0));
+        expected.add(CanaryPart::Network("::/0".parse().unwrap()));
         expected.add(CanaryPart::Length(PrefixLength { is_v4: false, bits: 0 }));
         assert_eq!(canary.stopped_parts(), expected);
     }

@@ -3,6 +3,7 @@
 //! (crate `sequential`).
 
 use crate::totals::{Class, ConnectionTotals, Group};
+use ipnet::IpNet;
 use sequential::canary::{CanaryFinding, CanaryStop};
 use sequential::interval::{ConfidenceInterval, share};
 use sequential::losing::LosingRatio;
@@ -34,6 +35,8 @@ pub struct Compared {
     pub control_group: Side,
     /// Warm by control group, of the geometric means; `None` with too few on either side.
     pub time_ratio: Option<ConfidenceInterval>,
+    /// What that shows.
+    pub verdict: CanaryVerdict,
 }
 
 /// What a comparison has shown so far.
@@ -44,6 +47,9 @@ pub enum CanaryVerdict {
     Open,
     /// Warm starts are faster.
     Gain,
+    /// Warm starts are surely slower, and nothing is stopped by that: these connections cannot be
+    /// told apart as they start.
+    Slower,
     /// Warm starts surely retransmit more, or in more connections, and not so much more that they are stopped.
     Lossier,
     /// Warm starts do harm, and are stopped.
@@ -53,8 +59,12 @@ pub enum CanaryVerdict {
 /// Connections that can be told apart before they start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedPart {
-    /// Which: `all`, by the remembered window, or by prefix length.
+    /// Which: `all`, by the remembered window, by what paths carried and lost, by prefix length, or
+    /// by network.
     pub part: String,
+    /// The network, if the part is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<IpNet>,
     /// Connections chosen for a remembered window.
     pub chosen: u64,
     /// Of the control group.
@@ -88,6 +98,22 @@ fn compared(
         warm: side(&class.warm),
         control_group: side(&class.control_group),
         time_ratio: finding.and_then(|finding| finding.times),
+        verdict: finding.map_or(CanaryVerdict::Open, |finding| verdict(finding, &[])),
+    }
+}
+
+/// What a comparison shows. Harm comes first, since it is to be looked at.
+fn verdict(finding: &CanaryFinding, stops: &[CanaryStop]) -> CanaryVerdict {
+    if stops.iter().any(|stop| stop.part == finding.part) {
+        CanaryVerdict::Stopped
+    } else if finding.is_slower() {
+        CanaryVerdict::Slower
+    } else if finding.is_lossier(1.0) {
+        CanaryVerdict::Lossier
+    } else if finding.is_gain() {
+        CanaryVerdict::Gain
+    } else {
+        CanaryVerdict::Open
     }
 }
 
@@ -107,20 +133,15 @@ pub fn by_part(findings: &[CanaryFinding], stops: &[CanaryStop]) -> Vec<Compared
 }
 
 fn compared_part(finding: &CanaryFinding, stops: &[CanaryStop]) -> ComparedPart {
-    let is_stopped = stops.iter().any(|stop| stop.part == finding.part);
     ComparedPart {
         part: finding.part.to_string(),
+        network: finding.part.network(),
         chosen: finding.chosen,
         control_group: finding.control,
         time_ratio: finding.times,
         retransmission_ratio: finding.retransmissions,
         lossy_ratio: finding.losing.as_ref().map(LosingRatio::interval),
-        verdict: match is_stopped {
-            true => CanaryVerdict::Stopped,
-            false if finding.is_lossier(1.0) => CanaryVerdict::Lossier,
-            false if finding.is_gain() => CanaryVerdict::Gain,
-            false => CanaryVerdict::Open,
-        },
+        verdict: verdict(finding, stops),
     }
 }
 
@@ -156,7 +177,11 @@ mod tests {
         let [gain, open] = [CanaryVerdict::Gain, CanaryVerdict::Open];
         assert_eq!(verdicts, [gain, open, CanaryVerdict::Stopped, CanaryVerdict::Lossier]);
         let sizes = by_size(&ConnectionTotals::default(), &findings);
-        assert_eq!(sizes[2].time_ratio, between(0.7, 0.9));
+        assert_eq!((sizes[2].time_ratio, sizes[2].verdict), (between(0.7, 0.9), gain));
+        // Harm to a size is named, and stops nothing.
+        let slow =
+            by_size(&ConnectionTotals::default(), &[of(CanaryPart::Bytes(4), between(1.4, 2.4))]);
+        assert_eq!((slow[4].verdict, slow[3].verdict), (CanaryVerdict::Slower, open));
         assert_eq!((sizes.len(), sizes[1].time_ratio), (5, None));
     }
 }

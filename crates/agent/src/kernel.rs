@@ -136,6 +136,7 @@ impl Loaded {
             settings: MapHandle::try_from(&self.map(SETTINGS))?,
             overrides: MapHandle::try_from(&self.map("overrides"))?,
             ports: MapHandle::try_from(&self.map("ports"))?,
+            stopped_networks: MapHandle::try_from(&self.map("stopped_networks"))?,
         })
     }
 

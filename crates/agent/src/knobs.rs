@@ -1,8 +1,9 @@
 //! What of running programs can be changed: settings, what is said of prefixes, what is said of ports. A
 //! connection reads them as it opens; those that are open keep what they have.
 
-use crate::contract::ConnectionSettings;
+use crate::contract::{ConnectionSettings, PrefixKey};
 use crate::load::LoadOptions;
+use ipnet::IpNet;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::collections::HashMap;
 
@@ -12,6 +13,7 @@ pub struct Knobs {
     pub(crate) settings: MapHandle,
     pub(crate) overrides: MapHandle,
     pub(crate) ports: MapHandle,
+    pub(crate) stopped_networks: MapHandle,
 }
 
 impl Knobs {
@@ -28,6 +30,17 @@ impl Knobs {
             ports.map(|(port, said)| (port.to_bytes().to_vec(), said.to_ne_bytes().to_vec()));
         replace(&self.ports, &ports.collect())?;
         self.set(&load.settings)
+    }
+
+    /// Has connections to these networks start cold, and to no others for that reason. It counts
+    /// once the settings say that there are some.
+    ///
+    /// # Errors
+    /// If the kernel refuses, for want of memory.
+    pub fn stop_networks(&self, networks: impl Iterator<Item = IpNet>) -> libbpf_rs::Result<()> {
+        let key = |prefix| PrefixKey { namespace: 0, prefix }.to_bytes().to_vec();
+        let keys = networks.map(|network| (key(network), 1_u32.to_ne_bytes().to_vec()));
+        replace(&self.stopped_networks, &keys.collect())
     }
 
     /// The settings alone.

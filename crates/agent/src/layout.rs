@@ -15,7 +15,7 @@ const fn field(of: &'static str, name: &'static str, at: usize, size: usize) -> 
 }
 
 /// All fields of all structs, each struct's in their order.
-pub(crate) const FIELDS: [Field; 80] = [
+pub(crate) const FIELDS: [Field; 82] = [
     field("path_key", "netns", 0, 4),
     field("path_key", "bits", 4, 4),
     field("path_key", "address", 8, 16),
@@ -52,7 +52,7 @@ pub(crate) const FIELDS: [Field; 80] = [
     field("settings", "stopped_windows", 56, 8),
     field("settings", "stopped_lengths", 64, 32),
     field("settings", "rto_min_us", 96, 4),
-    field("settings", "spare", 100, 4),
+    field("settings", "stopped_pasts", 100, 4),
     field("summary", "path", 0, 24),
     field("summary", "lasted_ns", 24, 8),
     field("summary", "bytes_acked", 32, 8),
@@ -73,6 +73,8 @@ pub(crate) const FIELDS: [Field; 80] = [
     field("summary", "start", 100, 4),
     field("summary", "mss", 104, 4),
     field("summary", "flight", 108, 4),
+    field("summary", "past", 112, 4),
+    field("summary", "spare", 116, 4),
     field("decision", "path", 0, 24),
     field("decision", "age_ns", 24, 8),
     field("decision", "rate", 32, 8),
@@ -94,13 +96,13 @@ pub(crate) const FIELDS: [Field; 80] = [
     field("override_key", "", 0, 20),
     field("override", "", 0, 8),
     field("settings", "", 0, 104),
-    field("summary", "", 0, 112),
+    field("summary", "", 0, 120),
     field("decision", "", 0, 72),
     field("inquiry", "", 0, 40),
 ];
 
 /// Constants of the header by their names there.
-pub(crate) const CONSTANTS: [(&str, u32); 45] = [
+pub(crate) const CONSTANTS: [(&str, u32); 52] = [
     ("CONTROL_AUTO", 0),
     ("CONTROL_CUBIC", 1),
     ("CONTROL_BBR", 2),
@@ -116,6 +118,7 @@ pub(crate) const CONSTANTS: [(&str, u32); 45] = [
     ("PORT_REMOTE", 1 << 16),
     ("KNOWN_TIMER", 256),
     ("WIDE_COLD", 512),
+    ("STOP_NETWORKS", 1024),
     ("PORT_ONLY", 1),
     ("PORT_EXCEPT", 2),
     ("SUMMARY_WARM", 1),
@@ -129,6 +132,12 @@ pub(crate) const CONSTANTS: [(&str, u32); 45] = [
     ("INQUIRY_OPEN", 1),
     ("WINDOW_CLASS", 16),
     ("WINDOW_CLASSES", 5),
+    ("SIZE_CLASS", 16384),
+    ("SIZE_CLASSES", 5),
+    ("CARRIED_BITS", 0),
+    ("LOSS_CLASS", 1),
+    ("LOSS_CLASSES", 4),
+    ("LOST_BITS", 8),
     ("LENGTH_V4", 160),
     ("START_WARM", 0),
     ("START_HANDSHAKE", 1),

@@ -130,6 +130,9 @@ pub struct AgentStatus {
 pub struct StoppedPart {
     /// Which, as in [`ComparedPart::part`].
     pub part: String,
+    /// The network, if the part is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<IpNet>,
     /// With which figures.
     pub why: String,
 }

@@ -58,7 +58,11 @@ mod tests {
     fn status(of: &(ConnectionTotals, CanaryState), off: Option<String>) -> Value {
         let (totals, canary) = of;
         let findings = canary.findings();
-        let stopped = off.iter().map(|why| StoppedPart { part: "all".into(), why: why.clone() });
+        let stopped = off.iter().map(|why| StoppedPart {
+            part: "all".into(),
+            network: None,
+            why: why.clone(),
+        });
         let status = AgentStatus {
             stopped: stopped.collect(),
             off,

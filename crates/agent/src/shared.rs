@@ -281,7 +281,9 @@ impl Shared {
 
     pub(crate) fn set(&self) {
         let settings = self.in_force(&self.config());
-        if let Err(error) = self.knobs.set(&settings) {
+        let networks: Vec<_> = lock(&self.canary).stopped_networks().collect();
+        let set = self.knobs.stop_networks(networks.into_iter());
+        if let Err(error) = set.and_then(|()| self.knobs.set(&settings)) {
             say(Level::Error, &format!("the kernel does not take the settings: {error}"));
         }
     }
@@ -366,7 +368,7 @@ impl Shared {
 }
 
 fn stopped_part(stop: &CanaryStop) -> StoppedPart {
-    StoppedPart { part: stop.part.to_string(), why: stop.why.clone() }
+    StoppedPart { part: stop.part.to_string(), network: stop.part.network(), why: stop.why.clone() }
 }
 
 fn tell_stop(part: CanaryPart, why: &str) {

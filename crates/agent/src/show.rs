@@ -165,26 +165,30 @@ const SUM_HEAD: [&str; 8] = [
     "MB",
 ];
 
-const CLASS_HEAD: [&str; 5] =
-    ["bytes up to", "closed", "time", "sent again", "lost of first flight"];
+const CLASS_HEAD: [&str; 6] =
+    ["bytes up to", "closed", "time", "sent again", "lost of first flight", ""];
 
 const PART_HEAD: [&str; 6] =
     ["which", "closed", "time", "retransmissions", "lossy connections", ""];
 
-fn part_row(part: &ComparedPart) -> [String; 6] {
-    let verdict = match part.verdict {
+const fn word(verdict: CanaryVerdict) -> &'static str {
+    match verdict {
         CanaryVerdict::Open => "",
         CanaryVerdict::Gain => "faster",
+        CanaryVerdict::Slower => "SLOWER",
         CanaryVerdict::Lossier => "LOSSIER",
         CanaryVerdict::Stopped => "STOPPED",
-    };
+    }
+}
+
+fn part_row(part: &ComparedPart) -> [String; 6] {
     [
         part.part.clone(),
         format!("{} / {}", part.chosen, part.control_group),
         or_dash(part.time_ratio.filter(is_known).map(ratio)),
         or_dash(part.retransmission_ratio.filter(is_known).map(ratio)),
         or_dash(part.lossy_ratio.filter(is_known).map(ratio)),
-        verdict.to_owned(),
+        word(part.verdict).to_owned(),
     ]
 }
 
@@ -197,7 +201,7 @@ fn ratio(of: ConfidenceInterval) -> String {
     format!("{:.2} ({:.2}–{:.2})", of.estimate, of.low, of.high)
 }
 
-fn class_row(class: &Compared) -> [String; 5] {
+fn class_row(class: &Compared) -> [String; 6] {
     let (warm, control_group) = (&class.warm, &class.control_group);
     let both = |of: fn(&Side) -> Option<ConfidenceInterval>| {
         format!("{} / {}", or_dash(of(warm).map(part)), or_dash(of(control_group).map(part)))
@@ -208,6 +212,7 @@ fn class_row(class: &Compared) -> [String; 5] {
         or_dash(class.time_ratio.map(ratio)),
         both(|side| side.retransmitting),
         both(|side| side.lost_first),
+        word(class.verdict).to_owned(),
     ]
 }
 

@@ -1,15 +1,26 @@
-//! What a site gains: times of transfers that started warm beside those of the control group, by size class. Two groups by
-//! chance, compared at any time: the same statistics as the agent's canary (crate `sequential`).
+//! What a site gains: times of transfers that chance chose for a warm start beside those of the
+//! control group, by size class.
+//!
+//! Hosts have their own shares, visitors and speeds, and change them from stage to stage, so groups
+//! are compared within a host and a stage and put together as the agent does it
+//! ([`sequential::trial`]). Transfers count by the group that chance chose (*intention to treat*),
+//! and not by how they started.
 
-use gateway_proto::v1::{Report, Start};
+use gateway_proto::v1::{Group, Report, Start};
+use lru::LruCache;
 use sequential::interval::ConfidenceInterval;
 use sequential::log_times::LogTimes;
 use sequential::part::{SIZES, size_class};
 use sequential::sequence::{ConfidenceSequence, FEWEST};
+use sequential::trial::{CanaryGroup, CanaryOutcome, PooledRatio, Trial};
 use serde::Serialize;
+use std::num::NonZeroUsize;
 
 /// Classes of sizes: [`SIZES`] and more.
 const CLASSES: usize = SIZES.len() + 1;
+/// Hosts whose stages are open. Of one that has been silent longest no more than what it has shown
+/// is kept.
+const HOSTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 /// Longest time of a transfer that is believed, microseconds: an hour.
 const MAX_TRANSFER_US: u64 = 3_600_000_000;
 /// One sequence for each class and one for all together miss the truth at most once in 20 sites.
@@ -17,12 +28,26 @@ const ALL_TOGETHER: f64 = 0.05;
 /// Effects of about this size, logarithm, are found soonest.
 const SCALE: f64 = 0.1;
 
-/// Times of transfers by size class and by how they began.
-#[derive(Clone, Copy, Debug, Default)]
+/// Times of transfers by size class, host and stage.
+#[derive(Debug)]
 pub struct SiteGains {
-    warm: [LogTimes; CLASSES],
-    control: [LogTimes; CLASSES],
-    cold: [LogTimes; CLASSES],
+    /// By the epoch of a reporter: it is drawn anew when an agent starts, and its stages begin
+    /// anew.
+    hosts: LruCache<u64, HostGains>,
+    classes: [ClassGains; CLASSES],
+}
+
+/// Comparisons of one host by size class.
+type HostGains = [Trial; CLASSES];
+
+/// Of one size class, what does not depend on the hosts whose stages are open.
+#[derive(Clone, Copy, Debug, Default)]
+struct ClassGains {
+    /// Stages of hosts that have been silent for long.
+    past: PooledRatio,
+    chosen: u64,
+    control: LogTimes,
+    cold: u64,
 }
 
 /// What one size class gains.
@@ -30,54 +55,85 @@ pub struct SiteGains {
 pub struct GainOfClass {
     /// Bytes of its transfers at most; none: more than the class before.
     pub up_to_bytes: Option<u64>,
-    /// Transfers that started warm.
-    pub warm: u64,
-    /// Of the control group.
+    /// Transfers chosen for a warm start.
+    pub chosen: u64,
+    /// Transfers of the control group.
     pub control: u64,
     /// Transfers that began cold because nothing was known.
     pub cold: u64,
-    /// Geometric mean of the times of warm transfers, seconds.
-    pub warm_s: Option<f64>,
-    /// The same of the control group.
+    /// Geometric mean of the times of the control group, seconds.
     pub control_s: Option<f64>,
-    /// Time of warm transfers by that of the control group, with its interval; none with too few of either.
+    /// Time of the chosen transfers by that of the control group, within hosts and stages, with its
+    /// interval; none with too few of either in each of these.
     pub time_ratio: Option<ConfidenceInterval>,
 }
 
+impl Default for SiteGains {
+    fn default() -> Self {
+        Self { hosts: LruCache::new(HOSTS), classes: Default::default() }
+    }
+}
+
 impl SiteGains {
-    /// Counts a report that speaks of a whole transfer.
-    pub fn add(&mut self, report: &Report) {
+    /// Counts a report of a whole transfer, from the reporter with this epoch.
+    pub fn add(&mut self, epoch: u64, report: &Report) {
         if !(1..=MAX_TRANSFER_US).contains(&report.transfer_us) || report.transfer_bytes == 0 {
             return;
         }
-        let group = match report.start() {
-            Start::Warm => &mut self.warm,
-            Start::Control => &mut self.control,
-            Start::Cold => &mut self.cold,
-            Start::Unspecified => return,
+        let size = usize::from(size_class(report.transfer_bytes));
+        let time_s = report.transfer_us as f64 / 1e6;
+        let Some(class) = self.classes.get_mut(size) else { return };
+        class.cold += u64::from(report.start() == Start::Cold);
+        let is_chosen = match report.group() {
+            Group::Unspecified => return,
+            Group::Chosen => true,
+            Group::Control => false,
         };
-        let class = usize::from(size_class(report.transfer_bytes));
-        if let Some(times) = group.get_mut(class) {
-            times.add(report.transfer_us as f64 / 1e6);
+        match is_chosen {
+            true => class.chosen += 1,
+            false => class.control.add(time_s),
         }
+        let group = CanaryGroup { stage: report.stage, is_chosen };
+        let outcome = CanaryOutcome { time_s, again: report.lost };
+        if let Some(trial) = self.host(epoch).get_mut(size) {
+            trial.add(group, &outcome, FEWEST);
+        }
+    }
+
+    /// Returns the comparisons of a host, and closes those of the one that has been silent longest
+    /// if there are too many.
+    fn host(&mut self, epoch: u64) -> &mut HostGains {
+        if !self.hosts.contains(&epoch)
+            && let Some((_, silent)) = self.hosts.push(epoch, HostGains::default())
+        {
+            for (class, trial) in self.classes.iter_mut().zip(&silent) {
+                class.past.join(&trial.times(FEWEST));
+            }
+        }
+        self.hosts.get_or_insert_mut(epoch, HostGains::default)
     }
 
     /// By size class, the smallest first.
     pub fn classes(&self) -> Vec<GainOfClass> {
         let sequence = ConfidenceSequence { alpha: ALL_TOGETHER / CLASSES as f64, scale: SCALE };
-        let class = |class: usize| {
-            let (warm, control) = (self.warm[class], self.control[class]);
-            GainOfClass {
-                up_to_bytes: SIZES.get(class).copied(),
-                warm: warm.count,
-                control: control.count,
-                cold: self.cold[class].count,
-                warm_s: warm.mean_s(),
-                control_s: control.mean_s(),
-                time_ratio: warm.by(&control, FEWEST).map(|ratio| sequence.ratio(ratio)),
-            }
+        let classes = self.classes.iter().enumerate();
+        let gain = |(size, class): (usize, &ClassGains)| GainOfClass {
+            up_to_bytes: SIZES.get(size).copied(),
+            chosen: class.chosen,
+            control: class.control.count,
+            cold: class.cold,
+            control_s: class.control.mean_s(),
+            time_ratio: self.pooled(size, class).ratio().map(|ratio| sequence.ratio(ratio)),
         };
-        (0..CLASSES).map(class).collect()
+        classes.map(gain).collect()
+    }
+
+    /// Puts the hosts of a class together.
+    fn pooled(&self, size: usize, class: &ClassGains) -> PooledRatio {
+        let mut pooled = class.past;
+        let trials = self.hosts.iter().filter_map(|(_, host)| host.get(size));
+        trials.for_each(|trial| pooled.join(&trial.times(FEWEST)));
+        pooled
     }
 }
 
@@ -85,30 +141,72 @@ impl SiteGains {
 mod tests {
     use super::*;
 
+    fn transfer(group: Group, stage: u32, us: u64) -> Report {
+        let (transfer_bytes, transfer_us) = (30_000, us);
+        Report { group: group.into(), stage, transfer_bytes, transfer_us, ..Report::default() }
+    }
+
+    /// The class of 30,000 bytes: above 16,384 and up to 65,536.
+    fn class(gains: &SiteGains) -> GainOfClass {
+        gains.classes()[1]
+    }
+
     #[test]
-    fn warm_transfers_that_take_half_as_long_show_half() {
+    fn chosen_transfers_that_take_half_as_long_show_half() {
         let mut gains = SiteGains::default();
-        let transfer = |start: Start, us| Report {
-            start: start.into(),
-            transfer_bytes: 30_000,
-            transfer_us: us,
-            ..Report::default()
-        };
         for n in 0..4000 {
             // Times differ by ±10 %, so a ratio has a standard error above 0.
             let swing = if n % 2 == 0 { 9 } else { 11 };
-            gains.add(&transfer(Start::Warm, 10_000 * swing));
-            gains.add(&transfer(Start::Control, 20_000 * swing));
+            // However they started: chance chose them.
+            let start = if n % 3 == 0 { Start::Cold } else { Start::Warm };
+            let chosen = transfer(Group::Chosen, 0, 10_000 * swing);
+            gains.add(1, &Report { start: start.into(), ..chosen });
+            gains.add(1, &transfer(Group::Control, 0, 20_000 * swing));
         }
-        gains.add(&transfer(Start::Unspecified, 1));
-        gains.add(&transfer(Start::Warm, 0));
-        let classes = gains.classes();
-        // 30,000 bytes: above 16,384 and up to 65,536.
-        let class = classes[1];
-        assert_eq!((class.up_to_bytes, class.warm, class.control), (Some(65_536), 4000, 4000));
+        gains.add(1, &transfer(Group::Unspecified, 0, 1));
+        gains.add(1, &transfer(Group::Chosen, 0, 0));
+        let class = class(&gains);
+        assert_eq!((class.up_to_bytes, class.chosen, class.control), (Some(65_536), 4000, 4000));
+        assert_eq!(class.cold, 4000_u64.div_ceil(3));
         let ratio = class.time_ratio.expect("4000 of each are enough");
         assert!((ratio.estimate - 0.5).abs() < 1e-9 && ratio.low < 0.5 && ratio.high > 0.5);
         assert!(ratio.high < 0.52, "{ratio:?}");
-        assert!(classes[0].time_ratio.is_none());
+        assert!(gains.classes()[0].time_ratio.is_none());
+    }
+
+    /// Warm starts do nothing. A host that takes 0.1 s has 9 of 10 transfers chosen; one that takes
+    /// 1 s has 1 of 10. All together, the chosen ones would take 10^-0.8 = 0.16 of the time. The
+    /// same of two stages of one host.
+    #[test]
+    fn hosts_and_stages_with_other_shares_do_not_mix() {
+        let places: [[(u64, u32); 2]; 2] = [[(1, 0), (2, 0)], [(1, 0), (1, 1)]];
+        for [fast, slow] in places {
+            let mut gains = SiteGains::default();
+            for n in 0..10_000 {
+                let swing = if n / 10 % 2 == 0 { 9 } else { 11 };
+                let group = |is_chosen| if is_chosen { Group::Chosen } else { Group::Control };
+                gains.add(fast.0, &transfer(group(n % 10 > 0), fast.1, 10_000 * swing));
+                gains.add(slow.0, &transfer(group(n % 10 == 0), slow.1, 100_000 * swing));
+            }
+            let ratio = class(&gains).time_ratio.expect("thousands of each");
+            assert!((ratio.estimate - 1.0).abs() < 1e-6, "{ratio:?}");
+            assert!(ratio.low < 1.0 && ratio.high > 1.0, "{ratio:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_silent_host_has_shown_outlives_its_place() {
+        let mut gains = SiteGains::default();
+        for n in 0..400 {
+            let swing = if n % 4 < 2 { 9 } else { 11 };
+            let group = if n % 2 == 0 { Group::Chosen } else { Group::Control };
+            gains.add(1, &transfer(group, 0, 10_000 * swing));
+        }
+        let before = class(&gains).time_ratio.expect("200 of each");
+        (2..=HOSTS.get() as u64 + 1)
+            .for_each(|epoch| gains.add(epoch, &transfer(Group::Chosen, 0, 1)));
+        assert!(!gains.hosts.contains(&1));
+        let after = class(&gains).time_ratio.expect("they are kept");
+        assert!((after.low - before.low).abs() < 1e-9, "{before:?} {after:?}");
     }
 }

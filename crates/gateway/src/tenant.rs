@@ -81,6 +81,15 @@ pub struct Speaker<'a> {
     pub rules: &'a Rules,
 }
 
+/// Where reports come from.
+#[derive(Clone, Copy, Debug)]
+struct ReportSource<'a> {
+    speaker: Speaker<'a>,
+    reporter: Reporter,
+    /// Epoch of their batch.
+    epoch: u64,
+}
+
 impl Tenant {
     /// A tenant that knows nothing yet.
     pub fn new(name: &str, config: SiteConfig) -> Self {
@@ -168,7 +177,10 @@ impl Tenant {
         let (admitted, rest) = batch.reports.split_at(admitted as usize);
         refused[Refusal::TooMany as usize] += rest.len() as u32;
         match speaker.rules.collect.contains(&collector) {
-            true => ack.taken = self.take_reports(now, speaker, admitted, &mut refused).await,
+            true => {
+                ack.taken =
+                    self.take_reports(now, speaker, batch.epoch, admitted, &mut refused).await;
+            }
             false => refused[Refusal::Collector as usize] += admitted.len() as u32,
         }
         self.note_counts(speaker.identity, now, &ack, &refused);
@@ -185,13 +197,15 @@ impl Tenant {
         &self,
         now: Instant,
         speaker: Speaker<'_>,
+        epoch: u64,
         reports: &[v1::Report],
         refused: &mut [u32; 8],
     ) -> u32 {
         let reporter: Reporter = speaker.identity.reporter();
         let mut taken = 0;
         for some in reports.chunks(AT_A_TIME) {
-            taken += self.take_some(now, speaker, reporter, some, refused).await;
+            let of = ReportSource { speaker, reporter, epoch };
+            taken += self.take_some(now, of, some, refused).await;
             tokio::task::yield_now().await;
         }
         taken
@@ -200,11 +214,11 @@ impl Tenant {
     async fn take_some(
         &self,
         now: Instant,
-        speaker: Speaker<'_>,
-        reporter: Reporter,
+        of: ReportSource<'_>,
         reports: &[v1::Report],
         refused: &mut [u32; 8],
     ) -> u32 {
+        let ReportSource { speaker, reporter, epoch } = of;
         let mut judged = Vec::with_capacity(reports.len());
         for report in reports {
             match judge(report, reporter, speaker.rules, speaker.allowed) {
@@ -221,7 +235,7 @@ impl Tenant {
         let mut known = self.known();
         for (report, good) in &judged {
             known.note(good);
-            known.gains.add(report);
+            known.gains.add(epoch, report);
         }
         judged.len() as u32
     }

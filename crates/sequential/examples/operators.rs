@@ -6,6 +6,8 @@
 #[path = "../tests/operators/mod.rs"]
 mod operators;
 
+use operators::mixed::{HarmFound, LOSSY_PATHS, MixedSite, ONE_NETWORK, SAME_PATHS};
+use operators::shapes::SHAPES;
 use operators::{Effect, Met, NOTHING, OFF_RATIO, month, until_found};
 use rayon::prelude::*;
 
@@ -48,6 +50,8 @@ fn main() {
         let false_alarms = met.iter().filter(|met| is_so(met)).count() as f64;
         println!("  {what:<38} {:5.2} %   (bound 5 %)", false_alarms / operators * 100.0);
     }
+    false_alarms_by_shape(count / 5);
+    harm_on_mixed_sites();
     println!(
         "\nconnections of the server until it is found, of {FINDERS} operators each (control group of 5 %):"
     );
@@ -67,6 +71,40 @@ fn main() {
         let what = format!("as many lose {bursts} times as much: told");
         finds(&what, &Effect { bursts, ..NOTHING }, |met| met.told_all);
     }
+}
+
+/// Prints a row for each shape of completion times. Nothing changes them, so all alarms are false.
+fn false_alarms_by_shape(runs: u64) {
+    println!("\nfalse alarms by shape, of {runs} servers each (control group of 5 %, bound 5 %):");
+    println!("  {:<50} {:>9} {:>9} {:>9}", "completion times", "stops", "gains", "lossier");
+    for shape in SHAPES {
+        let percent = |count: usize| count as f64 / runs as f64 * 100.0;
+        let [stops, gains, lossier] = shape.count(runs, u32::MAX).map(percent);
+        println!("  {:<50} {stops:>7.2} % {gains:>7.2} % {lossier:>7.2} %", shape.name);
+    }
+}
+
+/// Prints how soon harm to a few connections is found where most gain.
+fn harm_on_mixed_sites() {
+    println!(
+        "\nharm on mixed sites, connections of the server until it is found ({FINDERS} of each):"
+    );
+    println!("  {:<62} {:>9} {:>9}", "", "half", "95 %");
+    for site in [&LOSSY_PATHS, &SAME_PATHS, &ONE_NETWORK] {
+        let all: Vec<_> =
+            (0..FINDERS).into_par_iter().map(|seed| site.play(seed, PATIENCE as u32)).collect();
+        found(site, "stopped", all.iter().map(|met| met.stopped));
+        found(site, "told by size", all.iter().map(|met| met.told));
+        let wrong = all.iter().filter(|met: &&HarmFound| met.is_wrong).count();
+        println!("  {wrong} stopped a part that gains");
+    }
+}
+
+fn found(site: &MixedSite, what: &str, after: impl Iterator<Item = Option<u32>>) {
+    let mut after: Vec<_> = after.map(|n| n.map_or(f64::INFINITY, f64::from)).collect();
+    after.sort_by(f64::total_cmp);
+    let at = |part: f64| after[(part * (after.len() - 1) as f64) as usize];
+    println!("  {:<62} {:>9.0} {:>9.0}", format!("{}: {what}", site.name), at(0.5), at(0.95));
 }
 
 /// Connections after which all were stopped, or their gain was claimed.

@@ -2,7 +2,8 @@
 //! with a probability of 95 %, whatever depends on what (the shares are added up: Bonferroni). So 5 % bounds the false alarms
 //! of the off switch, of all parts, over all time; it bounds the gains that are claimed falsely as well.
 //!
-//! Half belongs to the comparison of all connections, since most depends on it. The rest is for parts of them.
+//! Half belongs to the comparison of all connections, since most depends on it. Each of the six
+//! ways to divide them has a twelfth.
 
 use crate::sequence::ConfidenceSequence;
 
@@ -13,6 +14,9 @@ const TIME_SCALE: f64 = 0.2;
 /// The same on retransmissions: twice or half as much.
 const RETRANSMISSION_SCALE: f64 = 0.7;
 
+/// Of [`ERROR`], the share of one way to divide the connections.
+const DIVISION: f64 = 1.0 / 12.0;
+
 /// Which share of [`ERROR`] a comparison has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorShare(f64);
@@ -21,16 +25,17 @@ impl ErrorShare {
     /// Of all connections.
     pub const ALL: Self = Self(1.0 / 2.0);
 
-    /// Of one of `classes` classes: all of them have a sixth.
+    /// Of one of `classes` classes: all of them have a twelfth.
     pub fn of_class(classes: usize) -> Self {
-        Self(1.0 / 6.0 / classes as f64)
+        Self(DIVISION / classes as f64)
     }
 
-    /// Of the `nth` prefix length that was seen, from 0 on: a half, a sixth, a twelfth, … of a sixth. However many follow, they
-    /// have no more than the sixth: `1/(1·2) + 1/(2·3) + … = 1`.
-    pub fn of_length(nth: usize) -> Self {
+    /// Of the `nth` prefix length that was seen, or network that could be compared, from 0 on: a
+    /// half, a sixth, a twelfth, … of a twelfth. However many follow, they have no more than the
+    /// twelfth: `1/(1·2) + 1/(2·3) + … = 1`.
+    pub fn of_nth(nth: u64) -> Self {
         let n = nth as f64 + 1.0;
-        Self(1.0 / 6.0 / (n * (n + 1.0)))
+        Self(DIVISION / (n * (n + 1.0)))
     }
 
     /// Probability of error of its ratio of connections that lose: three eighths of the share.
@@ -53,19 +58,22 @@ impl ErrorShare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::part::{SIZES, WINDOWS};
+    use crate::part::{LOSSES, SIZES, WINDOWS};
 
     #[test]
     fn all_shares_add_up_to_the_whole() {
-        let (windows, sizes) = (WINDOWS.len() + 1, SIZES.len() + 1);
-        let of_classes = |count: usize| vec![ErrorShare::of_class(count); count];
-        let lengths: Vec<_> = (0..161).map(ErrorShare::of_length).collect();
-        let all = [vec![ErrorShare::ALL], of_classes(windows), of_classes(sizes), lengths].concat();
+        let of_classes = |bounds: usize| vec![ErrorShare::of_class(bounds + 1); bounds + 1];
+        let sizes = of_classes(SIZES.len());
+        let classes = [of_classes(WINDOWS.len()), of_classes(LOSSES.len()), sizes.clone(), sizes];
+        let lengths: Vec<_> = (0..161).map(ErrorShare::of_nth).collect();
+        let networks: Vec<_> = (0..10_000).map(ErrorShare::of_nth).collect();
+        let all = [vec![ErrorShare::ALL], classes.concat(), lengths, networks].concat();
         let sum: f64 = all
             .iter()
             .map(|share| share.times().alpha + share.losing() + share.retransmissions().alpha)
             .sum();
-        // There are 33 lengths of IPv4 prefixes and 129 of IPv6: 1/162 of their sixth is left over at least.
-        assert!(sum <= ERROR && sum > ERROR * (1.0 - 1.0 / 6.0 / 161.0), "{sum}");
+        // There are 33 lengths of IPv4 prefixes and 129 of IPv6: 1/162 of their twelfth is left
+        // over at least, and 1/10,001 of the networks.
+        assert!(sum <= ERROR && sum > ERROR * (1.0 - DIVISION / 159.0), "{sum}");
     }
 }

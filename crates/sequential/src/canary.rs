@@ -5,9 +5,11 @@
 use crate::budget::ErrorShare;
 use crate::interval::ConfidenceInterval;
 use crate::losing::LosingRatio;
-use crate::part::{CanaryPart, PrefixLength, SIZES, WINDOWS, size_class, window_class};
+use crate::networks::NetworkTrials;
+use crate::part::{CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS, size_class, window_class};
 use crate::sequence::FEWEST;
 use crate::trial::{CanaryGroup, CanaryOutcome, Trial};
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 /// A connection that has closed and for whose path a window was remembered when it opened.
@@ -18,7 +20,11 @@ pub struct CanaryConnection {
     /// The window that was remembered, segments.
     pub remembered: u32,
     /// The prefix of its path.
-    pub length: PrefixLength,
+    pub network: IpNet,
+    /// Class of the bytes that earlier connections of the path carried in the mean ([`SIZES`]).
+    pub carried: u8,
+    /// Class of the segments that they retransmitted ([`LOSSES`]).
+    pub lost: u8,
     /// Bytes that its peer acknowledged.
     pub bytes: u64,
     /// How it went.
@@ -58,6 +64,12 @@ pub struct Canary {
     all: Trial,
     windows: [Trial; WINDOWS.len() + 1],
     sizes: [Trial; SIZES.len() + 1],
+    #[serde(default)]
+    carried: [Trial; SIZES.len() + 1],
+    #[serde(default)]
+    lost: [Trial; LOSSES.len() + 1],
+    #[serde(default)]
+    networks: NetworkTrials,
     /// In the order in which they were first seen.
     lengths: Vec<(PrefixLength, Trial)>,
 }
@@ -66,6 +78,11 @@ impl CanaryFinding {
     /// Warm starts are faster, and that is not chance.
     pub fn is_gain(&self) -> bool {
         self.times.is_some_and(|ratio| ratio.high < 1.0)
+    }
+
+    /// Warm starts are slower, and that is not chance.
+    pub fn is_slower(&self) -> bool {
+        self.times.is_some_and(|ratio| ratio.low > 1.0)
     }
 
     /// Warm starts retransmit more than `ratio` times as much, or in more than so many times as many connections, and that is not
@@ -85,7 +102,7 @@ impl CanaryFinding {
         };
         let more = self.retransmissions.filter(|ratio| ratio.low > off_ratio);
         let oftener = self.losing.as_ref().filter(|ratio| ratio.exceeds(off_ratio));
-        let slower = self.times.filter(|ratio| ratio.low > 1.0);
+        let slower = self.times.filter(|_| self.is_slower());
         more.map(|ratio| of("retransmitted", "much", ratio, off_ratio))
             .or_else(|| {
                 let ratio = oftener?.interval();
@@ -109,6 +126,9 @@ impl Canary {
             all: Trial::default(),
             windows: Default::default(),
             sizes: Default::default(),
+            carried: Default::default(),
+            lost: Default::default(),
+            networks: NetworkTrials::default(),
             lengths: Vec::new(),
         }
     }
@@ -118,24 +138,31 @@ impl Canary {
         self.fewest = fewest;
     }
 
-    /// Takes a connection into account; the comparisons that it belongs to, as they are now.
+    /// Adds a connection. Returns the comparisons that it belongs to, as they are now.
     pub fn add(&mut self, connection: &CanaryConnection) -> Vec<CanaryFinding> {
+        let CanaryConnection { group, network, outcome, .. } = *connection;
         let (parts, fewest) = (self.parts_of(connection), self.fewest);
+        self.networks.add(network, group, &outcome, fewest);
         for part in parts {
             if let Some(trial) = self.trial_mut(part) {
-                trial.add(connection.group, &connection.outcome, fewest);
+                trial.add(group, &outcome, fewest);
             }
         }
-        parts.into_iter().filter_map(|part| self.finding(part)).collect()
+        let parts = parts.into_iter().chain([CanaryPart::Network(network)]);
+        parts.filter_map(|part| self.finding(part)).collect()
     }
 
-    /// All comparisons that have connections, as they are now: of all, by window, by prefix length, by bytes.
+    /// All comparisons that have connections, as they are now: of all, by window, by what paths
+    /// carried and lost, by prefix length, by network, by bytes.
     pub fn findings(&self) -> Vec<CanaryFinding> {
-        let classes = |count: usize| 0..u8::try_from(count).unwrap_or(u8::MAX);
-        let windows = classes(self.windows.len()).map(CanaryPart::Window);
+        let classes = |trials: &[Trial]| 0..u8::try_from(trials.len()).unwrap_or(u8::MAX);
+        let windows = classes(&self.windows).map(CanaryPart::Window);
+        let carried = classes(&self.carried).map(CanaryPart::Carried);
+        let lost = classes(&self.lost).map(CanaryPart::Lost);
         let lengths = self.lengths.iter().map(|(length, _)| CanaryPart::Length(*length));
-        let sizes = classes(self.sizes.len()).map(CanaryPart::Bytes);
-        let parts = windows.chain(lengths).chain(sizes);
+        let networks = self.networks.networks().into_iter().map(CanaryPart::Network);
+        let sizes = classes(&self.sizes).map(CanaryPart::Bytes);
+        let parts = windows.chain(carried).chain(lost).chain(lengths).chain(networks).chain(sizes);
         let parts = parts.filter_map(|part| self.finding(part));
         let parts = parts.filter(|finding| finding.chosen + finding.control > 0);
         self.finding(CanaryPart::All).into_iter().chain(parts).collect()
@@ -146,11 +173,14 @@ impl Canary {
         let fewest = self.fewest;
         self.all.end_all(fewest);
         let classes = self.windows.iter_mut().chain(&mut self.sizes);
+        let classes = classes.chain(&mut self.carried).chain(&mut self.lost);
         let lengths = self.lengths.iter_mut().map(|(_, trial)| trial);
-        classes.chain(lengths).for_each(|trial| trial.end_all(fewest));
+        let trials = classes.chain(lengths).chain(self.networks.trials_mut());
+        trials.for_each(|trial| trial.end_all(fewest));
     }
 
-    /// What a comparison says now; `None` of a prefix length that was never seen.
+    /// What a comparison says now; `None` of a prefix length that was never seen, and of a network
+    /// that cannot be compared yet.
     pub fn finding(&self, part: CanaryPart) -> Option<CanaryFinding> {
         let (trial, share) = self.trial(part)?;
         Some(CanaryFinding {
@@ -165,14 +195,17 @@ impl Canary {
         })
     }
 
-    fn parts_of(&mut self, connection: &CanaryConnection) -> [CanaryPart; 4] {
-        let length = connection.length;
+    /// The parts of a connection but for its network.
+    fn parts_of(&mut self, connection: &CanaryConnection) -> [CanaryPart; 6] {
+        let length = PrefixLength::of(connection.network);
         if self.place_of(length).is_none() {
             self.lengths.push((length, Trial::default()));
         }
         [
             CanaryPart::All,
             CanaryPart::Window(window_class(connection.remembered)),
+            CanaryPart::Carried(connection.carried),
+            CanaryPart::Lost(connection.lost),
             CanaryPart::Length(length),
             CanaryPart::Bytes(size_class(connection.bytes)),
         ]
@@ -183,23 +216,32 @@ impl Canary {
     }
 
     fn trial(&self, part: CanaryPart) -> Option<(&Trial, ErrorShare)> {
-        let of_class = |of: &'_ [Trial]| ErrorShare::of_class(of.len());
-        Some(match part {
-            CanaryPart::All => (&self.all, ErrorShare::ALL),
-            CanaryPart::Window(n) => (self.windows.get(usize::from(n))?, of_class(&self.windows)),
-            CanaryPart::Bytes(n) => (self.sizes.get(usize::from(n))?, of_class(&self.sizes)),
+        match part {
+            CanaryPart::All => Some((&self.all, ErrorShare::ALL)),
+            CanaryPart::Window(n) => class(&self.windows, n),
+            CanaryPart::Carried(n) => class(&self.carried, n),
+            CanaryPart::Lost(n) => class(&self.lost, n),
+            CanaryPart::Bytes(n) => class(&self.sizes, n),
+            CanaryPart::Network(network) => {
+                let (trial, rank) = self.networks.ranked(network)?;
+                Some((trial, ErrorShare::of_nth(rank)))
+            }
             CanaryPart::Length(length) => {
                 let place = self.place_of(length)?;
-                (&self.lengths[place].1, ErrorShare::of_length(place))
+                Some((&self.lengths.get(place)?.1, ErrorShare::of_nth(place as u64)))
             }
-        })
+        }
     }
 
+    /// `None` of a network, which has its own way in.
     fn trial_mut(&mut self, part: CanaryPart) -> Option<&mut Trial> {
         match part {
             CanaryPart::All => Some(&mut self.all),
             CanaryPart::Window(class) => self.windows.get_mut(usize::from(class)),
+            CanaryPart::Carried(class) => self.carried.get_mut(usize::from(class)),
+            CanaryPart::Lost(class) => self.lost.get_mut(usize::from(class)),
             CanaryPart::Bytes(class) => self.sizes.get_mut(usize::from(class)),
+            CanaryPart::Network(_) => None,
             CanaryPart::Length(length) => {
                 let place = self.place_of(length)?;
                 self.lengths.get_mut(place).map(|(_, trial)| trial)
@@ -208,11 +250,14 @@ impl Canary {
     }
 }
 
+/// One of several classes, with its share of the error.
+fn class(of: &[Trial], n: u8) -> Option<(&Trial, ErrorShare)> {
+    Some((of.get(usize::from(n))?, ErrorShare::of_class(of.len())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const V4: PrefixLength = PrefixLength { is_v4: true, bits: 24 };
 
     /// The `n`th of a side: times lie around `time_s` by a tenth, and each tenth one retransmits `again` segments.
     fn connection(n: u32, is_chosen: bool, time_s: f64, again: u32) -> CanaryConnection {
@@ -222,7 +267,16 @@ mod tests {
             again: if n.is_multiple_of(10) { again } else { 0 },
         };
         let group = CanaryGroup { stage: 0, is_chosen };
-        CanaryConnection { group, remembered: 30, length: V4, bytes: 1000, outcome }
+        let network = "192.0.2.0/24".parse().unwrap();
+        CanaryConnection {
+            group,
+            remembered: 30,
+            network,
+            carried: 2,
+            lost: 3,
+            bytes: 1000,
+            outcome,
+        }
     }
 
     fn after(count: u32, time_s: f64, again: u32) -> Canary {
@@ -235,10 +289,19 @@ mod tests {
     }
 
     #[test]
-    fn each_connection_counts_for_all_its_window_its_prefix_and_its_bytes() {
+    fn each_connection_counts_in_each_of_its_parts() {
         let findings = after(200, 0.5, 1).findings();
         let parts = findings.iter().map(|finding| finding.part.to_string()).collect::<Vec<_>>();
-        assert_eq!(parts, ["all", "window to 32", "IPv4 /24", "bytes to 16384"]);
+        let expected = [
+            "all",
+            "window to 32",
+            "path carried to 262144",
+            "path lost beyond",
+            "IPv4 /24",
+            "network 192.0.2.0/24",
+            "bytes to 16384",
+        ];
+        assert_eq!(parts, expected);
         for finding in &findings {
             assert_eq!((finding.chosen, finding.control), (200, 200));
             assert!(finding.is_gain() && finding.harm(2.0).is_none(), "{finding:?}");
@@ -246,7 +309,10 @@ mod tests {
         // The more comparisons share an error, the less each may have: wider intervals.
         let widths = findings.iter().map(|f| f.times.unwrap()).map(|ratio| ratio.high / ratio.low);
         let widths: Vec<_> = widths.collect();
-        assert!(widths[0] < widths[2] && widths[2] < widths[1] && widths[1] == widths[3]);
+        // All, then the first of lengths and networks, then one of four classes, then one of five.
+        let [all, window, carried, lost, length, network, bytes] = widths[..] else { panic!() };
+        assert!(all < length && length == network && network < lost && lost < window);
+        assert!(window == carried && carried == bytes);
     }
 
     #[test]

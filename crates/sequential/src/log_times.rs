@@ -14,6 +14,12 @@ pub struct LogTimes {
     pub sum: f64,
     /// The same of their squares.
     pub squares: f64,
+    /// Lowest of these logarithms; versions before kept none.
+    #[serde(default)]
+    pub lowest: f64,
+    /// Highest of them.
+    #[serde(default)]
+    pub highest: f64,
 }
 
 impl LogTimes {
@@ -21,6 +27,9 @@ impl LogTimes {
     pub fn add(&mut self, seconds: f64) {
         if seconds > 0.0 {
             let log = seconds.ln();
+            let is_first = self.count == 0;
+            self.lowest = if is_first { log } else { self.lowest.min(log) };
+            self.highest = if is_first { log } else { self.highest.max(log) };
             self.count += 1;
             self.sum += log;
             self.squares += log * log;
@@ -32,28 +41,51 @@ impl LogTimes {
         (self.count > 0).then(|| self.mean().exp())
     }
 
-    /// These by those, of the geometric means; `None` with fewer than `fewest` (two at least) on either side. The standard error is Welch's:
-    /// each side has a variance of its own.
+    /// Ratio of the geometric means of these times and of others; `None` with fewer than `fewest`
+    /// (two at least) on either side.
+    ///
+    /// Its error is the larger one of two. *Pooled*, both groups have one variance, as they have if
+    /// nothing differs: a small group that lacks the rare connections of the large one is not known
+    /// better for that. *Welch's* has a variance for each group, and is larger if the small group
+    /// scatters more.
     pub fn by(&self, others: &Self, fewest: u64) -> Option<LogRatio> {
         if self.count.min(others.count) < fewest.max(2) {
             return None;
         }
-        let error_squared = self.error_squared() + others.error_squared();
+        let (n, m) = (self.count as f64, others.count as f64);
+        let (own, other) = (self.deviations(), others.deviations());
+        let pooled = (own + other) / (n + m - 2.0) * (1.0 / n + 1.0 / m);
+        let welch = own / (n - 1.0) / n + other / (m - 1.0) / m;
+        let error_squared = pooled.max(welch);
+        let below = self.below().max(others.below());
+        let above = self.above().max(others.above());
         // All times alike to the last bit: no ratio is known so well.
-        (error_squared > f64::EPSILON)
-            .then(|| LogRatio { log: self.mean() - others.mean(), error_squared })
+        (error_squared > f64::EPSILON).then(|| LogRatio {
+            log: self.mean() - others.mean(),
+            error_squared,
+            step_up: (above / n).max(below / m),
+            step_down: (below / n).max(above / m),
+        })
     }
 
     fn mean(&self) -> f64 {
         self.sum / self.count as f64
     }
 
-    /// Of the mean.
-    fn error_squared(&self) -> f64 {
-        let n = self.count as f64;
-        let variance = (self.squares - n * self.mean().powi(2)) / (n - 1.0);
-        // Sums of floats may be a little below what they sum.
-        variance.max(0.0) / n
+    /// Sum of the squared deviations from the mean. Sums of floats may be a little below what they
+    /// sum.
+    fn deviations(&self) -> f64 {
+        (self.squares - self.sum * self.mean()).max(0.0)
+    }
+
+    /// How far the lowest lies below the mean.
+    fn below(&self) -> f64 {
+        self.mean() - self.lowest
+    }
+
+    /// How far the highest lies above the mean.
+    fn above(&self) -> f64 {
+        self.highest - self.mean()
     }
 }
 
@@ -72,10 +104,38 @@ mod tests {
 
     #[test]
     fn half_the_time_is_a_ratio_of_a_half() {
-        // Variance 0.01 · 100/99 of each; squared error of the mean 0.01/99 each.
+        // Squared deviations of 0.01 · 100 of each, by 198 and 50: 0.02/99. Welch's is the same:
+        // 0.01/99 of each mean.
         let ratio = sums(100, 0.5_f64.ln(), 0.1).by(&sums(100, 0.0, 0.1), 100).unwrap();
         assert!((ratio.log - 0.5_f64.ln()).abs() < 1e-9);
         assert!((ratio.error_squared - 0.02 / 99.0).abs() < 1e-9, "{ratio:?}");
+        // Each lies 0.1 from its mean, of which it is a hundredth.
+        assert!((ratio.step_up - 0.001).abs() < 1e-9 && (ratio.step_down - 0.001).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_small_group_without_the_rare_ones_is_not_known_better() {
+        // Of 1900 connections 19 take e times as long, and the others 1; of 100 all take 1 but for
+        // rounding.
+        let (mut large, control) = (LogTimes::default(), sums(100, 0.0, 1e-4));
+        (0..1900).for_each(|n| large.add(if n % 100 == 0 { 1.0_f64.exp() } else { 1.0 }));
+        let ratio = large.by(&control, 100).unwrap();
+        // Squared deviations 19 · (1 - 0.01) = 18.81, by 1998 and by 1/1900 + 1/100: 9.910e-5, and
+        // not 18.81/1899/1900 = 5.2e-6.
+        assert!((ratio.error_squared - 18.81 / 1998.0 * (0.01 + 1.0 / 1900.0)).abs() < 1e-8);
+        // A rare one in the control group would lower the ratio by 0.99/100. One in the other group
+        // has raised it by 0.99/1900, and one of the control group that is 0.01 lower than the mean
+        // by 0.01/100.
+        assert!((ratio.step_down - 0.0099).abs() < 1e-9, "{ratio:?}");
+        assert!((ratio.step_up - 0.99 / 1900.0).abs() < 1e-9, "{ratio:?}");
+    }
+
+    #[test]
+    fn a_small_group_that_scatters_more_is_known_less() {
+        // 0.01 · 1900 and 1 · 100 of squared deviations: Welch's error is 0.01/1899 + 1/99, the
+        // pooled one 119/1998/95.
+        let ratio = sums(1900, 0.0, 0.1).by(&sums(100, 0.0, 1.0), 100).unwrap();
+        assert!((ratio.error_squared - (0.01 / 1899.0 + 1.0 / 99.0)).abs() < 1e-9, "{ratio:?}");
     }
 
     #[test]

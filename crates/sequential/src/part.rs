@@ -1,7 +1,12 @@
-//! Parts of the connections that are compared by themselves. Window and prefix length are known before chance decides, so a
-//! comparison within them is as good as one of all, and connections of such a part can be stopped. The bytes of a
-//! connection are known when it has closed: they describe it, and nothing is stopped by them.
+//! Parts of the connections that are compared by themselves.
+//!
+//! The remembered window, the network, the length of its prefix, and what its earlier connections
+//! carried and lost are known before chance decides. A comparison within such a part is as good as
+//! one of all, and connections of the part can be stopped. The bytes of a connection are known when
+//! it has closed. A faster start may deliver more before somebody gives up, so a comparison by
+//! bytes describes, and stops nothing.
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
@@ -9,6 +14,10 @@ use std::fmt::{self, Display, Formatter};
 pub const WINDOWS: [u32; 4] = [16, 32, 64, 128];
 /// Bytes acknowledged of a class of sizes, at most: powers of 4 from what ten segments carry.
 pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];
+
+/// Segments of a thousand that earlier connections of a path retransmitted, at most, of a class of
+/// losses: powers of 4.
+pub const LOSSES: [u32; 3] = [1, 4, 16];
 
 /// Length of a prefix that is remembered as one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,6 +38,14 @@ pub enum CanaryPart {
     Window(u8),
     /// Those to prefixes of this length.
     Length(PrefixLength),
+    /// Those to paths whose earlier connections were acknowledged bytes of this class in the mean,
+    /// [`SIZES`] and more.
+    Carried(u8),
+    /// Those to paths whose earlier connections retransmitted segments of this class, [`LOSSES`]
+    /// and more.
+    Lost(u8),
+    /// Those to one network.
+    Network(IpNet),
     /// Those that delivered bytes of this class, [`SIZES`] and more.
     Bytes(u8),
 }
@@ -44,6 +61,23 @@ pub fn size_class(bytes: u64) -> u8 {
 }
 
 impl CanaryPart {
+    /// The network, if the part is one.
+    pub const fn network(self) -> Option<IpNet> {
+        match self {
+            Self::Network(network) => Some(network),
+            _ => None,
+        }
+    }
+}
+
+impl PrefixLength {
+    /// Returns the length of a network's prefix.
+    pub fn of(network: IpNet) -> Self {
+        Self { is_v4: matches!(network, IpNet::V4(_)), bits: network.prefix_len() }
+    }
+}
+
+impl CanaryPart {
     /// Whether its connections can be told apart before they start.
     pub const fn can_be_stopped(self) -> bool {
         !matches!(self, Self::Bytes(_))
@@ -56,19 +90,27 @@ impl Display for PrefixLength {
     }
 }
 
+/// A class by its upper bound.
+fn class(f: &mut Formatter<'_>, what: &str, bound: Option<impl Display>) -> fmt::Result {
+    match bound {
+        Some(most) => write!(f, "{what} to {most}"),
+        None => write!(f, "{what} beyond"),
+    }
+}
+
 impl Display for CanaryPart {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::All => f.write_str("all"),
-            Self::Window(class) => match WINDOWS.get(usize::from(*class)) {
-                Some(most) => write!(f, "window to {most}"),
-                None => f.write_str("window beyond"),
-            },
+            Self::Window(n) => class(f, "window", WINDOWS.get(usize::from(*n))),
             Self::Length(length) => length.fmt(f),
-            Self::Bytes(class) => match SIZES.get(usize::from(*class)) {
-                Some(most) => write!(f, "bytes to {most}"),
-                None => f.write_str("bytes beyond"),
-            },
+            Self::Carried(n) => class(f, "path carried", SIZES.get(usize::from(*n))),
+            Self::Lost(n) => {
+                let percent = LOSSES.get(usize::from(*n)).map(|most| f64::from(*most) / 10.0);
+                class(f, "path lost", percent.map(|most| format!("{most} %")))
+            }
+            Self::Network(network) => write!(f, "network {network}"),
+            Self::Bytes(n) => class(f, "bytes", SIZES.get(usize::from(*n))),
         }
     }
 }
@@ -89,5 +131,15 @@ mod tests {
         let parts = [CanaryPart::All, CanaryPart::Window(1), CanaryPart::Bytes(4), length];
         let names = parts.map(|part| part.to_string());
         assert_eq!(names, ["all", "window to 32", "bytes beyond", "IPv4 /24"]);
+        let network = CanaryPart::Network("192.0.2.0/24".parse().unwrap());
+        let parts = [CanaryPart::Carried(1), CanaryPart::Lost(1), CanaryPart::Lost(3), network];
+        let names = parts.map(|part| part.to_string());
+        let expected = [
+            "path carried to 65536",
+            "path lost to 0.4 %",
+            "path lost beyond",
+            "network 192.0.2.0/24",
+        ];
+        assert_eq!(names, expected);
     }
 }

@@ -81,6 +81,10 @@ impl PooledMeans {
             log: (self.chosen.mean(self.weight) / self.control.mean(self.weight)).ln(),
             error_squared: self.chosen.relative_error_squared(self.weight)
                 + self.control.relative_error_squared(self.weight),
+            // A connection counts with few retransmissions, and a group without any is as uncertain
+            // as one of them.
+            step_up: 0.0,
+            step_down: 0.0,
         })
     }
 }

@@ -5,6 +5,11 @@
 //! Of a sum of independent steps with variance `v`, and any deviation `y` of it from the truth,
 //! `exp(λy - λ²v/2)` is a martingale. Mixed over `λ` by a normal distribution it is one, too, and exceeds `1/alpha` at any
 //! time with probability `alpha` at most (J. Ville, 1939). Solved for `y` that gives the width.
+//!
+//! A mean of few is not nearly normal if a single connection can move it far. Bernstein's
+//! inequality adds what that takes: with steps of at most `b`, a deviation of `√(2vL) + bL/3` has
+//! the probability `exp(-L)`, where `L` is the exponent above. Only steps away from the truth
+//! count, so each end of an interval has a largest step of its own.
 
 use crate::interval::ConfidenceInterval;
 
@@ -28,24 +33,34 @@ pub struct LogRatio {
     pub log: f64,
     /// Square of its standard error, above 0.
     pub error_squared: f64,
+    /// How far one connection can have raised it, at most; 0: not worth mentioning.
+    pub step_up: f64,
+    /// How far one connection can have lowered it, at most.
+    pub step_down: f64,
 }
 
 impl ConfidenceSequence {
-    /// Half of the width of an interval around an estimate whose standard error has this square:
-    /// `se √((1 + 1/k) (2 ln(1/α) + ln(1 + k)))` with `k = scale² / se²`.
+    /// Half of the width of an interval around an estimate whose standard error has this square and
+    /// which no single connection moves far: `se √((1 + 1/k) 2 L)` with the
+    /// [exponent](Self::exponent) `L` and `k = scale² / se²`.
     pub fn half_width(&self, error_squared: f64) -> f64 {
         let k = self.scale * self.scale / error_squared;
-        let spread = (1.0 + 1.0 / k) * (k.ln_1p() - 2.0 * self.alpha.ln());
-        (error_squared * spread).sqrt()
+        (error_squared * (1.0 + 1.0 / k) * 2.0 * self.exponent(error_squared)).sqrt()
+    }
+
+    /// `L = ln(1/α) + ln(1 + k)/2`: looking all the time costs the second term.
+    fn exponent(&self, error_squared: f64) -> f64 {
+        (self.scale * self.scale / error_squared).ln_1p() / 2.0 - self.alpha.ln()
     }
 
     /// The interval of a ratio.
     pub fn ratio(&self, of: LogRatio) -> ConfidenceInterval {
         let half = self.half_width(of.error_squared);
+        let per_step = self.exponent(of.error_squared) / 3.0;
         ConfidenceInterval {
             estimate: of.log.exp(),
-            low: (of.log - half).exp(),
-            high: (of.log + half).exp(),
+            low: (of.log - half - of.step_up * per_step).exp(),
+            high: (of.log + half + of.step_down * per_step).exp(),
         }
     }
 }
@@ -82,9 +97,19 @@ mod tests {
 
     #[test]
     fn a_ratio_has_its_interval_in_logarithms() {
-        let ratio = SEQUENCE.ratio(LogRatio { log: 0.5_f64.ln(), error_squared: 0.0004 });
+        let of =
+            LogRatio { log: 0.5_f64.ln(), error_squared: 0.0004, step_up: 0.0, step_down: 0.0 };
+        let ratio = SEQUENCE.ratio(of);
         assert!((ratio.estimate - 0.5).abs() < 1e-12);
         assert!((ratio.low - 0.5 * (-0.065_460_4_f64).exp()).abs() < 1e-6);
         assert!((ratio.high - 0.5 * 0.065_460_4_f64.exp()).abs() < 1e-6);
+        // L = (5.991465 + 4.615121) / 2 = 5.303293. One connection can have raised it by 0.06: that
+        // adds 0.06 L / 3 = 0.106066 below, and nothing above.
+        let raised = SEQUENCE.ratio(LogRatio { step_up: 0.06, ..of });
+        assert!((raised.low - ratio.low * (-0.106_066_f64).exp()).abs() < 1e-6);
+        assert_eq!((raised.estimate, raised.high), (ratio.estimate, ratio.high));
+        let lowered = SEQUENCE.ratio(LogRatio { step_down: 0.06, ..of });
+        assert!((lowered.high - ratio.high * 0.106_066_f64.exp()).abs() < 1e-6);
+        assert_eq!(lowered.low, ratio.low);
     }
 }

@@ -1,10 +1,12 @@
 //! One comparison: connections that may start warm beside those of the control group, over the stages of a ramp.
 //!
-//! A stage is a time in which the shares of both groups and all other settings stay the same. Within a stage chance alone
-//! tells the groups apart. Across stages it does not: at night, or before a change, connections are others, and a stage
-//! with a larger share would weigh more in one group. So groups are compared within stages. Ratios of times are put together by how well
-//! each is known, means of retransmissions by how many connections both groups have ([`PooledMeans`]). Either is again a sum of independent
-//! steps, so the confidence sequence holds for it.
+//! A stage is a time in which the shares of both groups and all other settings stay the same.
+//! Within a stage chance alone tells the groups apart. Across stages it does not: at night, or
+//! before a change, connections are others, and a stage with a larger share would weigh more in one
+//! group. So groups are compared within stages, and a stage weighs by how many connections both
+//! groups have: `n₁n₀/(n₁+n₀)`. A weight by the variance that was measured would favour the stages
+//! whose control group lacks the rare connections, and so would show these as an effect. The sum
+//! over stages is again one of independent steps, so the confidence sequence holds for it.
 
 use crate::log_times::LogTimes;
 use crate::losing::{Losing, LosingGroup, LosingStage};
@@ -46,13 +48,21 @@ pub struct TrialGroup {
     pub losing: LosingGroup,
 }
 
-/// Ratios of several stages, put together.
+/// Ratios of several stages, put together. Versions before weighed them by their variances, which
+/// is no evidence any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct PooledRatio {
-    /// Logarithms, each by the square of its error.
-    score: f64,
-    /// One by the square of each error.
-    information: f64,
+#[serde(default)]
+pub struct PooledRatio {
+    /// Sum of the stages' weights.
+    weight: f64,
+    /// Logarithms, each by its weight.
+    sum: f64,
+    /// Square of the standard error of that.
+    error_squared: f64,
+    /// How far one connection can have raised that sum, at most.
+    step_up: f64,
+    /// How far one connection can have lowered it.
+    step_down: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -95,17 +105,35 @@ impl Stage {
 }
 
 impl PooledRatio {
-    fn add(&mut self, ratio: Option<LogRatio>) {
-        if let Some(LogRatio { log, error_squared }) = ratio {
-            self.score += log / error_squared;
-            self.information += 1.0 / error_squared;
-        }
+    /// One more stage, if it has `fewest` connections on either side.
+    fn add(&mut self, stage: &Stage, fewest: u64) {
+        let (chosen, control) = (&stage.chosen.times, &stage.control.times);
+        let Some(ratio) = chosen.by(control, fewest) else { return };
+        let (n, m) = (chosen.count as f64, control.count as f64);
+        let weight = n * m / (n + m);
+        self.weight += weight;
+        self.sum += weight * ratio.log;
+        self.error_squared += weight * weight * ratio.error_squared;
+        self.step_up = self.step_up.max(weight * ratio.step_up);
+        self.step_down = self.step_down.max(weight * ratio.step_down);
     }
 
-    fn ratio(&self) -> Option<LogRatio> {
-        (self.information > 0.0).then(|| LogRatio {
-            log: self.score / self.information,
-            error_squared: 1.0 / self.information,
+    /// Adds what other stages have shown, such as those of another host.
+    pub fn join(&mut self, other: &Self) {
+        self.weight += other.weight;
+        self.sum += other.sum;
+        self.error_squared += other.error_squared;
+        self.step_up = self.step_up.max(other.step_up);
+        self.step_down = self.step_down.max(other.step_down);
+    }
+
+    /// Returns the ratio of all stages; `None` without a stage.
+    pub fn ratio(&self) -> Option<LogRatio> {
+        (self.weight > 0.0).then(|| LogRatio {
+            log: self.sum / self.weight,
+            error_squared: self.error_squared / (self.weight * self.weight),
+            step_up: self.step_up / self.weight,
+            step_down: self.step_down / self.weight,
         })
     }
 }
@@ -133,7 +161,7 @@ impl Trial {
 
     fn end_oldest(&mut self, fewest: u64) {
         let Some(stage) = self.stages.pop_front() else { return };
-        self.past_times.add(stage.chosen.times.by(&stage.control.times, fewest));
+        self.past_times.add(&stage, fewest);
         stage.add_means(&mut self.past_means, fewest);
         self.past_losing.add(&stage.losing(), fewest);
         self.past_chosen += stage.chosen.retransmissions.closed;
@@ -143,9 +171,14 @@ impl Trial {
     /// Geometric mean of the times of those chosen by that of the control group; `None` with fewer than `fewest` on either side in
     /// every stage.
     pub fn time_ratio(&self, fewest: u64) -> Option<LogRatio> {
+        self.times(fewest).ratio()
+    }
+
+    /// Returns the same, to be put together with that of other trials.
+    pub fn times(&self, fewest: u64) -> PooledRatio {
         let mut pooled = self.past_times;
-        self.stages.iter().for_each(|of| pooled.add(of.chosen.times.by(&of.control.times, fewest)));
-        pooled.ratio()
+        self.stages.iter().for_each(|stage| pooled.add(stage, fewest));
+        pooled
     }
 
     /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than `fewest` on either side in
@@ -161,6 +194,16 @@ impl Trial {
         let mut all = self.past_losing.clone();
         self.stages.iter().for_each(|of| all.add(&of.losing(), fewest));
         all
+    }
+
+    /// Whether a stage has `fewest` connections on either side, so that something can be said.
+    pub fn has_spoken(&self, fewest: u64) -> bool {
+        let enough = |stage: &Stage| {
+            let [chosen, control] =
+                [&stage.chosen, &stage.control].map(|group| group.retransmissions.closed);
+            chosen.min(control) >= fewest.max(2)
+        };
+        self.past_losing != Losing::default() || self.stages.iter().any(enough)
     }
 
     /// Connections that were chosen.
@@ -231,6 +274,21 @@ mod tests {
         let (after, before) = (trial.time_ratio(100).unwrap(), before.time_ratio(100).unwrap());
         assert!((after.log - before.log).abs() < 1e-12);
         assert!((after.error_squared - before.error_squared).abs() < 1e-12);
+    }
+
+    /// Two stages of 100 in the control group and 900 beside them. In one of them the control group
+    /// lacks the connections that take ten times as long, by chance. It counts as much as the other
+    /// one, although its variance looks smaller.
+    #[test]
+    fn a_stage_weighs_by_its_connections_and_not_by_what_they_scatter() {
+        let mut trial = Trial::default();
+        for (stage, rare) in [(0, 0), (1, 20)] {
+            (0..900).for_each(|n| add(&mut trial, stage, true, if n < 90 { 10.0 } else { 1.0 }));
+            (0..100).for_each(|n| add(&mut trial, stage, false, if n < rare { 10.0 } else { 1.0 }));
+        }
+        // A tenth of ln 10 beside nothing, and a tenth beside a fifth: they cancel each other.
+        let ratio = trial.time_ratio(100).unwrap();
+        assert!(ratio.log.abs() < 1e-9, "{ratio:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::field::{constant, of, put};
 use crate::schemes::ControlChoice;
-use sequential::part::{CanaryPart, PrefixLength, WINDOWS};
+use sequential::part::{CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS};
 
 /// What holds for all connections, from their opening on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub struct ConnectionSettings {
 pub struct StoppedParts {
     windows: u64,
     lengths: [u32; 8],
+    pasts: u32,
+    has_networks: bool,
 }
 
 impl ConnectionSettings {
@@ -76,6 +78,7 @@ impl ConnectionSettings {
     const TELL_STARTS: u32 = constant("TELL_STARTS");
     const ASK_GATEWAY: u32 = constant("ASK_GATEWAY");
     const KNOWN_TIMER: u32 = constant("KNOWN_TIMER");
+    const STOP_NETWORKS: u32 = constant("STOP_NETWORKS");
     const SUPERSEDED: u32 = constant("SUPERSEDED");
 
     /// As the programs have them.
@@ -90,7 +93,8 @@ impl ConnectionSettings {
             | flag(self.tells_starts, Self::TELL_STARTS)
             | flag(self.asks_gateway, Self::ASK_GATEWAY)
             | flag(self.knows_timers, Self::KNOWN_TIMER)
-            | flag(self.is_superseded, Self::SUPERSEDED);
+            | flag(self.is_superseded, Self::SUPERSEDED)
+            | flag(self.stopped.has_networks, Self::STOP_NETWORKS);
         let mut bytes = [0; Self::SIZE];
         put!(bytes, "settings", "max_age_ns", self.max_age_ns.to_ne_bytes());
         put!(bytes, "settings", "half_life_rtts", self.half_life_rtts.to_ne_bytes());
@@ -108,16 +112,18 @@ impl ConnectionSettings {
         put!(bytes, "settings", "stage", self.stage.to_ne_bytes());
         put!(bytes, "settings", "stopped_windows", self.stopped.windows.to_ne_bytes());
         put!(bytes, "settings", "stopped_lengths", self.stopped.lengths_to_bytes());
+        put!(bytes, "settings", "stopped_pasts", self.stopped.pasts.to_ne_bytes());
         bytes
     }
 }
 
 impl StoppedParts {
     /// None.
-    pub const NONE: Self = Self { windows: 0, lengths: [0; 8] };
+    pub const NONE: Self = Self { windows: 0, lengths: [0; 8], pasts: 0, has_networks: false };
     const LENGTH_V4: u32 = constant("LENGTH_V4");
 
-    /// And these. All and bytes are nothing that the programs could tell by: they change nothing.
+    /// Adds a part. Which networks are stopped has a map of its own ([`crate::knobs`]). All
+    /// connections, and bytes, are nothing that the programs could tell by.
     pub const fn add(&mut self, part: CanaryPart) {
         match part {
             CanaryPart::Window(class) => self.windows |= 1 << class,
@@ -125,6 +131,11 @@ impl StoppedParts {
                 let index = Self::index(length);
                 self.lengths[(index / 32) & 7] |= 1 << (index % 32);
             }
+            CanaryPart::Carried(class) => {
+                self.pasts |= 1 << (constant("CARRIED_BITS") + class as u32)
+            }
+            CanaryPart::Lost(class) => self.pasts |= 1 << (constant("LOST_BITS") + class as u32),
+            CanaryPart::Network(_) => self.has_networks = true,
             CanaryPart::All | CanaryPart::Bytes(_) => {}
         }
     }
@@ -143,12 +154,24 @@ impl StoppedParts {
     }
 }
 
-/// Both sides tell classes of windows by the same bounds.
+/// Both sides tell classes by the same bounds.
 const _: () = {
     assert!(constant("WINDOW_CLASSES") as usize == WINDOWS.len() + 1);
     let mut n = 0;
     while n < WINDOWS.len() {
         assert!(constant("WINDOW_CLASS") << n == WINDOWS[n]);
+        n += 1;
+    }
+    assert!(constant("SIZE_CLASSES") as usize == SIZES.len() + 1);
+    n = 0;
+    while n < SIZES.len() {
+        assert!((constant("SIZE_CLASS") as u64) << (2 * n) == SIZES[n]);
+        n += 1;
+    }
+    assert!(constant("LOSS_CLASSES") as usize == LOSSES.len() + 1);
+    n = 0;
+    while n < LOSSES.len() {
+        assert!(constant("LOSS_CLASS") << (2 * n) == LOSSES[n]);
         n += 1;
     }
 };

@@ -59,6 +59,11 @@ pub struct ConnectionSummary {
     pub mss: u32,
     /// Most segments that were outstanding at a time and have all arrived; 0: not known.
     pub flight: u32,
+    /// Class of the bytes that earlier connections of its path carried in the mean
+    /// (`sequential::part::SIZES`).
+    pub path_carried: u8,
+    /// Class of the segments that they retransmitted (`sequential::part::LOSSES`).
+    pub path_lost: u8,
     /// What it left in memory is what a loss, or BBR, has shown; otherwise the path carries that at least.
     pub has_measured: bool,
 }
@@ -76,8 +81,10 @@ impl ConnectionSummary {
 
     /// From the ring buffer; `None` if the bytes are none of a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.get(..Self::SIZE)?;
         let path = PrefixKey::from_bytes(&get!(bytes, "summary", "path", PrefixKey::SIZE))?;
         let flags = u32::from_ne_bytes(get!(bytes, "summary", "flags", 4));
+        let past = u32::from_ne_bytes(get!(bytes, "summary", "past", 4));
         Some(Self {
             path,
             lasted_ns: u64::from_ne_bytes(get!(bytes, "summary", "lasted_ns", 8)),
@@ -104,9 +111,17 @@ impl ConnectionSummary {
             has_shown_rate: flags & Self::SHOWN_RATE != 0,
             mss: u32::from_ne_bytes(get!(bytes, "summary", "mss", 4)),
             flight: u32::from_ne_bytes(get!(bytes, "summary", "flight", 4)),
+            path_carried: class_in(past, constant("CARRIED_BITS"), constant("SIZE_CLASSES")),
+            path_lost: class_in(past, constant("LOST_BITS"), constant("LOSS_CLASSES")),
             has_measured: flags & Self::MEASURED != 0,
         })
     }
+}
+
+/// The class whose bit is set, of so many from a first bit on; the lowest if none is.
+const fn class_in(bits: u32, first: u32, classes: u32) -> u8 {
+    let bits = (bits >> first) & ((1 << classes) - 1);
+    if bits == 0 { 0 } else { bits.trailing_zeros() as u8 }
 }
 
 impl Display for ConnectionSummary {
@@ -142,5 +157,17 @@ mod tests {
     fn what_is_too_short_is_nothing() {
         assert_eq!(ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE - 1]), None);
         assert!(ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).is_some());
+    }
+
+    #[test]
+    fn what_a_path_carried_and_lost_are_bits_of_one_word() {
+        let mut bytes = [0; ConnectionSummary::SIZE];
+        let past = of("summary", "past").0;
+        // Bit 3 of the sizes, which begin with bit 0, and bit 2 of the losses, which begin with bit
+        // 8.
+        bytes[past..past + 4].copy_from_slice(&(1_u32 << 3 | 1 << 10).to_ne_bytes());
+        let summary = ConnectionSummary::from_bytes(&bytes).unwrap();
+        assert_eq!((summary.path_carried, summary.path_lost), (3, 2));
+        assert_eq!((class_in(0, 0, 5), class_in(1 << 12, 8, 4)), (0, 0));
     }
 }

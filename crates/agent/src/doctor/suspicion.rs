@@ -254,7 +254,8 @@ mod tests {
         });
         assert_eq!(old, "20 of 40 connections started cold: old");
         let off = one(all_alike(&machine), |status| {
-            status.stopped = vec![StoppedPart { part: "all".to_owned(), why: "harm".to_owned() }];
+            status.stopped =
+                vec![StoppedPart { part: "all".to_owned(), network: None, why: "harm".to_owned() }];
         });
         assert_eq!(off, "warm starts are turned off (all): harm");
         // 256 segments of 1500 bytes are 384,000.

@@ -100,7 +100,7 @@ pub(super) fn canary(registry: &mut Registry, status: &AgentStatus) {
     ];
     for MetricOf { name, help, value: ratio } in of {
         let family = Family::<PartBound, Ratio>::default();
-        for part in &status.parts {
+        for part in told_parts(status) {
             for (bound, value) in ratio(part).iter().flat_map(bounds) {
                 family.get_or_create(&PartBound { part: part.part.clone(), bound }).set(value);
             }
@@ -113,17 +113,27 @@ pub(super) fn canary(registry: &mut Registry, status: &AgentStatus) {
     ];
     for MetricOf { name, help, value } in of {
         let family = Family::<PartOnly, Gauge>::default();
-        for part in &status.parts {
+        for part in told_parts(status) {
             let count = i64::try_from(value(part)).unwrap_or(i64::MAX);
             family.get_or_create(&PartOnly { part: part.part.clone() }).set(count);
         }
         registry.register(name, help, family);
     }
     let family = Family::<PartOnly, Gauge>::default();
-    for stopped in &status.stopped {
+    for stopped in status.stopped.iter().filter(|stopped| stopped.network.is_none()) {
         family.get_or_create(&PartOnly { part: stopped.part.clone() }).set(1);
     }
     registry.register("canary_stopped", "1: warm starts did harm here and are stopped", family);
+    let networks: Gauge = Gauge::default();
+    let count = status.stopped.iter().filter(|stopped| stopped.network.is_some()).count();
+    networks.set(i64::try_from(count).unwrap_or(i64::MAX));
+    let help = "Networks to which warm starts did harm and are stopped";
+    registry.register("canary_stopped_networks", help, networks);
+}
+
+/// All parts but networks, of which no metric has the name.
+fn told_parts(status: &AgentStatus) -> impl Iterator<Item = &ComparedPart> {
+    status.parts.iter().filter(|part| part.network.is_none())
 }
 
 /// How connections started, and why cold.

@@ -19,6 +19,7 @@ fn served() -> String {
     let interval = ConfidenceInterval { estimate: 1.0, low: 0.5, high: 2.0 };
     let part = crate::compare::ComparedPart {
         part: "all".to_owned(),
+        network: None,
         chosen: 1,
         control_group: 1,
         time_ratio: Some(interval),
@@ -28,13 +29,37 @@ fn served() -> String {
     };
     let mut status = AgentStatus::empty();
     status.time_ratio = Some(interval);
-    status.parts = vec![part];
-    status.stopped = vec![StoppedPart { part: "all".to_owned(), why: "harm".to_owned() }];
+    let network = "192.0.2.0/24".parse().ok();
+    let of_network = crate::compare::ComparedPart {
+        part: "network 192.0.2.0/24".to_owned(),
+        network,
+        ..part.clone()
+    };
+    status.parts = vec![part, of_network];
+    let sizes = crate::compare::by_size(&status.connections, &[]);
+    let timed = |class| crate::compare::Compared { time_ratio: Some(interval), ..class };
+    status.comparison = sizes.into_iter().map(timed).collect();
+    status.stopped =
+        vec![stopped("all", None), stopped("network 192.0.2.0/24", Some("192.0.2.0/24"))];
     status.programs = vec![ProgramTime { program: "attend".to_owned(), runs: 1, time_s: 1e-6 }];
     status.handshake_timers = Some(crate::timed::TimedHandshakes::default());
     status.gateway = Some(gateway_client::ClientStatus::default());
     status.maps = vec![MapFill { map: "hosts".to_owned(), entries: 1, most: 2 }];
     metrics(&status).1
+}
+
+fn stopped(part: &str, network: Option<&str>) -> StoppedPart {
+    let network = network.and_then(|network| network.parse().ok());
+    StoppedPart { part: part.to_owned(), network, why: "harm".to_owned() }
+}
+
+/// Metrics are for whoever reaches their address, and networks of clients are not.
+#[test]
+fn no_network_is_among_the_metrics() {
+    let served = served();
+    assert!(!served.contains("192.0.2"), "{served}");
+    assert!(served.contains("headstart_canary_stopped_networks 1"), "{served}");
+    assert!(served.contains("headstart_canary_stopped{part=\"all\"} 1"), "{served}");
 }
 
 /// Names of metrics in an expression of PromQL.

@@ -2,7 +2,7 @@
 //! and the summary of a connection as a report.
 
 use crate::contract::{ConnectionSummary, LearntPath};
-use gateway_proto::v1::{Bound, Estimate, Report, Start};
+use gateway_proto::v1::{Bound, Estimate, Group, Report, Start};
 use ipnet::IpNet;
 
 /// Networks are told with no more bits than these.
@@ -65,6 +65,11 @@ pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
         (_, true, _) => Start::Warm,
         _ => Start::Cold,
     };
+    let group = match (summary.is_compared, summary.in_control_group) {
+        (false, _) => Group::Unspecified,
+        (true, true) => Group::Control,
+        (true, false) => Group::Chosen,
+    };
     Some(Report {
         network: Some(gateway_proto::v1::Network::of(told(summary.path.prefix))),
         window,
@@ -78,6 +83,8 @@ pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
         start: start.into(),
         transfer_bytes: summary.bytes_acked,
         transfer_us: summary.lasted_ns / 1000,
+        group: group.into(),
+        stage: summary.stage,
     })
 }
 

@@ -3,10 +3,12 @@
 use crate::bed::{Agent, Bed, Server, finish, until};
 use crate::failing::{self, BYTES, FEW, visit_with_too_much};
 use agent::compare::CanaryVerdict;
+use agent::contract::PrefixKey;
 use agent::control;
 use agent::question::{AgentAnswer, Question};
 use agent::start::StartReason;
 use calm::calmly;
+use libbpf_rs::{MapCore, MapFlags};
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::fs;
@@ -176,5 +178,104 @@ fn what_is_stopped_of_a_part_leaves_the_others_warm() {
         assert_eq!(counts.connections.starts[StartReason::Stopped as usize], 2);
         // Neither side of what is stopped is compared.
         assert_eq!(counts.parts[0].chosen, 3);
+    });
+}
+
+/// The same by what earlier connections of the path carried and lost (offset 100: bits of sizes
+/// from 0 on, of losses from 8 on), and by network (flag 1024 at offset 36, and the map).
+#[test]
+fn what_is_stopped_by_the_past_of_a_path_leaves_the_others_warm() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        let memory = crate::memory::Memory::new();
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        // 100,000 bytes in the mean are of class 2, 10 of 1000 segments retransmitted of class 2 as
+        // well: more than 4.
+        let mut visits = 1;
+        let mut is_warm = || {
+            memory.change(|path| {
+                (path.window, path.connections, path.bytes_acked) = (50, 10, 1_000_000);
+                (path.sent, path.retransmitted) = (1000, 10);
+            });
+            let before = agent.status().connections.warm.closed;
+            bed.visit(&server, 1000);
+            visits += 1;
+            agent.wait_for_closed(visits);
+            agent.status().connections.warm.closed > before
+        };
+        let stop = |pasts: u32, flags: u32| {
+            crate::memory::change_settings(|bytes| {
+                bytes[100..104].copy_from_slice(&pasts.to_ne_bytes());
+                let was = u32::from_ne_bytes(bytes[36..40].try_into().unwrap());
+                bytes[36..40].copy_from_slice(&((was & !1024) | flags).to_ne_bytes());
+            });
+        };
+        assert!(is_warm());
+        for (pasts, expected) in [(1 << 2, false), (1 << 10, false), (!(1 << 2 | 1 << 10), true)] {
+            stop(pasts, 0);
+            assert_eq!(is_warm(), expected, "{pasts:b}");
+        }
+        let counts = agent.status();
+        let parts: Vec<_> =
+            counts.parts.iter().map(|part| (part.part.as_str(), part.chosen)).collect();
+        for part in ["path carried to 262144", "path lost to 1.6 %"] {
+            assert!(parts.contains(&(part, 2)), "{parts:?}");
+        }
+        let network = agent.paths()[0].prefix;
+        let key = PrefixKey { namespace: 0, prefix: network }.to_bytes();
+        let networks = crate::memory::newest("stopped_network");
+        networks.update(&key, &1_u32.to_ne_bytes(), MapFlags::ANY).unwrap();
+        stop(0, 0);
+        assert!(is_warm(), "no network is said to be stopped");
+        stop(0, 1024);
+        assert!(!is_warm());
+        networks.delete(&key).unwrap();
+        assert!(is_warm(), "another network is stopped");
+    });
+}
+
+/// Chance decides for each connection, also on the same addresses and ports: of 40 one half is of
+/// the control group, and all of them are of one group once in 2^39 times. Each side is at least 6
+/// but once in 300,000 times (binomial).
+#[test]
+fn the_same_addresses_and_ports_are_on_either_side() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--holdout", "0.5"]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 100_000);
+        agent.wait_for_closed(1);
+        for n in 0..40 {
+            finish(&mut bed.open_from(40_000, &server, 1000), 1000);
+            agent.wait_for_closed(n + 2);
+        }
+        let all = &agent.status().parts[0];
+        assert!(all.chosen >= 6 && all.control_group >= 6, "{all:?}");
+        assert_eq!(all.chosen + all.control_group, 40, "{all:?}");
+    });
+}
+
+/// A first visit starts warm after idle, from a memory of its own, and is compared neither then nor
+/// as it opened.
+#[test]
+fn a_first_visit_that_starts_again_after_idle_is_not_compared() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        // With a control group, however small: without one, first visits stand in for it.
+        let agent = bed.agent(&["--holdout", "0.000001"]);
+        let server = bed.serve(Domain::IPV4, None);
+        let mut stream = bed.open(&server, 200_000);
+        finish(&mut stream, 200_000);
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        Bed::again(&mut stream, 200_000);
+        drop(stream);
+        agent.wait_for_closed(1);
+        let status = agent.status();
+        let sums = [&status.connections.warm, &status.connections.cold];
+        assert_eq!(sums.iter().map(|sum| sum.restarts).sum::<u64>(), 1);
+        assert_eq!((status.parts[0].chosen, status.parts[0].control_group), (0, 0));
     });
 }

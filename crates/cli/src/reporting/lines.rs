@@ -2,7 +2,7 @@
 
 use super::figures::{BoundName, leaving, network_of, possible};
 use super::info::of_info;
-use gateway_proto::v1::{self, Report, Start};
+use gateway_proto::v1::{self, Group, Report, Start};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -36,6 +36,17 @@ struct Line {
     transfer_bytes: u64,
     #[serde(default)]
     transfer_us: u64,
+    /// Group that chance chose, and the stage in which the connection opened.
+    group: Option<GroupName>,
+    #[serde(default)]
+    stage: u32,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum GroupName {
+    Chosen,
+    Control,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -72,6 +83,7 @@ pub(super) fn read(text: &str) -> Result<Report, String> {
     report.age_ms = line.age_ms;
     report.start = start(line.start).into();
     (report.transfer_bytes, report.transfer_us) = (line.transfer_bytes, line.transfer_us);
+    (report.group, report.stage) = (group(line.group).into(), line.stage);
     possible(report)
 }
 
@@ -100,6 +112,22 @@ const fn start_name(start: Start) -> Option<StartName> {
     }
 }
 
+const fn group(name: Option<GroupName>) -> Group {
+    match name {
+        None => Group::Unspecified,
+        Some(GroupName::Chosen) => Group::Chosen,
+        Some(GroupName::Control) => Group::Control,
+    }
+}
+
+const fn group_name(group: Group) -> Option<GroupName> {
+    match group {
+        Group::Unspecified => None,
+        Group::Chosen => Some(GroupName::Chosen),
+        Group::Control => Some(GroupName::Control),
+    }
+}
+
 fn bytes(digits: &str) -> Result<Vec<u8>, String> {
     let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
     let pairs = digits.as_bytes().chunks(2);
@@ -108,7 +136,8 @@ fn bytes(digits: &str) -> Result<Vec<u8>, String> {
     read.ok_or_else(|| "tcp_info: hexadecimal digits, two a byte, please".to_owned())
 }
 
-/// A report as a line that is read as the same report again. All of its fields are there: `start` is null if it is not known.
+/// A report as a line that is read as the same report again. All of its fields are there: `start`
+/// and `group` are null if they are not known.
 pub(super) fn shown(report: &Report) -> String {
     let network = report.network.as_ref().and_then(v1::Network::to_net);
     json!({
@@ -123,6 +152,8 @@ pub(super) fn shown(report: &Report) -> String {
         "start": start_name(report.start()),
         "transfer_bytes": report.transfer_bytes,
         "transfer_us": report.transfer_us,
+        "group": group_name(report.group()),
+        "stage": report.stage,
     })
     .to_string()
 }
@@ -134,7 +165,8 @@ mod tests {
     #[test]
     fn what_is_shown_can_be_read_again_and_unknown_keys_are_refused() {
         let text = r#"{"peer": "2001:db8:1:2::3", "window": 5000, "bound": "receive-window", "rate": 7, "min_rtt_us": 9, "sent": 3,
-            "lost": 1, "age_ms": 11, "start": "control", "transfer_bytes": 13, "transfer_us": 17}"#;
+            "lost": 1, "age_ms": 11, "start": "control", "transfer_bytes": 13, "transfer_us": 17,
+            "group": "chosen", "stage": 19}"#;
         let report = read(text).unwrap();
         let expected = Report {
             network: Some(v1::Network::of("2001:db8:1::/48".parse().unwrap())),
@@ -148,11 +180,17 @@ mod tests {
             start: Start::Control.into(),
             transfer_bytes: 13,
             transfer_us: 17,
+            group: Group::Chosen.into(),
+            stage: 19,
         };
         assert_eq!(report, expected);
         assert_eq!(read(&shown(&report)).unwrap(), report);
         for start in [Start::Unspecified, Start::Warm, Start::Cold] {
             let other = Report { start: start.into(), ..report };
+            assert_eq!(read(&shown(&other)).unwrap(), other);
+        }
+        for group in [Group::Unspecified, Group::Control] {
+            let other = Report { group: group.into(), ..report };
             assert_eq!(read(&shown(&other)).unwrap(), other);
         }
         assert!(shown(&report).contains("\"2001:db8:1::/48\""), "an address leaves this host");

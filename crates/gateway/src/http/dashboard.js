@@ -139,8 +139,8 @@ function show(told) {
     ["prefixes known", text(tenant.prefixes)], ["reports", text(taken)], ["answers", text(answers)],
     ["time to answer", status.answer_mean_us === null ? "–" : `${text(status.answer_mean_us, 1)} µs`],
   ]);
-  fill("gains", tenant.gains.map((gain) => [cell(size(gain.up_to_bytes)), cell(text(gain.warm), "n"), cell(text(gain.control), "n"),
-    cell(text(gain.warm_s, 3), "n"), cell(text(gain.control_s, 3), "n"), cell(gain.time_ratio ? text(gain.time_ratio.estimate, 3) : "–", "n"),
+  fill("gains", tenant.gains.map((gain) => [cell(size(gain.up_to_bytes)), cell(text(gain.chosen), "n"), cell(text(gain.control), "n"),
+    cell(text(gain.control_s, 3), "n"), cell(gain.time_ratio ? text(gain.time_ratio.estimate, 3) : "–", "n"),
     cell(gain.time_ratio ? interval(gain.time_ratio) : "too few")]), "nothing compared yet");
   fill("answers", counted({ ...status.answered, ...Object.fromEntries(Object.entries(status.unanswered).map(([why, n]) => [`none: ${why}`, n])) }));
   fill("questions", counted({ "in time": tenant.questions.in_time, late: tenant.questions.late, none: tenant.questions.none }));

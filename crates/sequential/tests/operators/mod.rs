@@ -4,13 +4,17 @@
 //! that differ, each with spells of ten times the losses, sizes and losses with heavy tails. What warm starts do to it is
 //! known, so what is found can be judged.
 
+use ipnet::IpNet;
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use sequential::canary::{Canary, CanaryConnection};
-use sequential::part::{CanaryPart, PrefixLength};
+use sequential::part::{CanaryPart, window_class};
 use sequential::sequence::FEWEST;
 use sequential::trial::{CanaryGroup, CanaryOutcome, Trial};
 use std::f64::consts::TAU;
+
+pub(crate) mod mixed;
+pub(crate) mod shapes;
 
 /// Shares of connections that may start warm, a week or so each.
 const RAMP: [f64; 4] = [0.01, 0.05, 0.25, 0.95];
@@ -52,9 +56,12 @@ pub(crate) struct Met {
     pub(crate) has_fixed_missed: bool,
 }
 
+/// Random numbers.
+pub(crate) struct Random(Pcg64Mcg);
+
 /// What differs between operators.
 struct Traffic {
-    random: Pcg64Mcg,
+    random: Random,
     /// Standard deviation of the logarithm of times on one path.
     scatter: f64,
     /// Parts of the connections.
@@ -78,69 +85,87 @@ struct SimulatedPath {
 /// How often a path becomes unwell, of its connections; for how many of them in the mean, and how many times as many lose then.
 const UNWELL: (f64, f64, f64) = (0.002, 20.0, 10.0);
 
-impl Traffic {
-    fn new(seed: u64) -> Self {
-        let random = Pcg64Mcg::seed_from_u64(seed);
-        let mut new =
-            Self { random, scatter: 0.0, kept: 0.0, ipv6: 0.0, burst: 0.0, paths: Vec::new() };
-        new.scatter = new.between(0.3, 1.2);
-        new.kept = new.between(0.0, 0.2);
-        new.ipv6 = new.between(0.0, 0.5);
-        new.burst = new.between(1.0, 8.0);
-        let loss = new.between(0.002_f64.ln(), 0.1_f64.ln()).exp();
-        new.paths = (0..PATHS)
-            .map(|_| {
-                let window = new.between(11.0_f64.ln(), 256.0_f64.ln()).exp() as u32;
-                let time_s = (0.2_f64.ln() + new.normal()).exp();
-                let loss = loss * new.normal().exp();
-                SimulatedPath { time_s, loss, window, unwell_for: 0.0 }
-            })
-            .collect();
-        new
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
     }
 
     /// From 0 to below 1.
-    fn uniform(&mut self) -> f64 {
-        (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     fn between(&mut self, least: f64, most: f64) -> f64 {
         least + (most - least) * self.uniform()
     }
 
-    /// Box and Muller.
-    fn normal(&mut self) -> f64 {
+    /// Standard normal (Box and Muller).
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (TAU * self.uniform()).cos()
     }
+}
+
+impl Traffic {
+    fn new(seed: u64) -> Self {
+        let random = Random::new(seed);
+        let mut new =
+            Self { random, scatter: 0.0, kept: 0.0, ipv6: 0.0, burst: 0.0, paths: Vec::new() };
+        new.scatter = new.random.between(0.3, 1.2);
+        new.kept = new.random.between(0.0, 0.2);
+        new.ipv6 = new.random.between(0.0, 0.5);
+        new.burst = new.random.between(1.0, 8.0);
+        let loss = new.random.between(0.002_f64.ln(), 0.1_f64.ln()).exp();
+        new.paths = (0..PATHS)
+            .map(|_| {
+                let window = new.random.between(11.0_f64.ln(), 256.0_f64.ln()).exp() as u32;
+                let time_s = (0.2_f64.ln() + new.random.normal()).exp();
+                let loss = loss * new.random.normal().exp();
+                SimulatedPath { time_s, loss, window, unwell_for: 0.0 }
+            })
+            .collect();
+        new
+    }
 
     fn connection(&mut self, stage: u32, is_chosen: bool, effect: &Effect) -> CanaryConnection {
-        let number = (self.uniform() * PATHS as f64) as usize;
-        let weather = (self.uniform(), self.uniform());
+        let number = (self.random.uniform() * PATHS as f64) as usize;
+        let weather = (self.random.uniform(), self.random.uniform());
         let path = &mut self.paths[number];
         let loss = path.loss_in(weather);
         let (path_time, remembered) = (path.time_s, path.window);
         let factor = |by: f64| if is_chosen { by } else { 1.0 };
         // Pareto, from 3 kB on: half below 5.3 kB, a hundredth beyond 140 kB.
-        let bytes = (3000.0 * (1.0 - self.uniform()).powf(-1.0 / 1.2)).min(1e8);
+        let bytes = (3000.0 * (1.0 - self.random.uniform()).powf(-1.0 / 1.2)).min(1e8);
         let segments = (bytes / 1448.0).ceil();
-        let idle =
-            if self.uniform() < self.kept { -60.0 * (1.0 - self.uniform()).ln() } else { 0.0 };
-        let time_s = path_time * (self.scatter * self.normal()).exp() * factor(effect.times) + idle;
-        let loses = self.uniform() < loss * (segments / 10.0).sqrt() * factor(effect.losses);
+        let idle = if self.random.uniform() < self.kept {
+            -60.0 * (1.0 - self.random.uniform()).ln()
+        } else {
+            0.0
+        };
+        let time_s =
+            path_time * (self.scatter * self.random.normal()).exp() * factor(effect.times) + idle;
+        let loses = self.random.uniform() < loss * (segments / 10.0).sqrt() * factor(effect.losses);
         // Geometric, but no more than there is.
-        let again =
-            1.0 + ((1.0 - self.uniform()).ln() / (1.0 - 1.0 / (1.0 + self.burst)).ln()).floor();
+        let again = 1.0
+            + ((1.0 - self.random.uniform()).ln() / (1.0 - 1.0 / (1.0 + self.burst)).ln()).floor();
         let again = if loses { (again * factor(effect.bursts)).round().min(segments) } else { 0.0 };
-        let is_v4 = self.uniform() >= self.ipv6;
+        let is_v4 = self.random.uniform() >= self.ipv6;
         CanaryConnection {
             group: CanaryGroup { stage, is_chosen },
             remembered,
-            length: PrefixLength { is_v4, bits: if is_v4 { 24 } else { 48 } },
+            network: network_of(number, is_v4),
+            carried: window_class(remembered),
+            lost: (number % 4) as u8,
             bytes: bytes as u64,
             outcome: CanaryOutcome { time_s, again: again as u32 },
         }
     }
+}
+
+/// Returns the network of a path with this number.
+pub(crate) fn network_of(number: usize, is_v4: bool) -> IpNet {
+    let text = if is_v4 { format!("10.0.{number}.0/24") } else { format!("fd00:{number:x}::/48") };
+    text.parse().expect("a network")
 }
 
 impl SimulatedPath {
@@ -165,7 +190,7 @@ pub(crate) fn month(seed: u64, connections: f64, effect: &Effect) -> Met {
         let before = connections / RAMP.len() as f64 * f64::from(stage);
         let count = (connections / RAMP.len() as f64 * compared) as u64;
         for n in 1..=count {
-            let is_chosen = traffic.uniform() * compared >= HOLDOUT;
+            let is_chosen = traffic.random.uniform() * compared >= HOLDOUT;
             let connection = traffic.connection(stage, is_chosen, effect);
             let now = before + n as f64 / compared;
             look(&mut met, &mut canary, &connection, now);
@@ -194,7 +219,7 @@ pub(crate) fn until_found(
     let mut traffic = Traffic::new(seed);
     let (mut canary, mut met) = (Canary::default(), Met::default());
     for n in 1..=most as u64 {
-        let is_chosen = traffic.uniform() >= HOLDOUT;
+        let is_chosen = traffic.random.uniform() >= HOLDOUT;
         let connection = traffic.connection(0, is_chosen, effect);
         look(&mut met, &mut canary, &connection, n as f64);
         if is_found(&met) {

@@ -233,6 +233,21 @@ impl Bed {
         self.ask(|| TcpStream::connect(address), bytes)
     }
 
+    /// The same from a port. When the client closes the connection it resets it, so the port is
+    /// free at once.
+    pub(crate) fn open_from(&self, port: u16, server: &Server, bytes: u64) -> TcpStream {
+        let (from, to) = (SocketAddr::new([0; 4].into(), port), server.address());
+        let connect = || {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+            socket.set_reuse_address(true)?;
+            socket.set_linger(Some(Duration::ZERO))?;
+            socket.bind(&from.into())?;
+            socket.connect(&to.into())?;
+            Ok(socket.into())
+        };
+        self.ask(connect, bytes)
+    }
+
     /// The same over one that an application in the agent's cgroup opens.
     pub(crate) fn open_attended(&self, server: &Server, bytes: u64) -> TcpStream {
         let address = server.address();
