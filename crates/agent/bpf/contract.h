@@ -13,6 +13,10 @@ struct path_key {
 	__be32 address[4];
 };
 
+/* In `bits` of a key: it is a line's, one subscriber's access, also where a network is of as many
+ * bits. */
+enum { LINE = 256 };
+
 /* What is known of a path. Windows in segments. Written without a lock by whichever connection
  * learns something, one at a time (BEING_LEARNT): what is read is bounded where it is used, never
  * where it is written. */

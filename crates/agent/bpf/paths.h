@@ -43,8 +43,6 @@ struct {
 	__type(value, u64);
 } held SEC(".maps");
 
-/* In `bits` of a key: it is a line's, also where a network is of as many bits. */
-#define LINE 256
 #define V6_LINE_BITS 64
 
 /* A line counts as active for so long after its last sample. */

@@ -78,6 +78,7 @@ fn attend(
     let Inheritance { attached, totals, canary, ramp } = inheritance;
     let shared = Arc::new(Shared {
         paths: loaded.paths()?,
+        lines: loaded.lines()?,
         totals: Mutex::new(totals),
         summaries_lost: AtomicU64::new(0),
         decisions_lost: AtomicU64::new(loaded.lost(Lost::Decisions)),

@@ -359,12 +359,24 @@ impl Loaded {
             .collect()
     }
 
-    /// The memory of paths, also for another thread.
+    /// The memory of paths, by network, also for another thread.
     ///
     /// # Errors
     /// If there are no more file descriptors.
     pub fn paths(&self) -> Result<MapHandle, String> {
-        let copy = MapHandle::try_from(&self.map("paths"));
+        self.memory("paths")
+    }
+
+    /// The same by line.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub(crate) fn lines(&self) -> Result<MapHandle, String> {
+        self.memory("lines")
+    }
+
+    fn memory(&self, name: &str) -> Result<MapHandle, String> {
+        let copy = MapHandle::try_from(&self.map(name));
         copy.map_err(|error| format!("cannot keep hold of the memory of paths: {error}"))
     }
 

@@ -41,6 +41,8 @@ const FIRST_FLIGHTS: Duration = Duration::from_secs(1);
 pub(crate) struct Shared {
     pub(crate) config: Mutex<AgentConfig>,
     pub(crate) paths: MapHandle,
+    /// Lines are forgotten with their networks, and shown to nobody.
+    pub(crate) lines: MapHandle,
     pub(crate) totals: Mutex<ConnectionTotals>,
     pub(crate) summaries_lost: AtomicU64,
     pub(crate) decisions_lost: AtomicU64,
@@ -150,6 +152,7 @@ impl Shared {
         if let Some(site) = &self.site {
             site.forget(prefix);
         }
+        paths::forget(&self.lines, prefix);
         let count = paths::forget(&self.paths, prefix);
         match &self.keeper {
             Some(keeper) => keeper.forget(prefix).map(|()| count).map_err(|why| {

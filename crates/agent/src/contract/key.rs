@@ -48,10 +48,10 @@ impl PrefixKey {
         bytes
     }
 
-    /// From the map; `None` if the bytes are none of a key.
+    /// From the map of networks or of lines; `None` if the bytes are none of a key.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let namespace = u32::from_ne_bytes(get!(bytes, "path_key", "netns", 4));
-        let bits = u32::from_ne_bytes(get!(bytes, "path_key", "bits", 4));
+        let bits = u32::from_ne_bytes(get!(bytes, "path_key", "bits", 4)) & !constant("LINE");
         let address = Ipv6Addr::from(get!(bytes, "path_key", "address", 16));
         Some(Self { namespace, prefix: unmapped(u8::try_from(bits).ok()?, address)? })
     }
@@ -90,9 +90,9 @@ impl PortKey {
     }
 }
 
-/// IPv4 as v4-mapped IPv6: bits and address, those beyond the prefix 0.
+/// IPv4 as v4-mapped IPv6, also where NAT64 has translated it: bits and address, those beyond the prefix 0.
 fn mapped(prefix: IpNet) -> (u8, [u8; 16]) {
-    match prefix {
+    match memory::canonical_network(prefix) {
         IpNet::V4(v4) => (V4_MAPPED + v4.prefix_len(), v4.network().to_ipv6_mapped().octets()),
         IpNet::V6(v6) => (v6.prefix_len(), v6.network().octets()),
     }
@@ -119,6 +119,19 @@ mod tests {
         assert_eq!(bytes[..4], 0x0102_0304_u32.to_ne_bytes());
         assert_eq!(bytes[4..8], 120_u32.to_ne_bytes());
         assert_eq!(bytes[8..], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 0]);
+    }
+
+    /// 192.0.2.0 is c000:200 in hexadecimal.
+    #[test]
+    fn a_translated_prefix_is_the_ipv4_prefix() {
+        assert_eq!(key("64:ff9b::c000:200/120").to_bytes(), key("192.0.2.0/24").to_bytes());
+    }
+
+    #[test]
+    fn a_line_is_read_without_its_mark() {
+        let mut bytes = key("192.0.2.7/32").to_bytes();
+        bytes[4..8].copy_from_slice(&(256 + 128_u32).to_ne_bytes());
+        assert_eq!(PrefixKey::from_bytes(&bytes), Some(key("192.0.2.7/32")));
     }
 
     #[test]
