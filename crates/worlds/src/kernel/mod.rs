@@ -17,7 +17,7 @@ use crate::contender::AgentScheme;
 use crate::exchange::{Exchange, low_water};
 use crate::tongue::Tongue;
 pub(crate) use agent::Attending;
-use emulator::{Addresses, Interface, InterfaceConfig, Namespace, Port};
+use emulator::{Addresses, Cgroup, Interface, InterfaceConfig, Namespace, Port};
 use nginx::Serving;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -184,7 +184,7 @@ impl Kernel {
             hosts.map(|(address, host)| listen(*address, (stock, low_water(host)))).collect()
         };
         let listeners = match attending {
-            None => namespace.run(all)?,
+            None => Cgroup::run_outside(|| namespace.run(all))?,
             Some(attending) => attending.cgroup().run(|| namespace.run(all))??,
         }?;
         let nginx = match server {
