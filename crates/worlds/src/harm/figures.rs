@@ -115,7 +115,7 @@ pub struct HarmFigures {
     pub time_ratio: RatioEstimate,
     /// The agent's retransmitted segments minus stock's, over the segments that stock sent.
     pub extra_retransmissions: RatioEstimate,
-    /// What both are compared with their bounds.
+    /// The figures, compared with their bounds.
     pub verdict: HarmVerdict,
 }
 

@@ -3,36 +3,37 @@
 //!
 //! `cells` is the table of what is loaded over which paths, for simulation and kernel alike. A cell
 //! is repeated until its ratio of times is known well enough (`estimate`). `figures` has its numbers,
-//! `verdict` the bounds.
+//! `verdict` compares them with the bounds, `summary` counts the cells.
 
 mod cells;
 mod estimate;
 mod figures;
+mod summary;
 mod verdict;
 
 pub use cells::{HarmCell, HarmControl, all as cells};
 pub use estimate::RatioEstimate;
 pub use figures::{HarmFigures, HarmSide};
-pub use verdict::{
-    BoundCheck, CELLS_WITHIN, HarmSummary, HarmVerdict, RETRANSMISSION_BOUND, TIME_BOUND,
-    TIME_BOUND_OF_ALL,
-};
+pub use summary::{CELLS_WITHIN, HarmSummary};
+pub use verdict::{BoundCheck, HarmVerdict, RETRANSMISSION_BOUND, TIME_BOUND, TIME_BOUND_OF_ALL};
 
 use crate::client::Browser;
 use crate::contest::{self, ContestOptions};
 use crate::kernel::{Agent, ServerProgram};
+use emulator::Clock;
 use figures::RepeatSums;
 use race::{Contestant, Race, RaceOutcome, World};
 use serde::Serialize;
 use std::io::{self, ErrorKind};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time;
+use units::Duration;
 
 /// How often a repeat is tried while the agent cannot start: a machine has one agent at a time, and
 /// another may run.
 const AGENT_ATTEMPTS: u32 = 12;
 /// From one attempt to the next.
-const AGENT_PAUSE: Duration = Duration::from_secs(10);
+const AGENT_PAUSE: time::Duration = time::Duration::from_secs(10);
 
 /// When a cell has been repeated often enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,7 +115,7 @@ impl HarmPlan {
     }
 
     fn measure(&self, cell: &HarmCell, agent: Option<&Agent>) -> io::Result<HarmRow> {
-        let began = Instant::now();
+        let clock = Clock::start();
         let mut row = HarmRow { cell: cell.to_string(), figures: None, left_out: None, redone: 0 };
         let mut repeats = Vec::new();
         for repeat in 0..self.effort.most {
@@ -133,7 +134,11 @@ impl HarmPlan {
                 Err(why) => return Ok(HarmRow { left_out: Some(why), figures: None, ..row }),
             }
             row.figures = HarmFigures::of(&repeats, cell.connections());
-            if self.is_enough(cell, row.figures.as_ref(), began.elapsed()) {
+            if self.is_enough(
+                cell,
+                row.figures.as_ref(),
+                clock.now().saturating_since(units::Instant::ZERO),
+            ) {
                 break;
             }
         }
