@@ -180,6 +180,13 @@ test-upgrades:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture --test-threads 1 live::
 
+# Whether the agent is anywhere slower than stock Linux: about 80 cells of answers and paths, by the kernel. Needs root, the
+# agent's control that no other agent holds, and about 40 minutes of real time. CELLS=10 takes the ten quickest cells, CELLS=loss
+# those with random loss. `headstart check harm` simulates the same cells in less than a minute.
+.PHONY: test-harm
+test-harm: build agent
+	$(TARGET)/release/headstart check harm --on kernel $(CELLS:%=--cells "%")
+
 # Cold starts with more than a stock window beside the kernel's CUBIC, by turns. Needs root, and minutes of real time.
 .PHONY: test-cold
 test-cold:

@@ -3,6 +3,7 @@
 //! attached to a cgroup concern its connections and no others.
 
 use crate::Privilege;
+use std::cell::Cell;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,11 @@ const NAME: &str = "headstart";
 
 /// The process is in one cgroup at a time.
 static INSIDE: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    /// This thread has moved the process to a cgroup.
+    static MOVED: Cell<bool> = const { Cell::new(false) };
+}
 
 /// An empty cgroup below the root of all; removed when it is dropped.
 #[derive(Debug)]
@@ -51,7 +57,7 @@ impl Cgroup {
     }
 
     /// Runs `job` with this process in the cgroup: sockets that it makes are of it. So are those that other
-    /// threads make meanwhile.
+    /// threads make meanwhile, unless they use [`Cgroup::run_outside`].
     ///
     /// # Errors
     /// If the process may not move, or not back.
@@ -59,9 +65,18 @@ impl Cgroup {
         let _alone = lock();
         let home = home()?;
         enter(&self.0)?;
+        MOVED.set(true);
         let done = job();
+        MOVED.set(false);
         enter(&home)?;
         Ok(done)
+    }
+
+    /// Runs `job` while no other thread has the process in a cgroup, so that the sockets that it makes
+    /// are of the process's own cgroup. Within [`Cgroup::run`] they are of that cgroup.
+    pub fn run_outside<T>(job: impl FnOnce() -> T) -> T {
+        let _alone = (!MOVED.get()).then(lock);
+        job()
     }
 }
 

@@ -9,9 +9,10 @@ use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 /// IP's largest packet.
 const LARGEST: usize = 65_535;
@@ -32,6 +33,8 @@ pub(crate) struct Driver {
     /// Within this of the next event the thread does not sleep.
     pub(crate) spin: Duration,
     pub(crate) live: Arc<Mutex<Live>>,
+    /// Bits a second that the link is to have from the next packet on; 0: as it is.
+    pub(crate) next_rate: Arc<AtomicU64>,
 }
 
 /// What was done since it was last told.
@@ -72,7 +75,10 @@ impl Driver {
             match self.source.read(&mut buffer) {
                 // The other side of an in-process port is closed.
                 Ok(0) => return Ok(()),
-                Ok(length) => self.pipe.offer(self.clock.now(), &buffer[..length]),
+                Ok(length) => {
+                    self.change_rate();
+                    self.pipe.offer(self.clock.now(), &buffer[..length]);
+                }
                 Err(error) => match error.kind() {
                     ErrorKind::Interrupted => {}
                     ErrorKind::WouldBlock => {
@@ -85,6 +91,15 @@ impl Driver {
                 },
             }
         }
+    }
+
+    /// Gives the link the rate that was asked for, if one was. A sleeping thread need not be woken
+    /// for it: the rate matters from the next packet on.
+    fn change_rate(&mut self) {
+        if self.next_rate.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        self.pipe.set_rate(Rate::from_bps(self.next_rate.swap(0, Ordering::Acquire)));
     }
 
     /// It is to stop; does not wait.

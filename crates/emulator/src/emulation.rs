@@ -7,10 +7,11 @@ use crate::{Clock, Direction, Lateness, PacketRecorder, Pipe, Port, ThreadSchedu
 use link::{Duplex, Link, LinkConfig, stream};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 /// What an emulation is of.
 #[derive(Debug)]
@@ -72,6 +73,8 @@ pub struct Emulation {
 #[derive(Debug)]
 struct Running {
     live: Arc<Mutex<Live>>,
+    /// Bits a second that the link is to have from the next packet on; 0: as it is.
+    next_rate: Arc<AtomicU64>,
     scheduling: ThreadScheduling,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
@@ -94,8 +97,9 @@ impl Emulation {
             let (source, sink) = (source.clone(), sink.clone());
             let live = Arc::new(Mutex::new(Live::default()));
             let stop = Arc::clone(&stop);
-            let driver = Driver { pipe, source, sink, stop, clock, spin, live: Arc::clone(&live) };
-            Running::begin(name, driver, live)
+            let next_rate = Arc::new(AtomicU64::new(0));
+            let driver = Driver { pipe, source, sink, stop, clock, spin, live, next_rate };
+            Running::begin(name, driver)
         };
         let (to_client, to_host) =
             recorders.map_or((None, None), |both| (Some(both.forward), Some(both.reverse)));
@@ -118,6 +122,15 @@ impl Emulation {
         let mut lateness = self.down.take_lateness();
         lateness.add(&self.up.take_lateness());
         lateness
+    }
+
+    /// Gives both links other rates, unless they follow a trace. They hold for packets that arrive
+    /// from now on; packets in the queues keep the times at which they leave. A rate of zero changes
+    /// nothing.
+    pub fn set_rates(&self, rates: Duplex<Rate>) {
+        for (running, rate) in [(&self.down, rates.forward), (&self.up, rates.reverse)] {
+            running.next_rate.store(rate.as_bps(), Ordering::Release);
+        }
     }
 
     /// Time since the origin of the emulation's clock.
@@ -155,7 +168,8 @@ impl Drop for Emulation {
 }
 
 impl Running {
-    fn begin(name: &str, driver: Driver, live: Arc<Mutex<Live>>) -> io::Result<Self> {
+    fn begin(name: &str, driver: Driver) -> io::Result<Self> {
+        let (live, next_rate) = (Arc::clone(&driver.live), Arc::clone(&driver.next_rate));
         let (told, scheduling) = channel();
         let run = move |told: Sender<ThreadScheduling>| {
             // Nobody listens any more only if starting was given up.
@@ -164,7 +178,7 @@ impl Running {
         };
         let thread = thread::Builder::new().name(format!("emulate-{name}")).spawn(|| run(told))?;
         let scheduling = scheduling.recv().map_err(io::Error::other)?;
-        Ok(Self { live, scheduling, thread: Some(thread) })
+        Ok(Self { live, next_rate, scheduling, thread: Some(thread) })
     }
 
     fn live(&self) -> std::sync::MutexGuard<'_, Live> {

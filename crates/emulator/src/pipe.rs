@@ -11,7 +11,7 @@ use link::{Admission, Link, LinkCounters, PacketInfo, ServiceOutcome, Stage};
 use slab::Slab;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use units::Instant;
+use units::{Instant, Rate};
 
 /// A link with the packets that are on it.
 #[derive(Debug)]
@@ -73,6 +73,12 @@ impl Pipe {
     #[must_use]
     pub fn with_recorder(self, recorder: PacketRecorder) -> Self {
         Self { recorder: Some(recorder), ..self }
+    }
+
+    /// The link is of this rate from now on, unless it follows a trace. A rate of zero changes nothing.
+    pub fn set_rate(&mut self, rate: Rate) {
+        // Zero is the only rate that a link refuses.
+        let _ = self.link.set_rate(rate);
     }
 
     /// A packet arrives at `now`, not earlier than any call before.

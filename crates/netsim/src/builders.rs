@@ -119,3 +119,35 @@ impl Access {
         AccessLine { client, access: Duplex { forward, reverse } }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::address_of;
+    use link::QueueLimit;
+    use std::net::IpAddr;
+    use units::{Duration, Rate};
+
+    /// A neighbour has a link of its own to the same servers, and an address in the client's /24.
+    #[test]
+    fn a_neighbour_crosses_its_own_link() {
+        let link = |mbps| {
+            LinkConfig::new(Rate::from_mbps(mbps), Duration::ZERO, QueueLimit::Unlimited).unwrap()
+        };
+        let mut access = Access::new(2, None, Duplex::symmetric(link(20)));
+        let (first, neighbour) = (access.line(), access.add_neighbour(Duplex::symmetric(link(2))));
+        assert_ne!(first.client, neighbour.client);
+        for server in &access.servers {
+            for line in [first, neighbour] {
+                let route = |from, to| access.topology.route(from, to);
+                assert_eq!(route(*server, line.client), Some(vec![line.access.forward]));
+                assert_eq!(route(line.client, *server), Some(vec![line.access.reverse]));
+            }
+        }
+        let network = |host| match address_of(host) {
+            IpAddr::V4(v4) => v4.to_bits() >> 8,
+            IpAddr::V6(v6) => panic!("{v6}"),
+        };
+        assert_eq!(network(first.client), network(neighbour.client));
+    }
+}

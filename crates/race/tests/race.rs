@@ -1,12 +1,14 @@
 //! The race as a library: who runs, what repeats share, what is recorded, what harm is.
 
+use race::path::PathSpec;
 use race::{
-    ClientTurn, Contestant, Hosts, MeasuredLoad, ProcessingDelay, Race, RaceMetric, RaceOutcome,
-    RaceResult, RunOptions, SequenceStep, VisitKind, Visits, World, contestants,
+    Alternation, ClientTurn, Contestant, Hosts, MeasuredLoad, OtherLine, ProcessingDelay, Race,
+    RaceMetric, RaceOutcome, RaceResult, RunOptions, SequenceStep, VisitKind, Visits, World,
+    contestants,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use units::Duration;
+use units::{Duration, Rate};
 use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 
 fn race(schemes: &str, path: &str) -> Race {
@@ -443,4 +445,56 @@ fn behind_a_wide_first_visit_a_second_one_fills_no_queue() {
     assert_eq!((visits[0].dropped, visits[1].dropped), (0, 0));
     let took = visits[1].page.unwrap();
     assert!(took < Duration::from_millis(162 * 5 / 4), "{took:?}");
+}
+
+/// Visits of 200 kB that alternate between `20mbit,80ms,100p` and another line, the other line first.
+fn alternating(schemes: &str, line: OtherLine) -> RaceOutcome {
+    let other = Some(Alternation { line, every: 1 });
+    let idle = Duration::from_secs(1);
+    let visits = Visits { count: 4, idle, site: 1, reconnects: true, other };
+    let page = Arc::new(Page::single(200_000));
+    run(&Race { page, visits, ..race(schemes, "20mbit,80ms,100p") })
+}
+
+/// A visitor in the same /24 loads over its own path, and what the server remembers of it is used for
+/// the other visitor, too: the first visit over the race's path already starts warm.
+#[test]
+fn neighbours_have_paths_of_their_own_and_one_memory() {
+    let neighbour: PathSpec = "2mbit,80ms,100p".parse().unwrap();
+    let outcome = alternating("linux,hs-cubic", OtherLine::Neighbour(neighbour));
+    let times = |n: usize| -> Vec<f64> {
+        visits(&outcome, n).iter().map(|load| load.page.unwrap().as_secs_f64()).collect()
+    };
+    // 139 packets of 1,500 bytes take 0.83 s at 2 Mbit/s, and 0.08 s at 20.
+    let linux = times(0);
+    assert!(linux[0] > 0.83 && linux[2] > 0.83 && linux[1] < 0.6 && linux[3] < 0.6, "{linux:?}");
+    let agent = times(1);
+    assert!((agent[0] - linux[0]).abs() < 0.001, "the first visit knows nothing: {agent:?}");
+    assert!((agent[1] - linux[1]).abs() > 0.001, "the neighbour is remembered: {agent:?}");
+    // Every segment crossed one of the two links, and was seen there.
+    for load in outcome.contestants.iter().flat_map(|one| &one.turns[0].visits) {
+        let sent = load.sent.expect("the links are watched");
+        assert_eq!(sent.all - sent.retransmitted, 139);
+    }
+}
+
+#[test]
+fn a_line_changes_its_rate_between_visits() {
+    let outcome = alternating("linux", OtherLine::Rate(Rate::from_mbps(2)));
+    let pages: Vec<f64> =
+        visits(&outcome, 0).iter().map(|load| load.page.unwrap().as_secs_f64()).collect();
+    assert!(pages[0] > 0.83 && pages[2] > 0.83, "{pages:?}");
+    assert!(pages[1] < 0.6 && pages[3] < 0.6, "{pages:?}");
+}
+
+/// 1 % of the packets are lost: as many segments are retransmitted as the simulator counts itself.
+#[test]
+fn segments_at_the_link_are_those_that_servers_sent() {
+    let page = Arc::new(Page::single(1_000_000));
+    let outcome = run(&Race { page, ..race("linux", "20mbit,80ms,100p,loss=1%") });
+    let load = &visits(&outcome, 0)[0];
+    let sent = load.sent.expect("the link is watched");
+    assert_eq!(sent.all - sent.retransmitted, 691);
+    assert!(sent.retransmitted > 0);
+    assert_eq!(Some(sent.retransmitted), load.retransmitted);
 }

@@ -54,6 +54,9 @@ pub fn of_simulations(
 pub(crate) struct Ends(Option<[PathBuf; 2]>);
 
 impl Ends {
+    /// No files.
+    pub(crate) const NONE: Self = Self(None);
+
     /// Begins the files, if there are any, and tells `segments` of every segment: what does so, and what the emulation tells.
     ///
     /// # Errors

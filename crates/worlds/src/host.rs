@@ -3,7 +3,7 @@
 use crate::exchange::Exchange;
 use crate::kernel::{Attending, Control, Kernel, ServerPlace, ServerProgram};
 use crate::wire::Wire;
-use emulator::{Addresses, Port};
+use emulator::{Addresses, Namespace, Port};
 use std::io;
 use std::net::SocketAddr;
 use tcp::Scheme;
@@ -30,22 +30,42 @@ pub(crate) enum Serves<'a> {
     Kernel(Control<'a>, &'a ServerProgram, Option<&'a Attending>),
 }
 
+/// One line of a server, towards one visitor.
+#[derive(Clone, Copy)]
+pub(crate) struct ServerLine<'a> {
+    /// The visitor's addresses.
+    pub(crate) visitor: Addresses,
+    /// The server's addresses.
+    pub(crate) own: Addresses,
+    /// The server whose second line it is; `None`: a server of its own.
+    pub(crate) of: Option<&'a ServerHost>,
+}
+
 impl ServerHost {
-    /// Listens for a page's hosts, at its own addresses; those of its visitor are the other ones.
+    /// Listens for a page's hosts, at its own addresses.
     ///
     /// # Errors
-    /// If the machine does not let it.
+    /// If the machine does not let it, or a server on the wire is to have another line.
     pub(crate) fn new(
         serves: Serves<'_>,
-        [visitor, own]: [Addresses; 2],
+        ServerLine { visitor, own, of }: ServerLine<'_>,
         (page, config): (&Page, &LoaderConfig),
     ) -> io::Result<Self> {
         let ports = (0..page.hosts().len()).map(|host| FIRST_PORT + host as u16);
         let addresses: Vec<_> = ports.map(|port| SocketAddr::new(own.v4.into(), port)).collect();
         let kind = match serves {
+            Serves::Wire(_) if of.is_some() => {
+                return Err(io::Error::other("a server on the wire has one client"));
+            }
             Serves::Wire(scheme) => Kind::Wire(Wire::new(own, scheme)?),
             Serves::Kernel(control, server, attending) => {
-                let place = ServerPlace { addresses: own, visitor, listens_at: &addresses };
+                let namespace = match of.map(|host| &host.kind) {
+                    Some(Kind::Kernel(kernel)) => kernel.namespace().clone(),
+                    _ => Namespace::new()?,
+                };
+                let namespace = &namespace;
+                let listens_at = &addresses;
+                let place = ServerPlace { namespace, addresses: own, visitor, listens_at };
                 let by = (control, server, attending);
                 Kind::Kernel(Kernel::new(place, by, (page, config))?)
             }

@@ -26,7 +26,13 @@ pub(super) struct CheckHarmArgs {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
+    /// Print the JSON Schema of that JSON
+    #[arg(long)]
+    json_schema: bool,
 }
+
+/// The form of `--json`, as JSON Schema.
+const JSON_SCHEMA: &str = include_str!("../../../../docs/check-harm-schema.json");
 
 /// Some of the cells.
 #[derive(Clone, Debug)]
@@ -114,6 +120,9 @@ impl CellChoice {
 }
 
 pub(super) fn run(args: &CheckHarmArgs) -> Result<(), Failure> {
+    if args.json_schema {
+        return stdout::print(JSON_SCHEMA);
+    }
     let all = harm::cells();
     let cells = match &args.cells {
         Some(choice) => choice.of(all)?,

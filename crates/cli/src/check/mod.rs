@@ -76,7 +76,7 @@ enum Against {
     Agent(agent::CheckAgentArgs),
     /// Check that the agent is nowhere slower than stock Linux, cell by cell
     ///
-    /// Loads answers of 10 kB to 5 MB over 1 to 50 connections by stock Linux and with the agent, interleaved. The paths
+    /// Loads answers of 10 kB to 5 MB over 1 to 50 connections by stock Linux and with the agent, at the same time. The paths
     /// have 2 to 200 Mbit/s, 10 to 300 ms, queues of 0.1 to 2 bandwidth-delay products, random loss up to 2 %, a recorded
     /// LTE downlink, a neighbour in the same /24, and rates that change. One table of cells serves simulation and kernel.
     #[command(after_help = harm_appendix().help())]

@@ -10,6 +10,7 @@ mod analyze_tables;
 mod bad_input;
 mod beside;
 mod capture;
+mod check_harm;
 mod commands;
 mod completions;
 mod emulate;

@@ -253,3 +253,26 @@ fn lateness_is_told_run_by_run() {
         assert_eq!(late.packets(), 1);
     }
 }
+
+/// 1000 bytes take 1 ms at 8 Mbit/s, and 1 s at 8 kbit/s. The way back keeps its rate.
+#[test]
+fn a_link_has_another_rate_from_the_next_packet_on() {
+    let Joined { client, host, emulation } = joined(|_| ());
+    let took = |from: &Port, to: &Port| {
+        let sent = emulation.now();
+        from.write(&[0; 1000]).unwrap();
+        while read(to).is_none() {
+            assert!(emulation.now() - sent < units::Duration::from_secs(10), "it is lost");
+            sleep(Duration::from_millis(1));
+        }
+        emulation.now() - sent
+    };
+    let second = units::Duration::from_secs(1);
+    assert!(took(&host, &client) < second);
+    let rate = Rate::from_mbps(8);
+    emulation.set_rates(Duplex { forward: Rate::from_bps(8000), reverse: rate });
+    assert!(took(&host, &client) > second);
+    assert!(took(&client, &host) < second);
+    emulation.set_rates(Duplex::symmetric(rate));
+    assert!(took(&host, &client) < second);
+}

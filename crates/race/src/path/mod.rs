@@ -96,6 +96,11 @@ impl PathSpec {
         Self { recorded: self.recorded.map(|_| RecordedRate::from(offset)), ..self }
     }
 
+    /// True if the rate towards the client follows a recording.
+    pub const fn is_recorded(&self) -> bool {
+        self.recorded.is_some()
+    }
+
     /// The same path with another discipline in the queues of both directions.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ pub use curl::Curl;
 use crate::exchange::{Exchange, NewConnection, Order};
 use crate::filler;
 use crate::tongue::Tongue;
-use emulator::Namespace;
+use emulator::{Cgroup, Namespace};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_getres};
 use std::io;
@@ -117,10 +117,11 @@ async fn connect(
     conn: LoadConnId,
     (own, server): (SocketAddr, SocketAddr),
 ) -> io::Result<TcpStream> {
-    let socket = match own {
-        SocketAddr::V4(_) => TcpSocket::new_v4()?,
-        SocketAddr::V6(_) => TcpSocket::new_v6()?,
-    };
+    // Another world of this process may have its server's sockets made for an agent right now.
+    let socket = Cgroup::run_outside(|| match own {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    })?;
     socket.set_nodelay(true)?;
     socket.bind(own)?;
     exchange.on_bound(conn, socket.local_addr()?.port());

@@ -21,6 +21,19 @@ pub(super) struct RepeatSums {
     pub(super) agent: SideSum,
 }
 
+impl RepeatSums {
+    /// Of stock Linux and the agent, in this order.
+    ///
+    /// # Errors
+    /// As [`SideSum::of`], or that the world lacks one of them.
+    pub(super) fn of(sides: &[Contestant], visits: Visits) -> Result<Self, String> {
+        let [stock, agent] = sides else {
+            return Err("the world lacks one of both schemes".to_owned());
+        };
+        Ok(Self { stock: SideSum::of(stock, visits)?, agent: SideSum::of(agent, visits)? })
+    }
+}
+
 impl SideSum {
     /// The visits that count: those over the race's own path, without the client's first.
     ///
@@ -102,7 +115,7 @@ pub struct HarmFigures {
     pub time_ratio: RatioEstimate,
     /// The agent's retransmitted segments minus stock's, over the segments that stock sent.
     pub extra_retransmissions: RatioEstimate,
-    /// What both are compared with their bounds.
+    /// The figures, compared with their bounds.
     pub verdict: HarmVerdict,
 }
 

@@ -17,7 +17,7 @@ use crate::contender::AgentScheme;
 use crate::exchange::{Exchange, low_water};
 use crate::tongue::Tongue;
 pub(crate) use agent::Attending;
-use emulator::{Addresses, Interface, InterfaceConfig, Namespace, Port};
+use emulator::{Addresses, Cgroup, Interface, InterfaceConfig, Namespace, Port};
 use nginx::Serving;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -142,6 +142,8 @@ impl Service<'_> {
 /// Where a server is.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerPlace<'a> {
+    /// Its network namespace, in which it may have other devices.
+    pub(crate) namespace: &'a Namespace,
     /// Its own.
     pub(crate) addresses: Addresses,
     /// Its visitor's.
@@ -166,34 +168,38 @@ impl Kernel {
     /// # Errors
     /// If the machine does not let it, or the kernel has no such congestion control.
     pub(crate) fn new(
-        ServerPlace { addresses, visitor, listens_at }: ServerPlace<'_>,
+        ServerPlace { namespace, addresses, visitor, listens_at }: ServerPlace<'_>,
         (control, server, attending): (Control<'_>, &ServerProgram, Option<&Attending>),
         (page, config): (&Page, &LoaderConfig),
     ) -> io::Result<Self> {
-        let namespace = Namespace::new()?;
         let device = InterfaceConfig::new(addresses).towards(visitor);
         let (device, stock) = match control {
             Control::Stock(stock) => (stock.device(device), Some(stock.congestion_control)),
             Control::Attended(_) => (device, None),
         };
-        let device = Interface::open(&namespace, &device)?;
+        let device = Interface::open(namespace, &device)?;
         let hosts = listens_at.iter().zip(page.hosts());
         let all = || -> io::Result<Vec<_>> {
             let low_water = |host| low_water(config.protocol(host));
             hosts.map(|(address, host)| listen(*address, (stock, low_water(host)))).collect()
         };
         let listeners = match attending {
-            None => namespace.run(all)?,
+            None => Cgroup::run_outside(|| namespace.run(all))?,
             Some(attending) => attending.cgroup().run(|| namespace.run(all))??,
         }?;
         let nginx = match server {
             ServerProgram::Builtin => None,
             ServerProgram::Nginx(nginx) => {
-                Some(nginx.serve(&namespace, (page, config), &listeners)?)
+                Some(nginx.serve(namespace, (page, config), &listeners)?)
             }
         };
         let says_size = matches!(control, Control::Attended(scheme) if scheme.says_size());
         Ok(Self { device, listeners, says_size, nginx })
+    }
+
+    /// Its network namespace.
+    pub(crate) const fn namespace(&self) -> &Namespace {
+        self.device.namespace()
     }
 
     /// Where its packets are read and written.
