@@ -173,10 +173,18 @@ fn agent_for(world: World, cells: &[HarmCell]) -> Result<Option<Agent>, Failure>
 }
 
 fn in_short(row: &HarmRow) -> String {
-    match (&row.figures, &row.left_out) {
-        (Some(figures), _) => {
+    match &row.figures {
+        Some(figures) => {
             format!("{} {}", with_interval(&figures.time_ratio), verdict(&figures.verdict))
         }
+        None => without_figures(row),
+    }
+}
+
+/// Why a cell has no figures.
+fn without_figures(row: &HarmRow) -> String {
+    match (&row.failed, &row.left_out) {
+        (Some(why), _) => format!("FAILED: {why}"),
         (None, Some(why)) => format!("not measured: {why}"),
         (None, None) => "not measured".to_owned(),
     }
@@ -202,8 +210,7 @@ fn print(report: &HarmReport) -> Result<(), Failure> {
     let measured = report.cells.iter().filter_map(|row| Some((row, row.figures.as_ref()?)));
     stdout::print_table(&table(measured))?;
     for row in report.cells.iter().filter(|row| row.figures.is_none()) {
-        let why = row.left_out.as_deref().unwrap_or("it was not measured");
-        stdout::print(&format!("not in {}: {}: {why}\n", report.world, row.cell))?;
+        stdout::print(&format!("{} in {}: {}\n", row.cell, report.world, without_figures(row)))?;
     }
     stdout::print(&format!("\n{}\n", summary(&report.summary)))
 }
@@ -261,14 +268,23 @@ fn share_with_interval(estimate: &RatioEstimate) -> String {
 }
 
 fn summary(summary: &HarmSummary) -> String {
-    let HarmSummary { cells, within, unsure, slower, much_slower, retransmit, left_out, .. } =
-        summary;
+    let HarmSummary {
+        cells,
+        within,
+        unsure,
+        slower,
+        much_slower,
+        retransmit,
+        failed,
+        left_out,
+        ..
+    } = summary;
     let mean = summary.mean_time_ratio.map_or_else(String::new, |mean| {
         format!("The geometric mean of all ratios is {mean:.2}. ")
     });
     format!(
         "{within} of {cells} cells are within the bounds ({unsure} of them unsure). In {slower} the agent takes more than \
-{TIME_BOUND} of stock's time, in {much_slower} more than {TIME_BOUND_OF_ALL}. In {retransmit} it retransmits more. {mean}{left_out} \
+{TIME_BOUND} of stock's time, in {much_slower} more than {TIME_BOUND_OF_ALL}. In {retransmit} it retransmits more. {mean}{failed} failed, {left_out} \
 not measured. The bounds {}.",
         if summary.holds { "hold" } else { "do not hold" }
     )

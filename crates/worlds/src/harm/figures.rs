@@ -40,9 +40,6 @@ impl SideSum {
     /// # Errors
     /// Why a visit did not complete, or that the world did not count its segments.
     pub(super) fn of(contestant: &Contestant, visits: Visits) -> Result<Self, String> {
-        if let Some(why) = &contestant.left_out {
-            return Err(format!("{}: {why}", contestant.name));
-        }
         let mut sum = Self::default();
         for load in contestant.counted().flat_map(|turn| counted(turn, visits)) {
             sum.add(load).map_err(|why| format!("{}: {why}", contestant.name))?;

@@ -84,6 +84,8 @@ pub struct HarmRow {
     pub figures: Option<HarmFigures>,
     /// Why it was not measured.
     pub left_out: Option<String>,
+    /// Why a visit did not complete: the cell fails.
+    pub failed: Option<String>,
     /// Repeats of a side that were made again because of scheduling delay.
     pub redone: u32,
 }
@@ -116,7 +118,13 @@ impl HarmPlan {
 
     fn measure(&self, cell: &HarmCell, agent: Option<&Agent>) -> io::Result<HarmRow> {
         let clock = Clock::start();
-        let mut row = HarmRow { cell: cell.to_string(), figures: None, left_out: None, redone: 0 };
+        let mut row = HarmRow {
+            cell: cell.to_string(),
+            figures: None,
+            left_out: None,
+            failed: None,
+            redone: 0,
+        };
         let mut repeats = Vec::new();
         for repeat in 0..self.effort.most {
             let sides = match self.repeat(cell, repeat, agent) {
@@ -129,9 +137,12 @@ impl HarmPlan {
             };
             let turns = sides.iter().flat_map(|side| &side.turns);
             row.redone += turns.filter(|turn| turn.is_redone).count() as u32;
+            if let Some(why) = sides.iter().find_map(|side| side.left_out.clone()) {
+                return Ok(HarmRow { left_out: Some(why), figures: None, ..row });
+            }
             match RepeatSums::of(&sides, cell.race(repeat).visits) {
                 Ok(sums) => repeats.push(sums),
-                Err(why) => return Ok(HarmRow { left_out: Some(why), figures: None, ..row }),
+                Err(why) => return Ok(HarmRow { failed: Some(why), figures: None, ..row }),
             }
             row.figures = HarmFigures::of(&repeats, cell.connections());
             if self.is_enough(

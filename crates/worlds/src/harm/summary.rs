@@ -23,6 +23,8 @@ pub struct HarmSummary {
     pub much_slower: usize,
     /// Cells whose retransmissions are above [`super::RETRANSMISSION_BOUND`].
     pub retransmit: usize,
+    /// Cells in which a visit did not complete.
+    pub failed: usize,
     /// Cells that this world could not measure.
     pub left_out: usize,
     /// The geometric mean of the ratios of times: cells that are unsure one by one are surer together.
@@ -41,6 +43,7 @@ impl HarmSummary {
         let (cells, above) = (verdicts.len(), BoundCheck::Above);
         let within = count(&|verdict| verdict.worst() != above);
         let much_slower = count(&|verdict| verdict.time_of_all == above);
+        let failed = rows.iter().filter(|row| row.failed.is_some()).count();
         let enough = within as f64 >= CELLS_WITHIN * cells as f64;
         Self {
             cells,
@@ -49,9 +52,10 @@ impl HarmSummary {
             slower: count(&|verdict| verdict.time == above),
             much_slower,
             retransmit: count(&|verdict| verdict.retransmissions == above),
-            left_out: rows.len() - cells,
+            failed,
+            left_out: rows.len() - cells - failed,
             mean_time_ratio: (cells > 0).then(|| (logs / cells as f64).exp()),
-            holds: cells > 0 && enough && much_slower == 0,
+            holds: cells > 0 && enough && much_slower == 0 && failed == 0,
         }
     }
 }
@@ -66,7 +70,7 @@ mod tests {
             |seconds, retransmitted| SideSum { visits: 1, seconds, segments: 100.0, retransmitted };
         let both = RepeatSums { stock: side(1.0, 0.0), agent: side(ratio, extra * 100.0) };
         let figures = HarmFigures::of(&[both, both], 1);
-        HarmRow { cell: String::new(), figures, left_out: None, redone: 0 }
+        HarmRow { cell: String::new(), figures, left_out: None, failed: None, redone: 0 }
     }
 
     /// One of twenty cells may be above the bound, none above 1.15.
@@ -94,9 +98,15 @@ mod tests {
     fn what_is_left_out_does_not_hold() {
         let figures = None;
         let left_out = Some("no BBR".to_owned());
-        let missing = HarmRow { cell: String::new(), figures, left_out, redone: 0 };
+        let cell = String::new();
+        let missing = HarmRow { cell, figures, left_out, failed: None, redone: 0 };
         let summary = HarmSummary::of(&[missing.clone(), row(1.0, 0.0)]);
         assert_eq!((summary.cells, summary.left_out, summary.holds), (1, 1, true));
-        assert!(!HarmSummary::of(&[missing]).holds);
+        assert!(!HarmSummary::of(std::slice::from_ref(&missing)).holds);
+        // A visit that never ends is no gap in the table: the bounds do not hold.
+        let failed = Some("not over after 600s".to_owned());
+        let summary =
+            HarmSummary::of(&[HarmRow { failed, left_out: None, ..missing }, row(1.0, 0.0)]);
+        assert_eq!((summary.failed, summary.left_out, summary.holds), (1, 0, false));
     }
 }
