@@ -49,8 +49,8 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
-/* Before the pipe is full BBR lowers neither window nor rate: it takes the window from here as the one
- * to return to. `window` 0: nothing is to be lowered. */
+/* Before the pipe is full BBR lowers neither window nor rate: it takes the window from here as the
+ * one to return to. `window` 0: nothing is to be lowered. */
 static inline void lower_bbr(struct sock *sk, u32 window)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

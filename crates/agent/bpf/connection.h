@@ -46,6 +46,13 @@ enum phase {
 	PHASE_MOVING,	       /* from one congestion control of ours to another, within one call */
 };
 
+/* Where a connection is with the burst of its warm start (burst.h). */
+enum burst {
+	BURST_NOT, /* it has none, or that has arrived */
+	BURST_SENT,
+	BURST_ARRIVES,
+};
+
 /* The bits that its summary will have, and one more. */
 enum history {
 	HAS_BEGUN_WARM = SUMMARY_WARM,
@@ -97,7 +104,8 @@ struct connection {
 	struct flights flights; /* of hs_bbr and window.h */
 	struct measure measure; /* of hs_cubic and hs_session */
 	struct search search;	/* of hs_cubic */
-	struct arrived wide;	/* the same: the first ACK of a wide cold start */
+	struct arrived first_ack; /* the same: of a wide cold start, or of a burst */
+	enum burst burst;
 	enum phase phase;
 	u32 history;	  /* HAS_... and SUMMARY_... bits: facts that once true stay true */
 	u8 mark;	  /* ours, on what it sends; 0: none */

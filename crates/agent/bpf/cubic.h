@@ -5,6 +5,7 @@
 #define HEADSTART_CUBIC_H
 
 #include "pauses.h"
+#include "burst.h"
 #include "starts.h"
 #include "wide.h"
 
@@ -197,7 +198,7 @@ static inline void on_wide_ack(struct sock *sk, struct beside_cubic *b, struct c
 
 	if (b->wide == WIDE_NOT)
 		return;
-	b->wide = wide_ack(tp, &c->wide, b->wide, c->cold);
+	b->wide = wide_ack(tp, &c->first_ack, b->wide, c->cold);
 	if (b->wide == WIDE_ENDS)
 		end_wide_start(sk, b);
 }
@@ -231,6 +232,8 @@ static __noinline void on_special_ack(struct sock *sk, u32 acked)
 	grow_stock((struct tcp_sock *)sk, b, acked);
 	on_progress(sk, c);
 	end_contradicted_start(sk, b, c);
+	if (b->is_starting && notice_faster_path(sk, c))
+		b->rate = begin_search_of(sk, c);
 	if (c->search.is_on) {
 		rate = search_on_ack(sk, &c->search, &c->measure);
 		if (rate)

@@ -7,8 +7,8 @@
 #include "decision.h"
 #include "inquiry.h"
 
-/* At which rate `window` is sent, of which `cap` segments are the largest, and what is the application's own; false if it is not to be
- * sent. */
+/* At which rate `window` is sent, of which `cap` segments are the largest, and what is the
+ * application's own; false if it is not to be sent. */
 static inline bool choose_rate(const struct sock *sk, struct connection *c, const struct path *path,
 			       u32 window, u32 cap)
 {
@@ -42,6 +42,8 @@ static inline void begin_first_flight(const struct tcp_sock *tp, struct connecti
 	c->used = 0;
 	c->first_end = tp->snd_nxt + window * tp->mss_cache;
 	c->phase = PHASE_FIRST_FLIGHT;
+	/* After idle all is paced. */
+	c->burst = tp->data_segs_out ? BURST_NOT : BURST_SENT;
 }
 
 /* Opens with what is remembered, if pacing can be had for it. */

@@ -124,8 +124,8 @@ static inline bool is_v4_mapped(const __be32 address[4])
 	return !address[0] && !address[1] && address[2] == __builtin_bswap32(0xffff);
 }
 
-/* 64:ff9b::/96 embeds IPv4 addresses (RFC 6052 §2.1), as a host behind NAT64 sees them: to us they are
- * those. As one IPv6 network they would be the whole Internet. */
+/* 64:ff9b::/96 embeds IPv4 addresses (RFC 6052 §2.1), as a host behind NAT64 sees them: to us they
+ * are those. As one IPv6 network they would be the whole Internet. */
 static inline void translate_nat64(__be32 address[4])
 {
 	if (address[0] != __builtin_bswap32(0x64ff9b) || address[1] || address[2])
@@ -435,6 +435,18 @@ static inline void fail_entry(struct path *path, bool is_slower)
 	else
 		__sync_val_compare_and_swap(&path->window, window, window / 2);
 	if (is_slower)
+		path->rate = 0;
+}
+
+/* The line is far faster than remembered. */
+static inline void forget_rate(const struct path_key *line, const struct path_key *network)
+{
+	struct path *path;
+
+	begin_line(line, network);
+	path = line->bits ? bpf_map_lookup_elem(&lines, line) :
+			    bpf_map_lookup_elem(&paths, network);
+	if (path)
 		path->rate = 0;
 }
 

@@ -93,7 +93,8 @@ struct proof {
 	u32 delivered; /* of that flight */
 };
 
-/* The window that is remembered of it: not what waited in a queue, and not twice a flight that did. */
+/* The window that is remembered of it: not what waited in a queue, and not twice a flight that
+ * did. */
 static inline u32 proven_window(const struct tcp_sock *tp, const struct connection *c,
 				const struct proof *of)
 {
@@ -165,9 +166,10 @@ struct loss {
 	bool in_slow_start;
 };
 
-/* A loss that no first flight had measures the path if it shows that the path was full; otherwise the
- * path carries what is left at least. If the rate is not known, or round trips contradict it, the path
- * is as fast as that was acknowledged: in congestion avoidance such a queue never runs empty. */
+/* A loss that no first flight had measures the path if it shows that the path was full; otherwise
+ * the path carries what is left at least. If the rate is not known, or round trips contradict it,
+ * the path is as fast as that was acknowledged: in congestion avoidance such a queue never runs
+ * empty. */
 static inline void learn_loss(const struct tcp_sock *tp, struct connection *c,
 			      const struct loss *loss)
 {
@@ -190,12 +192,16 @@ static inline void learn_loss(const struct tcp_sock *tp, struct connection *c,
 	update_memory(c, &sample, is_full);
 }
 
-/* The window to go on with. */
+/* The window to go on with: half of the flight, but what fills the path at a rate that nothing
+ * contradicts. */
 static inline u32 fall_back(struct sock *sk, struct connection *c)
 {
-	fail_memory(c, contradicts_rate((struct tcp_sock *)sk, c));
+	bool is_slower = contradicts_rate((struct tcp_sock *)sk, c);
+	u32 full = is_slower ? 0 : bdp_of((struct tcp_sock *)sk, c);
+
+	fail_memory(c, is_slower);
 	end_first_flight(sk, c, PHASE_STOCK);
-	return c->first / 2 > c->cold ? c->first / 2 : c->cold;
+	return larger(larger(c->first / 2, c->cold), full);
 }
 
 /* Its first flight has lost something by chance, as it seems: it is over, and judged when all of it

@@ -154,7 +154,7 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 {
 	struct account *of;
 	reservation given, more;
-	u32 taken;
+	u32 taken, believed;
 	u64 now;
 
 	o->path = find_path(key);
@@ -165,7 +165,8 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 		given = of->given;
 		now = bpf_ktime_get_ns();
 		taken = still_reserved(o->path, given, now);
-		make_offer(tp, o, estimate_of(o->path, now, tp->srtt_us >> 3, tp->mss_cache), taken);
+		believed = estimate_of(o->path, now, tp->srtt_us >> 3, tp->mss_cache);
+		make_offer(tp, o, believed, taken);
 		takes = takes && o->window;
 		more = (reservation)ms_of(now) << 32 | (taken + (takes ? o->window : o->cold));
 		if (__sync_val_compare_and_swap(&of->given, given, more) == given)

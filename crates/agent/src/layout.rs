@@ -102,7 +102,8 @@ pub(crate) const FIELDS: [Field; 82] = [
 ];
 
 /// Constants of the header by their names there.
-pub(crate) const CONSTANTS: [(&str, u32); 52] = [
+pub(crate) const CONSTANTS: [(&str, u32); 53] = [
+    ("LINE", 256),
     ("CONTROL_AUTO", 0),
     ("CONTROL_CUBIC", 1),
     ("CONTROL_BBR", 2),

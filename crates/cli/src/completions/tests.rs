@@ -12,6 +12,7 @@ const FREE: &[&str] = &[
     "address",
     "background",
     "budget",
+    "cells",
     "client_window",
     "connections",
     "date",

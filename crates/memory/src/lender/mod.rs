@@ -283,6 +283,11 @@ impl Lender {
         self.paths.fail(remote, is_slower);
     }
 
+    /// The path is far faster than remembered.
+    pub fn forget_rate(&mut self, remote: IpAddr) {
+        self.paths.forget_rate(remote);
+    }
+
     /// A warm start has ended without a loss of its first flight.
     pub fn confirm(&mut self, remote: IpAddr) {
         self.paths.confirm(remote);

@@ -201,6 +201,10 @@ impl ProvenPath {
         self.fallbacks_in_row = self.fallbacks_in_row.saturating_add(1);
     }
 
+    pub(super) const fn forget_rate(&mut self) {
+        self.rate = 0;
+    }
+
     /// A warm start has ended without a loss of its first flight.
     pub(super) const fn confirm(&mut self) {
         self.fallbacks_in_row = 0;

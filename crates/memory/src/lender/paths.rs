@@ -128,6 +128,13 @@ impl Paths {
         }
     }
 
+    /// The rate of the line is not what was remembered (`forget_rate`).
+    pub(super) fn forget_rate(&mut self, remote: IpAddr) {
+        if let Some(line) = self.line(remote) {
+            line.forget_rate();
+        }
+    }
+
     /// A warm start has ended without a loss of its first flight.
     pub(super) fn confirm(&mut self, remote: IpAddr) {
         let Some((key, _)) = self.in_use(remote) else { return };

@@ -1,6 +1,7 @@
 //! The first flight: how it is lent and at which rate it leaves.
 
 use super::pacing::rate_of;
+use super::burst::Burst;
 use super::{Warm, WarmPhase, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
@@ -105,6 +106,8 @@ impl Warm {
             retransmitted: Self::retransmitted(at, mss),
         };
         self.phase = WarmPhase::FirstFlight;
+        // After idle all is paced.
+        self.burst = if at.sent_total == 0 && !self.pace.is_on() { Burst::Sent } else { Burst::Not };
     }
 
     /// Bytes a second; `None` if it would be slower than a cold start, as a peer of the same prefix can make it that answers

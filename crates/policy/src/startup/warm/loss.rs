@@ -171,11 +171,13 @@ impl Warm {
         }
     }
 
-    /// The window to go on with, segments (`fall_back`).
+    /// The window to go on with, segments: half of the flight, but what fills the path at a rate that nothing contradicts (`fall_back`).
     pub(super) fn fall_back(&mut self, window: &Window, at: &Situation<'_>) -> u32 {
-        self.fail_memory(self.is_slower(window, at));
+        let is_slower = self.is_slower(window, at);
+        let full = if is_slower { 0 } else { self.bdp(at) };
+        self.fail_memory(is_slower);
         self.end_first_flight(WarmPhase::Stock);
-        (self.flight.window / 2).max(self.cold)
+        (self.flight.window / 2).max(self.cold).max(full)
     }
 
     /// The path is not the one remembered.

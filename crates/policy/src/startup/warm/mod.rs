@@ -7,6 +7,7 @@
 //! `learning` and `loss`. Why it is in two worlds, and what differs: docs/adr/0020-one-policy.md.
 
 mod beside_stock;
+mod burst;
 mod dispersion;
 mod early;
 mod flight;
@@ -36,6 +37,7 @@ use crate::window::Window;
 use arith::flights::{FlightAck, Flights};
 use arith::measure::{TrainAck, TrainMeasure};
 use beside_stock::BesideStock;
+use burst::Burst;
 use flight::FirstFlight;
 use loss::Fall;
 use options::{CAP, EPOCHS, HALF_LIFE, MAX_AGE};
@@ -106,6 +108,7 @@ pub struct Warm {
     measure: TrainMeasure,
     search: Search,
     wide: WideStart,
+    burst: Burst,
     pace: SharedPace,
     stock: BesideStock,
     pacing: SocketPacing,
@@ -151,6 +154,7 @@ impl Warm {
             measure: TrainMeasure::default(),
             search: Search::default(),
             wide: WideStart::default(),
+            burst: Burst::default(),
             pace: SharedPace::default(),
             stock: BesideStock::default(),
             pacing: SocketPacing::new(is_paced, options.paces_together),
@@ -270,6 +274,9 @@ impl Warm {
         self.stock.grow(at.max_in_flight.div_ceil(mss), acked.into());
         self.on_progress(window, at);
         self.end_if_contradicted(window, at);
+        if self.is_starting {
+            self.notice_faster_path(window, at);
+        }
         self.widen_by_dispersion(window, at);
         if self.search.is_on {
             let ack = self.train_ack(at);

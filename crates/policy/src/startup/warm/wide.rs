@@ -8,7 +8,7 @@ use arith::reuse::WIDE_COLD_RATE;
 use arith::trains;
 
 /// Segments of the stock window whose gaps are looked at: of ten one or two come with the first ACK.
-const LOOKS_AT: u32 = 8;
+pub(super) const LOOKS_AT: u32 = 8;
 
 /// An ACK: when it came, by the socket's clock, and what had been delivered with it. Both wrap.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,65 @@
+//! The burst of a warm start: nobody paces the first ten segments of a connection, so their arrival tells the rate of the path. A path that
+//! is more than twice as fast as remembered is another one: slow start goes on, and measures it (`burst.h` of the agent).
+
+use super::wide::{Arrived, LOOKS_AT};
+use super::{Warm, clock_us, segments};
+use crate::startup::attended::Situation;
+use crate::window::{Cause, Window};
+use arith::trains;
+
+/// How much faster a path has to be to be another one (`MUCH_FASTER`).
+const MUCH_FASTER: u64 = 2;
+
+/// Where a connection is with its burst.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Burst {
+    /// It has none, or that has arrived.
+    #[default]
+    Not,
+    /// Nothing of it has arrived.
+    Sent,
+    /// Since this ACK.
+    Arrives(Arrived),
+}
+
+impl Burst {
+    /// Segments have arrived, `outstanding` are under way. The gap at which the burst has arrived, nanoseconds a segment; 0: it has not, or
+    /// tells nothing.
+    fn on_ack(&mut self, now: Arrived, outstanding: u32) -> u64 {
+        let first = match *self {
+            Self::Not => return 0,
+            Self::Sent => {
+                *self = if outstanding < LOOKS_AT { Self::Not } else { Self::Arrives(now) };
+                return 0;
+            }
+            Self::Arrives(first) => first,
+        };
+        let count = now.delivered.wrapping_sub(first.delivered);
+        if count < LOOKS_AT {
+            return 0;
+        }
+        *self = Self::Not;
+        trains::gap(now.at_us.wrapping_sub(first.at_us), count)
+    }
+}
+
+impl Warm {
+    /// Segments of a first flight have arrived.
+    pub(super) fn notice_faster_path(&mut self, window: &mut Window, at: &Situation<'_>) {
+        let mss = window.mss();
+        let arrived = Arrived { at_us: clock_us(at.now), delivered: self.delivered };
+        let gap = self.burst.on_ack(arrived, segments(at.outstanding() + mss - 1, mss));
+        if !self.in_first_flight() || gap == 0 || gap * MUCH_FASTER >= self.measure.best() {
+            return;
+        }
+        let may_pace = self.is_paced || !self.pacing.is_on();
+        self.end_first_flight(super::WarmPhase::Stock);
+        self.measure.forget_rate();
+        if let Some(attendance) = &self.attendance {
+            attendance.lender(memory::Lender::forget_rate);
+        }
+        window.set_ssthresh(u64::MAX, Cause::HyStart);
+        let (measure, pacing) = (&mut self.measure, &mut self.pacing);
+        self.search.begin(window, at, (measure, pacing), may_pace);
+    }
+}
