@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The burst of a warm start: nobody paces the first ten segments of a connection, so their arrival
  * tells the rate of the path. A path that is more than twice as fast as remembered is another one:
- * slow start goes on, and measures it. */
+ * slow start goes on, and measures it. Where the rate is not known, the burst is the first train of
+ * its measurement, since the flight that follows is paced and arrives as it left. */
 #ifndef HEADSTART_BURST_H
 #define HEADSTART_BURST_H
 
@@ -36,7 +37,11 @@ static inline bool notice_faster_path(struct sock *sk, struct connection *c)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	u64 gap = burst_gap(tp, c);
 
-	if (!in_first_flight(c) || !gap || gap * MUCH_FASTER >= c->measure.best)
+	if (!in_first_flight(c) || !gap)
+		return false;
+	if (!c->measure.best)
+		c->measure.gap = gap;
+	if (gap * MUCH_FASTER >= c->measure.best)
 		return false;
 	end_first_flight(sk, c, PHASE_STOCK);
 	c->measure.best = 0;

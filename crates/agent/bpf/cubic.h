@@ -379,6 +379,9 @@ void BPF_PROG(hs_cubic_release, struct sock *sk)
 
 	if (!c || c->phase == PHASE_MOVING)
 		return;
+	/* Nothing follows the last train that would end it. */
+	if (c->search.is_on && !((struct tcp_sock *)sk)->packets_out)
+		evaluate_train(&c->measure);
 	take_proven_sample((struct tcp_sock *)sk, c, &beside_cubic(sk)->flights, &sample);
 	end(sk, c, &sample, false);
 }

@@ -122,6 +122,11 @@ impl TrainMeasure {
         if self.has_measured { self.measured_rate(mss) } else { carried(mss, self.held_up_gap) }
     }
 
+    /// A burst has arrived with this gap, nanoseconds a segment: the train that the next one is compared with.
+    pub const fn note_burst(&mut self, gap: u64) {
+        self.gap = gap;
+    }
+
     /// Looking on would cost each ACK something, for as long as the connection lives.
     pub const fn has_measured_enough(&self) -> bool {
         self.trains >= MAX_TRAINS

@@ -1,5 +1,6 @@
 //! The burst of a warm start: nobody paces the first ten segments of a connection, so their arrival tells the rate of the path. A path that
-//! is more than twice as fast as remembered is another one: slow start goes on, and measures it (`burst.h` of the agent).
+//! is more than twice as fast as remembered is another one: slow start goes on, and measures it. Where the rate is not known, the burst
+//! is the first train of its measurement, since the flight that follows is paced and arrives as it left (`burst.h` of the agent).
 
 use super::wide::{Arrived, LOOKS_AT};
 use super::{Warm, clock_us, segments};
@@ -49,7 +50,13 @@ impl Warm {
         let mss = window.mss();
         let arrived = Arrived { at_us: clock_us(at.now), delivered: self.delivered };
         let gap = self.burst.on_ack(arrived, segments(at.outstanding() + mss - 1, mss));
-        if !self.in_first_flight() || gap == 0 || gap * MUCH_FASTER >= self.measure.best() {
+        if !self.in_first_flight() || gap == 0 {
+            return;
+        }
+        if self.measure.best() == 0 {
+            return self.measure.note_burst(gap);
+        }
+        if gap * MUCH_FASTER >= self.measure.best() {
             return;
         }
         let may_pace = self.is_paced || !self.pacing.is_on();

@@ -119,7 +119,12 @@ impl Line {
 
     /// `segments` arrive.
     fn arrive(&mut self, warm: &mut Warm, ms: u64, segments: u64) {
-        self.now = at(ms);
+        self.arrive_at(warm, 1000 * ms, segments);
+    }
+
+    /// The same at `us` microseconds.
+    fn arrive_at(&mut self, warm: &mut Warm, us: u64, segments: u64) {
+        self.now = Instant::from_nanos(1000 * us);
         self.acked += segments * MSS;
         let sample = AckSample {
             sent_total: self.sent,
@@ -319,6 +324,49 @@ fn round_trips_that_contradict_the_rate_end_a_first_flight() {
         let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
         assert_eq!((path.window, path.rate), (window, rate));
     }
+}
+
+/// Of ten segments that leave at once two are acknowledged first. The other eight arrive 0.5 ms or 0.3 ms apart: 0.8 ms were remembered, so
+/// 0.4 ms are twice as fast. Beyond that slow start goes on, without a rate.
+#[test]
+fn a_burst_that_arrives_much_faster_lets_slow_start_go_on() {
+    for (gap_us, ssthresh, rate) in [(500, 103 * MSS, 1_250_000), (300, u64::MAX, 0)] {
+        let host = host(100, 1_250_000);
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 103);
+        line.arrive(&mut warm, 1080, 2);
+        for n in 1..=8 {
+            line.arrive_at(&mut warm, 1_080_000 + gap_us * n, 1);
+        }
+        assert_eq!(line.window.ssthresh(), ssthresh);
+        let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+        assert_eq!((path.window, path.rate), (100, rate));
+    }
+}
+
+/// The rate is not known. The burst arrives 0.5 ms apart, the rest of the flight as it left. The second flight of 200 leaves within a round
+/// trip and arrives over 100 ms, as the burst did: 1000 bytes in 0.5 ms are 2 MB/s.
+#[test]
+fn a_burst_is_the_first_train_of_a_measurement() {
+    let host = host(20, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 20);
+    line.arrive(&mut warm, 1080, 2);
+    for n in 1..=8 {
+        line.arrive_at(&mut warm, 1_080_000 + 500 * n, 1);
+    }
+    line.sent += 200 * MSS;
+    for n in 0..10 {
+        line.arrive_at(&mut warm, 1_090_000 + 4000 * n, 1);
+    }
+    for n in 0..200 {
+        line.arrive_at(&mut warm, 1_160_000 + 500 * n, 1);
+    }
+    line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+    let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+    assert_eq!(path.rate, 2_000_000);
 }
 
 /// In congestion avoidance 60 segments are lost one of at round trips of 125 ms: 59 * 80 / 125 are 37 in the lowest, 37 kB in 80 ms.
