@@ -16,7 +16,7 @@ use crate::log::{Level, say, set_log_level};
 use crate::metrics::MetricsListener;
 use crate::predecessor::Predecessor;
 use crate::renewal::Renewal;
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::successor::{Claim, Offered};
 use libbpf_rs::ErrorKind;
 use sd_notify::NotifyState;
@@ -76,7 +76,7 @@ fn attend(
 ) -> Result<(), String> {
     let Begun { mut loaded, inheritance, mut endpoints, keeper, site } = begun;
     let Inheritance { attached, totals, canary, ramp } = inheritance;
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(SharedState {
         paths: loaded.paths()?,
         lines: loaded.lines()?,
         totals: Mutex::new(totals),
@@ -163,7 +163,12 @@ fn attend(
 
 /// Hands everything over to an agent that follows; whether it has taken it. `hear`: of connections that have closed, the last
 /// time.
-fn hand_over(claim: &Claim, shared: &Shared, work: &mut Work, hear: impl FnOnce() -> bool) -> bool {
+fn hand_over(
+    claim: &Claim,
+    shared: &SharedState,
+    work: &mut Work,
+    hear: impl FnOnce() -> bool,
+) -> bool {
     if !work.loaded.is_linked() {
         claim.refuse("before Linux 6.4 congestion controls have no links that could be handed over; restart the agent");
         return false;
@@ -230,14 +235,14 @@ fn tell_manager(states: &[NotifyState<'_>]) {
 }
 
 /// What is wrong with the new leaves the old in force.
-fn reload(shared: &Shared, work: &mut Work, reread: impl Fn() -> Result<AgentConfig, String>) {
+fn reload(shared: &SharedState, work: &mut Work, reread: impl Fn() -> Result<AgentConfig, String>) {
     match reread().and_then(|new| change(shared, work, new)) {
         Ok(()) => say(Level::Notice, "the configuration has been read anew"),
         Err(why) => say(Level::Error, &format!("the configuration stays as it was: {why}")),
     }
 }
 
-fn change(shared: &Shared, work: &mut Work, mut new: AgentConfig) -> Result<(), String> {
+fn change(shared: &SharedState, work: &mut Work, mut new: AgentConfig) -> Result<(), String> {
     let mut config = shared.config();
     for key in config.fixed_differences(&new) {
         say(Level::Warning, &format!("{key} is as it was until the agent is started anew"));
@@ -269,7 +274,10 @@ fn change(shared: &Shared, work: &mut Work, mut new: AgentConfig) -> Result<(), 
     Ok(())
 }
 
-fn serve_metrics(metrics: Option<MetricsListener>, shared: &Arc<Shared>) -> Result<(), String> {
+fn serve_metrics(
+    metrics: Option<MetricsListener>,
+    shared: &Arc<SharedState>,
+) -> Result<(), String> {
     let Some(metrics) = metrics else { return Ok(()) };
     let shared = Arc::clone(shared);
     let served = metrics.serve(move || shared.status());
@@ -277,7 +285,10 @@ fn serve_metrics(metrics: Option<MetricsListener>, shared: &Arc<Shared>) -> Resu
 }
 
 /// On a thread of its own, which ends with the process. Where agents come that want to follow.
-fn answer_questions(control: &Control, shared: Arc<Shared>) -> Result<Receiver<Claim>, String> {
+fn answer_questions(
+    control: &Control,
+    shared: Arc<SharedState>,
+) -> Result<Receiver<Claim>, String> {
     let serve = control.server().map_err(|error| format!("cannot answer questions: {error}"))?;
     let (claim, claims) = mpsc::channel();
     // Nobody receives a claim any more as soon as the agent ends: then its stream closes.

@@ -38,7 +38,7 @@ use std::time::Duration;
 const FIRST_FLIGHTS: Duration = Duration::from_secs(1);
 
 /// What both threads know.
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     pub(crate) config: Mutex<AgentConfig>,
     pub(crate) paths: MapHandle,
     /// Lines are forgotten with their networks, and shown to nobody.
@@ -76,7 +76,7 @@ pub(crate) fn in_force(
     settings
 }
 
-impl Shared {
+impl SharedState {
     /// Goes on where the last agent ended.
     pub(crate) fn resume(&self) {
         let Some(keeper) = &self.keeper else { return };

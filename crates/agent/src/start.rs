@@ -25,7 +25,7 @@ pub enum StartReason {
     /// Cold: of the control group (`--holdout`).
     ControlGroup,
     /// Cold: connections that opened at the same time had the window already.
-    Shared,
+    SharedState,
     /// Cold: it cannot be paced, or would be slower than a cold start.
     Pacing,
 }
@@ -42,7 +42,7 @@ impl StartReason {
         Self::Stopped,
         Self::Outside,
         Self::ControlGroup,
-        Self::Shared,
+        Self::SharedState,
         Self::Pacing,
     ];
 
@@ -63,7 +63,7 @@ impl StartReason {
             Self::Stopped => "stopped",
             Self::Outside => "outside",
             Self::ControlGroup => "control-group",
-            Self::Shared => "shared",
+            Self::SharedState => "shared",
             Self::Pacing => "pacing",
         }
     }

@@ -183,7 +183,7 @@ fn common_reason(status: &AgentStatus, closed: u64) -> Option<Suspicion> {
             "handshakes lose segments, or applications send before the agent sees the connection"
         }
         StartReason::Pacing => "round trips vary, or applications set SO_MAX_PACING_RATE",
-        StartReason::Shared => "clients open many connections at once, which share one window",
+        StartReason::SharedState => "clients open many connections at once, which share one window",
         // As was asked for, or told above.
         StartReason::Warm
         | StartReason::Stopped

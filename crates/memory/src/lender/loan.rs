@@ -1,25 +1,11 @@
 //! What first flights were given of a path lately. Connections that begin within a round trip share what it takes in one;
 //! what was given comes back evenly within a round trip, and nobody has to return it (`reserve.h` of the agent).
 
+use super::request::LoanRequest;
 use super::{LendingTerms, ProvenPath};
 use arith::coming;
 use arith::reuse::{first_window, part_beside, still_lent};
 use units::{Duration, Instant};
-
-/// A first window that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoanRequest {
-    /// What the connection begins with otherwise, and has in any case, segments.
-    pub cold: u32,
-    /// Of how many that begin together it is one, itself included.
-    pub among: u32,
-    /// First round trip, microseconds; 0: not measured.
-    pub rtt_us: u32,
-    /// Payload of a full segment, bytes.
-    pub mss: u32,
-    /// The connection takes what it is offered; otherwise only its stock window counts as given.
-    pub takes: bool,
-}
 
 /// What a connection begins with where several begin at the pace of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

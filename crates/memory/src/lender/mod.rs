@@ -11,10 +11,12 @@ mod loan;
 mod openings;
 mod path;
 mod paths;
+mod request;
 mod together;
 
-pub use loan::{LoanRequest, SharedStart};
+pub use loan::SharedStart;
 pub use path::{ColdReason, PathSample, ProvenPath};
+pub use request::LoanRequest;
 
 use crate::{DestinationTable, PathKey, Scope, Shared};
 use loan::Account;

@@ -1,6 +1,7 @@
 //! What is known of a path, and how much of it is believed.
 
-use super::{LendingTerms, LoanRequest, MAX_WINDOW};
+use super::request::LoanRequest;
+use super::{LendingTerms, MAX_WINDOW};
 use arith::reuse::{bdp, decayed, half_life_ns, reach, same_round_trip};
 use units::{Duration, Instant};
 

@@ -9,17 +9,17 @@
 //! `parse` reads the notation, `presets` names paths worth knowing.
 
 mod error;
+mod mobile;
 mod parse;
 mod presets;
-mod recorded;
 
 pub use error::PathError;
 pub use parse::parse_probability;
 pub use presets::{DEFAULT_PRESET, PRESETS, PathPreset, preset};
 
 use link::{Discipline, LinkConfig, LinkError, QueueLimit};
+use mobile::MobileRate;
 use netsim::Duplex;
-use recorded::RecordedRate;
 use std::fmt;
 use units::{Duration, Rate};
 
@@ -27,8 +27,8 @@ use units::{Duration, Rate};
 /// simulator's nanoseconds, and rounding would show.
 pub const MAX_RATE: Rate = Rate::from_bps(100_000_000_000);
 
-/// The rate up of a path with a recorded rate down. The recording is of the downlink alone.
-const LTE_UP: Rate = Rate::from_mbps(5);
+/// The rate up of a path whose rate down is that of the mobile downlink.
+const MOBILE_UP: Rate = Rate::from_mbps(5);
 
 /// Size of a queue, the packet in service included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +52,8 @@ pub struct PathSpec {
     queue: QueueSize,
     discipline: Discipline,
     loss: f64,
-    /// The rate towards the client changes as it was recorded; `down` is its highest.
-    recorded: Option<RecordedRate>,
+    /// The rate towards the client changes; `down` is its highest.
+    varying: Option<MobileRate>,
 }
 
 impl PathSpec {
@@ -64,8 +64,8 @@ impl PathSpec {
     /// If the rate is zero or above [`MAX_RATE`], or the queue holds nothing.
     pub fn new(rate: Rate, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
         let discipline = Discipline::DropTail;
-        let recorded = None;
-        Self { down: rate, up: rate, rtt, queue, discipline, loss: 0.0, recorded }.checked()
+        let varying = None;
+        Self { down: rate, up: rate, rtt, queue, discipline, loss: 0.0, varying }.checked()
     }
 
     /// The same path with another rate up.
@@ -76,29 +76,25 @@ impl PathSpec {
         Self { up, ..self }.checked()
     }
 
-    /// A path whose rate towards the client is that of a recorded LTE downlink, from `offset` of
-    /// the recording on. It is 17 Mbit/s on average. The rate up is constant.
+    /// A path whose rate towards the client is that of the mobile downlink, from `offset` of
+    /// it on. It is 24 Mbit/s on average. The rate up is constant.
     ///
     /// # Errors
     /// If the queue holds nothing.
-    pub fn recorded_lte(
-        offset: Duration,
-        rtt: Duration,
-        queue: QueueSize,
-    ) -> Result<Self, PathError> {
-        let path = Self::new(RecordedRate::peak(), rtt, queue)?;
-        Self { recorded: Some(RecordedRate::from(offset)), ..path }.with_up(LTE_UP)
+    pub fn mobile(offset: Duration, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
+        let path = Self::new(MobileRate::peak(), rtt, queue)?;
+        Self { varying: Some(MobileRate::from(offset)), ..path }.with_up(MOBILE_UP)
     }
 
-    /// The same path, with the recording of its rate, if it has one, from `offset` on.
+    /// The same path, with its rate, if that changes, from `offset` on.
     #[must_use]
     pub fn beginning_at(self, offset: Duration) -> Self {
-        Self { recorded: self.recorded.map(|_| RecordedRate::from(offset)), ..self }
+        Self { varying: self.varying.map(|_| MobileRate::from(offset)), ..self }
     }
 
-    /// True if the rate towards the client follows a recording.
-    pub const fn is_recorded(&self) -> bool {
-        self.recorded.is_some()
+    /// True if the rate towards the client is that of the mobile downlink.
+    pub const fn is_mobile(&self) -> bool {
+        self.varying.is_some()
     }
 
     /// The same path with another discipline in the queues of both directions.
@@ -159,8 +155,8 @@ impl PathSpec {
         let delays = self.delays();
         let link = |rate, delay| self.link(rate, delay).expect("a path is checked when it is made");
         let down = link(self.down, delays.forward);
-        let forward = match self.recorded {
-            Some(recorded) => down.with_rate_trace(recorded.trace()),
+        let forward = match self.varying {
+            Some(varying) => down.with_rate_trace(varying.trace()),
             None => down,
         };
         Duplex { forward, reverse: link(self.up, delays.reverse) }
@@ -234,15 +230,15 @@ impl fmt::Display for QueueSize {
 impl fmt::Display for PathSpec {
     /// As it is read back; what is at its default is left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.recorded {
-            Some(_) => write!(f, "{}", recorded::NAME)?,
+        match self.varying {
+            Some(_) => write!(f, "{}", mobile::NAME)?,
             None => write!(f, "{}", self.down)?,
         }
         write!(f, ",{},{}", self.rtt, self.queue)?;
         if self.discipline != Discipline::DropTail {
             write!(f, ",{}", self.discipline)?;
         }
-        let up = if self.recorded.is_some() { LTE_UP } else { self.down };
+        let up = if self.varying.is_some() { MOBILE_UP } else { self.down };
         if self.up != up {
             write!(f, ",up={}", self.up)?;
         }

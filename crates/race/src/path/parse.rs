@@ -1,6 +1,6 @@
 //! Reading `RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]`.
 
-use super::{PathError, PathSpec, QueueSize, recorded};
+use super::{PathError, PathSpec, QueueSize, mobile};
 use link::Discipline;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ impl FromStr for PathSpec {
         let rtt = read::<Duration>("rtt", next("rtt")?)?;
         let queue = next("queue")?.parse()?;
         let path = match rate {
-            recorded::NAME => Self::recorded_lte(Duration::ZERO, rtt, queue)?,
+            mobile::NAME => Self::mobile(Duration::ZERO, rtt, queue)?,
             rate => Self::new(read("rate", rate)?, rtt, queue)?,
         };
         let mut seen = Vec::new();

@@ -133,9 +133,9 @@ proptest! {
 
 /// The recording has its own rate up and its highest rate stands for the rate down. Its text is read back.
 #[test]
-fn a_recorded_path_is_named_and_read_back() {
-    let path: PathSpec = "lte,50ms,200p,loss=0.001".parse().unwrap();
-    assert_eq!(path.to_string(), "lte,50ms,200p,loss=0.001");
+fn a_mobile_path_is_named_and_read_back() {
+    let path: PathSpec = "mobile,50ms,200p,loss=0.001".parse().unwrap();
+    assert_eq!(path.to_string(), "mobile,50ms,200p,loss=0.001");
     assert_eq!(path.up(), Rate::from_mbps(5));
     let links = path.links();
     assert!(links.forward.rate_trace().is_some() && links.reverse.rate_trace().is_none());

@@ -88,10 +88,10 @@ cubic 50x10kB 2mbit,100ms,50p
 cubic 50x30kB 100mbit,30ms,0.5bdp
 bbr   10x50kB 20mbit,80ms,100p
 
-cubic 30kB    lte,50ms,200p
-cubic 200kB   lte,50ms,200p
-cubic 2MB     lte,50ms,200p
-bbr   200kB   lte,50ms,200p
+cubic 30kB    mobile,50ms,200p
+cubic 200kB   mobile,50ms,200p
+cubic 2MB     mobile,50ms,200p
+bbr   200kB   mobile,50ms,200p
 
 cubic 200kB   2mbit,60ms,50p            beside 50mbit,60ms,100p
 cubic 200kB   5mbit,60ms,50p            beside 50mbit,60ms,100p
@@ -109,7 +109,7 @@ bbr   200kB   2mbit,60ms,50p            after 20mbit
 const VISITS: u32 = 6;
 /// Visits of a client over one rate, until the path changes.
 const VISITS_BEFORE_CHANGE: u32 = 3;
-/// Every repeat meets another part of a recorded path.
+/// Every repeat meets another part of a mobile path.
 const RECORDING_STEP: Duration = Duration::from_secs(17);
 
 /// The congestion control of both sides.
@@ -163,7 +163,7 @@ impl HarmCell {
 
     /// True if repeats differ: packets are lost at random, or each meets another part of a recording.
     pub fn is_random(&self) -> bool {
-        self.path.loss() > 0.0 || self.path.is_recorded()
+        self.path.loss() > 0.0 || self.path.is_mobile()
     }
 
     /// The client's TCP.
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(losses.into_iter().collect::<Vec<_>>(), [0, 1, 2, 5, 10, 20]);
         for (what, least) in [
             ("bbr", 12),
-            ("lte", 3),
+            ("mobile", 3),
             ("beside", 3),
             ("after", 4),
             ("50x", 3),
@@ -334,7 +334,7 @@ mod tests {
     fn a_cell_is_named_as_it_is_written() {
         for text in [
             "cubic 2MB 20mbit,80ms,100p,loss=0.005",
-            "bbr 10x50kB lte,50ms,200p",
+            "bbr 10x50kB mobile,50ms,200p",
             "cubic 200kB 2mbit,60ms,50p beside 50mbit,60ms,100p",
             "cubic 1500B 2mbit,60ms,50p after 20mbit offers 1MB",
         ] {
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!((many.seed, many.visits.count, many.visits.reconnects), (3, VISITS, true));
         let pair = race("cubic 200kB 2mbit,60ms,50p beside 50mbit,60ms,100p");
         assert_eq!((pair.visits.count, pair.visits.client(0), pair.visits.client(1)), (12, 1, 0));
-        let lte = "bbr 30kB lte,50ms,200p".parse::<HarmCell>().expect("a cell");
-        assert_ne!(lte.race(0).path, lte.race(1).path);
+        let mobile = "bbr 30kB mobile,50ms,200p".parse::<HarmCell>().expect("a cell");
+        assert_ne!(mobile.race(0).path, mobile.race(1).path);
     }
 }

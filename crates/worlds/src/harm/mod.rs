@@ -40,7 +40,7 @@ const AGENT_PAUSE: time::Duration = time::Duration::from_secs(10);
 pub struct HarmEffort {
     /// Repeats, at least.
     pub least: u32,
-    /// The same of a cell with random loss or a recorded path, whose repeats differ.
+    /// The same of a cell with random loss or a mobile path, whose repeats differ.
     pub least_if_random: u32,
     /// Repeats, at most.
     pub most: u32,

@@ -1,34 +1,32 @@
-//! A recorded LTE downlink, as the rate of a path.
-//!
-//! The recording says how many packets the link could carry in each tenth of a second
-//! (Winstein et al., NSDI 2013 §4.1). Within a tenth of a second they are evenly spaced here.
+//! A mobile downlink, as the rate of a path: it changes by the tenth of a second, with outages, as cellular ones do. It was made, not
+//! recorded; `data/mobile-down.txt` says how. Within a tenth of a second its packets are evenly spaced.
 
 use link::{OPPORTUNITY_BYTES, RateTrace};
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 use units::{Duration, Rate};
 
-/// Name of the recording in the notation of paths.
-pub(super) const NAME: &str = "lte";
-/// Length of one interval of the recording, milliseconds.
+/// Its name in the notation of paths.
+pub(super) const NAME: &str = "mobile";
+/// Length of one interval, milliseconds.
 const INTERVAL_MS: u64 = 100;
 
 static COUNTS: LazyLock<Vec<u64>> = LazyLock::new(|| {
-    let text = include_str!("../../data/lte-down.txt");
+    let text = include_str!("../../data/mobile-down.txt");
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let counts = lines.flat_map(str::split_whitespace).map(str::parse);
-    counts.collect::<Result<_, _>>().expect("the recording holds numbers")
+    counts.collect::<Result<_, _>>().expect("the file holds numbers")
 });
 
-/// The recording, from an interval of it on. After its end it begins again.
+/// The downlink, from an interval of it on. After its end it begins again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RecordedRate {
+pub(super) struct MobileRate {
     /// The interval that a world begins with.
     first: usize,
 }
 
-impl RecordedRate {
-    /// The recording from `offset` on.
+impl MobileRate {
+    /// The downlink from `offset` on.
     pub(super) fn from(offset: Duration) -> Self {
         let intervals = (offset.as_millis() / INTERVAL_MS) as usize;
         Self { first: intervals % COUNTS.len() }
@@ -51,7 +49,7 @@ impl RecordedRate {
                 let _ = writeln!(text, "{at}"); // Writing to a string does not fail.
             }
         }
-        Arc::new(RateTrace::parse(NAME, &text).expect("the recording is a trace"))
+        Arc::new(RateTrace::parse(NAME, &text).expect("the downlink is a trace"))
     }
 }
 
@@ -59,15 +57,15 @@ impl RecordedRate {
 mod tests {
     use super::*;
 
-    /// 194,667 packets of 1,504 bytes in 139.9 seconds; 548 in the best tenth of a second.
+    /// 284,432 packets of 1,504 bytes in 140 seconds; 560 in the best tenth of a second.
     #[test]
-    fn the_recording_has_its_mean_rate_wherever_it_begins() {
-        assert_eq!(COUNTS.len(), 1399);
+    fn the_downlink_has_its_mean_rate_wherever_it_begins() {
+        assert_eq!(COUNTS.len(), 1400);
         for offset in [0, 17, 139, 140] {
-            let trace = RecordedRate::from(Duration::from_secs(offset)).trace();
+            let trace = MobileRate::from(Duration::from_secs(offset)).trace();
             let mean = trace.mean_rate().as_bps() as f64;
-            assert!((mean / (194_667.0 * 1504.0 * 8.0 / 139.9) - 1.0).abs() < 0.001, "{mean}");
+            assert!((mean / (284432.0 * 1504.0 * 8.0 / 140.0) - 1.0).abs() < 0.01, "{mean}");
         }
-        assert_eq!(RecordedRate::peak(), Rate::from_bps(548 * 1504 * 8 * 10));
+        assert_eq!(MobileRate::peak(), Rate::from_bps(560 * 1504 * 8 * 10));
     }
 }
