@@ -18,7 +18,7 @@ fn simulated(names: &[&str]) -> HarmReport {
 #[test]
 fn every_kind_of_cell_can_be_simulated() {
     let all = harm::cells();
-    let kinds = ["loss", "lte", "beside", "after", "bbr", "offers", "x"];
+    let kinds = ["loss", "mobile", "beside", "after", "bbr", "offers", "x"];
     let quickest = |kind: &&str| all.iter().find(|cell| cell.to_string().contains(kind)).cloned();
     let cells: Vec<HarmCell> = kinds.iter().filter_map(quickest).collect();
     assert_eq!(cells.len(), kinds.len());
@@ -44,6 +44,28 @@ fn a_clean_path_gains_and_the_slowest_cell_is_first() {
     // 10 kB fit into the stock initial window: nothing can be gained.
     assert!((ratios[0] - 1.0).abs() < 0.01 && (ratios[1] - 0.70).abs() < 0.02, "{ratios:?}");
     assert!(report.summary.holds);
+}
+
+/// A slow visitor and a fast one of a /24 in turn, a hundred times each. The network is remembered as the slow one from its first visit
+/// on: it takes as long as under stock and retransmits as much, and the fast one keeps the gain that it has by itself.
+#[test]
+fn a_slow_line_and_a_fast_one_of_a_network_do_no_harm_to_each_other() {
+    let (slow, fast) = ("2mbit,60ms,50p", "50mbit,60ms,100p");
+    let effort = HarmEffort { least: 1, most: 1, ..HarmEffort::SIM };
+    let names = [
+        format!("cubic 200kB {slow} beside {fast} visits 100"),
+        format!("cubic 200kB {fast} beside {slow} visits 100"),
+        format!("cubic 200kB {fast} visits 100"),
+    ];
+    let ratios = names.map(|name| {
+        let plan = HarmPlan { cells: cells(&[&name]), world: World::Sim, effort };
+        let report = plan.run(None, &|_| ()).expect("a simulation needs nothing");
+        let figures = report.cells[0].figures.clone().expect("it was measured");
+        (figures.time_ratio.value, figures.extra_retransmissions.value)
+    });
+    let [(slow, slow_lost), (fast, _), (alone, _)] = ratios;
+    assert!(slow <= 1.05 && slow_lost <= 0.05, "{ratios:?}");
+    assert!(1.0 - fast >= 0.8 * (1.0 - alone), "{ratios:?}");
 }
 
 /// Both sides are counted alike: without a loss no side retransmits, and both send the same segments.

@@ -68,8 +68,8 @@ fn notes() -> String {
     format!(
         "A cell is what is loaded over which path: `cubic 10x50kB 20mbit,80ms,100p` are ten answers of 50 kB over ten \
 connections at once. `beside PATH` adds a visitor in the same /24 behind another path, who visits in between. \
-`after RATE` are visits over the same path at another rate before. `offers SIZE` is the client's receive window. The \
-path `mobile` is a downlink as cellular ones are, made and not recorded.\n\n\
+`after RATE` are visits over the same path at another rate before. `offers SIZE` is the client's receive window. \
+`visits N` are so many visits. The path `mobile` is a downlink as cellular ones are, made and not recorded.\n\n\
 Each repeat has a world of its own, in which the agent knows nothing. A client makes several visits over new \
 connections, and all but its first count. Losses of a repeat have one seed for both sides. A cell is repeated until \
 its ratio is known well enough.\n\n\

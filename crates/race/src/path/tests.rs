@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// The recording has its own rate up and its highest rate stands for the rate down. Its text is read back.
+/// The mobile downlink has its own rate up, and its highest rate stands for the rate down. Its text is read back.
 #[test]
 fn a_mobile_path_is_named_and_read_back() {
     let path: PathSpec = "mobile,50ms,200p,loss=0.001".parse().unwrap();

@@ -15,6 +15,7 @@ use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 /// answers over ten connections at once. `beside PATH` adds a visitor in the same /24 behind another
 /// path, `after RATE` visits over the same path at another rate before. The times are those of
 /// the cell's own path. `offers SIZE` is the receive window of the client, stock Linux otherwise.
+/// `visits N` makes so many visits in place of [`VISITS`].
 ///
 /// The rates are 2 to 200 Mbit/s, the round trips 10 to 300 ms, the queues 0.1 to 2 bandwidth-delay
 /// products (no less than four packets), the losses 0 to 2 %.
@@ -132,6 +133,8 @@ pub struct HarmCell {
     path: PathSpec,
     other: Option<OtherLine>,
     client: ClientTcp,
+    /// Of a client, its first one included.
+    visits: u32,
 }
 
 /// All cells, in the order of how long they should take.
@@ -197,13 +200,13 @@ impl HarmCell {
 
     fn visits(&self) -> Visits {
         let of_line = |line| match line {
-            OtherLine::Neighbour(_) => (2 * VISITS, Alternation { line, every: 1 }),
-            OtherLine::Rate(_) => (VISITS, Alternation { line, every: VISITS_BEFORE_CHANGE }),
+            OtherLine::Neighbour(_) => (2 * self.visits, Alternation { line, every: 1 }),
+            OtherLine::Rate(_) => (self.visits, Alternation { line, every: VISITS_BEFORE_CHANGE }),
         };
         let (count, other) = self.other.map(of_line).unzip();
         // A connection's last packets arrive, and the agent learns of them, in two round trips.
         let idle = self.path.rtt() * 2 + Duration::from_millis(100);
-        Visits { count: count.unwrap_or(VISITS), idle, site: 1, reconnects: true, other }
+        Visits { count: count.unwrap_or(self.visits), idle, site: 1, reconnects: true, other }
     }
 
     /// A rough time of a repeat, to order cells by: transmission, and a flight for each doubling.
@@ -233,17 +236,21 @@ impl FromStr for HarmCell {
         };
         let (connections, bytes) = answers(next("a size")?)?;
         let path: PathSpec = parsed(next("a path")?)?;
-        let (mut other, mut client) = (None, ClientTcp::default());
+        let (mut other, mut client, mut visits) = (None, ClientTcp::default(), VISITS);
         while let Some(word) = words.next() {
             let value = words.next().ok_or_else(|| format!("{word} what?"))?;
             match word {
                 "beside" => other = Some(OtherLine::Neighbour(parsed(value)?)),
                 "after" => other = Some(OtherLine::Rate(parsed::<Rate>(value)?)),
                 "offers" => client.window = Some(window(value)?),
-                _ => return Err(format!("{word:?} is not known: use beside, after or offers")),
+                "visits" => visits = parsed(value)?,
+                _ => {
+                    let known = "beside, after, offers or visits";
+                    return Err(format!("{word:?} is not known: use {known}"));
+                }
             }
         }
-        Ok(Self { control, bytes, connections, path, other, client })
+        Ok(Self { control, bytes, connections, path, other, client, visits })
     }
 }
 
@@ -279,9 +286,12 @@ impl fmt::Display for HarmCell {
             Some(OtherLine::Rate(rate)) => write!(f, " after {rate}")?,
             None => {}
         }
-        match self.client.window {
-            Some(window) => write!(f, " offers {}", in_bytes(u64::from(window))),
-            None => Ok(()),
+        if let Some(window) = self.client.window {
+            write!(f, " offers {}", in_bytes(u64::from(window)))?;
+        }
+        match self.visits {
+            VISITS => Ok(()),
+            visits => write!(f, " visits {visits}"),
         }
     }
 }
@@ -335,6 +345,7 @@ mod tests {
         for text in [
             "cubic 2MB 20mbit,80ms,100p,loss=0.005",
             "bbr 10x50kB mobile,50ms,200p",
+            "cubic 200kB 2mbit,60ms,50p beside 50mbit,60ms,100p visits 1000",
             "cubic 200kB 2mbit,60ms,50p beside 50mbit,60ms,100p",
             "cubic 1500B 2mbit,60ms,50p after 20mbit offers 1MB",
         ] {
