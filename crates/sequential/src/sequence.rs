@@ -42,7 +42,7 @@ pub struct LogRatio {
 impl ConfidenceSequence {
     /// Half of the width of an interval around an estimate whose standard error has this square and
     /// which no single connection moves far: `se √((1 + 1/k) 2 L)` with the
-    /// [exponent](Self::exponent) `L` and `k = scale² / se²`.
+    /// exponent `L` and `k = scale² / se²`.
     pub fn half_width(&self, error_squared: f64) -> f64 {
         let k = self.scale * self.scale / error_squared;
         (error_squared * (1.0 + 1.0 / k) * 2.0 * self.exponent(error_squared)).sqrt()

@@ -1,7 +1,7 @@
 //! The first flight: how it is lent and at which rate it leaves.
 
-use super::pacing::rate_of;
 use super::burst::Burst;
+use super::pacing::rate_of;
 use super::{Warm, WarmPhase, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
@@ -56,12 +56,7 @@ impl Warm {
     }
 
     /// What it asks the memory for, as one of `among` connections.
-    pub(super) fn request(
-        &self,
-        window: &Window,
-        at: &Situation<'_>,
-        among: u32,
-    ) -> LoanRequest {
+    pub(super) fn request(&self, window: &Window, at: &Situation<'_>, among: u32) -> LoanRequest {
         let mss = window.mss() as u32;
         LoanRequest { cold: self.cold, among, rtt_us: at.srtt_us(), mss, takes: true }
     }
@@ -107,7 +102,8 @@ impl Warm {
         };
         self.phase = WarmPhase::FirstFlight;
         // After idle all is paced.
-        self.burst = if at.sent_total == 0 && !self.pace.is_on() { Burst::Sent } else { Burst::Not };
+        self.burst =
+            if at.sent_total == 0 && !self.pace.is_on() { Burst::Sent } else { Burst::Not };
     }
 
     /// Bytes a second; `None` if it would be slower than a cold start, as a peer of the same prefix can make it that answers

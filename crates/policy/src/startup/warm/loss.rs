@@ -8,7 +8,8 @@ use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use arith::flights::Flights;
 use arith::reuse::{
-    carried_in_lowest, has_queue, has_standing_queue, is_slower, pacing_rate, window_at_loss, without_queue,
+    carried_in_lowest, has_queue, has_standing_queue, is_slower, pacing_rate, window_at_loss,
+    without_queue,
 };
 use arith::trains;
 use memory::PathSample;
@@ -94,7 +95,10 @@ impl Warm {
         if is_below || self.is_slower(window, at) {
             let rate = arith::reuse::rate_of(carried, mss, min_rtt_us);
             self.measure.assume_rate(mss, rate);
-            return Fall::Sample { is_measured, sample: PathSample { window: carried, rate, ..sample } };
+            return Fall::Sample {
+                is_measured,
+                sample: PathSample { window: carried, rate, ..sample },
+            };
         }
         let carried = without_queue(left, full, srtt_us, min_rtt_us);
         Fall::Sample { is_measured, sample: PathSample { window: carried, ..sample } }

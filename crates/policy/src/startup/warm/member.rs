@@ -6,6 +6,8 @@
 //! common. Losses are the session's affair, so it rules them for as long as the connection lives.
 
 use super::grant::{Grant, enter_active};
+use super::learning::Proof;
+use super::loss::LossWindow;
 use super::pacing::rate_of;
 use super::{Warm, WarmOptions, WarmPhase, clock_us, segments};
 use crate::ack::{AckSample, Episode};
@@ -16,8 +18,6 @@ use crate::startup::attended::{Attendance, Attended, Situation};
 use crate::startup::{Occasion, PendingData, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
 use crate::window::{Cause, Window};
 use arith::measure::TrainAck;
-use super::learning::Proof;
-use super::loss::LossWindow;
 use arith::reuse::pacing_rate;
 use arith::session::{
     INITIAL_WINDOW, Joining, MemberArrival, Session, SessionMember, UNLIMITED, burst_rate,
