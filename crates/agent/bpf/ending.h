@@ -121,6 +121,8 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 		__sync_fetch_and_add(&path->retransmitted, tp->total_retrans);
 		if (c->history & HAS_BEGUN_WARM)
 			__sync_fetch_and_add(&path->warm, 1);
+		if (c->history & HAS_FALLEN_BACK)
+			__sync_fetch_and_add(&path->fallbacks, 1);
 	}
 	path = find_path(&c->path);
 	if (path && c->first && !(c->history & HAS_FALLEN_BACK))

@@ -235,7 +235,7 @@ static inline u32 slow_start_end(const struct path *path, u32 window, u32 mss)
 struct path_sample {
 	u64 at_ns; /* when something last arrived: idling since proves nothing */
 	u32 window;
-	u32 ssthresh; /* where slow start has ended by a queue; 0: not shown */
+	u32 ssthresh; /* where slow start has ended by a queue, or END_UNKNOWN; 0: not shown */
 	u32 bdp; /* segments that fill the path at `rate`; 0: not measured */
 	u32 srtt_us;
 	u32 min_rtt_us;
@@ -243,6 +243,9 @@ struct path_sample {
 	/* that two flights came in at, bytes a second; 0: not measured, which says nothing */
 	u64 rate;
 };
+
+/* In place of a threshold: a loss has ended slow start, at a window that says nothing. */
+#define END_UNKNOWN 1
 
 /* In place of `learnt_ns` while a processor writes what belongs to it: 146 years ago, which is too
  * old for everybody. Of two that learn at one instant the second is not heard: the window of one
@@ -264,18 +267,20 @@ static inline void fill_path(struct path *path, const struct path_sample *sample
 	path->rate = sample->rate;
 }
 
-/* A loss shows that slow start has an end, and not where: no more than the window is remembered of
- * that. */
+/* A loss shows that slow start has an end, and not where: END_UNKNOWN. One that measures the path
+ * shows that the end is no larger than the window. */
 static inline u32 next_ssthresh(const struct path *path, const struct path_sample *sample,
 				bool is_measured)
 {
-	u32 known = path->ssthresh, most = sample->window;
+	u32 known = path->ssthresh;
 
-	if (sample->ssthresh || (!known && !is_measured))
+	if (sample->ssthresh > END_UNKNOWN)
 		return sample->ssthresh;
-	if (!is_measured || known <= 1)
-		return is_measured ? 1 : known;
-	return known < most ? known : most;
+	if (!sample->ssthresh && !is_measured)
+		return known;
+	if (known <= END_UNKNOWN)
+		return END_UNKNOWN;
+	return is_measured && sample->window < known ? sample->window : known;
 }
 
 /* Replaces what is known if the sample was measured (by a loss, or by BBR), or proves as much as
@@ -428,7 +433,6 @@ static inline void fail_entry(struct path *path, bool is_slower)
 {
 	u32 window = path->window;
 
-	__sync_fetch_and_add(&path->fallbacks, 1);
 	/* Counted as one: of two at one instant each would be the first. */
 	if (__sync_fetch_and_add(&path->fallbacks_in_row, 1) > 0)
 		path->window = 1;

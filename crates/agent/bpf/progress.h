@@ -130,11 +130,13 @@ static inline void fail_memory(struct connection *c, bool is_slower)
 static inline void judge_doubted(const struct tcp_sock *tp, struct connection *c)
 {
 	u32 lost = tp->total_retrans - c->retransmitted;
+	u32 delivered = tp->delivered - c->delivered;
+	u32 flight = c->first < delivered ? c->first : delivered;
 
 	if (!c->is_doubted)
 		return;
 	c->is_doubted = false;
-	if (lost > RANDOM_LOSSES + c->first / RANDOM_SHARE)
+	if (lost > RANDOM_LOSSES + flight / RANDOM_SHARE)
 		fail_memory(c, false);
 }
 
@@ -182,6 +184,7 @@ static inline void learn_loss(const struct tcp_sock *tp, struct connection *c,
 	struct path_sample sample = {};
 
 	take_sample(tp, c, &sample);
+	sample.ssthresh = END_UNKNOWN;
 	if (is_below || contradicts_rate(tp, c)) {
 		sample.rate = rate_of(carried, tp->mss_cache, min_rtt_us);
 		assume_rate(&c->measure, tp->mss_cache, sample.rate);

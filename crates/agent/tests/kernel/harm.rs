@@ -33,7 +33,7 @@ fn fail(bed: &Bed, agent: &Agent, server: &Server) {
 }
 
 #[test]
-fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
+fn a_window_that_fails_is_halved_and_the_path_is_as_fast_as_it_was() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         let (agent, server) = learnt(&bed);
@@ -48,12 +48,13 @@ fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
         assert!(path.window <= TOO_MANY / 2, "{path:?}");
         assert_eq!((path.connections, path.fallbacks), (2, 1), "{path:?}");
         assert!(path.segments_retransmitted > 100, "{path:?}");
-        assert_eq!(path.rate_mbps, None, "{path:?}");
+        // A queue of 100 packets is shorter than what 700 segments would add at that rate.
+        assert!(path.rate_mbps.is_some(), "{path:?}");
 
         // The second in a row: what is there now was learnt after that, by the same connection.
         fail(&bed, &agent, &server);
         let path = &agent.paths()[0];
-        assert_eq!((path.connections, path.fallbacks), (1, 0), "{path:?}");
+        assert_eq!((path.connections, path.fallbacks), (3, 2), "{path:?}");
         assert!(path.window <= TOO_MANY / 2, "{path:?}");
         assert_eq!(agent.status().connections.warm.fallbacks, 2);
     });

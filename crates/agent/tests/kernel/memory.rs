@@ -16,13 +16,17 @@ impl Memory {
         Self(map)
     }
 
-    /// Changes what is known of the one path there is.
+    /// Changes what is known of the one network there is, and forgets its lines, so the next connection goes by it.
     pub(crate) fn change(&self, change: impl FnOnce(&mut LearntPath)) {
         let key = self.0.keys().next().expect("a path");
         let key = PrefixKey::from_bytes(&key).unwrap();
         let mut path = self.get(key);
         change(&mut path);
         self.put(key, &path);
+        let lines = newest("lines");
+        for line in lines.keys() {
+            lines.delete(&line).unwrap();
+        }
     }
 
     /// What is known of a path.

@@ -15,7 +15,7 @@ mod request;
 mod together;
 
 pub use loan::SharedStart;
-pub use path::{ColdReason, PathSample, ProvenPath};
+pub use path::{ColdReason, END_UNKNOWN, PathSample, ProvenPath};
 pub use request::LoanRequest;
 
 use crate::{DestinationTable, PathKey, Scope, Shared};

@@ -24,6 +24,9 @@ pub struct ProvenPath {
     pub(super) fallbacks_in_row: u32,
 }
 
+/// In place of a threshold: a loss has ended slow start, at a window that says nothing of the path.
+pub const END_UNKNOWN: u32 = 1;
+
 /// What a connection knows at an instant at which its path may learn (`struct path_sample`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSample {
@@ -31,7 +34,7 @@ pub struct PathSample {
     pub at: Instant,
     /// Segments; 0: nothing is proven.
     pub window: u32,
-    /// Where slow start has ended by a queue, segments; 0: not shown.
+    /// Where slow start has ended by a queue, segments, or [`END_UNKNOWN`]; 0: not shown.
     pub ssthresh: u32,
     /// Smoothed round trip, microseconds; 0: not measured.
     pub srtt_us: u32,
@@ -154,6 +157,18 @@ impl ProvenPath {
         if self.ssthresh > window { self.ssthresh } else { 0 }
     }
 
+    /// A loss shows that slow start has an end, and not where: [`END_UNKNOWN`]. One that measures the path shows that the end is no larger
+    /// than the window.
+    const fn next_ssthresh(&self, fresh: &Self, is_measured: bool) -> u32 {
+        match (fresh.ssthresh, self.ssthresh) {
+            (0, known) if !is_measured => known,
+            (0 | END_UNKNOWN, 0 | END_UNKNOWN) => END_UNKNOWN,
+            (0 | END_UNKNOWN, known) if is_measured && fresh.window < known => fresh.window,
+            (0 | END_UNKNOWN, known) => known,
+            (shown, _) => shown,
+        }
+    }
+
     /// [`super::Lender::learn`], of a path that is known.
     pub(super) fn learn(
         &mut self,
@@ -168,13 +183,7 @@ impl ProvenPath {
         if !is_measured && fresh.aged_window(now, terms) < self.aged_window(now, terms) {
             return false;
         }
-        // A loss shows that there is an end, and not where: no more than the window is remembered of it.
-        let ssthresh = match (fresh.ssthresh, self.ssthresh) {
-            (0, 0) if !is_measured => 0,
-            (0, known) if is_measured => known.min(fresh.window).max(1),
-            (0, known) => known,
-            (shown, _) => shown,
-        };
+        let ssthresh = self.next_ssthresh(&fresh, is_measured);
         let fallbacks_in_row = self.fallbacks_in_row;
         *self = Self { rate: self.rate, ssthresh, fallbacks_in_row, ..fresh };
         true

@@ -12,7 +12,7 @@ use arith::reuse::{
     without_queue,
 };
 use arith::trains;
-use memory::PathSample;
+use memory::{END_UNKNOWN, PathSample};
 
 /// What a loss takes, until the congestion control has said what it makes of it.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ impl Warm {
         let is_measured = has_queue(srtt_us, min_rtt_us) || (full > 0 && loss.cwnd > full);
         let is_steady = !loss.in_slow_start && has_standing_queue(srtt_us, min_rtt_us);
         let is_below = is_steady && (full == 0 || carried < full / 4 * 3);
-        let sample = self.sample(window, at);
+        let sample = PathSample { ssthresh: END_UNKNOWN, ..self.sample(window, at) };
         if is_below || self.is_slower(window, at) {
             let rate = arith::reuse::rate_of(carried, mss, min_rtt_us);
             self.measure.assume_rate(mss, rate);
@@ -152,7 +152,9 @@ impl Warm {
             return;
         }
         let lost = Self::retransmitted(at, mss).saturating_sub(self.flight.retransmitted);
-        if lost > RANDOM_LOSSES + u64::from(self.flight.window) / RANDOM_SHARE {
+        let delivered = self.delivered.wrapping_sub(self.flight.delivered);
+        let flight = u64::from(self.flight.window.min(delivered));
+        if lost > RANDOM_LOSSES + flight / RANDOM_SHARE {
             self.fail_memory(false);
         }
     }
