@@ -90,7 +90,7 @@ static inline void take_carried_sample(const struct tcp_sock *tp, const struct c
 	u64 took_us = tp->delivered_mstamp - c->flight_us;
 
 	take_sample(tp, c, sample);
-	sample->window = carried_in_lowest(tp->delivered - c->delivered,
+	sample->window = carried_at(tp->delivered - c->delivered,
 					   took_us < ~0U ? took_us : ~0U, sample->min_rtt_us);
 }
 

@@ -186,13 +186,17 @@ static inline void key_in_use(const struct destination *to, struct path_key *key
 		*key = to->line;
 }
 
+/* What is believed at `now` of a window that was learnt at `then`, at round trips of `srtt_us`. */
+static inline u32 aged_since(u64 then, u64 now, u32 window, u32 srtt_us)
+{
+	if ((s64)(now - then) < 0)
+		return 0;
+	return decayed(window, now - then, half_life_ns(srtt_us, settings.half_life_rtts));
+}
+
 static inline u32 aged(const struct path *path, u32 window, u64 now)
 {
-	u64 half_life = half_life_ns(path->srtt_us, settings.half_life_rtts);
-
-	if ((s64)(now - path->learnt_ns) < 0)
-		return 0;
-	return decayed(window, now - path->learnt_ns, half_life);
+	return aged_since(path->learnt_ns, now, window, path->srtt_us);
 }
 
 /* What of the window is believed at `now`. */
@@ -201,12 +205,40 @@ static inline u32 aged_window(const struct path *path, u64 now)
 	return aged(path, path->window, now);
 }
 
+/* `reach` and the arithmetic of queues below are not static: the verifier goes through each once,
+ * and not for each way through it through what follows. */
+__noinline u32 reach_at_rate(u32 window, u64 rate, u32 min_rtt_us, u32 mss)
+{
+	return reach(window, bdp(rate, min_rtt_us, mss));
+}
+
+__noinline u32 shows_queue(u32 srtt_us, u32 min_rtt_us)
+{
+	return has_queue(srtt_us, min_rtt_us);
+}
+
+__noinline u32 queueless(u32 window, u32 full, u32 srtt_us, u32 min_rtt_us)
+{
+	return without_queue(window, full, srtt_us, min_rtt_us);
+}
+
+__noinline u32 carried_at(u32 window, u32 srtt_us, u32 min_rtt_us)
+{
+	return carried_in_lowest(window, srtt_us, min_rtt_us);
+}
+
+__noinline u32 contradicts(u32 window, u64 gap, u32 srtt_us, u32 min_rtt_us)
+{
+	return is_slower(window, gap, srtt_us, min_rtt_us);
+}
+
 /* The window to begin with before it has aged, of segments of `mss` bytes: beyond what the path has
  * carried where its rate is known and no warm start has just failed. */
 static inline u32 reached_window(const struct path *path, u32 mss)
 {
-	return reach(path->window,
-		     path->fallbacks_in_row ? 0 : bdp(path->rate, path->min_rtt_us, mss));
+	u64 rate = path->fallbacks_in_row ? 0 : path->rate;
+
+	return reach_at_rate(path->window, rate, path->min_rtt_us, mss);
 }
 
 /* What may be believed of the path by a connection whose first round trip took `rtt_us`,
@@ -270,7 +302,7 @@ static inline void fill_path(struct path *path, const struct path_sample *sample
 /* A loss shows that slow start has an end, and not where: END_UNKNOWN. One that measures the path
  * shows that the end is no larger than the window. */
 static inline u32 next_ssthresh(const struct path *path, const struct path_sample *sample,
-				bool is_measured)
+				u32 window, bool is_measured)
 {
 	u32 known = path->ssthresh;
 
@@ -280,32 +312,31 @@ static inline u32 next_ssthresh(const struct path *path, const struct path_sampl
 		return known;
 	if (known <= END_UNKNOWN)
 		return END_UNKNOWN;
-	return is_measured && sample->window < known ? sample->window : known;
+	return is_measured && window < known ? window : known;
 }
 
-/* Replaces what is known if the sample was measured (by a loss, or by BBR), or proves as much as
- * is still believed: a transfer that was too short to use the window says nothing against it.
- * True if it was taken. */
-static inline bool change_path(struct path *path, const struct path_sample *sample,
+/* Replaces what is known if the sample, of `window` segments, was measured (by a loss, or by BBR), or
+ * proves as much as is still believed: a transfer that was too short to use the window says nothing
+ * against it. True if it was taken. */
+static inline bool change_path(struct path *path, const struct path_sample *sample, u32 window,
 			       bool is_measured)
 {
 	u64 now = bpf_ktime_get_ns(), was = path->learnt_ns;
-	struct path fresh = {};
 
-	fill_path(&fresh, sample);
 	if (sample->rate)
 		path->rate = sample->rate;
-	if (!is_measured && aged_window(&fresh, now) < aged_window(path, now))
+	if (!is_measured &&
+	    aged_since(sample->at_ns, now, window, sample->srtt_us) < aged_window(path, now))
 		return false;
 	if (was == BEING_LEARNT ||
 	    __sync_val_compare_and_swap(&path->learnt_ns, was, BEING_LEARNT) != was)
 		return false;
-	path->ssthresh = next_ssthresh(path, sample, is_measured);
-	path->window = fresh.window;
-	path->srtt_us = fresh.srtt_us;
-	path->min_rtt_us = fresh.min_rtt_us;
+	path->ssthresh = next_ssthresh(path, sample, window, is_measured);
+	path->window = window;
+	path->srtt_us = sample->srtt_us;
+	path->min_rtt_us = sample->min_rtt_us;
 	barrier();
-	__sync_lock_test_and_set(&path->learnt_ns, fresh.learnt_ns);
+	__sync_lock_test_and_set(&path->learnt_ns, sample->at_ns);
 	return true;
 }
 
@@ -351,10 +382,9 @@ static inline bool is_held(const struct path_key *network, u64 now)
 /* A network learns of one of its lines. It answers lines that are not known, so it remembers the
  * slowest: one that carries less than half lowers its window at once, and holds it for as long as
  * lines count as active. */
-__noinline int learn_of_network(const struct path_key *of, const struct path_sample *heard,
+__noinline int learn_of_network(const struct path_key *of, const struct path_sample *sample,
 				u32 is_measured)
 {
-	struct path_sample sample;
 	struct path fresh = {};
 	struct path_key key;
 	struct path *path;
@@ -362,18 +392,17 @@ __noinline int learn_of_network(const struct path_key *of, const struct path_sam
 	u64 now, until;
 	bool is_slow, holds;
 
-	if (!of || !heard)
+	if (!of || !sample)
 		return 0;
 	key = *of;
-	sample = *heard;
 	path = bpf_map_lookup_elem(&paths, &key);
 	if (!path) {
-		fill_path(&fresh, &sample);
+		fill_path(&fresh, sample);
 		return !bpf_map_update_elem(&paths, &key, &fresh, BPF_ANY);
 	}
 	now = bpf_ktime_get_ns();
 	known = aged_window(path, now);
-	window = carries(&sample, is_measured);
+	window = carries(sample, is_measured);
 	is_slow = window && window < known / SLOWER_PART;
 	holds = is_held(&key, now);
 	if (is_slow || (holds && window && window <= path->window * SLOWER_PART)) {
@@ -381,33 +410,30 @@ __noinline int learn_of_network(const struct path_key *of, const struct path_sam
 		bpf_map_update_elem(&held, &key, &until, BPF_ANY);
 	}
 	if (is_slow) {
-		sample.window = window;
-		path->rate = sample.rate;
+		path->rate = sample->rate;
 		path->fallbacks_in_row = 0;
-		return change_path(path, &sample, true);
+		return change_path(path, sample, window, true);
 	}
-	if (holds && sample.window > known)
+	if (holds && sample->window > known)
 		return 0;
-	return change_path(path, &sample, is_measured);
+	return change_path(path, sample, sample->window, is_measured);
 }
 
 /* The same of a line, or of a path whose network is as small as that. */
-__noinline int learn_of_line(const struct path_key *of, const struct path_sample *heard,
+__noinline int learn_of_line(const struct path_key *of, const struct path_sample *sample,
 			     u32 is_measured)
 {
-	struct path_sample sample;
 	struct path fresh = {};
 	struct path_key key;
 	struct path *path;
 
-	if (!of || !heard)
+	if (!of || !sample)
 		return 0;
 	key = *of;
-	sample = *heard;
 	path = bpf_map_lookup_elem(&lines, &key);
 	if (path)
-		return change_path(path, &sample, is_measured);
-	fill_path(&fresh, &sample);
+		return change_path(path, sample, sample->window, is_measured);
+	fill_path(&fresh, sample);
 	return !bpf_map_update_elem(&lines, &key, &fresh, BPF_ANY);
 }
 

@@ -56,7 +56,7 @@ static inline u32 bdp_of(const struct tcp_sock *tp, const struct connection *c)
 static inline u32 shown_ssthresh(const struct tcp_sock *tp, const struct connection *c)
 {
 	bool is_shown = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH && !c->has_lost &&
-			has_queue(tp->srtt_us >> 3, tp->rtt_min.s[0].v);
+			shows_queue(tp->srtt_us >> 3, tp->rtt_min.s[0].v);
 
 	return is_shown ? tp->snd_ssthresh : 0;
 }
@@ -84,6 +84,13 @@ static inline void update_memory(struct connection *c, const struct path_sample 
 		c->history &= ~HAS_MEASURED;
 }
 
+/* Whether a loss of a connection in congestion avoidance measures the rate: it is not known (`full` 0),
+ * or too high. Not static: see reach_at_rate. */
+__noinline u32 measures_rate(u32 carried, u32 full, u32 srtt_us, u32 min_rtt_us)
+{
+	return has_standing_queue(srtt_us, min_rtt_us) && (!full || carried < full / 4 * 3);
+}
+
 /* What a connection, or all members of a session, have shown without a loss, segments. */
 struct proof {
 	u32 cwnd;
@@ -105,7 +112,7 @@ static inline u32 proven_window(const struct tcp_sock *tp, const struct connecti
 				of->delivered);
 	else
 		window = of->flight < of->cwnd ? of->flight : of->cwnd;
-	return without_queue(window, bdp_of(tp, c), srtt_us, min_rtt_us);
+	return queueless(window, bdp_of(tp, c), srtt_us, min_rtt_us);
 }
 
 /* It has not got beyond its first flight, which has found the path full. */
@@ -147,7 +154,7 @@ static inline bool has_failed(const struct tcp_sock *tp, const struct connection
 	u32 beyond = c->first > c->cold ? c->first - c->cold : 0;
 	bool is_stock = before(tp->snd_una, c->first_end - beyond * tp->mss_cache);
 
-	return !is_stock && has_queue(tp->srtt_us >> 3, tp->rtt_min.s[0].v);
+	return !is_stock && shows_queue(tp->srtt_us >> 3, tp->rtt_min.s[0].v);
 }
 
 /* Round trips contradict the rate that is known of the path or, if none is, the rate at which its
@@ -158,7 +165,7 @@ static inline bool contradicts_rate(const struct tcp_sock *tp, const struct conn
 
 	if (!gap && in_first_flight(c))
 		gap = train_gap_of_rate(tp->mss_cache, c->warm_rate);
-	return is_slower(larger(tp->snd_cwnd, c->first), gap, tp->srtt_us >> 3,
+	return contradicts(larger(tp->snd_cwnd, c->first), gap, tp->srtt_us >> 3,
 			 tp->rtt_min.s[0].v);
 }
 
@@ -177,10 +184,10 @@ static inline void learn_loss(const struct tcp_sock *tp, struct connection *c,
 {
 	u32 srtt_us = tp->srtt_us >> 3, min_rtt_us = tp->rtt_min.s[0].v, full = bdp_of(tp, c);
 	u32 left = window_at_loss(loss->cwnd, loss->in_slow_start);
-	u32 carried = carried_in_lowest(left, srtt_us, min_rtt_us);
-	bool is_full = has_queue(srtt_us, min_rtt_us) || (full && loss->cwnd > full);
-	bool is_below = !loss->in_slow_start && has_standing_queue(srtt_us, min_rtt_us) &&
-			(!full || carried < full / 4 * 3);
+	u32 carried = carried_at(left, srtt_us, min_rtt_us);
+	bool is_full = shows_queue(srtt_us, min_rtt_us) || (full && loss->cwnd > full);
+	bool is_below = !loss->in_slow_start &&
+			measures_rate(carried, full, srtt_us, min_rtt_us);
 	struct path_sample sample = {};
 
 	take_sample(tp, c, &sample);
@@ -189,7 +196,7 @@ static inline void learn_loss(const struct tcp_sock *tp, struct connection *c,
 		sample.rate = rate_of(carried, tp->mss_cache, min_rtt_us);
 		assume_rate(&c->measure, tp->mss_cache, sample.rate);
 	} else {
-		carried = without_queue(left, full, srtt_us, min_rtt_us);
+		carried = queueless(left, full, srtt_us, min_rtt_us);
 	}
 	sample.window = carried;
 	update_memory(c, &sample, is_full);
@@ -269,7 +276,7 @@ static inline u32 end_if_contradicted(struct sock *sk, struct connection *c)
 		return 0;
 	fail_memory(c, true);
 	end_first_flight(sk, c, PHASE_STOCK);
-	carried = carried_in_lowest(tp->snd_cwnd, tp->srtt_us >> 3, tp->rtt_min.s[0].v);
+	carried = carried_at(tp->snd_cwnd, tp->srtt_us >> 3, tp->rtt_min.s[0].v);
 	return carried > c->cold ? carried : c->cold;
 }
 

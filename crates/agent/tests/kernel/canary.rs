@@ -93,7 +93,7 @@ fn each_connection_tells_why_it_started_cold() {
         agent.wait_for_closed(3);
         assert_eq!(agent.status().connections.starts[StartReason::Old as usize], 1);
         let change = crate::memory::Memory::new();
-        change.change(|path| path.window = 5);
+        change.change(|path| (path.window, path.rate) = (5, 0));
         bed.visit(&server, 30_000);
         agent.wait_for_closed(4);
         assert_eq!(agent.status().connections.starts[StartReason::Small as usize], 1);
@@ -155,7 +155,7 @@ fn what_is_stopped_of_a_part_leaves_the_others_warm() {
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
         let visit = |window: u32, closed: u64| {
-            memory.change(|path| path.window = window);
+            memory.change(|path| (path.window, path.rate) = (window, 0));
             bed.visit(&server, 1000);
             agent.wait_for_closed(closed);
             agent.status().connections.warm.closed

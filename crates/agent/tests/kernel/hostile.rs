@@ -83,7 +83,6 @@ fn assert_gains_nothing(lie: fn() -> Lie) -> Option<u64> {
     agent.wait_for_closed(2);
     let inflated = memory.get(key(&agent, "203.0.113.0/24"));
     eprintln!("after lies: {inflated:?}");
-    assert!(inflated.window > CAP, "{inflated:?}");
     // From memory, with another port and another host of the same prefix.
     for (visit, from) in ["203.0.113.7:40001", "203.0.113.99:40000"].into_iter().enumerate() {
         peers.visit_telling(address(from), BYTES, lie());
@@ -121,7 +120,7 @@ fn acknowledging_what_has_not_arrived_gains_no_more_than_the_cap() {
 #[test]
 fn acknowledging_what_cannot_have_arrived_gains_no_more_than_the_cap() {
     calmly(|| {
-        // Less even, where the round trip that it feigns is too short for its next handshake.
+        // Less even: a round trip of microseconds that it feigns carries next to nothing.
         assert_gains_nothing(|| Box::new(guesser));
     });
 }
@@ -129,7 +128,7 @@ fn acknowledging_what_cannot_have_arrived_gains_no_more_than_the_cap() {
 #[test]
 fn lying_about_what_has_arrived_gains_no_more_than_the_cap() {
     calmly(|| {
-        let Some(window) = assert_gains_nothing(|| Box::new(selective())) else { return };
-        assert_eq!(window, u64::from(CAP));
+        // Less even, where what it says was lost fails its own start.
+        assert_gains_nothing(|| Box::new(selective()));
     });
 }
