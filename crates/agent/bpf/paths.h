@@ -315,9 +315,9 @@ static inline u32 next_ssthresh(const struct path *path, const struct path_sampl
 	return is_measured && window < known ? window : known;
 }
 
-/* Replaces what is known if the sample, of `window` segments, was measured (by a loss, or by BBR), or
- * proves as much as is still believed: a transfer that was too short to use the window says nothing
- * against it. True if it was taken. */
+/* Replaces what is known if the sample, of `window` segments, was measured (by a loss, or by BBR),
+ * or proves as much as is still believed: a transfer that was too short to use the window says
+ * nothing against it. True if it was taken. */
 static inline bool change_path(struct path *path, const struct path_sample *sample, u32 window,
 			       bool is_measured)
 {

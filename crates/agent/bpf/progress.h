@@ -84,8 +84,8 @@ static inline void update_memory(struct connection *c, const struct path_sample 
 		c->history &= ~HAS_MEASURED;
 }
 
-/* Whether a loss of a connection in congestion avoidance measures the rate: it is not known (`full` 0),
- * or too high. Not static: see reach_at_rate. */
+/* Whether a loss of a connection in congestion avoidance measures the rate: it is not known (`full`
+ * is 0), or too high. Not static: see reach_at_rate. */
 __noinline u32 measures_rate(u32 carried, u32 full, u32 srtt_us, u32 min_rtt_us)
 {
 	return has_standing_queue(srtt_us, min_rtt_us) && (!full || carried < full / 4 * 3);
