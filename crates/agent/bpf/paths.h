@@ -26,7 +26,7 @@ struct {
 
 /* A line is one subscriber's access: an IPv4 address, or an IPv6 /64. While a line is active, it is
  * answered by what its own connections have shown, and any other by its network. Lines are not
- * saved, listed or told to anybody. */
+ * saved, listed or reported. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -169,7 +169,7 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 	return true;
 }
 
-/* What is remembered under a key, of a line or of a network. */
+/* The entry of a key: of a line or of a network. */
 static inline struct path *find_path(const struct path_key *key)
 {
 	return key->bits & LINE ? bpf_map_lookup_elem(&lines, key) :
@@ -186,7 +186,7 @@ static inline void key_in_use(const struct destination *to, struct path_key *key
 		*key = to->line;
 }
 
-/* What is believed at `now` of a window that was learnt at `then`, at round trips of `srtt_us`. */
+/* The estimate at `now` of a window that was learnt at `then`, at round trips of `srtt_us`. */
 static inline u32 aged_since(u64 then, u64 now, u32 window, u32 srtt_us)
 {
 	if ((s64)(now - then) < 0)
@@ -199,7 +199,7 @@ static inline u32 aged(const struct path *path, u32 window, u64 now)
 	return aged_since(path->learnt_ns, now, window, path->srtt_us);
 }
 
-/* What of the window is believed at `now`. */
+/* The estimate of the window at `now`. */
 static inline u32 aged_window(const struct path *path, u64 now)
 {
 	return aged(path, path->window, now);
@@ -252,8 +252,8 @@ static inline u32 estimate_of(const struct path *path, u64 now, u32 rtt_us, u32 
 		       0;
 }
 
-/* Where slow start is to end that begins with `window` segments of `mss` bytes: where the path is
- * full, or where it has ended beyond that by a queue; 0: not known. */
+/* Slow start that begins with `window` segments of `mss` bytes ends here: where the path is full, or
+ * where it has ended beyond that by a queue. 0: not known. */
 static inline u32 slow_start_end(const struct path *path, u32 window, u32 mss)
 {
 	u32 full = bdp(path->rate, path->min_rtt_us, mss);
@@ -364,8 +364,8 @@ __noinline int begin_line(const struct path_key *of, const struct path_key *netw
 	return !bpf_map_update_elem(&lines, &line, &copy, BPF_ANY);
 }
 
-/* What the path carries in a round trip, not only at least, as far as the connection itself has
- * shown it, segments; 0: it has not. */
+/* Segments that the path carries in a round trip, and not only at least, as far as the connection
+ * itself has shown it; 0: it has not. */
 static inline u32 carries(const struct path_sample *sample, bool is_measured)
 {
 	return is_measured ? sample->window : sample->bdp;
@@ -419,7 +419,7 @@ __noinline int learn_of_network(const struct path_key *of, const struct path_sam
 	return change_path(path, sample, sample->window, is_measured);
 }
 
-/* The same of a line, or of a path whose network is as small as that. */
+/* A line learns of one of its own connections. */
 __noinline int learn_of_line(const struct path_key *of, const struct path_sample *sample,
 			     u32 is_measured)
 {

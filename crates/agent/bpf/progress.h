@@ -91,7 +91,7 @@ __noinline u32 measures_rate(u32 carried, u32 full, u32 srtt_us, u32 min_rtt_us)
 	return has_standing_queue(srtt_us, min_rtt_us) && (!full || carried < full / 4 * 3);
 }
 
-/* What a connection, or all members of a session, have shown without a loss, segments. */
+/* Segments that a connection, or all members of a session, have shown without a loss. */
 struct proof {
 	u32 cwnd;
 	bool in_slow_start;

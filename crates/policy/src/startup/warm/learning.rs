@@ -13,7 +13,7 @@ use units::Instant;
 const HALF_SCALE: u32 = arith::bbr::BW_SCALE / 2;
 const US_PER_S: u64 = 1_000_000;
 
-/// What a connection, or all members of a session, have shown without a loss, segments.
+/// Segments that a connection, or all members of a session, have shown without a loss.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proof {
     pub(super) cwnd: u32,
@@ -76,7 +76,7 @@ impl Warm {
         });
     }
 
-    /// What has arrived since a first flight that failed, as far as the path carries that in its lowest round trip.
+    /// After a first flight that failed the path is remembered by the segments delivered since then, per lowest round trip.
     fn carried_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let sample = self.sample(window, at);
         let arrived = self.delivered.wrapping_sub(self.flight.delivered);
