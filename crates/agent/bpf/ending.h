@@ -82,8 +82,8 @@ static inline void take_proven_sample(const struct tcp_sock *tp, const struct co
 		sample->ssthresh = 0;
 }
 
-/* After a first flight that failed the path is remembered by the segments delivered since then, per
- * lowest round trip. */
+/* After a first flight that failed the path is remembered by the segments delivered since then,
+ * per lowest round trip. */
 static inline void take_carried_sample(const struct tcp_sock *tp, const struct connection *c,
 				       struct path_sample *sample)
 {

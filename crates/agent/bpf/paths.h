@@ -252,8 +252,8 @@ static inline u32 estimate_of(const struct path *path, u64 now, u32 rtt_us, u32 
 		       0;
 }
 
-/* Slow start that begins with `window` segments of `mss` bytes ends here: where the path is full, or
- * where it has ended beyond that by a queue. 0: not known. */
+/* Slow start that begins with `window` segments of `mss` bytes ends here: where the path is full,
+ * or where it has ended beyond that by a queue. 0: not known. */
 static inline u32 slow_start_end(const struct path *path, u32 window, u32 mss)
 {
 	u32 full = bdp(path->rate, path->min_rtt_us, mss);
