@@ -10,7 +10,7 @@ fn cells(names: &[&str]) -> Vec<HarmCell> {
 
 fn simulated(names: &[&str]) -> HarmReport {
     let effort = HarmEffort { most: 6, ..HarmEffort::SIM };
-    let plan = HarmPlan { cells: cells(names), world: World::Sim, effort };
+    let plan = HarmPlan { cells: cells(names), world: World::Sim, challenger: None, effort };
     plan.run(None, &|_| ()).expect("a simulation needs nothing")
 }
 
@@ -23,7 +23,7 @@ fn every_kind_of_cell_can_be_simulated() {
     let cells: Vec<HarmCell> = kinds.iter().filter_map(quickest).collect();
     assert_eq!(cells.len(), kinds.len());
     let effort = HarmEffort { least: 2, least_if_random: 2, most: 2, ..HarmEffort::SIM };
-    let plan = HarmPlan { cells, world: World::Sim, effort };
+    let plan = HarmPlan { cells, world: World::Sim, challenger: None, effort };
     let report = plan.run(None, &|_| ()).expect("a simulation needs nothing");
     assert_eq!((report.summary.cells, report.summary.left_out), (kinds.len(), 0), "{report:#?}");
     for row in &report.cells {
@@ -58,7 +58,7 @@ fn a_slow_line_and_a_fast_one_of_a_network_do_no_harm_to_each_other() {
         format!("cubic 200kB {fast} visits 100"),
     ];
     let ratios = names.map(|name| {
-        let plan = HarmPlan { cells: cells(&[&name]), world: World::Sim, effort };
+        let plan = HarmPlan { cells: cells(&[&name]), world: World::Sim, challenger: None, effort };
         let report = plan.run(None, &|_| ()).expect("a simulation needs nothing");
         let figures = report.cells[0].figures.clone().expect("it was measured");
         (figures.time_ratio.value, figures.extra_retransmissions.value)

@@ -1,6 +1,8 @@
 //! `headstart check harm`: whether the agent is ever slower than stock Linux, cell by cell.
 
+use super::harm_schemes;
 use crate::failure::{Failure, remark};
+use crate::names::{self, SchemeList};
 use crate::race::field::RaceField;
 use crate::stdout;
 use cmdline::Appendix;
@@ -23,6 +25,9 @@ pub(super) struct CheckHarmArgs {
     /// Cells: the N quickest ones, those whose names contain a text, or one as the table writes it
     #[arg(long, value_name = "N|TEXT")]
     cells: Option<CellChoice>,
+    /// Simulate these schemes instead of the agent's, and print a line for each: see `headstart schemes`
+    #[arg(long, value_name = "A,B,…", value_parser = names::schemes, conflicts_with = "on")]
+    schemes: Option<SchemeList>,
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
@@ -46,6 +51,10 @@ pub(crate) fn appendix() -> Appendix {
         examples: &[
             ("headstart check harm", "Simulates all cells, in about a minute."),
             ("headstart check harm --cells loss", "Simulates the cells with random loss."),
+            (
+                "headstart check harm --schemes hs-cubic,linux+iw=32",
+                "Says which of two schemes is slower than stock Linux in fewer cells.",
+            ),
             (
                 "sudo headstart check harm --on kernel",
                 "Measures all cells with the agent, in at most about 40 minutes.",
@@ -76,7 +85,8 @@ its ratio is known well enough.\n\n\
 Bounds: in {} of the cells the agent's mean time is at most {TIME_BOUND} of stock's, and it retransmits at most {} of \
 the segments more. In all cells its mean time is at most {TIME_BOUND_OF_ALL} of stock's. A cell is above a bound if its 95 % \
 interval is. If the interval is wide (half of it above 20 % of the time, or 4 % of the segments), the mean decides. \
-A cell whose mean alone is above counts as within, and is called `unsure`.",
+A cell whose mean alone is above counts as within, and is called `unsure`.\n\n\
+`--schemes` takes the cells of CUBIC, in which each scheme is compared with `linux`. It shows figures and no verdict.",
         percent(CELLS_WITHIN),
         percent(RETRANSMISSION_BOUND),
     )
@@ -128,9 +138,12 @@ pub(super) fn run(args: &CheckHarmArgs) -> Result<(), Failure> {
         Some(choice) => choice.of(all)?,
         None => all,
     };
+    if let Some(SchemeList(schemes)) = &args.schemes {
+        return harm_schemes::run(schemes, cells, args.json);
+    }
     let agent = agent_for(args.on, &cells)?;
     let effort = if args.on == World::Sim { HarmEffort::SIM } else { HarmEffort::KERNEL };
-    let plan = HarmPlan { cells, world: args.on, effort };
+    let plan = HarmPlan { cells, world: args.on, challenger: None, effort };
     let done = Counter::new(0);
     let on_cell = |row: &HarmRow| {
         done.set(done.get() + 1);
@@ -149,7 +162,7 @@ pub(super) fn run(args: &CheckHarmArgs) -> Result<(), Failure> {
     }
 }
 
-fn of_machine(error: std::io::Error) -> Failure {
+pub(super) fn of_machine(error: std::io::Error) -> Failure {
     match worlds::cannot_be_had(&error) {
         true => Failure::input(error),
         false => Failure::failed(error),

@@ -3,6 +3,7 @@
 
 mod agent;
 mod harm;
+mod harm_schemes;
 mod scripts;
 mod table;
 mod traces;

@@ -159,6 +159,11 @@ impl HarmCell {
         names.map(|name| Contender::parse(name).expect("a contender"))
     }
 
+    /// The congestion control of stock Linux.
+    pub const fn control(&self) -> HarmControl {
+        self.control
+    }
+
     /// Answers of a visit, each over a connection of its own.
     pub const fn connections(&self) -> u32 {
         self.connections
@@ -175,12 +180,12 @@ impl HarmCell {
     }
 
     /// One repeat. Its seed decides which packets are lost, for both sides alike.
-    pub fn race(&self, repeat: u32) -> Race {
+    pub fn race(&self, repeat: u32, contenders: &[Contender]) -> Race {
         Race {
             page: Arc::new(self.page()),
             path: self.path.beginning_at(RECORDING_STEP * u64::from(repeat)),
             loader: LoaderConfig { connections: Some(self.connections), ..LoaderConfig::default() },
-            schemes: self.contenders().map(|one| Scheme::clone(one.scheme())).into(),
+            schemes: contenders.iter().map(|one| Scheme::clone(one.scheme())).collect(),
             client: Some(self.client.model()),
             hosts: Hosts::Together,
             processing: WAKING_PROCESSING,
@@ -198,7 +203,8 @@ impl HarmCell {
         Page::new(self.to_string(), vec![host], answers).expect("a page of plain objects")
     }
 
-    fn visits(&self) -> Visits {
+    /// Visits of a client, its first one and those of another line included.
+    pub(super) fn visits(&self) -> Visits {
         let of_line = |line| match line {
             OtherLine::Neighbour(_) => (2 * self.visits, Alternation { line, every: 1 }),
             OtherLine::Rate(_) => (self.visits, Alternation { line, every: VISITS_BEFORE_CHANGE }),
@@ -366,13 +372,17 @@ mod tests {
     /// Each visit of ten answers opens ten connections, and the first visits of a pair are the neighbour's.
     #[test]
     fn races_have_the_visits_of_their_cells() {
-        let race = |text: &str| text.parse::<HarmCell>().expect("a cell").race(2);
+        let race = |text: &str| {
+            let cell = text.parse::<HarmCell>().expect("a cell");
+            cell.race(2, &cell.contenders())
+        };
         let many = race("cubic 10x50kB 20mbit,80ms,100p");
         assert_eq!((many.loader.connections, many.page.objects().len()), (Some(10), 10));
         assert_eq!((many.seed, many.visits.count, many.visits.reconnects), (3, VISITS, true));
         let pair = race("cubic 200kB 2mbit,60ms,50p beside 50mbit,60ms,100p");
         assert_eq!((pair.visits.count, pair.visits.client(0), pair.visits.client(1)), (12, 1, 0));
         let mobile = "bbr 30kB mobile,50ms,200p".parse::<HarmCell>().expect("a cell");
-        assert_ne!(mobile.race(0).path, mobile.race(1).path);
+        let path = |repeat| mobile.race(repeat, &mobile.contenders()).path;
+        assert_ne!(path(0), path(1));
     }
 }

@@ -18,6 +18,7 @@ pub use summary::{CELLS_WITHIN, HarmSummary};
 pub use verdict::{BoundCheck, HarmVerdict, RETRANSMISSION_BOUND, TIME_BOUND, TIME_BOUND_OF_ALL};
 
 use crate::client::Browser;
+use crate::contender::Contender;
 use crate::contest::{self, ContestOptions};
 use crate::kernel::{Agent, ServerProgram};
 use emulator::Clock;
@@ -69,6 +70,8 @@ impl HarmEffort {
 pub struct HarmPlan {
     /// The cells, in their order.
     pub cells: Vec<HarmCell>,
+    /// The scheme that is compared with stock Linux in the place of the agent's.
+    pub challenger: Option<Contender>,
     /// [`World::Sim`] or [`World::Kernel`].
     pub world: World,
     /// How often.
@@ -140,7 +143,7 @@ impl HarmPlan {
             if let Some(why) = sides.iter().find_map(|side| side.left_out.clone()) {
                 return Ok(HarmRow { left_out: Some(why), figures: None, ..row });
             }
-            match RepeatSums::of(&sides, cell.race(repeat).visits) {
+            match RepeatSums::of(&sides, cell.visits()) {
                 Ok(sums) => repeats.push(sums),
                 Err(why) => return Ok(HarmRow { failed: Some(why), figures: None, ..row }),
             }
@@ -172,7 +175,9 @@ impl HarmPlan {
         repeat: u32,
         agent: Option<&Agent>,
     ) -> io::Result<Vec<Contestant>> {
-        let (race, contenders) = (cell.race(repeat), cell.contenders());
+        let [stock, agent_scheme] = cell.contenders();
+        let contenders = [stock, self.challenger.clone().unwrap_or(agent_scheme)];
+        let race = cell.race(repeat, &contenders);
         let how = ContestOptions {
             worlds: &[self.world],
             contenders: &contenders,
