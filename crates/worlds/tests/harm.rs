@@ -90,8 +90,10 @@ fn the_kernel_has_neighbours_and_changing_rates() {
     ] {
         let cell = text.parse::<HarmCell>().expect("a cell");
         calmly_throughout(|| {
-            let race =
-                Race { schemes: race::contestants("linux").expect("a scheme"), ..cell.race(0) };
+            let race = Race {
+                schemes: race::contestants("linux").expect("a scheme"),
+                ..cell.race(0, &[])
+            };
             let outcome = worlds::run(
                 &race,
                 ContestOptions {
