@@ -1,6 +1,6 @@
 //! The agent's rules by hand: docs/agent/design.md, "Sharing" and "What a connection teaches".
 
-use super::{ColdReason, Lender, LendingTerms, LoanRequest, PathSample, SharedStart};
+use super::{ColdReason, END_UNKNOWN, Lender, LendingTerms, LoanRequest, PathSample, SharedStart};
 use crate::{PathMemory, Remembered, Sample, TransferSample, shared};
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -322,4 +322,17 @@ fn of_the_oldest_handshakes_nothing_is_kept() {
         lender.begin_handshake(at(2), IpAddr::from([10, (n >> 8) as u8, n as u8, 1]));
     }
     assert!(lender.opens_alone((at(81), peer(1)), SRTT_US));
+}
+
+/// Slow start has ended at 141 segments. A loss at 60 says that it ends there at most if it measured the path, and nothing if it was random.
+#[test]
+fn a_loss_that_measures_the_path_lowers_where_slow_start_ends() {
+    for (is_measured, end) in [(true, 60), (false, 141)] {
+        let mut lender = Lender::default();
+        let known = PathSample { ssthresh: 141, ..sample(0, 50) };
+        assert!(lender.learn((at(0), peer(1)), &known, false, &TERMS));
+        let lost = PathSample { ssthresh: END_UNKNOWN, ..sample(100, 60) };
+        assert!(lender.learn((at(100), peer(1)), &lost, is_measured, &TERMS));
+        assert_eq!(lender.path(peer(1)).map(|path| path.ssthresh), Some(end));
+    }
 }

@@ -260,6 +260,47 @@ fn a_loss_in_the_first_flight_behind_a_queue_costs_half_of_window_and_memory() {
     assert_eq!(line.segments(), 10);
 }
 
+/// 160 segments at a rate that 103 fill find a queue, and round trips that fit to the rate: what fills the path goes on, not 80.
+#[test]
+fn a_failed_start_goes_on_with_what_fills_the_path_at_a_rate_that_holds() {
+    let host = host(160, 1_250_000);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 160);
+    line.arrive(&mut warm, 1090, 10);
+    line.queue();
+    line.lose(&mut warm, 112);
+    assert_eq!((line.window.ssthresh(), remembered(&host)), (103 * MSS, Some(80)));
+}
+
+/// A connection of 20 segments ends with a threshold of 15. It is remembered as the end of slow start if round trips show a queue, and
+/// nothing was lost.
+#[test]
+fn only_a_queue_without_a_loss_shows_where_slow_start_ends() {
+    use memory::END_UNKNOWN;
+    for (has_queue, is_lost, end) in
+        [(true, false, 15), (false, false, 0), (true, true, END_UNKNOWN), (false, true, END_UNKNOWN)]
+    {
+        let host = SharedAttendant::default();
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 20);
+        line.arrive(&mut warm, 1080, 10);
+        if has_queue {
+            line.queue();
+        }
+        if is_lost {
+            line.lose(&mut warm, 15);
+        }
+        line.window.set_ssthresh(15 * MSS, Cause::HyStart);
+        line.window.set_cwnd(15 * MSS, Cause::HyStart);
+        line.arrive(&mut warm, 1160, 10);
+        line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+        let path = host.borrow_mut().lender.path(PEER.into()).expect("it has learnt");
+        assert_eq!(path.ssthresh, end, "queue {has_queue}, loss {is_lost}");
+    }
+}
+
 /// Of 100 segments three in 32 and two are five: six that go again are more than chance takes.
 #[test]
 fn a_loss_in_the_first_flight_without_a_queue_is_judged_by_how_much_is_lost() {
@@ -385,6 +426,27 @@ fn a_loss_behind_a_standing_queue_measures_the_rate() {
     line.lose(&mut warm, 42);
     let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
     assert_eq!((path.window, path.rate), (37, 462_500));
+}
+
+/// 120 segments at the known rate of a segment in 0.8 ms take 96 ms, so round trips of up to 80 + 192 ms fit to it. In slow start one is lost
+/// at 300 ms: 60 * 80 / 300 are 16 in the lowest, 16 kB in 80 ms.
+#[test]
+fn a_loss_of_slow_start_at_round_trips_that_contradict_the_rate_measures_another() {
+    for (ms, window, rate) in [(1600, 60, 1_250_000), (1840, 16, 200_000)] {
+        let host = host(100, 1_250_000);
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 103);
+        line.arrive(&mut warm, 1080, 103);
+        line.window.set_cwnd(120 * MSS, Cause::SlowStart);
+        line.window.set_ssthresh(u64::MAX, Cause::SlowStart);
+        line.start(&mut warm, 120);
+        line.round_trip(ms);
+        line.arrive(&mut warm, 1380, 1);
+        line.lose(&mut warm, 60);
+        let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+        assert_eq!((path.window, path.rate), (window, rate), "{ms}");
+    }
 }
 
 /// A site that knows nothing, and keeps what it is told.
