@@ -8,8 +8,10 @@ use tcp::{Flags, SackBlocks, Segment};
 use units::{Instant, SeqNum};
 
 /// A connection, both ways.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct FlowRecord {
+    /// When its first segment was seen.
+    pub(super) began: Instant,
     server: Stream,
     client: Stream,
     events: Vec<SequenceEvent>,
@@ -69,6 +71,26 @@ pub(crate) struct Trace {
 }
 
 impl FlowRecord {
+    pub(super) fn beginning_at(began: Instant) -> Self {
+        Self {
+            began,
+            server: Stream::default(),
+            client: Stream::default(),
+            events: Vec::new(),
+            offers: Vec::new(),
+            delivered: Delivered::default(),
+            requests: Vec::new(),
+            accepted: None,
+        }
+    }
+
+    /// The client opens another connection from the same port: a SYN of its own has another initial sequence number
+    /// (RFC 9293 §3.4.1).
+    pub(super) fn is_followed(&self, way: Way, segment: &Segment) -> bool {
+        let opens = way == Way::Up && segment.has(Flags::SYN);
+        opens && self.client.first.is_some_and(|first| first != segment.seq + 1)
+    }
+
     pub(super) fn on_segment(&mut self, seen: SeenAtLink, segment: &Segment) {
         let sender = self.sender(seen.way);
         sender.note_start(segment);

@@ -1,11 +1,11 @@
 //! Watches the access link, packet by packet, whoever says what passes there.
 
-use super::LoadRecording;
 use super::busy::Busy;
 use super::flow::FlowRecord;
 use super::queue::QueueRecord;
 use super::seen::{LinkStep, SeenAtLink};
 use super::stretch::Stretch;
+use super::{LoadRecording, TransferRecord};
 use rustc_hash::FxHashMap;
 use tcp::Segment;
 use units::Instant;
@@ -16,8 +16,8 @@ use units::Instant;
 /// without a service stage) may be told early.
 #[derive(Clone, Debug, Default)]
 pub struct LinkWatch {
-    /// Connections of the page, by their port at the client.
-    flows: FxHashMap<u16, FlowRecord>,
+    /// Connections of the page, by their port at the client. One port may have several, one after the other.
+    flows: FxHashMap<u16, Vec<FlowRecord>>,
     /// When data of the page is there: down, then up.
     data: [Busy; 2],
     /// Down, then up; if they are wanted.
@@ -49,8 +49,22 @@ impl LinkWatch {
         }
         // To its connection, leaving the queue is nothing.
         if seen.step != LinkStep::Leave {
-            self.flows.entry(port).or_default().on_segment(seen, segment);
+            let flows = self.flows.entry(port).or_default();
+            match flows.last_mut().filter(|last| !last.is_followed(seen.way, segment)) {
+                Some(last) => last.on_segment(seen, segment),
+                None => {
+                    let mut flow = FlowRecord::beginning_at(seen.at);
+                    flow.on_segment(seen, segment);
+                    flows.push(flow);
+                }
+            }
         }
+    }
+
+    /// The packets of a connection: of several that had its port, of the one that opened when it did.
+    fn flow(&self, transfer: &TransferRecord) -> Option<&FlowRecord> {
+        let opened = transfer.connection.opened.as_nanos();
+        self.flows.get(&transfer.port)?.iter().min_by_key(|f| f.began.as_nanos().abs_diff(opened))
     }
 
     /// Fills in what was seen of a load's connections and queues from its start on, until `next`, the start of the load after
@@ -58,7 +72,7 @@ impl LinkWatch {
     pub fn complete(&self, recording: &mut LoadRecording, next: Option<Instant>) {
         let start = recording.start;
         for transfer in &mut recording.transfers {
-            if let Some(flow) = self.flows.get(&transfer.port) {
+            if let Some(flow) = self.flow(transfer) {
                 flow.complete(transfer, (start, next));
             }
         }
@@ -69,5 +83,59 @@ impl LinkWatch {
             let queues = [down.during("down", (start, next)), up.during("up", (start, next))];
             recording.queues = queues.into();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::seen::Way;
+    use super::super::{SequenceEvent, SequenceStep};
+    use super::*;
+    use tcp::Flags;
+    use units::SeqNum;
+    use workload::{ConnectionRecord, HostId};
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// The client's SYN at `ms`, and the server's 1000 bytes after it.
+    fn connect(watch: &mut LinkWatch, ms: u64, first: u32) {
+        let send = |way, ms| SeenAtLink { at: at(ms), way, step: LinkStep::Enter };
+        let syn = Segment { seq: SeqNum(first), flags: Flags::SYN, ..Segment::default() };
+        watch.on_segment(send(Way::Up, ms), 40_000, &syn);
+        let seq = SeqNum(first + 7);
+        let answer = Segment { seq, flags: Flags::SYN.with(Flags::ACK), ..Segment::default() };
+        watch.on_segment(send(Way::Down, ms + 1), 40_000, &answer);
+        let data = Segment { seq: seq + 1, len: 1000, flags: Flags::ACK, ..Segment::default() };
+        watch.on_segment(send(Way::Down, ms + 2), 40_000, &data);
+    }
+
+    /// A port that two connections have had, one after the other: the second one's data is no retransmission of the first one's.
+    /// A SYN that is sent again opens no other.
+    #[test]
+    fn a_port_that_is_used_again_belongs_to_another_connection() {
+        let mut watch = LinkWatch::new(false);
+        connect(&mut watch, 10, 5000);
+        connect(&mut watch, 500, 900_000);
+        connect(&mut watch, 900, 900_000);
+        let events = |opened_ms| {
+            let opened = at(opened_ms);
+            let connection = ConnectionRecord {
+                host: HostId(0),
+                opened,
+                connected: None,
+                ready: None,
+                closed: None,
+            };
+            let mut transfer = TransferRecord::unwatched(connection, 40_000);
+            let flow = watch.flow(&transfer).expect("it was seen");
+            flow.complete(&mut transfer, (at(0), None));
+            let seen = |event: &SequenceEvent| (event.at, event.step);
+            transfer.sequence.iter().map(seen).collect::<Vec<_>>()
+        };
+        assert_eq!(events(9), [(at(12), SequenceStep::Sent)]);
+        let again = [(at(502), SequenceStep::Sent), (at(902), SequenceStep::Retransmitted)];
+        assert_eq!(events(499), again);
     }
 }

@@ -42,10 +42,9 @@ fn options() -> WarmOptions {
     }
 }
 
-/// A host that remembers so many segments of the path, learnt at 0, at which slow start had not ended.
-fn host(window: u32, rate: u64) -> SharedAttendant {
-    let host = SharedAttendant::default();
-    let sample = PathSample {
+/// What is remembered of a path of so many segments, learnt at 0, at which slow start had not ended.
+fn known(window: u32, rate: u64) -> PathSample {
+    PathSample {
         at: at(0),
         window,
         ssthresh: 0,
@@ -54,10 +53,20 @@ fn host(window: u32, rate: u64) -> SharedAttendant {
         rate,
         bdp: 0,
         shown_rate: 0,
-    };
+    }
+}
+
+/// A host that remembers a path.
+fn host_knowing(sample: &PathSample) -> SharedAttendant {
+    let host = SharedAttendant::default();
     let to = (at(0), IpAddr::from(PEER));
-    host.borrow_mut().lender.learn(to, &sample, false, &options().terms);
+    host.borrow_mut().lender.learn(to, sample, false, &options().terms);
     host
+}
+
+/// The same, of what [`known`] says.
+fn host(window: u32, rate: u64) -> SharedAttendant {
+    host_knowing(&known(window, rate))
 }
 
 fn remembered(host: &SharedAttendant) -> Option<u32> {
@@ -138,6 +147,18 @@ impl Line {
         }
     }
 
+    /// The same while repairs go on: congestion control has no part in such ACKs.
+    fn arrive_in_recovery(&mut self, warm: &mut Warm, ms: u64, segments: u64) {
+        self.now = at(ms);
+        self.acked += segments * MSS;
+        warm.observe(&mut self.window, &AckSample::of(self.now, segments * MSS));
+    }
+
+    /// It is over.
+    fn close(&mut self, warm: &mut Warm) {
+        self.tell(warm, |startup, window, at| startup.close(window, at, None));
+    }
+
     /// A round trip of so many ms, of which an eighth counts.
     fn round_trip(&mut self, ms: u64) {
         self.rtt.on_sample(self.now, self.now + Duration::from_millis(ms), 0, 0);
@@ -208,16 +229,7 @@ fn a_window_at_the_cap_leaves_at_the_rate_of_the_path() {
 #[test]
 fn where_slow_start_has_ended_before_it_need_not_end_again() {
     let host = SharedAttendant::default();
-    let sample = PathSample {
-        at: at(0),
-        window: 30,
-        ssthresh: 30,
-        srtt_us: RTT_US,
-        min_rtt_us: RTT_US,
-        rate: 0,
-        bdp: 0,
-        shown_rate: 0,
-    };
+    let sample = PathSample { ssthresh: 30, ..known(30, 0) };
     let to = (at(0), IpAddr::from(PEER));
     host.borrow_mut().lender.learn(to, &sample, true, &options().terms);
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
@@ -260,6 +272,60 @@ fn a_loss_in_the_first_flight_behind_a_queue_costs_half_of_window_and_memory() {
     assert_eq!(line.segments(), 10);
 }
 
+/// A retransmitted SYN-ACK speaks against the memory.
+#[test]
+fn a_handshake_that_lost_something_starts_cold() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    warm.attend(Attendance::new(host, PEER.into()));
+    line.tell(&mut warm, |startup, window, at| startup.open(window, at, false));
+    assert_eq!(line.segments(), 10);
+}
+
+/// 50 segments were learnt at round trips of 480 ms, with a queue: 60 in that time are 125 kB/s. Ten of a cold start leave at 150 kB/s.
+/// 60 segments leave at the same rate, and 61 faster.
+#[test]
+fn a_remembered_window_that_would_leave_slower_than_a_cold_start_is_not_used() {
+    for (window, first) in [(50, 10), (59, 10), (61, 61)] {
+        let host = host_knowing(&PathSample { srtt_us: 480_000, ..known(window, 0) });
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        assert_eq!(line.segments(), first);
+    }
+}
+
+/// Half of 14 segments are fewer than a stock window.
+#[test]
+fn a_failed_start_falls_no_lower_than_a_stock_window() {
+    let host = host(14, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 14);
+    line.arrive(&mut warm, 1090, 10);
+    line.queue();
+    line.lose(&mut warm, 12);
+    assert_eq!((line.window.ssthresh(), remembered(&host)), (10 * MSS, Some(7)));
+}
+
+/// Of a hundred segments some are used, and meanwhile the path has failed others twice. A round trip and 200 ms are 280: what is left of
+/// the flight may still be sent after such a pause. After a longer one no more than what has arrived, but a stock window.
+#[test]
+fn a_first_flight_that_pauses_for_longer_than_a_timeout_is_over() {
+    for (used, pause_us, segments) in [(20, 280_000, 100), (20, 280_001, 20), (3, 280_001, 10)] {
+        let host = host(100, 0);
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, used);
+        line.arrive(&mut warm, 1080, used);
+        for _ in 0..2 {
+            host.borrow_mut().lender.fail(PEER.into(), true);
+        }
+        line.now = at(1080) + Duration::from_micros(pause_us);
+        line.start(&mut warm, 1);
+        assert_eq!(line.segments(), segments, "{used} {pause_us}");
+    }
+}
+
 /// 160 segments at a rate that 103 fill find a queue, and round trips that fit to the rate: what fills the path goes on, not 80.
 #[test]
 fn a_failed_start_goes_on_with_what_fills_the_path_at_a_rate_that_holds() {
@@ -295,7 +361,7 @@ fn only_a_queue_without_a_loss_shows_where_slow_start_ends() {
         line.window.set_ssthresh(15 * MSS, Cause::HyStart);
         line.window.set_cwnd(15 * MSS, Cause::HyStart);
         line.arrive(&mut warm, 1160, 10);
-        line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+        line.close(&mut warm);
         let path = host.borrow_mut().lender.path(PEER.into()).expect("it has learnt");
         assert_eq!(path.ssthresh, end, "queue {has_queue}, loss {is_lost}");
     }
@@ -345,7 +411,7 @@ fn after_a_failed_start_the_path_is_remembered_by_what_arrived() {
     line.queue();
     line.lose(&mut warm, 50);
     line.arrive(&mut warm, 1800, 90);
-    line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+    line.close(&mut warm);
     assert_eq!(remembered(&host), Some(10));
 }
 
@@ -405,7 +471,7 @@ fn a_burst_is_the_first_train_of_a_measurement() {
     for n in 0..200 {
         line.arrive_at(&mut warm, 1_160_000 + 500 * n, 1);
     }
-    line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+    line.close(&mut warm);
     let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
     assert_eq!(path.rate, 2_000_000);
 }
@@ -449,6 +515,63 @@ fn a_loss_of_slow_start_at_round_trips_that_contradict_the_rate_measures_another
     }
 }
 
+/// Flights of 10 and 20 segments arrive, the window is 30. Without a queue slow start would send 31 next. At round trips of 110 ms, more
+/// than a quarter above 80, it would not double again: of the 20 that have arrived 14 were under way in the lowest one.
+#[test]
+fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
+    for (ms, proven) in [(80, 31), (320, 14)] {
+        let host = SharedAttendant::default();
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        line.start(&mut warm, 10);
+        line.arrive(&mut warm, 1080, 10);
+        line.window.set_cwnd(20 * MSS, Cause::SlowStart);
+        line.start(&mut warm, 20);
+        line.round_trip(ms);
+        line.window.set_cwnd(30 * MSS, Cause::SlowStart);
+        line.arrive(&mut warm, 1190, 20);
+        line.close(&mut warm);
+        assert_eq!(remembered(&host), Some(proven), "{ms}");
+    }
+}
+
+/// What arrives of a first flight after it has failed proves nothing: the path keeps the half that it was left with.
+#[test]
+fn a_first_flight_that_failed_proves_no_window() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 100);
+    line.arrive(&mut warm, 1090, 10);
+    line.queue();
+    line.lose(&mut warm, 70);
+    line.window.set_cwnd(70 * MSS, Cause::Loss);
+    line.arrive_in_recovery(&mut warm, 1180, 90);
+    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    assert_eq!(remembered(&host), Some(50));
+}
+
+/// After a failed start 100 segments and a FIN arrive within 260 ms, 31 in a round trip of 80. Its end confirms nothing: a second failure
+/// in a row leaves one segment, not 15.
+#[test]
+fn the_end_of_a_connection_whose_start_failed_confirms_no_path() {
+    let host = host(100, 0);
+    for (ms, first, left) in [(1000, 100, 31), (2000, 31, 1)] {
+        let (mut line, mut warm) = (Line::new(ms), Warm::new(options(), (false, false)));
+        line.open(&mut warm, &host);
+        assert_eq!(line.segments(), first);
+        line.start(&mut warm, first);
+        line.arrive(&mut warm, ms + 90, 10);
+        line.queue();
+        line.lose(&mut warm, first / 2);
+        if ms == 1000 {
+            line.arrive_in_recovery(&mut warm, 1260, 90);
+            line.close(&mut warm);
+        }
+        assert_eq!(remembered(&host), Some(left));
+    }
+}
+
 /// A site that knows nothing, and keeps what it is told.
 struct Listener(Rc<RefCell<Vec<TransferSample>>>);
 
@@ -478,10 +601,32 @@ fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
     line.segments_sent += 20;
     line.arrive(&mut warm, 1180, 90);
     line.segments_sent += 1;
-    line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+    line.close(&mut warm);
     let heard: Vec<_> =
         told.borrow().iter().map(|one| (one.window, one.sent, one.lost, one.bound)).collect();
     assert_eq!(heard, [(144_800, 120, 20, Bound::Loss)]);
+}
+
+/// The same of a flight after idle: nobody knows how wide that was, and the site does not hear of it.
+#[test]
+fn the_site_does_not_hear_of_a_later_first_flight_that_failed() {
+    let (host, told) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
+    host.borrow_mut().lender.join(shared(Listener(told.clone())));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 100);
+    line.arrive(&mut warm, 1080, 100);
+    line.now = at(3000);
+    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.window.set_cwnd(10 * MSS, Cause::Idle);
+    line.start(&mut warm, 100);
+    assert_eq!(line.segments(), 100);
+    line.arrive(&mut warm, 3090, 10);
+    line.queue();
+    line.lose(&mut warm, 70);
+    line.arrive_in_recovery(&mut warm, 3180, 90);
+    line.close(&mut warm);
+    assert!(told.borrow().iter().all(|one| one.bound != Bound::Loss), "{told:?}");
 }
 
 #[test]
@@ -616,7 +761,7 @@ fn segments_one_by_one_prove_one() {
         line.arrive(&mut warm, 1080 + 80 * n, 1);
         line.now = at(1081 + 80 * n);
     }
-    line.tell(&mut warm, |startup, window, at| startup.close(window, at, None));
+    line.close(&mut warm);
     let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
     assert_eq!((path.window, path.learnt), (100, at(0)));
 }

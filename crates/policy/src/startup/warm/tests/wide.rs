@@ -72,8 +72,6 @@ fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
     assert_eq!(windows, [32, 10, 32]);
 }
 
-/// A tiny transfer has shown that the path takes four segments, not that it takes no more. One that has lost something, or
-/// left slow start, has found a bound, and so has a warm start of 16 that failed: eight are left of it.
 /// A handshake of 80 ms is over at 1080 ms: a round trip and a quarter before that is 980 ms. Another one that began then is company,
 /// one that began a millisecond sooner is not.
 #[test]
@@ -92,20 +90,26 @@ fn among_others_a_cold_start_is_less_wide() {
     assert_eq!([None, Some(979), Some(980)].map(begins_with), [32, 32, 20]);
 }
 
+/// A round trip of 80 ms does not fit to one of 800 or 7. Another network may answer for the address, and a narrow one.
+#[test]
+fn a_path_with_another_round_trip_gets_no_wide_start() {
+    for (min_rtt_us, window) in [(RTT_US, 100), (800_000, 10), (7000, 10)] {
+        let known = PathSample { srtt_us: min_rtt_us, min_rtt_us, ..known(100, 0) };
+        let host = host_knowing(&known);
+        let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(wide, (false, false)));
+        line.open(&mut warm, &host);
+        assert_eq!(line.segments(), window, "{min_rtt_us}");
+    }
+}
+
+/// A tiny transfer has shown that the path takes four segments, not that it takes no more. One that has lost something, or
+/// left slow start, has found a bound, and so has a warm start of 16 that failed: eight are left of it.
 #[test]
 fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
     let windows = [(4, 0, false), (4, 3, false), (16, 0, true)].map(|(window, ssthresh, fails)| {
         let host = SharedAttendant::default();
-        let known = PathSample {
-            at: at(0),
-            window,
-            ssthresh,
-            bdp: 0,
-            shown_rate: 0,
-            srtt_us: RTT_US,
-            min_rtt_us: RTT_US,
-            rate: 0,
-        };
+        let known = PathSample { ssthresh, ..known(window, 0) };
         let lends = |lender: &mut memory::Lender| {
             lender.learn((at(0), PEER.into()), &known, false, &options().terms);
             if fails {
