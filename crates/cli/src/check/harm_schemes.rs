@@ -6,6 +6,7 @@ use crate::stdout;
 use race::{BASELINE, World};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
+use std::cmp::Reverse;
 use tcp::Scheme;
 use worlds::Contender;
 use worlds::harm::{HarmCell, HarmControl, HarmEffort, HarmPlan, HarmReport};
@@ -37,7 +38,7 @@ pub(super) fn run(
         remark(&format!("{}: {} cells", scheme.name(), cells.len()));
         harms.push(SchemeHarm { scheme: scheme.name().to_owned(), report });
     }
-    harms.sort_by(|a, b| b.report.summary.within.cmp(&a.report.summary.within));
+    harms.sort_by_key(|harm| Reverse(harm.report.summary.within));
     match is_json {
         true => stdout::print_json(&harms),
         false => stdout::print_table(&table(&harms)),
