@@ -3,6 +3,7 @@
 
 mod dispersion;
 mod early;
+mod member;
 mod together;
 mod wide;
 
