@@ -41,6 +41,22 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     assert_eq!(host.borrow_mut().lender.carried((at(0), to), Duration::from_secs(600)), 0);
 }
 
+/// All have shown 2.5 MB/s, and the path is known to carry half of that: 103 segments in a round trip, which leave at 1.29 MB/s.
+#[test]
+fn a_rate_of_its_own_goes_before_the_rate_that_all_have_shown() {
+    let host = host(100, 1_250_000);
+    for n in 0..13 {
+        let arrived = (MSS, Duration::from_millis(4));
+        let now = Instant::from_nanos(400_000 * n);
+        host.borrow_mut().lender.note_arrival((now, PEER.into()), arrived);
+    }
+    let options = WarmOptions { paces_together: true, ..options() };
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+    line.open(&mut warm, &host);
+    assert_eq!(line.segments(), 103);
+    assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(10_300_000)));
+}
+
 /// Thirteen segments of 1000 bytes that arrive 0.4 ms apart are 2.5 MB/s. One connection that opens by itself has no rate of its
 /// own: 100 segments leave at that, and not at 1.2 windows in a round trip, 1.5 MB/s. It shares the pace with nobody.
 #[test]
