@@ -111,3 +111,6 @@ impl Path {
         self.window.set_cwnd((cwnd >> halvings).max(floor), Cause::Idle);
     }
 }
+
+#[cfg(test)]
+mod tests;
