@@ -68,8 +68,7 @@ fn a_held_network_learns_of_lines_that_are_no_faster() {
     assert_eq!(min_rtt(&mut lender), Some(40_000));
 }
 
-/// The first line of a network that nothing is known of fails with what the network has lent it:
-/// both have half.
+/// A line that is not known fails with the network's window: both keep half of it.
 #[test]
 fn a_start_that_failed_by_the_network_s_window_lowers_the_network() {
     let mut lender = knowing(138);
@@ -77,9 +76,9 @@ fn a_start_that_failed_by_the_network_s_window_lowers_the_network() {
     assert_eq!([2, 3, 1].map(|last| window_of(&mut lender, last)), [69, 69, 138]);
 }
 
-/// What was learnt since does not end a row of failures; a warm start without a loss does.
+/// A sample does not end a row of failures. Only a warm start without a loss does.
 #[test]
-fn a_lesson_between_two_failures_leaves_them_in_a_row() {
+fn a_sample_between_two_failures_leaves_them_in_a_row() {
     let mut lender = knowing(138);
     lender.fail(peer(1), false);
     lender.learn((at(1000), peer(1)), &sample(1000, 100), true, &TERMS);
@@ -137,21 +136,20 @@ fn the_site_s_window_counts_if_it_is_younger_and_own_failures_stay() {
     assert_eq!(window_of(&mut younger, 3), 1);
 }
 
-/// A round trip after all was lent the whole is there again; what was lent before and not used has
-/// come back by itself, so that it is not taken off what others have.
+/// A reservation returns within a round trip. Unused segments of the first one have returned after
+/// 80 ms, so releasing them takes nothing from the second one.
 #[test]
-fn what_has_come_back_is_not_returned_again() {
+fn a_release_after_a_round_trip_returns_nothing() {
     let mut lender = knowing(138);
     assert_eq!([0, 80].map(|ms| lent(&mut lender, ms, request(1))), [Some(138); 2]);
     lender.release(peer(1), 100, Duration::from_millis(80));
     assert_eq!(lent(&mut lender, 80, request(1)), None);
 }
 
-/// What was lent comes back within a smoothed round trip of 80 ms, queue included: half after 40
-/// ms, when the lowest round trip is over. Of 100 segments 50 and ten of the stock window are taken
-/// then.
+/// A reservation returns within a smoothed round trip of 80 ms, queue included: half of it after
+/// 40 ms, the lowest round trip. Of 100 segments 50 and the ten of the stock window are taken then.
 #[test]
-fn what_was_lent_comes_back_within_a_smoothed_round_trip() {
+fn a_reservation_returns_within_a_smoothed_round_trip() {
     let mut lender = Lender::default();
     lender.learn((at(0), peer(1)), &queued(0, 100), false, &TERMS);
     assert_eq!([0, 40].map(|ms| lent(&mut lender, ms, request(1))), [Some(100), Some(50)]);
@@ -160,7 +158,7 @@ fn what_was_lent_comes_back_within_a_smoothed_round_trip() {
 /// A connection that takes nothing counts with its stock window: 138 - 10 are left for the next
 /// one.
 #[test]
-fn who_takes_nothing_counts_with_a_stock_window() {
+fn a_connection_that_takes_nothing_counts_with_a_stock_window() {
     let mut lender = knowing(138);
     assert_eq!(lent(&mut lender, 0, LoanRequest { takes: false, ..request(1) }), None);
     assert_eq!(lent(&mut lender, 0, request(1)), Some(128));

@@ -49,9 +49,8 @@ fn a_rate_stays_until_another_is_measured_or_a_slower_line_comes() {
     assert_eq!([1, 3].map(|last| rate(&mut lender, last)), [Some(2_500_000), Some(0)]);
 }
 
-/// 625 kB/s over 80 ms hold 34 segments. One has 30 of them, and the next, which nobody expected,
-/// the least share of four; its slow start ends at half of 34. A round trip later both of before
-/// count no more.
+/// 625 kB/s over 80 ms hold 34 segments. The first connection has 30 of them, and the next one the
+/// least share, four; its slow start ends at half of 34. A round trip later neither counts.
 #[test]
 fn a_round_trip_later_earlier_sharers_do_not_count() {
     let mut lender = knowing(30);
@@ -105,8 +104,8 @@ fn only_an_end_of_slow_start_or_a_failure_shows_a_width() {
     assert!(!has_none(&mut lender));
 }
 
-/// 144,800 bytes drain in 400 ms at 362,000 bytes a second: of a path of 80 ms four times that at
-/// most is its queue.
+/// 144,800 bytes drain in 400 ms at 362,000 bytes a second. A smoothed round trip is at most four
+/// times the lowest one of 80 ms.
 #[test]
 fn the_queue_of_a_site_s_window_is_at_most_three_round_trips() {
     let says = Remembered {
@@ -122,10 +121,10 @@ fn the_queue_of_a_site_s_window_is_at_most_three_round_trips() {
     assert_eq!((path.srtt_us, path.min_rtt_us, path.rate), (320_000, 80_000, 362_000));
 }
 
-/// 22 segments are 31,856 bytes. The site is told the rate that was shown, in bits, and not the one
-/// that is used here.
+/// 22 segments are 31,856 bytes. The site receives the rate that was shown, in bits, and not the
+/// one that is used here.
 #[test]
-fn the_site_is_told_what_a_connection_has_shown() {
+fn the_site_receives_what_a_connection_has_shown() {
     let told = Rc::new(RefCell::new(Vec::new()));
     let mut lender = Lender::default();
     lender.join(shared(Oracle { says: None, told: told.clone() }));
