@@ -275,7 +275,8 @@ mod tests {
         let file = list("replaced", &format!("{first}\n"));
         let revocations = Revocations::open(Some(file.clone())).unwrap();
         fs::write(&file, format!("{second}\n")).unwrap();
-        let later = SystemTime::now() + std::time::Duration::from_secs(1);
+        let written = fs::metadata(&file).unwrap().modified().unwrap();
+        let later = written + std::time::Duration::from_secs(1);
         File::options().append(true).open(&file).unwrap().set_modified(later).unwrap();
         assert_eq!(revocations.reread(), Ok(true));
         assert_eq!([first, second].map(|one| revocations.contains(one)), [false, true]);
