@@ -182,6 +182,7 @@ mod tests {
     /// Each row has the timeouts of its own name, of all connections of all tallies.
     #[test]
     fn timeouts_are_counted_under_what_would_have_spared_them() {
+        use SparedBy::{Nothing, RightEdge, Sack, TailProbe};
         let of = |spared_by| {
             let server_sent = SenderTally { spared_by, ..SenderTally::default() };
             ConnectionTrace { server_sent, ..ConnectionTrace::default() }
@@ -191,7 +192,6 @@ mod tests {
         other.on_connection(&of([10, 20, 30, 40]), 0, false);
         tally.add(&other);
         let findings = tally.findings();
-        use SparedBy::{Nothing, RightEdge, Sack, TailProbe};
         let counts = [Sack, RightEdge, TailProbe, Nothing].map(|by| findings.spared_by(by));
         assert_eq!(counts, [11, 22, 33, 44]);
     }
