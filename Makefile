@@ -158,6 +158,18 @@ test-long:
 	@tools/need cc=gcc cc=libc6-dev
 	members=$$(tools/members) && cargo test $$members --locked --quiet --test verdicts -- --ignored
 
+# Which changes of the modules in tools/mutants.list no test notices; survivors with a reason are in tools/mutants.accepted. Takes
+# cargo-mutants. SHARD=2/8 takes the third eighth of each module, ONLY=codel the modules of that name, and the time is bounded; the next
+# run goes on with what is left.
+.PHONY: mutants
+SHARD   ?= 0/1
+MINUTES ?= 60
+ONLY    ?=
+
+mutants:
+	@tools/need cc=gcc cc=libc6-dev python3=python3
+	@tools/mutants --shard "$(SHARD)" --minutes "$(MINUTES)" --only "$(ONLY)" --into "$(abspath $(TARGET))/mutants"
+
 # The agent on other kernels: Debian's, each booted in an emulated machine, with the tests of any kernel in it, which need
 # no real time. Fetched from Debian's archives into target/kernels, nothing is installed but QEMU. KERNELS="6.1 newest"
 # takes some of them; the quick target takes the oldest, Debian's stable one and the newest. About two minutes a kernel
@@ -243,6 +255,7 @@ lint:
 	tools/prose --self-test && tools/prose
 	tools/circles --self-test && tools/circles
 	tools/names --self-test && tools/names
+	tools/mutants --self-test
 	cargo fmt --all --check
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings

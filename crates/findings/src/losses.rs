@@ -174,3 +174,25 @@ impl LossTally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each row has the timeouts of its own name, of all connections of all tallies.
+    #[test]
+    fn timeouts_are_counted_under_what_would_have_spared_them() {
+        use SparedBy::{Nothing, RightEdge, Sack, TailProbe};
+        let of = |spared_by| {
+            let server_sent = SenderTally { spared_by, ..SenderTally::default() };
+            ConnectionTrace { server_sent, ..ConnectionTrace::default() }
+        };
+        let (mut tally, mut other) = (LossTally::default(), LossTally::default());
+        tally.on_connection(&of([1, 2, 3, 4]), 0, false);
+        other.on_connection(&of([10, 20, 30, 40]), 0, false);
+        tally.add(&other);
+        let findings = tally.findings();
+        let counts = [Sack, RightEdge, TailProbe, Nothing].map(|by| findings.spared_by(by));
+        assert_eq!(counts, [11, 22, 33, 44]);
+    }
+}

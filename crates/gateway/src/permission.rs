@@ -170,4 +170,48 @@ mod tests {
         assert!(!edge.may_report(&net("192.0.2.0/24")) && !edge.may_ask(&net("10.1.7.0/24")));
         assert_eq!(permissions.of(&who("other", "web")), None);
     }
+
+    /// `edge` may what lies both in its own rule and in its tenant's, whichever of the two is the
+    /// wider one. Reports and questions have rules of their own.
+    #[test]
+    fn a_rule_and_its_tenant_are_both_in_force() {
+        let text = "[[tenant]]\nname = \"site\"\nreport = [\"10.0.0.0/8\"]\n\
+            ask = [\"10.0.0.0/8\", \"192.0.2.0/24\"]\n\
+            [[tenant.only]]\nname = \"edge\"\nreport = [\"0.0.0.0/0\"]\n\
+            ask = [\"10.1.0.0/16\", \"192.0.0.0/16\"]";
+        let options = GatewayOptions::parse(text, "f").unwrap();
+        let edge = Permissions::new(&options.tenant).unwrap().of(&who("site", "edge")).unwrap();
+        // Network, whether it may be reported, and whether it may be asked for.
+        for (network, report, ask) in [
+            ("10.1.7.0/24", true, true),
+            ("10.2.7.0/24", true, false),
+            ("192.0.2.16/28", false, true),
+            ("192.0.3.0/24", false, false),
+            // More than is allowed is not allowed.
+            ("0.0.0.0/0", false, false),
+            ("10.0.0.0/7", false, false),
+            ("192.0.0.0/16", false, false),
+            ("2001:db8::/48", false, false),
+        ] {
+            let net = network.parse().unwrap();
+            assert_eq!((edge.may_report(&net), edge.may_ask(&net)), (report, ask), "{network}");
+        }
+    }
+
+    /// Two rules of a name would leave one of them without force, and without tenants nobody is
+    /// heard.
+    #[test]
+    fn tenants_have_names_of_their_own() {
+        let why = |text: &str| {
+            let options = GatewayOptions::parse(text, "f").unwrap();
+            Permissions::new(&options.tenant).err()
+        };
+        let tenant = "[[tenant]]\nname = \"site\"\n";
+        assert_eq!(why(tenant), None);
+        let twice = why(&tenant.repeat(2)).unwrap();
+        assert_eq!(twice, "two tenants have the name \"site\"");
+        assert!(why("").unwrap().starts_with("no tenant: "));
+        let why = why("[[tenant]]\nname = \"my site\"\n").unwrap();
+        assert!(why.starts_with("tenant.name = \"my site\": "), "{why}");
+    }
 }

@@ -132,7 +132,7 @@ pub struct FqCoDelConfig {
     /// Queues that flows are hashed to, 1 to 65,536.
     pub queues: u32,
     /// Packets dropped at once where there is no room: at most this, at most half of the longest
-    /// queue.
+    /// queue, rounded up.
     pub drop_batch: u32,
 }
 

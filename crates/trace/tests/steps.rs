@@ -65,6 +65,7 @@ fn the_third_duplicate_brings_a_fast_retransmission_and_a_partial_ack_the_next_h
     assert_eq!(again("newreno", &wire), [(3, Fast), (5, Recovery)]);
     let found = run("newreno", &wire.segments).0.again;
     assert!(found.iter().all(|(_, again)| again.expected && !again.predicted));
+    assert!(found.iter().all(|(_, again)| again.spared_by.is_none()), "there was no timeout");
     assert_eq!(found[0].1.phase, SenderPhase::SlowStart, "where the loss was found");
     assert_eq!(found[0].1.outstanding, 6 * u64::from(MSS));
 }
@@ -84,14 +85,88 @@ fn a_timeout_and_what_follows_it() {
     assert_eq!(found[1].1.phase, SenderPhase::SlowStart);
 }
 
+/// What would have spared the last retransmission, which is a timeout's.
+fn spared_last(wire: &CapturedWire) -> SparedBy {
+    let (_, again) = run("newreno", &wire.segments).0.again.pop().unwrap();
+    assert_eq!(again.kind, Timeout);
+    again.spared_by.unwrap()
+}
+
+/// The first of four segments is lost, and so is one of the others or more. Right-edge recovery
+/// sends new data for one or two duplicates (Balakrishnan et al. 1998 §4.1). Three duplicates
+/// should have brought a fast retransmission, which this sender did not make, and a new ACK says
+/// that none is missing.
 #[test]
-fn one_duplicate_before_a_timeout_would_have_sufficed_for_right_edge_recovery() {
-    let mut wire = begun(false, 3);
-    // The first is lost, one of the others, too: one duplicate.
+fn one_or_two_duplicates_before_a_timeout_would_have_sufficed_for_right_edge_recovery() {
+    let after = |duplicates: u64| {
+        let mut wire = begun(false, 5);
+        (0..duplicates).for_each(|n| {
+            wire.ack(210 + n, 0);
+        });
+        wire.send(1_110, [0]);
+        wire
+    };
+    let expected = [SparedBy::RightEdge, SparedBy::RightEdge, SparedBy::Nothing];
+    assert_eq!([1, 2, 3].map(|duplicates| spared_last(&after(duplicates))), expected);
+    let counted = summary("newreno", &after(2)).server_sent.spared_by;
+    assert_eq!(SparedBy::ALL.map(|by| counted[by as usize]), [0, 1, 0, 0]);
+    let mut wire = begun(false, 5);
     wire.ack(210, 0);
-    wire.send(1_110, [0]);
-    let found = run("newreno", &wire.segments).0.again;
-    assert_eq!(found[0].1.spared_by, Some(SparedBy::RightEdge));
+    wire.ack(211, 1);
+    wire.send(1_300, [1]);
+    assert_eq!(spared_last(&wire), SparedBy::TailProbe);
+}
+
+/// A tail-loss probe leaves two round trips of 100 ms after the last segment or the last ACK (RFC
+/// 8985 §7.2). What a sender repairs sooner no probe would have spared, nor what it repairs before
+/// it knows the round trip.
+#[test]
+fn a_tail_loss_probe_spares_timeouts_of_two_round_trips_and_more() {
+    for (ms, by) in [(199, SparedBy::Nothing), (200, SparedBy::TailProbe)] {
+        let mut wire = begun(false, 3);
+        wire.send(110 + ms, [0]);
+        assert_eq!(spared_last(&wire), by, "{ms} ms after the last segment");
+        let mut wire = begun(false, 3);
+        wire.ack(210, 1);
+        wire.send(210 + ms, [1]);
+        assert_eq!(spared_last(&wire), by, "{ms} ms after the last ACK");
+        let mut wire = begun(false, 1);
+        wire.ack(210, 1);
+        wire.send(400, [1, 2]);
+        wire.send(400 + ms, [1]);
+        assert_eq!(
+            spared_last(&wire),
+            by,
+            "{ms} ms after the last segment, which followed the ACK"
+        );
+    }
+    let mut wire = CapturedWire::new();
+    wire.ask(110, 0, 300, 0);
+    wire.send(110, 0..3);
+    wire.send(3_110, [0]);
+    assert_eq!(spared_last(&wire), SparedBy::Nothing);
+}
+
+/// As in the first test of this file, 3 and 5 are repaired, and 9 is the next segment. What is lost
+/// from there on is none of the holes that SACK would have told of.
+#[test]
+fn a_timeout_after_all_is_repaired_is_not_spared_by_sack() {
+    let mut wire = begun(false, 3);
+    for n in 1..=3 {
+        wire.ack(209 + u64::from(n), n);
+        wire.send(209 + u64::from(n), [2 * n + 1, 2 * n + 2]);
+    }
+    for ms in [311, 312, 313] {
+        wire.ack(ms, 3);
+    }
+    wire.send(313, [3]);
+    wire.ack(314, 3);
+    wire.ack(413, 5);
+    wire.send(413, [5]);
+    wire.ack(513, 9);
+    wire.send(520, [9, 10]);
+    wire.send(1_620, [9]);
+    assert_eq!(spared_last(&wire), SparedBy::TailProbe);
 }
 
 #[test]

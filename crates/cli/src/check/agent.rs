@@ -1,5 +1,6 @@
 //! `headstart check agent`: what Linux gains by an agent, and whether that is what is asked of it.
 
+use super::of_machine;
 use crate::failure::{Failure, remark};
 use crate::progress::CountBar;
 use crate::race::field::RaceField;
@@ -67,10 +68,6 @@ as missed.\n\n\
 It needs root, TUN devices and headstart-agent.";
 
 pub(super) fn run(args: &CheckAgentArgs) -> Result<(), Failure> {
-    let of_machine = |error: std::io::Error| match worlds::cannot_be_had(&error) {
-        true => Failure::input(error),
-        false => Failure::failed(error),
-    };
     agent::program().map_err(Failure::input)?;
     let plan = plan(args)?;
     let field = RaceField::in_worlds(&plan.contenders(), &[World::Kernel]).map_err(of_machine)?;

@@ -1,6 +1,6 @@
 //! `headstart check harm`: whether the agent is ever slower than stock Linux, cell by cell.
 
-use super::harm_schemes;
+use super::{harm_schemes, of_machine};
 use crate::failure::{Failure, remark};
 use crate::names::{self, SchemeList};
 use crate::race::field::RaceField;
@@ -159,13 +159,6 @@ pub(super) fn run(args: &CheckHarmArgs) -> Result<(), Failure> {
         false => Err(Failure::failed(
             "the agent harms; docs/agent/measurements.md says what is known of such cells",
         )),
-    }
-}
-
-pub(super) fn of_machine(error: std::io::Error) -> Failure {
-    match worlds::cannot_be_had(&error) {
-        true => Failure::input(error),
-        false => Failure::failed(error),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `headstart check harm --schemes`: in how many cells each scheme is slower than stock Linux.
 
-use super::harm::of_machine;
+use super::of_machine;
 use crate::failure::{Failure, remark};
 use crate::stdout;
 use race::{BASELINE, World};

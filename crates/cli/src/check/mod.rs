@@ -227,3 +227,11 @@ fn spread_of(path: &Path) -> Option<PathBuf> {
     let stem = path.file_stem()?.to_str()?;
     Some(path.with_file_name(format!("{stem}-spread.csv")))
 }
+
+/// A measurement failed: for want of what the machine has not, or otherwise.
+fn of_machine(error: std::io::Error) -> Failure {
+    match ::worlds::cannot_be_had(&error) {
+        true => Failure::input(error),
+        false => Failure::failed(error),
+    }
+}

@@ -1,5 +1,6 @@
 //! `headstart check worlds`: do simulation, endpoint and kernel agree?
 
+use super::of_machine;
 use crate::agent;
 use crate::failure::Failure;
 use crate::progress::CountBar;
@@ -128,10 +129,7 @@ pub(super) fn run(args: &CheckWorldsArgs) -> Result<(), Failure> {
     let progress = CountBar::begin(plan.load_count(), "loads");
     let agreement = plan.run(&|| progress.step());
     progress.end();
-    let agreement = agreement.map_err(|error| match worlds::cannot_be_had(&error) {
-        true => Failure::input(error),
-        false => Failure::failed(error),
-    })?;
+    let agreement = agreement.map_err(of_machine)?;
     match args.json {
         true => stdout::print_json(&agreement)?,
         false => print(&agreement, args.every_scheme)?,

@@ -151,4 +151,27 @@ mod tests {
         assert!(!name(&format!("site/agent/{}", "a".repeat(64))));
         assert_eq!(holder("https://headstart/tenant/site/agent/a"), None);
     }
+
+    /// What a certificate with these URIs says.
+    fn of_uris(uris: &[&str]) -> Result<Identity, IdentityError> {
+        let mut params = rcgen::CertificateParams::new(["web-1.example".to_owned()]).unwrap();
+        let uris = uris.iter().map(|uri| rcgen::SanType::URI((*uri).try_into().unwrap()));
+        params.subject_alt_names.extend(uris);
+        let key = rcgen::KeyPair::generate().unwrap();
+        Identity::of_certificate(params.self_signed(&key).unwrap().der())
+    }
+
+    /// An authority that somebody else runs may write more into a certificate. Of two holders
+    /// neither speaks.
+    #[test]
+    fn a_certificate_of_two_holders_names_nobody() {
+        let [web, shop] = ["site/agent/web", "shop/operator/ann"]
+            .map(|of| format!("spiffe://headstart/tenant/{of}"));
+        let named = of_uris(&["spiffe://example.org/web", &web]).unwrap();
+        assert_eq!((named.tenant.as_str(), named.name.as_str()), ("site", "web"));
+        assert_eq!(named.role, HolderRole::Agent);
+        assert_eq!(of_uris(&[&web, &shop]), Err(IdentityError::NoName));
+        assert_eq!(of_uris(&[&web, &web]), Err(IdentityError::NoName));
+        assert_eq!(of_uris(&["spiffe://example.org/web"]), Err(IdentityError::NoName));
+    }
 }

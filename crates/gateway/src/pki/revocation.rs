@@ -241,4 +241,45 @@ mod tests {
         assert!(list.contains(&good) && list.len() == 1);
         assert!(faults[0].starts_with("revoked:4: \"nonsense\" is no SHA-256"), "{faults:?}");
     }
+
+    /// An operator breaks a line while another certificate is added. The broken line's certificate
+    /// stays refused, also behind other faults, until a list without a fault leaves it out.
+    #[test]
+    fn only_a_list_without_a_fault_gives_a_certificate_back() {
+        let [laptop, phone] = [b"l", b"p"].map(|der| Fingerprint::of_certificate(der));
+        let file = list("fault", &format!("{laptop} # laptop\n"));
+        let revocations = Revocations::open(Some(file.clone())).unwrap();
+        let refused = || [laptop, phone].map(|one| revocations.contains(one));
+        assert_eq!(refused(), [true, false]);
+        fs::write(&file, format!("{}\n{phone}\n", &laptop.to_string()[1..])).unwrap();
+        let why = revocations.reread().unwrap_err();
+        assert!(why.starts_with(&format!("{}:1: ", file.display())), "{why}");
+        assert_eq!(refused(), [true, true]);
+        // What is no text is a fault of the whole list.
+        fs::write(&file, [0xff; 8]).unwrap();
+        assert!(revocations.reread().is_err());
+        assert_eq!(refused(), [true, true]);
+        fs::write(&file, format!("{phone}\n")).unwrap();
+        assert_eq!(revocations.reread(), Ok(true));
+        assert_eq!(refused(), [false, true]);
+        // A list that is gone, as while an editor replaces it, gives nobody back.
+        fs::remove_file(&file).unwrap();
+        assert_eq!(revocations.reread(), Ok(false));
+        assert_eq!(refused(), [false, true]);
+    }
+
+    /// A list of the same length is another one if it was written at another time.
+    #[test]
+    fn a_line_that_takes_the_place_of_another_is_read() {
+        let [first, second] = [b"1", b"2"].map(|der| Fingerprint::of_certificate(der));
+        let file = list("replaced", &format!("{first}\n"));
+        let revocations = Revocations::open(Some(file.clone())).unwrap();
+        fs::write(&file, format!("{second}\n")).unwrap();
+        let written = fs::metadata(&file).unwrap().modified().unwrap();
+        let later = written + std::time::Duration::from_secs(1);
+        File::options().append(true).open(&file).unwrap().set_modified(later).unwrap();
+        assert_eq!(revocations.reread(), Ok(true));
+        assert_eq!([first, second].map(|one| revocations.contains(one)), [false, true]);
+        fs::remove_file(&file).unwrap();
+    }
 }

@@ -1,5 +1,6 @@
 //! A whole gateway on ports of its own, asked and told over TLS as agents do.
 
+mod authorised;
 mod bed;
 mod browser;
 mod connections;

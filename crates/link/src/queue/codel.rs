@@ -154,3 +154,6 @@ impl CoDelQueue {
         self.waiting.held()
     }
 }
+
+#[cfg(test)]
+mod tests;

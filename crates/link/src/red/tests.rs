@@ -65,6 +65,75 @@ fn gaps_between_strikes_are_even() {
     assert_even(&gaps(wait, 10, 20_000), 20, 38);
 }
 
+/// A RED whose average is the present queue.
+fn prompt(change: impl Fn(&mut RedConfig)) -> Red {
+    red(|red| {
+        red.weight = 1.0;
+        change(red);
+    })
+}
+
+/// With pb 1/4 exactly the fourth packet is the first that may be struck: 1/p packets lie between
+/// two strikes at least, even up to the seventh (ns-2's `wait_`).
+#[test]
+fn with_wait_the_packet_of_one_over_p_may_be_struck() {
+    let red = prompt(|red| (red.wait, red.max_p) = (true, 0.5));
+    assert_even(&gaps(red, 10, 20_000), 4, 7);
+}
+
+/// Figure 2 of the paper: below the minimum `count` is -1, so the first packet above it counts
+/// nothing. The first gap is even from 1 to 1/pb, one more than those between strikes.
+#[test]
+fn the_first_packet_above_the_minimum_counts_nothing() {
+    let mut red = prompt(|_| ());
+    let mut first_gap = || {
+        red.judge(&waiting(0), &packet(true));
+        (1..).find(|_| red.judge(&waiting(10), &packet(true)) == Judgement::Mark).unwrap_or(0)
+    };
+    let gaps: Vec<usize> = (0..20_000).map(|_| first_gap()).collect();
+    assert_even(&gaps, 1, 20);
+}
+
+/// At the minimum itself pb is 0, and packets count. After 20 of them the next one with pb 1/20 is
+/// struck for certain. A packet that finds no room was a strike, after which they count from
+/// nothing: one of 20 is struck then.
+#[test]
+fn packets_at_the_minimum_count_and_an_overflow_is_a_strike() {
+    let struck = |overflows: bool| {
+        let mut red = prompt(|_| ());
+        let mut strikes = 0;
+        for _ in 0..400 {
+            red.judge(&waiting(0), &packet(true));
+            for _ in 0..20 {
+                assert_eq!(red.judge(&waiting(5), &packet(true)), Judgement::Take);
+            }
+            if overflows {
+                red.on_overflow();
+            }
+            strikes += u32::from(red.judge(&waiting(10), &packet(true)) == Judgement::Mark);
+        }
+        strikes
+    };
+    assert_eq!(struck(false), 400);
+    // 20 are expected, with a standard deviation of 4.4.
+    assert!(struck(true) < 40, "{}", struck(true));
+}
+
+/// From the maximum on every packet is struck, and not marked if marks end there; with `gentle`
+/// from twice the maximum on, also the small ones that thresholds in bytes strike less.
+#[test]
+fn at_the_maximum_itself_all_are_struck() {
+    let all = |red: &mut Red, queue, bytes, wanted| {
+        let info = PacketInfo { bytes, ..packet(true) };
+        (0..200).all(|_| red.judge(&waiting(queue), &info) == wanted)
+    };
+    assert!(all(&mut prompt(|_| ()), 15, 1000, Judgement::Mark));
+    assert!(all(&mut prompt(|red| red.mark_above_max = false), 15, 1000, Judgement::Drop));
+    let thresholds = Thresholds::Bytes { min: 5000.0, max: 15_000.0 };
+    let gentle = |red: &mut RedConfig| (red.gentle, red.thresholds) = (true, thresholds);
+    assert!(all(&mut prompt(gentle), 30, 500, Judgement::Mark));
+}
+
 /// Even from 1 to 1/pb - 1 is 1/(2 pb) in the mean: RED strikes 2 pb of all packets. The standard
 /// deviation of a gap is 1/(pb sqrt(12)), 0.58 of its mean; four times that over the root of the
 /// number of gaps.

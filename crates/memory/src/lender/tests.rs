@@ -1,6 +1,10 @@
 //! The agent's rules by hand: docs/agent/design.md, "Sharing" and "What a connection teaches".
 
+mod ages;
+mod rates;
+
 use super::{ColdReason, END_UNKNOWN, Lender, LendingTerms, LoanRequest, PathSample, SharedStart};
+use crate::bound::ReportBound;
 use crate::{PathMemory, Remembered, Sample, TransferSample, shared};
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -33,6 +37,11 @@ fn sample(ms: u64, window: u32) -> PathSample {
     }
 }
 
+/// The same of a path with a queue as long as its lowest round trip.
+fn queued(ms: u64, window: u32) -> PathSample {
+    PathSample { min_rtt_us: SRTT_US / 2, ..sample(ms, window) }
+}
+
 /// A memory of `window` segments, learnt at 0.
 fn knowing(window: u32) -> Lender {
     let mut lender = Lender::default();
@@ -46,6 +55,11 @@ fn request(among: u32) -> LoanRequest {
 
 fn lent(lender: &mut Lender, ms: u64, request: LoanRequest) -> Option<u32> {
     lender.reserve((at(ms), peer(1)), &request, &TERMS).map(|(window, _)| window)
+}
+
+/// What is remembered for a line.
+fn window_of(lender: &mut Lender, last: u8) -> u32 {
+    lender.path(peer(last)).map_or(0, |path| path.window)
 }
 
 #[test]
@@ -136,15 +150,17 @@ fn lines_of_a_network_do_not_answer_for_each_other() {
     assert_eq!(later(&mut lender, 1_100_000), Some(138));
 }
 
-/// A line that was not seen for ten minutes is answered by its network.
+/// A line that was not seen for more than ten minutes is answered by its network.
 #[test]
 fn a_line_that_is_not_active_is_forgotten() {
     let mut lender = knowing(138);
     lender.learn((at(0), peer(2)), &sample(0, 13), true, &TERMS);
     lender.learn((at(600_000), peer(1)), &sample(600_000, 100), false, &TERMS);
     assert_eq!(lent(&mut lender, 600_000, request(1)), Some(100));
+    lender.begin_handshake(at(600_000), peer(2));
+    assert_eq!(window_of(&mut lender, 2), 13);
     lender.begin_handshake(at(600_001), peer(2));
-    assert_eq!(lender.path(peer(2)).map(|path| path.window), Some(100));
+    assert_eq!(window_of(&mut lender, 2), 100);
 }
 
 #[test]

@@ -160,9 +160,13 @@ mod tests {
         assert_eq!(together.carried(at(10_008_001), max_age), 0);
         arrive(&mut together, (0..9).map(|n| 11_000_000 + 2000 * n));
         assert_eq!(together.carried(at(11_016_000), max_age), 724_000);
+        // What is reached again counts from then on.
+        arrive(&mut together, (0..9).map(|n| 15_000_000 + 2000 * n));
+        assert_eq!(together.carried(at(25_016_000), max_age), 724_000);
     }
 
-    /// Four segments, a pause of 5 ms, and five: 5 of 12 ms are less than half, and a pause of 80 ms is more.
+    /// Four segments, a pause of 5 ms, and five: 5 of 12 ms are less than half, and a pause of 80
+    /// ms is more. Half of a span is 7 of 14 ms.
     #[test]
     fn a_pause_is_no_part_of_a_span() {
         let spread = |pause: u64| {
@@ -174,7 +178,7 @@ mod tests {
         };
         // Eight segments in 12 ms. Of 87 ms they would be 133 kB/s.
         assert_eq!(spread(5000), 965_333);
-        assert_eq!(spread(80_000), 0);
+        assert_eq!([spread(7000), spread(7001), spread(80_000)], [827_428, 0, 0]);
     }
 
     /// Eight segments in 8 ms that have waited for 1.9 ms at most, less than two of them take, came about as they left.
@@ -211,5 +215,9 @@ mod tests {
         let mut book = |us| together.book(at(us), 1448, 1_448_000);
         assert_eq!([book(0), book(0), book(100)], [at(0), at(1000), at(2000)]);
         assert_eq!([book(9000), book(9000)], [at(9000), at(10_000)]);
+        // Without a rate nothing is spaced.
+        let mut unpaced = Together::default();
+        let mut book = |us| unpaced.book(at(us), 1448, 0);
+        assert_eq!([book(0), book(0)], [at(0); 2]);
     }
 }

@@ -105,9 +105,10 @@ impl Path {
         let rto = self.rtt.rto(0).as_nanos().max(1);
         let halvings = (idle.as_nanos() / rto).min(63);
         let kept = (cwnd / 4 * 3).max(self.window.ssthresh());
-        if self.window.ssthresh() != u64::MAX {
-            self.window.set_ssthresh(kept, Cause::Idle);
-        }
+        self.window.set_ssthresh(kept, Cause::Idle);
         self.window.set_cwnd((cwnd >> halvings).max(floor), Cause::Idle);
     }
 }
+
+#[cfg(test)]
+mod tests;

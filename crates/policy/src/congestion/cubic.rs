@@ -186,4 +186,30 @@ mod tests {
         }
         assert_eq!(w.cwnd(), 11 * MSS);
     }
+
+    /// RFC 9438 §5.8: a minute of silence in the middle of an epoch moves the curve by a minute.
+    #[test]
+    fn the_curve_stands_still_while_nothing_is_sent() {
+        let grow = |idle_ms: u64| {
+            let (mut cubic, mut window) = (Cubic::default(), window(100));
+            let ssthresh = cubic.on_congestion(&window, &event(false));
+            window.set_cwnd(ssthresh, Cause::Loss);
+            let mut sizes = Vec::new();
+            for round in 1..100 {
+                let since = if round > 20 { idle_ms } else { 0 };
+                let now = 100 * round + since;
+                if round == 21 {
+                    let (at, idle) = (sample(now, 0).now, Duration::from_millis(idle_ms));
+                    cubic.on_restart(&mut window, at, idle);
+                }
+                let cwnd = window.cwnd();
+                cubic.on_ack(&mut window, &sample(now, cwnd));
+                sizes.push(window.cwnd());
+            }
+            sizes
+        };
+        let without = grow(0);
+        assert!(without[98] > without[20]);
+        assert_eq!(grow(60_000), without);
+    }
 }

@@ -97,6 +97,15 @@ impl Flow {
         self.control.as_mut().unwrap().on_ack(&mut self.window, &sample);
     }
 
+    /// Data waits again after so long.
+    fn resume_after(&mut self, idle_ms: u64) {
+        self.now_ms += idle_ms;
+        let now = Instant::from_nanos(self.now_ms * 1_000_000);
+        self.window.set_now(now);
+        let control = self.control.as_mut().unwrap();
+        control.on_restart(&mut self.window, now, Duration::from_millis(idle_ms));
+    }
+
     fn cwnd(&self) -> u64 {
         self.window.cwnd() / MSS
     }
@@ -246,6 +255,36 @@ fn after_ten_seconds_the_round_trip_is_probed_for_200_ms_and_a_round() {
     }
     flow.ack(few);
     assert!(flow.cwnd() >= before - 2 && flow.cwnd() <= before + 2, "{} {before}", flow.cwnd());
+}
+
+/// Having been idle, BBR need not be faster than the path (Linux `bbr_cwnd_event`): gain 1, less 1
+/// %.
+#[test]
+fn after_idle_the_pace_is_that_of_the_path() {
+    let mut flow = Flow::cruising();
+    while flow.rate(100) != 124 {
+        flow.ack(Told { after_ms: 84, in_flight: 140, ..round(105) });
+    }
+    flow.resume_after(1000);
+    assert_eq!(flow.rate(100), 99);
+}
+
+/// Nothing was in flight while the sender idled. A probe of the round trip that has lasted 200 ms
+/// by then is over.
+#[test]
+fn idling_ends_a_probe_of_the_round_trip() {
+    for (idle_ms, is_over) in [(200, false), (201, true)] {
+        let mut flow = Flow::cruising();
+        let before = flow.cwnd();
+        while flow.cwnd() != 4 {
+            flow.ack(Told { rtt_ms: 90, in_flight: 140, ..round(100) });
+        }
+        // Few enough are in flight from here on.
+        flow.ack(Told { in_flight: 4, ..round(4) });
+        flow.resume_after(idle_ms);
+        assert_eq!(flow.cwnd() > 4, is_over, "{idle_ms} ms");
+        assert!(!is_over || flow.cwnd() >= before - 2, "{} {before}", flow.cwnd());
+    }
 }
 
 #[test]

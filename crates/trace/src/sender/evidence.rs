@@ -197,3 +197,74 @@ impl Evidence {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use RetransmissionKind::{Fast, Recovery, SlowStart, TailProbe, Timeout};
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// What would have spared a timeout that finds `una`, after a retransmission of `kind` below
+    /// 9000.
+    fn spared_after(kind: RetransmissionKind, una: u64) -> SparedBy {
+        let mut evidence = Evidence::default();
+        evidence.on_retransmission(at(0), kind, 9000);
+        evidence.note_spared(una, false);
+        evidence.spared_now
+    }
+
+    /// SACK tells of all holes of a window of which a fast retransmission repairs one. A timeout's
+    /// repairs tell of none.
+    #[test]
+    fn sack_spares_timeouts_of_the_window_that_is_repaired_fast() {
+        for kind in [Fast, Recovery] {
+            assert_eq!(spared_after(kind, 8999), SparedBy::Sack, "{kind:?}");
+            assert_eq!(spared_after(kind, 9000), SparedBy::Nothing, "{kind:?}");
+        }
+        for kind in [Timeout, SlowStart, TailProbe] {
+            assert_eq!(spared_after(kind, 8999), SparedBy::Nothing, "{kind:?}");
+        }
+    }
+
+    /// The episode of a timeout lasts until all is acknowledged that had been sent by then (RFC
+    /// 6582 §4.1, `recover`).
+    #[test]
+    fn a_timeout_is_repaired_once_all_of_before_is_acknowledged() {
+        let mut evidence = Evidence::default();
+        evidence.begin_timeout(at(0), 5000, SenderPhase::SlowStart);
+        assert_eq!(evidence.next_kind(), Timeout);
+        evidence.on_retransmission(at(0), Timeout, 5000);
+        evidence.on_ack(at(100), 4999, true);
+        assert_eq!((evidence.repairs_timeout(4999), evidence.next_kind()), (true, SlowStart));
+        evidence.on_ack(at(200), 5000, true);
+        assert_eq!((evidence.repairs_timeout(5000), evidence.episode), (false, Episode::None));
+    }
+
+    /// A tail-loss probe asks for ACKs and repairs nothing: the first repair of the episode is
+    /// still to come.
+    #[test]
+    fn a_probe_is_no_repair() {
+        let mut evidence = Evidence::default();
+        evidence.begin_fast(at(0), 1, SenderPhase::Avoidance);
+        evidence.on_retransmission(at(0), TailProbe, 5000);
+        assert_eq!(evidence.next_kind(), Fast);
+        evidence.on_retransmission(at(1), Fast, 5000);
+        assert_eq!(evidence.next_kind(), Recovery);
+    }
+
+    /// What fills a hole sooner than a retransmission could was overtaken on its way to the
+    /// capture.
+    #[test]
+    fn a_hole_that_is_filled_later_was_repaired() {
+        let mut evidence = Evidence::default();
+        evidence.note_hole(at(10), 1000, 3000);
+        let overtaken =
+            |ms, from, to| evidence.is_overtaken(at(ms), from, to, Duration::from_millis(50));
+        assert_eq!([overtaken(59, 1000, 3000), overtaken(60, 1000, 3000)], [true, false]);
+        // Only what lies in the hole.
+        assert_eq!([overtaken(11, 999, 3000), overtaken(11, 1000, 3001)], [false; 2]);
+    }
+}
