@@ -75,7 +75,7 @@ impl SharedMaps {
 /// Which programs these are: agents that were built with the same ones can share maps, of which each byte then means the
 /// same.
 pub(crate) fn programs_digest() -> String {
-    format!("{:x}", Sha256::digest(OBJECT))
+    Sha256::digest(OBJECT).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Which of the programs are loaded, and for what kind of kernel.

@@ -3,9 +3,16 @@
 use crate::failure::{Failure, remark};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
-use std::fmt::Display;
+use signal_hook::iterator::Signals;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
+
+/// Signals that ask the process to stop.
+const STOPPING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+/// Exit code of a process that the second signal ends.
+const INTERRUPTED: i32 = 130;
 
 /// What somebody who wants the process to stop has asked for.
 #[derive(Default)]
@@ -52,7 +59,7 @@ impl Stop {
         let is_behind =
             self.ends_at_once.load(Ordering::SeqCst) && !self.before.load(Ordering::SeqCst);
         if is_second || is_behind {
-            std::process::exit(130);
+            std::process::exit(INTERRUPTED);
         }
         remark("stopping; once more to end at once");
     }
@@ -63,16 +70,36 @@ pub(crate) fn watch() -> Result<&'static Stop, Failure> {
     if let Some(stop) = STOP.get() {
         return Ok(stop);
     }
-    let refused = |why: &dyn Display| Failure::failed(format!("cannot listen for Ctrl-C: {why}"));
     let stop = STOP.get_or_init(Stop::default);
-    ctrlc::set_handler(|| STOP.get_or_init(Stop::default).on_signal())
-        .map_err(|why| refused(&why))?;
-    // All handlers are called: each calls the one before.
-    flag::register(SIGTERM, stop.terminated()).map_err(|why| refused(&why))?;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        flag::register(signal, Arc::clone(&stop.asked)).map_err(|why| refused(&why))?;
+    listen(stop).map_err(refused)?;
+    Ok(stop)
+}
+
+fn listen(stop: &'static Stop) -> io::Result<()> {
+    flag::register(SIGTERM, stop.terminated())?;
+    // Before the flags: a signal that sets `asked` also reaches the thread.
+    let mut signals = Signals::new(STOPPING)?;
+    for signal in STOPPING {
+        flag::register(signal, Arc::clone(&stop.asked))?;
+    }
+    let on_signals = move || signals.forever().for_each(|_| stop.on_signal());
+    thread::Builder::new().name("signals".to_owned()).spawn(on_signals).map(drop)
+}
+
+/// Returns a flag that the first signal sets; the second ends the process at once. Prints nothing.
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in STOPPING {
+        // In this order, so that the first signal does not find its own mark.
+        flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .map_err(refused)?;
     }
     Ok(stop)
+}
+
+fn refused(why: io::Error) -> Failure {
+    Failure::failed(format!("cannot listen for Ctrl-C: {why}"))
 }
 
 /// From now on the first signal ends the process at once: of what follows no part is of use. `has_stopped`: something has

@@ -5,7 +5,7 @@
 //! requests a second over 106,669 networks that makes about 25,000 networks in five minutes; the test says it exactly.
 
 use gateway_proto::v1::{Bound, Network, Report};
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Independent random loss from a stream of its own.
 
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 
 /// Loses each packet with the same probability, independently of all others.

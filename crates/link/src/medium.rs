@@ -2,7 +2,7 @@
 
 use crate::reordering::Reorderer;
 use crate::{LinkConfig, LinkCounters, LinkFate, Loss};
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
 

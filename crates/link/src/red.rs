@@ -12,7 +12,7 @@
 
 use crate::discipline::RedThresholds;
 use crate::{LinkConfig, Occupancy, PacketInfo, RedConfig};
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
 

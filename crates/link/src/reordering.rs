@@ -1,7 +1,7 @@
 //! Reordering: some packets take longer over the wire than others, and arrive after those that
 //! left behind them.
 
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::Duration;
 

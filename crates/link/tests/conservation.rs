@@ -7,7 +7,7 @@ mod common;
 use common::{End, loads, quick, run, run_on_time};
 use link::{Discipline, Link, LinkConfig, QueueLimit, RateTrace, RedConfig, Ties};
 use proptest::prelude::*;
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
 use std::sync::Arc;

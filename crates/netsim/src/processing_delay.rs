@@ -1,7 +1,7 @@
 //! What may be said of a host's processing delay: its bounds, and among which packets order is kept.
 //! [`crate::processing`] applies it.
 
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::{HEAD_START, Race};
 use netsim::{Access, derive_seed, stream};
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
 

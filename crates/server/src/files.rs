@@ -49,11 +49,12 @@ impl Files {
         request: Request<()>,
     ) -> io::Result<Response<Option<ServeFileSystemResponseBody>>> {
         if !self.holds(request.uri().path()).await {
-            let mut refused = Response::new(None);
-            *refused.status_mut() = StatusCode::NOT_FOUND;
-            return Ok(refused);
+            return Ok(not_found());
         }
-        Ok(self.service.clone().try_call(request).await?.map(Some))
+        match self.service.clone().try_call(request).await {
+            Err(error) if is_missing(&error) => Ok(not_found()),
+            answer => answer.map(|response| response.map(Some)),
+        }
     }
 
     /// False for a path that leads out of the folder, by symbolic links or otherwise. What does not exist
@@ -80,4 +81,16 @@ impl Files {
             }
         }
     }
+}
+
+fn not_found() -> Response<Option<ServeFileSystemResponseBody>> {
+    let mut response = Response::new(None);
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
+/// True if the answer is 404. A file that may not be read is not shown to exist.
+fn is_missing(error: &io::Error) -> bool {
+    use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotADirectory | NotFound | PermissionDenied)
 }

@@ -156,6 +156,7 @@ async fn one_connection_gets_files_parts_of_them_and_no_others() {
     assert_eq!(ask(stream, "GET /inside.txt", "").await.body, b"0123456789");
     for elsewhere in [
         "/nothing",
+        "/inside.txt/x",
         "/../secret.txt",
         "/%2e%2e/secret.txt",
         "/sub/%2e%2e%2f..%2fsecret.txt",
@@ -173,6 +174,19 @@ async fn one_connection_gets_files_parts_of_them_and_no_others() {
     let lines: Vec<_> = world.told.lock().unwrap().iter().map(EndedResponse::to_string).collect();
     assert!(lines[0].ends_with(" GET / 200 12 bytes html"), "{lines:?}");
     assert!(lines[1].ends_with(" HEAD /style.css 200 0 bytes css"), "{lines:?}");
+}
+
+/// A client that names the file's entity tag gets 304 without the file (RFC 9110 §13.1.2).
+#[tokio::test]
+async fn a_cached_file_is_answered_by_304() {
+    let world = World::new("etag", "linux", SOON).await;
+    let stream = &mut world.connect().await;
+    let first = ask(stream, "GET /digits.txt", "").await;
+    let tag = first.field("etag").expect("an entity tag").to_owned();
+    let again = ask(stream, "GET /digits.txt", &format!("if-none-match: {tag}\r\n")).await;
+    assert_eq!((again.status, again.field("etag")), (304, Some(&*tag)));
+    let other = ask(stream, "GET /digits.txt", "if-none-match: \"other\"\r\n").await;
+    assert_eq!((other.status, &other.body[..]), (200, &b"0123456789"[..]));
 }
 
 /// A client that shuts down its side behind its request has its answer, and then the server closes.

@@ -4,7 +4,7 @@
 //!
 //! The same numbers give the same run. It panics where an invariant breaks, and says with which input.
 
-use rand_core::{RngCore, SeedableRng};
+use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tcp::testing::{Played, play, play_crowd};
 

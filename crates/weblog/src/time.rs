@@ -28,7 +28,7 @@ pub(crate) fn of_text(text: &str) -> Result<Instant, LogFault> {
 /// A date with a time of day, and without a zone; otherwise `why`.
 fn in_utc(text: &str, why: Error) -> Result<Timestamp, Error> {
     match text.contains(':') {
-        true => text.parse::<DateTime>()?.to_zoned(TimeZone::UTC).map(|at| at.timestamp()),
+        true => text.parse::<DateTime>()?.to_zoned_datetime(TimeZone::UTC).map(|at| at.timestamp()),
         false => Err(why),
     }
 }

@@ -11,7 +11,6 @@ use sink::Sink;
 use std::fmt::Write;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
 use units::counted;
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &CaptureArgs) -> Result<(), Failure> {
     };
     let mut live = LiveCapture::open(&options).map_err(refused)?;
     let mut sink = Sink::begin(args)?;
-    let stop = stopper()?;
+    let stop = crate::interrupt::stop_flag()?;
     if !args.quiet {
         remark(&format!("capturing {}; Ctrl-C stops", args.what()));
     }
@@ -103,20 +102,6 @@ fn refused(error: CaptureError) -> Failure {
         CaptureTrouble::Io(why) => Failure::failed(format!("cannot capture: {why}")),
         _ => Failure::input(error),
     }
-}
-
-/// Set by Ctrl-C and SIGTERM; by the second, the process ends at once.
-fn stopper() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let handler = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    };
-    ctrlc::set_handler(handler)
-        .map_err(|error| Failure::failed(format!("cannot listen for Ctrl-C: {error}")))?;
-    Ok(stop)
 }
 
 #[expect(clippy::disallowed_methods, reason = "real time is what --for counts")]

@@ -5,7 +5,7 @@ use crate::run::{command, folder};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Output, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -86,6 +86,23 @@ fn interrupted(capture: &str, arguments: &[&str]) -> Output {
 fn an_interrupted_pipe_is_read_to_its_end() {
     let output = interrupted("rto001", &["analyze", "--json", "--sender", "linux", "-"]);
     assert!(output.stdout == json(&[original("rto001").to_str().unwrap()]).stdout);
+}
+
+/// The first Ctrl-C waits for the end of the pipe, which does not come. The second ends at once.
+#[test]
+fn a_second_interrupt_ends_at_once() {
+    let (mut running, pipe) = piped(&["analyze", "--json", "--sender", "linux", "-"]);
+    await_handler(running.id());
+    signal(&running, Signal::SIGINT);
+    let mut said = String::new();
+    let stderr = running.stderr.take().unwrap();
+    BufReader::new(stderr).read_line(&mut said).unwrap();
+    assert!(said.contains("once more to end at once"), "{said}");
+    signal(&running, Signal::SIGINT);
+    let output = running.wait_with_output().unwrap();
+    drop(pipe);
+    assert_eq!(output.status.code(), Some(130));
+    assert!(output.stdout.is_empty());
 }
 
 /// SIGTERM goes to this process alone, and nobody says that the writer will ever write or end: what was read is analysed.

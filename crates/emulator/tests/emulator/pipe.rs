@@ -6,7 +6,7 @@ use link::{
     Discipline, FqCoDelConfig, Link, LinkConfig, QueueLimit, RateTrace, RedConfig, Reordering,
 };
 use proptest::prelude::*;
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};

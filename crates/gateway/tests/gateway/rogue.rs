@@ -5,7 +5,7 @@ use crate::bed::{Bed, batch, query, send};
 use gateway::pki::HolderRole;
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Bound, Estimate, Network, Report};
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
 use tonic::transport::Channel;

@@ -16,7 +16,7 @@ use acks_first::AcksFirst;
 use codel::CoDelQueue;
 use fq_codel::FqCoDel;
 use priority_drop::PriorityDrop;
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use std::collections::VecDeque;
 use units::Instant;

@@ -5,7 +5,7 @@
 
 use link::{LinkConfig, LinkError, QueueLimit};
 use netsim::{Dumbbell, Duplex, LinkId, Simulation, WireSizes, stream};
-use rand_core::RngCore;
+use rand_core::Rng;
 use std::fmt::Display;
 use std::str::FromStr;
 use units::{Duration, Instant, Rate};

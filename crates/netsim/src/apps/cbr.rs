@@ -3,7 +3,7 @@
 use crate::application::{AppContext, Application};
 use crate::{Datagram, HostId};
 use rand_pcg::Pcg32;
-use rand_pcg::rand_core::RngCore;
+use rand_pcg::rand_core::Rng;
 use units::{Duration, Instant};
 
 /// From where to where, how much, how often.

@@ -8,7 +8,7 @@ use super::conn_index::ConnIndex;
 use super::flow_log::{FlowLog, FlowTotals};
 use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use rustc_hash::FxHashMap;
 use tcp::{ConnId, Event, EventKind, Scheme};

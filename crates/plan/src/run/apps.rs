@@ -8,7 +8,7 @@ use netsim::{
     HostId, OnOff, OnOffSpec, PageSpec, PairChoice, PoissonFlows, PoissonSpec, RoundPair, Rounds,
     RoundsSpec, Simulation, Telnet, TelnetSpec, User, UserSpec, stream,
 };
-use rand_core::RngCore;
+use rand_core::Rng;
 use std::rc::Rc;
 use std::sync::Arc;
 use tcp::scheme::Transfers;

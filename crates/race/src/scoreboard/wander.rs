@@ -6,7 +6,7 @@
 
 use link::{OPPORTUNITY_BYTES, RateTrace};
 use netsim::stream;
-use rand_core::RngCore;
+use rand_core::Rng;
 use rand_pcg::Pcg32;
 use std::sync::Arc;
 use units::Rate;

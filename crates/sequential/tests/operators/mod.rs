@@ -5,7 +5,7 @@
 //! known, so what is found can be judged.
 
 use ipnet::IpNet;
-use rand_core::{RngCore, SeedableRng};
+use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use sequential::canary::{Canary, CanaryConnection};
 use sequential::part::{CanaryPart, window_class};

@@ -3,7 +3,7 @@
 
 pub mod sender;
 
-use rand_core::{RngCore, SeedableRng};
+use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};

@@ -6,7 +6,7 @@ pub mod collect;
 pub mod told;
 
 use capture::{Observed, TcpEnd};
-use rand_core::{RngCore, SeedableRng};
+use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};

@@ -12,7 +12,7 @@ mod tests;
 
 pub use error::DistributionError;
 
-use rand_core::RngCore;
+use rand_core::Rng;
 use std::sync::Arc;
 use units::Duration;
 
@@ -174,12 +174,12 @@ impl Distribution {
     }
 
     /// Draws a number, taking exactly one from `stream`.
-    pub fn sample(&self, stream: &mut impl RngCore) -> f64 {
+    pub fn sample(&self, stream: &mut impl Rng) -> f64 {
         self.quantile(open_unit(stream.next_u64()))
     }
 
     /// Draws a number of seconds.
-    pub fn sample_duration(&self, stream: &mut impl RngCore) -> Duration {
+    pub fn sample_duration(&self, stream: &mut impl Rng) -> Duration {
         Duration::from_secs_f64(self.sample(stream))
     }
 
@@ -188,7 +188,7 @@ impl Distribution {
     pub const MOST: u64 = 1 << 50;
 
     /// Draws a whole number of things: the nearest, at least 1 and at most [`Distribution::MOST`].
-    pub fn sample_count(&self, stream: &mut impl RngCore) -> u64 {
+    pub fn sample_count(&self, stream: &mut impl Rng) -> u64 {
         (self.sample(stream).round() as u64).clamp(1, Self::MOST)
     }
 

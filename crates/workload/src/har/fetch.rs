@@ -176,3 +176,87 @@ fn kind(entry: &Entry) -> ObjectKind {
         _ => ObjectKind::of_mime(&entry.response.content.mime_type.0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::url;
+
+    fn normal(text: &str) -> Option<String> {
+        url(text).map(String::from)
+    }
+
+    /// Expected addresses follow by hand from the URL Standard (url.spec.whatwg.org §4.4, §4.5).
+    #[test]
+    fn addresses_that_a_browser_takes_for_one_are_equal() {
+        let cases = [
+            ("HTTP://A.test", "http://a.test/"),
+            ("http://a.test:80/x", "http://a.test/x"),
+            ("https://a.test:443", "https://a.test/"),
+            ("http://a.test:443/", "http://a.test:443/"),
+            ("http://a.test?q", "http://a.test/?q"),
+            ("http://a.test/x#part", "http://a.test/x"),
+            ("http://a.test/b/../c/./d", "http://a.test/c/d"),
+            ("http://[2001:DB8:0::1]:8080/", "http://[2001:db8::1]:8080/"),
+            ("http://192.0.2.1/", "http://192.0.2.1/"),
+            ("http://me:secret@a.test/", "http://me:secret@a.test/"),
+            ("http://a.test/a b/%41", "http://a.test/a%20b/%41"),
+            ("http://a.test/?q=ü", "http://a.test/?q=%C3%BC"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(normal(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    /// Hosts outside ASCII as RFC 3492 and UTS 46 (not transitional) write them.
+    #[test]
+    fn international_hosts_are_those_of_their_punycode() {
+        let cases = [
+            ("http://bücher.test/", "http://xn--bcher-kva.test/"),
+            ("http://BÜCHER.test/", "http://xn--bcher-kva.test/"),
+            // A letter and a combining mark are the composed letter (NFC).
+            ("http://bu\u{308}cher.test/", "http://xn--bcher-kva.test/"),
+            ("http://xn--bcher-kva.test/", "http://xn--bcher-kva.test/"),
+            ("http://faß.test/", "http://xn--fa-hia.test/"),
+            ("http://ａ.test/", "http://a.test/"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(normal(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_of_a_web_host_is_none() {
+        // No host, no number as port, an open bracket, a forbidden character, no Punycode, a host
+        // of letters in both directions (RFC 5893), other schemes.
+        let cases = [
+            "http://",
+            "http://a.test:x/",
+            "http://a.test:65536/",
+            "http://[2001:db8::1/",
+            "http://a b.test/",
+            "http://xn--a.test/",
+            "http://aא.test/",
+            "ftp://a.test/",
+            "/x",
+        ];
+        for text in cases {
+            assert_eq!(normal(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn redirects_are_relative_to_the_address_that_redirects() {
+        let from = url("http://me@a.test:8080/b/c?q").expect("an address");
+        let cases = [
+            ("d", "http://me@a.test:8080/b/d"),
+            ("/d", "http://me@a.test:8080/d"),
+            ("../d", "http://me@a.test:8080/d"),
+            ("?r", "http://me@a.test:8080/b/c?r"),
+            ("//[::1]/d", "http://[::1]/d"),
+            ("https://x.test", "https://x.test/"),
+        ];
+        for (to, expected) in cases {
+            assert_eq!(from.join(to).ok().map(String::from).as_deref(), Some(expected), "{to}");
+        }
+    }
+}
