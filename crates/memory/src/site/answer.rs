@@ -108,7 +108,7 @@ impl Evidence {
         // A few small transfers do not say that the network carries less than its neighbours.
         match neighbours().filter(|neighbours| neighbours.window > network.window) {
             Some(neighbours) => Some(SiteEstimate {
-                rate: network.rate.or(neighbours.rate),
+                rate: network.rate,
                 min_rtt: network.min_rtt.or(neighbours.min_rtt),
                 source: EstimateSource::Covering,
                 ..neighbours
@@ -148,7 +148,7 @@ fn by_own(own: &Heard, evidence: &Evidence, config: &SiteConfig) -> SiteEstimate
 
 /// An answer by samples of other networks; `None` if there are too few networks. Each network weighs as one sample at most. The
 /// window is one that three quarters of the networks carry. It is at most what any network is taken to carry, and as much again
-/// for every four networks.
+/// for every four networks, up to a bound. Their rates say nothing of this one, which would start beyond its window by them.
 fn by_others(
     source: EstimateSource,
     level: &Heard,
@@ -169,8 +169,12 @@ fn by_others(
     let carried = window_of(quantile(&samples, LOW_QUANTILE, |sample| sample.window)?);
     let deserved = (config.carried_by_all as f64 * (1.0 + weight / HALF_SURE)) as u64;
     Some(SiteEstimate {
-        window: evidence.hazards.window(share).min(carried).min(deserved),
-        rate: rate_among(&samples, LOW_QUANTILE),
+        window: evidence
+            .hazards
+            .window(share)
+            .min(carried)
+            .min(deserved)
+            .min(config.most_by_others),
         ..estimate(source, level, confidence)
     })
 }

@@ -22,6 +22,9 @@ pub struct SiteConfig {
     /// The window that any network is taken to carry, bytes: the initial window that any host may
     /// begin with (RFC 6928).
     pub carried_by_all: u64,
+    /// The window that other networks answer with, at most, bytes: 32 segments, as much as cold starts of paths that
+    /// nobody knows may have ([`arith::reuse::wide_cold_window`]). However many they are, this one may be slow.
+    pub most_by_others: u64,
     /// Chance of a loss in each eighth of an octave above that, where nobody has been.
     pub hazard: f64,
     /// As how many samples what a covering prefix or the site says counts.
@@ -47,6 +50,7 @@ impl Default for SiteConfig {
             max_age: Duration::from_secs(12 * 3600),
             share: 0.35,
             carried_by_all: 14_600,
+            most_by_others: 46_720,
             hazard: 0.06,
             strength: 4.0,
             reporter_share: 1.0 / 3.0,

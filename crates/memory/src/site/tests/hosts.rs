@@ -3,17 +3,19 @@
 use super::*;
 
 /// Each network weighs as one sample, so n of them have a confidence of n / (n + 4), which has to be a half. They deserve 1 + n / 4
-/// initial windows of 14,600 B.
+/// initial windows of 14,600 B, and no more than 32 segments of 1460 B. Their rates are not this network's.
 #[test]
 fn too_few_networks_do_not_answer_for_another_and_more_deserve_more() {
     let answer = |networks: u32, reports: u32| {
         let mut site = memory();
         for third in 0..networks {
+            let rate = Some(Rate::from_mbps(50));
             let seen = report(&format!("10.1.{third}.0/24"), 1, 1000, Bound::OwnStart);
+            let seen = SiteReport { rate, ..seen };
             (0..reports).for_each(|_| site.report(at(0), &seen));
         }
         let found = site.estimate(at(1), ip("10.1.15.1"), None)?;
-        assert_eq!(found.source, EstimateSource::Neighbours);
+        assert_eq!((found.source, found.rate), (EstimateSource::Neighbours, None));
         Some((found.window, found.confidence))
     };
     assert_eq!(answer(1, 1), None);
@@ -21,7 +23,9 @@ fn too_few_networks_do_not_answer_for_another_and_more_deserve_more() {
     assert_eq!(answer(4, 1), Some((29_200, 0.5)));
     // Fifty parts of a sample make one but for rounding.
     let (window, confidence) = answer(12, 50).unwrap();
-    assert!(window.abs_diff(58_400) <= 1 && (confidence - 0.75).abs() < 1e-9);
+    assert!(window == 46_720 && (confidence - 0.75).abs() < 1e-9);
+    let (window, _) = answer(8, 50).unwrap();
+    assert!(window.abs_diff(43_800) <= 1);
 }
 
 /// One network of the same /20 is too few, and eight more of the same /16 are enough.
