@@ -8,12 +8,16 @@ SHRINK = "write the smaller baseline: tools/prose --shrink"
 
 
 def read(text):
-    """The counts by (path, rule). A line is a path and `rule=count` of each rule."""
+    """The counts by (path, rule). A line is a path and `rule=count` of each rule.
+
+    A merge keeps the lines of both branches (.gitattributes). Either only shrinks, so the smaller count holds.
+    """
     counts = {}
     for line in text.splitlines():
         if line and not line.startswith("#"):
             path, *rules = line.split()
-            counts |= {(path, rule): int(count) for rule, count in (pair.split("=") for pair in rules)}
+            for rule, count in (pair.split("=") for pair in rules):
+                counts[path, rule] = min(int(count), counts.get((path, rule), int(count)))
     return counts
 
 

@@ -25,8 +25,9 @@ NOUNLESS = (
     r"(?:That of|Those (?:of|that|which|who|whose|from|in|by|with|without|behind|at)"
     r"|The (?:same|ones?) (?:of|as|for|that|which|who|whose|with|in|by|from|at|where|when|if|to|but|over))\b"
 )
-# "When it was sent.": a condition without a main clause, which would follow a comma.
-CONDITION = re.compile(r"(?:When|Where|While|As|If|Unless|Wherever|Whenever|Because|So that)\b[^,;:.!?]*(?:[;:]|[.!]?$)")
+# "When it was sent.": a condition without a main clause, which would follow a comma. "If" is left out, since documentation
+# of Rust says under "# Errors" and "# Panics": "If the file is missing."
+CONDITION = re.compile(r"(?:When|Where|While|As|Wherever|Whenever|Because|So that)\b[^,;:.!?]*(?:[;:]|[.!]?$)")
 HEADLESS = re.compile(f"{CLAUSE}|{NOUNLESS}")
 # "By itself.": a preposition and nothing that could be a verb.
 PREPOSITION = re.compile(

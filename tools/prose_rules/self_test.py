@@ -97,6 +97,8 @@ SOURCES = [
     ("a.rs", f"f(); // {NARROW}\ng(); // more.\n", []),  # and code
     ("a.rs", f"/* {NARROW}\n * more. */\n", [(1, "long")]),
     ("a.rs", f"{DOC}# Errors\n{DOC}Fails.\n{DOC}What it was asked.\n", [(3, "headless")]),
+    ("a.rs", f"{DOC}# Errors\n{DOC}Why it failed.\n", [(2, "headless")]),  # a heading is a block
+    ("a.rs", f"{DOC}# Errors\n{DOC}If the file is missing.\n", []),
     ("a.rs", f"{DOC}```\n{DOC}let it = What; // Of all.\n{DOC}```\n", []),
     ("a.rs", "let a = '\"'; // Of all.\nlet b = \"// Of all.\";\n", [(1, "headless")]),
     ("a.rs", "fn f<'a>(a: &'a str) {} // Of all.\n", [(1, "headless")]),
@@ -151,6 +153,7 @@ def check_baseline():
     found = {"a.rs": [one, long, two]}
     exact = {("a.rs", "private"): 2, ("a.rs", "long"): 1}
     assert baseline.read(baseline.written(exact)) == exact
+    assert baseline.read("# x\na.rs long=3 private=1\na.rs long=2\n") == {("a.rs", "long"): 2, ("a.rs", "private"): 1}
     assert not list(baseline.errors(exact, found))
     more = list(baseline.errors(exact | {("a.rs", "private"): 1}, found))
     assert [line.split()[0] for line in more] == ["a.rs:3:", "a.rs:9:", "a.rs:"], more

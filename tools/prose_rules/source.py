@@ -50,6 +50,7 @@ def comments(tokens):
             text = re.sub(r"\n[ \t]*\*?", "\n", token[len(mark) : -2])
         else:
             text = token[len(mark) :]
+        text = re.sub(r"^ ", "", text, flags=re.M)
         if held and first and mark == held.mark and mark[1] == "/" and line == end(held) + 1:
             held = held._replace(text=f"{held.text}\n{text}")
             continue
