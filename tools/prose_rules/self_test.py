@@ -88,7 +88,7 @@ PRIVATE = [
     ("Two of its edges, and such.", ["edges", "such"]),
     ("The sender retold it, and tell-tale.", ["tell"]),
     ("The sender falls back, or has to fall back.", []),
-    ("Fall & Floyd 1996; the right edge, such as here.", []),
+    ("Fall & Floyd 1996; the right-edge\n    /// recovery, such as here.", []),
     ("The call `told(so many)` returns.", []),  # code is no word
 ]
 

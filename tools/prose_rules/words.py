@@ -52,7 +52,9 @@ PLAIN = {
     "left edge": "of a window (RFC 9293)",
     "such as": "before examples",
     "test bed": "the field's word",
+    "no such": "plain English",
     "in place": "plain English",
+    "out of place": "plain English",
     "takes place": "plain English",
 }
 
@@ -69,7 +71,7 @@ def by_first_word(rows):
 
 
 ANYWHERE, IN_WORLDS = by_first_word(TABLE), by_first_word(TABLE + WORLDS)
-PLAIN_WORDS = re.compile("|".join(phrase.replace(" ", r"\s+") for phrase in PLAIN), re.I)
+PLAIN_WORDS = re.compile("|".join(phrase.replace(" ", r"[\s-]+") for phrase in PLAIN), re.I)
 
 
 def private(path, text):
