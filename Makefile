@@ -254,7 +254,7 @@ LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)
 # An example among what is documented brings the features of the tests, with which clippy has checked all dependencies.
 lint:
 	@tools/need python3=python3
-	tools/prose --self-test && tools/prose
+	tools/prose --self-test && tools/prose && tools/prose --subjects
 	tools/circles --self-test && tools/circles
 	tools/names --self-test && tools/names
 	tools/mutants --self-test
@@ -262,6 +262,14 @@ lint:
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
 	members=$$(tools/members) && RUSTDOCFLAGS="-D warnings" cargo doc $$members --lib --bins --example read --no-deps --locked --quiet
+
+# Has git check the subject of each commit, as lint does. Leaves a hook of another origin as it is.
+.PHONY: hooks
+hooks:
+	@hook="$$(git rev-parse --git-path hooks)/commit-msg"; \
+		if [ -e "$$hook" ] && ! grep -q "tools/prose --message" "$$hook"; then \
+			echo "$$hook exists: let it run tools/commit-msg" >&2; exit 1; fi; \
+		install -D -m 755 tools/commit-msg "$$hook"
 
 fmt:
 	cargo fmt --all

@@ -10,22 +10,22 @@ use units::{Duration, Instant};
 /// One value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableValue {
-    /// There is none.
+    /// The row has no value in this column.
     Missing,
-    /// Of [`ColumnKind::Text`].
+    /// A value of a column of [`ColumnKind::Text`].
     Text(Cow<'static, str>),
-    /// Of [`ColumnKind::Integer`].
+    /// A value of a column of [`ColumnKind::Integer`].
     Integer(i64),
-    /// Of [`ColumnKind::Number`].
+    /// A value of a column of [`ColumnKind::Number`].
     Number(f64),
-    /// Of [`ColumnKind::Truth`].
+    /// A value of a column of [`ColumnKind::Truth`].
     Truth(bool),
-    /// Of [`ColumnKind::Time`].
+    /// A value of a column of [`ColumnKind::Time`].
     Time(Instant),
 }
 
 impl From<u64> for TableValue {
-    /// What is too large for a signed number is the largest.
+    /// A value above `i64::MAX` becomes `i64::MAX`.
     fn from(value: u64) -> Self {
         Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
     }

@@ -1,8 +1,9 @@
 //! Tables as Parquet, written and read row by row: no table is ever in memory as a whole.
 //!
-//! A [`TableColumn`] says what a column holds, in which unit, and what it means; the file repeats that in its
-//! metadata, so that nobody needs these sources to read it. A [`TableWriter`] takes rows of [`TableValue`]s. Every
-//! value may be missing. DuckDB, pandas and Spark read the files: types are those that all of them know.
+//! A [`TableColumn`] has the name, the type, the unit and the meaning of a column. The file repeats
+//! them in its metadata, so a reader of the file needs no other description. A [`TableWriter`]
+//! takes rows of [`TableValue`]s. Every value may be missing. The files have only types that
+//! DuckDB, pandas and Spark all read.
 
 mod buffer;
 mod read;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 /// Rows that are held before they are written: a row group.
 const GROUP: usize = 1 << 16;
 
-/// What a column holds.
+/// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// UTF-8.
@@ -42,13 +43,13 @@ pub enum ColumnKind {
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: Cow<'static, str>,
-    /// What it holds.
+    /// Type of its values.
     pub kind: ColumnKind,
-    /// Its unit, like `ns`; empty where there is none.
+    /// Unit of its values, like `ns`; empty if they have none.
     pub unit: &'static str,
-    /// What it means, in one sentence; empty where its name says it all.
+    /// Meaning of its values, in one sentence; empty if the name suffices.
     pub about: &'static str,
 }
 
@@ -82,7 +83,8 @@ impl<W: Write + Send> TableWriter<W> {
     /// Adds a row; values in the order of the columns.
     ///
     /// # Errors
-    /// If it cannot be written, or a value is not of its column's kind, or there are not as many as columns.
+    /// Fails if the row cannot be written, if a value is not of its column's kind, or if the number
+    /// of values is not the number of columns.
     pub fn row(&mut self, values: impl IntoIterator<Item = TableValue>) -> io::Result<()> {
         let mut values = values.into_iter();
         for column in &mut self.columns {

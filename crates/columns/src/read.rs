@@ -17,7 +17,7 @@ pub type WantedColumn = (&'static str, ColumnKind);
 pub struct TableReader {
     rows: RowIter<'static>,
     kinds: Vec<ColumnKind>,
-    /// Where in a row of the file the wanted columns are.
+    /// Positions of the wanted columns in a row of the file.
     places: Vec<usize>,
 }
 
@@ -45,7 +45,8 @@ impl TableReader {
 }
 
 impl Iterator for TableReader {
-    /// The values of a row, in the order of the wanted columns; an error if one is of another kind, or cannot be read.
+    /// The values of a row, in the order of the wanted columns. An error if a value is of another
+    /// kind, or if the row cannot be read.
     type Item = io::Result<Vec<TableValue>>;
 
     fn next(&mut self) -> Option<Self::Item> {

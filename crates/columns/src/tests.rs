@@ -1,4 +1,4 @@
-//! What is written is read back, by the crate that writes.
+//! Tests that tables read back as written, by [`TableReader`] and by the crate `parquet` itself.
 
 use super::*;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -130,7 +130,7 @@ fn chosen_columns_are_read_back() {
     assert_eq!(lacking.to_string(), "it has no column size");
     let other = open(&[("bytes", ColumnKind::Text)]).unwrap().next().unwrap().unwrap_err();
     assert_eq!(other.to_string(), "column bytes holds something else");
-    // Cut anywhere, it is told and no more.
+    // A truncated file is an error at each length, and never a panic.
     let whole = fs::read(&path).unwrap();
     for length in (0..whole.len()).step_by(7) {
         fs::write(&path, &whole[..length]).unwrap();
