@@ -78,7 +78,7 @@ install:
 	install -D -m 644 $(OF_AGENT)/include/headstart.h "$(INTO)/include/headstart.h"
 	install -D -m 644 $(OF_AGENT)/share/headstart-agent.service "$(INTO)/$(UNIT)"
 	install -D -m 644 $(OF_GATEWAY)/share/headstart-gateway.service "$(INTO)/$(UNIT_OF_GATEWAY)"
-	sed -i 's|/usr/bin/|$(PREFIX)/bin/|' "$(INTO)/$(UNIT)" "$(INTO)/$(UNIT_OF_GATEWAY)"
+	sed -i 's|/usr/bin/|$(PREFIX)/bin/|; s|/usr/$(DOC)/|$(PREFIX)/$(DOC)/|' "$(INTO)/$(UNIT)" "$(INTO)/$(UNIT_OF_GATEWAY)"
 	install -D -m 644 $(OF_AGENT)/share/agent.toml "$(INTO)/$(DOC)/agent.toml"
 	for file in $(WATCHING); do install -D -m 644 $(OF_AGENT)/share/$$file "$(INTO)/share/headstart/$$file" || exit 1; done
 	for file in $(WATCHING_GATEWAY); do \

@@ -117,7 +117,9 @@ fn all_that_is_installed_comes_and_goes() {
     let unit = fs::read_to_string(machine.file(UNIT)).unwrap();
     let start = "ExecStart=/opt/hs/bin/headstart-agent --config /etc/headstart/agent.toml";
     assert!(unit.lines().any(|line| line == start), "{unit}");
-    assert!(!unit.contains("/usr/bin"), "{unit}");
+    let page = "file:/opt/hs/share/doc/headstart/docs/agent/operate.md";
+    assert!(unit.contains(page) && machine.file(&page["file:/".len()..]).is_file(), "{unit}");
+    assert!(!unit.contains("/usr/"), "{unit}");
 
     assert_eq!(machine.make("uninstall"), (true, String::new()));
     assert_eq!(machine.files(), []);
