@@ -56,7 +56,7 @@ MAN      := share/man/man1
 BASH_COMPLETIONS ?= share/bash-completion/completions
 ZSH_COMPLETIONS  ?= share/zsh/site-functions
 FISH_COMPLETIONS ?= share/fish/vendor_completions.d
-DOCUMENTS = README.md GLOSSARY.md scripts/README.md $(shell find docs -name '*.md' -o -name '*.json')
+DOCUMENTS = README.md GLOSSARY.md CHANGELOG.md SECURITY.md scripts/README.md $(shell find docs -name '*.md' -o -name '*.json')
 INTO      = $(DESTDIR)$(PREFIX)
 PROGRAMS := headstart headstart-agent
 # For Prometheus and Grafana.
@@ -102,7 +102,8 @@ test-image: image
 uninstall:
 	cd "$(INTO)" && rm -f $(PROGRAMS:%=bin/%) include/headstart.h $(UNIT) $(UNIT_OF_GATEWAY) $(DOC)/LICENSE-* \
 		$(MAN)/headstart.1 $(MAN)/headstart-*.1 $(PROGRAMS:%=$(BASH_COMPLETIONS)/%) $(ZSH_COMPLETIONS)/_headstart \
-		$(PROGRAMS:%=$(FISH_COMPLETIONS)/%.fish) $(DOC)/README.md $(DOC)/GLOSSARY.md
+		$(PROGRAMS:%=$(FISH_COMPLETIONS)/%.fish) $(DOC)/README.md $(DOC)/GLOSSARY.md $(DOC)/CHANGELOG.md \
+		$(DOC)/SECURITY.md
 	cd "$(INTO)" && rm -rf $(DOC)/docs $(DOC)/scripts && rm -f $(WATCHING:%=share/headstart/%) $(WATCHING_GATEWAY:%=share/headstart/%) && \
 		rmdir --ignore-fail-on-non-empty -p share/headstart/prometheus share/headstart/grafana 2>/dev/null || true
 	! cmp -s "$(INTO)/$(DOC)/agent.toml" "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
@@ -260,6 +261,8 @@ lint:
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
 	members=$$(tools/members) && RUSTDOCFLAGS="-D warnings" cargo doc $$members --lib --bins --example read --no-deps --locked --quiet
+	@if command -v cargo-deny >/dev/null; then cargo deny --offline --log-level error check bans licenses sources; \
+		else echo "left out: licences and sources of packages (deny.toml), no cargo-deny: cargo install cargo-deny" >&2; fi
 
 fmt:
 	cargo fmt --all
