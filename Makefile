@@ -261,7 +261,7 @@ lint:
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
 	members=$$(tools/members) && RUSTDOCFLAGS="-D warnings" cargo doc $$members --lib --bins --example read --no-deps --locked --quiet
-	@if command -v cargo-deny >/dev/null; then cargo deny --offline --log-level error check bans licenses sources; \
+	@if command -v cargo-deny >/dev/null; then cargo deny --offline check --hide-inclusion-graph bans licenses sources; \
 		else echo "left out: licences and sources of packages (deny.toml), no cargo-deny: cargo install cargo-deny" >&2; fi
 
 fmt:
