@@ -127,6 +127,22 @@ fn all_that_is_installed_comes_and_goes() {
     assert_eq!(machine.files(), []);
 }
 
+/// A report of the installed program links to the page that explains it, and that page is there.
+#[test]
+fn reports_link_to_installed_documents() {
+    let Some(machine) = Machine::new("install-links") else { return };
+    assert!(machine.make("install").0);
+    let report = machine.file("report.html");
+    let mut race = Command::new(machine.file("opt/hs/bin/headstart"));
+    race.args(["race", "30kB", "--exact", "--schemes", "linux", "--report"]).arg(&report);
+    assert!(race.output().unwrap().status.success());
+    let html = fs::read_to_string(report).unwrap();
+    let links = html.split("<a href=\"file://").skip(1).filter_map(|rest| rest.split('"').next());
+    let links: Vec<_> = links.map(PathBuf::from).collect();
+    assert_eq!(links, [machine.file(DOCUMENTS).join("race.md")]);
+    assert!(links[0].is_file());
+}
+
 #[test]
 fn a_configuration_that_is_there_stays() {
     let Some(machine) = Machine::new("install-again") else { return };
