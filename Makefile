@@ -58,7 +58,7 @@ MAN      := share/man/man1
 BASH_COMPLETIONS ?= share/bash-completion/completions
 ZSH_COMPLETIONS  ?= share/zsh/site-functions
 FISH_COMPLETIONS ?= share/fish/vendor_completions.d
-DOCUMENTS = README.md GLOSSARY.md scripts/README.md $(shell find docs -name '*.md' -o -name '*.json')
+DOCUMENTS = README.md GLOSSARY.md CHANGELOG.md SECURITY.md scripts/README.md $(shell find docs -name '*.md' -o -name '*.json')
 INTO      = $(DESTDIR)$(PREFIX)
 PROGRAMS := headstart headstart-agent
 # For Prometheus and Grafana.
@@ -80,7 +80,7 @@ install:
 	install -D -m 644 $(OF_AGENT)/include/headstart.h "$(INTO)/include/headstart.h"
 	install -D -m 644 $(OF_AGENT)/share/headstart-agent.service "$(INTO)/$(UNIT)"
 	install -D -m 644 $(OF_GATEWAY)/share/headstart-gateway.service "$(INTO)/$(UNIT_OF_GATEWAY)"
-	sed -i 's|/usr/bin/|$(PREFIX)/bin/|' "$(INTO)/$(UNIT)" "$(INTO)/$(UNIT_OF_GATEWAY)"
+	sed -i 's|/usr/bin/|$(PREFIX)/bin/|; s|/usr/$(DOC)/|$(PREFIX)/$(DOC)/|' "$(INTO)/$(UNIT)" "$(INTO)/$(UNIT_OF_GATEWAY)"
 	install -D -m 644 $(OF_AGENT)/share/agent.toml "$(INTO)/$(DOC)/agent.toml"
 	for file in $(WATCHING); do install -D -m 644 $(OF_AGENT)/share/$$file "$(INTO)/share/headstart/$$file" || exit 1; done
 	for file in $(WATCHING_GATEWAY); do \
@@ -104,7 +104,8 @@ test-image: image
 uninstall:
 	cd "$(INTO)" && rm -f $(PROGRAMS:%=bin/%) include/headstart.h $(UNIT) $(UNIT_OF_GATEWAY) $(DOC)/LICENSE-* \
 		$(MAN)/headstart.1 $(MAN)/headstart-*.1 $(PROGRAMS:%=$(BASH_COMPLETIONS)/%) $(ZSH_COMPLETIONS)/_headstart \
-		$(PROGRAMS:%=$(FISH_COMPLETIONS)/%.fish) $(DOC)/README.md $(DOC)/GLOSSARY.md
+		$(PROGRAMS:%=$(FISH_COMPLETIONS)/%.fish) $(DOC)/README.md $(DOC)/GLOSSARY.md $(DOC)/CHANGELOG.md \
+		$(DOC)/SECURITY.md
 	cd "$(INTO)" && rm -rf $(DOC)/docs $(DOC)/scripts && rm -f $(WATCHING:%=share/headstart/%) $(WATCHING_GATEWAY:%=share/headstart/%) && \
 		rmdir --ignore-fail-on-non-empty -p share/headstart/prometheus share/headstart/grafana 2>/dev/null || true
 	! cmp -s "$(INTO)/$(DOC)/agent.toml" "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
@@ -262,6 +263,8 @@ lint:
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
 	members=$$(tools/members) && RUSTDOCFLAGS="-D warnings" cargo doc $$members --lib --bins --example read --no-deps --locked --quiet
+	@if command -v cargo-deny >/dev/null; then cargo deny --offline check --hide-inclusion-graph bans licenses sources; \
+		else echo "left out: licences and sources of packages (deny.toml), no cargo-deny: cargo install cargo-deny" >&2; fi
 
 # Has git check the subject of each commit, as lint does. Leaves a hook of another origin as it is.
 .PHONY: hooks

@@ -3,7 +3,7 @@
 /// What is a link wherever a text of a page has it as a word. The page loads nothing from there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Where the project's documents are: a word like `docs/race.md` is a link to it below this address. Empty: no links.
+    /// Address of the project's documents. A word like `docs/race.md` is a link below this address. Empty: no links.
     pub documents: String,
     /// Headings of sections of the page.
     pub sections: Vec<String>,

@@ -169,15 +169,15 @@ fn texts_lead_to_sections_and_documents() {
     page.sections.push(Section { heading: "FS-2".to_owned(), blocks: Vec::new() });
     page.facts = vec!["said in docs/papers.md".to_owned()];
     page.links = report::Links {
-        documents: "https://example.org/x".to_owned(),
+        documents: "file:///usr/share/doc/headstart".to_owned(),
         sections: vec!["FS-1".to_owned(), "FS-2".to_owned()],
     };
     let html = page.to_html();
     for link in [
         r##"<a href="#part1">FS-1</a>"##,
         r##"<a href="#part2">FS-2</a>,"##,
-        r#"<a href="https://example.org/x/docs/papers.md#how">docs/papers.md#how</a>"#,
-        r#"said in <a href="https://example.org/x/docs/papers.md">docs/papers.md</a>"#,
+        r#"<a href="file:///usr/share/doc/headstart/docs/papers.md#how">docs/papers.md#how</a>"#,
+        r#"said in <a href="file:///usr/share/doc/headstart/docs/papers.md">docs/papers.md</a>"#,
     ] {
         assert!(html.contains(link), "{link}");
     }

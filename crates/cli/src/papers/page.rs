@@ -21,7 +21,7 @@ pub(super) fn document(answers: &[ClaimAnswer], made: &str) -> Document {
         pages::explained_in(&["docs/papers.md", "docs/validation/claims.md"]),
     ];
     let claims = answers.iter().map(|answer| answer.claim.id.to_owned());
-    let links = Links { documents: pages::DOCUMENTS.to_owned(), sections: claims.collect() };
+    let links = Links { documents: pages::documents(), sections: claims.collect() };
     let plots = answers.iter().flat_map(|answer| &answer.findings.plots);
     let hues = Hues::of(&plots.map(names).collect::<Vec<_>>());
     let sections = answers.iter().map(|answer| section(answer, &hues));

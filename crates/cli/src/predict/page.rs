@@ -43,7 +43,7 @@ pub(super) fn document(told: &PathsTold, running: &Running, result: &ForecastRes
             ),
         ],
         schemes: result.rows.iter().map(|row| row.scheme.clone()).collect(),
-        links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
+        links: Links { documents: pages::documents(), ..Links::default() },
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
         compared: compared(result, &views),
         schemes: views.into_iter().map(|view| view.shown).collect(),
         limit: limit(&outcome.limit),
-        links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
+        links: Links { documents: pages::documents(), ..Links::default() },
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn document(board: &Board) -> Document {
             ),
         ],
         schemes: board.schemes.iter().map(|score| score.name.clone()).collect(),
-        links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
+        links: Links { documents: pages::documents(), ..Links::default() },
     }
 }
 

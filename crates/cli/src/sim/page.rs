@@ -59,7 +59,7 @@ impl ReportPage {
             facts: facts(manifest, done),
             sections: [table].into_iter().chain(self.plots.sections(plan, summary)).collect(),
             schemes: schemes(plan),
-            links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
+            links: Links { documents: pages::documents(), ..Links::default() },
         };
         report_file::write(&self.path, &document.to_html())
     }

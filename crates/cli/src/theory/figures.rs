@@ -27,7 +27,7 @@ pub(super) fn document(topics: &Topics) -> Document {
             pages::explained_in(&["docs/theory.md"]),
         ],
         sections: sections.into_iter().flatten().collect(),
-        links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
+        links: Links { documents: pages::documents(), ..Links::default() },
         ..Document::default()
     }
 }

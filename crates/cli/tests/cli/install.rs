@@ -86,11 +86,13 @@ fn all_that_is_installed_comes_and_goes() {
         ("opt/hs/lib/systemd/system/headstart-gateway.service", 0o644),
         ("opt/hs/share/bash-completion/completions/headstart", 0o644),
         ("opt/hs/share/bash-completion/completions/headstart-agent", 0o644),
+        ("opt/hs/share/doc/headstart/CHANGELOG.md", 0o644),
         ("opt/hs/share/doc/headstart/GLOSSARY.md", 0o644),
         ("opt/hs/share/doc/headstart/LICENSE-APACHE", 0o644),
         ("opt/hs/share/doc/headstart/LICENSE-GPL-2.0", 0o644),
         ("opt/hs/share/doc/headstart/LICENSE-MIT", 0o644),
         ("opt/hs/share/doc/headstart/README.md", 0o644),
+        ("opt/hs/share/doc/headstart/SECURITY.md", 0o644),
         ("opt/hs/share/doc/headstart/agent.toml", 0o644),
         ("opt/hs/share/doc/headstart/scripts/README.md", 0o644),
         ("opt/hs/share/fish/vendor_completions.d/headstart-agent.fish", 0o644),
@@ -117,10 +119,28 @@ fn all_that_is_installed_comes_and_goes() {
     let unit = fs::read_to_string(machine.file(UNIT)).unwrap();
     let start = "ExecStart=/opt/hs/bin/headstart-agent --config /etc/headstart/agent.toml";
     assert!(unit.lines().any(|line| line == start), "{unit}");
-    assert!(!unit.contains("/usr/bin"), "{unit}");
+    let page = "file:/opt/hs/share/doc/headstart/docs/agent/operate.md";
+    assert!(unit.contains(page) && machine.file(&page["file:/".len()..]).is_file(), "{unit}");
+    assert!(!unit.contains("/usr/"), "{unit}");
 
     assert_eq!(machine.make("uninstall"), (true, String::new()));
     assert_eq!(machine.files(), []);
+}
+
+/// A report of the installed program links to the page that explains it, and that page is there.
+#[test]
+fn reports_link_to_installed_documents() {
+    let Some(machine) = Machine::new("install-links") else { return };
+    assert!(machine.make("install").0);
+    let report = machine.file("report.html");
+    let mut race = Command::new(machine.file("opt/hs/bin/headstart"));
+    race.args(["race", "30kB", "--exact", "--schemes", "linux", "--report"]).arg(&report);
+    assert!(race.output().unwrap().status.success());
+    let html = fs::read_to_string(report).unwrap();
+    let links = html.split("<a href=\"file://").skip(1).filter_map(|rest| rest.split('"').next());
+    let links: Vec<_> = links.map(PathBuf::from).collect();
+    assert_eq!(links, [machine.file(DOCUMENTS).join("race.md")]);
+    assert!(links[0].is_file());
 }
 
 #[test]

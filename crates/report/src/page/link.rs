@@ -65,7 +65,7 @@ mod tests {
         let section = |heading: &str| Section { heading: heading.to_owned(), blocks: Vec::new() };
         let sections = ["Verdicts", "FS-1", "FS-10"].map(section);
         let links = Links {
-            documents: "https://example.org/x".to_owned(),
+            documents: "file:///usr/share/doc/headstart".to_owned(),
             sections: vec!["FS-1".to_owned(), "FS-10".to_owned(), "gone".to_owned()],
         };
         Linker::of(&links, &sections).markup(text).into_string()
@@ -75,7 +75,7 @@ mod tests {
     fn headings_that_are_named_and_documents_are_links() {
         let shown = linked("Verdicts as (FS-1), not FS-11; gone, see docs/a/b.md#c.");
         let expected = "Verdicts as (<a href=\"#part1\">FS-1</a>), not FS-11; gone, see \
-            <a href=\"https://example.org/x/docs/a/b.md#c\">docs/a/b.md#c</a>.";
+            <a href=\"file:///usr/share/doc/headstart/docs/a/b.md#c\">docs/a/b.md#c</a>.";
         assert_eq!(shown, expected);
     }
 

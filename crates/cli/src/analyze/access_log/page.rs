@@ -63,7 +63,7 @@ fn document(found: &AccessLogFindings) -> Document {
         title: "Whom a memory of networks would help".to_owned(),
         facts: vec![lines_read(found), pages::explained_in(&["docs/analyze.md"])],
         sections: sections.into_iter().map(section).collect(),
-        links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
+        links: Links { documents: pages::documents(), ..Links::default() },
         ..Document::default()
     }
 }

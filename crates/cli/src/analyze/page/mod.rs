@@ -64,7 +64,7 @@ fn document(
         facts: facts.into(),
         sections,
         links: Links {
-            documents: pages::DOCUMENTS.to_owned(),
+            documents: pages::documents(),
             sections: worst.iter().map(connection::name).collect(),
         },
         ..Document::default()
