@@ -345,9 +345,12 @@ fn a_failed_start_goes_on_with_what_fills_the_path_at_a_rate_that_holds() {
 #[test]
 fn only_a_queue_without_a_loss_shows_where_slow_start_ends() {
     use memory::END_UNKNOWN;
-    for (has_queue, is_lost, end) in
-        [(true, false, 15), (false, false, 0), (true, true, END_UNKNOWN), (false, true, END_UNKNOWN)]
-    {
+    for (has_queue, is_lost, end) in [
+        (true, false, 15),
+        (false, false, 0),
+        (true, true, END_UNKNOWN),
+        (false, true, END_UNKNOWN),
+    ] {
         let host = SharedAttendant::default();
         let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
         line.open(&mut warm, &host);
