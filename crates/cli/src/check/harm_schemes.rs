@@ -29,8 +29,14 @@ pub(super) fn run(
     if cells.is_empty() {
         return Err(Failure::input("--cells: --schemes takes cells of cubic, and none is chosen"));
     }
+    let challengers: Vec<&Scheme> = schemes.iter().filter(|one| one.name() != BASELINE).collect();
+    if challengers.is_empty() {
+        return Err(Failure::input(
+            "--schemes: name a scheme beside linux, which each is compared with",
+        ));
+    }
     let mut harms = Vec::new();
-    for scheme in schemes.iter().filter(|scheme| scheme.name() != BASELINE) {
+    for scheme in challengers {
         let challenger = Some(Contender::new(scheme.clone()));
         let effort = HarmEffort::SIM;
         let plan = HarmPlan { cells: cells.clone(), world: World::Sim, challenger, effort };

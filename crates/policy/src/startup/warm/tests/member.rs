@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What congestion control hears of `segments` that arrive while nothing is missing.
+/// An ACK of `segments` while nothing is missing.
 fn arrive(line: &mut Line, member: &mut MemberStart, ms: u64, segments: u64) {
     line.now = at(ms);
     line.acked += segments * MSS;
@@ -28,8 +28,8 @@ fn a_session_starts_cold_after_a_handshake_that_lost_something() {
     assert_eq!(line.segments(), 10);
 }
 
-/// All connections together have 100 segments, and grow to 200 in a round trip. The next connection begins with 120, which the operator
-/// allows.
+/// All connections together have 100 segments, and grow to 200 in a round trip. The next connection
+/// begins with 120, which the operator allows.
 #[test]
 fn no_member_begins_with_more_than_the_cap() {
     let mut options = options();
@@ -47,7 +47,8 @@ fn no_member_begins_with_more_than_the_cap() {
     assert_eq!(second.segments(), 120);
 }
 
-/// 100 segments of 1000 bytes leave at 1.5 MB/s. Two connections begin together, so the first to send has half, and leaves at half of that.
+/// 100 segments of 1000 bytes leave at 1.5 MB/s. Two connections begin together, so the first to
+/// send has half, and leaves at half of that.
 #[test]
 fn the_first_of_two_leaves_at_its_part_of_the_rate() {
     let host = host(100, 0);
@@ -61,7 +62,8 @@ fn the_first_of_two_leaves_at_its_part_of_the_rate() {
     assert_eq!(most, Some(Rate::from_bps(6_000_000)));
 }
 
-/// A first flight that fails leaves half of the window in the memory. That loss is no measure of the path beside that.
+/// A first flight that fails leaves half of the window in the memory. That loss is no measure of
+/// the path beside that.
 #[test]
 fn a_failed_start_of_a_session_is_remembered_once() {
     let host = host(100, 0);
@@ -72,4 +74,21 @@ fn a_failed_start_of_a_session_is_remembered_once() {
     line.tell(&mut member, |member, window, at| member.lose(window, at));
     StartUp::on_congestion(&mut member, &mut line.window);
     assert_eq!(remembered(&host), Some(50));
+}
+
+#[test]
+fn members_of_a_session_share_one_window() {
+    let host = host(100, 0);
+    let mut members = [0, 1].map(|_| (Line::new(1000), MemberStart::new(options())));
+    for (line, member) in &mut members {
+        line.open(member, &host);
+    }
+    // The first one starts for all, with all that is remembered. Its 11 kB are twelve segments at most: they are promised to it.
+    let [(first, one), (second, other)] = &mut members;
+    first.start(one, 11);
+    assert_eq!(first.segments(), 100);
+    // Of two with the same weight each has half, and 100 - 12 - 10 beside ten of its own is more.
+    second.start(other, 500);
+    assert_eq!(second.segments(), 50);
+    assert!(one.rules_recovery() && other.rules_recovery());
 }

@@ -3,6 +3,7 @@
 
 mod dispersion;
 mod early;
+mod losses;
 mod member;
 mod together;
 mod wide;
@@ -43,7 +44,8 @@ fn options() -> WarmOptions {
     }
 }
 
-/// What is remembered of a path of so many segments, learnt at 0, at which slow start had not ended.
+/// What is remembered of a path of so many segments, learnt at 0, at which slow start had not
+/// ended.
 fn known(window: u32, rate: u64) -> PathSample {
     PathSample {
         at: at(0),
@@ -182,11 +184,17 @@ impl Line {
     }
 }
 
+/// A connection that opens at 1000 ms with the options of all.
+fn opened(host: &SharedAttendant) -> (Line, Warm) {
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    line.open(&mut warm, host);
+    (line, warm)
+}
+
 #[test]
 fn a_remembered_window_is_sent_in_the_first_round_trip_paced() {
     let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
+    let (mut line, mut warm) = opened(&host);
     assert_eq!(line.segments(), 100);
     // 1.2 windows in a round trip: 120 kB in 80 ms are 1.5 MB/s.
     let paced = Some(Rate::from_bps(12_000_000));
@@ -210,8 +218,7 @@ fn a_remembered_window_is_sent_in_the_first_round_trip_paced() {
 fn a_known_rate_is_the_rate_of_the_first_flight() {
     // 2.5 MB/s: 200 segments fill the round trip, and three, which leave evenly over it. Slow start ends there.
     let host = host(100, 2_500_000);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
+    let (line, _) = opened(&host);
     assert_eq!((line.segments(), line.window.ssthresh()), (203, 203 * MSS));
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_300_000)));
 }
@@ -220,57 +227,33 @@ fn a_known_rate_is_the_rate_of_the_first_flight() {
 #[test]
 fn a_window_at_the_cap_leaves_at_the_rate_of_the_path() {
     let host = host(300, 5_000_000);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
+    let (line, _) = opened(&host);
     assert_eq!((line.segments(), line.window.ssthresh()), (256, 403 * MSS));
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(40_000_000)));
 }
 
-/// Slow start ended at 30 segments on some earlier connection, and the rate is not known: it may have been a random loss.
+/// Slow start ended at 30 segments on some earlier connection, and the rate is not known: it may
+/// have been a random loss.
 #[test]
 fn where_slow_start_has_ended_before_it_need_not_end_again() {
     let host = SharedAttendant::default();
     let sample = PathSample { ssthresh: 30, ..known(30, 0) };
     let to = (at(0), IpAddr::from(PEER));
     host.borrow_mut().lender.learn(to, &sample, true, &options().terms);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
+    let (line, _) = opened(&host);
     assert_eq!((line.segments(), line.window.ssthresh()), (30, u64::MAX));
 }
 
 #[test]
 fn what_a_stock_connection_sends_at_once_is_not_paced() {
     let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
+    let (mut line, mut warm) = opened(&host);
     line.start(&mut warm, 10);
     assert!(!line.window.pacing_order().unwrap().is_on);
     // An eleventh is written.
     assert!(warm.watches_sending());
     line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 11 * MSS));
     assert!(line.window.pacing_order().unwrap().is_on);
-}
-
-#[test]
-fn a_loss_in_the_first_flight_behind_a_queue_costs_half_of_window_and_memory() {
-    let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
-    line.start(&mut warm, 100);
-    // Ten have arrived, as many as anybody sends at once.
-    line.arrive(&mut warm, 1090, 10);
-    line.queue();
-    // CUBIC would say 70 of 100.
-    line.lose(&mut warm, 70);
-    assert_eq!(line.window.ssthresh(), 50 * MSS);
-    assert_eq!(remembered(&host), Some(50));
-    // It does not start warm again.
-    line.acked = line.sent;
-    line.now = at(9000);
-    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
-    line.window.set_cwnd(10 * MSS, Cause::Idle);
-    line.start(&mut warm, 50);
-    assert_eq!(line.segments(), 10);
 }
 
 /// A retransmitted SYN-ACK speaks against the memory.
@@ -283,39 +266,25 @@ fn a_handshake_that_lost_something_starts_cold() {
     assert_eq!(line.segments(), 10);
 }
 
-/// 50 segments were learnt at round trips of 480 ms, with a queue: 60 in that time are 125 kB/s. Ten of a cold start leave at 150 kB/s.
-/// 60 segments leave at the same rate, and 61 faster.
+/// 50 segments were learnt at round trips of 480 ms, with a queue: 60 in that time are 125 kB/s.
+/// Ten of a cold start leave at 150 kB/s. 60 segments leave at the same rate, and 61 faster.
 #[test]
 fn a_remembered_window_that_would_leave_slower_than_a_cold_start_is_not_used() {
-    for (window, first) in [(50, 10), (59, 10), (61, 61)] {
+    for (window, first) in [(50, 10), (59, 10), (60, 60), (61, 61)] {
         let host = host_knowing(&PathSample { srtt_us: 480_000, ..known(window, 0) });
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
+        let (line, _) = opened(&host);
         assert_eq!(line.segments(), first);
     }
 }
 
-/// Half of 14 segments are fewer than a stock window.
-#[test]
-fn a_failed_start_falls_no_lower_than_a_stock_window() {
-    let host = host(14, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
-    line.start(&mut warm, 14);
-    line.arrive(&mut warm, 1090, 10);
-    line.queue();
-    line.lose(&mut warm, 12);
-    assert_eq!((line.window.ssthresh(), remembered(&host)), (10 * MSS, Some(7)));
-}
-
-/// Of a hundred segments some are used, and meanwhile the path has failed others twice. A round trip and 200 ms are 280: what is left of
-/// the flight may still be sent after such a pause. After a longer one no more than what has arrived, but a stock window.
+/// Of a hundred segments some are used, and meanwhile the path has failed others twice. A round
+/// trip and 200 ms are 280: what is left of the flight may still be sent after such a pause. After
+/// a longer one no more than what has arrived, but a stock window.
 #[test]
 fn a_first_flight_that_pauses_for_longer_than_a_timeout_is_over() {
     for (used, pause_us, segments) in [(20, 280_000, 100), (20, 280_001, 20), (3, 280_001, 10)] {
         let host = host(100, 0);
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
+        let (mut line, mut warm) = opened(&host);
         line.start(&mut warm, used);
         line.arrive(&mut warm, 1080, used);
         for _ in 0..2 {
@@ -327,124 +296,14 @@ fn a_first_flight_that_pauses_for_longer_than_a_timeout_is_over() {
     }
 }
 
-/// 160 segments at a rate that 103 fill find a queue, and round trips that fit to the rate: what fills the path goes on, not 80.
-#[test]
-fn a_failed_start_goes_on_with_what_fills_the_path_at_a_rate_that_holds() {
-    let host = host(160, 1_250_000);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
-    line.start(&mut warm, 160);
-    line.arrive(&mut warm, 1090, 10);
-    line.queue();
-    line.lose(&mut warm, 112);
-    assert_eq!((line.window.ssthresh(), remembered(&host)), (103 * MSS, Some(80)));
-}
-
-/// A connection of 20 segments ends with a threshold of 15. It is remembered as the end of slow start if round trips show a queue, and
-/// nothing was lost.
-#[test]
-fn only_a_queue_without_a_loss_shows_where_slow_start_ends() {
-    use memory::END_UNKNOWN;
-    for (has_queue, is_lost, end) in [
-        (true, false, 15),
-        (false, false, 0),
-        (true, true, END_UNKNOWN),
-        (false, true, END_UNKNOWN),
-    ] {
-        let host = SharedAttendant::default();
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
-        line.start(&mut warm, 20);
-        line.arrive(&mut warm, 1080, 10);
-        if has_queue {
-            line.queue();
-        }
-        if is_lost {
-            line.lose(&mut warm, 15);
-        }
-        line.window.set_ssthresh(15 * MSS, Cause::HyStart);
-        line.window.set_cwnd(15 * MSS, Cause::HyStart);
-        line.arrive(&mut warm, 1160, 10);
-        line.close(&mut warm);
-        let path = host.borrow_mut().lender.path(PEER.into()).expect("it has learnt");
-        assert_eq!(path.ssthresh, end, "queue {has_queue}, loss {is_lost}");
-    }
-}
-
-/// Of 100 segments three in 32 and two are five: six that go again are more than chance takes.
-#[test]
-fn a_loss_in_the_first_flight_without_a_queue_is_judged_by_how_much_is_lost() {
-    for (retransmitted, window) in [(5, 100), (6, 50)] {
-        let host = host(100, 0);
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
-        line.start(&mut warm, 100);
-        line.arrive(&mut warm, 1090, 10);
-        line.lose(&mut warm, 70);
-        // What CUBIC says, and nobody is told of a failure before the flight is over.
-        assert_eq!((line.window.ssthresh(), remembered(&host)), (70 * MSS, Some(100)));
-        line.segments_sent += retransmitted;
-        line.arrive(&mut warm, 1170, 90);
-        assert_eq!(remembered(&host), Some(window));
-    }
-}
-
-/// A queue of a few packets loses the last of the ten that anybody sends at once. That says nothing of the ninety behind them.
-#[test]
-fn a_loss_among_what_a_stock_connection_would_have_sent_fails_no_start() {
-    for (arrived, window) in [(9, 100), (10, 50)] {
-        let host = host(100, 0);
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
-        line.start(&mut warm, 100);
-        line.arrive(&mut warm, 1090, arrived);
-        line.queue();
-        line.lose(&mut warm, 70);
-        assert_eq!(remembered(&host), Some(window));
-    }
-}
-
-/// The path has become ten times slower: of 100 segments all arrive within 800 ms, which are ten in a round trip of 80.
-#[test]
-fn after_a_failed_start_the_path_is_remembered_by_what_arrived() {
-    let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
-    line.start(&mut warm, 100);
-    line.arrive(&mut warm, 1090, 10);
-    line.queue();
-    line.lose(&mut warm, 50);
-    line.arrive(&mut warm, 1800, 90);
-    line.close(&mut warm);
-    assert_eq!(remembered(&host), Some(10));
-}
-
-/// 1.25 MB/s are a segment in 0.8 ms: a flight of 103 makes round trips of 80 + 82.4 ms at most, and twice as much more is another path:
-/// beyond 244.8. One of 1405 ms makes 245.6. Then 33 segments are what the path carries, and nothing has to be lost for that.
-#[test]
-fn round_trips_that_contradict_the_rate_end_a_first_flight() {
-    for (ms, segments, window, rate) in [(1390, 103, 100, 1_250_000), (1405, 33, 50, 0)] {
-        let host = host(100, 1_250_000);
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
-        assert_eq!(line.segments(), 103);
-        line.start(&mut warm, 103);
-        line.round_trip(ms);
-        line.arrive(&mut warm, 1090, 1);
-        assert_eq!(line.segments(), segments);
-        let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
-        assert_eq!((path.window, path.rate), (window, rate));
-    }
-}
-
-/// Of ten segments that leave at once two are acknowledged first. The other eight arrive 0.5 ms or 0.3 ms apart: 0.8 ms were remembered, so
-/// 0.4 ms are twice as fast. Beyond that slow start goes on, without a rate.
+/// Of ten segments that leave at once two are acknowledged first. The other eight arrive 0.5 ms or
+/// 0.3 ms apart: 0.8 ms were remembered, so 0.4 ms are twice as fast. Beyond that slow start goes
+/// on, without a rate.
 #[test]
 fn a_burst_that_arrives_much_faster_lets_slow_start_go_on() {
     for (gap_us, ssthresh, rate) in [(500, 103 * MSS, 1_250_000), (300, u64::MAX, 0)] {
         let host = host(100, 1_250_000);
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
+        let (mut line, mut warm) = opened(&host);
         line.start(&mut warm, 103);
         line.arrive(&mut warm, 1080, 2);
         for n in 1..=8 {
@@ -456,13 +315,13 @@ fn a_burst_that_arrives_much_faster_lets_slow_start_go_on() {
     }
 }
 
-/// The rate is not known. The burst arrives 0.5 ms apart, the rest of the flight as it left. The second flight of 200 leaves within a round
-/// trip and arrives over 100 ms, as the burst did: 1000 bytes in 0.5 ms are 2 MB/s.
+/// The rate is not known. The burst arrives 0.5 ms apart, the rest of the flight as it left. The
+/// second flight of 200 leaves within a round trip and arrives over 100 ms, as the burst did: 1000
+/// bytes in 0.5 ms are 2 MB/s.
 #[test]
 fn a_burst_is_the_first_train_of_a_measurement() {
     let host = host(20, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
+    let (mut line, mut warm) = opened(&host);
     line.start(&mut warm, 20);
     line.arrive(&mut warm, 1080, 2);
     for n in 1..=8 {
@@ -480,53 +339,14 @@ fn a_burst_is_the_first_train_of_a_measurement() {
     assert_eq!(path.rate, 2_000_000);
 }
 
-/// In congestion avoidance 60 segments are lost one of at round trips of 125 ms: 59 * 80 / 125 are 37 in the lowest, 37 kB in 80 ms.
-#[test]
-fn a_loss_behind_a_standing_queue_measures_the_rate() {
-    let host = host(20, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
-    line.start(&mut warm, 20);
-    line.arrive(&mut warm, 1080, 20);
-    line.window.set_cwnd(60 * MSS, Cause::Avoidance);
-    line.window.set_ssthresh(30 * MSS, Cause::Loss);
-    line.start(&mut warm, 60);
-    line.round_trip(440);
-    line.arrive(&mut warm, 1205, 1);
-    line.lose(&mut warm, 42);
-    let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
-    assert_eq!((path.window, path.rate), (37, 462_500));
-}
-
-/// 120 segments at the known rate of a segment in 0.8 ms take 96 ms, so round trips of up to 80 + 192 ms fit to it. In slow start one is lost
-/// at 300 ms: 60 * 80 / 300 are 16 in the lowest, 16 kB in 80 ms.
-#[test]
-fn a_loss_of_slow_start_at_round_trips_that_contradict_the_rate_measures_another() {
-    for (ms, window, rate) in [(1600, 60, 1_250_000), (1840, 16, 200_000)] {
-        let host = host(100, 1_250_000);
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
-        line.start(&mut warm, 103);
-        line.arrive(&mut warm, 1080, 103);
-        line.window.set_cwnd(120 * MSS, Cause::SlowStart);
-        line.window.set_ssthresh(u64::MAX, Cause::SlowStart);
-        line.start(&mut warm, 120);
-        line.round_trip(ms);
-        line.arrive(&mut warm, 1380, 1);
-        line.lose(&mut warm, 60);
-        let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
-        assert_eq!((path.window, path.rate), (window, rate), "{ms}");
-    }
-}
-
-/// Flights of 10 and 20 segments arrive, the window is 30. Without a queue slow start would send 31 next. At round trips of 110 ms, more
-/// than a quarter above 80, it would not double again: of the 20 that have arrived 14 were under way in the lowest one.
+/// Flights of 10 and 20 segments arrive, the window is 30. Without a queue slow start would send 31
+/// next. At round trips of 110 ms, more than a quarter above 80, it would not double again: of the
+/// 20 that have arrived 14 were under way in the lowest one.
 #[test]
 fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
     for (ms, proven) in [(80, 31), (320, 14)] {
         let host = SharedAttendant::default();
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
+        let (mut line, mut warm) = opened(&host);
         line.start(&mut warm, 10);
         line.arrive(&mut warm, 1080, 10);
         line.window.set_cwnd(20 * MSS, Cause::SlowStart);
@@ -536,134 +356,6 @@ fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
         line.arrive(&mut warm, 1190, 20);
         line.close(&mut warm);
         assert_eq!(remembered(&host), Some(proven), "{ms}");
-    }
-}
-
-/// What arrives of a first flight after it has failed proves nothing: the path keeps the half that it was left with.
-#[test]
-fn a_first_flight_that_failed_proves_no_window() {
-    let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
-    line.start(&mut warm, 100);
-    line.arrive(&mut warm, 1090, 10);
-    line.queue();
-    line.lose(&mut warm, 70);
-    line.window.set_cwnd(70 * MSS, Cause::Loss);
-    line.arrive_in_recovery(&mut warm, 1180, 90);
-    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
-    assert_eq!(remembered(&host), Some(50));
-}
-
-/// After a failed start 100 segments and a FIN arrive within 260 ms, 31 in a round trip of 80. Its end confirms nothing: a second failure
-/// in a row leaves one segment, not 15.
-#[test]
-fn the_end_of_a_connection_whose_start_failed_confirms_no_path() {
-    let host = host(100, 0);
-    for (ms, first, left) in [(1000, 100, 31), (2000, 31, 1)] {
-        let (mut line, mut warm) = (Line::new(ms), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
-        assert_eq!(line.segments(), first);
-        line.start(&mut warm, first);
-        line.arrive(&mut warm, ms + 90, 10);
-        line.queue();
-        line.lose(&mut warm, first / 2);
-        if ms == 1000 {
-            line.arrive_in_recovery(&mut warm, 1260, 90);
-            line.close(&mut warm);
-        }
-        assert_eq!(remembered(&host), Some(left));
-    }
-}
-
-/// A site that knows nothing, and keeps what it is told.
-struct Listener(Rc<RefCell<Vec<TransferSample>>>);
-
-impl PathMemory for Listener {
-    fn recall(&mut self, _: Instant, _: IpAddr) -> Option<Remembered> {
-        None
-    }
-
-    fn record(&mut self, _: Instant, _: IpAddr, sample: &Sample) {
-        if let Sample::Transfer(transfer) = sample {
-            self.0.borrow_mut().push(*transfer);
-        }
-    }
-}
-
-/// Of 100 segments in the first flight 20 go again; a SYN and a FIN are no data. The memory counts in segments of 1448 bytes.
-#[test]
-fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
-    let (host, told) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
-    host.borrow_mut().lender.join(shared(Listener(told.clone())));
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
-    line.start(&mut warm, 100);
-    line.arrive(&mut warm, 1090, 10);
-    line.queue();
-    line.lose(&mut warm, 70);
-    line.segments_sent += 20;
-    line.arrive(&mut warm, 1180, 90);
-    line.segments_sent += 1;
-    line.close(&mut warm);
-    let heard: Vec<_> =
-        told.borrow().iter().map(|one| (one.window, one.sent, one.lost, one.bound)).collect();
-    assert_eq!(heard, [(144_800, 120, 20, Bound::Loss)]);
-}
-
-/// The same of a flight after idle: nobody knows how wide that was, and the site does not hear of it.
-#[test]
-fn the_site_does_not_hear_of_a_later_first_flight_that_failed() {
-    let (host, told) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
-    host.borrow_mut().lender.join(shared(Listener(told.clone())));
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
-    line.start(&mut warm, 100);
-    line.arrive(&mut warm, 1080, 100);
-    line.now = at(3000);
-    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
-    line.window.set_cwnd(10 * MSS, Cause::Idle);
-    line.start(&mut warm, 100);
-    assert_eq!(line.segments(), 100);
-    line.arrive(&mut warm, 3090, 10);
-    line.queue();
-    line.lose(&mut warm, 70);
-    line.arrive_in_recovery(&mut warm, 3180, 90);
-    line.close(&mut warm);
-    assert!(told.borrow().iter().all(|one| one.bound != Bound::Loss), "{told:?}");
-}
-
-#[test]
-fn a_later_loss_behind_a_queue_is_a_measure_of_the_path() {
-    let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
-    line.start(&mut warm, 100);
-    line.arrive(&mut warm, 1080, 100);
-    line.window.set_cwnd(40 * MSS, Cause::Avoidance);
-    line.window.set_ssthresh(30 * MSS, Cause::Loss);
-    line.start(&mut warm, 40);
-    line.arrive(&mut warm, 1160, 1);
-    line.queue();
-    line.lose(&mut warm, 28);
-    // One segment less than the window, without the queue: 80 of 92.5 parts of 39, whatever was remembered.
-    assert_eq!((line.window.ssthresh(), remembered(&host)), (28 * MSS, Some(33)));
-}
-
-#[test]
-fn a_later_loss_without_a_queue_says_nothing_against_the_memory() {
-    for (window, left) in [(40, 100), (120, 119)] {
-        let host = host(100, 0);
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-        line.open(&mut warm, &host);
-        line.start(&mut warm, 100);
-        line.arrive(&mut warm, 1080, 100);
-        line.window.set_cwnd(window * MSS, Cause::Avoidance);
-        line.window.set_ssthresh(30 * MSS, Cause::Loss);
-        line.start(&mut warm, 40);
-        line.arrive(&mut warm, 1160, 1);
-        line.lose(&mut warm, 28);
-        assert_eq!(remembered(&host), Some(left));
     }
 }
 
@@ -692,30 +384,12 @@ fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
 #[test]
 fn first_data_that_comes_late_asks_the_memory_again() {
     let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
+    let (mut line, mut warm) = opened(&host);
     // Meanwhile the path has failed another connection.
     host.borrow_mut().lender.fail(PEER.into(), true);
     line.now = at(1081);
     line.start(&mut warm, 100);
     assert_eq!(line.segments(), 50);
-}
-
-#[test]
-fn members_of_a_session_share_one_window() {
-    let host = host(100, 0);
-    let mut members = [0, 1].map(|_| (Line::new(1000), MemberStart::new(options())));
-    for (line, member) in &mut members {
-        line.open(member, &host);
-    }
-    // The first one starts for all, with all that is remembered. Its 11 kB are twelve segments at most: they are promised to it.
-    let [(first, one), (second, other)] = &mut members;
-    first.start(one, 11);
-    assert_eq!(first.segments(), 100);
-    // Of two with the same weight each has half, and 100 - 12 - 10 beside ten of its own is more.
-    second.start(other, 500);
-    assert_eq!(second.segments(), 50);
-    assert!(one.rules_recovery() && other.rules_recovery());
 }
 
 #[test]
@@ -735,8 +409,8 @@ fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     assert_eq!(next.segments(), 70);
 }
 
-/// Five segments of a first flight of 100 have arrived. The next ones come when the memory is older than the 600 s that one is believed:
-/// nobody has proven the other 95.
+/// Five segments of a first flight of 100 have arrived. The next ones come when the memory is older
+/// than the 600 s that one is believed: nobody has proven the other 95.
 #[test]
 fn the_rest_of_a_first_flight_is_asked_for_again_after_a_pause() {
     let host = host(100, 0);
@@ -754,12 +428,12 @@ fn the_rest_of_a_first_flight_is_asked_for_again_after_a_pause() {
     assert_eq!(line.segments(), 10);
 }
 
-/// A hundred segments, each by itself: one was outstanding at a time, so the window of 100 is not learnt anew.
+/// A hundred segments, each by itself: one was outstanding at a time, so the window of 100 is not
+/// learnt anew.
 #[test]
 fn segments_one_by_one_prove_one() {
     let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
-    line.open(&mut warm, &host);
+    let (mut line, mut warm) = opened(&host);
     for n in 0..100 {
         line.start(&mut warm, 1);
         line.arrive(&mut warm, 1080 + 80 * n, 1);

@@ -2,9 +2,19 @@
 
 use super::*;
 
-/// Thirteen segments of 1000 bytes that arrive 1 ms apart, the last of them queued for 9 ms, are 1 MB/s: 80 segments in a round
-/// trip. Two connections that open together begin with half of them each, no more than stock since nobody has proven more,
-/// and their segments leave a millisecond apart by turns. A loss among them costs the estimate, too.
+/// Thirteen segments of 1000 bytes arrive 0.4 ms apart, the last of them queued: 2.5 MB/s.
+fn show_20_mbps(host: &SharedAttendant) {
+    for n in 0..13 {
+        let arrived = (MSS, Duration::from_millis(4));
+        let now = Instant::from_nanos(400_000 * n);
+        host.borrow_mut().lender.note_arrival((now, PEER.into()), arrived);
+    }
+}
+
+/// Thirteen segments of 1000 bytes that arrive 1 ms apart, the last of them queued for 9 ms, are 1
+/// MB/s: 80 segments in a round trip. Two connections that open together begin with half of them
+/// each, no more than stock since nobody has proven more, and their segments leave a millisecond
+/// apart by turns. A loss among them costs the estimate, too.
 #[test]
 fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     let host = host(5, 0);
@@ -41,15 +51,12 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     assert_eq!(host.borrow_mut().lender.carried((at(0), to), Duration::from_secs(600)), 0);
 }
 
-/// All have shown 2.5 MB/s, and the path is known to carry half of that: 103 segments in a round trip, which leave at 1.29 MB/s.
+/// All have shown 2.5 MB/s, and the path is known to carry half of that: 103 segments in a round
+/// trip, which leave at 1.29 MB/s.
 #[test]
 fn a_rate_of_its_own_goes_before_the_rate_that_all_have_shown() {
     let host = host(100, 1_250_000);
-    for n in 0..13 {
-        let arrived = (MSS, Duration::from_millis(4));
-        let now = Instant::from_nanos(400_000 * n);
-        host.borrow_mut().lender.note_arrival((now, PEER.into()), arrived);
-    }
+    show_20_mbps(&host);
     let options = WarmOptions { paces_together: true, ..options() };
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
     line.open(&mut warm, &host);
@@ -57,16 +64,13 @@ fn a_rate_of_its_own_goes_before_the_rate_that_all_have_shown() {
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(10_300_000)));
 }
 
-/// Thirteen segments of 1000 bytes that arrive 0.4 ms apart are 2.5 MB/s. One connection that opens by itself has no rate of its
-/// own: 100 segments leave at that, and not at 1.2 windows in a round trip, 1.5 MB/s. It shares the pace with nobody.
+/// Thirteen segments of 1000 bytes that arrive 0.4 ms apart are 2.5 MB/s. One connection that opens
+/// by itself has no rate of its own: 100 segments leave at that, and not at 1.2 windows in a round
+/// trip, 1.5 MB/s. It shares the pace with nobody.
 #[test]
 fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     let host = host(100, 0);
-    for n in 0..13 {
-        let arrived = (MSS, Duration::from_millis(4));
-        let now = Instant::from_nanos(400_000 * n);
-        host.borrow_mut().lender.note_arrival((now, PEER.into()), arrived);
-    }
+    show_20_mbps(&host);
     let options = WarmOptions { paces_together: true, ..options() };
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
     line.open(&mut warm, &host);
@@ -80,8 +84,9 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     assert_eq!(host.borrow_mut().lender.carried((at(0), PEER.into()), Duration::from_secs(600)), 0);
 }
 
-/// 100 remembered segments fill the path, and the flight has left evenly. When slow start is over the window is open for 40 more than
-/// are under way: they do not leave at once. Pacing ends when no more than a stock burst would, or with a new transfer.
+/// 100 remembered segments fill the path, and the flight has left evenly. When slow start is over
+/// the window is open for 40 more than are under way: they do not leave at once. Pacing ends when
+/// no more than a stock burst would, or with a new transfer.
 #[test]
 fn pacing_lasts_until_no_more_than_a_stock_burst_waits() {
     let options = WarmOptions { cold: ColdOpening::Stock, paces_together: true, ..options() };
@@ -113,8 +118,8 @@ fn pacing_lasts_until_no_more_than_a_stock_burst_waits() {
     assert!(!is_paced(&line));
 }
 
-/// Thirteen segments of 1000 bytes 8 ms apart are 125 kB/s: 8 ms each. Of two that send each has one in 16 ms, and two take 32. Who
-/// has had all acknowledged, or has closed, does not send.
+/// Thirteen segments of 1000 bytes 8 ms apart are 125 kB/s: 8 ms each. Of two that send each has
+/// one in 16 ms, and two take 32. Who has had all acknowledged, or has closed, does not send.
 #[test]
 fn a_timer_waits_for_segments_of_all_that_send() {
     let host = host(5, 0);
