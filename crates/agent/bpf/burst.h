@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The burst of a warm start: nobody paces the first ten segments of a connection, so their arrival
- * tells the rate of the path. A path that is more than twice as fast as remembered is another one:
- * slow start goes on, and measures it. Where the rate is not known, the burst is the first train of
- * its measurement, since the flight that follows is paced and arrives as it left. */
+ * shows the rate of the path. A path that is more than twice as fast as remembered is another one:
+ * slow start goes on, and measures it. Where the rate is not known, a path that holds less than
+ * half of the first window is another one: slow start ends at the window that fills it. Otherwise
+ * the burst is the first train of the measurement, since the flight that follows is paced and
+ * arrives as it left. */
 #ifndef HEADSTART_BURST_H
 #define HEADSTART_BURST_H
 
@@ -10,8 +12,8 @@
 
 /* Segments whose gaps are looked at: of ten one or two come with the first ACK. */
 #define BURST_LOOKS_AT 8
-/* How much faster a path has to be to be another one. */
-#define MUCH_FASTER 2
+/* A path that is so many times faster or narrower is another one. */
+#define ANOTHER_PATH 2
 
 /* Segments have arrived. The gap at which the burst has arrived, nanoseconds a segment; 0: it has
  * not, or tells nothing. */
@@ -31,23 +33,45 @@ static inline u64 burst_gap(const struct tcp_sock *tp, struct connection *c)
 	return train_gap((u32)tp->tcp_mstamp - c->first_ack.us, count);
 }
 
-/* Segments of a first flight have arrived. True if slow start goes on. */
-static inline bool notice_faster_path(struct sock *sk, struct connection *c)
+/* A path, judged by the burst of a first flight. */
+enum path_is { AS_REMEMBERED, NARROWER, FASTER };
+
+static inline enum path_is judge_path(const struct connection *c, u64 gap, u64 full)
+{
+	if (c->measure.best)
+		return gap * ANOTHER_PATH < c->measure.best ? FASTER : AS_REMEMBERED;
+	return full * ANOTHER_PATH < c->first ? NARROWER : AS_REMEMBERED;
+}
+
+/* Slow start ends, at the window that fills the path. */
+static inline void end_slow_start(struct tcp_sock *tp, u32 full)
+{
+	tp->snd_ssthresh = full;
+	if (tp->snd_cwnd > full)
+		tp->snd_cwnd = full;
+}
+
+/* Segments of a first flight have arrived. */
+static inline enum path_is judge_burst(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u64 gap = burst_gap(tp, c);
+	u64 gap = burst_gap(tp, c), full = train_window(tp->rtt_min.s[0].v, gap);
+	enum path_is path = judge_path(c, gap, full);
 
 	if (!in_first_flight(c) || !gap)
-		return false;
-	if (!c->measure.best)
+		return AS_REMEMBERED;
+	if (path != AS_REMEMBERED)
+		end_first_flight(sk, c, PHASE_STOCK);
+	if (path == NARROWER)
+		end_slow_start(tp, larger(full, c->cold));
+	if (path == FASTER) {
+		c->measure.best = 0;
+		forget_rate(&c->line, &c->network);
+		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	} else if (!c->measure.best) {
 		c->measure.gap = gap;
-	if (gap * MUCH_FASTER >= c->measure.best)
-		return false;
-	end_first_flight(sk, c, PHASE_STOCK);
-	c->measure.best = 0;
-	forget_rate(&c->line, &c->network);
-	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	return true;
+	}
+	return path;
 }
 
 #endif

@@ -218,6 +218,20 @@ static inline void end_contradicted_start(struct sock *sk, struct beside_cubic *
 	tp->snd_cwnd = tp->snd_ssthresh = carried;
 }
 
+/* The burst of its first flight may show that the path is another one than remembered. */
+static inline void follow_burst(struct sock *sk, struct beside_cubic *b, struct connection *c)
+{
+	enum path_is path = judge_burst(sk, c);
+
+	if (path == FASTER)
+		b->rate = begin_search_of(sk, c);
+	if (path != NARROWER)
+		return;
+	end_search(sk, &c->search);
+	b->rate = 0;
+	leave_stock(sk, b, c);
+}
+
 /* Segments have arrived on a connection that is at something out of the ordinary. Not inline:
  * what runs at every ACK is to be short, since its instructions are seldom in a cache. */
 static __noinline void on_special_ack(struct sock *sk, u32 acked)
@@ -232,8 +246,8 @@ static __noinline void on_special_ack(struct sock *sk, u32 acked)
 	grow_stock((struct tcp_sock *)sk, b, acked);
 	on_progress(sk, c);
 	end_contradicted_start(sk, b, c);
-	if (b->is_starting && notice_faster_path(sk, c))
-		b->rate = begin_search_of(sk, c);
+	if (b->is_starting)
+		follow_burst(sk, b, c);
 	if (c->search.is_on) {
 		rate = search_on_ack(sk, &c->search, &c->measure);
 		if (rate)

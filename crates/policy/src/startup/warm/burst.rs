@@ -1,15 +1,18 @@
-//! The burst of a warm start: nobody paces the first ten segments of a connection, so their arrival tells the rate of the path. A path that
-//! is more than twice as fast as remembered is another one: slow start goes on, and measures it. Where the rate is not known, the burst
-//! is the first train of its measurement, since the flight that follows is paced and arrives as it left (`burst.h` of the agent).
+//! The burst of a warm start: nobody paces the first ten segments of a connection, so their
+//! arrival shows the rate of the path. A path that is more than twice as fast as remembered is
+//! another one: slow start goes on, and measures it. Where the rate is not known, a path that holds
+//! less than half of the first window is another one: slow start ends at the window that fills it.
+//! Otherwise the burst is the first train of the measurement, since the flight that follows is
+//! paced and arrives as it left (`burst.h` of the agent).
 
 use super::wide::{Arrived, LOOKS_AT};
-use super::{Warm, clock_us, segments};
+use super::{Warm, WarmPhase, clock_us, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use arith::trains;
 
-/// How much faster a path has to be to be another one (`MUCH_FASTER`).
-const MUCH_FASTER: u64 = 2;
+/// A path that is so many times faster or narrower is another one (`ANOTHER_PATH`).
+const ANOTHER_PATH: u64 = 2;
 
 /// Where a connection is with its burst.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,21 +49,41 @@ impl Burst {
 
 impl Warm {
     /// Segments of a first flight have arrived.
-    pub(super) fn notice_faster_path(&mut self, window: &mut Window, at: &Situation<'_>) {
+    pub(super) fn judge_burst(&mut self, window: &mut Window, at: &Situation<'_>) {
         let mss = window.mss();
         let arrived = Arrived { at_us: clock_us(at.now), delivered: self.delivered };
         let gap = self.burst.on_ack(arrived, segments(at.outstanding() + mss - 1, mss));
         if !self.in_first_flight() || gap == 0 {
             return;
         }
-        if self.measure.best() == 0 {
-            return self.measure.note_burst(gap);
-        }
-        if gap * MUCH_FASTER >= self.measure.best() {
+        if self.measure.best() > 0 {
+            if gap * ANOTHER_PATH < self.measure.best() {
+                self.search_faster_path(window, at);
+            }
             return;
         }
+        self.measure.note_burst(gap);
+        let full = trains::window(at.min_rtt_us(), gap);
+        if full * ANOTHER_PATH < self.flight.window.into() {
+            self.end_slow_start_at(window, full.max(self.cold.into()) * mss);
+        }
+    }
+
+    /// The path is narrower than its first window: `full` bytes fill it.
+    fn end_slow_start_at(&mut self, window: &mut Window, full: u64) {
+        self.end_first_flight(WarmPhase::Stock);
+        self.end_search();
+        self.leave_stock();
+        window.set_ssthresh(full, Cause::HyStart);
+        if window.cwnd() > full {
+            window.set_cwnd(full, Cause::HyStart);
+        }
+    }
+
+    /// The path is faster than remembered: slow start goes on, and measures it.
+    fn search_faster_path(&mut self, window: &mut Window, at: &Situation<'_>) {
         let may_pace = self.is_paced || !self.pacing.is_on();
-        self.end_first_flight(super::WarmPhase::Stock);
+        self.end_first_flight(WarmPhase::Stock);
         self.measure.forget_rate();
         if let Some(attendance) = &self.attendance {
             attendance.lender(memory::Lender::forget_rate);

@@ -275,7 +275,7 @@ impl Warm {
         self.on_progress(window, at);
         self.end_if_contradicted(window, at);
         if self.is_starting {
-            self.notice_faster_path(window, at);
+            self.judge_burst(window, at);
         }
         self.widen_by_dispersion(window, at);
         if self.search.is_on {

@@ -315,6 +315,26 @@ fn a_burst_that_arrives_much_faster_lets_slow_start_go_on() {
     }
 }
 
+/// The rate is not known, and two of the ten segments of the burst are acknowledged first. Within
+/// 80 ms there is room for 47 segments that arrive 1.7 ms apart, and for 46 at 1.703 ms. Three more
+/// are half of the first window of 100, or less: then slow start ends there. Eleven fill the path
+/// at 10 ms. Five would at 40 ms, and a stock window is ten.
+#[test]
+fn a_burst_that_arrives_much_slower_ends_slow_start_where_it_fills_the_path() {
+    for (gap_us, full) in [(1700, None), (1703, Some(49)), (10_000, Some(11)), (40_000, Some(10))] {
+        let host = host(100, 0);
+        let (mut line, mut warm) = opened(&host);
+        line.start(&mut warm, 100);
+        line.arrive(&mut warm, 1080, 2);
+        for n in 1..=8 {
+            line.arrive_at(&mut warm, 1_080_000 + gap_us * n, 1);
+        }
+        let ssthresh = full.map_or(u64::MAX, |segments| segments * MSS);
+        assert_eq!(line.window.ssthresh(), ssthresh, "{gap_us}");
+        assert!(line.window.cwnd() <= ssthresh, "{gap_us}");
+    }
+}
+
 /// The rate is not known. The burst arrives 0.5 ms apart, the rest of the flight as it left. The
 /// second flight of 200 leaves within a round trip and arrives over 100 ms, as the burst did: 1000
 /// bytes in 0.5 ms are 2 MB/s.
