@@ -49,8 +49,6 @@ pub struct CubicCurve {
     w_reno: u64,
 }
 
-fold::state!(CubicCurve { per, w_max, last_window, last_ms, origin, k, epoch_ms, acks, w_reno });
-
 /// What the curve is asked with on an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurveAck {

@@ -12,15 +12,11 @@ struct Seen {
     value: u64,
 }
 
-fold::state!(Seen { at, value });
-
 /// A windowed maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaxFilter {
     best: [Seen; 3],
 }
-
-fold::state!(MaxFilter { best });
 
 impl MaxFilter {
     /// Nothing seen yet: the maximum is 0.

@@ -52,8 +52,6 @@ pub struct Policer {
     begun_lost: u64,
 }
 
-fold::state!(Policer { sampling, using, rounds, bw, begun_ms, begun_delivered, begun_lost });
-
 impl Policer {
     /// The policed bandwidth, while it is to be used.
     pub const fn bandwidth(&self) -> Option<u64> {

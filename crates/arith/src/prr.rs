@@ -20,8 +20,6 @@ pub struct PrrAck {
     pub clean: bool,
 }
 
-fold::state!(PrrAck { pipe, newly, total, sent, clean });
-
 /// Bytes that may be sent in answer to an ACK: above the threshold the share
 /// `ssthresh / prior_cwnd` of what was delivered; at or below it what was delivered (conservative
 /// reduction bound), and one segment more while the repair makes clean progress (slow-start

@@ -28,8 +28,6 @@ pub struct Estimator {
     rttvar4: u64,
 }
 
-fold::state!(Estimator { srtt8, rttvar4 });
-
 impl Estimator {
     /// No sample yet.
     pub const fn new() -> Self {
@@ -123,8 +121,6 @@ pub struct LinuxEstimator {
     /// Highest offset sent when this round trip began.
     round_end: u64,
 }
-
-fold::state!(LinuxEstimator { srtt8, mdev4, mdev_max, rttvar, round_end; floor });
 
 impl LinuxEstimator {
     /// No sample yet. `floor` is the least variance of the timeout, ticks (Linux `rto_min`,

@@ -25,8 +25,6 @@ pub struct Credit {
     segments: u64,
 }
 
-fold::state!(Credit { segments });
-
 impl Credit {
     /// No credit.
     pub const fn new() -> Self {

@@ -22,8 +22,6 @@ pub struct SendPlan {
     pub lead: Option<Lead>,
 }
 
-fold::state!(SendPlan { burst, gap, shape, stop_after, mark, lead });
-
 /// Segments of new data that leave at once; what follows them is spaced, and waits until then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lead {
@@ -32,8 +30,6 @@ pub struct Lead {
     /// When the first spaced segment may leave.
     pub until: Instant,
 }
-
-fold::state!(Lead { segments, until });
 
 /// What a gap of a [`SendPlan`] bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +42,6 @@ pub enum GapShape {
     Bucket,
 }
 
-fold::choices!(GapShape { Interval, Bucket });
-
 /// New data that is sent with low priority: a queue that heeds it drops such segments first.
 /// A segment is marked if it contains a byte of the range; one that is sent again never is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +51,6 @@ pub struct PriorityMark {
     /// Bytes of the range.
     pub len: u64,
 }
-
-fold::state!(PriorityMark { after, len });
 
 impl SendPlan {
     /// Orders that keep nothing back.

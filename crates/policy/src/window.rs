@@ -4,7 +4,6 @@
 //! not inside one, so a report can always say why it moved.
 
 use crate::send_plan::SendPlan;
-use fold::{Foldable, Folding};
 use units::{Duration, Instant, Rate};
 
 /// Why `cwnd` or `ssthresh` changed.
@@ -45,26 +44,6 @@ pub enum Cause {
     /// The window follows a model of the path: bandwidth times round trip (BBR).
     Model,
 }
-
-fold::choices!(Cause {
-    Initial,
-    SlowStart,
-    HyStart,
-    Avoidance,
-    Delay,
-    Loss,
-    Recovery,
-    RecoveryEnd,
-    Timeout,
-    Undo,
-    Idle,
-    AppLimited,
-    Ecn,
-    Seed,
-    Retreat,
-    Membership,
-    Model
-});
 
 impl Cause {
     /// A short name for tables and figures.
@@ -113,17 +92,6 @@ pub enum PlanOrder {
     End,
 }
 
-impl Foldable for PlanOrder {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let mut plan = match *self {
-            Self::Follow(plan) => Some(plan),
-            Self::End => None,
-        };
-        folding.option(&mut plan, SendPlan::none);
-        *self = plan.map_or(Self::End, Self::Follow);
-    }
-}
-
 /// How sending is paced beside what window and round trip say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacingOrder {
@@ -134,8 +102,6 @@ pub struct PacingOrder {
     /// At this rate, whatever window and round trip say.
     pub fixed: Option<Rate>,
 }
-
-fold::state!(PacingOrder { is_on, most, fixed });
 
 /// Congestion window, slow-start threshold and pacing of one path.
 #[derive(Clone, Debug)]
@@ -157,32 +123,6 @@ pub struct Window {
     now: Instant,
     last_cause: Cause,
     log: Option<Vec<WindowChange>>,
-}
-
-/// A record of all changes cannot be folded.
-impl Foldable for Window {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let Self {
-            cwnd,
-            ssthresh,
-            mss,
-            limit,
-            pacing_rate,
-            order,
-            pacing,
-            ignore_rates,
-            remainder,
-            now,
-            last_cause,
-            log,
-        } = self;
-        folding.each(cwnd).each(ssthresh).each(mss).each(limit).each(pacing_rate).each(pacing);
-        folding.each(ignore_rates).each(remainder).each(now).each(last_cause);
-        folding.option(order, || PlanOrder::End);
-        if log.is_some() {
-            folding.refuse();
-        }
-    }
 }
 
 impl PacingOrder {

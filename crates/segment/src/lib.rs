@@ -9,6 +9,7 @@ mod raw_options;
 pub mod receiver;
 mod segment;
 pub mod tuple;
+mod unreachable;
 
 pub use cookie::FastOpenCookie;
 pub use raw_options::{RawOptions, kind as option_kind};
@@ -17,3 +18,4 @@ pub use segment::{
     TcpOptions, Timestamps,
 };
 pub use tuple::{ConnId, FourTuple, TupleInUse};
+pub use unreachable::Unreachable;

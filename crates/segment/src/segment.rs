@@ -6,7 +6,6 @@
 use crate::cookie::FastOpenCookie;
 use crate::raw_options::RawOptions;
 use crate::raw_options::kind::EXPERIMENT;
-use memory::GatewayReport;
 use std::fmt;
 use std::num::NonZeroU32;
 use units::{Duration, SeqNum};
@@ -87,21 +86,24 @@ impl Performance {
     /// Its identifier among experiments (RFC 6994 §3): none is registered for it.
     pub const IDENTIFIER: u16 = 0x5350;
 
-    /// What `report` says, as far as it fits; `None` if it says nothing.
-    pub fn of(report: &GatewayReport) -> Option<Self> {
-        let share = u32::try_from(report.share).unwrap_or(u32::MAX);
-        let micros = report.rtt.map_or(0, Duration::as_micros);
+    /// The option for a share in bytes and a smoothed round trip, each as far as it fits; `None` if
+    /// the share is zero.
+    pub fn new(share: u64, rtt: Option<Duration>) -> Option<Self> {
+        let share = u32::try_from(share).unwrap_or(u32::MAX);
+        let micros = rtt.map_or(0, Duration::as_micros);
         let rtt_micros = u32::try_from(micros).unwrap_or(u32::MAX);
         Some(Self { share: NonZeroU32::new(share)?, rtt_micros })
     }
 
-    /// What it says.
-    pub fn report(&self) -> GatewayReport {
+    /// The share, bytes.
+    pub fn share(&self) -> u64 {
+        self.share.get().into()
+    }
+
+    /// The smoothed round trip, if it was measured.
+    pub fn rtt(&self) -> Option<Duration> {
         let rtt = Duration::from_micros(u64::from(self.rtt_micros));
-        GatewayReport {
-            share: self.share.get().into(),
-            rtt: Some(rtt).filter(|rtt| !rtt.is_zero()),
-        }
+        Some(rtt).filter(|rtt| !rtt.is_zero())
     }
 
     /// The option's bytes, kind and length included.
@@ -289,20 +291,19 @@ mod tests {
 
     #[test]
     fn a_report_is_an_experimental_option_of_twelve_bytes() {
-        let report = GatewayReport { share: 0x0102_0304, rtt: Some(Duration::from_micros(0x0506)) };
-        let told = Performance::of(&report).unwrap();
+        let rtt = Some(Duration::from_micros(0x0506));
+        let told = Performance::new(0x0102_0304, rtt).unwrap();
         // Kind 253, length 12, identifier "SP", share, round trip (RFC 6994 §3: kind, length, ExID).
         assert_eq!(told.to_bytes(), [253, 12, 0x53, 0x50, 1, 2, 3, 4, 0, 0, 5, 6]);
         assert_eq!(
             Performance::find(&[&[1, 1, 2, 4, 5, 0xb4], &told.to_bytes()[..]].concat()),
             Some(told)
         );
-        assert_eq!(told.report(), report);
+        assert_eq!((told.share(), told.rtt()), (0x0102_0304, rtt));
         let options = TcpOptions { performance: Some(told), ..TcpOptions::default() };
         assert_eq!(options.wire_bytes(), 12);
-        assert_eq!(Performance::of(&GatewayReport { share: 0, rtt: None }), None);
-        let huge =
-            Performance::of(&GatewayReport { share: u64::MAX, rtt: Some(Duration::MAX) }).unwrap();
+        assert_eq!(Performance::new(0, None), None);
+        let huge = Performance::new(u64::MAX, Some(Duration::MAX)).unwrap();
         assert_eq!((huge.share.get(), huge.rtt_micros), (u32::MAX, u32::MAX));
     }
 

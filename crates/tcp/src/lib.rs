@@ -88,7 +88,7 @@ pub use policy::{
 };
 
 pub use config::{ConnectionConfig, MemoryKind};
-pub use connection::{AgreedOptions, Connection, ResetCause, State, Stats, Unreachable};
+pub use connection::{AgreedOptions, Connection, ResetCause, State, Stats};
 pub use fast_open::{FastOpen, FastOpenClient};
 pub use guard::{HostCounters, KeepAlive, Lifetimes, Limits, MtuLimits};
 pub use host::{Event, EventKind, Host, HostConfig, SchemeIsFixed, Transmit};
@@ -96,7 +96,7 @@ pub use path::{Path, Reporting, StartUpExit, StartUpReport};
 pub use scheme::{Scheme, SchemeError};
 pub use segment::{
     ConnId, Ecn, FastOpenCookie, Flags, FourTuple, Performance, SackBlocks, Segment, TcpOptions,
-    Timestamps, TupleInUse,
+    Timestamps, TupleInUse, Unreachable,
 };
 pub use send_plan::{PriorityMark, SendPlan};
 pub use window::{Cause, Window, WindowChange};

@@ -128,7 +128,12 @@ impl Sender {
     /// What leaves now: payload and the report it carries, if any.
     fn sent(&mut self) -> Vec<(u32, Option<GatewayReport>)> {
         let transmits = std::iter::from_fn(|| self.host.poll_transmit(self.now));
-        let told = |segment: Segment| segment.options.performance.map(|told| told.report());
+        let told = |segment: Segment| {
+            segment
+                .options
+                .performance
+                .map(|told| GatewayReport { share: told.share(), rtt: told.rtt() })
+        };
         transmits.map(|t| (t.segment.len, told(t.segment))).filter(|(len, _)| *len > 0).collect()
     }
 

@@ -63,14 +63,11 @@ impl<W: Write> TraceSink for Lines<W> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut args = std::env::args().skip(1).peekable();
+    let mut args = std::env::args().skip(1);
     let profile =
         args.next().and_then(|name| SenderProfile::named(&name)).ok_or("which profile?")?;
     let models = SenderModels::all(SenderModel::of(profile));
-    let mut config = EngineConfig { models, ..EngineConfig::default() };
-    if args.next_if(|arg| arg == "--unfolded").is_some() {
-        config.max_unfolded = args.next().ok_or("how many stay unfolded?")?.parse()?;
-    }
+    let config = EngineConfig { models, ..EngineConfig::default() };
     let (mut source, mut batch) = (CaptureFiles::new(args), Vec::new());
     let mut engine = TraceEngine::new(config, Lines(BufWriter::new(io::stdout().lock())));
     while source.next_batch(&mut batch)? {

@@ -21,9 +21,6 @@ pub struct EngineConfig {
     pub named_open: bool,
     /// Connections that are followed at most; beyond that the least recently used one is evicted.
     pub max_connections: usize,
-    /// Connections that are kept ready at most; beyond that the one longest without a packet is folded, into a tenth of its
-    /// memory or so, and unfolded with its next packet. That changes nothing of what is told.
-    pub max_unfolded: usize,
     /// A sender without packets for so long is kept as a few numbers, and an answer that pauses for longer is over.
     pub park_after: Duration,
     /// A connection without packets for so long is over.
@@ -39,7 +36,6 @@ impl Default for EngineConfig {
             servers: NamedServers::default(),
             named_open: false,
             max_connections: 1 << 20,
-            max_unfolded: 1 << 12,
             park_after: PARK_AFTER,
             idle_timeout: Duration::from_secs(300),
         }

@@ -19,18 +19,6 @@ pub(crate) struct RareCounts {
     pub(crate) misfit: Misfit,
 }
 
-fold::state!(RareCounts {
-    retransmissions,
-    unexpected,
-    spared_by,
-    control_again,
-    probes,
-    spurious,
-    reordered,
-    unseen_bytes,
-    misfit
-});
-
 /// Counts of one sender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
@@ -39,8 +27,6 @@ pub(crate) struct Counts {
     pub(crate) bytes: u64,
     rare: Option<Box<RareCounts>>,
 }
-
-fold::state!(Counts { packets, data_packets, bytes, rare });
 
 impl Counts {
     /// Counts of what is rare.

@@ -26,8 +26,6 @@ pub struct EngineTally {
     pub connections: u64,
     /// Connections whose place others needed.
     pub evicted: u64,
-    /// Times that a connection was to be folded and had a policy that cannot be: it keeps all of its memory.
-    pub unfoldable: u64,
     /// Segments whose time is before that of the one before, by a minute at most; they count as simultaneous with it.
     pub backwards: u64,
     /// How often the time went back by more than a minute: all connections ended there.
@@ -37,13 +35,11 @@ pub struct EngineTally {
 impl EngineTally {
     /// Adds the counts of another part of the capture.
     pub(crate) const fn add(&mut self, other: &Self) {
-        let Self { segments, of_others, connections, evicted, unfoldable, backwards, clock_set } =
-            *other;
+        let Self { segments, of_others, connections, evicted, backwards, clock_set } = *other;
         self.segments += segments;
         self.of_others += of_others;
         self.connections += connections;
         self.evicted += evicted;
-        self.unfoldable += unfoldable;
         self.backwards += backwards;
         // Each part sees it by itself.
         if clock_set > self.clock_set {
@@ -162,7 +158,7 @@ impl EnginePart {
 
     fn pass_time<S: TraceSink>(&mut self, now: Instant, sink: &mut S) {
         self.now = self.now.max(now);
-        self.look_around(sink);
+        self.sweep(sink);
     }
 
     #[inline(always)]
@@ -190,15 +186,8 @@ impl EnginePart {
             self.show_rare(found, ends, segment, told);
         }
         if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
-            self.look_around(told.sink);
+            self.sweep(told.sink);
         }
-    }
-
-    /// Looks for idle connections.
-    #[inline(never)]
-    fn look_around<S: TraceSink>(&mut self, sink: &mut S) {
-        self.sweep(sink);
-        self.fold_surplus();
     }
 
     /// Shows a segment to its connection.
@@ -217,7 +206,7 @@ impl EnginePart {
         }
     }
 
-    /// Shows a segment to its connection, which is new, or was folded or parked, or begins anew in the place of one that is over.
+    /// Shows a segment to its connection, which is new, or was parked, or begins anew in the place of one that is over.
     #[inline(never)]
     fn show_rare<S: TraceSink>(
         &mut self,
@@ -233,10 +222,9 @@ impl EnginePart {
         if let Some(connection) = self.table.touch(place, segment.at) {
             Self::show(connection, side, segment, &self.config, told.sink);
         }
-        self.fold_surplus();
     }
 
-    /// Unfolds a segment's connection, or begins it anew if the one before is over.
+    /// The place of a segment's connection, which begins anew if the one before is over.
     fn make_ready<S: TraceSink>(
         &mut self,
         found: FoundPlace,
@@ -244,9 +232,6 @@ impl EnginePart {
         segment: &Observed,
         told: &mut Telling<'_, S>,
     ) -> FoundPlace {
-        if self.table.is_folded(found.place) {
-            self.table.unfold(found.place, &self.config.models);
-        }
         match self.ends_before(found, segment) {
             Some(end) => {
                 self.finish(found.place, end, told.sink);
@@ -256,16 +241,8 @@ impl EnginePart {
         }
     }
 
-    /// Folds connections beyond the limit of those that are ready.
-    #[inline]
-    fn fold_surplus(&mut self) {
-        while self.table.unfolded() > self.config.max_unfolded {
-            let folded = self.table.fold_oldest(&self.config.models);
-            self.tally.unfoldable += u64::from(!folded);
-        }
-    }
-
     /// Parks what has been idle for a while, and ends what has been for too long.
+    #[inline(never)]
     fn sweep<S: TraceSink>(&mut self, sink: &mut S) {
         if let Some(then) = self.now.as_nanos().checked_sub(self.config.park_after.as_nanos()) {
             let then = Instant::from_nanos(then);
@@ -320,7 +297,7 @@ impl EnginePart {
     }
 
     fn finish<S: TraceSink>(&mut self, place: u32, end: TraceEnd, sink: &mut S) {
-        if let Some(mut connection) = self.table.remove(place, &self.config.models) {
+        if let Some(mut connection) = self.table.remove(place) {
             let mut with = Digesting { config: &self.config, sink };
             connection.finish(&mut with);
             let end = connection.end().unwrap_or(end);

@@ -2,7 +2,6 @@
 //! captured twice, and the sender behind it.
 
 mod copies;
-mod folded;
 
 use crate::misfit::Misfit;
 use crate::profile::SenderModel;
@@ -12,7 +11,6 @@ use crate::sender::{
 use crate::vantage::Place;
 use capture::Observed;
 use copies::Prints;
-use fold::{Foldable, Folding};
 use segment::Flags;
 use std::collections::VecDeque;
 use units::{Instant, SeqNum};
@@ -38,16 +36,12 @@ pub(crate) struct Offer {
     pub(crate) again: u8,
 }
 
-fold::state!(Offer { at, mss, scale, sack, timestamps, ecn, again });
-
 /// What a segment acknowledges and offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Said {
     ack: SeqNum,
     window: u16,
 }
-
-fold::state!(Said { ack, window });
 
 impl Said {
     const fn of(segment: &Observed) -> Self {
@@ -66,17 +60,9 @@ pub(crate) struct Late {
     pub(crate) request: u64,
 }
 
-fold::state!(Late { at, ack, request });
-
 /// In the order of arriving; boxed, because next to the capture there is none.
 #[derive(Debug, Default)]
 struct LateQueue(VecDeque<Late>);
-
-impl Foldable for LateQueue {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        folding.each(&mut self.0);
-    }
-}
 
 /// One direction.
 pub(crate) struct Half {

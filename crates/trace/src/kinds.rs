@@ -54,8 +54,6 @@ pub enum SenderPhase {
     Loss,
 }
 
-fold::choices!(SenderPhase { Handshake, SlowStart, Avoidance, Recovery, Loss });
-
 impl SenderPhase {
     /// A short name for tables and files.
     pub const fn name(self) -> &'static str {
@@ -81,8 +79,6 @@ pub enum SparedBy {
     /// None of these.
     Nothing,
 }
-
-fold::choices!(SparedBy { Sack, RightEdge, TailProbe, Nothing });
 
 impl SparedBy {
     /// How many there are.

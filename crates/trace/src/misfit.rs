@@ -11,8 +11,6 @@ pub struct Misfit {
     pub corrections: u64,
 }
 
-fold::state!(Misfit { seen, charge, corrections });
-
 impl Misfit {
     /// Adds that of another sender.
     pub const fn add(&mut self, other: &Self) {

@@ -20,8 +20,6 @@ pub enum Vantage {
     Unknown,
 }
 
-fold::choices!(Vantage { Server, Client, Middle, Unknown });
-
 impl Vantage {
     /// A short name for tables and files.
     pub const fn name(self) -> &'static str {
@@ -48,8 +46,6 @@ pub(crate) struct Place {
     /// The same of the server.
     pub(crate) to_server: Duration,
 }
-
-fold::state!(Place { vantage, to_client, to_server });
 
 impl Place {
     /// By the round trips of the handshake between the capture and each end.

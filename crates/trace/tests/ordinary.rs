@@ -12,17 +12,15 @@ use trace::testing::{ordinary_segments, segments_of, without_shortcuts};
 use trace::{EngineConfig, SenderModel, SenderModels, SenderProfile};
 use units::{Duration, Instant};
 
-/// Checks both ways, also where connections are folded at any moment; answers how many segments were ordinary.
+/// Checks both ways; answers how many segments were ordinary.
 fn check(config: &EngineConfig, segments: &[Observed]) -> u64 {
     let longhand = without_shortcuts(|| told(config, segments));
     let before = ordinary_segments();
-    for max_unfolded in [usize::MAX, 0] {
-        let short = told(&EngineConfig { max_unfolded, ..config.clone() }, segments);
-        let differs = longhand.0.iter().zip(&short.0).find(|(longhand, short)| longhand != short);
-        assert!(differs.is_none(), "{max_unfolded} unfolded: {differs:#?}");
-        assert_eq!(longhand.0.len(), short.0.len());
-    }
-    (ordinary_segments() - before) / 2
+    let short = told(config, segments);
+    let differs = longhand.0.iter().zip(&short.0).find(|(longhand, short)| longhand != short);
+    assert!(differs.is_none(), "{differs:#?}");
+    assert_eq!(longhand.0.len(), short.0.len());
+    ordinary_segments() - before
 }
 
 fn scenario(server: SenderProfile, pipe: Pipe, seed: u64, think_ms: u64) -> Scenario {

@@ -1,7 +1,6 @@
 //! Link and pacing rates.
 
 use crate::Duration;
-use fold::{Foldable, Folding};
 use std::fmt;
 
 /// Bits per second. Zero is representable; callers that divide by a rate refuse it earlier.
@@ -64,12 +63,6 @@ impl fmt::Display for Rate {
             n if n % 1_000 == 0 => write!(f, "{}kbit", n / 1_000),
             n => write!(f, "{n}bit"),
         }
-    }
-}
-
-impl Foldable for Rate {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        folding.number(&mut self.0);
     }
 }
 

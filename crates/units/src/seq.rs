@@ -1,6 +1,5 @@
 //! The 32-bit sequence numbers of the wire.
 
-use fold::{Foldable, Folding};
 use std::ops::Add;
 
 /// A TCP sequence number (RFC 9293 §3.4): arithmetic modulo 2^32, so there is no order between
@@ -24,12 +23,6 @@ impl Add<u32> for SeqNum {
     type Output = Self;
     fn add(self, n: u32) -> Self {
         Self(self.0.wrapping_add(n))
-    }
-}
-
-impl Foldable for SeqNum {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        folding.each(&mut self.0);
     }
 }
 

@@ -1,6 +1,5 @@
 //! Instants and durations in whole nanoseconds.
 
-use fold::{Foldable, Folding};
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
@@ -190,19 +189,5 @@ impl fmt::Display for Duration {
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:09}s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
-    }
-}
-
-impl Foldable for Instant {
-    #[inline]
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        folding.time(&mut self.0);
-    }
-}
-
-impl Foldable for Duration {
-    #[inline]
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        folding.number(&mut self.0);
     }
 }

@@ -4,8 +4,8 @@ use crate::dscp::Dscp;
 use crate::too_long::TooLong;
 use crate::write::write_ip;
 use etherparse::{IpNumber, UdpHeader};
+use segment::Ecn;
 use std::net::SocketAddrV4;
-use tcp::Ecn;
 
 /// Appends IPv4 and UDP headers to `out`; `payload` counts in lengths and checksum and is not
 /// written.

@@ -1,7 +1,7 @@
 //! Differentiated services code points (RFC 2474) and which of them a segment carries.
 
 use etherparse::IpDscp;
-use tcp::Segment;
+use segment::Segment;
 
 /// A code point, 0 to 63.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -7,8 +7,8 @@ use crate::too_long::TooLong;
 use crate::write::write_ip;
 use etherparse::IpNumber;
 use etherparse::checksum::Sum16BitWords;
+use segment::Ecn;
 use std::net::IpAddr;
-use tcp::Ecn;
 
 /// Appends the reply to `out`.
 ///

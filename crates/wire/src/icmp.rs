@@ -17,8 +17,8 @@ use etherparse::{
     Icmpv4Slice, Icmpv4Type, Icmpv6Slice, Icmpv6Type, IpNumber, Ipv4HeaderSlice,
     Ipv6ExtensionsSlice, Ipv6HeaderSlice,
 };
+use segment::Unreachable;
 use std::net::{IpAddr, SocketAddr};
-use tcp::Unreachable;
 use units::SeqNum;
 
 pub(crate) fn read_v4<'a>(ip: &Ip<'a>) -> Result<Packet<'a>, Malformed> {

@@ -5,10 +5,10 @@
 
 use crate::malformed::Malformed;
 use crate::too_long::TooLong;
-use tcp::segment::option_kind::{
+use segment::option_kind::{
     END, EXPERIMENT, MSS, NOOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE,
 };
-use tcp::{FastOpenCookie, Performance, SackBlocks, TcpOptions, Timestamps};
+use segment::{FastOpenCookie, Performance, SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;
 
 /// Largest shift of a window; a larger one means this (RFC 7323 §2.3).

@@ -1,8 +1,8 @@
 //! What a packet is to an endpoint.
 
 use crate::dscp::{Dscp, Marking};
+use segment::{FourTuple, Segment, Unreachable};
 use std::net::{IpAddr, SocketAddr};
-use tcp::{FourTuple, Segment, Unreachable};
 use units::SeqNum;
 
 /// A packet that was taken.

@@ -7,8 +7,8 @@ use crate::options;
 use crate::packet::{Packet, TcpPacket};
 use crate::sum::adds_up;
 use etherparse::{IpEcn, IpNumber, TcpSlice};
+use segment::{Ecn, Flags, Segment};
 use std::net::{IpAddr, SocketAddr};
-use tcp::{Ecn, Flags, Segment};
 use units::SeqNum;
 
 /// Reads a packet that starts with its IP header. Bytes behind its end are ignored.
@@ -58,7 +58,7 @@ fn read_tcp<'a>(ip: &Ip<'a>, check: bool) -> Result<Packet<'a>, Malformed> {
 
 /// A header that could not be read: it is cut off, or misstates its length.
 fn tcp_reason(bytes: &[u8]) -> Malformed {
-    const SHORTEST: usize = tcp::segment::TCP_HEADER as usize;
+    const SHORTEST: usize = segment::TCP_HEADER as usize;
     if bytes.len() < SHORTEST { Malformed::TruncatedTcp } else { Malformed::DataOffset }
 }
 

@@ -6,8 +6,8 @@ use crate::packet::TcpPacket;
 use crate::sum::pseudo_header;
 use crate::too_long::TooLong;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader};
+use segment::{Ecn, Flags, Segment};
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{Ecn, Flags, Segment};
 
 /// Hops that a packet may take.
 const HOP_LIMIT: u8 = 64;

@@ -1,8 +1,8 @@
 //! Packets that are not taken, each with its reason: a good one, damaged in one place, its checksums
 //! made right again where they are not what is wrong.
 
+use segment::{Flags, Segment, TcpOptions, Timestamps};
 use std::net::SocketAddr;
-use tcp::{Flags, Segment, TcpOptions, Timestamps};
 use wire::{Malformed, Marking, Packet, TcpPacket, Trouble, parse, write, write_icmp_error};
 
 const TCP: usize = 20;

@@ -1,12 +1,12 @@
 //! What is written is read back as it was, in both families, and its checksums add up.
 
 use proptest::prelude::*;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::num::NonZeroU32;
-use tcp::{
+use segment::{
     Ecn, FastOpenCookie, Flags, Performance, SackBlocks, Segment, TcpOptions, Timestamps,
     Unreachable,
 };
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU32;
 use units::SeqNum;
 use wire::{
     Dscp, Echo, Marking, Packet, Partial, TcpPacket, Trouble, parse, parse_offloaded, write,

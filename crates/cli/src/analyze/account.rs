@@ -26,7 +26,6 @@ pub(super) struct ReadingAccount {
     backwards: u64,
     clock_set: u64,
     evicted: u64,
-    unfoldable: u64,
     /// Connections by where they were captured.
     vantages: BTreeMap<&'static str, u64>,
     /// Connections by what their server was rebuilt as.
@@ -72,7 +71,6 @@ impl ReadingAccount {
             backwards: tally.backwards,
             clock_set: tally.clock_set,
             evicted: tally.evicted,
-            unfoldable: tally.unfoldable,
             vantages: summary.vantages_by_name(),
             profiles: summary.profiles.clone(),
             surveyed: survey.map(surveyed).unwrap_or_default(),

@@ -117,15 +117,8 @@ impl SummarySink {
 
     /// What was read, and what of it is not usual.
     pub(super) fn counts(&self, tally: &EngineTally, left_out: u64) -> String {
-        let EngineTally {
-            segments,
-            of_others,
-            connections,
-            evicted,
-            unfoldable,
-            backwards,
-            clock_set,
-        } = *tally;
+        let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } =
+            *tally;
         let mut text = format!(
             "{} of {}",
             counted(segments - of_others, "segment"),
@@ -154,11 +147,6 @@ impl SummarySink {
             (backwards, "packet", "with a time before that of the packet before"),
             (clock_set, "time", "that all connections ended because the clock was set back"),
             (evicted, "connection", "evicted"),
-            (
-                unfoldable,
-                "connection",
-                "that waited with all memory of its sender, which does not fold",
-            ),
         ];
         for (count, of, what) in unusual.into_iter().filter(|(count, ..)| *count > 0) {
             let _ = write!(text, "; {} {what}", counted(count, of));

@@ -26,8 +26,8 @@ fn feed(child: &mut Child, capture: &mut BusyServer, bytes: usize) {
 }
 
 /// 200 MB through a pipe: 74,000 connections of 4,096 hosts. 500 are open at a time, and 3,000 more have ended within two
-/// seconds. If something of the others were kept, 400 bytes as of an idle one that is folded, that alone would be 30 MB on top
-/// of the 44 MB that all takes.
+/// seconds. If the others were kept as idle ones are, 866 bytes each, that alone would be 64 MB on
+/// top of the 75 MB that all takes.
 #[test]
 fn memory_does_not_grow_with_the_capture() {
     let mut child = command(&["analyze", "--sender", "linux", "--jobs", "1", "-"])
@@ -46,5 +46,5 @@ fn memory_does_not_grow_with_the_capture() {
     let output = child.wait_with_output().expect("it ends");
     println!("{part} kB behind 50 MB, {whole} kB behind 200 MB");
     assert!(!output.stdout.is_empty());
-    assert!(whole < 64 << 10, "{part}, {whole}");
+    assert!(whole < 96 << 10, "{part}, {whole}");
 }

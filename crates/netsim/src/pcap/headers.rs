@@ -74,7 +74,6 @@ fn v4(host: HostId) -> Ipv4Addr {
 mod tests {
     use super::*;
     use crate::{AppId, Datagram};
-    use memory::GatewayReport;
     use tcp::{Ecn, Flags, Performance, SackBlocks, TcpOptions, Timestamps};
     use units::{Duration, SeqNum};
 
@@ -141,8 +140,7 @@ mod tests {
 
     #[test]
     fn a_report_to_a_gateway_is_on_the_wire() {
-        let report = GatewayReport { share: 12_345, rtt: Some(Duration::from_micros(67)) };
-        let performance = Performance::of(&report);
+        let performance = Performance::new(12_345, Some(Duration::from_micros(67)));
         let timestamps = Some(Timestamps { value: 5, echo: 4 });
         for timestamps in [None, timestamps] {
             let segment = segment(TcpOptions { performance, timestamps, ..TcpOptions::default() });

@@ -4,7 +4,7 @@ use crate::observer::{Observer, Step};
 use crate::packet::{Body, SimPacket};
 use crate::topology::{Topology, address_of};
 use crate::{HostId, LinkId, NodeId};
-use memory::{Sample, Shared};
+use memory::{GatewayReport, Sample, Shared};
 use units::Instant;
 
 /// Which way a packet passes the site's edge.
@@ -68,7 +68,10 @@ impl Observer for ReportTap {
         let Body::Segment(transit) = &packet.body else { return };
         let Some(performance) = transit.segment.options.performance else { return };
         if self.edge.passes(link, step, packet) == Some(Way::Out) {
-            let sample = Sample::Report(performance.report());
+            let sample = Sample::Report(GatewayReport {
+                share: performance.share(),
+                rtt: performance.rtt(),
+            });
             self.gateway.borrow_mut().record(at, address_of(packet.to), &sample);
         }
     }

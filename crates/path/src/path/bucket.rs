@@ -9,8 +9,6 @@ pub(super) struct TokenBucket {
     full_at: Instant,
 }
 
-fold::state!(TokenBucket { full_at });
-
 impl TokenBucket {
     /// When the next token is there, in a bucket of `depth` segments.
     pub(super) fn next_release(&self, depth: u32, gap: Duration) -> Instant {

@@ -9,7 +9,6 @@ mod beginning;
 mod bucket;
 mod control;
 mod epochs;
-mod folded;
 mod learning;
 mod observed;
 mod pacer;

@@ -1,7 +1,6 @@
 //! When the next segment may leave.
 
 use arith::bbr;
-use fold::{Foldable, Folding};
 use units::{Duration, Instant, Rate};
 
 /// Spreads segments out at a rate: after each one, the next waits for the time it takes at that
@@ -12,8 +11,6 @@ use units::{Duration, Instant, Rate};
 pub struct Pacer {
     next: Instant,
 }
-
-fold::state!(Pacer { next });
 
 impl Pacer {
     /// True if a segment may leave now.
@@ -53,8 +50,6 @@ pub(super) struct Batches {
     late: Duration,
 }
 
-fold::state!(Batches { next, begun, left, bytes, late });
-
 impl Batches {
     fn is_open(&self, now: Instant) -> bool {
         self.left > 0 && now == self.begun
@@ -88,16 +83,6 @@ pub(super) enum PathPacer {
     Even(Pacer),
     /// In batches, for policies that reckon with them.
     Batched(Batches),
-}
-
-/// Which of the two it is, the configuration says.
-impl Foldable for PathPacer {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        match self {
-            Self::Even(pacer) => pacer.fold(folding),
-            Self::Batched(batches) => batches.fold(folding),
-        }
-    }
 }
 
 impl PathPacer {

@@ -20,8 +20,6 @@ pub(super) struct PlannedSending {
     bytes: u64,
 }
 
-fold::state!(PlannedSending { plan, recent, bucket, segments, bytes });
-
 impl PlannedSending {
     /// Begins with a burst at once.
     pub(super) fn new(plan: SendPlan) -> Self {

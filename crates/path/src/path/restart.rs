@@ -15,8 +15,6 @@ pub struct ParkedPath {
     last_sent: Option<Instant>,
 }
 
-fold::state!(ParkedPath { cwnd, ssthresh, last_sent });
-
 impl Path {
     /// As a few numbers.
     pub const fn park(&self) -> ParkedPath {

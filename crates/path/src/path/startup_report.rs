@@ -1,6 +1,5 @@
 //! How a path's first start-up went, for whoever compares start-ups.
 
-use fold::{Foldable, Folding};
 use units::Instant;
 
 /// What ended a start-up.
@@ -18,8 +17,6 @@ pub enum StartUpExit {
     /// It took back what it had sent.
     Retreat,
 }
-
-fold::choices!(StartUpExit { Completed, Loss, Timeout, Ecn, Retreat });
 
 impl StartUpExit {
     /// A short name for tables.
@@ -62,22 +59,12 @@ impl StartUpReport {
     }
 }
 
-impl Foldable for StartUpReport {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let Self { ended_at, exit, segments, retransmitted, sent, acked } = self;
-        folding.each(ended_at).option(exit, || StartUpExit::Completed);
-        folding.each(segments).each(retransmitted).each(sent).each(acked);
-    }
-}
-
 /// Writes the report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StartUpMeter {
     report: StartUpReport,
     stage: Stage,
 }
-
-fold::state!(StartUpMeter { report, stage });
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
@@ -87,8 +74,6 @@ enum Stage {
     Draining,
     Closed,
 }
-
-fold::choices!(Stage { UnderWay, Draining, Closed });
 
 impl StartUpMeter {
     pub(super) const fn report(&self) -> &StartUpReport {

@@ -15,8 +15,6 @@ pub(super) struct WindowUsage {
     round_end: u64,
 }
 
-fold::state!(WindowUsage { max_in_flight, limited, round_end; validate });
-
 impl WindowUsage {
     pub(super) fn new(validate: bool) -> Self {
         Self { validate, ..Self::default() }

@@ -12,8 +12,6 @@ pub(super) struct Wait {
     late: Duration,
 }
 
-fold::state!(Wait { due, asked, late });
-
 impl Wait {
     /// The pacer was asked whether a segment may leave now, and said when (`None`: now).
     pub(super) fn on_asked(&mut self, now: Instant, release: Option<Instant>) {

@@ -21,8 +21,6 @@ pub enum Episode {
     Timeout,
 }
 
-fold::choices!(Episode { None, FastRecovery, Timeout });
-
 /// One sample of the delivery rate (§3.3, `rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
@@ -70,8 +68,6 @@ pub struct DeliveryMark {
     app_limited: bool,
 }
 
-fold::state!(DeliveryMark { first_sent, delivered_at, delivered, app_limited });
-
 /// What an ACK says to the meter.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivered {
@@ -98,16 +94,6 @@ pub struct DeliveryMeter {
     /// The repairing under way began with a timeout.
     timed_out: bool,
 }
-
-fold::state!(DeliveryMeter {
-    total,
-    delivered_at,
-    first_sent,
-    limited_until,
-    total_lost,
-    resumed,
-    timed_out
-});
 
 impl Default for DeliveryMeter {
     /// The SYN counts as delivered.
@@ -233,8 +219,6 @@ pub struct DeliveryMarks {
     /// Losses on the connection's scoreboard that the path was told of.
     pub lost_told: u64,
 }
-
-fold::state!(DeliveryMarks { marks, lost_told });
 
 impl DeliveryMarks {
     /// A segment leaves in place `order`.

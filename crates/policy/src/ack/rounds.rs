@@ -17,8 +17,6 @@ pub struct RoundMeter {
     base: Duration,
 }
 
-fold::state!(RoundMeter { end, begun_at, sum, samples, base });
-
 impl Default for RoundMeter {
     fn default() -> Self {
         Self { end: 0, begun_at: None, sum: Duration::ZERO, samples: 0, base: Duration::MAX }

@@ -5,7 +5,6 @@
 
 use crate::config::{RtoConfig, RtoFloor, TickCount};
 use arith::rtt::{Estimator, LinuxEstimator};
-use fold::{Foldable, Folding};
 use segment::receiver::SenderTiming;
 use units::{Duration, Instant};
 
@@ -27,22 +26,10 @@ pub struct RttEstimator {
     seeded: bool,
 }
 
-fold::state!(RttEstimator { smoothing, base_rto, bounded_rto, srtt, min_rtt, seeded; config });
-
 #[derive(Clone, Copy, Debug)]
 enum Smoothing {
     Jacobson(Estimator),
     Linux(LinuxEstimator),
-}
-
-/// Which of the two it is, the configuration says.
-impl Foldable for Smoothing {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        match self {
-            Self::Jacobson(estimator) => estimator.fold(folding),
-            Self::Linux(estimator) => estimator.fold(folding),
-        }
-    }
 }
 
 impl RttEstimator {

@@ -12,7 +12,6 @@ mod segment;
 pub use progress::{AckProgress, Newest};
 pub use segment::SentSegment;
 
-use fold::{Foldable, Folding};
 use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, OVERDUE, SACKED};
 use std::collections::VecDeque;
 use units::Instant;
@@ -32,32 +31,6 @@ pub struct Scoreboard {
     /// No segment before this offset is lost and waiting to be sent again.
     lost_hint: u64,
     losses: u64,
-}
-
-impl Foldable for Scoreboard {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let Self {
-            segments,
-            sacked_ranges,
-            outstanding,
-            sacked,
-            lost,
-            again,
-            lost_beneath_sacks,
-            lost_hint,
-            losses,
-        } = self;
-        let mut count = segments.len();
-        folding.each(&mut count);
-        segments.resize(count, SentSegment::default());
-        let mut before = SentSegment::default();
-        for segment in segments {
-            segment.fold_behind(&before, folding);
-            before = *segment;
-        }
-        folding.each(sacked_ranges).each(outstanding).each(sacked).each(lost).each(again);
-        folding.each(lost_beneath_sacks).each(lost_hint).each(losses);
-    }
 }
 
 impl Scoreboard {

@@ -26,8 +26,6 @@ pub(super) struct Aggregation {
     rounds: u32,
 }
 
-fold::state!(Aggregation { epoch, acked, maxima, current, rounds });
-
 impl Aggregation {
     /// Sending begins, or goes on after idling: a new epoch.
     pub(super) fn restart(&mut self, now: Instant) {

@@ -17,8 +17,6 @@ pub(crate) struct FullPipe {
     rounds: u32,
 }
 
-fold::state!(FullPipe { level, rounds });
-
 impl FullPipe {
     /// Looks at the model after an ACK; true if the path is full. Rounds in which there was too little
     /// to send do not count.

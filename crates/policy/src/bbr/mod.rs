@@ -86,21 +86,6 @@ pub struct Model {
     probing_up: bool,
 }
 
-fold::state!(Model {
-    max_bw,
-    policer,
-    rounds,
-    round_ends,
-    round_begun,
-    trips,
-    aggregation,
-    repair,
-    resumed,
-    rtt_known,
-    full,
-    probing_up
-});
-
 impl Default for Model {
     /// Nothing is known.
     fn default() -> Self {

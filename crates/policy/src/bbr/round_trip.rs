@@ -18,8 +18,6 @@ pub(super) struct RoundTrips {
     pub(super) probe: Option<Probe>,
 }
 
-fold::state!(RoundTrips { lowest, seen_at, probe });
-
 impl Default for RoundTrips {
     fn default() -> Self {
         Self::new(Duration::MAX, Instant::ZERO)
@@ -68,8 +66,6 @@ pub(super) struct Probe {
     ends: Option<Instant>,
     round_done: bool,
 }
-
-fold::state!(Probe { ends, round_done });
 
 impl Probe {
     /// Takes an ACK after which `in_flight` segments are. True if that few are for the first time,

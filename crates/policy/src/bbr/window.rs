@@ -17,8 +17,6 @@ pub(super) struct Repair {
     conserving: bool,
 }
 
-fold::state!(Repair { kept, episode, conserving });
-
 impl Repair {
     /// Notes the window as one to go back to; one that is `lowered` only if it is larger.
     pub(super) fn keep(&mut self, window: &Window, lowered: bool) {

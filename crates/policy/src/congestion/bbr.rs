@@ -11,7 +11,6 @@ use crate::bbr::{Gains, Model, ModelledPath, Probing};
 use crate::registry::{Implied, Make};
 use crate::window::Window;
 use arith::bbr::{CWND_GAIN, CYCLE, DRAIN_GAIN, HIGH_GAIN, UNIT};
-use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// BBR.
@@ -32,25 +31,12 @@ enum State {
     ProbeBw(Phase),
 }
 
-impl Foldable for State {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let mut phase = match self {
-            Self::Drain => None,
-            Self::ProbeBw(phase) => Some(*phase),
-        };
-        folding.each(&mut phase);
-        *self = phase.map_or(Self::Drain, Self::ProbeBw);
-    }
-}
-
 /// A phase of the cycle of gains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Phase {
     index: usize,
     since: Instant,
 }
-
-fold::state!(Phase { index, since });
 
 impl Phase {
     fn gain(self) -> u64 {
@@ -73,8 +59,6 @@ pub struct Bbr {
     /// For the phase that a cycle begins with.
     random: u64,
 }
-
-fold::state!(Bbr { model, fresh, state, random });
 
 impl Default for Bbr {
     fn default() -> Self {
@@ -148,10 +132,6 @@ impl CongestionControl for Bbr {
         self.model = Some(model);
         self.fresh = true;
         self.state = State::Drain;
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

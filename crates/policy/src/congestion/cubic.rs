@@ -11,7 +11,6 @@ use crate::registry::Make;
 use crate::window::{Cause, Window};
 use arith::cubic::{self, CurveAck};
 use arith::window::Credit;
-use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// CUBIC.
@@ -31,8 +30,6 @@ pub struct Cubic {
     curve: cubic::CubicCurve,
     credit: Credit,
 }
-
-fold::state!(Cubic { curve, credit });
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
@@ -65,10 +62,6 @@ impl CongestionControl for Cubic {
 
     fn on_restart(&mut self, _: &mut Window, now: Instant, idle: Duration) {
         self.curve.on_restart(millis(now), idle.as_millis());
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

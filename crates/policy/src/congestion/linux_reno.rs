@@ -6,7 +6,6 @@ use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
 use arith::window::Credit;
-use fold::{Foldable, Folding};
 
 /// Linux' Reno.
 pub static LINUX_RENO: ControllerDescriptor = ControllerDescriptor::new(
@@ -25,8 +24,6 @@ pub struct LinuxReno {
     credit: Credit,
 }
 
-fold::state!(LinuxReno { credit });
-
 impl CongestionControl for LinuxReno {
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
         if !sample.cwnd_limited {
@@ -42,10 +39,6 @@ impl CongestionControl for LinuxReno {
     fn on_congestion(&mut self, window: &Window, _: &CongestionEvent) -> u64 {
         self.credit.clear();
         (window.cwnd() / window.mss() / 2).max(LEAST) * window.mss()
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

@@ -26,7 +26,6 @@ use crate::ack::AckSample;
 use crate::bbr::{Model, ModelledPath};
 use crate::registry::Descriptor;
 use crate::window::Window;
-use fold::Folding;
 use units::{Duration, Instant};
 
 pub use bbr::Bbr;
@@ -115,11 +114,5 @@ pub trait CongestionControl {
     /// The controller wants [`AckSample::round`].
     fn needs_rounds(&self) -> bool {
         false
-    }
-
-    /// Tells `folding` its state, or takes it over from there, so that a sender that waits takes few bytes
-    /// ([`fold::state!`]). A policy that does not say what its state is refuses: it stays as it is.
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        folding.refuse();
     }
 }

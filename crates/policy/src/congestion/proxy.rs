@@ -11,7 +11,6 @@ use crate::ack::AckSample;
 use crate::registry::values::some_segments;
 use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
-use fold::{Foldable, Folding};
 
 /// TCP-INT's controller for a proxy.
 pub static PROXY: ControllerDescriptor = ControllerDescriptor::new(
@@ -44,8 +43,6 @@ pub struct Proxy {
     /// The number is given and does not follow the members of the path.
     fixed: bool,
 }
-
-fold::state!(Proxy { clients, fixed; halve, whole_segments });
 
 impl Proxy {
     /// For so many clients; `None`: for those that the path is told of.
@@ -87,10 +84,6 @@ impl CongestionControl for Proxy {
         if !self.fixed {
             self.clients = clients.max(1);
         }
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

@@ -4,7 +4,6 @@ use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::AckSample;
 use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
-use fold::Folding;
 
 /// Reno.
 pub static RENO: ControllerDescriptor = ControllerDescriptor::new(
@@ -74,7 +73,4 @@ impl CongestionControl for Reno {
     fn exact_reduction(&self, event: &CongestionEvent) -> Option<u64> {
         self.whole_segments.then(|| self.half(event))
     }
-
-    /// It has no state.
-    fn fold_state(&mut self, _: &mut Folding<'_>) {}
 }

@@ -9,7 +9,6 @@ use crate::ack::{AckSample, RoundTrip};
 use crate::registry::values::{some_segments, whole};
 use crate::registry::{Make, Parameter, PolicySetup};
 use crate::window::{Cause, Window};
-use fold::{Foldable, Folding};
 
 /// Vegas.
 pub static VEGAS: ControllerDescriptor = ControllerDescriptor::new(
@@ -104,8 +103,6 @@ pub struct Vegas {
     remainder: u64,
 }
 
-fold::state!(Vegas { growing_from, remainder; options });
-
 impl Vegas {
     /// Vegas with the given aims.
     pub const fn new(options: VegasOptions) -> Self {
@@ -166,10 +163,6 @@ impl CongestionControl for Vegas {
 
     fn needs_rounds(&self) -> bool {
         true
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

@@ -50,8 +50,6 @@ pub struct DupAcks {
     right_edge: u64,
 }
 
-fold::state!(DupAcks { count, recover, right_edge; limited_transmit });
-
 impl DupAcks {
     /// Nothing seen yet.
     pub const fn new(limited_transmit: LimitedTransmit) -> Self {

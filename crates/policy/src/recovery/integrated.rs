@@ -11,7 +11,6 @@ use super::reno::ENTERED;
 use super::{LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo};
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make};
-use fold::{Foldable, Folding};
 use units::Instant;
 
 /// Recovery by what later ACKs on the path say.
@@ -35,8 +34,6 @@ pub struct Integrated {
     /// Without SACK: bytes that duplicates say have left the network.
     left_network: u64,
 }
-
-fold::state!(Integrated { repairing, forced, left_network; again });
 
 impl Integrated {
     /// `again`: a retransmission may be found lost as well.
@@ -104,9 +101,5 @@ impl LossRecovery for Integrated {
 
     fn recovery_point(&self) -> Option<u64> {
         self.repairing
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }

@@ -32,7 +32,6 @@ recoveries! {
 
 use crate::ack::{AckInfo, Scoreboard};
 use crate::registry::Descriptor;
-use fold::Folding;
 pub use later_acks::{News, Overtaken};
 use units::{Duration, Instant};
 
@@ -372,10 +371,4 @@ pub trait LossRecovery {
 
     /// While recovering: the offset whose acknowledgement ends it (RFC 6675 `RecoveryPoint`).
     fn recovery_point(&self) -> Option<u64>;
-
-    /// Tells `folding` its state, or takes it over from there, so that a sender that waits takes few bytes
-    /// ([`fold::state!`]). A policy that does not say what its state is refuses: it stays as it is.
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        folding.refuse();
-    }
 }

@@ -9,7 +9,6 @@ use super::{
 use crate::ack::AckInfo;
 use crate::registry::values::some_segments;
 use crate::registry::{Make, Parameter, PolicySetup, by_default};
-use fold::{Foldable, Folding};
 use units::Instant;
 
 /// Fast recovery that repairs one loss per round trip.
@@ -148,8 +147,6 @@ pub struct NewReno {
     second: bool,
 }
 
-fold::state!(NewReno { dup, fast, partial_seen, burst_left, second; options });
-
 impl NewReno {
     /// NewReno with the given options.
     pub const fn new(options: NewRenoOptions) -> Self {
@@ -287,9 +284,5 @@ impl LossRecovery for NewReno {
 
     fn recovery_point(&self) -> Option<u64> {
         self.fast.as_ref().map(|_| self.dup.recover)
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }

@@ -15,8 +15,6 @@ pub struct Prr {
     last: Option<PrrAck>,
 }
 
-fold::state!(Prr { prior_cwnd, delivered, sent, last });
-
 impl Prr {
     /// Recovery begins at a window of `prior_cwnd` bytes.
     pub const fn new(prior_cwnd: u64) -> Self {

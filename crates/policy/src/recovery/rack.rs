@@ -40,7 +40,6 @@ use crate::ack::{AckInfo, Newest};
 use crate::config::{RtoConfig, RtoFloor};
 use crate::registry::{Implied, Make, Parameter};
 use detect::{Detector, Verdict};
-use fold::{Foldable, Folding};
 use frto::FRto;
 use reordering::{DUP_THRESH, Reordering};
 use tail_probe::TailProbe;
@@ -94,8 +93,6 @@ enum State {
     Loss,
 }
 
-fold::choices!(State { Open, Disorder, Recovery, Loss });
-
 /// What the policy's timer is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Timer {
@@ -103,8 +100,6 @@ enum Timer {
     Reordering,
     Probe,
 }
-
-fold::choices!(Timer { Reordering, Probe });
 
 /// Whether anything is sent again before the next ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,8 +111,6 @@ enum Hold {
     /// New data goes first, and its ACK tells (F-RTO).
     ForNewData,
 }
-
-fold::choices!(Hold { None, Again, ForNewData });
 
 /// RACK-TLP with PRR, F-RTO and undo; one value per connection.
 #[derive(Clone, Debug)]
@@ -147,8 +140,6 @@ pub struct RackTlp {
     /// Segments that later ACKs of others on a shared path have overtaken.
     overtaken: u32,
 }
-
-fold::state!(RackTlp { state, high, highest_sacked, detector, reordering, undo, probe, frto, prr, timeouts, hold, timer, segments_out, head_sent_at, duplicates, overtaken; delayed_ack, probes, probe_wait });
 
 impl RackTlp {
     /// A new connection's recovery. `delayed_ack` is allowed for the peer's ACK of a single
@@ -472,10 +463,6 @@ impl LossRecovery for RackTlp {
 
     fn recovery_point(&self) -> Option<u64> {
         matches!(self.state, State::Recovery | State::Loss).then_some(self.high)
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::ack::AckInfo;
 use crate::registry::{Make, Parameter};
-use fold::{Foldable, Folding};
 use units::Instant;
 
 /// Fast recovery until the first new ACK.
@@ -48,8 +47,6 @@ pub struct RenoRecovery {
     once: bool,
 }
 
-fold::state!(RenoRecovery { dup, overtaken, fast, timed_out; once });
-
 /// State of fast recovery without SACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FastRecovery {
@@ -58,8 +55,6 @@ pub(super) struct FastRecovery {
     /// The retransmission that may go whatever the window says is still to be sent.
     pub(super) forced: bool,
 }
-
-fold::state!(FastRecovery { left_network, forced });
 
 impl FastRecovery {
     /// Enters on the third duplicate: three segments have left, the first one goes again.
@@ -197,9 +192,5 @@ impl LossRecovery for RenoRecovery {
 
     fn recovery_point(&self) -> Option<u64> {
         self.fast.as_ref().map(|_| self.dup.recover)
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }

@@ -6,7 +6,6 @@ use super::reno::ENTERED;
 use super::{LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo};
 use crate::ack::{AckInfo, Scoreboard};
 use crate::registry::{Implied, Make};
-use fold::{Foldable, Folding};
 use units::Instant;
 
 /// Repair by selective acknowledgements.
@@ -33,8 +32,6 @@ pub struct Sack {
     /// End of the segment that the rescue would send again.
     rescue: Option<u64>,
 }
-
-fold::state!(Sack { dup, recovering, forced, marked_to, rescued, rescue });
 
 impl Sack {
     /// `limited_transmit`: RFC 3042, with SACK (§5 step 3).
@@ -201,9 +198,5 @@ impl LossRecovery for Sack {
 
     fn recovery_point(&self) -> Option<u64> {
         self.recovering.then_some(self.dup.recover)
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make};
-use fold::{Foldable, Folding};
 use units::Instant;
 
 /// Sack as it was first proposed, the pipe a counter.
@@ -36,8 +35,6 @@ pub struct SackPipe {
     timed_out: bool,
 }
 
-fold::state!(SackPipe { dup, fast, timed_out });
-
 #[derive(Clone, Copy, Debug, Default)]
 struct Pipe {
     bytes: u64,
@@ -46,8 +43,6 @@ struct Pipe {
     next_hole: u64,
     mss: u64,
 }
-
-fold::state!(Pipe { bytes, forced, next_hole, mss });
 
 impl SackPipe {
     /// `limited_transmit`: RFC 3042.
@@ -167,9 +162,5 @@ impl LossRecovery for SackPipe {
 
     fn recovery_point(&self) -> Option<u64> {
         self.fast.as_ref().map(|_| self.dup.recover)
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }

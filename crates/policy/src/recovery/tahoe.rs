@@ -8,7 +8,6 @@ use super::{
 };
 use crate::ack::AckInfo;
 use crate::registry::Make;
-use fold::{Foldable, Folding};
 use units::Instant;
 
 /// Fast retransmit, then slow start from one segment.
@@ -25,8 +24,6 @@ pub static TAHOE: RecoveryDescriptor = RecoveryDescriptor::new(
 pub struct Tahoe {
     dup: DupAcks,
 }
-
-fold::state!(Tahoe { dup });
 
 impl Tahoe {
     /// `limited_transmit`: RFC 3042.
@@ -76,9 +73,5 @@ impl LossRecovery for Tahoe {
 
     fn recovery_point(&self) -> Option<u64> {
         None
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }

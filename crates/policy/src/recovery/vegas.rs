@@ -14,7 +14,6 @@ use super::{
 use crate::ack::{AckInfo, SentSegment};
 use crate::registry::{Make, Parameter, PolicySetup};
 use arith::rtt::Estimator;
-use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// Retransmits by a fine clock.
@@ -91,8 +90,6 @@ pub struct VegasRecovery {
     reduced_at: Option<Instant>,
 }
 
-fold::state!(VegasRecovery { dup, clock, inflation, forced, looks, timed_out, reduced_at; options });
-
 /// Timeout by the fine clock, nanoseconds: `srtt + 2 * rttvar`, and a sixteenth on top. The first
 /// round trip seeds the variance with a quarter of itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,8 +97,6 @@ struct FineTimeout {
     estimator: Estimator,
     timeout: u64,
 }
-
-fold::state!(FineTimeout { estimator, timeout });
 
 impl FineTimeout {
     fn on_sample(&mut self, rtt: Duration) {
@@ -259,9 +254,5 @@ impl LossRecovery for VegasRecovery {
 
     fn recovery_point(&self) -> Option<u64> {
         self.inflation.map(|_| self.dup.recover)
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }

@@ -11,7 +11,6 @@ use crate::bbr::{FullPipe, Gains, Model};
 use crate::registry::{Implied, Make};
 use crate::window::{Cause, Window};
 use arith::bbr::{HIGH_GAIN, UNIT};
-use fold::{Foldable, Folding};
 
 /// BBR's start-up. Its window holds far more than the path, so that it is for the pacer to keep queues short.
 pub static BBR_START: StartUpDescriptor = StartUpDescriptor::new(
@@ -49,8 +48,6 @@ pub struct BbrStart {
     full_pipe: FullPipe,
 }
 
-fold::state!(BbrStart { losses, model, full_pipe; gains });
-
 /// A round trip in fast recovery that loses much (BBRv3, `BBRCheckStartupHighLoss`).
 #[derive(Clone, Copy, Debug, Default)]
 struct LossyRound {
@@ -61,8 +58,6 @@ struct LossyRound {
     /// The whole round was one of fast recovery.
     recovering: bool,
 }
-
-fold::state!(LossyRound { lost, delivered, tellings, recovering });
 
 impl LossyRound {
     /// More than 2 % (`BBRLossThresh`), in at least six ranges (`BBRStartupFullLossCnt`). Ranges are counted by ACKs that
@@ -149,10 +144,6 @@ impl StartUp for BbrStart {
 
     fn hand_over(&mut self) -> Option<Box<Model>> {
         self.model.take()
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

@@ -8,7 +8,6 @@ use super::{Phase, SlowStart, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
-use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// Slow start with a threshold from a packet pair.
@@ -46,8 +45,6 @@ pub struct Hoe {
     rtt: Option<Duration>,
     second_at: Instant,
 }
-
-fold::state!(Hoe { acks, rtt, second_at; pair });
 
 impl Hoe {
     /// Counts what the pair brought as `pair` says.
@@ -91,8 +88,4 @@ impl StartUp for Hoe {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
-    }
 }

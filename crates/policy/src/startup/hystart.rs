@@ -10,7 +10,6 @@ use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
-use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// HyStart.
@@ -51,8 +50,6 @@ pub struct HyStart {
     ignores_trains: bool,
 }
 
-fold::state!(HyStart { found, min_delay, round, last_now, last_sent, ignores_trains });
-
 /// One round trip under observation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
@@ -63,8 +60,6 @@ struct Round {
     min_delay: Option<Duration>,
     samples: u32,
 }
-
-fold::state!(Round { begin, end, last_in_train, min_delay, samples });
 
 impl StartUp for HyStart {
     /// A timeout begins afresh; after idling what was found still holds.
@@ -93,10 +88,6 @@ impl StartUp for HyStart {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
-    }
 }
 
 impl HyStart {

@@ -9,7 +9,6 @@ use crate::ack::AckSample;
 use crate::registry::values::positive;
 use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
-use fold::{Foldable, Folding};
 use units::Duration;
 
 /// HyStart++.
@@ -55,8 +54,6 @@ pub struct HyStartPlusPlus {
     rest: u64,
 }
 
-fold::state!(HyStartPlusPlus { stage, round, last_min, rest; css_rounds, burst });
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     SlowStart,
@@ -69,22 +66,6 @@ enum Stage {
     Found,
 }
 
-impl Foldable for Stage {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let mut conservative = match *self {
-            Self::Conservative { baseline, rounds } => Some((baseline, rounds)),
-            Self::SlowStart | Self::Found => None,
-        };
-        let mut is_found = *self == Self::Found;
-        folding.each(&mut conservative).each(&mut is_found);
-        *self = match conservative {
-            Some((baseline, rounds)) => Self::Conservative { baseline, rounds },
-            None if is_found => Self::Found,
-            None => Self::SlowStart,
-        };
-    }
-}
-
 /// The round trip under way, `windowEnd` as an offset of what the path sends.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
@@ -92,8 +73,6 @@ struct Round {
     min: Option<Duration>,
     samples: u32,
 }
-
-fold::state!(Round { end, min, samples });
 
 impl HyStartPlusPlus {
     /// Ends after so many rounds of conservative slow start; an ACK adds at most so many segments.
@@ -182,10 +161,6 @@ impl StartUp for HyStartPlusPlus {
 
     fn on_congestion(&mut self, _: &mut Window) {
         self.stage = Stage::Found;
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

@@ -48,7 +48,6 @@ use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::Model;
 use crate::registry::Descriptor;
 use crate::window::Window;
-use fold::Folding;
 use memory::PathState;
 use units::Duration;
 
@@ -184,11 +183,5 @@ pub trait StartUp {
     /// Changes what is remembered of the path, which is how it was at the end, to what the policy wants to begin with.
     fn leave(&self, state: &mut PathState) {
         let _ = state;
-    }
-
-    /// Tells `folding` its state, or takes it over from there, so that a sender that waits takes few bytes
-    /// ([`fold::state!`]). A policy that does not say what its state is refuses: it stays as it is.
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        folding.refuse();
     }
 }

@@ -9,7 +9,6 @@ use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
-use fold::{Foldable, Folding};
 use units::Duration;
 
 /// Rapid Start.
@@ -41,8 +40,6 @@ pub struct RapidStart {
     initial_window: u64,
 }
 
-fold::state!(RapidStart { stage, round, initial_window });
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
@@ -54,30 +51,12 @@ enum Stage {
     Over,
 }
 
-impl Foldable for Stage {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let mut recovering = match *self {
-            Self::Recovering { until, least } => Some((until, least)),
-            Self::Growing | Self::Over => None,
-        };
-        let mut is_over = *self == Self::Over;
-        folding.each(&mut recovering).each(&mut is_over);
-        *self = match recovering {
-            Some((until, least)) => Self::Recovering { until, least },
-            None if is_over => Self::Over,
-            None => Self::Growing,
-        };
-    }
-}
-
 /// The round trip under way: its end, as an offset of what the path sends, and its smallest sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     end: u64,
     floor: Option<Duration>,
 }
-
-fold::state!(Round { end, floor });
 
 impl RapidStart {
     /// Takes an ACK into the round; how many bytes the window grows for each one delivered.
@@ -197,10 +176,6 @@ impl StartUp for RapidStart {
 
     fn rules_recovery(&self) -> bool {
         self.stage != Stage::Over
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

@@ -9,7 +9,6 @@ use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
-use fold::{Foldable, Folding};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -41,8 +40,6 @@ pub struct SearchStart {
     found: bool,
 }
 
-fold::state!(SearchStart { bins, delivered, found });
-
 /// Totals at the end of each bin, the last one first.
 #[derive(Clone, Debug, Default)]
 struct Bins {
@@ -52,15 +49,11 @@ struct Bins {
     totals: VecDeque<Totals>,
 }
 
-fold::state!(Bins { length, end, totals });
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     sent: u64,
     delivered: u64,
 }
-
-fold::state!(Totals { sent, delivered });
 
 impl Bins {
     fn new(rtt: Duration, now: Instant, totals: Totals) -> Option<Self> {
@@ -156,10 +149,6 @@ impl StartUp for SearchStart {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
-    }
 }
 
 #[cfg(test)]

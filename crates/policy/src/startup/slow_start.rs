@@ -5,7 +5,6 @@ use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
 use arith::window::slow_start;
-use fold::Folding;
 
 /// Slow start.
 pub static SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
@@ -44,9 +43,6 @@ impl StartUp for SlowStart {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
-
-    /// It has no state.
-    fn fold_state(&mut self, _: &mut Folding<'_>) {}
 }
 
 /// Slow start as Linux counts (`tcp_slow_start`): an ACK adds every segment it touches (RFC 3465 without
@@ -69,9 +65,6 @@ impl StartUp for LinuxSlowStart {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
-
-    /// It has no state.
-    fn fold_state(&mut self, _: &mut Folding<'_>) {}
 }
 
 /// Grows by the segments the ACK touches, whatever their number, up to `ssthresh`.

@@ -15,7 +15,6 @@ use crate::registry::values::positive;
 use crate::registry::{Make, Parameter};
 use crate::send_plan::{Lead, SendPlan};
 use crate::window::{Cause, Window};
-use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// SUSS.
@@ -64,16 +63,6 @@ struct Red {
     given: u64,
 }
 
-fold::state!(Red { until, given });
-
-impl Foldable for Suss {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let Self { most: _, hystart, state, sent, red } = self;
-        folding.each(hystart).option(state, || State::new(0)).each(sent);
-        folding.option(red, Red::default);
-    }
-}
-
 /// What is known of the flights so far. Offsets count what the path sends, bytes.
 #[derive(Clone, Copy, Debug)]
 struct State {
@@ -101,24 +90,6 @@ struct State {
     cap: Option<u64>,
 }
 
-fold::state!(State {
-    initial_window,
-    round,
-    head,
-    tail,
-    begun,
-    last_in_train,
-    blue,
-    blue_acked,
-    last_train,
-    fills,
-    filled,
-    min_rtt,
-    min_in_round,
-    round_min,
-    cap
-});
-
 /// Which part of a flight ACKs are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blue {
@@ -127,8 +98,6 @@ enum Blue {
     Last,
     No,
 }
-
-fold::choices!(Blue { Yes, Last, No });
 
 impl State {
     fn new(initial_window: u64) -> Self {
@@ -391,10 +360,6 @@ impl StartUp for Suss {
             window.set_ssthresh(u64::try_from(ssthresh).unwrap_or(u64::MAX), window.last_cause());
         }
         self.end(window);
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }
 

@@ -8,7 +8,6 @@ use crate::ack::{AckSample, RoundTrip};
 use crate::congestion::vegas::{GAMMA, QUEUED, SECOND, VegasOptions, keeps_up, shrink, threshold};
 use crate::registry::Make;
 use crate::window::{Cause, Window};
-use fold::{Foldable, Folding};
 
 /// Vegas's slow start.
 pub static VEGAS_START: StartUpDescriptor = StartUpDescriptor::new(
@@ -28,8 +27,6 @@ pub struct VegasStart {
     next_grows: bool,
     growing: bool,
 }
-
-fold::state!(VegasStart { next_grows, growing; options });
 
 impl VegasStart {
     /// Slow start with `gamma` of `options`.
@@ -81,9 +78,5 @@ impl StartUp for VegasStart {
 
     fn needs_rounds(&self) -> bool {
         true
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        self.fold(folding);
     }
 }

@@ -8,7 +8,6 @@ use super::{Attended, Occasion, Phase, Setback, Start, StartUp};
 use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::Model;
 use crate::window::Window;
-use fold::Folding;
 use memory::PathState;
 use units::Duration;
 
@@ -95,11 +94,6 @@ pub trait Overlay {
     /// Changes what is remembered of the path, after the wrapped start-up did.
     fn leave(&self, state: &mut PathState) {
         let _ = state;
-    }
-
-    /// Tells `folding` its state, or takes it over from there; without that the start-up stays as it is.
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        folding.refuse();
     }
 }
 
@@ -216,12 +210,5 @@ impl<O: Overlay> StartUp for Wrapping<O> {
     fn leave(&self, state: &mut PathState) {
         self.inner.leave(state);
         self.overlay.leave(state);
-    }
-
-    fn fold_state(&mut self, folding: &mut Folding<'_>) {
-        let Self { overlay, inner, passed_over, begun, done_by_overlay } = self;
-        overlay.fold_state(folding);
-        inner.fold_state(folding);
-        folding.each(passed_over).each(begun).each(done_by_overlay);
     }
 }

@@ -107,7 +107,8 @@ impl Connection {
     /// Takes a report that the path has for a gateway on the way.
     #[cold]
     pub(super) fn collect_report(&mut self, path: &mut Path) {
-        if let Some(report) = path.take_report().as_ref().and_then(Performance::of) {
+        let report = path.take_report();
+        if let Some(report) = report.and_then(|report| Performance::new(report.share, report.rtt)) {
             self.report = Some(report);
             self.report_bytes =
                 if self.config.options_count { Performance::WIRE_BYTES as u8 } else { 0 };

@@ -36,7 +36,7 @@ pub(crate) use opening_timer::SiblingOpened;
 pub(crate) use output::Departure;
 pub(crate) use path_mtu::RAISE_AFTER;
 pub(crate) use remains::Remains;
-pub use state::{ResetCause, State, Stats, Unreachable};
+pub use state::{ResetCause, State, Stats};
 
 use crate::ack::{DeliveryMarks, Scoreboard};
 use crate::config::Opening;
@@ -45,7 +45,7 @@ use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{LossRecovery, SeenReordering};
 use crate::scheme::SharedConfig;
-use crate::segment::Performance;
+use crate::segment::{Performance, Unreachable};
 use crate::tuple::FourTuple;
 use offload::Batch;
 use path_mtu::PathMtu;

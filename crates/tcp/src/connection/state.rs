@@ -1,5 +1,6 @@
 //! Where a connection is, what it has counted, and how it ended.
 
+use crate::segment::Unreachable;
 use units::Duration;
 
 /// States of RFC 9293 §3.3.2; LISTEN is the host's.
@@ -95,29 +96,6 @@ pub struct Stats {
     pub delivered_segments: u64,
     /// Data that came with a SYN was taken, by either side.
     pub data_in_syn: bool,
-}
-
-/// What an ICMP message says of why a packet did not arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unreachable {
-    /// Network or host unreachable, source route failed, IPv6: no route, address unreachable, beyond
-    /// scope. A soft error: it may pass.
-    Route,
-    /// The hop limit was used up on the way. A soft error.
-    TimeExceeded,
-    /// Nobody speaks TCP there. A hard error.
-    Protocol,
-    /// The host itself says that nobody listens. A hard error.
-    Port,
-    /// Forbidden by somebody on the way. A hard error of an attempt to connect.
-    Prohibited,
-}
-
-impl Unreachable {
-    /// Trying again is of no use (RFC 1122 §4.2.3.9).
-    pub const fn is_hard(self) -> bool {
-        matches!(self, Self::Protocol | Self::Port | Self::Prohibited)
-    }
 }
 
 /// Why a connection ended other than by FINs.

@@ -1,8 +1,9 @@
 //! ICMP says that the peer cannot be reached: an error that ends an attempt to connect, never a
 //! connection (RFC 1122 §4.2.3.9, RFC 5461, RFC 5927 §6).
 
-use super::{Connection, ResetCause, State, Unreachable};
+use super::{Connection, ResetCause, State};
 use crate::guard::Guard;
+use crate::segment::Unreachable;
 use units::SeqNum;
 
 impl Connection {

@@ -2,9 +2,10 @@
 //! nothing is believed that does not speak of a segment in flight (RFC 5927).
 
 use super::Host;
-use crate::connection::{Connection, RAISE_AFTER, Unreachable};
+use crate::connection::{Connection, RAISE_AFTER};
 use crate::guard::Guard;
 use crate::path::Path;
+use crate::segment::Unreachable;
 use crate::tuple::FourTuple;
 use memory::{PathKey, Scope};
 use std::net::IpAddr;

@@ -6,8 +6,9 @@
 //! stays within their limits.
 
 use super::{Input, Played};
-use crate::connection::{Connection, Unreachable};
+use crate::connection::Connection;
 use crate::guard::{KeepAlive, Lifetimes, Limits, MtuLimits};
+use crate::segment::Unreachable;
 use crate::segment::{Flags, Segment, TcpOptions, Timestamps};
 use crate::{ConnId, FastOpen, FastOpenCookie, FourTuple, Host, HostConfig, Scheme, Transmit};
 use std::collections::{BTreeSet, VecDeque};

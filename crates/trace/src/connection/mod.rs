@@ -4,7 +4,6 @@
 //! is not captured.
 
 mod data;
-mod folded;
 mod ordinary;
 mod predicted;
 
@@ -19,7 +18,6 @@ use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
 use crate::vantage::{Place, Vantage};
 use capture::{Observed, TcpEnd};
-pub(crate) use folded::FoldedConnection;
 use segment::Flags;
 use units::{Duration, Instant};
 

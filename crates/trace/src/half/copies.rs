@@ -27,8 +27,6 @@ pub(super) struct Prints {
     next: u8,
 }
 
-fold::state!(Prints { hashes, nanos, next });
-
 impl Prints {
     /// True if one of the packets before was the same; `place`: what the handshake told of the path.
     #[inline]

@@ -3,7 +3,6 @@
 
 use super::{RebuiltSender, without_sack};
 use crate::kinds::SenderPhase;
-use fold::{Foldable, Folding};
 use path::MemberDelivery;
 use policy::ack::{AckInfo, AckProgress, AckSample};
 use policy::config::RttSampling;
@@ -18,16 +17,6 @@ use units::{Duration, Instant, SeqNum};
 pub(crate) struct SackOffsets {
     blocks: [(u64, u64); SackBlocks::MAX],
     count: u8,
-}
-
-impl Foldable for SackOffsets {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        folding.each(&mut self.count);
-        let count = usize::from(self.count).min(self.blocks.len());
-        for block in &mut self.blocks[..count] {
-            folding.each(block);
-        }
-    }
 }
 
 impl SackOffsets {
@@ -68,16 +57,12 @@ pub(crate) struct SenderAck {
     pub(crate) marked: bool,
 }
 
-fold::state!(SenderAck { at, una, window, bare, sack, echo, clock, marked });
-
 /// How a sender's clock of timestamps is read: it showed a value at an instant, and counts milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StampClock {
     pub(crate) value: u32,
     pub(crate) at: Instant,
 }
-
-fold::state!(StampClock { value, at });
 
 impl StampClock {
     /// What it shows.

@@ -14,8 +14,6 @@ pub(super) enum Episode {
     Timeout,
 }
 
-fold::choices!(Episode { None, Fast, Timeout });
-
 /// Sequence space that the capture has not shown, though what follows it was sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hole {
@@ -23,8 +21,6 @@ struct Hole {
     to: u64,
     seen: Instant,
 }
-
-fold::state!(Hole { from, to, seen });
 
 /// Holes that are remembered.
 const HOLES: usize = 2;
@@ -54,20 +50,6 @@ pub(super) struct Evidence {
     /// The latest holes; most senders have none.
     holes: Option<Box<[Hole; HOLES]>>,
 }
-
-fold::state!(Evidence {
-    episode,
-    repaired,
-    loss_end,
-    fast_end,
-    duplicates,
-    guessed,
-    last_act,
-    found_in,
-    spared_now,
-    last_ack,
-    holes
-});
 
 impl Default for Evidence {
     fn default() -> Self {

@@ -27,8 +27,6 @@ pub(super) struct Fit {
     too_large: u8,
 }
 
-fold::state!(Fit { misfit, left, outstanding, too_large });
-
 impl RebuiltSender {
     /// How badly it explains what was seen so far.
     pub(crate) const fn misfit(&self) -> &Misfit {

@@ -9,7 +9,6 @@ mod acks;
 mod burst;
 mod evidence;
 mod fit;
-mod folded;
 mod observed;
 mod ordinary;
 mod parked;
@@ -54,8 +53,6 @@ pub(crate) struct Terms {
     /// Marks are echoed, and answered like a loss (RFC 3168).
     pub(crate) ecn: bool,
 }
-
-fold::state!(Terms { mss, sack, sack_is_guess, window_is_guess, timestamps, ecn });
 
 /// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
 const MOST_SYNS: u32 = 8;

@@ -23,8 +23,6 @@ pub(crate) struct ParkedSender {
     rttvar: Duration,
 }
 
-fold::state!(ParkedSender { path, terms, at, written, fin, window, max_window, srtt, rttvar });
-
 impl RebuiltSender {
     /// As a few numbers, if nothing is outstanding.
     pub(crate) fn park(&self) -> Option<(ParkedSender, Misfit)> {

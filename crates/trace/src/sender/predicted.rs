@@ -11,7 +11,6 @@ use crate::kinds::Retransmission;
 use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
 use crate::transfer::{Passage, TransferMeter, TransferReport};
-use fold::{Foldable, Folding};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -58,20 +57,6 @@ impl Default for Waiting {
     }
 }
 
-impl Foldable for Waiting {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let mut is_ack = matches!(self, Self::Ack(_));
-        folding.each(&mut is_ack);
-        if folding.reads() && is_ack {
-            *self = Self::Ack(SenderAck::default());
-        }
-        match self {
-            Self::Ack(ack) => folding.each(ack),
-            Self::Request { at, before, bytes } => folding.each(at).each(before).each(bytes),
-        };
-    }
-}
-
 /// A sender that is predicted, and what it waits for.
 pub(crate) struct Predictor {
     waiting: VecDeque<Waiting>,
@@ -89,8 +74,6 @@ pub(crate) struct Predictor {
     /// The pacer lets the next segment go then.
     release: Option<Instant>,
 }
-
-fold::state!(Predictor { waiting, edges, requests, high, fin, clock, origin, release });
 
 impl Predictor {
     /// Of a stream whose number of offset 0 is `origin`.

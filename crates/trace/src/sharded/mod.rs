@@ -35,7 +35,8 @@ const FINISHED_AT_ONCE: usize = 1024;
 /// [`TraceEngine`] on several threads. Its results are the same on any number of them.
 ///
 /// They differ from those of one [`TraceEngine`] where that looks at all connections at once: each shard has its part
-/// of [`EngineConfig::max_connections`] and [`EngineConfig::max_unfolded`], looks by itself for idle connections, and orders times by its own segments.
+/// of [`EngineConfig::max_connections`], looks by itself for idle connections, and orders times by
+/// its own segments.
 pub struct ShardedTraceEngine<S: ShardedSink>(Runs<S>);
 
 /// Who runs the shards.
@@ -63,10 +64,8 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
     /// # Errors
     /// If there are no more threads.
     pub fn new(config: &EngineConfig, sink: S, threads: usize) -> io::Result<Self> {
-        let part = |limit: usize| limit.div_ceil(SHARDS);
-        let (max_connections, max_unfolded) =
-            (part(config.max_connections), part(config.max_unfolded));
-        let config = EngineConfig { max_connections, max_unfolded, ..config.clone() };
+        let max_connections = config.max_connections.div_ceil(SHARDS);
+        let config = EngineConfig { max_connections, ..config.clone() };
         if threads <= 1 {
             let shards = std::array::from_fn(|_| EnginePart::new(config.clone()));
             return Ok(Self(Runs::Here(Box::new(Here { shards, sink, numbers: 0 }))));

@@ -4,17 +4,15 @@
 //! the first to be evicted, so neither needs a search.
 
 mod ends;
-mod folding;
 mod place;
 
 use crate::connection::{Digesting, Side, TracedConnection};
-use crate::profile::SenderModels;
 use crate::sink::TraceSink;
 use capture::Observed;
 pub(crate) use ends::SegmentEnds;
 use ends::{EndWords, EndsV6, ordered};
 use hashbrown::HashTable;
-use place::{Kept, Link, List, ListEnds, NONE, Place};
+use place::{Link, List, ListEnds, NONE, Place};
 use rustc_hash::FxHashMap;
 use units::{Duration, Instant};
 
@@ -33,10 +31,6 @@ pub(crate) struct ConnectionTable {
     places: Vec<Place>,
     free: Vec<u32>,
     lists: [ListEnds; List::COUNT],
-    /// Connections in the list of those that are not folded.
-    unfolded: usize,
-    /// Where connections are folded.
-    room: Vec<u8>,
     /// Whose segment was looked up last: the next is often of the same connection.
     last: (EndWords, u32),
 }
@@ -56,8 +50,6 @@ impl ConnectionTable {
             places: Vec::new(),
             free: Vec::new(),
             lists: [none; List::COUNT],
-            unfolded: 0,
-            room: Vec::new(),
             last: NOBODY,
         }
     }
@@ -95,22 +87,22 @@ impl ConnectionTable {
         Some(FoundPlace { place, side })
     }
 
-    /// The connection at a place if it is not folded, and need not be moved to become the latest of the active ones.
+    /// The connection at a place if it need not be moved to become the latest of the active ones.
     #[inline]
     pub(crate) fn ready(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
         let known = self.places.get_mut(place as usize)?;
         let stays =
             known.list == List::Active && now.saturating_since(known.touched) <= TOUCH_EVERY;
-        if stays { known.kept.unfolded() } else { None }
+        if stays { known.connection.as_deref_mut() } else { None }
     }
 
-    /// The connection at a place, if it is not folded.
+    /// The connection at a place.
     #[inline]
     pub(crate) fn at(&mut self, place: u32) -> Option<&mut TracedConnection> {
-        self.places[place as usize].kept.unfolded()
+        self.places[place as usize].connection.as_deref_mut()
     }
 
-    /// The connection at a place, which becomes the latest of the active ones, and is not folded.
+    /// The connection at a place, which becomes the latest of the active ones.
     #[inline]
     pub(crate) fn touch(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
         let known = self.places.get(place as usize)?;
@@ -130,7 +122,7 @@ impl ConnectionTable {
         loop {
             let place = self.lists[List::Active as usize].oldest;
             let found = self.places.get(place as usize)?;
-            let last = found.kept.last()?;
+            let last = found.connection.as_ref()?.last;
             if last >= then {
                 if found.touched >= then {
                     return None;
@@ -144,6 +136,15 @@ impl ConnectionTable {
         }
     }
 
+    /// Makes the connection at a place small; true if it is over instead.
+    fn park<S: TraceSink>(&mut self, place: u32, with: &mut Digesting<'_, S>) -> bool {
+        let Some(connection) = self.at(place) else { return false };
+        if !connection.is_over {
+            connection.park(with);
+        }
+        connection.is_over
+    }
+
     /// Adds a connection that begins with `segment`, which has these `ends`.
     pub(crate) fn insert(
         &mut self,
@@ -153,11 +154,10 @@ impl ConnectionTable {
     ) -> u32 {
         let (ends_v6, swapped_v6) = ordered(&segment.source, &segment.destination);
         let fresh = Place {
-            kept: Kept::Unfolded(Box::new(connection)),
+            connection: Some(Box::new(connection)),
             words: ends.words,
-            links: [Link::ALONE; 2],
+            link: Link::ALONE,
             list: List::Active,
-            may_fold: false,
             swapped: if ends.is_v4 { ends.swapped } else { swapped_v6 },
             touched: segment.at,
         };
@@ -178,22 +178,15 @@ impl ConnectionTable {
             self.by_v6.insert(ends_v6, place);
         }
         self.link_newest(place, List::Active);
-        self.may_fold(place);
         place
     }
 
     /// Takes the connection at a place out.
-    pub(crate) fn remove(
-        &mut self,
-        place: u32,
-        models: &SenderModels,
-    ) -> Option<Box<TracedConnection>> {
+    pub(crate) fn remove(&mut self, place: u32) -> Option<Box<TracedConnection>> {
         self.unlink(place, self.places[place as usize].list);
-        self.may_not_fold(place);
         self.last = NOBODY;
         self.free.push(place);
-        let kept = std::mem::replace(&mut self.places[place as usize].kept, Kept::Nothing);
-        let connection = kept.into_unfolded(models)?;
+        let connection = self.places[place as usize].connection.take()?;
         let [one, other] = &connection.ends;
         let ends = SegmentEnds::between(one, other);
         if !ends.is_v4 {
@@ -208,7 +201,7 @@ impl ConnectionTable {
     pub(crate) fn oldest(&self) -> Option<(u32, Instant)> {
         [List::Parked, List::Active].into_iter().find_map(|list| {
             let oldest = self.lists[list as usize].oldest;
-            let last = self.places.get(oldest as usize)?.kept.last()?;
+            let last = self.places.get(oldest as usize)?.connection.as_ref()?.last;
             Some((oldest, last))
         })
     }
@@ -218,12 +211,7 @@ impl ConnectionTable {
         let known = &mut self.places[place as usize];
         known.list = list;
         known.touched = touched;
-        let may_fold = known.may_fold;
         self.link_newest(place, list);
-        if may_fold && list == List::Active {
-            self.unlink(place, List::Unfolded);
-            self.link_newest(place, List::Unfolded);
-        }
     }
 
     fn link_newest(&mut self, place: u32, list: List) {
@@ -231,20 +219,20 @@ impl ConnectionTable {
         if before == NONE {
             self.lists[list as usize].oldest = place;
         }
-        self.places[place as usize].links[list.link()] = Link { older: before, newer: NONE };
+        self.places[place as usize].link = Link { older: before, newer: NONE };
         if let Some(before) = self.places.get_mut(before as usize) {
-            before.links[list.link()].newer = place;
+            before.link.newer = place;
         }
     }
 
     fn unlink(&mut self, place: u32, list: List) {
-        let Link { older, newer } = self.places[place as usize].links[list.link()];
+        let Link { older, newer } = self.places[place as usize].link;
         match self.places.get_mut(older as usize) {
-            Some(older) => older.links[list.link()].newer = newer,
+            Some(older) => older.link.newer = newer,
             None => self.lists[list as usize].oldest = newer,
         }
         match self.places.get_mut(newer as usize) {
-            Some(newer) => newer.links[list.link()].older = older,
+            Some(newer) => newer.link.older = older,
             None => self.lists[list as usize].newest = older,
         }
     }

@@ -48,16 +48,11 @@ impl TraceSink for Checks {
     }
 }
 
-/// Plays bytes as a capture, observed and predicted, with few connections at once, of which all but one are folded. Every connection is told of
-/// once.
+/// Plays bytes as a capture, observed and predicted, with few connections at once. The sink learns
+/// of every connection once.
 pub fn play_capture(bytes: &[u8]) {
     for acks_only in [false, true] {
-        let config = EngineConfig {
-            acks_only,
-            max_connections: 3,
-            max_unfolded: 1,
-            ..EngineConfig::default()
-        };
+        let config = EngineConfig { acks_only, max_connections: 3, ..EngineConfig::default() };
         let mut engine = TraceEngine::new(config, Checks::default());
         segments_of(bytes).for_each(|segment| engine.on_segment(&segment));
         let (checks, tally) = engine.finish_all();

@@ -26,24 +26,6 @@ pub(super) struct Draft {
     pub(super) sent: Instant,
 }
 
-fold::state!(Draft {
-    began,
-    asked,
-    asked_whole,
-    answered,
-    sent,
-    request_bytes,
-    bytes,
-    retransmissions,
-    timeouts,
-    mss,
-    first_window,
-    last_window,
-    srtt,
-    min_rtt,
-    shares
-});
-
 impl Draft {
     /// What only the end tells is not in it yet.
     pub(super) fn report(&self) -> TransferReport {

@@ -10,7 +10,6 @@ use super::trail::WaitTrail;
 use super::train::AckTrains;
 use super::wait::{EndOfPiece, SenderState, SenderWait, WAITING, Wait};
 use crate::kinds::{Retransmission, RetransmissionKind};
-use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// What passed: what ends a piece of time.
@@ -47,15 +46,6 @@ pub(crate) struct TransferMeter {
     wait: Wait,
     next_index: u32,
     trains: AckTrains,
-}
-
-impl Foldable for TransferMeter {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let Self { open, wait, mark, next_index, trains, min_rtt } = self;
-        let fresh = || Box::new(OpenTransfer::new(Instant::ZERO, Duration::ZERO));
-        folding.each(mark).each(wait).option(open, fresh);
-        folding.each(next_index).each(trains).each(min_rtt);
-    }
 }
 
 impl TransferMeter {

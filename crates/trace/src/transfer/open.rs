@@ -5,7 +5,6 @@ use super::shares::{TimeShare, TimeShares};
 use super::trail::WaitTrail;
 use super::wait::SenderState;
 use crate::kinds::RetransmissionKind;
-use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// A transfer under way. What most packets look at lies together, from the end of the report to the middle of the trail.
@@ -30,16 +29,6 @@ pub(super) struct OpenTransfer {
     pub(super) paced: Option<(Instant, TimeShare)>,
     /// What the path carried meanwhile.
     pub(super) trail: WaitTrail,
-}
-
-impl Foldable for OpenTransfer {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let Self { report, room, done, shut, answering, acked, paced, pacing, has_pacing, trail } =
-            self;
-        folding.each(report).each(room).each(done).each(shut).each(answering).each(acked);
-        folding.option(paced, || (Instant::ZERO, TimeShare::Path));
-        folding.each(pacing).each(has_pacing).each(trail);
-    }
 }
 
 impl OpenTransfer {

@@ -1,6 +1,5 @@
 //! Shares of a transfer's time.
 
-use fold::{Foldable, Folding};
 use units::Duration;
 
 /// What the time of a transfer was spent on.
@@ -27,19 +26,6 @@ pub enum TimeShare {
     /// Propagation and transmission, which no sender can spare.
     Path,
 }
-
-fold::choices!(TimeShare {
-    Handshake,
-    Request,
-    Think,
-    SlowStart,
-    Avoidance,
-    Recovery,
-    Timeout,
-    ReceiverWindow,
-    Application,
-    Path
-});
 
 impl TimeShare {
     /// How many there are.
@@ -78,12 +64,6 @@ impl TimeShare {
 /// The time of a transfer by what it was spent on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeShares([Duration; TimeShare::COUNT]);
-
-impl Foldable for TimeShares {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        folding.each(&mut self.0);
-    }
-}
 
 impl TimeShares {
     /// The time spent on this.

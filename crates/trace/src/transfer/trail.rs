@@ -19,8 +19,6 @@ pub(super) struct WaitTrail {
     arrived: [u64; TimeShare::COUNT],
 }
 
-fold::state!(WaitTrail { waits, arrived, in_room });
-
 impl WaitTrail {
     /// Over a path that takes `rtt` there and back.
     pub(super) fn new(rtt: Duration) -> Self {

@@ -28,9 +28,6 @@ struct Train {
     lasted: Duration,
 }
 
-fold::state!(Train { bytes, lasted });
-fold::state!(AckTrains { last, train, long_train, best, best_long });
-
 impl Train {
     /// It goes on, or ends (`None`). Puts it into `best` if it is complete, with so many bytes, and the fastest.
     #[inline]

@@ -69,19 +69,6 @@ pub(super) enum Wait {
     Answer,
 }
 
-fold::choices!(Wait {
-    Done,
-    Shut,
-    Opening,
-    Repair,
-    SlowStart,
-    Avoidance,
-    ReceiverWindow,
-    Room,
-    Request,
-    Answer
-});
-
 impl Wait {
     /// With an answer under way.
     pub(super) const fn of(wait: SenderWait) -> Self {

@@ -1,7 +1,6 @@
 //! The waits of a transfer in their order, in little memory: most packets of a response add one, and most ACKs look for one.
 
 use super::shares::TimeShare;
-use fold::{Foldable, Folding};
 use units::{Duration, Instant};
 
 /// Waits that are remembered.
@@ -33,21 +32,11 @@ impl PastWait {
     }
 }
 
-impl Foldable for PastWait {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let mut ended = self.ended();
-        folding.each(&mut ended).option(&mut self.share, || TimeShare::Path);
-        *self = Self::new(ended, self.share);
-    }
-}
-
 /// Instants at which waiting began behind a time without, in their order.
 #[derive(Clone, Debug, Default)]
 struct Resumed {
     at: Vec<Instant>,
 }
-
-fold::state!(Resumed { at });
 
 /// Waits in their order. The latest stays, whatever is forgotten. What most packets look at is at the beginning.
 #[derive(Clone, Debug, Default)]
@@ -74,24 +63,6 @@ pub(super) struct Waits {
     started: Instant,
     /// Nearly every wait begins when the one before ends. The others begin at these.
     resumed: Option<Box<Resumed>>,
-}
-
-impl Foldable for Waits {
-    fn fold(&mut self, folding: &mut Folding<'_>) {
-        let mut waits = self.live().to_vec();
-        let mut started = self.start();
-        let Self { rooms, resumed, seen, rtt, forgotten, .. } = self;
-        folding.each(&mut started).each(&mut waits).each(seen).each(rtt).each(forgotten);
-        folding.each(rooms).each(resumed);
-        if folding.reads() {
-            let until = waits.last().map_or(Instant::ZERO, PastWait::ended);
-            let end = waits.len() as u32;
-            let places = waits.into_boxed_slice();
-            let (first, found, sought) = (0, 0, Instant::ZERO);
-            *self =
-                Self { until, places, first, end, found, sought, started, ..std::mem::take(self) };
-        }
-    }
 }
 
 impl Waits {

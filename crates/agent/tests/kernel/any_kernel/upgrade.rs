@@ -6,6 +6,19 @@ use agent::facts::Facts;
 use socket2::Domain;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
+
+/// Visits from another thread. They end with this, also where an upgrade fails: the test would wait
+/// for them.
+struct Visits<'a> {
+    is_over: &'a AtomicBool,
+}
+
+impl Drop for Visits<'_> {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
 
 /// What runs ends with all its bytes, the memory stays, and nobody opens unattended meanwhile. Before Linux 6.4 it is refused, and
 /// the agent that runs goes on.
@@ -30,15 +43,19 @@ fn assert_taken_over(mode: Mode) {
             let (mut opened, mut unattended) = (0_u64, 0);
             while !is_over.load(Ordering::Relaxed) {
                 let visit = ask(&mut hosts.open(server), 1000);
+                // The running agent waits 30 s for the new one, which needs most of that where
+                // the processor is emulated.
+                thread::sleep(Duration::from_millis(10));
                 opened += 1;
                 unattended += u64::from(mode != Mode::Window && !visit.control.starts_with("hs_"));
             }
             (opened, unattended)
         });
+        let visits = Visits { is_over: &is_over };
         for _ in 0..3 {
             agent.upgrade(&binary());
         }
-        is_over.store(true, Ordering::Relaxed);
+        drop(visits);
         opening.join().unwrap()
     });
     finish(&mut running, 1_000_000);

@@ -70,13 +70,12 @@ impl Agent {
         command.args(self.command.get_args()).arg("--take-over").stderr(log);
         let before = mem::replace(&mut self.child, command.spawn().unwrap());
         self.before.push(before);
-        self.wait_until_ready();
         let new = self.child.id();
-        let asked = || control::ask(&self.socket, &Question::Status);
-        until(
-            "the new agent answers",
-            || matches!(asked(), Ok(AgentAnswer::Status(status)) if status.pid == new),
-        );
+        until("the new agent answers", || {
+            self.assert_runs();
+            let answer = control::ask(&self.socket, &Question::Status);
+            matches!(answer, Ok(AgentAnswer::Status(status)) if status.pid == new)
+        });
         let status = self.before.pop().unwrap().wait().unwrap();
         assert!(status.success(), "{}", self.said());
     }
@@ -109,10 +108,14 @@ impl Agent {
 
     fn wait_until_ready(&mut self) {
         until("the agent is ready", || {
-            let has_ended = self.child.try_wait().unwrap().is_some();
-            assert!(!has_ended, "the agent has ended: {}", self.said());
+            self.assert_runs();
             control::ask(&self.socket, &Question::Status).is_ok()
         });
+    }
+
+    fn assert_runs(&mut self) {
+        let has_ended = self.child.try_wait().unwrap().is_some();
+        assert!(!has_ended, "the agent has ended: {}", self.said());
     }
 
     fn ask(&self, question: &Question) -> AgentAnswer {

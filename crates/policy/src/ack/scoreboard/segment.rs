@@ -1,6 +1,5 @@
 //! A segment on the scoreboard, and what became of it.
 
-use fold::Folding;
 use units::Instant;
 
 /// One segment that was sent and is not yet cumulatively acknowledged.
@@ -65,16 +64,5 @@ impl SentSegment {
     /// Sent more than once, so an ACK for it is ambiguous (Karn & Partridge 1987).
     pub const fn was_retransmitted(&self) -> bool {
         self.retransmissions > 0
-    }
-
-    /// Mostly it is as long as the one before it, and left next.
-    pub(super) fn fold_behind(&mut self, before: &Self, folding: &mut Folding<'_>) {
-        let Self { start, len, marks, retransmissions, sent_at, order } = self;
-        let mut length = u64::from(*len);
-        folding.near(start, before.end());
-        folding.near(&mut length, before.len.into());
-        folding.near(order, before.order.wrapping_add(1));
-        folding.each(sent_at).each(marks).each(retransmissions);
-        *len = length as u32;
     }
 }

@@ -23,8 +23,6 @@ pub(super) struct Detector {
     again: VecDeque<(Instant, u64)>,
 }
 
-fold::state!(Detector { newest, rtt, advanced, frontier, again });
-
 /// What a judgement found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {

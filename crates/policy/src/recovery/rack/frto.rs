@@ -10,8 +10,6 @@ pub(super) struct FRto {
     active: bool,
 }
 
-fold::state!(FRto { active });
-
 /// What an ACK after the timeout means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {

@@ -26,8 +26,6 @@ pub(super) struct Reordering {
     adapted_at: Option<Instant>,
 }
 
-fold::state!(Reordering { degree, seen, steps, persist, dsack_seen, adapted_at });
-
 impl Reordering {
     pub(super) const fn new() -> Self {
         Self {

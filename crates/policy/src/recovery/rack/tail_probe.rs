@@ -36,8 +36,6 @@ pub(super) struct TailProbe {
     out: Option<(u64, bool)>,
 }
 
-fold::state!(TailProbe { requested, out });
-
 impl TailProbe {
     pub(super) const fn new() -> Self {
         Self { requested: None, out: None }

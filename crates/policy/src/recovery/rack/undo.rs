@@ -19,8 +19,6 @@ pub(super) struct Undo {
     duplicates: u64,
 }
 
-fold::state!(Undo { episode, unproven, retransmitted, total, duplicates });
-
 impl Undo {
     pub(super) const fn new() -> Self {
         Self { episode: None, unproven: None, retransmitted: false, total: 0, duplicates: 0 }
