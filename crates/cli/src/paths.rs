@@ -1,7 +1,7 @@
 //! `headstart paths`: the paths that have names.
 
-use crate::failure::Failure;
-use crate::stdout;
+use cmdline::failure::Failure;
+use cmdline::stdout;
 use cmdline::{Appendix, EXIT};
 use link::{DISCIPLINES, DisciplineDescriptor};
 use race::path::{DEFAULT_PRESET, PRESETS};

@@ -1,11 +1,10 @@
 //! The command line of `headstart analyze`.
 
 use super::tables::TableName;
-use crate::failure::Failure;
-use crate::names;
 use cmdline::Appendix;
+use cmdline::failure::Failure;
 use std::path::{Path, PathBuf};
-use trace::{NamedServers, SenderModel, SenderProfile, ServerPattern, Vantage};
+use trace::{NamedServers, ServerPattern, Vantage};
 
 /// Whose packets in a capture are looked at, and how.
 #[derive(Debug, clap::Args)]
@@ -140,18 +139,6 @@ fn vantage_named(name: &str) -> Result<Vantage, Failure> {
     let all = [Vantage::Server, Vantage::Client, Vantage::Middle];
     let found = all.into_iter().find(|vantage| vantage.name() == name);
     found.ok_or_else(|| Failure::Input(format!("--vantage {name}: server, client or middle")))
-}
-
-/// What all senders run, by a name.
-pub(super) fn model_named(name: &str) -> Result<SenderModel, Failure> {
-    match SenderProfile::named(name) {
-        Some(profile) => Ok(SenderModel::of(profile)),
-        None => SenderModel::of_scheme(name).map_err(|error| {
-            let profiles = SenderProfile::ALL.map(SenderProfile::name).join(", ");
-            let why = names::scheme_meant(name).unwrap_or_else(|| error.to_string());
-            Failure::input(format!("--sender: {why}; profiles are auto, {profiles}"))
-        }),
-    }
 }
 
 pub(crate) fn appendix() -> Appendix {

@@ -1,8 +1,8 @@
 //! All connections in a few tables.
 
 use super::rebuilt::{RebuiltAs, name_of};
-use crate::failure::Failure;
-use crate::stdout;
+use cmdline::failure::Failure;
+use cmdline::stdout;
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! What the link did, when the command has ended.
 
 use super::args::EmulateArgs;
-use crate::failure::{Failure, remark};
-use crate::stdout;
+use cmdline::failure::{Failure, remark};
+use cmdline::stdout;
 use emulator::{DirectionReport, EmulationReport, Lateness, ThreadScheduling};
 use link::{Duplex, LinkConfig};
 use serde::Serialize;

@@ -7,13 +7,13 @@ mod shown;
 
 pub(crate) use args::{PredictArgs, appendix};
 
-use crate::analyze::Feed;
-use crate::failure::{Failure, remark};
-use crate::interrupt;
-use crate::jobs;
-use crate::progress::CountBar;
-use crate::report_file;
-use crate::stdout;
+use cmdline::captures::Feed;
+use cmdline::failure::{Failure, remark};
+use cmdline::interrupt;
+use cmdline::jobs;
+use cmdline::progress::CountBar;
+use cmdline::report_file;
+use cmdline::stdout;
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
 use running::Running;
 use shown::{ForecastJson, PathsTold};

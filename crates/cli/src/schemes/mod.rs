@@ -1,8 +1,8 @@
 //! `headstart schemes`: what can race, where it is specified, and what can be changed about it; with a name, the page of one scheme.
 
 mod page;
-use crate::failure::Failure;
-use crate::stdout;
+use cmdline::failure::Failure;
+use cmdline::stdout;
 use cmdline::{Appendix, EXIT};
 use link::{DISCIPLINES, DisciplineDescriptor};
 use race::LIMIT;

@@ -1,8 +1,8 @@
 //! The page of one scheme: `headstart schemes NAME`.
 
 use super::{ABOUT_LIMIT, SchemeEntry};
-use crate::failure::Failure;
-use crate::{names, stdout};
+use cmdline::failure::Failure;
+use cmdline::stdout;
 use race::{LIMIT, World};
 use serde::Serialize;
 use tcp::Scheme;
@@ -106,7 +106,7 @@ pub(super) fn run(text: &str, json: bool) -> Result<(), Failure> {
 /// Why there is no such scheme, and what was probably meant.
 fn meant(text: &str, error: &tcp::SchemeError) -> String {
     let is_startup = |name: &str| STARTUPS.iter().any(|startup| startup.name == name);
-    match names::scheme_meant(text) {
+    match tcp::scheme::scheme_meant(text) {
         Some(meant) => meant,
         None if is_startup(text) => {
             format!("{text:?} is a start-up, not a scheme: headstart schemes linux+startup={text}")
