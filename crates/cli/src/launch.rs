@@ -1,4 +1,5 @@
-//! `headstart agent`, `headstart gateway` and `headstart lab`: each hands over to a program of its own.
+//! `headstart agent`, `headstart gateway` and `headstart lab`: each hands over to a program of its
+//! own.
 
 use cmdline::failure::Failure;
 use cmdline::programs::HeadstartProgram;

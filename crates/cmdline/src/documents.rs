@@ -15,18 +15,18 @@ pub struct ShownCommand {
     pub words: Vec<String>,
 }
 
-/// What a program says to the commands that are shown.
+/// Commands that a program read, and those that it refused.
 #[derive(Debug, Default)]
 pub struct ReadCommands {
     /// Commands that it was given.
     pub count: usize,
-    /// Commands that it refuses: each with its place and the reason.
+    /// Commands that it refused: each with its source and the reason.
     pub refused: Vec<String>,
 }
 
 impl ReadCommands {
-    /// The commands of the repository's documents. `subcommand`: `P` is what `headstart SUBCOMMAND` runs, and reads
-    /// those alone.
+    /// Reads the commands of the repository's documents. With `subcommand`, `P` is the program that
+    /// `headstart SUBCOMMAND` runs, and reads only those.
     ///
     /// # Errors
     /// If a document cannot be read.

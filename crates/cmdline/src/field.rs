@@ -1,5 +1,5 @@
-//! Who can race on this machine: Linux with an agent only where there is one and the kernel takes it. The others race
-//! all the same.
+//! Contenders that can race on this machine: Linux with an agent only where there is one and the
+//! kernel takes it. The others race all the same.
 
 use crate::failure::remark;
 use crate::programs;
@@ -7,16 +7,16 @@ use race::World;
 use std::io;
 use worlds::{Agent, Contender, cannot_be_had};
 
-/// Who races, and the agent of those that need one.
+/// Contenders, and the agent of those that need one.
 pub struct RaceField {
-    /// Those that can race.
+    /// Contenders that can race.
     pub contenders: Vec<Contender>,
     /// The agent, if a contender needs one and it is there.
     pub agent: Option<Agent>,
 }
 
 impl RaceField {
-    /// Those that can; says who cannot, and why.
+    /// Returns the contenders that can race; prints the others, and why.
     ///
     /// # Errors
     /// If the machine lets none run in real time.
@@ -58,7 +58,7 @@ impl RaceField {
 /// The agent's program, with the gateway's for sites.
 ///
 /// # Errors
-/// How to build the agent, if it is missing.
+/// If the agent is missing: how to build it.
 pub fn installed_agent() -> Result<Agent, String> {
     let agent = Agent::at(&programs::AGENT.find()?).map_err(|error| error.to_string())?;
     Ok(agent.with_gateway(programs::GATEWAY.find()))

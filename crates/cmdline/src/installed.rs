@@ -3,13 +3,14 @@
 use std::env;
 use std::path::Path;
 
-/// Address of the installed documents that reports link to. Empty, so that reports have no such links, if no documents
-/// are installed with this program.
+/// Address of the installed documents that reports link to. Empty, so that reports have no such
+/// links, if no documents are installed with this program.
 pub fn documents() -> String {
     env::current_exe().ok().and_then(|program| documents_of(&program)).unwrap_or_default()
 }
 
-/// Address of the documents that `make install` puts beside a program: PREFIX/bin and PREFIX/share/doc/headstart.
+/// Address of the documents that `make install` puts beside a program: PREFIX/bin and
+/// PREFIX/share/doc/headstart.
 fn documents_of(program: &Path) -> Option<String> {
     let folder = program.parent()?.parent()?.join("share/doc/headstart");
     // Other bytes would have to be escaped in an address.
@@ -18,7 +19,7 @@ fn documents_of(program: &Path) -> Option<String> {
     folder.join("docs").is_dir().then(|| format!("file://{name}"))
 }
 
-/// The fact of a report that says where more is said.
+/// The fact of a report that names the documents about it.
 pub fn explained_in(documents: &[&str]) -> String {
     format!("What the words mean: {}", documents.join(", "))
 }

@@ -1,4 +1,5 @@
-//! Names on the command line that stand for something with a list of its own, and what is said of unknown ones.
+//! Names on the command line that stand for something with a list of its own, and errors for
+//! unknown ones.
 
 use race::path::{PRESETS, PathSpec, preset};
 use tcp::Scheme;
@@ -8,7 +9,8 @@ use tcp::scheme::scheme_meant;
 #[derive(Clone, Debug)]
 pub struct SchemeList(pub Vec<Scheme>);
 
-/// A list of schemes, separated by commas; the baseline, against which others are held, comes first.
+/// A list of schemes, separated by commas; the baseline, against which others are held, comes
+/// first.
 pub fn schemes(list: &str) -> Result<SchemeList, String> {
     let meant = |error: tcp::SchemeError| scheme_meant(list).unwrap_or_else(|| error.to_string());
     let mut schemes = race::contestants(list).map_err(meant)?;

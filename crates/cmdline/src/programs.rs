@@ -17,7 +17,7 @@ pub struct HeadstartProgram {
     file: &'static str,
     /// Subject of the sentence that says it is missing.
     about: &'static str,
-    /// How to build it.
+    /// The way to build it.
     build: &'static str,
 }
 
@@ -64,7 +64,7 @@ impl HeadstartProgram {
     /// The file of the program.
     ///
     /// # Errors
-    /// How to build the program, if there is none.
+    /// If there is none: how to build the program.
     pub fn find(&self) -> Result<PathBuf, String> {
         let path = env::var_os("PATH").unwrap_or_default();
         let of_name = |program: PathBuf| match program.parent() {

@@ -1,4 +1,5 @@
-//! `headstart-gateway`, which `headstart gateway` runs: what all servers of a site know of paths, as a service; its certificates; what it answers.
+//! `headstart-gateway`, which `headstart gateway` runs: what all servers of a site know of paths,
+//! as a service; its certificates; what it answers.
 
 mod calls;
 mod certificates;
@@ -24,8 +25,9 @@ use std::process::ExitCode;
 
 /// Run a site's performance gateway: what any of its servers learns of a path, all know
 ///
-/// Servers of a site report what their connections learn of visitors' networks, and ask when a visitor comes. So a server
-/// starts warm towards a network that it has never seen. No connection waits for the gateway, or fails without it.
+/// Servers of a site report what their connections learn of visitors' networks, and ask when a
+/// visitor comes. So a server starts warm towards a network that it has never seen. No connection
+/// waits for the gateway, or fails without it.
 #[derive(Debug, Parser)]
 #[command(
     name = "headstart gateway",
@@ -48,7 +50,8 @@ struct GatewayCli {
 
 #[derive(Debug, Subcommand)]
 enum GatewayCommand {
-    /// Write a first gateway for one machine: an authority, certificates, gateway.toml and agent.toml
+    /// Write a first gateway for one machine: an authority, certificates, gateway.toml and
+    /// agent.toml
     #[command(after_help = init_appendix().help())]
     Init(InitArgs),
     /// Make a certificate for one more agent, application, operator or gateway, or renew one
@@ -85,7 +88,8 @@ struct InitArgs {
     /// Folder to write to; it is made if it is not there
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Name or address by which agents reach the gateway; give it again for more [default: 127.0.0.1, ::1, localhost]
+    /// Name or address by which agents reach the gateway; give it again for more [default:
+    /// 127.0.0.1, ::1, localhost]
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
     /// Name in the agent's certificate

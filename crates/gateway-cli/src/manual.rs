@@ -1,9 +1,9 @@
-//! What stands behind the options of all commands, on their man pages.
+//! Appendices of all commands, for their man pages.
 
 use crate::{appendix, calls, certificates, init_appendix, replay, status};
 use cmdline::man::Told;
 
-/// What is told of a command, by its name behind `headstart gateway`.
+/// The appendix of a command, by its name behind `headstart gateway`.
 pub(crate) fn told(command: &str) -> Told {
     Told::OnOwnPage(match command {
         "" => appendix(),

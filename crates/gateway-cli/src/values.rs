@@ -1,8 +1,9 @@
-//! What may be typed as the value of an option.
+//! Completion of the values of options.
 
 use cmdline::complete::{Asked, Completion, FilesOffered};
 
-/// The values of an option or argument; `None` where clap knows them, or where any number or text will do.
+/// The values of an option or argument; `None` where clap knows them, or where any number or text
+/// will do.
 pub(crate) fn of(asked: &Asked<'_>) -> Option<Completion> {
     Some(match (asked.command, asked.argument) {
         (_, "config") | ("replay", "to") => Completion::ending(&[".toml"]),
@@ -21,7 +22,7 @@ mod tests {
     use clap::CommandFactory;
     use cmdline::complete::unlisted;
 
-    /// Values that nobody can list: numbers, times, names that the user makes up.
+    /// Values that no program can list: numbers, times, names that the user makes up.
     const FREE: &[&str] = &[];
 
     #[test]

@@ -26,7 +26,7 @@ pub struct ClientConfig {
     pub addresses: fn() -> Vec<IpAddr>,
 }
 
-/// Of an agent's configuration, what concerns its gateways.
+/// Keys of an agent's configuration that concern its gateways.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct AgentFile {
@@ -49,10 +49,11 @@ impl PartialEq for ClientConfig {
 impl Eq for ClientConfig {}
 
 impl ClientConfig {
-    /// The configuration that `file` of an agent holds in these bytes, for reports that `collector` collects.
+    /// The configuration that `file` of an agent holds in these bytes, for reports that `collector`
+    /// collects.
     ///
     /// # Errors
-    /// What is wrong or missing in the file.
+    /// If the file is wrong, or a key is missing.
     pub fn of_agent(file: &Path, bytes: &[u8], collector: Collector) -> Result<Self, String> {
         let shown = file.display();
         let text = String::from_utf8_lossy(bytes);

@@ -13,8 +13,8 @@ pub fn network_of(address: IpAddr) -> IpNet {
     leaving(address.into())
 }
 
-/// A network as it leaves this host: cut to 24 bits of IPv4, also of an IPv4 network that is
-/// written as one of IPv6, and to 48 bits of IPv6.
+/// A network as it leaves this host: cut to 24 bits of IPv4 and to 48 bits of IPv6. An IPv4
+/// network that is written as one of IPv6 counts as IPv4.
 pub fn leaving(network: IpNet) -> IpNet {
     let network = canonical_network(network);
     let bits = if network.addr().is_ipv4() { V4_BITS } else { V6_BITS };

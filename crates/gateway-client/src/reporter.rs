@@ -8,7 +8,7 @@ use gateway_proto::v1::Report;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Longer nobody waits for a gateway.
+/// Longest wait for a gateway.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Reports that are sent before it is waited for them.
 const AT_ONCE: u64 = 4096;
@@ -17,7 +17,7 @@ const AT_ONCE: u64 = 4096;
 #[derive(Debug)]
 pub struct SiteReporter {
     client: SiteClient<()>,
-    /// Why the last connection to a gateway was lost.
+    /// The reason why the last connection to a gateway was lost.
     trouble: Arc<Mutex<String>>,
     reported: u64,
 }

@@ -1,10 +1,10 @@
-//! What stands behind the options of all commands, also on their man pages.
+//! Appendices of all commands, for `--help` and man pages.
 
 use crate::{check, merge, papers, scoreboard, script, sim, theory};
 use cmdline::Appendix;
 use cmdline::man::Told;
 
-/// What stands behind the list of commands.
+/// The appendix of the program.
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
@@ -27,7 +27,7 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
-/// What is told of a command, by its name behind `headstart lab`.
+/// The appendix of a command, by its name behind `headstart lab`.
 pub(crate) fn told(command: &str) -> Told {
     Told::OnOwnPage(match command {
         "" => appendix(),

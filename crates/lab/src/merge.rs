@@ -1,4 +1,4 @@
-//! `headstart merge`: puts the parts of a sharded sweep together.
+//! `headstart lab merge`: puts the parts of a sharded sweep together.
 
 use crate::sim::{Format, show};
 use cmdline::Appendix;
@@ -35,16 +35,16 @@ pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
             (
-                "headstart sim plan.toml --shard 1/2 --out part1",
+                "headstart lab sim plan.toml --shard 1/2 --out part1",
                 "Makes the first half of the runs.",
             ),
             (
-                "headstart sim plan.toml --shard 2/2 --out part2",
+                "headstart lab sim plan.toml --shard 2/2 --out part2",
                 "Makes the second half, perhaps on another machine.",
             ),
             (
-                "headstart merge part1 part2 --out all",
-                "Writes the same files as `headstart sim plan.toml --out all`.",
+                "headstart lab merge part1 part2 --out all",
+                "Writes the same files as `headstart lab sim plan.toml --out all`.",
             ),
         ],
         exit: &[
@@ -52,7 +52,7 @@ pub(crate) fn appendix() -> Appendix {
             ("1", "the results cannot be written, or a part lacks runs that its manifest counts"),
             ("2", "a part is missing, or the parts are not of one plan and version"),
         ],
-        see_also: &["headstart-sim"],
+        see_also: &["headstart-lab-sim"],
         more: &["docs/sweeps.md"],
         ..Appendix::default()
     }

@@ -1,4 +1,4 @@
-//! `headstart script`: plays a scenario script.
+//! `headstart lab script`: plays a scenario script.
 
 use cmdline::Appendix;
 use cmdline::failure::Failure;
@@ -21,15 +21,15 @@ pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
             (
-                "headstart script scripts/handshake/passive.pkt",
+                "headstart lab script scripts/handshake/passive.pkt",
                 "Plays the script against the scheme that it names.",
             ),
             (
-                "headstart script packetdrill/gtests/net/tcp/slow_start/slow-start-app-limited.pkt",
+                "headstart lab script packetdrill/gtests/net/tcp/slow_start/slow-start-app-limited.pkt",
                 "Plays one of packetdrill's own scripts, unchanged, against linux.",
             ),
             (
-                "headstart script scripts/handshake/passive.pkt --scheme linux+iw=4",
+                "headstart lab script scripts/handshake/passive.pkt --scheme linux+iw=4",
                 "Plays it against another scheme.",
             ),
         ],
@@ -41,7 +41,7 @@ pub(crate) fn appendix() -> Appendix {
             ("1", "a segment differs; the message names the line, and the segment that was sent"),
             ("2", "the script cannot be read, or is about what TCP has no part in"),
         ],
-        see_also: &["headstart-schemes", "headstart-check-scripts"],
+        see_also: &["headstart-schemes", "headstart-lab-check-scripts"],
         more: &["scripts/README.md", "docs/scenarios.md"],
         ..Appendix::default()
     }

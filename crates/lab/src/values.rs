@@ -1,4 +1,4 @@
-//! What may be typed as the value of an option, by the lists that the program itself reads them with.
+//! Completion of the values of options, by the lists that the program reads.
 
 use crate::sim;
 use cmdline::captures::{CAPTURE_ENDINGS, sender_names};
@@ -7,7 +7,8 @@ use reproduction::check::ns2::SUITES;
 use reproduction::papers::claims;
 use worlds::agreement;
 
-/// The values of an option or argument; `None` where clap knows them, or where any number or text will do.
+/// The values of an option or argument; `None` where clap knows them, or where any number or text
+/// will do.
 pub(crate) fn of(asked: &Asked<'_>) -> Option<Completion> {
     Some(match (asked.command, asked.argument) {
         ("traces", "sender") => sender_names(),
@@ -45,7 +46,7 @@ mod tests {
     use clap::CommandFactory;
     use cmdline::complete::unlisted;
 
-    /// Values that nobody can list: numbers, times, names that the user makes up.
+    /// Values that no program can list: numbers, times, names that the user makes up.
     const FREE: &[&str] = &[];
 
     #[test]

@@ -183,7 +183,7 @@ pub(crate) fn appendix() -> Appendix {
             ("2", "the input is wrong"),
             ("130", "interrupted; everything read before is analysed"),
         ],
-        see_also: &["headstart-capture", "headstart-check-traces"],
+        see_also: &["headstart-capture", "headstart-lab-check-traces"],
         more: &["docs/analyze.md"],
         ..Appendix::default()
     }

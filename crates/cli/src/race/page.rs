@@ -8,8 +8,8 @@ use workload::{BUILTINS, Page, parse_har_page};
 /// Larger objects take hours.
 const MOST_BYTES: u64 = 10_000_000_000;
 
-/// The page that `name` stands for: one that comes with headstart, one object of a size, or a HAR file, of whose
-/// several pages `har_page` chooses one.
+/// The page that `name` stands for: one that comes with headstart, one object of a size, or a HAR
+/// file, of whose several pages `har_page` chooses one.
 pub(super) fn page(name: &str, har_page: Option<&str>) -> Result<Page, Failure> {
     match (named(name)?, har_page) {
         (Some(page), None) => Ok(page),

@@ -50,7 +50,7 @@ pub(crate) fn appendix() -> Appendix {
             ),
         ],
         exit: EXIT,
-        see_also: &["headstart-race", "headstart-sim"],
+        see_also: &["headstart-race", "headstart-lab-sim"],
         more: &["GLOSSARY.md"],
         ..Appendix::default()
     }

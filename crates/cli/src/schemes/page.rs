@@ -264,7 +264,7 @@ fn commands(scheme: &Scheme, on: &[&str]) -> Vec<String> {
     if on.len() > 1 {
         all.push(format!("sudo {race} --on {}", on.join(",")));
     }
-    all.push(format!("headstart scoreboard --quick --schemes {name}"));
+    all.push(format!("headstart lab scoreboard --quick --schemes {name}"));
     all
 }
 

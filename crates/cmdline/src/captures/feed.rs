@@ -48,7 +48,7 @@ struct Troubles {
 }
 
 impl Feed {
-    /// Opens captures, in the order of their times whatever the order here.
+    /// Opens captures, which are merged in the order of their times.
     pub fn open(files: &[PathBuf]) -> Self {
         Self {
             files: files.to_vec(),
@@ -229,7 +229,7 @@ impl Feed {
     }
 }
 
-/// What all senders run, by a name.
+/// Returns the model of a name for all senders.
 fn model_named(name: &str) -> Result<SenderModel, Failure> {
     match SenderProfile::named(name) {
         Some(profile) => Ok(SenderModel::of(profile)),

@@ -1,4 +1,4 @@
-//! Captures and access logs on their way to whoever takes them: what cannot be read is said, and how far reading is.
+//! Reads captures and access logs, and reports what cannot be read and how far reading is.
 
 pub mod access_log;
 mod feed;
@@ -9,7 +9,7 @@ pub use feed::Feed;
 use crate::complete::Completion;
 use trace::SenderProfile;
 
-/// How names of captures end.
+/// Endings of the names of captures.
 pub const CAPTURE_ENDINGS: [&str; 6] =
     [".pcap", ".pcapng", ".pcap.gz", ".pcapng.gz", ".pcap.zst", ".pcapng.zst"];
 

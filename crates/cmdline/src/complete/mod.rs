@@ -53,13 +53,13 @@ pub struct Completion {
 pub struct ShellQuestion {
     /// Shell that asks
     shell: Shell,
-    /// What it hands over
+    /// Words or line that it hands over
     #[arg(last = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
 
 impl ShellQuestion {
-    /// What `program`, of whose values `source` knows, answers.
+    /// Returns the answer of `program`, whose values `source` lists.
     pub fn answer(&self, program: Command, source: Source<'_>) -> String {
         answer(self.shell, program, &self.arguments, source)
     }
@@ -160,7 +160,7 @@ pub fn complete(mut program: Command, words: &[String], source: Source<'_>) -> C
     completion.matching(typed)
 }
 
-/// Ids of the options and arguments of `command` and of all commands below whose values neither clap nor `source` lists,
+/// Ids of the options and arguments of all commands whose values neither clap nor `source` lists,
 /// each once, in alphabetical order: for tests.
 pub fn unlisted(mut program: Command, source: Source<'_>) -> Vec<String> {
     program.build();

@@ -1,4 +1,5 @@
-//! `headstart check agent`: what Linux gains by an agent, and whether that is what is asked of it.
+//! `headstart lab check agent`: what Linux gains by an agent, and whether that is what is asked of
+//! it.
 
 use super::of_machine;
 use cmdline::Appendix;
@@ -35,10 +36,10 @@ pub(super) struct CheckAgentArgs {
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
-            ("sudo headstart check agent --quick", "Measures a part, in about a minute."),
-            ("sudo headstart check agent", "Measures everything, in about half an hour."),
+            ("sudo headstart lab check agent --quick", "Measures a part, in about a minute."),
+            ("sudo headstart lab check agent", "Measures everything, in about half an hour."),
             (
-                "sudo headstart check agent --client curl --server nginx",
+                "sudo headstart lab check agent --client curl --server nginx",
                 "Uses client and server as they are installed.",
             ),
         ],

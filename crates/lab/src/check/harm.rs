@@ -1,4 +1,4 @@
-//! `headstart check harm`: whether the agent is ever slower than stock Linux, cell by cell.
+//! `headstart lab check harm`: whether the agent is ever slower than stock Linux, cell by cell.
 
 use super::{harm_schemes, of_machine};
 use cmdline::Appendix;
@@ -49,14 +49,14 @@ enum CellChoice {
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
-            ("headstart check harm", "Simulates all cells, in about a minute."),
-            ("headstart check harm --cells loss", "Simulates the cells with random loss."),
+            ("headstart lab check harm", "Simulates all cells, in about a minute."),
+            ("headstart lab check harm --cells loss", "Simulates the cells with random loss."),
             (
-                "headstart check harm --schemes hs-cubic,linux+iw=32",
+                "headstart lab check harm --schemes hs-cubic,linux+iw=32",
                 "Says which of two schemes is slower than stock Linux in fewer cells.",
             ),
             (
-                "sudo headstart check harm --on kernel",
+                "sudo headstart lab check harm --on kernel",
                 "Measures all cells with the agent, in at most about 40 minutes.",
             ),
         ],
@@ -66,7 +66,7 @@ pub(crate) fn appendix() -> Appendix {
             ("1", "a bound is missed, or a load failed"),
             ("2", "the input is wrong, or a privilege or headstart-agent is missing"),
         ],
-        see_also: &["headstart-agent", "headstart-race", "headstart-check-agent"],
+        see_also: &["headstart-agent", "headstart-race", "headstart-lab-check-agent"],
         more: &["docs/agent/measurements.md", "docs/check-harm-schema.json"],
         ..Appendix::default()
     }

@@ -1,4 +1,4 @@
-//! `headstart check harm --schemes`: in how many cells each scheme is slower than stock Linux.
+//! `headstart lab check harm --schemes`: in how many cells each scheme is slower than stock Linux.
 
 use super::of_machine;
 use cmdline::failure::{Failure, remark};

@@ -1,4 +1,4 @@
-//! `headstart check`: the simulator against measurements made with another, against real worlds, and against
+//! `headstart lab check`: the simulator against measurements made with another, against real worlds, and against
 //! packetdrill's scripts; the trace engine against labelled captures; what an agent gains against what is asked of it, and where it might harm.
 
 mod agent;
@@ -88,19 +88,19 @@ pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
             (
-                "headstart check ns2 --quick",
+                "headstart lab check ns2 --quick",
                 "Checks the simulator against ns-2, a few cases of each suite.",
             ),
             (
-                "sudo headstart check worlds --quick",
+                "sudo headstart lab check worlds --quick",
                 "Checks simulation against headstart's own TCP and the Linux kernel, in about a minute.",
             ),
             (
-                "sudo headstart check agent --quick",
+                "sudo headstart lab check agent --quick",
                 "Measures what Linux gains by the agent, in about a minute.",
             ),
             (
-                "headstart check harm",
+                "headstart lab check harm",
                 "Simulates where the agent might be slower than stock Linux, in about a minute.",
             ),
         ],
@@ -122,10 +122,10 @@ pub(crate) fn ns2_appendix() -> Appendix {
         suites.map(|suite| format!("  {:<10}  {}\n", suite.name(), suite.about())).collect();
     Appendix {
         examples: &[
-            ("headstart check ns2", "Checks all shipped measurements, which takes minutes."),
-            ("headstart check ns2 --suite single", "Checks one suite."),
+            ("headstart lab check ns2", "Checks all shipped measurements, which takes minutes."),
+            ("headstart lab check ns2 --suite single", "Checks one suite."),
             (
-                "headstart check ns2 mine.csv --json",
+                "headstart lab check ns2 mine.csv --json",
                 "Checks measurements of yours. Their columns tell the suite.",
             ),
         ],

@@ -1,4 +1,4 @@
-//! `headstart check worlds`: do simulation, endpoint and kernel agree?
+//! `headstart lab check worlds`: do simulation, endpoint and kernel agree?
 
 use super::of_machine;
 use cmdline::Appendix;
@@ -78,23 +78,23 @@ pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
             (
-                "sudo headstart check worlds --quick",
+                "sudo headstart lab check worlds --quick",
                 "Measures a part of the grid, in about a minute.",
             ),
             (
-                "sudo headstart check worlds --schemes linux --repeat 15",
+                "sudo headstart lab check worlds --schemes linux --repeat 15",
                 "Measures one scheme more often.",
             ),
             (
-                "sudo headstart check worlds --agent",
+                "sudo headstart lab check worlds --agent",
                 "Compares what the agent does in the kernel with what its schemes do elsewhere.",
             ),
             (
-                "sudo headstart check worlds --agent --load '30 KB after idle' --repeat 21 --pcap captures",
+                "sudo headstart lab check worlds --agent --load '30 KB after idle' --repeat 21 --pcap captures",
                 "Looks closer at one load, over all paths.",
             ),
             (
-                "sudo headstart check worlds --every-scheme",
+                "sudo headstart lab check worlds --every-scheme",
                 "Compares all schemes in simulation and by headstart's own TCP.",
             ),
         ],

@@ -1,4 +1,4 @@
-//! What documents and examples show are commands that this program reads.
+//! This program reads the commands that documents and examples show.
 
 use super::told;
 use crate::Lab;

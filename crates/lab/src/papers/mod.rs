@@ -1,4 +1,4 @@
-//! `headstart papers`: the papers' claims, reproduced or explained.
+//! `headstart lab papers`: the papers' claims, reproduced or explained.
 
 mod given;
 mod page;
@@ -88,13 +88,13 @@ const MOST_READINGS: usize = 10_000;
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
-            ("headstart papers --list", "Lists the claims, and runs nothing."),
-            ("headstart papers --quick", "Checks every claim in a few minutes."),
-            ("headstart papers FS-1 SES", "Checks one claim, and all claims of a family."),
-            ("headstart papers BS-5 --capture server.pcap", "Finds in your own capture what the paper found in its."),
-            ("headstart papers --readings FS --quick --resume fs.jsonl", "Searches the readings of a paper, and continues there if it was interrupted."),
-            ("headstart papers --readings SP-2 SP-3 --quick", "Searches for single claims, in a fraction of the time."),
-            ("headstart papers --report papers.html", "Also draws every figure of the papers, with our curves."),
+            ("headstart lab papers --list", "Lists the claims, and runs nothing."),
+            ("headstart lab papers --quick", "Checks every claim in a few minutes."),
+            ("headstart lab papers FS-1 SES", "Checks one claim, and all claims of a family."),
+            ("headstart lab papers BS-5 --capture server.pcap", "Finds in your own capture what the paper found in its."),
+            ("headstart lab papers --readings FS --quick --resume fs.jsonl", "Searches the readings of a paper, and continues there if it was interrupted."),
+            ("headstart lab papers --readings SP-2 SP-3 --quick", "Searches for single claims, in a fraction of the time."),
+            ("headstart lab papers --report papers.html", "Also draws every figure of the papers, with our curves."),
         ],
         notes: "A claim holds if, in every line of its verdict, our mean ± 2 standard errors meets the paper's interval. \
             Nothing else decides. Lines marked \"also\" are not part of the verdict.\n\n\
@@ -109,7 +109,7 @@ pub(crate) fn appendix() -> Appendix {
             ("2", "there is no such claim, or the report cannot be written"),
             ("130", "interrupted: there are no answers"),
         ],
-        see_also: &["headstart-sim", "headstart-theory"],
+        see_also: &["headstart-lab-sim", "headstart-lab-theory"],
         more: &["docs/papers.md", "docs/validation/claims.md"],
         ..Appendix::default()
     }

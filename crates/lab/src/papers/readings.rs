@@ -1,4 +1,4 @@
-//! `headstart papers --readings`: which reading of each paper makes most of its claims hold.
+//! `headstart lab papers --readings`: which reading of each paper makes most of its claims hold.
 //!
 //! The search is `reproduction`'s; here it is driven, shown, and its results kept in a file to go on from.
 

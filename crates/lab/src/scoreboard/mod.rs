@@ -1,4 +1,4 @@
-//! `headstart scoreboard`: schemes over fixed cells, as tables, JSON and a page of plots and heat maps.
+//! `headstart lab scoreboard`: schemes over fixed cells, as tables, JSON and a page of plots and heat maps.
 
 mod against;
 mod page;
@@ -86,26 +86,26 @@ pub(crate) struct ScoreboardArgs {
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
-            ("headstart scoreboard --quick", "Gives a first impression, in seconds."),
+            ("headstart lab scoreboard --quick", "Gives a first impression, in seconds."),
             (
-                "headstart scoreboard --report board.html",
+                "headstart lab scoreboard --report board.html",
                 "Runs the published sample of 300 cells, in which every two levels of the matrix meet.",
             ),
             (
-                "headstart scoreboard --schemes linux,linux+iw=32+pacing=on,spand --json",
+                "headstart lab scoreboard --schemes linux,linux+iw=32+pacing=on,spand --json",
                 "Scores your schemes. `--json-schema` says how to read the output.",
             ),
-            ("headstart scoreboard --cells", "Prints the sample itself."),
+            ("headstart lab scoreboard --cells", "Prints the sample itself."),
             (
-                "headstart scoreboard --quick --half tune --seeds 3 --schemes linux,linux+iw=20,linux+iw=32",
+                "headstart lab scoreboard --quick --half tune --seeds 3 --schemes linux,linux+iw=20,linux+iw=32",
                 "Compares settings on half of the cells. `--half check` then gives the figures of the one that you choose.",
             ),
             (
-                "headstart scoreboard --real --causes",
+                "headstart lab scoreboard --real --causes",
                 "Loads recorded pages and documents over real kinds of paths, and says what each scheme lost time to.",
             ),
             (
-                "headstart scoreboard --quick --against crates/race/data/scoreboard-all.json",
+                "headstart lab scoreboard --quick --against crates/race/data/scoreboard-all.json",
                 "Says whether the quick set ranks as the whole matrix does.",
             ),
         ],

@@ -1,4 +1,4 @@
-//! The command line of `headstart sim`.
+//! The command line of `headstart lab sim`.
 
 use cmdline::Appendix;
 use results::{PlotRequest, Shard, TableFormat};
@@ -24,7 +24,7 @@ pub(crate) struct SimArgs {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 
-    /// Make only part i of n equal parts of the runs; `headstart merge` puts the parts together
+    /// Make only part i of n equal parts of the runs; `headstart lab merge` puts the parts together
     #[arg(long, value_name = "i/n")]
     pub(crate) shard: Option<Shard>,
 
@@ -66,23 +66,23 @@ pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
             (
-                "headstart sim --example dumbbell > plan.toml",
+                "headstart lab sim --example dumbbell > plan.toml",
                 "Writes a commented plan to start from.",
             ),
             (
-                "headstart sim plan.toml",
+                "headstart lab sim plan.toml",
                 "Runs every cell on all cores, prints a table, leaves CSV files in plan-results/. \
                  After Ctrl-C, the same command makes the missing runs.",
             ),
-            ("headstart sim plan.toml --report page.html", "Also writes a page with plots."),
+            ("headstart lab sim plan.toml --report page.html", "Also writes a page with plots."),
             (
-                "headstart sim plan-results --report page.html --plot goodput:bottleneck.rate",
+                "headstart lab sim plan-results --report page.html --plot goodput:bottleneck.rate",
                 "Draws another plot from stored results.",
             ),
-            ("headstart sim plan.toml --dry-run", "Checks the plan and lists its cells."),
+            ("headstart lab sim plan.toml --dry-run", "Checks the plan and lists its cells."),
             (
-                "headstart sim plan.toml --shard 2/8 --out part2",
-                "Makes the second eighth of the runs. `headstart merge part* --out all` joins all parts.",
+                "headstart lab sim plan.toml --shard 2/8 --out part2",
+                "Makes the second eighth of the runs. `headstart lab merge part* --out all` joins all parts.",
             ),
         ],
         files: &[
@@ -97,7 +97,7 @@ pub(crate) fn appendix() -> Appendix {
             ("2", "the plan or an option is wrong; nothing was run"),
             ("130", "interrupted; finished runs are kept"),
         ],
-        see_also: &["headstart-merge", "headstart-schemes"],
+        see_also: &["headstart-lab-merge", "headstart-schemes"],
         more: &["docs/sim.md", "docs/plans.md", "docs/sweeps.md"],
         ..Appendix::default()
     }

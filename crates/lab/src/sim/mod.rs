@@ -1,4 +1,4 @@
-//! `headstart sim`: runs a plan and leaves its results in a folder.
+//! `headstart lab sim`: runs a plan and leaves its results in a folder.
 //!
 //! Arguments, progress and printing; crate `plan` makes the runs, crate `results` keeps them.
 
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         return stdout::print_json(&plan::schema());
     }
     let Some(path) = &args.plan else {
-        return Err(Failure::input("name a plan; `headstart sim --help` shows how to begin"));
+        return Err(Failure::input("name a plan; `headstart lab sim --help` shows how to begin"));
     };
     if path.is_dir() {
         return show_again(path, args);

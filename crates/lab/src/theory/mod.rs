@@ -1,4 +1,4 @@
-//! `headstart theory`: the papers' closed forms, and the window that minimises the time itself.
+//! `headstart lab theory`: the papers' closed forms, and the window that minimises the time itself.
 //!
 //! `topics` computes what was asked for, `tables` and `figures` show it.
 
@@ -61,23 +61,23 @@ enum Topic {
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
-            ("headstart theory", "Prints all topics as tables."),
+            ("headstart lab theory", "Prints all topics as tables."),
             (
-                "headstart theory windows --segments 30,100 --report windows.html",
+                "headstart lab theory windows --segments 30,100 --report windows.html",
                 "Draws cwnd_opt over the share of the path (Zhang, Qiu & Keshav 2000, Figure 5).",
             ),
             (
-                "headstart theory gaps",
+                "headstart lab theory gaps",
                 "Prints where Paced Start ends (Hu & Steenkiste 2003, Table 2): closed forms, and the search.",
             ),
             (
-                "headstart theory time --path 200mbit,40ms,1bdp --sizes 30kB,1MB",
+                "headstart lab theory time --path 200mbit,40ms,1bdp --sizes 30kB,1MB",
                 "Prints the fastest first window on a path, and what cwnd_opt costs beside it.",
             ),
         ],
         notes: "Windows are in segments. Nothing here is simulated.".into(),
         exit: &[("0", "done"), ("1", "the page cannot be written"), ("2", "the input is wrong")],
-        see_also: &["headstart-papers"],
+        see_also: &["headstart-lab-papers"],
         more: &["docs/theory.md"],
         ..Appendix::default()
     }

@@ -49,7 +49,8 @@ impl Agent {
         })
     }
 
-    /// The same, which can ask a gateway: the program `headstart-gateway` at this path. Without it, why it is missing.
+    /// The same, which can ask a gateway: the program `headstart-gateway` at this path. Without it,
+    /// why it is missing.
     #[must_use]
     pub fn with_gateway(self, gateway: Result<PathBuf, String>) -> Self {
         Self { gateway, ..self }

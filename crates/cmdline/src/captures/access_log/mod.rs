@@ -38,7 +38,7 @@ impl LogWatch {
     }
 }
 
-/// How often networks of a log ask again, whose names they have, and what could not be read.
+/// Reads how often networks of a log ask again, whose names they have, and what could not be read.
 ///
 /// # Errors
 /// If no line can be read.

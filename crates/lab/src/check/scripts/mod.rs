@@ -1,4 +1,4 @@
-//! `headstart check scripts`: packetdrill's own scripts, unchanged, against a scheme.
+//! `headstart lab check scripts`: packetdrill's own scripts, unchanged, against a scheme.
 //!
 //! Every script below a folder is read and played. Scripts of the socket layer are counted apart. Of each one that
 //! differs the first difference is printed, with the kernel's reason where it is known (`reasons.rs`).
@@ -35,15 +35,15 @@ pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
             (
-                "headstart check scripts packetdrill/gtests/net/tcp",
+                "headstart lab check scripts packetdrill/gtests/net/tcp",
                 "Plays all scripts of a checkout of google/packetdrill, and says which hold.",
             ),
             (
-                "headstart check scripts packetdrill/gtests/net/tcp/slow_start --json",
+                "headstart lab check scripts packetdrill/gtests/net/tcp/slow_start --json",
                 "Plays some of them, for a program to read.",
             ),
             (
-                "headstart check scripts linux/tools/testing/selftests/net/packetdrill",
+                "headstart lab check scripts linux/tools/testing/selftests/net/packetdrill",
                 "Plays the kernel's own scripts.",
             ),
         ],
@@ -53,7 +53,7 @@ pub(crate) fn appendix() -> Appendix {
             ("1", "a script differs; each is listed with its first difference"),
             ("2", "the folder has no script, or a script cannot be read; the others are played"),
         ],
-        see_also: &["headstart-script"],
+        see_also: &["headstart-lab-script"],
         more: &["docs/scenarios.md", "scripts/README.md"],
         ..Appendix::default()
     }

@@ -1,4 +1,4 @@
-//! `headstart check traces`: kinds of retransmissions beside the labels of captures that another analyser has
+//! `headstart lab check traces`: kinds of retransmissions beside the labels of captures that another analyser has
 //! labelled (TCPRS, Swaro 2014).
 //!
 //! A folder has one folder per capture: a capture of any name, and `tcpretransmissions.log`. Labels are evidence, not
@@ -38,7 +38,7 @@ pub(super) struct CheckTracesArgs {
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[(
-            "headstart check traces labelled/ --list",
+            "headstart lab check traces labelled/ --list",
             "Compares a folder of labelled captures, and lists each retransmission on which both differ.",
         )],
         notes: "A folder has one folder per capture, with tcpretransmissions.log and a capture: NAME.pcap, or else all \

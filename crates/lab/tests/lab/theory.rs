@@ -1,4 +1,4 @@
-//! `headstart theory` from outside.
+//! `headstart lab theory` from outside.
 
 use crate::run::{folder, headstart, stdout};
 use serde_json::Value;

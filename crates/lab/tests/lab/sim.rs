@@ -1,4 +1,4 @@
-//! `headstart sim`: examples, schema, errors, what the tables hold.
+//! `headstart lab sim`: examples, schema, errors, what the tables hold.
 
 use crate::run::{folder, headstart, root, stdout};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `headstart check harm`.
+//! `headstart lab check harm`.
 
 use crate::run::{headstart, stdout};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `headstart papers --capture` and `--access-log`: claims answered from a user's own files, small enough to count by hand.
+//! `headstart lab papers --capture` and `--access-log`: claims answered from a user's own files, small enough to count by hand.
 
 use crate::run::{folder, headstart};
 use serde_json::Value;

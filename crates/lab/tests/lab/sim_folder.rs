@@ -3,7 +3,8 @@
 
 use crate::run::{command, folder, headstart, stdout};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -200,8 +201,13 @@ fn documented(language: &str) -> Vec<String> {
 
 /// Runs a command of the documentation in `folder`.
 fn shell(folder: &Path, script: &str, variables: &[(&str, String)]) {
-    let binary = Path::new(env!("CARGO_BIN_EXE_headstart")).parent().unwrap();
-    let path = format!("{}:{}", text(binary), std::env::var("PATH").unwrap());
+    // As `headstart`, which hands over.
+    let launcher = folder.join("headstart");
+    let hands_over =
+        format!("#!/bin/sh\n[ \"$1\" = lab ] && shift && exec {} \"$@\"\n", crate::PROGRAM);
+    fs::write(&launcher, hands_over).unwrap();
+    fs::set_permissions(&launcher, Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", text(folder), std::env::var("PATH").unwrap());
     let mut sh = Command::new("sh");
     sh.args(["-c", script]).current_dir(folder).env("PATH", path);
     let output = sh.envs(variables.iter().cloned()).output().unwrap();
@@ -236,8 +242,8 @@ fn the_documented_ways_to_spread_a_sweep_give_what_one_machine_gives() {
     fs::remove_dir_all(folder.join("parts")).unwrap();
 
     let job = documented("yaml").remove(0).replace("/data/", "./");
-    let command = job.lines().find_map(|line| line.trim().strip_prefix("- headstart sim"));
-    let command = format!("headstart sim{}", command.unwrap());
+    let command = job.lines().find_map(|line| line.trim().strip_prefix("- headstart lab sim"));
+    let command = format!("headstart lab sim{}", command.unwrap());
     for n in 0..16 {
         shell(&folder, &command, &[("JOB_COMPLETION_INDEX", n.to_string())]);
     }

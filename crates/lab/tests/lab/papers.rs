@@ -1,4 +1,4 @@
-//! `headstart papers`: what is printed, as text, JSON and a page.
+//! `headstart lab papers`: what is printed, as text, JSON and a page.
 
 use crate::run::{folder, headstart, stdout};
 use serde_json::{Value, json};

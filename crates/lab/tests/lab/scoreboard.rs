@@ -1,4 +1,4 @@
-//! `headstart scoreboard` from outside.
+//! `headstart lab scoreboard` from outside.
 
 use crate::run::{folder, headstart, root, stdout};
 use serde_json::Value;

@@ -1,9 +1,9 @@
-//! The verdicts of `headstart papers --quick`, pinned: one that changes fails here until the table is changed on purpose.
+//! The verdicts of `headstart lab papers --quick`, pinned: one that changes fails here until the table is changed on purpose.
 //!
 //! Takes minutes: `make test-long` runs it.
 
+use crate::run::headstart;
 use serde_json::Value;
-use std::process::Command;
 
 /// A claim a line: its id and its verdict, with `by error bars` where the claim holds by them alone.
 const TABLE: &str = include_str!("verdicts.txt");
@@ -18,8 +18,7 @@ fn line(answer: &Value) -> String {
 #[test]
 #[ignore = "takes minutes: make test-long"]
 fn verdicts_of_a_quick_run_are_those_of_the_table() {
-    let headstart = env!("CARGO_BIN_EXE_headstart");
-    let output = Command::new(headstart).args(["papers", "--quick", "--json"]).output().unwrap();
+    let output = headstart(&["papers", "--quick", "--json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let answers: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     let found: Vec<String> = answers.iter().map(line).collect();
