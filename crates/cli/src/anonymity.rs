@@ -1,7 +1,7 @@
 //! What `--anonymize` makes addresses of.
 
 use capture::Anonymizer;
-use cmdline::failure::Failure;
+use cmdline::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
 

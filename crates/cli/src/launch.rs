@@ -1,7 +1,7 @@
 //! `headstart agent`, `headstart gateway` and `headstart lab`: each hands over to a program of its
 //! own.
 
-use cmdline::failure::Failure;
+use cmdline::Failure;
 use cmdline::programs::HeadstartProgram;
 use std::ffi::OsString;
 

@@ -21,8 +21,8 @@ mod serve;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand};
+use cmdline::Failure;
 use cmdline::complete::ShellQuestion;
-use cmdline::failure::Failure;
 use cmdline::programs::{AGENT, GATEWAY, LAB};
 use std::process::ExitCode;
 

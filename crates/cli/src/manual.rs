@@ -5,9 +5,8 @@ use crate::{
     serve,
 };
 use clap::CommandFactory;
-use cmdline::Appendix;
-use cmdline::failure::Failure;
 use cmdline::man::{self, Told};
+use cmdline::{Appendix, Failure};
 
 /// What stands behind the list of commands.
 pub(crate) fn appendix() -> Appendix {

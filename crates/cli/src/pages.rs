@@ -1,8 +1,6 @@
 //! `headstart pages`: the pages that come with headstart.
 
-use cmdline::failure::Failure;
-use cmdline::stdout;
-use cmdline::{Appendix, EXIT};
+use cmdline::{Appendix, EXIT, Failure, stdout};
 use workload::{BUILTINS, Page};
 
 pub(crate) fn appendix() -> Appendix {

@@ -1,8 +1,6 @@
 //! `headstart paths`: the paths that have names.
 
-use cmdline::failure::Failure;
-use cmdline::stdout;
-use cmdline::{Appendix, EXIT};
+use cmdline::{Appendix, EXIT, Failure, stdout};
 use link::{DISCIPLINES, DisciplineDescriptor};
 use race::path::{DEFAULT_PRESET, PRESETS};
 

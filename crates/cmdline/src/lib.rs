@@ -16,7 +16,7 @@ pub mod captures;
 pub mod complete;
 pub mod documents;
 #[cfg(feature = "commands")]
-pub mod failure;
+mod failure;
 #[cfg(feature = "races")]
 pub mod field;
 #[cfg(feature = "commands")]
@@ -41,4 +41,6 @@ pub mod report_file;
 pub mod stdout;
 
 pub use appendix::{Appendix, EXIT, Entry};
+#[cfg(feature = "commands")]
+pub use failure::{Failure, FirstFailure, harmless, remark};
 pub use prefix::parse_prefix;

@@ -2,9 +2,7 @@
 
 use crate::client_config;
 use clap::Args;
-use cmdline::Appendix;
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Appendix, Failure, stdout};
 use gateway_client::{ask_once, forget_once, leaving, network_of};
 use gateway_proto::v1::{Collector, Estimate, Network, NoEstimate, answer};
 use ipnet::IpNet;

@@ -1,9 +1,7 @@
 //! Certificates for more agents and for gateways, new ones for those that end, and those that are refused.
 
 use clap::Args;
-use cmdline::Appendix;
-use cmdline::failure::{Failure, remark};
-use cmdline::{input, stdout};
+use cmdline::{Appendix, Failure, input, remark, stdout};
 use gateway::clock::system_time;
 use gateway::config::DaemonConfig;
 use gateway::init::{DAYS, TENANT, replace_private, write_private};

@@ -10,10 +10,8 @@ mod tables;
 mod values;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use cmdline::Appendix;
 use cmdline::complete::ShellQuestion;
-use cmdline::failure::{Failure, remark};
-use cmdline::{input, stdout};
+use cmdline::{Appendix, Failure, input, remark, stdout};
 use gateway::clock::system_time;
 use gateway::config::DaemonConfig;
 use gateway::daemon::Daemon;

@@ -3,10 +3,8 @@
 use crate::client_config;
 use crate::tables;
 use clap::Args;
-use cmdline::Appendix;
 use cmdline::captures::{CAPTURE_ENDINGS, Feed, access_log};
-use cmdline::failure::{Failure, remark};
-use cmdline::{jobs, stdout};
+use cmdline::{Appendix, Failure, jobs, remark, stdout};
 use findings::{CumulativeDistribution, GATEWAY_WINDOW, RequestWatch, SharingFindings};
 use gateway::clock::SiteClock;
 use gateway::load::SiteLoad;

@@ -1,9 +1,7 @@
 //! `headstart gateway status`: how a gateway that runs is doing, from its own HTTP interface, for people or as it comes.
 
 use clap::Args;
-use cmdline::Appendix;
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Appendix, Failure, stdout};
 use gateway::config::DaemonConfig;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Bytes;

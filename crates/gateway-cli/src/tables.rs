@@ -1,6 +1,6 @@
 //! Tables of an analysis (`headstart analyze --out DIR`) as reports: each transfer of a server, with the loss that it met first.
 
-use cmdline::failure::Failure;
+use cmdline::Failure;
 use columns::{ColumnKind, TableReader, TableValue, WantedColumn};
 use gateway::passive::{PassiveReport, SeenTransfer};
 use ipnet::IpNet;

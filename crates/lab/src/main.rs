@@ -14,8 +14,7 @@ mod values;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use cmdline::complete::ShellQuestion;
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Failure, stdout};
 use std::process::ExitCode;
 
 /// Checks papers, plans and predictions

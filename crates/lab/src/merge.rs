@@ -1,8 +1,7 @@
 //! `headstart lab merge`: puts the parts of a sharded sweep together.
 
 use crate::sim::{Format, show};
-use cmdline::Appendix;
-use cmdline::failure::{Failure, remark};
+use cmdline::{Appendix, Failure, remark};
 use plan::Plan;
 use results::{Folder, Merge, Merged, write_tables};
 use std::fs;

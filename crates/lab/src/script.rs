@@ -1,8 +1,6 @@
 //! `headstart lab script`: plays a scenario script.
 
-use cmdline::Appendix;
-use cmdline::failure::Failure;
-use cmdline::{input, stdout};
+use cmdline::{Appendix, Failure, input, stdout};
 use std::path::PathBuf;
 use tcp::Scheme;
 use units::counted;
@@ -56,7 +54,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<(), Failure> {
     let script = script::parse(&name, input::read(&args.file)?).map_err(Failure::input)?;
     // Before it runs: they may say why it differs.
     for note in &script.notes {
-        cmdline::failure::remark(&format!("{name}: {note}"));
+        cmdline::remark(&format!("{name}: {note}"));
     }
     let report = script::run(&script, args.scheme.as_ref()).map_err(Failure::failed)?;
     let not_asked = match report.not_asked {

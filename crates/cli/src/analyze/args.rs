@@ -1,8 +1,7 @@
 //! The command line of `headstart analyze`.
 
 use super::tables::TableName;
-use cmdline::Appendix;
-use cmdline::failure::Failure;
+use cmdline::{Appendix, Failure};
 use std::path::{Path, PathBuf};
 use trace::{NamedServers, ServerPattern, Vantage};
 

@@ -17,8 +17,7 @@ pub(crate) use args::{AnalyzeArgs, SendersArgs, appendix};
 
 use crate::anonymity::anonymizer;
 use cmdline::captures::Feed;
-use cmdline::failure::{Failure, FirstFailure};
-use cmdline::jobs;
+use cmdline::{Failure, FirstFailure, jobs};
 use outputs::{Outputs, ReadCapture};
 use summary::SummarySink;
 use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine, Undivided};

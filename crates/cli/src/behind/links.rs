@@ -4,7 +4,7 @@
 #![allow(rustdoc::broken_intra_doc_links)]
 
 use super::one_way::OneWay;
-use cmdline::failure::Failure;
+use cmdline::Failure;
 use emulator::EmulationOptions;
 use link::{Duplex, LinkConfig};
 use race::path::{DEFAULT_PRESET, PathSpec, preset};

@@ -6,7 +6,7 @@ mod sink;
 pub(crate) use args::{CaptureArgs, appendix};
 
 use capture::{CaptureError, CaptureTrouble, LiveCapture, LiveOptions};
-use cmdline::failure::{Failure, remark};
+use cmdline::{Failure, remark};
 use sink::Sink;
 use std::fmt::Write;
 use std::io;

@@ -3,7 +3,7 @@
 use super::args::CaptureArgs;
 use crate::anonymity::anonymizer;
 use capture::{Anonymizer, CaptureWriter, LiveCapture, LivePacket};
-use cmdline::failure::Failure;
+use cmdline::Failure;
 use std::io;
 use std::path::PathBuf;
 

@@ -9,10 +9,8 @@ use crate::Cli;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use cmdline::complete::{self, ShellQuestion};
-use cmdline::failure::Failure;
 use cmdline::programs::{AGENT, GATEWAY, LAB};
-use cmdline::stdout;
-use cmdline::{Appendix, EXIT};
+use cmdline::{Appendix, EXIT, Failure, stdout};
 use std::env;
 
 #[derive(Debug, clap::Args)]

@@ -8,12 +8,8 @@ mod shown;
 pub(crate) use args::{PredictArgs, appendix};
 
 use cmdline::captures::Feed;
-use cmdline::failure::{Failure, remark};
-use cmdline::interrupt;
-use cmdline::jobs;
 use cmdline::progress::CountBar;
-use cmdline::report_file;
-use cmdline::stdout;
+use cmdline::{Failure, interrupt, jobs, remark, report_file, stdout};
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
 use running::Running;
 use shown::{ForecastJson, PathsTold};

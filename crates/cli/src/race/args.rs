@@ -4,9 +4,7 @@
 #![allow(rustdoc::broken_intra_doc_links)]
 
 use super::page;
-use cmdline::Appendix;
-use cmdline::failure::Failure;
-use cmdline::names;
+use cmdline::{Appendix, Failure, names};
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
 use race::{
     BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, WAKING_PROCESSING, World,

@@ -16,8 +16,7 @@ mod view;
 
 pub(crate) use args::{RaceArgs, appendix};
 
-use cmdline::failure::{Failure, remark};
-use cmdline::stdout;
+use cmdline::{Failure, remark, stdout};
 
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/race-schema.json");

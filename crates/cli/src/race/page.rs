@@ -1,6 +1,6 @@
 //! The page that a race loads, under whatever name.
 
-use cmdline::failure::Failure;
+use cmdline::Failure;
 use cmdline::input::{self, STANDARD_INPUT};
 use std::path::Path;
 use workload::{BUILTINS, Page, parse_har_page};

@@ -1,9 +1,9 @@
 //! The race itself, in the worlds that were asked for, as far as this machine lets it.
 
 use super::RaceArgs;
-use cmdline::failure::{Failure, remark};
 use cmdline::field::RaceField;
 use cmdline::progress::CountBar;
+use cmdline::{Failure, remark};
 use race::{Race, RaceOutcome, RaceResult, Setting, World};
 use std::io;
 use workload::{ClientModel, ServerModel};

@@ -6,9 +6,7 @@ mod info;
 mod lines;
 
 use clap::Args;
-use cmdline::Appendix;
-use cmdline::failure::{Failure, remark};
-use cmdline::{input, stdout};
+use cmdline::{Appendix, Failure, input, remark, stdout};
 use figures::Figures;
 use gateway_client::{ClientConfig, SiteReporter};
 use gateway_proto::v1::{Collector, Report};

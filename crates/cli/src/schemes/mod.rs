@@ -1,9 +1,7 @@
 //! `headstart schemes`: what can race, where it is specified, and what can be changed about it; with a name, the page of one scheme.
 
 mod page;
-use cmdline::failure::Failure;
-use cmdline::stdout;
-use cmdline::{Appendix, EXIT};
+use cmdline::{Appendix, EXIT, Failure, stdout};
 use link::{DISCIPLINES, DisciplineDescriptor};
 use race::LIMIT;
 use race::World;

@@ -1,8 +1,7 @@
 //! The page of one scheme: `headstart schemes NAME`.
 
 use super::{ABOUT_LIMIT, SchemeEntry};
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Failure, stdout};
 use race::{LIMIT, World};
 use serde::Serialize;
 use tcp::Scheme;

@@ -12,7 +12,7 @@ mod weights;
 pub(crate) use args::{ServeArgs, appendix};
 
 use client::Line;
-use cmdline::failure::{Failure, remark};
+use cmdline::{Failure, remark};
 use device::ServerDevice;
 use endpoint::Endpoint;
 use log::Log;

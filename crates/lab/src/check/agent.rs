@@ -2,11 +2,9 @@
 //! it.
 
 use super::of_machine;
-use cmdline::Appendix;
-use cmdline::failure::{Failure, remark};
 use cmdline::field::{RaceField, installed_agent};
 use cmdline::progress::CountBar;
-use cmdline::stdout;
+use cmdline::{Appendix, Failure, remark, stdout};
 use race::World;
 use report::{Cell, Column, Quantity, Row, Table};
 use worlds::gain::{GainCase, GainClaim, GainMeasure, GainPlan, GainTime, GainVerdict, Gains};

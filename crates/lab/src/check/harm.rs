@@ -1,11 +1,9 @@
 //! `headstart lab check harm`: whether the agent is ever slower than stock Linux, cell by cell.
 
 use super::{harm_schemes, of_machine};
-use cmdline::Appendix;
-use cmdline::failure::{Failure, remark};
 use cmdline::field::{RaceField, installed_agent};
 use cmdline::names::{self, SchemeList};
-use cmdline::stdout;
+use cmdline::{Appendix, Failure, remark, stdout};
 use race::World;
 use report::{Cell, Column, Quantity, Row, Table};
 use std::cell::Cell as Counter;

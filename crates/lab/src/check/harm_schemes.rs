@@ -1,8 +1,7 @@
 //! `headstart lab check harm --schemes`: in how many cells each scheme is slower than stock Linux.
 
 use super::of_machine;
-use cmdline::failure::{Failure, remark};
-use cmdline::stdout;
+use cmdline::{Failure, remark, stdout};
 use race::{BASELINE, World};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;

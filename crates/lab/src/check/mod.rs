@@ -15,10 +15,8 @@ pub(crate) use scripts::appendix as scripts_appendix;
 pub(crate) use traces::appendix as traces_appendix;
 pub(crate) use worlds::appendix as worlds_appendix;
 
-use cmdline::failure::{Failure, remark};
 use cmdline::progress::CountBar;
-use cmdline::{Appendix, Entry};
-use cmdline::{input, stdout};
+use cmdline::{Appendix, Entry, Failure, input, remark, stdout};
 use reproduction::check::ns2::{
     self, ComparisonRow, Measurements, Ns2Verdict, PreparedCases, Selection,
 };

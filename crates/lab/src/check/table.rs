@@ -1,7 +1,6 @@
 //! What was compared, as a table for each suite and metric.
 
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Failure, stdout};
 use report::{Cell, Column, Estimate, Quantity, Table};
 use reproduction::check::ns2::{ComparisonRow, Field, MetricUnit, Ns2Verdict};
 

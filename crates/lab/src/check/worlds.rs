@@ -1,11 +1,9 @@
 //! `headstart lab check worlds`: do simulation, endpoint and kernel agree?
 
 use super::of_machine;
-use cmdline::Appendix;
-use cmdline::failure::Failure;
 use cmdline::field::installed_agent;
 use cmdline::progress::CountBar;
-use cmdline::stdout;
+use cmdline::{Appendix, Failure, stdout};
 use race::path::PathSpec;
 use report::{Cell, Column, Quantity, Row, Table};
 use std::path::PathBuf;

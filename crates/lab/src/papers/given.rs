@@ -2,8 +2,7 @@
 
 use super::PapersArgs;
 use cmdline::captures::{Feed, access_log};
-use cmdline::failure::Failure;
-use cmdline::jobs;
+use cmdline::{Failure, jobs};
 use reproduction::papers::{
     Book, How, LogFound, NamedNetworks, PaperClaim, SiteEngines, SiteFound,
 };

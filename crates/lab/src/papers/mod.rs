@@ -7,9 +7,7 @@ mod shown;
 mod table;
 
 use crate::sim::SimProgress;
-use cmdline::Appendix;
-use cmdline::failure::{Failure, remark};
-use cmdline::{interrupt, report_file, stdout};
+use cmdline::{Appendix, Failure, interrupt, remark, report_file, stdout};
 use given::Given;
 use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,7 @@
 //! The search is `reproduction`'s; here it is driven, shown, and its results kept in a file to go on from.
 
 use super::PapersArgs;
-use cmdline::failure::{Failure, remark};
-use cmdline::{input, jobs, stdout};
+use cmdline::{Failure, input, jobs, remark, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use reproduction::papers::{
     ClaimUnder, KnownResults, PaperClaim, PaperTable, ReadingSearch, ReadingsReport, tables,

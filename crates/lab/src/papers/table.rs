@@ -1,8 +1,7 @@
 //! Answers as text: for each claim its verdict, its figures and what there is to say.
 
 use super::shown;
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use reproduction::papers::{ClaimAnswer, ClaimVerdict, FigureLine};
 use units::counted;

@@ -1,7 +1,6 @@
 //! Whether a board of before ranks schemes as this one does.
 
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Failure, stdout};
 use race::scoreboard::{Board, RankAgreement, Ranking, SwappedPair};
 use report::{Cell, Column, Quantity, Row, Table};
 use std::path::Path;

@@ -5,11 +5,9 @@ mod page;
 mod plot;
 mod table;
 
-use cmdline::Appendix;
-use cmdline::failure::Failure;
 use cmdline::names::{self, SchemeList};
 use cmdline::progress::CountBar;
-use cmdline::{report_file, stdout};
+use cmdline::{Appendix, Failure, report_file, stdout};
 use race::ProcessingDelay;
 use race::scoreboard::{Board, DEFAULT_SCHEMES, Half, ScoreboardPlan, Set};
 use std::path::PathBuf;

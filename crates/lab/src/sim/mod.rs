@@ -12,8 +12,7 @@ pub(crate) use args::{Format, SimArgs, appendix};
 pub(crate) use examples::names as example_names;
 pub(crate) use progress::SimProgress;
 
-use cmdline::failure::{Failure, remark};
-use cmdline::{input, jobs, stdout};
+use cmdline::{Failure, input, jobs, remark, stdout};
 use page::ReportPage;
 use plan::Plan;
 use results::{FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, write_tables};

@@ -1,9 +1,7 @@
 //! The report page of a sweep: what was run, the table, plots.
 
 use super::show;
-use cmdline::failure::Failure;
-use cmdline::installed;
-use cmdline::report_file;
+use cmdline::{Failure, installed, report_file};
 use plan::Plan;
 use report::{Block, Document, Links, Section};
 use results::{Manifest, PlotRequest, Plots, Summary, schemes};

@@ -1,6 +1,6 @@
 //! Progress on standard error: a bar where a person looks at it, a line now and then elsewhere.
 
-use cmdline::failure::remark;
+use cmdline::remark;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};

@@ -1,7 +1,6 @@
 //! What a sweep prints: a table for people, JSON for machines.
 
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Failure, stdout};
 use plan::{Plan, SCHEME};
 use report::{Cell, Column, Estimate, Quantity, Row, Table};
 use results::{FailedRun, Manifest, Measure, Summary, SummaryEntry, short_key};

@@ -6,9 +6,7 @@ mod figures;
 mod tables;
 mod topics;
 
-use cmdline::Appendix;
-use cmdline::failure::Failure;
-use cmdline::{report_file, stdout};
+use cmdline::{Appendix, Failure, report_file, stdout};
 use race::path::PathSpec;
 use std::path::PathBuf;
 use topics::Topics;

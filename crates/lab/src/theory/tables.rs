@@ -1,8 +1,7 @@
 //! The topics as tables.
 
 use super::topics::{Gaps, Losses, Time, Topics};
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Failure, stdout};
 use race::matrix::SIZES;
 use report::{Cell, Column, Quantity, Row, Table};
 use theory::{Matrix, WindowComparison, WindowRow};

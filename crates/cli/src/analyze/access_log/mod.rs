@@ -5,8 +5,7 @@ mod page;
 mod summary;
 
 use cmdline::captures::access_log::{LogWatch, read_lines};
-use cmdline::failure::{Failure, FirstFailure};
-use cmdline::stdout;
+use cmdline::{Failure, FirstFailure, stdout};
 use findings::SharingFindings;
 use page::LogPage;
 use serde::Serialize;

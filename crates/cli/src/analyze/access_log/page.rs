@@ -3,9 +3,7 @@
 use super::AccessLogFindings;
 use super::summary::{gaps, networks, words};
 use crate::analyze::page::figures::{networks_within, soon_again};
-use cmdline::failure::Failure;
-use cmdline::installed;
-use cmdline::report_file;
+use cmdline::{Failure, installed, report_file};
 use report::{Block, Document, Links, Section};
 use std::path::{Path, PathBuf};
 use units::counted;

@@ -5,9 +5,7 @@ pub(super) mod figures;
 mod time;
 mod worst;
 
-use cmdline::failure::Failure;
-use cmdline::installed;
-use cmdline::report_file;
+use cmdline::{Failure, installed, report_file};
 use findings::TraceFindings;
 use report::{Block, Cell, Column, Document, Links, Quantity, Row, Section, Table};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ mod table;
 
 use super::rebuilt::RebuiltAs;
 use clap::ValueEnum;
-use cmdline::failure::Failure;
+use cmdline::Failure;
 use findings::LossEpoch;
 use rows::{OfSender, RebuiltConnection};
 use std::fs;

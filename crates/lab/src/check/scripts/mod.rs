@@ -5,9 +5,7 @@
 
 mod reasons;
 
-use cmdline::Appendix;
-use cmdline::failure::Failure;
-use cmdline::stdout;
+use cmdline::{Appendix, Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use script::model::DEFAULT_SCHEME;
 use script::{RefusalKind, ScriptError};

@@ -1,8 +1,8 @@
 //! Captures of a folder, and the retransmissions that the engine finds in them.
 
 use capture::{CaptureFiles, CaptureTrouble, SegmentSource, TcpEnd};
+use cmdline::Failure;
 use cmdline::captures::Feed;
-use cmdline::failure::Failure;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use trace::{ConnectionTrace, EngineConfig, Retransmission, TraceSink, TracedSender};

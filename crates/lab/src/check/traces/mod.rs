@@ -7,9 +7,7 @@
 mod found;
 mod labels;
 
-use cmdline::Appendix;
-use cmdline::failure::{Failure, remark};
-use cmdline::stdout;
+use cmdline::{Appendix, Failure, remark, stdout};
 use found::{FoundRetransmission, LabelledFolder, labelled_folders, retransmissions};
 use labels::{Label, LabelClass, LabelLog};
 use report::{Cell, Column, Quantity, Row, Table};
