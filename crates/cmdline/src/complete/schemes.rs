@@ -3,18 +3,21 @@
 //! All of it comes from the registry that `headstart schemes` shows, and nothing is offered that would be refused.
 
 use super::{Asked, Candidate, Completion, FilesOffered};
+use link::DISCIPLINES;
 use race::World;
 use std::borrow::Cow;
 use tcp::Scheme;
 use tcp::scheme::{SchemeParameter, catalogue, parameters};
 
-/// Values of the options that races and checks share: schemes, worlds, servers and clients.
+/// Values of the options that races and checks share: schemes, paths, worlds, servers and clients.
 pub fn shared(asked: &Asked<'_>) -> Option<Completion> {
     let is_scheme = |text: &str| Scheme::parse(text).is_ok();
     Some(match asked.argument {
         "schemes" => list(asked.typed, is_scheme),
         "scheme" => one(asked.typed, is_scheme),
         "on" => Completion::of(World::ALL.map(|world| Candidate::open(world.name(), ""))),
+        "path" => path(asked.typed, &[("up=", "rate away from the client"), LOSS]),
+        "server_model" => Completion::named([("builtin", ""), ("nginx", "")]),
         "server" => {
             let named = Completion::named([("auto", ""), ("nginx", ""), ("builtin", "")]);
             Completion { files: Some(FilesOffered::Ending(&[])), ..named }
@@ -89,4 +92,18 @@ fn values_behind(typed: &str, equals: usize, is_scheme: impl Fn(&str) -> bool) -
     let values = of_name.map(|parameter| parameter.values).unwrap_or_default();
     let taken = values.into_iter().filter(|value| is_scheme(&format!("{before}{value}")));
     Completion::of(taken.map(|value| Candidate::open(value, ""))).behind(equals + 1)
+}
+
+/// The key of a path for random loss.
+pub const LOSS: (&str, &str) = ("loss=", "probability that a packet is lost");
+
+/// Behind `RATE,RTT,QUEUE` of a path, or `RATE,DELAY,QUEUE` of one direction: disciplines, and what has a name.
+pub fn path(typed: &str, keys: &[(&'static str, &'static str)]) -> Completion {
+    let Some(comma) = typed.rfind(',') else { return Completion::default() };
+    if typed[..comma].split(',').count() < 3 || typed[comma..].contains('=') {
+        return Completion::default();
+    }
+    let queues = DISCIPLINES.iter().map(|queue| Candidate::open(queue.name, queue.about));
+    let keys = keys.iter().map(|(key, about)| Candidate::open(*key, *about));
+    Completion::of(queues.chain(keys)).behind(comma + 1)
 }
