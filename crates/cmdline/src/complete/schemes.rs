@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use tcp::Scheme;
 use tcp::scheme::{SchemeParameter, catalogue, parameters};
 
-/// Values of the options that races and checks share: schemes, paths, worlds, servers and clients.
+/// Values of the options that races and checks share.
 pub fn shared(asked: &Asked<'_>) -> Option<Completion> {
     let is_scheme = |text: &str| Scheme::parse(text).is_ok();
     Some(match asked.argument {
