@@ -97,7 +97,8 @@ fn values_behind(typed: &str, equals: usize, is_scheme: impl Fn(&str) -> bool) -
 /// The key of a path for random loss.
 pub const LOSS: (&str, &str) = ("loss=", "probability that a packet is lost");
 
-/// Behind `RATE,RTT,QUEUE` of a path, or `RATE,DELAY,QUEUE` of one direction: disciplines, and what has a name.
+/// Behind `RATE,RTT,QUEUE` of a path, or `RATE,DELAY,QUEUE` of one direction: disciplines, and
+/// what has a name.
 pub fn path(typed: &str, keys: &[(&'static str, &'static str)]) -> Completion {
     let Some(comma) = typed.rfind(',') else { return Completion::default() };
     if typed[..comma].split(',').count() < 3 || typed[comma..].contains('=') {
