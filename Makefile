@@ -33,9 +33,19 @@ demo-kernel: build agent
 	$(TARGET)/release/headstart race $(PAGE) $(AGENT_RACE) --connections 4 --server builtin \
 		--schemes $(AGENT_ALL),hs-cubic+size=on,hs-session+size=on
 
+# All programs but the agent; `make gateway` and `make lab` build one of them.
 build:
 	@tools/need cc=gcc cc=libc6-dev
-	cargo build --release --locked --package headstart-cli
+	cargo build --release --locked --package headstart-cli --package headstart-gateway-cli --package headstart-lab
+
+.PHONY: gateway lab
+gateway:
+	@tools/need cc=gcc cc=libc6-dev
+	cargo build --release --locked --package headstart-gateway-cli
+
+lab:
+	@tools/need cc=gcc cc=libc6-dev
+	cargo build --release --locked --package headstart-lab
 
 # The agent compiles programs for the kernel (docs/agent): a program of its own, found beside headstart.
 agent:
@@ -60,7 +70,8 @@ ZSH_COMPLETIONS  ?= share/zsh/site-functions
 FISH_COMPLETIONS ?= share/fish/vendor_completions.d
 DOCUMENTS = README.md GLOSSARY.md CHANGELOG.md SECURITY.md scripts/README.md $(shell find docs -name '*.md' -o -name '*.json')
 INTO      = $(DESTDIR)$(PREFIX)
-PROGRAMS := headstart headstart-agent
+PROGRAMS := headstart headstart-agent headstart-gateway headstart-lab
+OTHERS   := $(filter-out headstart,$(PROGRAMS))
 # For Prometheus and Grafana.
 WATCHING := prometheus/headstart-agent.rules.yml grafana/headstart-agent.json
 WATCHING_GATEWAY := prometheus/headstart-gateway.rules.yml grafana/headstart-gateway.json
@@ -73,10 +84,10 @@ install:
 		"$(INTO)/bin/$$program" man "$(INTO)/$(MAN)" --date "$$(date -u -r CHANGELOG.md +%F)" || exit 1; done
 	cd "$(INTO)" && umask 022 && mkdir -p $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS) && \
 		bin/headstart completions bash >$(BASH_COMPLETIONS)/headstart && \
-		ln -sf headstart $(BASH_COMPLETIONS)/headstart-agent && \
 		bin/headstart completions zsh >$(ZSH_COMPLETIONS)/_headstart && \
 		bin/headstart completions fish >$(FISH_COMPLETIONS)/headstart.fish && \
-		ln -sf headstart.fish $(FISH_COMPLETIONS)/headstart-agent.fish
+		for other in $(OTHERS); do ln -sf headstart $(BASH_COMPLETIONS)/$$other && \
+			ln -sf headstart.fish $(FISH_COMPLETIONS)/$$other.fish || exit 1; done
 	install -D -m 644 $(OF_AGENT)/include/headstart.h "$(INTO)/include/headstart.h"
 	install -D -m 644 $(OF_AGENT)/share/headstart-agent.service "$(INTO)/$(UNIT)"
 	install -D -m 644 $(OF_GATEWAY)/share/headstart-gateway.service "$(INTO)/$(UNIT_OF_GATEWAY)"
@@ -112,7 +123,7 @@ uninstall:
 	rm -f "$(INTO)/$(DOC)/agent.toml"
 	rmdir --ignore-fail-on-non-empty "$(INTO)/$(DOC)" "$(DESTDIR)$(dir $(CONFIG))"
 
-# Packages with both programs, in target/package: of what `make build agent` has built, or of BINARIES=folder. They take
+# Packages with all programs, in target/package: of what `make build agent` has built, or of BINARIES=folder. They take
 # cargo-deb and cargo-generate-rpm, which `cargo install` builds. `make test-deb` installs the .deb in fresh Debian roots.
 .PHONY: deb rpm test-deb
 PACKAGED := target/package
@@ -159,7 +170,7 @@ test-built:
 # crates, as `make test` builds them, so that nothing is compiled twice.
 test-long:
 	@tools/need cc=gcc cc=libc6-dev
-	members=$$(tools/members) && cargo test $$members --locked --quiet --test verdicts -- --ignored
+	members=$$(tools/members) && cargo test $$members --locked --quiet --test lab -- --ignored verdicts
 
 # Which changes of the modules in tools/mutants.list no test notices; survivors with a reason are in tools/mutants.accepted. Takes
 # cargo-mutants. SHARD=2/8 takes the third eighth of each module, ONLY=codel the modules of that name, and the time is bounded; the next
@@ -197,10 +208,10 @@ test-upgrades:
 
 # Whether the agent is anywhere slower than stock Linux: about 80 cells of answers and paths, by the kernel. Needs root, the
 # agent's control that no other agent holds, and about 40 minutes of real time. CELLS=10 takes the ten quickest cells, CELLS=loss
-# those with random loss. `headstart check harm` simulates the same cells in less than a minute.
+# those with random loss. `headstart lab check harm` simulates the same cells in less than a minute.
 .PHONY: test-harm
 test-harm: build agent
-	$(TARGET)/release/headstart check harm --on kernel $(CELLS:%=--cells "%")
+	$(TARGET)/release/headstart-lab check harm --on kernel $(CELLS:%=--cells "%")
 
 # Cold starts with more than a stock window beside the kernel's CUBIC, by turns. Needs root, and minutes of real time.
 .PHONY: test-cold

@@ -4,9 +4,9 @@ use agent::options::AgentOptions;
 use agent::schema;
 use agent::value::{Percentage, Within};
 use clap::{CommandFactory, Parser, Subcommand};
-use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, Shell};
+use cmdline::Appendix;
+use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, ShellQuestion};
 use cmdline::man::Told;
-use cmdline::{Appendix, complete};
 use ipnet::IpNet;
 use std::path::PathBuf;
 
@@ -134,13 +134,7 @@ pub(crate) enum Command {
     },
     /// Answer a shell's question about what may be typed
     #[command(hide = true)]
-    Complete {
-        /// Shell that asks
-        shell: Shell,
-        /// What it hands over
-        #[arg(last = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    Complete(ShellQuestion),
     /// Write the man pages to a folder
     #[command(hide = true)]
     Man(cmdline::man::ManArgs),
@@ -215,8 +209,8 @@ pub(crate) fn write_man(args: &cmdline::man::ManArgs) -> Result<(), String> {
 }
 
 /// What a shell is answered.
-pub(crate) fn answer(shell: Shell, arguments: &[String]) -> String {
-    complete::answer(shell, AgentArgs::command(), arguments, &values)
+pub(crate) fn answer(question: &ShellQuestion) -> String {
+    question.answer(AgentArgs::command(), &values)
 }
 
 /// The values of options that clap does not know.
@@ -263,6 +257,7 @@ impl AgentArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cmdline::complete::{self, Shell};
     use cmdline::documents::commands_of;
 
     #[test]
@@ -327,7 +322,7 @@ mod tests {
     fn a_shell_is_told_values() {
         let asked = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            answer(Shell::Fish, &words)
+            complete::answer(Shell::Fish, AgentArgs::command(), &words, &values)
         };
         assert!(asked(&["agent", "--mode", "wr"]).contains("wrap\t"));
         assert!(asked(&["sta"]).starts_with("\nnone\nstatus\t"));

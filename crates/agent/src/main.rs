@@ -68,8 +68,8 @@ fn run(args: AgentArgs) -> Result<ExitCode, String> {
         Some(Command::Arm) => ask(&socket, &Question::Arm, false),
         Some(Command::Forget { prefix, .. }) => ask(&socket, &Question::Forget(prefix), false),
         Some(Command::Man(pages)) => args::write_man(&pages).map(|()| ExitCode::SUCCESS),
-        Some(Command::Complete { shell, arguments }) => {
-            print(args::answer(shell, &arguments).trim_end()).map(|()| ExitCode::SUCCESS)
+        Some(Command::Complete(question)) => {
+            print(args::answer(&question).trim_end()).map(|()| ExitCode::SUCCESS)
         }
     }
 }

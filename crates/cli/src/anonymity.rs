@@ -1,7 +1,7 @@
 //! What `--anonymize` makes addresses of.
 
-use crate::failure::Failure;
 use capture::Anonymizer;
+use cmdline::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,42 +1,29 @@
 //! The `headstart` binary: reads the command line, calls the libraries, prints what they say.
 //!
-//! One file per subcommand; `failure` has the exit codes, `stdout` the one way to print results.
+//! One file per subcommand; `cmdline` has what the programs share. `launch` hands over to the other programs.
 //! Results go to standard output, everything else to standard error.
 
-mod agent;
 mod analyze;
 mod anonymity;
 mod behind;
 mod capture;
-mod check;
 mod completions;
 mod emulate;
-mod failure;
-mod gateway;
-mod input;
-mod interrupt;
-mod jobs;
+mod launch;
 mod manual;
-mod merge;
-mod names;
 mod pages;
-mod papers;
 mod paths;
 mod predict;
-mod progress;
 mod race;
-mod report_file;
 mod reporting;
 mod schemes;
-mod scoreboard;
-mod script;
 mod serve;
-mod sim;
-mod stdout;
-mod theory;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand};
-use failure::Failure;
+use cmdline::Failure;
+use cmdline::complete::ShellQuestion;
+use cmdline::programs::{AGENT, GATEWAY, LAB};
 use std::process::ExitCode;
 
 /// Shows how a web page loads under each TCP, beside the physical limit
@@ -78,13 +65,11 @@ enum Command {
     #[command(after_help = emulate::appendix().help())]
     Emulate(Box<emulate::EmulateArgs>),
     /// Start the Linux kernel's own TCP connections with what is remembered of their paths
-    Agent(agent::AgentArgs),
-    /// Run a site's performance gateway: what any of its servers learns of a path, all know
-    ///
-    /// Servers of a site report what their connections learn of visitors' networks, and ask when a visitor comes. So a server
-    /// starts warm towards a network that it has never seen. No connection waits for the gateway, or fails without it.
-    #[command(after_help = gateway::appendix().help())]
-    Gateway(gateway::GatewayArgs),
+    Agent(launch::LaunchArgs),
+    /// Run a site's performance gateway, and ask it: what any of its servers learns of a path, all know
+    Gateway(launch::LaunchArgs),
+    /// Check papers, plans and predictions: the researcher's bench
+    Lab(launch::LaunchArgs),
     /// Report to the site's gateway what a connection has met
     ///
     /// For hosts without an agent, and for applications: what TCP_INFO of a socket says, or figures of your own.
@@ -102,24 +87,6 @@ enum Command {
     /// scheme. It runs in this process, on a network device and an address of its own.
     #[command(after_help = serve::appendix().help())]
     Serve(Box<serve::ServeArgs>),
-    /// Run the experiment of a plan file
-    ///
-    /// A plan says which links join which hosts, who sends what to whom, and what varies. headstart runs every
-    /// combination in virtual time, prints a table and keeps the results in a folder.
-    #[command(after_help = sim::appendix().help())]
-    Sim(Box<sim::SimArgs>),
-    /// Put the parts of a sharded sweep together
-    ///
-    /// `headstart sim --shard i/n` runs one part of a plan, for example on one of several machines. This command joins
-    /// the folders of all parts to one, which has the same files as an undivided run.
-    #[command(after_help = merge::appendix().help())]
-    Merge(merge::MergeArgs),
-    /// Check the claims of five papers on TCP start-up
-    ///
-    /// Runs the experiments that each claim needs, and says whether the claim holds here. A claim that differs comes
-    /// with the measured cause.
-    #[command(after_help = papers::appendix().help())]
-    Papers(papers::PapersArgs),
     /// List the schemes and their parameters, or show the page of one
     ///
     /// A scheme is a way to send: a TCP with its parameters, like linux+iw=32. The list has each scheme with its source
@@ -133,32 +100,12 @@ enum Command {
     /// List the paths that have names
     #[command(after_help = paths::appendix().help())]
     Paths,
-    /// Score schemes over fixed cells: paths, sizes and circumstances
-    ///
-    /// Runs each scheme in the same cells and prints a line for each: its time relative to linux and to the limit, and
-    /// what it takes from traffic in the background, beside linux and beside fair sharing.
-    #[command(after_help = scoreboard::appendix().help())]
-    Scoreboard(scoreboard::ScoreboardArgs),
-    /// Compute the papers' closed forms, as tables and figures
-    ///
-    /// Computes what the papers derive on paper, and simulates nothing.
-    #[command(after_help = theory::appendix().help())]
-    Theory(theory::TheoryArgs),
-    /// Play a scenario script against a scheme
-    ///
-    /// A script says which segments arrive when, and which segments the TCP has to send when. The grammar is a subset
-    /// of packetdrill's.
-    #[command(after_help = script::appendix().help())]
-    Script(script::ScriptArgs),
-    /// Check the simulator against ns-2 and against real hosts, and the agent against its targets
-    #[command(after_help = check::appendix().help())]
-    Check(check::CheckArgs),
     /// Write a completion script for a shell
     #[command(after_help = completions::appendix().help())]
     Completions(completions::CompletionsArgs),
     /// Answer a shell's question about what may be typed
     #[command(hide = true)]
-    Complete(completions::CompletionArgs),
+    Complete(ShellQuestion),
     /// Write the man pages to a folder
     #[command(hide = true)]
     Man(cmdline::man::ManArgs),
@@ -168,7 +115,11 @@ fn main() -> ExitCode {
     if let Some(code) = emulator::sandbox::serve_as_init() {
         return code;
     }
-    match run(Cli::parse().command) {
+    let done = match Cli::try_parse() {
+        Ok(cli) => run(cli.command),
+        Err(error) => Err(moved(&error).unwrap_or_else(|| error.exit())),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
@@ -180,23 +131,30 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Analyze(args) => analyze::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Emulate(args) => emulate::run(&args),
-        Command::Agent(args) => agent::run(&args),
-        Command::Gateway(args) => gateway::run(&args),
+        Command::Agent(args) => args.hand_over(&AGENT),
+        Command::Gateway(args) => args.hand_over(&GATEWAY),
+        Command::Lab(args) => args.hand_over(&LAB),
         Command::Report(args) => reporting::run(&args),
         Command::Capture(args) => capture::run(&args),
         Command::Serve(args) => serve::run(&args),
-        Command::Sim(args) => sim::run(&args),
-        Command::Merge(args) => merge::run(&args),
-        Command::Papers(args) => papers::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Pages => pages::run(),
         Command::Paths => paths::run(),
-        Command::Scoreboard(args) => scoreboard::run(&args),
-        Command::Theory(args) => theory::run(&args),
-        Command::Script(args) => script::run(&args),
-        Command::Check(args) => check::run(&args),
         Command::Completions(args) => completions::run(&args),
-        Command::Complete(asked) => completions::answer(&asked),
+        Command::Complete(question) => completions::answer(&question),
         Command::Man(args) => manual::run(&args),
     }
+}
+
+/// Commands of the lab.
+const IN_THE_LAB: [&str; 7] = ["check", "merge", "papers", "script", "scoreboard", "sim", "theory"];
+
+/// Where a command is that this program does not have any more.
+fn moved(error: &clap::Error) -> Option<Failure> {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let is_there = IN_THE_LAB.contains(&name.as_str());
+    is_there
+        .then(|| Failure::input(format!("{name} is a command of the lab: headstart lab {name}")))
 }

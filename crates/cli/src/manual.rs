@@ -1,13 +1,12 @@
 //! What stands behind the options of all commands, and `headstart man`, which writes it all as man pages.
 
-use crate::failure::Failure;
 use crate::{
-    Cli, analyze, capture, check, completions, emulate, gateway, merge, pages, papers, paths,
-    predict, race, reporting, schemes, scoreboard, script, serve, sim, theory,
+    Cli, analyze, capture, completions, emulate, pages, paths, predict, race, reporting, schemes,
+    serve,
 };
 use clap::CommandFactory;
-use cmdline::Appendix;
 use cmdline::man::{self, Told};
+use cmdline::{Appendix, Failure};
 
 /// What stands behind the list of commands.
 pub(crate) fn appendix() -> Appendix {
@@ -17,10 +16,6 @@ pub(crate) fn appendix() -> Appendix {
             (
                 "headstart race page.har --path 20mbit,80ms,100p --report page.html",
                 "Races a page that you recorded, and writes a report with pictures.",
-            ),
-            (
-                "headstart sim plan.toml",
-                "Runs an experiment: any topology, queue and workload, varied.",
             ),
             (
                 "sudo headstart emulate --path 20mbit,80ms,100p -- COMMAND",
@@ -33,6 +28,10 @@ pub(crate) fn appendix() -> Appendix {
             (
                 "sudo headstart agent --dry-run",
                 "Shows what the agent would do, and changes nothing.",
+            ),
+            (
+                "headstart lab sim plan.toml",
+                "Runs an experiment: any topology, queue and workload, varied.",
             ),
             ("headstart schemes", "Lists what can race, and its parameters."),
         ],
@@ -51,40 +50,18 @@ pub(crate) fn appendix() -> Appendix {
 fn told(command: &str) -> Told {
     Told::OnOwnPage(match command {
         "" => appendix(),
-        "agent" => return Told::ByItsProgram,
+        "agent" | "gateway" | "lab" => return Told::ByItsProgram,
         "analyze" => analyze::appendix(),
         "capture" => capture::appendix(),
-        "check" => check::appendix(),
-        "check ns2" => check::ns2_appendix(),
-        "check scripts" => check::scripts_appendix(),
-        "check traces" => check::traces_appendix(),
-        "check worlds" => check::worlds_appendix(),
-        "check agent" => check::agent_appendix(),
-        "check harm" => check::harm_appendix(),
         "completions" => completions::appendix(),
         "emulate" => emulate::appendix(),
-        "gateway" => gateway::appendix(),
-        "gateway ask" => gateway::ask_appendix(),
-        "gateway forget" => gateway::forget_appendix(),
-        "gateway init" => gateway::init_appendix(),
-        "gateway certificate" => gateway::certificate_appendix(),
-        "gateway replay" => gateway::replay_appendix(),
-        "gateway load" => gateway::load_appendix(),
-        "gateway revoke" => gateway::revoke_appendix(),
-        "gateway status" => gateway::status_appendix(),
-        "merge" => merge::appendix(),
         "pages" => pages::appendix(),
-        "papers" => papers::appendix(),
         "paths" => paths::appendix(),
         "predict" => predict::appendix(),
         "race" => race::appendix(),
         "report" => reporting::appendix(),
         "schemes" => schemes::appendix(),
-        "scoreboard" => scoreboard::appendix(),
-        "script" => script::appendix(),
         "serve" => serve::appendix(),
-        "sim" => sim::appendix(),
-        "theory" => theory::appendix(),
         _ => return Told::OnParentsPage,
     })
 }

@@ -1,8 +1,6 @@
 //! `headstart paths`: the paths that have names.
 
-use crate::failure::Failure;
-use crate::stdout;
-use cmdline::{Appendix, EXIT};
+use cmdline::{Appendix, EXIT, Failure, stdout};
 use link::{DISCIPLINES, DisciplineDescriptor};
 use race::path::{DEFAULT_PRESET, PRESETS};
 

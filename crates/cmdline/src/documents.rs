@@ -1,4 +1,10 @@
-//! The commands that documents show, for tests that have the programs read them.
+//! The commands that documents and examples show, for tests that have the programs read them.
+
+use crate::man::Told;
+use clap::error::ErrorKind;
+use clap::{Command, Parser};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// A command in a code block of a Markdown document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,6 +13,96 @@ pub struct ShownCommand {
     pub line: usize,
     /// Its words, the program's name first.
     pub words: Vec<String>,
+}
+
+/// Commands that a program read, and those that it refused.
+#[derive(Debug, Default)]
+pub struct ReadCommands {
+    /// Commands that it was given.
+    pub count: usize,
+    /// Commands that it refused: each with its source and the reason.
+    pub refused: Vec<String>,
+}
+
+impl ReadCommands {
+    /// Reads the commands of the repository's documents. With `subcommand`, `P` is the program that
+    /// `headstart SUBCOMMAND` runs, and reads only those.
+    ///
+    /// # Errors
+    /// If a document cannot be read.
+    pub fn of_documents<P: Parser>(root: &Path, subcommand: Option<&str>) -> io::Result<Self> {
+        let mut read = Self::default();
+        for path in markdown_files(root)? {
+            for shown in commands_of("headstart", &fs::read_to_string(&path)?) {
+                read.add::<P>(&shown, subcommand, &format!("{}:{}", path.display(), shown.line));
+            }
+        }
+        Ok(read)
+    }
+
+    /// The examples of all appendices of `P`.
+    pub fn of_examples<P: Parser>(told: &dyn Fn(&str) -> Told, subcommand: Option<&str>) -> Self {
+        let mut read = Self::default();
+        read.add_examples::<P>(&P::command(), ("", subcommand), told);
+        read
+    }
+
+    fn add_examples<P: Parser>(
+        &mut self,
+        command: &Command,
+        (path, subcommand): (&str, Option<&str>),
+        told: &dyn Fn(&str) -> Told,
+    ) {
+        if let Told::OnOwnPage(appendix) = told(path) {
+            if appendix.examples.is_empty() {
+                self.refused.push(format!("{path}: no examples"));
+            }
+            for (example, _) in appendix.examples {
+                let commands = commands_of("headstart", &format!("```\n{example}\n"));
+                if commands.len() != 1 && !example.contains('$') {
+                    self.refused.push(format!("{example}: no command"));
+                }
+                commands.iter().for_each(|shown| self.add::<P>(shown, subcommand, "example"));
+            }
+        }
+        for sub in command.get_subcommands() {
+            let path = format!("{path} {}", sub.get_name());
+            self.add_examples::<P>(sub, (path.trim_start(), subcommand), told);
+        }
+    }
+
+    fn add<P: Parser>(&mut self, shown: &ShownCommand, subcommand: Option<&str>, place: &str) {
+        let own = match subcommand {
+            None => &shown.words[..],
+            Some(sub) if shown.words.get(1).is_some_and(|word| word == sub) => &shown.words[1..],
+            Some(_) => return,
+        };
+        self.count += 1;
+        let Err(error) = P::try_parse_from(own) else { return };
+        let is_shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+        // A trace is read with the command line; that of an example is the user's.
+        if !is_shown && !error.to_string().contains("down.trace: No such file") {
+            self.refused.push(format!("{place}: {}: {error}", shown.words.join(" ")));
+        }
+    }
+}
+
+/// The Markdown files of the repository at `root`.
+fn markdown_files(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    folders.extend(["docs", "pages", "plans", "scripts"].map(|folder| root.join(folder)));
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() && folder != root {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                found.push(path);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Every command in the code blocks of `markdown` that runs `program`, perhaps behind a prompt and `sudo`. What a shell

@@ -1,8 +1,10 @@
 //! Which gateways there are, and who we are to them.
 
+use faults::Fault;
 use gateway_proto::v1::Collector;
+use serde::Deserialize;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a client has to know. Files are read anew at each connection: a renewed certificate counts from the next one on.
 #[derive(Clone, Debug)]
@@ -24,6 +26,17 @@ pub struct ClientConfig {
     pub addresses: fn() -> Vec<IpAddr>,
 }
 
+/// Keys of an agent's configuration that concern its gateways.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct AgentFile {
+    #[serde(default)]
+    gateway: Vec<String>,
+    gateway_ca: Option<PathBuf>,
+    gateway_certificate: Option<PathBuf>,
+    gateway_key: Option<PathBuf>,
+}
+
 /// Two configurations are equal if they say the same. How addresses are listed is no configuration.
 impl PartialEq for ClientConfig {
     fn eq(&self, other: &Self) -> bool {
@@ -36,6 +49,36 @@ impl PartialEq for ClientConfig {
 impl Eq for ClientConfig {}
 
 impl ClientConfig {
+    /// The configuration that `file` of an agent holds in these bytes, for reports that `collector`
+    /// collects.
+    ///
+    /// # Errors
+    /// If the file is wrong, or a key is missing.
+    pub fn of_agent(file: &Path, bytes: &[u8], collector: Collector) -> Result<Self, String> {
+        let shown = file.display();
+        let text = String::from_utf8_lossy(bytes);
+        let read: AgentFile = toml::from_str(&text)
+            .map_err(|error| Fault::from(error).of_file(&shown.to_string(), &text).to_string())?;
+        let missing = |key: &str| {
+            format!("{shown}: {key} is missing; `headstart gateway init` writes a file that has it")
+        };
+        if read.gateway.is_empty() {
+            return Err(missing("gateway"));
+        }
+        for address in &read.gateway {
+            Self::check_address(address).map_err(|why| format!("{shown}: gateway: {why}"))?;
+        }
+        Ok(Self {
+            gateways: read.gateway,
+            ca: read.gateway_ca.ok_or_else(|| missing("gateway-ca"))?,
+            certificate: read.gateway_certificate.ok_or_else(|| missing("gateway-certificate"))?,
+            key: read.gateway_key.ok_or_else(|| missing("gateway-key"))?,
+            collector,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            addresses: Vec::new,
+        })
+    }
+
     /// Whether an entry of [`Self::gateways`] can be one.
     ///
     /// # Errors

@@ -9,8 +9,11 @@ mod client;
 mod config;
 mod counts;
 mod message;
+mod network;
 mod outbox;
+mod outcome;
 mod pending;
+mod reporter;
 mod session;
 mod transport;
 
@@ -19,3 +22,5 @@ pub use client::SiteClient;
 pub use config::ClientConfig;
 pub use counts::ClientStatus;
 pub use message::{SiteEvent, SiteQuestion};
+pub use network::{leaving, network_of};
+pub use reporter::SiteReporter;

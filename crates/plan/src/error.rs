@@ -7,7 +7,7 @@ pub(super) use faults::{Fault, meant};
 pub(super) fn of_toml(error: toml::de::Error) -> Fault {
     let mut fault = Fault::from(error);
     if fault.why.ends_with(" is missing") {
-        fault.why += "; `headstart sim --schema` says what it takes";
+        fault.why += "; `headstart lab sim --schema` says what it takes";
     }
     fault
 }

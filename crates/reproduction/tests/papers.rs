@@ -138,7 +138,10 @@ fn a_quick_run_that_differs_from_the_full_one_says_so() {
     let said = |id: &str, quick: bool| {
         let answered = answer(&named(&[id]), &Book::new(quick)).remove(0);
         assert_eq!(answered.verdict, ClaimVerdict::Differs);
-        (answered.differs_in_quick_alone, answered.note().contains("Run `headstart papers SP-4`"))
+        (
+            answered.differs_in_quick_alone,
+            answered.note().contains("Run `headstart lab papers SP-4`"),
+        )
     };
     assert_eq!(said("SP-4", true), (true, true));
     assert_eq!(said("SP-4", false), (false, false));

@@ -105,7 +105,7 @@ impl Manifest {
             let shown = folder.display();
             ResultsError::refused(match folder.is_dir() {
                 true => format!(
-                    "{shown}: holds no results, since it has no manifest.json; name a folder of `headstart sim`"
+                    "{shown}: holds no results, since it has no manifest.json; name a folder of `headstart lab sim`"
                 ),
                 false => format!("{shown}: no such folder"),
             })

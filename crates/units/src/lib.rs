@@ -13,7 +13,7 @@ mod seq;
 mod time;
 
 pub use counted::counted;
-pub use parse::{ParseUnitError, parse_bytes};
+pub use parse::{ParseUnitError, parse_byte_count, parse_bytes};
 pub use rate::Rate;
 pub use seq::SeqNum;
 pub use time::{Duration, Instant};

@@ -158,6 +158,14 @@ pub fn parse_bytes(s: &str) -> Result<u64, ParseUnitError> {
     })
 }
 
+/// Bytes: a number alone, or one with a unit as in `200kB`.
+///
+/// # Errors
+/// If it is neither.
+pub fn parse_byte_count(text: &str) -> Result<u64, ParseUnitError> {
+    text.trim().parse().or_else(|_| parse_bytes(text))
+}
+
 /// The prefix of a size as it is usually written: `k` is small, `M` and `G` are not.
 fn upper(scale: &str) -> &str {
     match scale {
@@ -224,6 +232,16 @@ fn decimal(s: &str, factor: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_need_no_unit() {
+        assert_eq!((parse_byte_count("3000"), parse_byte_count("3kB")), (Ok(3000), Ok(3000)));
+        assert!(
+            parse_byte_count("3k").is_err()
+                && parse_byte_count("-1").is_err()
+                && parse_byte_count("").is_err()
+        );
+    }
 
     #[test]
     fn reads_what_people_write() {

@@ -1,6 +1,6 @@
 //! Simulation, endpoint and kernel on the same path, where the machine lets them: otherwise the tests say
 //! that they skip. Bounds are wide, because machines that test are busy and each load is made once; `quick.rs` has the
-//! narrow ones, of `headstart check worlds`.
+//! narrow ones, of `headstart lab check worlds`.
 
 use calm::calmly_throughout;
 use race::{Hosts, Race, RaceMetric, RaceResult, VisitKind, Visits, WAKING_PROCESSING, World};

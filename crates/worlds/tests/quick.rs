@@ -1,4 +1,4 @@
-//! What `headstart check worlds --quick` measures, with its verdict, where the machine lets it: otherwise it says that it skips. It
+//! What `headstart lab check worlds --quick` measures, with its verdict, where the machine lets it: otherwise it says that it skips. It
 //! takes a minute; of what fails while the machine stood still, a scheme on a path is measured again.
 
 use calm::calmly_throughout;

@@ -1,11 +1,9 @@
 //! The command line of `headstart analyze`.
 
 use super::tables::TableName;
-use crate::failure::Failure;
-use crate::names;
-use cmdline::Appendix;
+use cmdline::{Appendix, Failure};
 use std::path::{Path, PathBuf};
-use trace::{NamedServers, SenderModel, SenderProfile, ServerPattern, Vantage};
+use trace::{NamedServers, ServerPattern, Vantage};
 
 /// Whose packets in a capture are looked at, and how.
 #[derive(Debug, clap::Args)]
@@ -142,18 +140,6 @@ fn vantage_named(name: &str) -> Result<Vantage, Failure> {
     found.ok_or_else(|| Failure::Input(format!("--vantage {name}: server, client or middle")))
 }
 
-/// What all senders run, by a name.
-pub(super) fn model_named(name: &str) -> Result<SenderModel, Failure> {
-    match SenderProfile::named(name) {
-        Some(profile) => Ok(SenderModel::of(profile)),
-        None => SenderModel::of_scheme(name).map_err(|error| {
-            let profiles = SenderProfile::ALL.map(SenderProfile::name).join(", ");
-            let why = names::scheme_meant(name).unwrap_or_else(|| error.to_string());
-            Failure::input(format!("--sender: {why}; profiles are auto, {profiles}"))
-        }),
-    }
-}
-
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
@@ -196,7 +182,7 @@ pub(crate) fn appendix() -> Appendix {
             ("2", "the input is wrong"),
             ("130", "interrupted; everything read before is analysed"),
         ],
-        see_also: &["headstart-capture", "headstart-check-traces"],
+        see_also: &["headstart-capture", "headstart-lab-check-traces"],
         more: &["docs/analyze.md"],
         ..Appendix::default()
     }

@@ -1,7 +1,7 @@
 //! Connections as JSON, each written when it is over.
 
 use super::rebuilt::RebuiltAs;
-use crate::failure::Failure;
+use cmdline::Failure;
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 use std::collections::HashMap;

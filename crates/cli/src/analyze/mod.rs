@@ -1,26 +1,23 @@
 //! `headstart analyze`: what packet captures say of a server's transfers.
 
-pub(crate) mod access_log;
+mod access_log;
 mod account;
 mod args;
 mod beside;
-mod feed;
 mod json;
 mod outputs;
 mod packets;
 mod page;
-mod reading;
 mod rebuilt;
 mod summary;
 mod tables;
 mod words;
 
 pub(crate) use args::{AnalyzeArgs, SendersArgs, appendix};
-pub(crate) use feed::Feed;
 
 use crate::anonymity::anonymizer;
-use crate::failure::{Failure, FirstFailure};
-use crate::jobs;
+use cmdline::captures::Feed;
+use cmdline::{Failure, FirstFailure, jobs};
 use outputs::{Outputs, ReadCapture};
 use summary::SummarySink;
 use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine, Undivided};

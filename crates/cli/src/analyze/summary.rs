@@ -1,8 +1,7 @@
 //! All connections in a few tables.
 
 use super::rebuilt::{RebuiltAs, name_of};
-use crate::failure::Failure;
-use crate::stdout;
+use cmdline::{Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@
 #![allow(rustdoc::broken_intra_doc_links)]
 
 use super::one_way::OneWay;
-use crate::failure::Failure;
+use cmdline::Failure;
 use emulator::EmulationOptions;
 use link::{Duplex, LinkConfig};
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
@@ -23,7 +23,7 @@ pub(crate) struct LinkArgs {
     path: Option<PathSpec>,
 
     /// A path by name (`headstart paths`) [default: cable]
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = crate::names::path_preset)]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = cmdline::names::path_preset)]
     path_preset: Option<PathSpec>,
 
     /// The link towards the command: RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]

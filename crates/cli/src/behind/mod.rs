@@ -5,7 +5,7 @@ mod one_way;
 
 pub(crate) use links::LinkArgs;
 
-use crate::failure::Failure;
+use cmdline::Failure;
 use emulator::sandbox::{self, Sandbox, Signals, exit_code};
 use emulator::{Addresses, Interface};
 use std::ffi::OsString;

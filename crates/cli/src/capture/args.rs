@@ -1,8 +1,7 @@
 //! The command line of `headstart capture`.
 
-use crate::failure::Failure;
 use capture::{PortRange, Rotation};
-use cmdline::Appendix;
+use cmdline::{Appendix, Failure};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use units::Duration;

@@ -5,8 +5,8 @@ mod sink;
 
 pub(crate) use args::{CaptureArgs, appendix};
 
-use crate::failure::{Failure, remark};
 use capture::{CaptureError, CaptureTrouble, LiveCapture, LiveOptions};
+use cmdline::{Failure, remark};
 use sink::Sink;
 use std::fmt::Write;
 use std::io;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &CaptureArgs) -> Result<(), Failure> {
     };
     let mut live = LiveCapture::open(&options).map_err(refused)?;
     let mut sink = Sink::begin(args)?;
-    let stop = crate::interrupt::stop_flag()?;
+    let stop = cmdline::interrupt::stop_flag()?;
     if !args.quiet {
         remark(&format!("capturing {}; Ctrl-C stops", args.what()));
     }
@@ -78,7 +78,7 @@ fn summarize(args: &CaptureArgs, sink: &Sink, lost: u64) -> Result<(), Failure> 
             remark(text.trim_end());
             Ok(())
         }
-        false => crate::stdout::print(&text),
+        false => cmdline::stdout::print(&text),
     }
 }
 

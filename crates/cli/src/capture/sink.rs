@@ -2,8 +2,8 @@
 
 use super::args::CaptureArgs;
 use crate::anonymity::anonymizer;
-use crate::failure::Failure;
 use capture::{Anonymizer, CaptureWriter, LiveCapture, LivePacket};
+use cmdline::Failure;
 use std::io;
 use std::path::PathBuf;
 

@@ -1,31 +1,22 @@
 //! `headstart completions`: scripts for shells, and `headstart complete`, which the scripts call.
 //!
 //! The scripts for bash, zsh and fish ask this program for what may come next, so they know the values of options as
-//! `values` and `schemes` have them. Those for other shells are clap's and know names alone.
+//! `values` has them. Those for other shells are clap's and know names alone.
 
-mod schemes;
 mod values;
 
-use crate::failure::Failure;
-use crate::{Cli, agent, stdout};
+use crate::Cli;
 use clap::CommandFactory;
 use clap_complete::Shell;
-use cmdline::complete;
-use cmdline::{Appendix, EXIT};
+use cmdline::complete::{self, ShellQuestion};
+use cmdline::programs::{AGENT, GATEWAY, LAB};
+use cmdline::{Appendix, EXIT, Failure, stdout};
+use std::env;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsArgs {
     /// Shell to complete for
     shell: Shell,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct CompletionArgs {
-    /// Shell that asks
-    shell: complete::Shell,
-    /// What it hands over
-    #[arg(last = true, allow_hyphen_values = true)]
-    arguments: Vec<String>,
 }
 
 pub(crate) fn appendix() -> Appendix {
@@ -66,13 +57,18 @@ pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     stdout::print(complete::script(asking))
 }
 
-/// Answers a shell; behind `agent` that is for the agent's program to do.
-pub(crate) fn answer(asked: &CompletionArgs) -> Result<(), Failure> {
-    let words = complete::words(asked.shell, &asked.arguments);
-    if words.len() > 1 && words[0] == "agent" {
-        return agent::complete();
+/// Answers a shell. Behind the name of another program that program answers.
+pub(crate) fn answer(question: &ShellQuestion) -> Result<(), Failure> {
+    let other = question.subcommand();
+    let other =
+        [AGENT, GATEWAY, LAB].into_iter().find(|it| other.as_deref() == Some(it.subcommand));
+    match other {
+        Some(program) => {
+            let same = env::args_os().skip(1).collect::<Vec<_>>();
+            Err(Failure::input(program.hand_over(&same)))
+        }
+        None => stdout::print(&question.answer(Cli::command(), &values::of)),
     }
-    stdout::print(&complete::answer(asked.shell, Cli::command(), &asked.arguments, &values::of))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The files that an emulation writes while it runs.
 
 use super::args::EmulateArgs;
-use crate::failure::{Failure, remark};
+use cmdline::{Failure, remark};
 use emulator::{EmulationRecording, Files, LogFormat, PacketRecorder, Sink};
 use link::Duplex;
 use std::fs::{self, File};

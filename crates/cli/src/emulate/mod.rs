@@ -8,7 +8,7 @@ mod summary;
 pub(crate) use args::{EmulateArgs, appendix};
 
 use crate::behind::{Command, explain};
-use crate::failure::Failure;
+use cmdline::Failure;
 use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
 use link::Duplex;
 use std::io;

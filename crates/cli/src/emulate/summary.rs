@@ -1,8 +1,7 @@
 //! What the link did, when the command has ended.
 
 use super::args::EmulateArgs;
-use crate::failure::{Failure, remark};
-use crate::stdout;
+use cmdline::{Failure, remark, stdout};
 use emulator::{DirectionReport, EmulationReport, Lateness, ThreadScheduling};
 use link::{Duplex, LinkConfig};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! The command line of `headstart predict`.
 
 use crate::analyze::SendersArgs;
-use crate::names::{self, SchemeList};
 use cmdline::Appendix;
+use cmdline::names::{self, SchemeList};
 use std::path::PathBuf;
 use units::Duration;
 

@@ -7,13 +7,9 @@ mod shown;
 
 pub(crate) use args::{PredictArgs, appendix};
 
-use crate::analyze::Feed;
-use crate::failure::{Failure, remark};
-use crate::interrupt;
-use crate::jobs;
-use crate::progress::CountBar;
-use crate::report_file;
-use crate::stdout;
+use cmdline::captures::Feed;
+use cmdline::progress::CountBar;
+use cmdline::{Failure, interrupt, jobs, remark, report_file, stdout};
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
 use running::Running;
 use shown::{ForecastJson, PathsTold};

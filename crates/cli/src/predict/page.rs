@@ -2,7 +2,7 @@
 
 use super::running::Running;
 use super::shown::{self, PathsTold};
-use crate::pages;
+use cmdline::installed;
 use forecast::{ForecastResult, ForecastRow};
 use report::{
     Axis, AxisUnit, Block, Colour, Document, Figure, Links, Point, Scale, Section, Series,
@@ -19,7 +19,7 @@ pub(super) fn document(told: &PathsTold, running: &Running, result: &ForecastRes
     let queues = shown::of_queues(result).map(Block::Text);
     let mut facts: Vec<String> = told.sentence().lines().map(str::to_owned).collect();
     facts.push(running.sentence());
-    facts.push(pages::explained_in(&["docs/predict.md"]));
+    facts.push(installed::explained_in(&["docs/predict.md"]));
     Document {
         title: "What the transfers of a capture would take".to_owned(),
         facts,
@@ -43,7 +43,7 @@ pub(super) fn document(told: &PathsTold, running: &Running, result: &ForecastRes
             ),
         ],
         schemes: result.rows.iter().map(|row| row.scheme.clone()).collect(),
-        links: Links { documents: pages::documents(), ..Links::default() },
+        links: Links { documents: installed::documents(), ..Links::default() },
     }
 }
 

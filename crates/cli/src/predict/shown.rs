@@ -1,8 +1,7 @@
 //! What a forecast says, as words, tables and JSON.
 
 use super::Running;
-use crate::failure::Failure;
-use crate::stdout;
+use cmdline::{Failure, stdout};
 use forecast::{Forecast, ForecastGroup, ForecastResult, ForecastRow, ModelFit};
 use report::{Cell, Column, Median, Quantity, Row, Table};
 use serde::Serialize;

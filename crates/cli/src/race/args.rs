@@ -3,9 +3,8 @@
 // Help texts have brackets around what may be left out.
 #![allow(rustdoc::broken_intra_doc_links)]
 
-use crate::failure::Failure;
-use crate::{input, names};
-use cmdline::Appendix;
+use super::page;
+use cmdline::{Appendix, Failure, names};
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
 use race::{
     BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, WAKING_PROCESSING, World,
@@ -246,7 +245,7 @@ fn parse_path(text: &str) -> Result<PathSpec, String> {
 }
 
 fn parse_schemes(list: &str) -> Result<SchemeList, String> {
-    let meant = |error| names::scheme_meant(list).unwrap_or(error);
+    let meant = |error| tcp::scheme::scheme_meant(list).unwrap_or(error);
     Contender::list(list).map(SchemeList).map_err(meant)
 }
 
@@ -315,7 +314,7 @@ impl RaceArgs {
         let is_real = !self.is_simulated_only();
         let path = self.path.or(self.path_preset).or_else(default);
         Ok(Race {
-            page: Arc::new(input::page(&self.page, self.har_page.as_deref())?),
+            page: Arc::new(page::page(&self.page, self.har_page.as_deref())?),
             path: path.ok_or_else(|| Failure::input("no default path"))?,
             loader: LoaderConfig {
                 http: self.http,

@@ -2,8 +2,7 @@
 
 use super::raced::Raced;
 use super::{RaceArgs, view};
-use crate::failure::{Failure, remark};
-use crate::report_file;
+use cmdline::{Failure, remark, report_file};
 use race::World;
 use report::{check_writable, write_atomically};
 use std::fs;

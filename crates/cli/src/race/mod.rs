@@ -1,12 +1,12 @@
 //! `headstart race`: runs a race, in whatever worlds, and shows it.
 //!
 //! `args` is the command line, `refusals` what of it cannot be had together, `raced` the race itself on this machine
-//! (`field`: who can race on it). One result then goes to `table`, `view` and `side_by_side` (the report), `files`, and
+//! (`page` finds what it loads). One result then goes to `table`, `view` and `side_by_side` (the report), `files`, and
 //! `remarks` (what else a reader has to know).
 
 mod args;
-pub(crate) mod field;
 mod files;
+mod page;
 mod raced;
 mod refusals;
 mod remarks;
@@ -16,8 +16,7 @@ mod view;
 
 pub(crate) use args::{RaceArgs, appendix};
 
-use crate::failure::{Failure, remark};
-use crate::stdout;
+use cmdline::{Failure, remark, stdout};
 
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/race-schema.json");

@@ -1,9 +1,9 @@
 //! The race itself, in the worlds that were asked for, as far as this machine lets it.
 
 use super::RaceArgs;
-use super::field::RaceField;
-use crate::failure::{Failure, remark};
-use crate::progress::CountBar;
+use cmdline::field::RaceField;
+use cmdline::progress::CountBar;
+use cmdline::{Failure, remark};
 use race::{Race, RaceOutcome, RaceResult, Setting, World};
 use std::io;
 use workload::{ClientModel, ServerModel};

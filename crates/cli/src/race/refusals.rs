@@ -1,7 +1,7 @@
 //! What cannot be asked for together, with the way out.
 
 use super::RaceArgs;
-use crate::failure::Failure;
+use cmdline::Failure;
 use race::{Race, World};
 
 pub(super) fn check(args: &RaceArgs, race: &Race) -> Result<(), Failure> {

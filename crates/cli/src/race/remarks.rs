@@ -3,7 +3,7 @@
 
 use super::RaceArgs;
 use super::raced::Raced;
-use crate::failure::{Failure, remark};
+use cmdline::{Failure, remark};
 use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample, World};
 use units::counted;
 use workload::{ClientModel, Http, ServerModel, Tls};

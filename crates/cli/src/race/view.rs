@@ -2,8 +2,8 @@
 
 use super::raced::Raced;
 use super::{side_by_side, table};
-use crate::pages;
 use crate::schemes::ABOUT_LIMIT;
+use cmdline::installed;
 use link::QueueLimit;
 use race::limit::Limit;
 use race::{
@@ -36,7 +36,7 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
         true => &["docs/race.md"],
         false => &["docs/race.md", "docs/worlds.md"],
     };
-    subtitle.push(pages::explained_in(documents));
+    subtitle.push(installed::explained_in(documents));
     let views = views(raced);
     RaceReport {
         title: format!("{} over {}", race.page.name(), race.path),
@@ -46,7 +46,7 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
         compared: compared(result, &views),
         schemes: views.into_iter().map(|view| view.shown).collect(),
         limit: limit(&outcome.limit),
-        links: Links { documents: pages::documents(), ..Links::default() },
+        links: Links { documents: installed::documents(), ..Links::default() },
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a socket's `struct tcp_info` says of a path (include/uapi/linux/tcp.h).
 
-use super::figures::network_of;
+use gateway_client::network_of;
 use gateway_proto::v1::{self, Bound, Report};
 use nix::sys::socket::{SockaddrStorage, getpeername, getsockopt};
 use nix::{getsockopt_impl, libc, sockopt_impl};

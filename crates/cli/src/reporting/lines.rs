@@ -1,7 +1,8 @@
 //! Connections as JSON, an object a line.
 
-use super::figures::{BoundName, leaving, network_of, possible};
+use super::figures::{BoundName, possible};
 use super::info::of_info;
+use gateway_client::{leaving, network_of};
 use gateway_proto::v1::{self, Group, Report, Start};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};

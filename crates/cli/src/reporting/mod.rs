@@ -4,29 +4,16 @@
 mod figures;
 mod info;
 mod lines;
-mod outcome;
 
-use crate::failure::{Failure, remark};
-use crate::{input, stdout};
 use clap::Args;
-use cmdline::Appendix;
+use cmdline::{Appendix, Failure, input, remark, stdout};
 use figures::Figures;
-pub(crate) use figures::{bytes, leaving, network_of};
-use gateway_client::{ClientConfig, SiteClient, SiteEvent};
+use gateway_client::{ClientConfig, SiteReporter};
 use gateway_proto::v1::{Collector, Report};
-use outcome::Outcome;
-use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use units::counted;
-
-/// Longer nobody waits for a gateway.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Reports that are sent before it is waited for them.
-const AT_ONCE: u64 = 4096;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -139,122 +126,28 @@ fn tell_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Tells the gateway, or shows what it would tell.
-pub(crate) struct Teller {
-    /// `None`: it only shows.
-    client: Option<SiteClient<()>>,
-    trouble: Arc<Mutex<String>>,
-    told: u64,
-}
+/// Reports to the gateway, or shows what it would report.
+struct Teller(Option<SiteReporter>);
 
 impl Teller {
     fn new(args: &ReportArgs) -> Result<Self, Failure> {
-        let config = client_config(&args.config, Collector::Application)?;
-        match args.dry_run {
-            true => Ok(Self { client: None, trouble: Arc::default(), told: 0 }),
-            false => Self::to(config),
+        let config = input::read(&args.config)?;
+        let config = ClientConfig::of_agent(&args.config, &config, Collector::Application);
+        let config = config.map_err(Failure::input)?;
+        let reporter = (!args.dry_run).then(|| SiteReporter::start(config)).transpose();
+        Ok(Self(reporter.map_err(Failure::input)?))
+    }
+
+    fn tell(&mut self, report: Report) -> Result<(), Failure> {
+        match &mut self.0 {
+            None => stdout::print_on(&(lines::shown(&report) + "\n")),
+            Some(reporter) => reporter.report(report).map_err(Failure::failed),
         }
     }
 
-    /// One that tells these gateways.
-    pub(crate) fn to(config: ClientConfig) -> Result<Self, Failure> {
-        let trouble = Arc::new(Mutex::new(String::new()));
-        let why = Arc::clone(&trouble);
-        let hear = move |event: SiteEvent<()>| {
-            if let SiteEvent::Lost(said) = event {
-                *why.lock().unwrap_or_else(PoisonError::into_inner) = said;
-            }
-            false
-        };
-        let client = SiteClient::start(config, hear).map_err(Failure::input)?;
-        Ok(Self { client: Some(client), trouble, told: 0 })
+    /// Waits until all is acknowledged, and says what became of it.
+    fn end(&self) -> Result<(), Failure> {
+        let Some(reporter) = &self.0 else { return Ok(()) };
+        stdout::print(&(reporter.finish().map_err(Failure::failed)? + "\n"))
     }
-
-    pub(crate) fn tell(&mut self, report: Report) -> Result<(), Failure> {
-        self.told += 1;
-        let Some(client) = &self.client else {
-            return stdout::print_on(&(lines::shown(&report) + "\n"));
-        };
-        client.report(report);
-        match self.told % AT_ONCE {
-            0 => self.flush(),
-            _ => Ok(()),
-        }
-    }
-
-    /// Waits until all is acknowledged.
-    fn flush(&self) -> Result<(), Failure> {
-        let Some(client) = &self.client else { return Ok(()) };
-        if client.flush(PATIENCE) {
-            return Ok(());
-        }
-        let why = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let why = if why.is_empty() { "it does not acknowledge".to_owned() } else { why };
-        Err(Failure::failed(format!("no gateway has taken all reports: {why}")))
-    }
-
-    /// Waits until all is acknowledged, and says on standard output what became of it.
-    pub(crate) fn end(&self) -> Result<(), Failure> {
-        self.outcome()?.map_or(Ok(()), |words| stdout::print(&(words + "\n")))
-    }
-
-    /// The same on standard error, where results for machines are on standard output.
-    pub(crate) fn end_aside(&self) -> Result<(), Failure> {
-        if let Some(words) = self.outcome()? {
-            remark(&words);
-        }
-        Ok(())
-    }
-
-    fn outcome(&self) -> Result<Option<String>, Failure> {
-        self.flush()?;
-        let Some(client) = &self.client else { return Ok(None) };
-        let status = client.status();
-        let outcome = Outcome {
-            told: self.told,
-            taken: status.reports_taken,
-            dropped: status.reports_dropped,
-            refused: client.refusals(),
-        };
-        outcome.words().map(Some).map_err(Failure::failed)
-    }
-}
-
-/// Of an agent's configuration, what concerns its gateways.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct AgentFile {
-    #[serde(default)]
-    gateway: Vec<String>,
-    gateway_ca: Option<PathBuf>,
-    gateway_certificate: Option<PathBuf>,
-    gateway_key: Option<PathBuf>,
-}
-
-pub(crate) fn client_config(file: &Path, collector: Collector) -> Result<ClientConfig, Failure> {
-    let shown = file.display().to_string();
-    let text = String::from_utf8_lossy(&input::read(file)?).into_owned();
-    let read: AgentFile = toml::from_str(&text)
-        .map_err(|error| Failure::input(faults::Fault::from(error).of_file(&shown, &text)))?;
-    let missing = |key: &str| {
-        Failure::input(format!(
-            "{shown}: {key} is missing; `headstart gateway init` writes a file that has it"
-        ))
-    };
-    if read.gateway.is_empty() {
-        return Err(missing("gateway"));
-    }
-    for address in &read.gateway {
-        ClientConfig::check_address(address)
-            .map_err(|why| Failure::input(format!("{shown}: gateway: {why}")))?;
-    }
-    Ok(ClientConfig {
-        gateways: read.gateway,
-        ca: read.gateway_ca.ok_or_else(|| missing("gateway-ca"))?,
-        certificate: read.gateway_certificate.ok_or_else(|| missing("gateway-certificate"))?,
-        key: read.gateway_key.ok_or_else(|| missing("gateway-key"))?,
-        collector,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        addresses: Vec::new,
-    })
 }

@@ -1,9 +1,7 @@
 //! `headstart schemes`: what can race, where it is specified, and what can be changed about it; with a name, the page of one scheme.
 
 mod page;
-use crate::failure::Failure;
-use crate::stdout;
-use cmdline::{Appendix, EXIT};
+use cmdline::{Appendix, EXIT, Failure, stdout};
 use link::{DISCIPLINES, DisciplineDescriptor};
 use race::LIMIT;
 use race::World;
@@ -50,7 +48,7 @@ pub(crate) fn appendix() -> Appendix {
             ),
         ],
         exit: EXIT,
-        see_also: &["headstart-race", "headstart-sim"],
+        see_also: &["headstart-race", "headstart-lab-sim"],
         more: &["GLOSSARY.md"],
         ..Appendix::default()
     }

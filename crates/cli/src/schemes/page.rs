@@ -1,8 +1,7 @@
 //! The page of one scheme: `headstart schemes NAME`.
 
 use super::{ABOUT_LIMIT, SchemeEntry};
-use crate::failure::Failure;
-use crate::{names, stdout};
+use cmdline::{Failure, stdout};
 use race::{LIMIT, World};
 use serde::Serialize;
 use tcp::Scheme;
@@ -106,7 +105,7 @@ pub(super) fn run(text: &str, json: bool) -> Result<(), Failure> {
 /// Why there is no such scheme, and what was probably meant.
 fn meant(text: &str, error: &tcp::SchemeError) -> String {
     let is_startup = |name: &str| STARTUPS.iter().any(|startup| startup.name == name);
-    match names::scheme_meant(text) {
+    match tcp::scheme::scheme_meant(text) {
         Some(meant) => meant,
         None if is_startup(text) => {
             format!("{text:?} is a start-up, not a scheme: headstart schemes linux+startup={text}")
@@ -264,7 +263,7 @@ fn commands(scheme: &Scheme, on: &[&str]) -> Vec<String> {
     if on.len() > 1 {
         all.push(format!("sudo {race} --on {}", on.join(",")));
     }
-    all.push(format!("headstart scoreboard --quick --schemes {name}"));
+    all.push(format!("headstart lab scoreboard --quick --schemes {name}"));
     all
 }
 

@@ -3,8 +3,7 @@
 use super::network::Network;
 use super::weights::WeightSource;
 use crate::behind::LinkArgs;
-use crate::failure::Failure;
-use cmdline::Appendix;
+use cmdline::{Appendix, Failure};
 use endpoint::EndpointConfig;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use super::network::url;
 use crate::behind::{Command, LinkArgs, explain};
-use crate::failure::{Failure, remark};
+use cmdline::{Failure, remark};
 use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace};
 use endpoint::{Endpoint, EndpointConfig};
 use std::ffi::OsString;

@@ -2,7 +2,7 @@
 
 use super::args::ServeArgs;
 use super::network::{DEFAULT_V4, DEFAULT_V6, Network};
-use crate::failure::Failure;
+use cmdline::Failure;
 use endpoint::{Device, Endpoint, EndpointConfig, TunConfig};
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::SockaddrStorage;

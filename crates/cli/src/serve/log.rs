@@ -2,7 +2,7 @@
 
 use super::args::ServeArgs;
 use super::sink::Sink;
-use crate::failure::{Failure, harmless};
+use cmdline::{Failure, harmless};
 use serde_json::{Value, json};
 use server::{Ended, EndedResponse};
 use std::fs::File;

@@ -11,8 +11,8 @@ mod weights;
 
 pub(crate) use args::{ServeArgs, appendix};
 
-use crate::failure::{Failure, remark};
 use client::Line;
+use cmdline::{Failure, remark};
 use device::ServerDevice;
 use endpoint::Endpoint;
 use log::Log;

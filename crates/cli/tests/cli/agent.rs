@@ -1,33 +1,34 @@
-//! `headstart agent` hands over to the program beside it, and says what to do without one.
+//! The agent of this machine, for tests of several programs: built, alone, and with all that it
+//! needs.
 
-use crate::run::folder;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Command, Output};
+use crate::run::other;
+use nix::fcntl::{Flock, FlockArg};
+use std::env;
+use std::fs::File;
 
-/// `headstart` in a folder of its own, where nothing else is found.
-fn agent(folder: &Path, arguments: &[&str]) -> Output {
-    let own = folder.join("headstart");
-    fs::hard_link(env!("CARGO_BIN_EXE_headstart"), &own).unwrap();
-    Command::new(own).arg("agent").args(arguments).env("PATH", folder).output().unwrap()
+/// Locks the machine's one agent, as the agent's own tests do. Skips the test without the program.
+pub(crate) fn agent() -> Option<Flock<File>> {
+    other("headstart-agent")?;
+    let lock = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
+    Some(Flock::lock(lock, FlockArg::LockExclusive).unwrap())
 }
 
-#[test]
-fn without_the_agent_it_says_how_to_come_by_it() {
-    let output = agent(&folder("agent-missing"), &["--help"]);
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("`make agent` builds it (needs clang and libelf)"), "{said}");
-}
+/// Words of machines that lack what the worlds need, or what `headstart agent check` looks for. An
+/// agent that is there and refuses for another reason, as when the verifier does not take its
+/// programs, has failed.
+pub(crate) const MAY_LACK: [&str; 9] = [
+    "needs root",
+    "no TUN devices",
+    "no congestion control",
+    "no cgroups of",
+    "no rights",
+    "no kernel types (BTF)",
+    "no struct_ops",
+    "to build upon",
+    "no reading of kernel memory (lockdown)",
+];
 
-#[test]
-fn every_argument_and_the_exit_code_are_the_agents() {
-    let folder = folder("agent-beside");
-    let program = folder.join("headstart-agent");
-    fs::write(&program, "#!/bin/sh\necho \"$@\"\nexit 7\n").unwrap();
-    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-    let output = agent(&folder, &["--help", "status", "--json"]);
-    assert_eq!(output.status.code(), Some(7));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "--help status --json\n");
+/// True if this machine lacks what the agent needs.
+pub(crate) fn is_skipped(said: &str) -> bool {
+    calm::is_skipped(said, &MAY_LACK)
 }

@@ -1,20 +1,8 @@
 //! Bad input: one clear error that names what is wrong, exit code 2, nothing on standard output,
 //! nothing written.
 
-use crate::run::{folder, headstart};
+use crate::run::{folder, refused};
 use std::fs;
-
-/// Refused with exit code 2, with all of these words.
-#[track_caller]
-fn refused(arguments: &[&str], words: &[&str]) {
-    let output = headstart(arguments);
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-    assert!(output.stdout.is_empty(), "{arguments:?} printed results");
-    for word in words {
-        assert!(errors.contains(word), "{arguments:?}: {word:?} is missing in {errors}");
-    }
-}
 
 #[test]
 fn impossible_paths() {
@@ -62,12 +50,6 @@ fn the_page_of_a_scheme_that_nobody_has_names_the_nearest() {
 fn short_forms_and_memories_of_other_schemes() {
     refused(&["race", "--schemes", "linux+cold=stock"], &["cold", "headstart schemes"]);
     refused(&["race", "--schemes", "headstart+memory=site"], &["memory=lent", "memory=none"]);
-}
-
-#[test]
-fn schemes_of_the_agent_want_the_agent() {
-    refused(&["check", "worlds", "--schemes", "linux,hs-cubic"], &["hs-cubic", "--agent"]);
-    refused(&["check", "worlds", "--agent", "--jobs", "2"], &["--jobs", "--agent"]);
 }
 
 #[test]
@@ -127,17 +109,12 @@ fn nothing_is_written_on_bad_input() {
 }
 
 #[test]
-fn scripts_name_their_line() {
-    let script = folder("scripts").join("bad.pkt");
-    fs::write(&script, "// A claim.\n\n0 > nonsense\n").unwrap();
-    refused(&["script", script.to_str().unwrap()], &["bad.pkt:3:"]);
-    refused(&["script", "missing.pkt"], &["missing.pkt"]);
-}
-
-#[test]
 fn a_command_is_needed() {
     refused(&[], &["Usage"]);
     refused(&["rase"], &["race"]);
+    for verb in ["check", "merge", "papers", "script", "scoreboard", "sim", "theory"] {
+        refused(&[verb, "--json"], &[&format!("headstart lab {verb}")]);
+    }
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// An agent that needs no build: as the real one, it writes its page when it is told to.
-const AGENT: &str = "#!/bin/sh\n[ \"$1\" = man ] && echo .TH >\"$2/headstart-agent.1\"\n";
+/// Programs that need no build: as the real ones, they write their page when they are told to.
+const OTHERS: [&str; 3] = ["headstart-agent", "headstart-gateway", "headstart-lab"];
 
 /// Where the test installs to, and programs that need no build.
 struct Machine {
@@ -28,9 +28,12 @@ impl Machine {
             fs::create_dir(folder).unwrap();
         }
         fs::hard_link(env!("CARGO_BIN_EXE_headstart"), programs.join("headstart")).unwrap();
-        let agent = programs.join("headstart-agent");
-        fs::write(&agent, AGENT).unwrap();
-        fs::set_permissions(&agent, Permissions::from_mode(0o755)).unwrap();
+        for name in OTHERS {
+            let other = programs.join(name);
+            let script = format!("#!/bin/sh\n[ \"$1\" = man ] && echo .TH >\"$2/{name}.1\"\n");
+            fs::write(&other, script).unwrap();
+            fs::set_permissions(&other, Permissions::from_mode(0o755)).unwrap();
+        }
         Some(Self { root, programs })
     }
 
@@ -81,11 +84,15 @@ fn all_that_is_installed_comes_and_goes() {
         (CONFIG, 0o644),
         ("opt/hs/bin/headstart", 0o755),
         ("opt/hs/bin/headstart-agent", 0o755),
+        ("opt/hs/bin/headstart-gateway", 0o755),
+        ("opt/hs/bin/headstart-lab", 0o755),
         ("opt/hs/include/headstart.h", 0o644),
         (UNIT, 0o644),
         ("opt/hs/lib/systemd/system/headstart-gateway.service", 0o644),
         ("opt/hs/share/bash-completion/completions/headstart", 0o644),
         ("opt/hs/share/bash-completion/completions/headstart-agent", 0o644),
+        ("opt/hs/share/bash-completion/completions/headstart-gateway", 0o644),
+        ("opt/hs/share/bash-completion/completions/headstart-lab", 0o644),
         ("opt/hs/share/doc/headstart/CHANGELOG.md", 0o644),
         ("opt/hs/share/doc/headstart/GLOSSARY.md", 0o644),
         ("opt/hs/share/doc/headstart/LICENSE-APACHE", 0o644),
@@ -96,6 +103,8 @@ fn all_that_is_installed_comes_and_goes() {
         ("opt/hs/share/doc/headstart/agent.toml", 0o644),
         ("opt/hs/share/doc/headstart/scripts/README.md", 0o644),
         ("opt/hs/share/fish/vendor_completions.d/headstart-agent.fish", 0o644),
+        ("opt/hs/share/fish/vendor_completions.d/headstart-gateway.fish", 0o644),
+        ("opt/hs/share/fish/vendor_completions.d/headstart-lab.fish", 0o644),
         ("opt/hs/share/fish/vendor_completions.d/headstart.fish", 0o644),
         ("opt/hs/share/headstart/grafana/headstart-agent.json", 0o644),
         ("opt/hs/share/headstart/grafana/headstart-gateway.json", 0o644),
@@ -111,8 +120,7 @@ fn all_that_is_installed_comes_and_goes() {
         rest.into_iter().cloned().collect::<Vec<_>>(),
         expected.map(|(name, mode)| (name.to_owned(), mode))
     );
-    for (folder, of_folder) in [("docs/agent/operate.md", documents), ("headstart-agent.1", pages)]
-    {
+    for (folder, of_folder) in [("docs/agent/operate.md", documents), ("headstart-lab.1", pages)] {
         assert!(of_folder.iter().any(|(name, _)| name.ends_with(folder)), "{folder}");
         assert!(of_folder.iter().all(|(_, mode)| *mode == 0o644), "{of_folder:?}");
     }

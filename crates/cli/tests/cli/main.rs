@@ -1,4 +1,4 @@
-//! The binary from outside. `run` starts it; one module per kind of claim.
+//! `headstart` from outside. `run` starts it; one module per kind of claim.
 
 mod agent;
 mod analyze;
@@ -8,18 +8,15 @@ mod analyze_memory;
 mod analyze_report;
 mod analyze_tables;
 mod bad_input;
-mod beside;
 mod capture;
-mod check_harm;
 mod commands;
 mod completions;
 mod emulate;
-mod gateway;
 mod install;
+mod launch;
 mod man;
+mod nobody;
 mod outputs;
-mod papers;
-mod papers_given;
 mod predict;
 mod privileges;
 mod race;
@@ -29,11 +26,15 @@ mod race_curl;
 mod race_files;
 mod race_worlds;
 mod readme;
+mod report;
 mod report_places;
 mod run;
-mod scoreboard;
 mod serve;
 mod signals;
-mod sim;
-mod sim_folder;
-mod theory;
+
+/// The program.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_headstart");
+/// Commands that other programs carry out, and which write their own pages.
+const OTHERS: &[&str] = &["agent", "gateway", "lab"];
+/// Commands with commands of their own.
+const GROUPS: &[&str] = &[];

@@ -126,11 +126,6 @@ fn a_reader_that_leaves_keeps_neither_files_nor_verdicts_back() {
         let output = unheard(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", said(&output));
     }
-    let (plan, out) = (root().join("plans/examples/graph.toml"), folder.join("out"));
-    let page = folder.join("sim.html");
-    let output = unheard(&["sim", text(&plan), "--out", text(&out), "--report", text(&page)]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(page.exists());
 }
 
 /// If nothing but JSON is wanted and its reader has left, a pipe is not read on, however much it has to give. Without that

@@ -1,10 +1,9 @@
 //! Races in which Linux has an agent. They need root, TUN devices, and `headstart-agent` beside `headstart` (cargo
 //! builds it with `-p headstart-agent`); without these the tests say so and pass.
 
-use crate::run::{command, folder, headstart};
-use nix::fcntl::{Flock, FlockArg};
+use crate::agent::{MAY_LACK, agent, is_skipped};
+use crate::run::{command, folder, headstart, other};
 use serde_json::Value;
-use std::env;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -14,36 +13,6 @@ use std::time::Duration;
 
 const PATH: [&str; 2] = ["--path", "20mbit,80ms,100p"];
 const KERNEL: [&str; 4] = ["--on", "kernel", "--server", "builtin"];
-
-/// The machine's agents one at a time, as the agent's own tests have it. `None`, having said so, without the program.
-fn agent() -> Option<Flock<File>> {
-    let program = Path::new(env!("CARGO_BIN_EXE_headstart")).with_file_name("headstart-agent");
-    if !program.exists() {
-        calm::skipped("no headstart-agent beside headstart");
-        return None;
-    }
-    let lock = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
-    Some(Flock::lock(lock, FlockArg::LockExclusive).unwrap())
-}
-
-/// What a machine may lack: of the worlds, and of what `headstart agent check` looks for. An agent that is there and refuses for
-/// another reason, as when the verifier does not take its programs, has failed.
-const MAY_LACK: [&str; 9] = [
-    "needs root",
-    "no TUN devices",
-    "no congestion control",
-    "no cgroups of",
-    "no rights",
-    "no kernel types (BTF)",
-    "no struct_ops",
-    "to build upon",
-    "no reading of kernel memory (lockdown)",
-];
-
-/// What has to be there says that it is not.
-fn is_skipped(said: &str) -> bool {
-    calm::is_skipped(said, &MAY_LACK)
-}
 
 #[test]
 fn an_agent_that_fails_is_no_reason_to_skip() {
@@ -93,6 +62,7 @@ fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
 #[test]
 fn servers_of_a_site_begin_warm_with_what_one_of_them_has_learnt() {
     let Some(_alone) = agent() else { return };
+    let Some(_gateway) = other("headstart-gateway") else { return };
     let arguments = ["race", "30kB", "--repeat", "1", "--json", "--schemes", "hs-cubic"];
     let visits = ["--visits", "3", "--site", "3", "--idle", "0.6", "--reconnect"];
     let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..]].concat());
@@ -197,7 +167,7 @@ fn samples_of(race: &Value, name: &str) -> Option<usize> {
 #[test]
 fn an_agent_that_comes_later_costs_no_samples() {
     let Some(_alone) = agent() else { return };
-    let program = Path::new(env!("CARGO_BIN_EXE_headstart")).with_file_name("headstart-agent");
+    let program = Path::new(crate::PROGRAM).with_file_name("headstart-agent");
     // Once it is tried, and a turn is redone five times at most. So it attends to one turn or more of seven.
     let count = "runs=$(dirname \"$0\")/runs; echo >> $runs";
     let work = format!("[ $(wc -l < $runs) -le 7 ] && exec {} \"$@\"", program.display());
@@ -219,33 +189,6 @@ fn an_agent_that_comes_later_costs_no_samples() {
     assert_eq!(row["completed"], false);
     assert!(row["left_out"].as_str().unwrap().ends_with("another agent runs"), "{row}");
     assert!(row["page_s"].as_f64().is_some(), "{row}");
-}
-
-#[test]
-fn a_check_of_the_agent_needs_one() {
-    let folder = folder("check-without-agent");
-    let own = folder.join("headstart");
-    fs::hard_link(env!("CARGO_BIN_EXE_headstart"), &own).unwrap();
-    let output = Command::new(own).args(["check", "agent"]).env("PATH", &folder).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("`make agent` builds it (needs clang and libelf)"), "{said}");
-}
-
-/// `cargo test -p headstart-cli --test cli -- --ignored check_of_the_agent`
-#[test]
-#[ignore = "takes a minute, and a machine that has nothing else to do"]
-fn a_quick_check_of_the_agent_holds() {
-    let Some(_alone) = agent() else { return };
-    let output = headstart(&["check", "agent", "--quick", "--json"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
-    let gains: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(output.status.code(), Some(0), "{said}{:#}", gains["claims"]);
-    // 3 objects and one after idle, of three schemes, first and repeated.
-    assert_eq!(gains["times"].as_array().unwrap().len(), 24);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-# Completion of headstart and headstart-agent for bash: the program itself says what may come next.
+# Completion of headstart and its other programs for bash: the program itself says what may come next.
 
 _headstart() {
     local IFS=$'\n' program=${1/#\~\//$HOME/} typed=$2 kind ending
@@ -30,4 +30,4 @@ _headstart() {
     COMPREPLY+=("${files[@]}")
 }
 
-complete -F _headstart headstart headstart-agent
+complete -F _headstart headstart headstart-agent headstart-gateway headstart-lab

@@ -1,4 +1,4 @@
-# Completion of headstart and headstart-agent for fish: the program itself says what may come next.
+# Completion of headstart and its other programs for fish: the program itself says what may come next.
 
 function __headstart_complete
     set -l words (commandline -opc)
@@ -26,5 +26,6 @@ function __headstart_complete
     end
 end
 
-complete -c headstart -f -a '(__headstart_complete)'
-complete -c headstart-agent -f -a '(__headstart_complete)'
+for program in headstart headstart-agent headstart-gateway headstart-lab
+    complete -c $program -f -a '(__headstart_complete)'
+end

@@ -4,10 +4,12 @@
 //! names, and values of which there are few. All other values come from the program, as a function of the option's
 //! name and of what is typed of the value ([`Source`]). `shells` has the scripts that ask, and writes each its answer.
 
+#[cfg(feature = "races")]
+pub mod schemes;
 mod shells;
 mod walk;
 
-pub use shells::{Shell, answer, script, words};
+pub use shells::{Shell, answer, script};
 
 use clap::{Arg, Command, ValueHint};
 use std::borrow::Cow;
@@ -46,6 +48,29 @@ pub struct Completion {
     pub files: Option<FilesOffered>,
 }
 
+/// A shell's question: the arguments of `PROGRAM complete`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ShellQuestion {
+    /// Shell that asks
+    shell: Shell,
+    /// Words or line that it hands over
+    #[arg(last = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+impl ShellQuestion {
+    /// Returns the answer of `program`, whose values `source` lists.
+    pub fn answer(&self, program: Command, source: Source<'_>) -> String {
+        answer(self.shell, program, &self.arguments, source)
+    }
+
+    /// The subcommand behind which the user types.
+    pub fn subcommand(&self) -> Option<String> {
+        let words = shells::words(self.shell, &self.arguments);
+        (words.len() > 1).then(|| words.into_iter().next()).flatten()
+    }
+}
+
 /// A value that is being typed.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
@@ -76,6 +101,16 @@ impl Completion {
     /// These candidates, and nothing else.
     pub fn of(candidates: impl IntoIterator<Item = Candidate>) -> Self {
         Self { candidates: candidates.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Whole words, each with what it is, and nothing else.
+    pub fn named(all: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
+        Self::of(all.into_iter().map(|(name, about)| Candidate::whole(name, about)))
+    }
+
+    /// Files with these endings first, and nothing else.
+    pub fn ending(endings: &'static [&'static str]) -> Self {
+        Self::files(FilesOffered::Ending(endings))
     }
 
     /// Files, and nothing else.
@@ -123,6 +158,34 @@ pub fn complete(mut program: Command, words: &[String], source: Source<'_>) -> C
         },
     };
     completion.matching(typed)
+}
+
+/// Ids of the options and arguments of all commands whose values neither clap nor `source` lists,
+/// each once, in alphabetical order: for tests.
+pub fn unlisted(mut program: Command, source: Source<'_>) -> Vec<String> {
+    program.build();
+    let mut found = Vec::new();
+    add_unlisted(&program, source, &mut found);
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn add_unlisted(command: &Command, source: Source<'_>, found: &mut Vec<String>) {
+    for argument in command.get_arguments() {
+        let id = argument.get_id().as_str();
+        let asked = Asked { command: command.get_name(), argument: id, typed: "" };
+        let is_listed = !argument.get_num_args().is_some_and(|n| n.takes_values())
+            || source(&asked).is_some()
+            || !argument.get_possible_values().is_empty()
+            || argument.get_value_hint() != ValueHint::Unknown;
+        if !is_listed {
+            found.push(id.to_owned());
+        }
+    }
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        add_unlisted(sub, source, found);
+    }
 }
 
 /// The values of an option or argument.

@@ -17,7 +17,7 @@ pub enum Shell {
     Fish,
 }
 
-/// What a user's shell reads once, to ask `headstart` and `headstart-agent` from then on.
+/// What a user's shell reads once, to ask the programs from then on.
 pub const fn script(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => include_str!("headstart.bash"),
@@ -44,7 +44,7 @@ pub fn answer(shell: Shell, program: Command, arguments: &[String], source: Sour
 }
 
 /// The words behind the program's name, from the arguments of `PROGRAM complete SHELL`; the last one is being typed.
-pub fn words(shell: Shell, arguments: &[String]) -> Vec<String> {
+pub(super) fn words(shell: Shell, arguments: &[String]) -> Vec<String> {
     match shell {
         Shell::Bash => words_of(arguments.first().map_or("", String::as_str)).split_off(1),
         Shell::Zsh | Shell::Fish => arguments.to_vec(),

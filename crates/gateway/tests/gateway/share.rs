@@ -87,7 +87,7 @@ fn systemd_knows_every_option_of_the_unit() {
     let unit = fs::read_to_string(Path::new(SHARE).join("headstart-gateway.service")).unwrap();
     // systemd-analyze wants programs and users that are there.
     let unit = unit
-        .replace("/usr/bin/headstart gateway", "/bin/true gateway")
+        .replace("/usr/bin/headstart-gateway", "/bin/true")
         .replace("User=headstart-gateway\n", "");
     let bed = Bed::new("");
     let Some(said) = complaints(&bed, &unit) else { return };

@@ -139,7 +139,7 @@ impl ClaimAnswer {
             notes.push(format!("Differs in: {}.", self.outside().join("; ")));
             if self.differs_in_quick_alone {
                 // Neither other readings nor a cause explain that.
-                let run = format!("headstart papers {}", self.claim.id);
+                let run = format!("headstart lab papers {}", self.claim.id);
                 notes.push(format!(
                     "This quick run has too few seeds for it: in full it holds. Run `{run}`."
                 ));

@@ -1,4 +1,4 @@
-//! The papers' claims, as checks: `headstart papers`.
+//! The papers' claims, as checks: `headstart lab papers`.
 //!
 //! A [`PaperClaim`] is an entry in the file of its family (`fs`, `ses`, …) and a line in [`CLAIMS`]: what
 //! is claimed, under which conditions, and how it is answered. Most are answered from
@@ -77,7 +77,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static PaperClaim>, PapersError>
             "claim",
             name,
             &known,
-            "`headstart papers --list` lists them",
+            "`headstart lab papers --list` lists them",
         )));
     }
     let wanted = |claim: &&PaperClaim| names.is_empty() || names.iter().any(|n| matches(claim, n));

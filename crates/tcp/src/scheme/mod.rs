@@ -4,6 +4,7 @@
 //! `catalogue`, the parameters of every connection in `parameters`; policies describe themselves
 //! ([`crate::registry`]). Nothing else in headstart matches on a name.
 
+mod aliases;
 mod catalogue;
 mod page;
 mod pages;
@@ -20,6 +21,7 @@ use crate::registry::{AnyParameter, Descriptor, Make, ParameterValues, PolicySet
 use crate::sharing::Sharing;
 use crate::startup::warm::{self, MEMBER, WARM};
 use crate::startup::{StartUp, StartUpDescriptor};
+pub use aliases::scheme_meant;
 pub use catalogue::{NamedScheme, catalogue};
 pub use page::{
     GivenParameter, OptionInForce, OwnParameter, PagePart, PageSource, SchemePage, WrittenStep,

@@ -33,8 +33,8 @@ const WAKE: Duration = Duration::from_millis(500);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     program: PathBuf,
-    /// `headstart`, for gateways of sites.
-    headstart: Option<PathBuf>,
+    /// `headstart-gateway`, for sites; or why there is none.
+    gateway: Result<PathBuf, String>,
 }
 
 impl Agent {
@@ -43,13 +43,17 @@ impl Agent {
     /// # Errors
     /// If there is none.
     pub fn at(program: &Path) -> io::Result<Self> {
-        Ok(Self { program: fs::canonicalize(program)?, headstart: None })
+        Ok(Self {
+            program: fs::canonicalize(program)?,
+            gateway: Err("no gateway was given".to_owned()),
+        })
     }
 
-    /// The same, which can ask a gateway: the one of the program `headstart` at this path.
+    /// The same, which can ask a gateway: the program `headstart-gateway` at this path. Without it,
+    /// why it is missing.
     #[must_use]
-    pub fn with_gateway(self, headstart: PathBuf) -> Self {
-        Self { headstart: Some(headstart), ..self }
+    pub fn with_gateway(self, gateway: Result<PathBuf, String>) -> Self {
+        Self { gateway, ..self }
     }
 
     /// Has it attend for a moment, to see whether it can here.
@@ -74,10 +78,9 @@ impl Agent {
     /// # Errors
     /// The same, or why there is no gateway.
     pub(super) fn attend_to_a_site(&self, scheme: &AgentScheme) -> io::Result<Attending> {
-        let headstart = self.headstart.as_deref();
-        let headstart = headstart.ok_or_else(|| io::Error::other("no gateway was given"))?;
+        let gateway = self.gateway.as_ref().map_err(|why| io::Error::other(why.clone()))?;
         self.attend_by(scheme, |start| {
-            let gateway = SiteGateway::start(headstart, start.namespace, start.folder)?;
+            let gateway = SiteGateway::start(gateway, start.namespace, start.folder)?;
             let agent = start.agent(gateway.options())?;
             gateway::wait_until_asked(&self.program, &start.folder.join(SOCKET))?;
             Ok((agent, Some(gateway)))

@@ -1,4 +1,4 @@
-//! The gateway of a site in the kernel's world: `headstart gateway`, a process of its own, with certificates that it has made
+//! The gateway of a site in the kernel's world: `headstart-gateway`, a process of its own, with certificates that it has made
 //! and that go with it. The agent reaches it over the loopback device of the namespace that both are in, by mutual TLS.
 
 use crate::private::{self, GLANCE, PATIENCE};
@@ -28,15 +28,10 @@ impl SiteGateway {
     ///
     /// # Errors
     /// Why it does not, in its own words.
-    pub(super) fn start(
-        headstart: &Path,
-        namespace: &Namespace,
-        folder: &Path,
-    ) -> io::Result<Self> {
+    pub(super) fn start(program: &Path, namespace: &Namespace, folder: &Path) -> io::Result<Self> {
         let files = folder.join("gateway");
         let config = files.join("gateway.toml");
-        let made =
-            Command::new(headstart).args(["gateway", "init", "--force"]).arg(&files).output()?;
+        let made = Command::new(program).args(["init", "--force"]).arg(&files).output()?;
         if !made.status.success() {
             let said = String::from_utf8_lossy(&made.stderr);
             return Err(io::Error::other(said.trim_end().to_owned()));
@@ -46,8 +41,8 @@ impl SiteGateway {
         fs::write(&config, text)?;
         let ready = folder.join("gateway.ready");
         let told = UnixDatagram::bind(&ready)?;
-        let mut command = sandbox::command(headstart);
-        command.args(["gateway", "--config"]).arg(&config).env("NOTIFY_SOCKET", ready);
+        let mut command = sandbox::command(program);
+        command.arg("--config").arg(&config).env("NOTIFY_SOCKET", ready);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut sandbox = Sandbox::start(namespace, command)?;
         private::wait_until_ready(&told, ("the gateway", &mut sandbox))?;

@@ -3,8 +3,7 @@
 use super::AccessLogFindings;
 use super::summary::{gaps, networks, words};
 use crate::analyze::page::figures::{networks_within, soon_again};
-use crate::failure::Failure;
-use crate::{pages, report_file};
+use cmdline::{Failure, installed, report_file};
 use report::{Block, Document, Links, Section};
 use std::path::{Path, PathBuf};
 use units::counted;
@@ -61,9 +60,9 @@ fn document(found: &AccessLogFindings) -> Document {
         |(heading, blocks): (&str, Vec<Block>)| Section { heading: heading.to_owned(), blocks };
     Document {
         title: "Whom a memory of networks would help".to_owned(),
-        facts: vec![lines_read(found), pages::explained_in(&["docs/analyze.md"])],
+        facts: vec![lines_read(found), installed::explained_in(&["docs/analyze.md"])],
         sections: sections.into_iter().map(section).collect(),
-        links: Links { documents: pages::documents(), ..Links::default() },
+        links: Links { documents: installed::documents(), ..Links::default() },
         ..Document::default()
     }
 }

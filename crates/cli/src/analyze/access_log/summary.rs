@@ -1,8 +1,7 @@
 //! What a log says, in words and two tables.
 
 use super::AccessLogFindings;
-use crate::failure::Failure;
-use crate::stdout;
+use cmdline::{Failure, stdout};
 use findings::{COUNTED_GAPS, CumulativeDistribution, GATEWAY_WINDOW};
 use jiff::Timestamp;
 use report::{Cell, Column, Quantity, Row, Table};

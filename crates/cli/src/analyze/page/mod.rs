@@ -5,8 +5,7 @@ pub(super) mod figures;
 mod time;
 mod worst;
 
-use crate::failure::Failure;
-use crate::{pages, report_file};
+use cmdline::{Failure, installed, report_file};
 use findings::TraceFindings;
 use report::{Block, Cell, Column, Document, Links, Quantity, Row, Section, Table};
 use std::path::{Path, PathBuf};
@@ -48,7 +47,7 @@ fn document(
     (worst, left_out): (&[RecordedConnection], u64),
     (counts, words): (&str, &str),
 ) -> Document {
-    let facts = [counts.to_owned(), pages::explained_in(&["docs/analyze.md"])];
+    let facts = [counts.to_owned(), installed::explained_in(&["docs/analyze.md"])];
     let said = Section {
         heading: "In words".to_owned(),
         blocks: vec![Block::List(words.lines().map(|line| line.trim().to_owned()).collect())],
@@ -64,7 +63,7 @@ fn document(
         facts: facts.into(),
         sections,
         links: Links {
-            documents: pages::documents(),
+            documents: installed::documents(),
             sections: worst.iter().map(connection::name).collect(),
         },
         ..Document::default()

@@ -5,8 +5,8 @@ mod rows;
 mod table;
 
 use super::rebuilt::RebuiltAs;
-use crate::failure::Failure;
 use clap::ValueEnum;
+use cmdline::Failure;
 use findings::LossEpoch;
 use rows::{OfSender, RebuiltConnection};
 use std::fs;

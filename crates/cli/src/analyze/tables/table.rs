@@ -1,6 +1,6 @@
 //! A table whose columns are a list: name, unit, meaning, and where its value comes from, each in one place.
 
-use crate::failure::Failure;
+use cmdline::Failure;
 use columns::{ColumnKind, TableColumn, TableValue, TableWriter};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};

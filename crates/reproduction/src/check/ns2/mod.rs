@@ -1,4 +1,4 @@
-//! `headstart check ns2`: measurements made with ns-2.35, run again here and compared.
+//! `headstart lab check ns2`: measurements made with ns-2.35, run again here and compared.
 //!
 //! Measurements are CSV files. A [`Suite`] recognises its own by their columns and knows what a
 //! row means: the set-up, the scheme that stands for a variant, what is compared and how closely.

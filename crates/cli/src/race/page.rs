@@ -1,0 +1,51 @@
+//! The page that a race loads, under whatever name.
+
+use cmdline::Failure;
+use cmdline::input::{self, STANDARD_INPUT};
+use std::path::Path;
+use workload::{BUILTINS, Page, parse_har_page};
+
+/// Larger objects take hours.
+const MOST_BYTES: u64 = 10_000_000_000;
+
+/// The page that `name` stands for: one that comes with headstart, one object of a size, or a HAR
+/// file, of whose several pages `har_page` chooses one.
+pub(super) fn page(name: &str, har_page: Option<&str>) -> Result<Page, Failure> {
+    match (named(name)?, har_page) {
+        (Some(page), None) => Ok(page),
+        (Some(_), Some(_)) => Err(Failure::input(format!(
+            "--har-page chooses a page of a HAR file, and {name} is none; leave it out"
+        ))),
+        (None, _) => {
+            let shown = if name == STANDARD_INPUT { "standard input" } else { name };
+            parse_har_page(&input::read(Path::new(name))?, har_page, shown).map_err(Failure::input)
+        }
+    }
+}
+
+/// The page of a name or a size; `None` if `name` is a file's.
+fn named(name: &str) -> Result<Option<Page>, Failure> {
+    if let Some(page) = Page::builtin(name) {
+        return Ok(Some(page));
+    }
+    let looks_like_size = name.starts_with(|c: char| c.is_ascii_digit());
+    let path = Path::new(name);
+    match units::parse_bytes(name) {
+        Ok(bytes @ 1..=MOST_BYTES) => return Ok(Some(Page::single(bytes))),
+        Ok(_) => {
+            return Err(Failure::input(format!("an object of {name}: from 1B to 10GB, please")));
+        }
+        Err(error) if looks_like_size && !path.exists() && path.extension().is_none() => {
+            return Err(Failure::input(error));
+        }
+        Err(_) => {}
+    }
+    let looks_like_file = path.components().count() > 1 || path.extension().is_some();
+    if name != STANDARD_INPUT && !looks_like_file && !path.exists() {
+        let unknown = faults::unknown("page", name, &BUILTINS.map(|page| page.name), "");
+        return Err(Failure::input(format!(
+            "{unknown}; a size like 30kB and a HAR file are pages, too"
+        )));
+    }
+    Ok(None)
+}

@@ -1,0 +1,242 @@
+//! Captures on their way to an engine: what cannot be read is said, and how far reading is.
+
+use super::reading::ReadingProgress;
+use crate::failure::Failure;
+use crate::input::unreadable;
+use crate::interrupt::{self, Stop};
+use capture::{
+    Anonymizer, CaptureError, CaptureFiles, CaptureTrouble, Observed, ReadAhead, SegmentSource,
+    Tally,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tcp::scheme::scheme_meant;
+use trace::{
+    EngineConfig, ProfileSurvey, SenderModel, SenderModels, SenderProfile, TraceEngine, TraceSink,
+};
+use units::counted;
+
+/// Segments that a survey of senders takes.
+const SURVEYED: usize = 100_000;
+
+/// Captures on their way to an engine.
+pub struct Feed {
+    files: Vec<PathBuf>,
+    source: Box<dyn SegmentSource>,
+    /// Read already, for the survey.
+    ahead: Vec<Observed>,
+    /// What the survey has found, if there was one.
+    survey: Option<ProfileSurvey>,
+    anonymizer: Option<Anonymizer>,
+    progress: ReadingProgress,
+    /// Whether somebody wants it to stop.
+    stop: Option<&'static Stop>,
+    /// Somebody has stopped it before the end.
+    is_cut_short: bool,
+    /// Nobody wants what is found.
+    unheard: Arc<AtomicBool>,
+    troubles: Troubles,
+}
+
+/// What could not be read.
+#[derive(Clone, Copy, Debug, Default)]
+struct Troubles {
+    /// Files that are not there, or may not be read.
+    unopened: u64,
+    damaged: u64,
+}
+
+impl Feed {
+    /// Opens captures, which are merged in the order of their times.
+    pub fn open(files: &[PathBuf]) -> Self {
+        Self {
+            files: files.to_vec(),
+            source: Box::new(CaptureFiles::new(files)),
+            ahead: Vec::new(),
+            survey: None,
+            anonymizer: None,
+            progress: ReadingProgress::Silent,
+            stop: None,
+            is_cut_short: false,
+            unheard: Arc::default(),
+            troubles: Troubles::default(),
+        }
+    }
+
+    /// The same for somebody who waits: it says how far it is, and stops at Ctrl-C. A pipe stops at SIGTERM alone, even while
+    /// nothing is written to it: at Ctrl-C its writer stops, too, and what is on the way belongs to it.
+    pub fn attended(mut self) -> Result<Self, Failure> {
+        let total = self.source.progress().total;
+        self.progress = ReadingProgress::begin(total, "packets");
+        let stop = interrupt::watch()?;
+        if total.is_none() {
+            let ahead = ReadAhead::new(CaptureFiles::new(&self.files));
+            let ahead = ahead.map_err(Failure::failed)?;
+            self.source = Box::new(ahead.until(stop.terminated()));
+        }
+        self.stop = Some(stop);
+        Ok(self)
+    }
+
+    /// The same with addresses replaced: nothing behind it knows the real ones.
+    pub fn anonymized(self, anonymizer: Option<Anonymizer>) -> Self {
+        Self { anonymizer, ..self }
+    }
+
+    /// Stops once this is set: nobody wants what is found.
+    pub fn until(&mut self, unheard: Option<Arc<AtomicBool>>) {
+        self.unheard = unheard.unwrap_or_default();
+    }
+
+    /// What senders run, by its name; `auto` surveys the first segments, on so many threads.
+    pub fn models(
+        &mut self,
+        name: &str,
+        config: &EngineConfig,
+        threads: usize,
+    ) -> Result<SenderModels, Failure> {
+        if name != "auto" {
+            return Ok(SenderModels::all(model_named(name)?));
+        }
+        let mut batch = Vec::new();
+        while self.ahead.len() < SURVEYED && self.next(&mut batch) {
+            self.ahead.extend_from_slice(&batch);
+        }
+        let survey = ProfileSurvey::of(config, &self.ahead, threads);
+        Ok(self.survey.insert(survey).models.clone())
+    }
+
+    /// How the models were chosen, if that was by a survey.
+    pub const fn survey(&self) -> Option<&ProfileSurvey> {
+        self.survey.as_ref()
+    }
+
+    /// The next segments; false if there are no more. What cannot be read is said.
+    fn next(&mut self, batch: &mut Vec<Observed>) -> bool {
+        if self.unheard.load(Ordering::Relaxed) || self.is_cut_short {
+            return false;
+        }
+        loop {
+            match self.source.next_batch(batch) {
+                Ok(more) => {
+                    // A file is cut short behind this batch, if there is one: what is read belongs to the results.
+                    self.is_cut_short = if more { self.is_stopped() } else { self.stops_pipes() };
+                    self.anonymize(batch);
+                    self.progress.at(self.source.tally().packets, self.source.progress());
+                    return more;
+                }
+                Err(error) => self.note(&error),
+            }
+        }
+    }
+
+    fn note(&mut self, error: &CaptureError) {
+        let text = match &error.trouble {
+            CaptureTrouble::Io(why) if error.offset == 0 => {
+                self.troubles.unopened += 1;
+                unreadable(&error.input, why)
+            }
+            _ => {
+                self.troubles.damaged += 1;
+                error.to_string()
+            }
+        };
+        self.progress.remark(&format!("headstart: {text}"));
+    }
+
+    fn anonymize(&mut self, batch: &mut [Observed]) {
+        let Some(anonymizer) = &mut self.anonymizer else { return };
+        for segment in batch {
+            segment.source.ip = anonymizer.address(segment.source.ip);
+            segment.destination.ip = anonymizer.address(segment.destination.ip);
+        }
+    }
+
+    /// Has an engine read all; what was found, and whether all could be read.
+    ///
+    /// # Errors
+    /// If nothing can be read.
+    pub fn run<S: TraceSink>(
+        mut self,
+        config: EngineConfig,
+        sink: S,
+    ) -> Result<(S, Result<(), Failure>), Failure> {
+        let mut engine = TraceEngine::new(config, sink);
+        self.each(|segment| engine.on_segment(segment));
+        let verdict = self.verdict();
+        match self.has_results() {
+            true => Ok((engine.finish_all().0, verdict)),
+            false => Err(verdict.err().unwrap_or_else(|| Failure::failed("nothing could be read"))),
+        }
+    }
+
+    /// Hands over all segments.
+    pub fn each(&mut self, mut take: impl FnMut(&Observed)) {
+        let mut batch = std::mem::take(&mut self.ahead);
+        batch.iter().for_each(&mut take);
+        while self.next(&mut batch) {
+            batch.iter().for_each(&mut take);
+        }
+        self.progress.end();
+    }
+
+    /// True if it makes sense to show results: something was read, or what there was held nothing.
+    pub fn has_results(&self) -> bool {
+        let Troubles { unopened, damaged } = self.troubles;
+        self.source.tally().packets > 0 || unopened + damaged == 0
+    }
+
+    /// What has been read.
+    pub fn tally(&self) -> Tally {
+        self.source.tally()
+    }
+
+    /// Whether all was read.
+    pub fn verdict(&self) -> Result<(), Failure> {
+        let packets = self.source.tally().packets;
+        let read = if packets == 0 {
+            "no packet could be read".to_owned()
+        } else {
+            format!("the results are of {} that could be read", counted(packets, "packet"))
+        };
+        match self.troubles {
+            Troubles { unopened: 0, damaged: 0 } if self.is_cut_short => {
+                Err(Failure::Interrupted(format!("stopped: {read}")))
+            }
+            Troubles { unopened: 0, damaged: 0 } => Ok(()),
+            Troubles { unopened: 1.., damaged: 0 } if packets == 0 => Err(Failure::input(read)),
+            _ => Err(Failure::failed(read)),
+        }
+    }
+
+    /// Somebody has asked to stop, and that was done: a file was cut short, or the writer of a pipe has ended.
+    pub fn has_ended_as_asked(&self) -> bool {
+        let is_pipe = self.source.progress().total.is_none();
+        self.is_cut_short || (is_pipe && self.stop.is_some_and(Stop::is_asked))
+    }
+
+    /// Somebody has asked to stop; of a pipe, by SIGTERM.
+    fn is_stopped(&self) -> bool {
+        let is_file = self.source.progress().total.is_some();
+        self.stops_pipes() || (is_file && self.stop.is_some_and(Stop::is_asked))
+    }
+
+    /// SIGTERM has come while a pipe is read.
+    fn stops_pipes(&self) -> bool {
+        let is_pipe = self.source.progress().total.is_none();
+        is_pipe && self.stop.is_some_and(Stop::is_terminated)
+    }
+}
+
+/// Returns the model of a name for all senders.
+fn model_named(name: &str) -> Result<SenderModel, Failure> {
+    match SenderProfile::named(name) {
+        Some(profile) => Ok(SenderModel::of(profile)),
+        None => SenderModel::of_scheme(name).map_err(|error| {
+            let profiles = SenderProfile::ALL.map(SenderProfile::name).join(", ");
+            let why = scheme_meant(name).unwrap_or_else(|| error.to_string());
+            Failure::input(format!("--sender: {why}; profiles are auto, {profiles}"))
+        }),
+    }
+}

@@ -1,0 +1,168 @@
+//! Certificates for more agents and for gateways, new ones for those that end, and those that are refused.
+
+use clap::Args;
+use cmdline::{Appendix, Failure, input, remark, stdout};
+use gateway::clock::system_time;
+use gateway::config::DaemonConfig;
+use gateway::init::{DAYS, TENANT, replace_private, write_private};
+use gateway::pki::{
+    Authority, HolderRole, Issued, add_revocation, fingerprint_of_file, hosts_of_file, is_name,
+};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(crate) struct CertificateArgs {
+    /// Folder with ca.pem and ca.key; NAME.pem and NAME.key are written there
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Name of the agent, unique within its tenant: the host's; with --gateway, of the files alone
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// For a gateway, to be shown to agents
+    #[arg(long, conflicts_with_all = ["operator", "tenant"])]
+    gateway: bool,
+    /// Name or address by which agents reach the gateway; give it again for more [default: those of NAME.pem in DIR, or of server.pem]
+    #[arg(long, value_name = "HOST", requires = "gateway")]
+    host: Vec<String>,
+    /// Replace NAME.pem and NAME.key if they are there: before a certificate ends
+    #[arg(long)]
+    replace: bool,
+    /// Tenant whose memory it shares, the name of a tenant in gateway.toml
+    #[arg(long, value_name = "NAME", default_value = TENANT)]
+    tenant: String,
+    /// It may also have networks forgotten
+    #[arg(long)]
+    operator: bool,
+    /// Days until it ends
+    #[arg(long, value_name = "DAYS", default_value_t = DAYS, value_parser = clap::value_parser!(u32).range(1..=3650))]
+    days: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RevokeArgs {
+    /// Configuration of the gateway that is to refuse it
+    #[arg(long, value_name = "FILE.toml")]
+    config: PathBuf,
+    /// The certificate, PEM
+    #[arg(value_name = "CERTIFICATE.pem")]
+    certificate: PathBuf,
+}
+
+pub(crate) fn certificate_appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart gateway certificate DIR web-2", "Makes DIR/web-2.pem and DIR/web-2.key."),
+            (
+                "headstart gateway certificate DIR shop-1 --tenant shop",
+                "For a tenant of its own: it shares nothing with others.",
+            ),
+            (
+                "headstart gateway certificate DIR server --gateway --replace",
+                "Before the gateway's certificate ends: a new one for the same hosts. Then reload the gateway.",
+            ),
+        ],
+        exit: cmdline::EXIT,
+        more: &["docs/gateway/operate.md"],
+        ..Appendix::default()
+    }
+}
+
+pub(crate) fn revoke_appendix() -> Appendix {
+    Appendix {
+        examples: &[(
+            "headstart gateway revoke --config DIR/gateway.toml DIR/web-2.pem",
+            "Refuses web-2 within a second, and ends its connections.",
+        )],
+        exit: cmdline::EXIT,
+        more: &["docs/gateway/operate.md"],
+        ..Appendix::default()
+    }
+}
+
+pub(crate) fn make(args: &CertificateArgs) -> Result<(), Failure> {
+    let text = |name: &str| {
+        let bytes = input::read(&args.folder.join(name))?;
+        String::from_utf8(bytes).map_err(|_| Failure::input(format!("{name}: is no PEM file")))
+    };
+    let authority = Authority::of_pem(&text("ca.pem")?, &text("ca.key")?);
+    let authority =
+        authority.map_err(|why| Failure::input(format!("{}: {why}", args.folder.display())))?;
+    let issued =
+        if args.gateway { of_gateway(args, &authority) } else { of_holder(args, &authority) };
+    write(args, &issued?)
+}
+
+fn of_holder(args: &CertificateArgs, authority: &Authority) -> Result<Issued, Failure> {
+    let role = if args.operator { HolderRole::Operator } else { HolderRole::Agent };
+    let holder = (args.tenant.as_str(), args.name.as_str());
+    authority.client(system_time(), args.days, role, holder).map_err(Failure::input)
+}
+
+fn of_gateway(args: &CertificateArgs, authority: &Authority) -> Result<Issued, Failure> {
+    if !is_name(&args.name) {
+        return Err(Failure::input(format!(
+            "name {:?}: 1 to 63 letters, digits, dots, dashes and underscores, please",
+            args.name
+        )));
+    }
+    let hosts = hosts(args)?;
+    let issued = authority.server(system_time(), args.days, &hosts).map_err(Failure::input)?;
+    remark(&format!("headstart: agents reach this gateway as {}", hosts.join(", ")));
+    Ok(issued)
+}
+
+/// The hosts that the operator names, or those of the certificate that is there.
+fn hosts(args: &CertificateArgs) -> Result<Vec<String>, Failure> {
+    if !args.host.is_empty() {
+        return Ok(args.host.clone());
+    }
+    let before = [format!("{}.pem", args.name), "server.pem".to_owned()];
+    let before = before.map(|name| args.folder.join(name));
+    let unknown = |why: String| {
+        let way_out = "name with --host each name and address by which agents reach the gateway";
+        Failure::input(format!("{why}; {way_out}"))
+    };
+    let Some(there) = before.iter().find(|file| file.exists()) else {
+        return Err(unknown(format!("{}: is not there", before[1].display())));
+    };
+    match hosts_of_file(there).map_err(unknown)? {
+        none if none.is_empty() => Err(unknown(format!("{}: names no host", there.display()))),
+        hosts => Ok(hosts),
+    }
+}
+
+/// Writes both files, or neither of them if one is there and is to stay.
+fn write(args: &CertificateArgs, issued: &Issued) -> Result<(), Failure> {
+    if args.name == "ca" {
+        let why = "ca.pem and ca.key are the authority's; choose another name";
+        return Err(Failure::input(why));
+    }
+    let file = |ending: &str| args.folder.join(format!("{}.{ending}", args.name));
+    let files = [(file("pem"), &issued.certificate), (file("key"), &issued.key)];
+    if let Some((there, _)) = files.iter().find(|(file, _)| !args.replace && file.exists()) {
+        let shown = there.display();
+        return Err(Failure::input(format!(
+            "{shown}: is there already; choose another name, or add --replace"
+        )));
+    }
+    for (file, text) in files {
+        let written =
+            if args.replace { replace_private(&file, text) } else { write_private(&file, text) };
+        written.map_err(|error| unwritten(&file, &error))?;
+        stdout::print(&format!("{}\n", file.display()))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn revoke(args: &RevokeArgs) -> Result<(), Failure> {
+    let config = DaemonConfig::read(&args.config).map_err(Failure::input)?;
+    let fingerprint = fingerprint_of_file(&args.certificate).map_err(Failure::input)?;
+    let list = &config.revoked;
+    let remark = args.certificate.display().to_string();
+    add_revocation(list, fingerprint, &remark).map_err(|error| unwritten(list, &error))?;
+    stdout::print(&format!("{fingerprint} is in {}\n", list.display()))
+}
+
+fn unwritten(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("{}: {error}", file.display()))
+}

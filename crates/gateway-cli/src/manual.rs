@@ -1,0 +1,23 @@
+//! Appendices of all commands, for their man pages.
+
+use crate::{appendix, calls, certificates, init_appendix, replay, status};
+use cmdline::man::Told;
+
+/// The appendix of a command, by its name behind `headstart gateway`.
+pub(crate) fn told(command: &str) -> Told {
+    Told::OnOwnPage(match command {
+        "" => appendix(),
+        "ask" => calls::ask_appendix(),
+        "forget" => calls::forget_appendix(),
+        "init" => init_appendix(),
+        "certificate" => certificates::certificate_appendix(),
+        "replay" => replay::replay_appendix(),
+        "load" => replay::load_appendix(),
+        "revoke" => certificates::revoke_appendix(),
+        "status" => status::status_appendix(),
+        _ => return Told::OnParentsPage,
+    })
+}
+
+#[cfg(test)]
+mod tests;

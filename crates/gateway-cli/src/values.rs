@@ -1,0 +1,47 @@
+//! Completion of the values of options.
+
+use cmdline::complete::{Asked, Completion, FilesOffered};
+
+/// The values of an option or argument; `None` where clap knows them, or where any number or text
+/// will do.
+pub(crate) fn of(asked: &Asked<'_>) -> Option<Completion> {
+    Some(match (asked.command, asked.argument) {
+        (_, "config") | ("replay", "to") => Completion::ending(&[".toml"]),
+        ("init" | "certificate", "folder") => Completion::files(FilesOffered::Folders),
+        ("revoke" | "forget", "certificate") => Completion::ending(&[".pem"]),
+        ("forget", "key") => Completion::ending(&[".key", ".pem"]),
+        ("replay", "log") => Completion::ending(&[".log", ".log.gz", ".json", ".pcap", ".pcapng"]),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GatewayCli;
+    use clap::CommandFactory;
+    use cmdline::complete::unlisted;
+
+    /// Values that no program can list: numbers, times, names that the user makes up.
+    const FREE: &[&str] = &[
+        "agent",
+        "arguments",
+        "begin",
+        "date",
+        "days",
+        "host",
+        "http",
+        "name",
+        "network",
+        "seed",
+        "size",
+        "span",
+        "tenant",
+        "times",
+    ];
+
+    #[test]
+    fn every_option_has_its_values() {
+        assert_eq!(unlisted(GatewayCli::command(), &of), FREE);
+    }
+}

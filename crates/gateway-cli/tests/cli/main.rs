@@ -1,0 +1,14 @@
+//! `headstart-gateway` from outside. `run` starts it.
+
+mod gateway;
+#[path = "../../../cli/tests/cli/man.rs"]
+mod man;
+#[path = "../../../cli/tests/cli/run.rs"]
+mod run;
+
+/// The program.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_headstart-gateway");
+/// Commands that other programs carry out: none.
+const OTHERS: &[&str] = &[];
+/// Commands with commands of their own.
+const GROUPS: &[&str] = &[];

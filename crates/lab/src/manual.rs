@@ -1,0 +1,52 @@
+//! Appendices of all commands, for `--help` and man pages.
+
+use crate::{check, merge, papers, scoreboard, script, sim, theory};
+use cmdline::Appendix;
+use cmdline::man::Told;
+
+/// The appendix of the program.
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart lab sim plan.toml",
+                "Runs an experiment: any topology, queue and workload, varied.",
+            ),
+            ("headstart lab papers --list", "Lists the papers' claims that can be checked."),
+            ("headstart lab check ns2 --quick", "Checks the simulator against ns-2."),
+        ],
+        exit: &[
+            ("0", "done, and all checks hold"),
+            ("1", "a run or a check failed"),
+            ("2", "the input is wrong, or a privilege is missing"),
+            ("130", "interrupted"),
+        ],
+        see_also: &["headstart"],
+        more: &["docs/sim.md", "docs/papers.md", "docs/validation.md"],
+        ..Appendix::default()
+    }
+}
+
+/// The appendix of a command, by its name behind `headstart lab`.
+pub(crate) fn told(command: &str) -> Told {
+    Told::OnOwnPage(match command {
+        "" => appendix(),
+        "check" => check::appendix(),
+        "check ns2" => check::ns2_appendix(),
+        "check scripts" => check::scripts_appendix(),
+        "check traces" => check::traces_appendix(),
+        "check worlds" => check::worlds_appendix(),
+        "check agent" => check::agent_appendix(),
+        "check harm" => check::harm_appendix(),
+        "merge" => merge::appendix(),
+        "papers" => papers::appendix(),
+        "scoreboard" => scoreboard::appendix(),
+        "script" => script::appendix(),
+        "sim" => sim::appendix(),
+        "theory" => theory::appendix(),
+        _ => return Told::OnParentsPage,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,22 @@
+//! This program reads the commands that documents and examples show.
+
+use super::told;
+use crate::Lab;
+use cmdline::documents::ReadCommands;
+use std::path::Path;
+
+#[test]
+fn documents_show_commands_that_are_read() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = ReadCommands::of_documents::<Lab>(&root, Some("lab")).unwrap();
+    assert!(read.refused.is_empty(), "{}", read.refused.join("\n"));
+    // A search that finds nothing would find nothing wrong.
+    assert!(read.count > 10, "{}", read.count);
+}
+
+#[test]
+fn examples_are_read() {
+    let read = ReadCommands::of_examples::<Lab>(&told, Some("lab"));
+    assert!(read.refused.is_empty(), "{}", read.refused.join("\n"));
+    assert!(read.count > 10, "{}", read.count);
+}

@@ -1,0 +1,112 @@
+//! Answers as text: for each claim its verdict, its figures and what there is to say.
+
+use super::shown;
+use cmdline::{Failure, stdout};
+use report::{Cell, Column, Quantity, Row, Table};
+use reproduction::papers::{ClaimAnswer, ClaimVerdict, FigureLine};
+use units::counted;
+
+/// Columns of running text.
+const WIDTH: usize = 100;
+
+/// Prints the answers, and how many of each there are.
+pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
+    for answer in answers {
+        let claim = answer.claim;
+        let verdict = answer.verdict.name().to_uppercase();
+        let by = match (answer.holds_by_reading(), answer.differs_in_quick_alone) {
+            (true, _) => " BY READING",
+            (_, true) => " IN THIS QUICK RUN",
+            _ => "",
+        };
+        let head = format!("{}  {verdict}{by}  {}", claim.id, claim.text);
+        stdout::print(&format!("{}  {}\n", wrapped(&head, "       "), claim.source))?;
+        if !answer.findings.lines.is_empty() {
+            stdout::print_table(&figures(answer))?;
+        }
+        stdout::print(&format!("{}\n", wrapped(&format!("  {}", answer.note()), "  ")))?;
+    }
+    let count = |verdict| answers.iter().filter(|answer| answer.verdict == verdict).count();
+    let holds = |answer: &&ClaimAnswer| answer.verdict == ClaimVerdict::Holds;
+    let by_error_bars = answers.iter().filter(holds).filter(|a| !a.by_error_bars().is_empty());
+    let by_reading = answers.iter().filter(|answer| answer.holds_by_reading()).count();
+    let read = match by_reading {
+        0 => String::new(),
+        n => format!("{n} of those that hold do so under the chosen reading of their paper only\n"),
+    };
+    let short = match answers.iter().filter(|answer| answer.differs_in_quick_alone).count() {
+        0 => String::new(),
+        n => format!(
+            "of those that differ {} in full: this quick run has too few seeds\n",
+            so_many(n, "hold")
+        ),
+    };
+    stdout::print(&format!(
+        "{}: {} ({} of them by error bars alone), {}, {} pending\n{read}{short}",
+        counted(answers.len(), "claim"),
+        so_many(count(ClaimVerdict::Holds), "hold"),
+        by_error_bars.count(),
+        so_many(count(ClaimVerdict::Differs), "differ"),
+        count(ClaimVerdict::Pending)
+    ))
+}
+
+/// So many do something: `1 holds`, `2 hold`.
+fn so_many(n: usize, what: &str) -> String {
+    let singular = if n == 1 { "s" } else { "" };
+    format!("{n} {what}{singular}")
+}
+
+/// The figures of a claim as a table; those by default beside ours where the chosen reading has others.
+pub(super) fn figures(answer: &ClaimAnswer) -> Table {
+    let mut columns = vec![
+        Column::new("figure", Quantity::Text, "What it is a figure of"),
+        Column::new("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
+        Column::new("ours", Quantity::Text, "Measured here: mean ± standard error"),
+    ];
+    let has_default = answer.by_default.is_some();
+    columns.extend(if has_default { beside_default().to_vec() } else { vec![ns2()] });
+    let told = "Whether ours ± 2 standard errors meets the paper's";
+    columns.push(Column::new("verdict", Quantity::Text, told));
+    let row = |(nth, line): (usize, &FigureLine)| {
+        let mut cells = vec![line.label.clone(), shown::paper(line), shown::ours(line)];
+        match answer.line_by_default(nth) {
+            Some(plain) => cells.extend([shown::by_default(plain, line), shown::ns2(plain)]),
+            None if has_default => cells.extend([shown::nothing(), shown::nothing()]),
+            None => cells.push(shown::ns2(line)),
+        }
+        cells.push(shown::held(line).to_owned());
+        Row { cells: cells.into_iter().map(Cell::Text).collect(), is_reference: false }
+    };
+    Table { columns, rows: answer.findings.lines.iter().enumerate().map(row).collect() }
+}
+
+fn ns2() -> Column {
+    Column::new("ns-2", Quantity::Text, "Measured with ns-2.35")
+}
+
+/// The columns beside ours where the chosen reading has other figures.
+fn beside_default() -> [Column; 2] {
+    let told = "Measured here under the plans as they stand, before the paper was read otherwise; with its case, if another one decides";
+    let theirs = "Measured with ns-2.35, on the plans as they stand: to compare with the default";
+    [
+        Column::new("default", Quantity::Text, told),
+        Column::new("ns-2, default", Quantity::Text, theirs),
+    ]
+}
+
+/// Text in lines of at most [`WIDTH`] characters, those after the first with an indent.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut out = String::new();
+    let mut line = String::from(if text.starts_with("  ") { "  " } else { "" });
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        if line.chars().count() + word.chars().count() > WIDTH {
+            out += line.trim_end();
+            out.push('\n');
+            line = indent.to_owned();
+        }
+        line += word;
+        line.push(' ');
+    }
+    out + line.trim_end() + "\n"
+}
