@@ -1,5 +1,6 @@
 //! What connections under way cost, by counting what is allocated: how much one, and how much at most.
 
+#[path = "trace/common/mod.rs"]
 mod common;
 
 use capture::{CaptureFiles, Observed, SegmentSource, TcpEnd};

@@ -2,6 +2,7 @@
 //! builds it with `-p headstart-agent`); without these the tests say so and pass.
 
 use crate::run::{command, folder, headstart};
+use calm::Need;
 use nix::fcntl::{Flock, FlockArg};
 use serde_json::Value;
 use std::env;
@@ -15,42 +16,19 @@ use std::time::Duration;
 const PATH: [&str; 2] = ["--path", "20mbit,80ms,100p"];
 const KERNEL: [&str; 4] = ["--on", "kernel", "--server", "builtin"];
 
-/// The machine's agents one at a time, as the agent's own tests have it. `None`, having said so, without the program.
+/// The machine's agents one at a time, as the agent's own tests have it. `None`, having said so, without the program,
+/// and where the machine lacks what an agent needs.
 fn agent() -> Option<Flock<File>> {
     let program = Path::new(env!("CARGO_BIN_EXE_headstart")).with_file_name("headstart-agent");
     if !program.exists() {
         calm::skipped("no headstart-agent beside headstart");
         return None;
     }
+    if !calm::has(&calm::AGENT) || !calm::has(&[Need::CongestionControl("bbr")]) {
+        return None;
+    }
     let lock = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
     Some(Flock::lock(lock, FlockArg::LockExclusive).unwrap())
-}
-
-/// What a machine may lack: of the worlds, and of what `headstart agent check` looks for. An agent that is there and refuses for
-/// another reason, as when the verifier does not take its programs, has failed.
-const MAY_LACK: [&str; 9] = [
-    "needs root",
-    "no TUN devices",
-    "no congestion control",
-    "no cgroups of",
-    "no rights",
-    "no kernel types (BTF)",
-    "no struct_ops",
-    "to build upon",
-    "no reading of kernel memory (lockdown)",
-];
-
-/// What has to be there says that it is not.
-fn is_skipped(said: &str) -> bool {
-    calm::is_skipped(said, &MAY_LACK)
-}
-
-#[test]
-fn an_agent_that_fails_is_no_reason_to_skip() {
-    let lacks = "note: kernel without hs-bbr: headstart agent: cannot work here: no BBR to build upon: bbr_main";
-    assert_eq!(calm::reason(lacks, &MAY_LACK), Some(lacks));
-    let fails = "note: kernel without hs-bbr: headstart agent: the kernel does not take the programs: EINVAL";
-    assert_eq!(calm::reason(fails, &MAY_LACK), None);
 }
 
 fn html_min(race: &Value, name: &str, visit: &str) -> f64 {
@@ -73,9 +51,6 @@ fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
     let output =
         headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..], &schemes[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     for name in ["hs-cubic", "hs-bbr", "hs-session"] {
@@ -97,9 +72,6 @@ fn servers_of_a_site_begin_warm_with_what_one_of_them_has_learnt() {
     let visits = ["--visits", "3", "--site", "3", "--idle", "0.6", "--reconnect"];
     let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     // 21 segments: a handshake, the request, and with a window of 10 another round trip of 80 ms. The first server learns that; the
@@ -132,6 +104,9 @@ fn our_endpoint_has_no_sites() {
 
 #[test]
 fn without_an_agent_the_others_race() {
+    if !calm::has(&calm::EMULATION) {
+        return;
+    }
     let folder = folder("race-without-agent");
     let own = folder.join("headstart");
     fs::hard_link(env!("CARGO_BIN_EXE_headstart"), &own).unwrap();
@@ -140,9 +115,6 @@ fn without_an_agent_the_others_race() {
         Command::new(own).args(arguments).args(KERNEL).args(PATH).env("PATH", &folder).output();
     let output = run.unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("without hs-cubic: the agent is a program of its own"), "{said}");
     assert!(said.contains("`make agent` builds it (needs clang and libelf)"), "{said}");
@@ -173,11 +145,11 @@ fn race_with(script: &str, name: &str, arguments: &[&str]) -> Output {
 
 #[test]
 fn where_another_agent_runs_the_others_race() {
-    let output = race_with(ANOTHER, "race-beside-agent", &["--repeat", "1"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
+    if !calm::has(&calm::EMULATION) {
         return;
     }
+    let output = race_with(ANOTHER, "race-beside-agent", &["--repeat", "1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(
         said.contains("note: kernel without hs-cubic: there is a congestion control hs_cubic"),
@@ -204,9 +176,6 @@ fn an_agent_that_comes_later_costs_no_samples() {
     let script = format!("{count}\n{work}\n{ANOTHER}");
     let output = race_with(&script, "race-before-agent", &["--repeat", "8"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(1), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(samples_of(&race, "linux"), Some(8));
@@ -232,16 +201,12 @@ fn a_check_of_the_agent_needs_one() {
     assert!(said.contains("`make agent` builds it (needs clang and libelf)"), "{said}");
 }
 
-/// `cargo test -p headstart-cli --test cli -- --ignored check_of_the_agent`
 #[test]
-#[ignore = "takes a minute, and a machine that has nothing else to do"]
+#[ignore = "a minute of real time: make test-agent-long"]
 fn a_quick_check_of_the_agent_holds() {
     let Some(_alone) = agent() else { return };
     let output = headstart(&["check", "agent", "--quick", "--json"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     let gains: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(output.status.code(), Some(0), "{said}{:#}", gains["claims"]);
     // 3 objects and one after idle, of three schemes, first and repeated.
@@ -313,10 +278,6 @@ fn a_killed_race_leaves_no_agent_behind() {
     };
     let mut has_begun = || children_of(child.id()) == 1 || child.try_wait().unwrap().is_some();
     assert!(soon(&mut has_begun), "no agent within 20 s");
-    if is_skipped(&fs::read_to_string(&log).unwrap()) {
-        child.wait().unwrap();
-        return;
-    }
     child.kill().unwrap();
     child.wait().unwrap();
     let race = child.id();
