@@ -1,5 +1,5 @@
 //! Two endpoints in one process, without root.
-#![allow(dead_code, reason = "every test file takes what it needs")]
+#![allow(dead_code, reason = "two programs take what they need")]
 
 pub(crate) mod capture;
 pub(crate) mod line;

@@ -1,6 +1,5 @@
 //! The least that drives the policy of Linux' recovery: segments of 1000 bytes numbered from 0, a window that falls to seven
 //! tenths on congestion and grows only where a table says so.
-#![allow(dead_code, reason = "every test file takes what it needs")]
 
 pub(crate) use Sending::{Again, New};
 use policy::ack::{AckInfo, AckProgress, Scoreboard};

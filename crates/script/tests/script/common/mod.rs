@@ -1,7 +1,5 @@
 //! A server of scheme `linux` with one connection, of which scripts append the rest.
 
-#![allow(dead_code)]
-
 use script::{RefusalKind, RunReport, parse, run};
 
 /// A listener, before a connection comes.

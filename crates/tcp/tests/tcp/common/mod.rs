@@ -1,7 +1,6 @@
 //! Two hosts in virtual time, joined by a pipe that delays, loses, repeats and reorders.
-#![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
 
-pub mod sender;
+pub(crate) mod sender;
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -14,7 +13,7 @@ use units::{Duration, Instant, Rate, SeqNum};
 
 /// What the pipe does to a segment, in parts per thousand.
 #[derive(Clone, Copy, Debug)]
-pub struct Pipe {
+pub(crate) struct Pipe {
     pub rate: Rate,
     pub delay: Duration,
     pub queue: usize,
@@ -25,7 +24,7 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    pub fn clean(mbit: u64, delay_ms: u64, queue: usize) -> Self {
+    pub(crate) fn clean(mbit: u64, delay_ms: u64, queue: usize) -> Self {
         let rate = Rate::from_mbps(mbit);
         let delay = Duration::from_millis(delay_ms);
         Self { rate, delay, queue, loss: 0, duplicate: 0, reorder: 0 }
@@ -79,7 +78,7 @@ struct Heard {
 
 /// How a sender knows that a segment has arrived.
 #[derive(Clone, Copy, Debug)]
-pub enum Known {
+pub(crate) enum Known {
     Cumulatively,
     BySack,
 }
@@ -119,7 +118,7 @@ impl Heard {
 
 /// What a host told.
 #[derive(Clone, Copy, Debug)]
-pub struct SeenEvent {
+pub(crate) struct SeenEvent {
     pub at: Instant,
     pub host: usize,
     pub event: Event,
@@ -127,7 +126,7 @@ pub struct SeenEvent {
 
 /// A segment that a host sent.
 #[derive(Clone, Copy, Debug)]
-pub struct SentSegment {
+pub(crate) struct SentSegment {
     pub at: Instant,
     pub host: usize,
     pub segment: Segment,
@@ -153,7 +152,7 @@ struct Release {
 }
 
 /// A client (0) and a server (1); the server listens on port 80.
-pub struct World {
+pub(crate) struct World {
     pub now: Instant,
     pub hosts: [Host; 2],
     pub events: Vec<SeenEvent>,
@@ -180,12 +179,12 @@ pub struct World {
 /// Segments that Linux, and so this core, never paces at the start of a connection.
 const UNPACED: usize = 10;
 
-pub const PORT: u16 = 80;
+pub(crate) const PORT: u16 = 80;
 /// The client's port, where it is not said.
-pub const CLIENT: u16 = 40_000;
+pub(crate) const CLIENT: u16 = 40_000;
 
 impl World {
-    pub fn new(pipe: Pipe, server: &Scheme, seed: u64) -> Self {
+    pub(crate) fn new(pipe: Pipe, server: &Scheme, seed: u64) -> Self {
         let mut hosts = [1, 2].map(|n| Host::new(HostConfig { seed: seed ^ n }));
         hosts[1].listen(PORT, server.clone());
         let direction = |n| Direction {
@@ -211,12 +210,12 @@ impl World {
         }
     }
 
-    pub fn connect(&mut self, client: &Scheme) -> ConnId {
+    pub(crate) fn connect(&mut self, client: &Scheme) -> ConnId {
         self.connect_from(client, CLIENT)
     }
 
     /// As [`World::connect`], from another port than the first.
-    pub fn connect_from(&mut self, client: &Scheme, local_port: u16) -> ConnId {
+    pub(crate) fn connect_from(&mut self, client: &Scheme, local_port: u16) -> ConnId {
         let tuple = FourTuple { local_port, remote: self.address[1], remote_port: PORT };
         let id = self.hosts[0].connect(self.now, tuple, client).unwrap();
         self.drain();
@@ -224,7 +223,7 @@ impl World {
     }
 
     /// Sends what the hosts have to send, collects what they tell.
-    pub fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         for host in 0..2 {
             while let Some(t) = self.hosts[host].poll_transmit(self.now) {
                 let bytes = u64::from(t.segment.wire_bytes());
@@ -265,12 +264,12 @@ impl World {
     }
 
     /// From now on nothing of the connection from this port of the client arrives.
-    pub fn unplug(&mut self, port: u16) {
+    pub(crate) fn unplug(&mut self, port: u16) {
         self.unplugged.push(port);
     }
 
     /// What comes from this port of the client, or goes to it, arrives again.
-    pub fn plug_in(&mut self, port: u16) {
+    pub(crate) fn plug_in(&mut self, port: u16) {
         self.unplugged.retain(|&other| other != port);
     }
 
@@ -292,7 +291,7 @@ impl World {
     }
 
     /// Loses the packet that leaves after `n` others, whoever sends it.
-    pub fn lose_nth(&mut self, n: u64) {
+    pub(crate) fn lose_nth(&mut self, n: u64) {
         self.lose_after = Some(n);
     }
 
@@ -312,7 +311,7 @@ impl World {
 
     /// In flight = sent - acknowledged - SACKed - lost + sent again, of each connection; what a path
     /// has in flight is what its connections have.
-    pub fn check_in_flight(&self) {
+    pub(crate) fn check_in_flight(&self) {
         for host in &self.hosts {
             for id in (0..64).map(ConnId) {
                 let Some(conn) = host.connection(id) else {
@@ -343,7 +342,7 @@ impl World {
 
     /// After the first segments, two data segments of a host are never closer together than the
     /// first of them takes at the rate the path then had.
-    pub fn check_pacing(&self) {
+    pub(crate) fn check_pacing(&self) {
         for host in 0..2 {
             let sent: Vec<_> = self.releases.iter().filter(|r| r.host == host).collect();
             for pair in sent.windows(2).skip(UNPACED + 2) {
@@ -363,7 +362,7 @@ impl World {
 
     /// The same for schemes that pace in batches, as offload carries them: of those that leave at one
     /// instant the payload's time passes before the next, or half of it where the batch left late.
-    pub fn check_batches(&self) {
+    pub(crate) fn check_batches(&self) {
         const HEADERS: u64 = 40;
         for host in 0..2 {
             let sent: Vec<_> = self.releases.iter().filter(|r| r.host == host).collect();
@@ -385,7 +384,7 @@ impl World {
     }
 
     /// Moves to the next thing that happens; false if nothing will.
-    pub fn step(&mut self) -> bool {
+    pub(crate) fn step(&mut self) -> bool {
         self.drain();
         let arrival = self.flying.keys().next().map(|k| k.0);
         let timer = self.hosts.iter_mut().filter_map(Host::poll_timeout).min();
@@ -416,7 +415,7 @@ impl World {
     }
 
     /// Runs until `done` or until nothing happens or `limit` has passed; true if done.
-    pub fn run(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+    pub(crate) fn run(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         let end = self.now + limit;
         while !done(self) {
             if self.now > end || !self.step() {
@@ -427,7 +426,7 @@ impl World {
     }
 
     /// The latest total that `host` was told to have received.
-    pub fn received(&self, host: usize) -> u64 {
+    pub(crate) fn received(&self, host: usize) -> u64 {
         let totals = self.events.iter().filter(|seen| seen.host == host);
         totals
             .filter_map(|seen| match seen.event.kind {
@@ -438,12 +437,12 @@ impl World {
             .unwrap_or(0)
     }
 
-    pub fn saw(&self, host: usize, kind: EventKind) -> bool {
+    pub(crate) fn saw(&self, host: usize, kind: EventKind) -> bool {
         self.events.iter().any(|seen| seen.host == host && seen.event.kind == kind)
     }
 
     /// Connections that were accepted, in order.
-    pub fn accepted(&self) -> impl DoubleEndedIterator<Item = ConnId> {
+    pub(crate) fn accepted(&self) -> impl DoubleEndedIterator<Item = ConnId> {
         let accepted = |seen: &&SeenEvent| seen.event.kind == EventKind::Accepted;
         self.events.iter().filter(accepted).map(|seen| seen.event.conn)
     }

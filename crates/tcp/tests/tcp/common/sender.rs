@@ -7,7 +7,7 @@ use tcp::{
 };
 use units::{Duration, Instant, SeqNum};
 
-pub const MSS: u32 = 1000;
+pub(crate) const MSS: u32 = 1000;
 const PEER: SeqNum = SeqNum(5000);
 
 /// Remembers what it is told to, and learns nothing.
@@ -22,7 +22,7 @@ impl PathMemory for Known {
 }
 
 /// A sender whose peer is the table.
-pub struct Sender {
+pub(crate) struct Sender {
     pub host: Host,
     pub conn: ConnId,
     tuple: FourTuple,
@@ -35,12 +35,12 @@ pub struct Sender {
 
 impl Sender {
     /// Open, 100 segments written, the initial window of 3 (0, 1, 2) sent.
-    pub fn new(scheme: &str) -> Self {
+    pub(crate) fn new(scheme: &str) -> Self {
         Self::opened(scheme, &[0, 1, 2])
     }
 
     /// As [`Sender::new`], where the scheme sends these at once.
-    pub fn opened(scheme: &str, first: &[u32]) -> Self {
+    pub(crate) fn opened(scheme: &str, first: &[u32]) -> Self {
         let mut sender = Self::silent(scheme);
         sender.write(100);
         assert_eq!(sender.sent(), first);
@@ -48,12 +48,12 @@ impl Sender {
     }
 
     /// Open, with nothing to send yet.
-    pub fn silent(scheme: &str) -> Self {
+    pub(crate) fn silent(scheme: &str) -> Self {
         Self::knowing(scheme, None)
     }
 
     /// The same, where the host remembers this of the peer.
-    pub fn knowing(scheme: &str, remembered: Option<Remembered>) -> Self {
+    pub(crate) fn knowing(scheme: &str, remembered: Option<Remembered>) -> Self {
         let name = format!("{scheme}+iw=3+mss=1000+options=free");
         let scheme = Scheme::parse(&name).unwrap();
         let remote = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -80,7 +80,7 @@ impl Sender {
     }
 
     /// Writes so many segments.
-    pub fn write(&mut self, segments: u32) {
+    pub(crate) fn write(&mut self, segments: u32) {
         self.host.write(self.now, self.conn, u64::from(segments * MSS));
     }
 
@@ -90,23 +90,23 @@ impl Sender {
         self.stamp.map(|echo| Timestamps { value, echo })
     }
 
-    pub fn wait(&mut self, ms: u64) {
+    pub(crate) fn wait(&mut self, ms: u64) {
         self.now += Duration::from_millis(ms);
         self.host.handle_timeout(self.now);
     }
 
     /// Numbers of the data segments that leave now.
-    pub fn sent(&mut self) -> Vec<u32> {
+    pub(crate) fn sent(&mut self) -> Vec<u32> {
         self.sent_with_priority().into_iter().map(|(number, _)| number).collect()
     }
 
     /// The same, and whether they have low priority.
-    pub fn sent_with_priority(&mut self) -> Vec<(u32, bool)> {
+    pub(crate) fn sent_with_priority(&mut self) -> Vec<(u32, bool)> {
         self.sent_with(|segment| segment.low_priority)
     }
 
     /// The same, and whether they are pushed.
-    pub fn sent_with_push(&mut self) -> Vec<(u32, bool)> {
+    pub(crate) fn sent_with_push(&mut self) -> Vec<(u32, bool)> {
         self.sent_with(|segment| segment.has(Flags::PSH))
     }
 
@@ -123,13 +123,13 @@ impl Sender {
     }
 
     /// The peer acknowledges all before `next` and, if it can, SACKs these ranges.
-    pub fn ack(&mut self, next: u32, sacks: &[(u32, u32)]) -> Vec<u32> {
+    pub(crate) fn ack(&mut self, next: u32, sacks: &[(u32, u32)]) -> Vec<u32> {
         self.hear(next, sacks);
         self.sent()
     }
 
     /// The same, with what it lets go yet to be sent.
-    pub fn hear(&mut self, next: u32, sacks: &[(u32, u32)]) {
+    pub(crate) fn hear(&mut self, next: u32, sacks: &[(u32, u32)]) {
         let at = |n: u32| self.first + n * MSS;
         let mut options = TcpOptions { timestamps: self.echo(), ..TcpOptions::default() };
         for &(left, right) in sacks {
@@ -143,13 +143,13 @@ impl Sender {
     }
 
     /// `cwnd` and `ssthresh`, bytes.
-    pub fn window(&self) -> (u64, u64) {
+    pub(crate) fn window(&self) -> (u64, u64) {
         let window = self.host.path_of(self.conn).unwrap().window();
         (window.cwnd(), window.ssthresh())
     }
 
     /// ACKs of 0, 1 and 2 in slow start: 3 to 8 are out, cwnd is 6.
-    pub fn grown(scheme: &str) -> Self {
+    pub(crate) fn grown(scheme: &str) -> Self {
         let mut s = Self::new(scheme);
         assert_eq!(s.ack(1, &[]), [3, 4]);
         assert_eq!(s.ack(2, &[]), [5, 6]);
@@ -160,7 +160,7 @@ impl Sender {
 }
 
 /// What leaves within so many ms from now, with the time of each in us.
-pub fn within(s: &mut Sender, ms: u64) -> Vec<(u64, u32)> {
+pub(crate) fn within(s: &mut Sender, ms: u64) -> Vec<(u64, u32)> {
     let end = s.now + Duration::from_millis(ms);
     let mut left = Vec::new();
     while let Some(at) = s.host.poll_timeout().filter(|&at| at <= end) {

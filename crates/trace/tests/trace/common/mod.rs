@@ -1,6 +1,6 @@
 //! Two simulated hosts on a lossy pipe, what a capture at the server shows of them, and the truth: the
 //! server's window after each ACK, and why it sent each segment again.
-#![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
+#![allow(dead_code, unreachable_pub, missing_docs, reason = "three programs take what they need")]
 
 pub mod collect;
 pub mod told;
