@@ -8,12 +8,11 @@ mod ends;
 mod refusals;
 mod slow;
 
-use crate::run::{folder, headstart};
+use crate::run::folder;
 use calm::Need;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// 20 Mbit/s, 80 ms, 100 packets.
 const LINE: [&str; 2] = ["--path", "20mbit,80ms,100p"];
