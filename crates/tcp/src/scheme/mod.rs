@@ -296,7 +296,7 @@ fn alone<P: ?Sized>(policy: &Descriptor<P>, setup: &PolicySetup<'_>) -> Box<P> {
     match policy.make {
         Make::Alone(make) => make(setup),
         Make::Around(_) => {
-            unreachable!("only start-ups wrap others, as tests/policy/registry.rs shows")
+            unreachable!("only start-ups wrap others, as policy/tests/policy/registry.rs shows")
         }
     }
 }
