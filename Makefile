@@ -284,6 +284,9 @@ test-canary:
 # Policies are modules that the list of their kind declares (`start_ups!`), which `cargo fmt` does not see.
 LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)
 
+# Only cargo-fuzz links fuzz targets, so checks of them compile no libFuzzer: there is no library of this name.
+NO_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a
+
 # An example among what is documented brings the features of the tests, with which clippy has checked all dependencies.
 lint:
 	@tools/need python3=python3
@@ -294,16 +297,15 @@ lint:
 	tools/ignored
 	cargo fmt --all --check
 	rustfmt --check $(LISTED)
-	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
+	members=$$(tools/members all) && $(NO_LIBFUZZER) cargo clippy $$members --all-targets --locked --quiet -- -D warnings
 	members=$$(tools/members) && RUSTDOCFLAGS="-D warnings" cargo doc $$members --lib --bins --example read --no-deps --locked --quiet
 	@if command -v cargo-deny >/dev/null; then cargo deny --offline check --hide-inclusion-graph bans licenses sources; \
 		else echo "left out: licences and sources of packages (deny.toml), no cargo-deny: cargo install cargo-deny" >&2; fi
 
-# Whether the fuzz targets compile, as lint checks all other code. Only cargo-fuzz links them, so libFuzzer is not
-# compiled: the library that is named here is none.
+# The fuzz targets alone, as lint has them with all other code.
 .PHONY: fuzz-build
 fuzz-build:
-	CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a cargo clippy --package headstart-fuzz --bins --locked --quiet -- -D warnings
+	$(NO_LIBFUZZER) cargo clippy --package headstart-fuzz --bins --locked --quiet -- -D warnings
 
 # Has git check the subject of each commit, as lint does. Leaves a hook of another origin as it is.
 .PHONY: hooks
