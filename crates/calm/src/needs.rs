@@ -105,9 +105,12 @@ fn is_program(path: &OsStr, name: &str) -> bool {
 /// The first of `rights` that this process lacks.
 fn lacking_right(rights: &[Right]) -> Option<String> {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-    let held = effective(&status);
-    let lacking = rights.iter().find(|right| held & (1 << right.bit) == 0);
-    lacking.map(|right| format!("no {}, run as root", right.name))
+    not_held(rights, effective(&status)).map(|right| format!("no {}, run as root", right.name))
+}
+
+/// The first of `rights` whose bit `held` lacks.
+fn not_held(rights: &[Right], held: u64) -> Option<Right> {
+    rights.iter().copied().find(|right| held & (1 << right.bit) == 0)
 }
 
 /// Capabilities in effect, of `/proc/thread-self/status`; none if it does not say.
@@ -148,6 +151,9 @@ mod tests {
         let status = "CapPrm:\t00000000ffffffff\nCapEff:\t0000000000003000\nCapBnd:\t0\n";
         assert_eq!(effective(status), 1 << NET_ADMIN.bit | 1 << NET_RAW.bit);
         assert_eq!(effective("Name:\tsh\n"), 0);
+        let lacking = not_held(&[NET_ADMIN, SYS_ADMIN], effective(status));
+        assert_eq!(lacking.map(|right| right.name), Some("CAP_SYS_ADMIN"));
+        assert!(not_held(&[NET_RAW, NET_ADMIN], effective(status)).is_none());
     }
 
     #[test]
