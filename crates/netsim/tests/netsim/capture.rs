@@ -1,6 +1,7 @@
 //! Captures read back by tshark: nothing malformed, checksums right, as many retransmissions as we
 //! say. Skipped, and said so, where there is no tshark.
 
+use calm::Need;
 use link::{LinkConfig, QueueLimit};
 use netsim::{
     BulkSpec, BulkTransfer, Captures, Dumbbell, Duplex, LinkId, Observer, Simulation,
@@ -43,8 +44,8 @@ fn captured(scheme: &str, seed: u64) -> (Vec<Vec<u8>>, u64) {
     (bytes.collect(), stats.retransmitted_segments)
 }
 
-/// tshark's lines for `fields` of the packets that `filter` selects; `None` without tshark.
-fn tshark(capture: &[u8], name: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
+/// tshark's lines for `fields` of the packets that `filter` selects.
+fn tshark(capture: &[u8], name: &str, filter: &str, fields: &[&str]) -> Vec<String> {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, capture).unwrap();
     let mut command = Command::new("tshark");
@@ -53,12 +54,12 @@ fn tshark(capture: &[u8], name: &str, filter: &str, fields: &[&str]) -> Option<V
     fields.iter().for_each(|field| {
         command.args(["-e", field]);
     });
-    let output = command.output().ok()?;
+    let output = command.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{errors}");
     assert!(!errors.contains("cut short") && !errors.contains("damaged"), "{errors}");
     let lines = String::from_utf8(output.stdout).unwrap();
-    Some(lines.lines().map(str::to_owned).collect())
+    lines.lines().map(str::to_owned).collect()
 }
 
 const AGAIN: &str = "tcp.analysis.retransmission or tcp.analysis.fast_retransmission \
@@ -68,6 +69,9 @@ const WRONG: &str = "_ws.malformed or ip.checksum.status == 0 or tcp.checksum.st
 
 #[test]
 fn tshark_reads_captures_without_complaint() {
+    if !calm::has(&[Need::Program("tshark")]) {
+        return;
+    }
     let runs = [
         ("tahoe", 1),
         ("reno", 2),
@@ -82,14 +86,11 @@ fn tshark_reads_captures_without_complaint() {
         let (captures, retransmitted) = captured(scheme, seed);
         for (n, capture) in captures.iter().enumerate() {
             let name = format!("{scheme}-{n}.pcap");
-            let Some(wrong) = tshark(capture, &name, WRONG, &["frame.number"]) else {
-                calm::skipped("tshark is not installed");
-                return;
-            };
+            let wrong = tshark(capture, &name, WRONG, &["frame.number"]);
             assert_eq!(wrong, Vec::<String>::new(), "{name}");
         }
         let name = format!("{scheme}-again.pcap");
-        let again = tshark(&captures[0], &name, AGAIN, &["frame.number"]).unwrap();
+        let again = tshark(&captures[0], &name, AGAIN, &["frame.number"]);
         assert!(retransmitted > 0);
         assert_eq!(again.len() as u64, retransmitted, "{scheme}");
     }
@@ -97,13 +98,13 @@ fn tshark_reads_captures_without_complaint() {
 
 #[test]
 fn pure_acknowledgements_are_whole_and_their_checksums_good() {
+    if !calm::has(&[Need::Program("tshark")]) {
+        return;
+    }
     let (captures, _) = captured("linux", 3);
     let filter = "tcp.len == 0";
     let fields = ["tcp.checksum.status", "ip.checksum.status"];
-    let Some(acks) = tshark(&captures[1], "acks.pcap", filter, &fields) else {
-        calm::skipped("tshark is not installed");
-        return;
-    };
+    let acks = tshark(&captures[1], "acks.pcap", filter, &fields);
     assert!(acks.len() > 50);
     // 1 is "good".
     assert!(acks.iter().all(|status| status == "1\t1"), "{acks:?}");
