@@ -152,11 +152,13 @@ test-deb:
 	tools/packages/try-deb "$(PACKAGED)" $(ROOTS)
 
 # Everything that has to hold: unit, property and scenario tests, the check against ns-2 included. What could not be
-# tested on this machine is said at the end: tests that are skipped pass.
+# tested on this machine is said at the end: tests that are skipped pass. With CI set they fail, but for tools/skips.allowed.
 SKIPPED = $(abspath $(TARGET))/skipped
 
 test: test-built
-	@tools/need tshark=tshark redis-server=redis-server curl=curl chromium=chromium ping=iputils-ping groff=groff-base mandoc=mandoc zsh=zsh fish=fish
+	@tools/need tshark=tshark capinfos=wireshark-common tcpdump=tcpdump tcptrace=tcptrace redis-server=redis-server \
+		nginx=nginx-light curl=curl chromium=chromium ping=iputils-ping ip=iproute2 promtool=prometheus go=golang-go \
+		python3=python3 unshare=util-linux groff=groff-base mandoc=mandoc zsh=zsh fish=fish
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
 	export HEADSTART_SKIPPED="$(SKIPPED)"; tools/run-tests "$(abspath $(TARGET))"; \
 		code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
@@ -171,6 +173,36 @@ test-built:
 test-long:
 	@tools/need cc=gcc cc=libc6-dev
 	members=$$(tools/members) && cargo test $$members --locked --quiet --test lab -- --ignored verdicts
+
+# Tests that take minutes also in a release build: ensembles of flows, and crowds, gigabytes and patience at our endpoint, as root.
+# What they print is in docs/validation.
+.PHONY: test-slow
+test-slow:
+	@tools/need cc=gcc cc=libc6-dev curl=curl
+	cargo test --release --locked --quiet --package headstart-netsim --test netsim -- --ignored --nocapture
+	ulimit -n 4096 && cargo test --release --locked --quiet --package headstart-endpoint --test endpoint -- --ignored \
+		--nocapture --test-threads 1
+
+# Whether tshark finds the segments that `headstart` finds in a capture of yours: CAPTURE=file.pcap.
+.PHONY: test-capture
+test-capture:
+	@tools/need cc=gcc cc=libc6-dev tshark=tshark
+	CAPTURE="$(abspath $(CAPTURE))" cargo test --locked --quiet --package headstart-capture --test capture -- --ignored a_capture_of_yours
+
+# Writes the inputs of fuzz targets that tests compute.
+.PHONY: fuzz-corpus
+fuzz-corpus:
+	cargo test --locked --quiet --package headstart-capture --package headstart-gateway --package headstart-wire -- --ignored write_corpus
+
+# Tests of the agent that take too long for each change: cold starts, flows beside, sessions, scale, and a quick check. Needs
+# root, and half an hour of real time.
+.PHONY: test-agent-long
+test-agent-long:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
+	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture --test-threads 1 \
+		cold:: scale:: session:: stale::
+	cargo test --locked --quiet --package headstart-agent --package headstart-lab -- --ignored --nocapture \
+		a_quick_check_of_the_agent_holds
 
 # Which changes of the modules in tools/mutants.list no test notices; survivors with a reason are in tools/mutants.accepted. Takes
 # cargo-mutants. SHARD=2/8 takes the third eighth of each module, ONLY=codel the modules of that name, and the time is bounded; the next
@@ -263,6 +295,9 @@ test-canary:
 # Policies are modules that the list of their kind declares (`start_ups!`), which `cargo fmt` does not see.
 LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)
 
+# Only cargo-fuzz links fuzz targets, so checks of them compile no libFuzzer: there is no library of this name.
+NO_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a
+
 # An example among what is documented brings the features of the tests, with which clippy has checked all dependencies.
 lint:
 	@tools/need python3=python3
@@ -270,12 +305,18 @@ lint:
 	tools/circles --self-test && tools/circles
 	tools/names --self-test && tools/names
 	tools/mutants --self-test
+	tools/ignored
 	cargo fmt --all --check
 	rustfmt --check $(LISTED)
-	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
+	members=$$(tools/members all) && $(NO_LIBFUZZER) cargo clippy $$members --all-targets --locked --quiet -- -D warnings
 	members=$$(tools/members) && RUSTDOCFLAGS="-D warnings" cargo doc $$members --lib --bins --example read --no-deps --locked --quiet
 	@if command -v cargo-deny >/dev/null; then cargo deny --offline check --hide-inclusion-graph bans licenses sources; \
 		else echo "left out: licences and sources of packages (deny.toml), no cargo-deny: cargo install cargo-deny" >&2; fi
+
+# The fuzz targets alone, as lint has them with all other code.
+.PHONY: fuzz-build
+fuzz-build:
+	$(NO_LIBFUZZER) cargo clippy --package headstart-fuzz --bins --locked --quiet -- -D warnings
 
 # Has git check the subject of each commit, as lint does. Leaves a hook of another origin as it is.
 .PHONY: hooks

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* Crate `arith`, module `cubic`, in C: the same results to the last bit for windows below 2^20
- * segments, which tests/curve_twin.rs checks. What it computes is written there. 64 bits have to
+ * segments, which tests/twins/curve.rs checks. What it computes is written there. 64 bits have to
  * do: programs have no more. */
 #ifndef HEADSTART_CURVE_H
 #define HEADSTART_CURVE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* Crate `arith`, module `epoch`, in C: the same results to the last bit, which
- * tests/epoch_twin.rs checks. What the functions mean is written there. Needs u32, u64 and bool. */
+ * tests/twins/epoch.rs checks. What the functions mean is written there. Needs u32, u64 and
+ * bool. */
 #ifndef HEADSTART_EPOCH_H
 #define HEADSTART_EPOCH_H
 

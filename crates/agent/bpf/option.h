@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* The bytes of the TCP option by which a connection tells of its path: crate `gateway`, module
- * `path_option`, in C, which tests/option_twin.rs checks. What they mean is written there. Needs
+ * `path_option`, in C, which tests/twins/option.rs checks. What they mean is written there. Needs
  * u8, u32 and u64. */
 #ifndef HEADSTART_OPTION_H
 #define HEADSTART_OPTION_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* Crate `arith`, module `trains`, in C: the same results to the last bit, which
- * tests/trains_twin.rs checks. What the functions mean is written there. Needs u32, u64 and
+ * tests/twins/trains.rs checks. What the functions mean is written there. Needs u32, u64 and
  * bool. */
 #ifndef HEADSTART_TRAINS_H
 #define HEADSTART_TRAINS_H

@@ -3,11 +3,14 @@
 //!
 //! [`calmly`] makes a test again that failed while the machine stood still. How long that was, a [`Pulse`] tells: a thread that
 //! sleeps for moments and sees when it wakes up. [`calmly_throughout`] has one beat for the whole test.
-//! A test that cannot run here says so by [`skipped`], and `make test` shows all that did.
+//! [`has`] decides by the machine whether a test can run here. [`skipped`] reports one that cannot.
+//! `make test` shows all skips, and CI accepts those of a list.
 
+mod needs;
 mod skipped;
 
-pub use skipped::{is_skipped, reason, skipped};
+pub use needs::{AGENT, EMULATION, Need, has};
+pub use skipped::skipped;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

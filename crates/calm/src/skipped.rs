@@ -1,7 +1,8 @@
-//! What a test does not test on a machine that lacks something: said where a test runner does not swallow it.
+//! Skips: tests, or parts of them, that do not run because the machine lacks something.
 //!
-//! A test that cannot run here passes, and what passing tests print is not shown. So a skip is also a line of the file that
-//! `HEADSTART_SKIPPED` names, which `make test` shows when all is done (`tools/skipped`).
+//! A test that cannot run here passes, and what passing tests print is not shown. So a skip is also
+//! a line of the file that `HEADSTART_SKIPPED` names, which `make test` shows at its end
+//! (`tools/skipped`). With `CI` set, only skips of `tools/skips.allowed` pass.
 
 use std::env;
 use std::fmt::Display;
@@ -12,34 +13,34 @@ use std::thread;
 
 /// The variable that names the file.
 const FILE: &str = "HEADSTART_SKIPPED";
+/// Skips that pass in CI.
+const ALLOWED: &str = include_str!("../../../tools/skips.allowed");
 
 /// Says that the test of this thread goes no further, or leaves a part out, and why.
 ///
 /// # Panics
-/// If the file cannot be written: a skip that nobody hears of is what it is there against.
+/// If the file cannot be written, or with `CI` set if `tools/skips.allowed` does not list the
+/// reason.
 pub fn skipped(why: impl Display) {
+    let why = why.to_string();
     // Straight to standard error, since `cargo test` shows nothing that tests print which pass.
     let name = thread::current().name().unwrap_or("a test").to_owned();
     writeln!(io::stderr(), "skipped: {name}: {why}").expect("standard error can be written");
-    let Some(file) = env::var_os(FILE) else { return };
-    // Cargo tells the tests of a crate its name.
-    let test = [env::var("CARGO_PKG_NAME").ok(), thread::current().name().map(str::to_owned)];
-    let test: Vec<_> = test.into_iter().flatten().collect();
-    note(Path::new(&file), &test.join(" "), &why.to_string()).expect("skips can be noted");
-}
-
-/// True, having said so, if there is a [`reason`] to skip in what a program `said`.
-pub fn is_skipped(said: &str, missing: &[&str]) -> bool {
-    let why = reason(said, missing);
-    if let Some(why) = why {
-        skipped(why);
+    if let Some(file) = env::var_os(FILE) {
+        // Cargo tells the tests of a crate its name.
+        let test = [env::var("CARGO_PKG_NAME").ok(), thread::current().name().map(str::to_owned)];
+        let test: Vec<_> = test.into_iter().flatten().collect();
+        note(Path::new(&file), &test.join(" "), &why).expect("skips can be noted");
     }
-    why.is_some()
+    let is_ci = env::var_os("CI").is_some_and(|value| !value.is_empty());
+    assert!(!is_ci || is_allowed(ALLOWED, &why), "tools/skips.allowed has no skip for: {why}");
 }
 
-/// The line of what a program `said` which tells that one of what may be `missing` is.
-pub fn reason<'a>(said: &'a str, missing: &[&str]) -> Option<&'a str> {
-    said.lines().find(|line| missing.iter().any(|what| line.contains(what)))
+/// True if a line `LACK -- REASON` of `list` names how `why` begins.
+fn is_allowed(list: &str, why: &str) -> bool {
+    let lines = list.lines().filter(|line| !line.starts_with('#'));
+    let mut lacks = lines.filter_map(|line| line.split_once(" -- ")).map(|(lack, _)| lack.trim());
+    lacks.any(|lack| !lack.is_empty() && why.starts_with(lack))
 }
 
 /// One line, as tests of other processes write theirs meanwhile: the test, a tab, why.
@@ -99,11 +100,21 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_known_to_be_missing_is_a_reason() {
-        let said = "note: something else\nheadstart: emulating a link needs root, try sudo\n";
-        let why = "headstart: emulating a link needs root, try sudo";
-        assert_eq!(reason(said, &["no curl", "needs root"]), Some(why));
-        assert_eq!(reason(said, &["no curl", "no nginx"]), None);
-        assert_eq!(reason("", &["needs root"]), None);
+    fn ci_accepts_a_skip_whose_reason_begins_as_a_line_of_the_list() {
+        let list = "# no curl -- a remark\nno nginx -- it is not needed\n -- empty\nno tshark\n";
+        assert!(is_allowed(list, "no nginx in PATH"));
+        for other in ["no curl in PATH", "there is no nginx", "no tshark in PATH", "# no curl", ""]
+        {
+            assert!(!is_allowed(list, other), "{other}");
+        }
+    }
+
+    /// Each line has what is lacking and why CI does without it.
+    #[test]
+    fn the_list_gives_a_reason_for_each_skip() {
+        for line in ALLOWED.lines().filter(|line| !line.starts_with('#')) {
+            let (lack, reason) = line.split_once(" -- ").unwrap_or_default();
+            assert!(!lack.is_empty() && reason.len() > 20, "{line}");
+        }
     }
 }

@@ -2,11 +2,13 @@
 //! so and passes without them.
 #![expect(clippy::disallowed_methods, reason = "real time is what is tested")]
 
+#[path = "endpoint/common/mod.rs"]
 mod common;
 
 use axum::Router;
 use axum::extract::Path;
 use axum::routing::get;
+use calm::Need;
 use common::world::{KERNEL, OURS, World, config};
 use common::{bytes, linux};
 use endpoint::{Endpoint, Stream};
@@ -93,14 +95,7 @@ async fn axum_serves_unmodified_clients() {
 async fn curl_and_ping_are_answered() {
     let Some(world) = World::new(true, config()) else { return };
     serve_pages(&world.endpoint).await;
-    let installed = |name: &str, version: &str| {
-        let there = Command::new(name).arg(version).output().is_ok();
-        if !there {
-            calm::skipped(format!("{name} is not installed"));
-        }
-        there
-    };
-    let (ping, curl) = (installed("ping", "-V"), installed("curl", "--version"));
+    let [ping, curl] = ["ping", "curl"].map(|name| calm::has(&[Need::Program(name)]));
     let talk = tokio::task::spawn_blocking(move || {
         for address in addresses() {
             if ping {

@@ -1,5 +1,7 @@
 //! What connections under way cost, by counting what is allocated: how much one, and how much at most.
+//! A program of its own, since its allocator counts for the whole process.
 
+#[path = "trace/common/mod.rs"]
 mod common;
 
 use capture::{CaptureFiles, Observed, SegmentSource, TcpEnd};

@@ -186,7 +186,7 @@ fn number(name: &str, default: u64) -> u64 {
 /// Rates, round trips and queues of half a round trip, of one, and of 100 packets. `HEADSTART_MBPS`, `_RTT_MS`, `_QUEUE`, `_BYTES`
 /// and `_ROUNDS` say which rate, round trip and queue alone, how much, and how often.
 #[test]
-#[ignore = "takes a quarter of an hour"]
+#[ignore = "a quarter of an hour: make test-agent-long"]
 fn cold_starts_are_no_worse_in_any_cell() {
     let rounds = number("HEADSTART_ROUNDS", 7) as usize;
     let only =

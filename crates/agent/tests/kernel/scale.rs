@@ -120,7 +120,7 @@ fn a_scan_from_ten_million_prefixes_keeps_memory_flat() {
 }
 
 #[test]
-#[ignore = "takes half a minute: docs/agent/measurements.md has what it prints"]
+#[ignore = "half a minute: make test-agent-long"]
 fn a_million_paths_take_what_the_documents_say() {
     let Some(bed) = Bed::new() else { return };
     let state = std::env::temp_dir().join("headstart-agent-million.redb");
@@ -173,7 +173,7 @@ fn unreclaimable() -> i64 {
 }
 
 #[test]
-#[ignore = "takes half a minute: docs/agent/measurements.md has what it prints"]
+#[ignore = "half a minute: make test-agent-long"]
 fn a_hundred_thousand_connections_take_what_the_documents_say() {
     let Some(bed) = Bed::new() else { return };
     let without = held(&bed);

@@ -88,7 +88,7 @@ fn four_connections_take_far_less_than_four() {
 }
 
 #[test]
-#[ignore = "takes eight minutes"]
+#[ignore = "eight minutes: make test-agent-long"]
 fn four_connections_take_what_one_takes() {
     let Some(part) = part_of_four(8, 60.0) else { return };
     assert!((0.40..=0.60).contains(&part), "{part}");

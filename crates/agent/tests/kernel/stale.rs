@@ -191,7 +191,7 @@ fn a_transfer_is_not_slower_for_a_memory_that_is_out_of_date() {
 }
 
 #[test]
-#[ignore = "takes six minutes"]
+#[ignore = "six minutes: make test-agent-long"]
 fn a_flow_beside_keeps_what_it_has_beside_a_cold_start() {
     let Some(stale) = Stale::new() else { return };
     let alone = times(&stale.medians(7, true));

@@ -133,7 +133,7 @@ fn bad() -> Vec<(&'static str, Vec<u8>)> {
 
 /// Writes the corpus to begin fuzzing with.
 #[test]
-#[ignore = "writes fuzz-corpus/captures"]
+#[ignore = "writes fuzz-corpus: make fuzz-corpus"]
 fn write_corpus() {
     fs::create_dir_all(FOLDER).unwrap();
     for (kind, files) in [("ok", good()), ("bad", bad())] {

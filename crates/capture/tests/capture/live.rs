@@ -1,6 +1,7 @@
 //! Captures of an interface, in a network namespace of each test's own, beside tshark on the same interface.
 
 use crate::tools::{Everything, folder, text};
+use calm::Need;
 use capture::{
     CaptureWriter, InterfaceChange, LiveCapture, LiveOptions, Observed, PacketDirection, PortRange,
     ReadAhead, Rotation,
@@ -20,17 +21,17 @@ use std::time::Duration;
 
 /// Runs a test on a thread in a network of its own, whose loopback interface is up; says so where that cannot be.
 fn alone(test: impl FnOnce() + Send + 'static) {
+    if !calm::has(&[Need::Namespaces, Need::Program("ip")]) {
+        return;
+    }
     let ran = thread::spawn(|| {
-        unshare(CloneFlags::CLONE_NEWNET).ok()?;
-        let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();
-        up.ok().filter(|status| status.success())?;
+        unshare(CloneFlags::CLONE_NEWNET).unwrap();
+        let up = Command::new("ip").args(["link", "set", "lo", "up"]).status().unwrap();
+        assert!(up.success());
         test();
-        Some(())
     });
-    match ran.join() {
-        Ok(Some(())) => {}
-        Ok(None) => calm::skipped("network namespaces need root"),
-        Err(why) => std::panic::resume_unwind(why),
+    if let Err(why) = ran.join() {
+        std::panic::resume_unwind(why);
     }
 }
 
@@ -63,10 +64,10 @@ fn options(server: SocketAddr, snap: Option<u32>) -> LiveOptions {
 fn tshark(filter: &str, file: &Path) -> Option<Child> {
     let arguments = ["-i", "lo", "-f", filter, "-w", text(file)];
     let mut command = Command::new("tshark");
-    let Ok(mut child) = command.args(arguments).stderr(Stdio::piped()).spawn() else {
-        calm::skipped("no tshark");
+    if !calm::has(&[Need::Program("tshark")]) {
         return None;
-    };
+    }
+    let mut child = command.args(arguments).stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     // It says that it captures a moment before it does.
     let mut lines = lines.skip_while(|line| !line.contains("Capturing on"));

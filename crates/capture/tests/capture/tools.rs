@@ -1,5 +1,6 @@
 //! What the tests share: reading, files of their own, other programs.
 
+use calm::Need;
 use capture::{CaptureError, CaptureFiles, Observed, SegmentSource, Tally};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,17 +79,13 @@ pub(crate) fn capture(name: &str) -> PathBuf {
 
 /// Runs a program of Wireshark's; `None`, having said so, where it is not installed.
 pub(crate) fn wireshark(program: &str, arguments: &[&str]) -> Option<Output> {
-    match Command::new(program).args(arguments).output() {
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{program} {arguments:?}: {said}");
-            Some(output)
-        }
-        Err(error) => {
-            calm::skipped(format!("no {program}: {error}"));
-            None
-        }
+    if !calm::has(&[Need::Program(program)]) {
+        return None;
     }
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {said}");
+    Some(output)
 }
 
 /// The path as programs are told it.

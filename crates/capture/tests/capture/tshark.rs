@@ -153,9 +153,9 @@ fn every_packet_is_counted() {
     assert_eq!(read, counted.collect::<Vec<u64>>());
 }
 
-/// A capture of yours: `CAPTURE=file.pcap cargo test -p headstart-capture -- --ignored a_capture_of_yours`.
+/// A capture of yours: `make test-capture CAPTURE=file.pcap`.
 #[test]
-#[ignore = "for a capture that CAPTURE names"]
+#[ignore = "for a capture of yours: make test-capture CAPTURE=FILE"]
 fn a_capture_of_yours_is_what_tshark_shows() {
     assert_as_tshark_shows(Path::new(&std::env::var_os("CAPTURE").expect("CAPTURE=FILE")));
 }

@@ -1,6 +1,7 @@
 //! Completion in the shells themselves: what a user has typed, and what Tab makes of it.
 
 use crate::run::{folder, other, root, stdout};
+use calm::Need;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -47,17 +48,13 @@ fn shell(name: &str, arguments: &[&str], script: &str) -> Option<String> {
     fs::write(&file, script).unwrap();
     let mut shell = Command::new(name);
     shell.args(arguments).arg(&file).current_dir(root()).env("PATH", path());
-    match shell.output() {
-        Err(error) => {
-            calm::skipped(format!("no {name} ({error})"));
-            None
-        }
-        Ok(output) => {
-            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(errors, "", "{name}");
-            Some(String::from_utf8(output.stdout).unwrap())
-        }
+    if !calm::has(&[Need::Program(name)]) {
+        return None;
     }
+    let output = shell.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(errors, "", "{name}");
+    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 /// What follows the line that was typed, by its number.

@@ -1,6 +1,7 @@
 //! `make install` puts there what it says, and `make uninstall` takes it away.
 
 use crate::run::{folder, root};
+use calm::Need;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -18,8 +19,7 @@ struct Machine {
 impl Machine {
     /// `None`, having said so, without make.
     fn new(name: &str) -> Option<Self> {
-        if Command::new("make").arg("--version").output().is_err() {
-            calm::skipped("no make");
+        if !calm::has(&[Need::Program("make")]) {
             return None;
         }
         let folder = fs::canonicalize(folder(name)).unwrap();
@@ -168,9 +168,8 @@ fn an_application_finds_the_header_where_it_is_installed() {
     assert!(machine.make("install").0);
     let mut cc = Command::new("cc");
     cc.args(["-fsyntax-only", "-Wall", "-Werror", "-I"]).arg(machine.file("opt/hs/include"));
-    match cc.arg(root().join("crates/agent/examples/size.c")).status() {
-        Ok(status) => assert!(status.success()),
-        Err(error) => calm::skipped(format!("no C compiler ({error})")),
+    if calm::has(&[Need::Program("cc")]) {
+        assert!(cc.arg(root().join("crates/agent/examples/size.c")).status().unwrap().success());
     }
 }
 

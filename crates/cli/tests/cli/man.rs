@@ -3,6 +3,7 @@
 
 use crate::run::{folder, stdout};
 use crate::{GROUPS, OTHERS, PROGRAM};
+use calm::Need;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,12 +71,7 @@ fn typesetters_have_nothing_to_complain_of() {
         ("mandoc", &["-T", "lint", "-W", "style"]),
     ];
     for (program, arguments) in checks {
-        if Command::new(program)
-            .arg(if program == "groff" { "--version" } else { "/dev/null" })
-            .output()
-            .is_err()
-        {
-            calm::skipped(format!("no {program}"));
+        if !calm::has(&[Need::Program(program)]) {
             continue;
         }
         for page in &pages {

@@ -1,7 +1,7 @@
 //! Races in which Linux has an agent. They need root, TUN devices, and `headstart-agent` beside `headstart` (cargo
 //! builds it with `-p headstart-agent`); without these the tests say so and pass.
 
-use crate::agent::{MAY_LACK, agent, is_skipped};
+use crate::agent::agent;
 use crate::run::{command, folder, headstart, other};
 use serde_json::Value;
 use std::fs::{self, File, Permissions};
@@ -13,14 +13,6 @@ use std::time::Duration;
 
 const PATH: [&str; 2] = ["--path", "20mbit,80ms,100p"];
 const KERNEL: [&str; 4] = ["--on", "kernel", "--server", "builtin"];
-
-#[test]
-fn an_agent_that_fails_is_no_reason_to_skip() {
-    let lacks = "note: kernel without hs-bbr: headstart agent: cannot work here: no BBR to build upon: bbr_main";
-    assert_eq!(calm::reason(lacks, &MAY_LACK), Some(lacks));
-    let fails = "note: kernel without hs-bbr: headstart agent: the kernel does not take the programs: EINVAL";
-    assert_eq!(calm::reason(fails, &MAY_LACK), None);
-}
 
 fn html_min(race: &Value, name: &str, visit: &str) -> f64 {
     html(race, (name, visit), "html_s_min")
@@ -42,9 +34,6 @@ fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
     let output =
         headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..], &schemes[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     for name in ["hs-cubic", "hs-bbr", "hs-session"] {
@@ -67,9 +56,6 @@ fn servers_of_a_site_begin_warm_with_what_one_of_them_has_learnt() {
     let visits = ["--visits", "3", "--site", "3", "--idle", "0.6", "--reconnect"];
     let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     // 21 segments: a handshake, the request, and with a window of 10 another round trip of 80 ms. The first server learns that; the
@@ -102,6 +88,9 @@ fn our_endpoint_has_no_sites() {
 
 #[test]
 fn without_an_agent_the_others_race() {
+    if !calm::has(&calm::EMULATION) {
+        return;
+    }
     let folder = folder("race-without-agent");
     let own = folder.join("headstart");
     fs::hard_link(env!("CARGO_BIN_EXE_headstart"), &own).unwrap();
@@ -110,9 +99,6 @@ fn without_an_agent_the_others_race() {
         Command::new(own).args(arguments).args(KERNEL).args(PATH).env("PATH", &folder).output();
     let output = run.unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("without hs-cubic: the agent is a program of its own"), "{said}");
     assert!(said.contains("`make agent` builds it (needs clang and libelf)"), "{said}");
@@ -143,11 +129,11 @@ fn race_with(script: &str, name: &str, arguments: &[&str]) -> Output {
 
 #[test]
 fn where_another_agent_runs_the_others_race() {
-    let output = race_with(ANOTHER, "race-beside-agent", &["--repeat", "1"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
+    if !calm::has(&calm::EMULATION) {
         return;
     }
+    let output = race_with(ANOTHER, "race-beside-agent", &["--repeat", "1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(
         said.contains("note: kernel without hs-cubic: there is a congestion control hs_cubic"),
@@ -174,9 +160,6 @@ fn an_agent_that_comes_later_costs_no_samples() {
     let script = format!("{count}\n{work}\n{ANOTHER}");
     let output = race_with(&script, "race-before-agent", &["--repeat", "8"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(1), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(samples_of(&race, "linux"), Some(8));
@@ -256,10 +239,6 @@ fn a_killed_race_leaves_no_agent_behind() {
     };
     let mut has_begun = || children_of(child.id()) == 1 || child.try_wait().unwrap().is_some();
     assert!(soon(&mut has_begun), "no agent within 20 s");
-    if is_skipped(&fs::read_to_string(&log).unwrap()) {
-        child.wait().unwrap();
-        return;
-    }
     child.kill().unwrap();
     child.wait().unwrap();
     let race = child.id();

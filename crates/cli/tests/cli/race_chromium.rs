@@ -1,20 +1,20 @@
 //! Races that Chromium runs. They need root, TUN devices and Chromium; without these the tests say so and pass.
 
 use crate::run::headstart;
-use calm::calmly_throughout;
+use calm::{Need, calmly_throughout};
 use serde_json::Value;
 
 const CLIENT: [&str; 2] = ["--client", "chromium"];
 
-fn is_skipped(said: &str) -> bool {
-    calm::is_skipped(said, &["no chromium", "needs root"])
-}
+const NEEDS: [Need<'static>; 3] = [Need::Namespaces, Need::Tun, Need::Program("chromium")];
 
 /// A recorded page of 31 objects on two hosts, six connections to each: the browser opens its connections and finds the page's
 /// objects by itself, and is done within a tenth of the time that is simulated. `linux` and `headstart`, first visits.
 #[test]
 fn a_page_takes_chromium_as_long_as_predicted() {
-    calmly_throughout(takes_as_long_as_predicted);
+    if calm::has(&NEEDS) {
+        calmly_throughout(takes_as_long_as_predicted);
+    }
 }
 
 fn takes_as_long_as_predicted() {
@@ -24,9 +24,6 @@ fn takes_as_long_as_predicted() {
     let model = ["--client-window", "1MB", "--client-model", "chromium"];
     let output = headstart(&[&page[..], &how, &model, &CLIENT].concat());
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(race["worlds"]["client_model"], "chromium");
@@ -44,6 +41,9 @@ fn takes_as_long_as_predicted() {
 
 #[test]
 fn what_chromium_cannot_is_refused_with_what_it_can() {
+    if !calm::has(&[Need::Program("chromium")]) {
+        return;
+    }
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../pages/article.har");
     let in_the_clear = ["--http", "1.1", "--tls", "none"];
     for (more, why) in [
@@ -56,9 +56,6 @@ fn what_chromium_cannot_is_refused_with_what_it_can() {
         let clear = if more.contains(&"--tls") { &[][..] } else { &in_the_clear[..] };
         let output = headstart(&[&["race"], &CLIENT[..], &more, clear].concat());
         let said = String::from_utf8_lossy(&output.stderr);
-        if calm::is_skipped(&said, &["no chromium"]) {
-            continue;
-        }
         assert_eq!(output.status.code(), Some(2), "{more:?}: {said}");
         assert!(said.contains(why), "{more:?}: {said}");
     }

@@ -2,6 +2,7 @@
 //! pass.
 
 use crate::run::{folder, headstart};
+use calm::Need;
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,20 +10,17 @@ use std::process::Command;
 
 const OBJECT: [&str; 6] = ["race", "30kB", "--path", "20mbit,80ms,100p", "--schemes", "linux"];
 
-/// What has to be there says that it is not.
-fn is_skipped(said: &str) -> bool {
-    let missing = ["no curl", "no nginx", "no congestion control", "needs root"];
-    calm::is_skipped(said, &missing)
-}
+const NEEDS: [Need<'static>; 4] =
+    [Need::Namespaces, Need::Tun, Need::Program("curl"), Need::Program("nginx")];
 
 /// The quickest of three visits over the path by curl, seconds, and what curl is called.
 fn least(more: &[&str]) -> Option<(f64, String)> {
+    if !calm::has(&NEEDS) {
+        return None;
+    }
     let options = ["--client", "curl", "--repeat", "3", "--json"];
     let output = headstart(&[&OBJECT[..], &options[..], more].concat());
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return None;
-    }
     assert_eq!(output.status.code(), Some(0), "{more:?}: {said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let name = race["worlds"]["client"].as_str().expect("a name").to_owned();
@@ -50,12 +48,12 @@ fn an_object_takes_curl_its_round_trips_whatever_serves_it() {
 
 #[test]
 fn a_repeated_visit_is_a_curl_of_its_own() {
+    if !calm::has(&NEEDS) {
+        return;
+    }
     let visits = ["--on", "wire", "--visits", "2", "--idle", "0.3", "--reconnect", "--json"];
     let output = headstart(&[&OBJECT[..], &visits[..], &["--client", "curl"]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let mut rows = race["schemes"].as_array().unwrap().iter();
@@ -69,6 +67,9 @@ fn a_repeated_visit_is_a_curl_of_its_own() {
 /// tenth tells them apart.
 #[test]
 fn headstart_reaches_curl_as_predicted() {
+    if !calm::has(&NEEDS) {
+        return;
+    }
     let load = [
         "race",
         "200kB",
@@ -83,9 +84,6 @@ fn headstart_reaches_curl_as_predicted() {
     let worlds = ["--on", "sim,wire", "--client", "curl"];
     let output = headstart(&[&load[..], &visits, &worlds].concat());
     let said = String::from_utf8_lossy(&output.stderr);
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = race["schemes"].as_array().unwrap();
@@ -105,6 +103,9 @@ fn headstart_reaches_curl_as_predicted() {
 
 #[test]
 fn what_curl_cannot_is_refused_with_what_it_can() {
+    if !calm::has(&[Need::Program("curl")]) {
+        return;
+    }
     let on_wire = |more: &[&'static str]| [more, &["--on", "wire"]].concat();
     for (more, why) in [
         (on_wire(&["text"]), "it loads one object, like 30kB"),
@@ -115,9 +116,6 @@ fn what_curl_cannot_is_refused_with_what_it_can() {
     ] {
         let output = headstart(&[&["race", "--client", "curl"], &more[..]].concat());
         let said = String::from_utf8_lossy(&output.stderr);
-        if calm::is_skipped(&said, &["no curl"]) {
-            continue;
-        }
         assert_eq!(output.status.code(), Some(2), "{more:?}: {said}");
         assert!(said.contains(why), "{more:?}: {said}");
     }
@@ -151,12 +149,12 @@ fn without_curl_it_says_what_to_install() {
 
 #[test]
 fn a_curl_that_fails_says_why() {
+    if !calm::has(&calm::EMULATION) {
+        return;
+    }
     let version = "[ \"$1\" = --version ] && echo 'curl 1.2.3 (a script)' && exit 0";
     let script = format!("{version}\necho 'curl: (7) nobody is there' >&2; exit 7");
     let (code, said) = race_with(Some(&script), "race-with-failing-curl");
-    if is_skipped(&said) {
-        return;
-    }
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("linux on wire: curl: (7) nobody is there (exit code 7)"), "{said}");
 }

@@ -2,6 +2,7 @@
 //! tests say so and pass. What is asked of times is what a busy machine still does.
 
 use crate::run::{command, folder, headstart};
+use calm::Need;
 use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
@@ -10,14 +11,15 @@ use std::time::Duration;
 
 const PATH: [&str; 2] = ["--path", "20mbit,40ms,1000p"];
 
-/// The race as JSON, and what was said of it; `None` where it is simulated alone or a program is missing.
+/// The race as JSON, and what was said of it; `None` where the machine lacks what it needs.
 fn race(arguments: &[&str]) -> Option<(Value, String)> {
-    let output = headstart(&[&["race"], arguments, &PATH, &["--json"]].concat());
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    let missing = ["simulated only", "no nginx", "no congestion control", "needs root"];
-    if calm::is_skipped(&errors, &missing) {
+    let nginx = arguments.contains(&"nginx").then_some(Need::Program("nginx"));
+    let needs: Vec<_> = calm::EMULATION.into_iter().chain(nginx).collect();
+    if !calm::has(&needs) {
         return None;
     }
+    let output = headstart(&[&["race"], arguments, &PATH, &["--json"]].concat());
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{errors}");
     Some((serde_json::from_slice(&output.stdout).expect("JSON"), errors))
 }

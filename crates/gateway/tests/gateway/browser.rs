@@ -1,6 +1,7 @@
 //! The dashboard in a real browser: it fills itself without an error, and nothing of it is wider than the window.
 
 use crate::bed::{Bed, Running, batch, get, report, send};
+use calm::Need;
 use gateway_proto::v1::{HostStatus, ReportBatch};
 use serde_json::{Value, json};
 use std::fs;
@@ -43,10 +44,6 @@ fn chromium(profile: &Path, scheme: u8, time: Option<u32>, url: &str) -> Output 
         .args(["--dump-dom", url])
         .output()
         .unwrap()
-}
-
-fn is_installed() -> bool {
-    Command::new("chromium").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// A gateway that has something to show: a host with a long name, networks of both families.
@@ -93,8 +90,7 @@ fn write_pages(folder: &Path, told: &Value) {
 
 #[tokio::test]
 async fn the_dashboard_fits_and_works_in_a_browser() {
-    if !is_installed() {
-        calm::skipped("chromium is not installed");
+    if !calm::has(&[Need::Program("chromium")]) {
         return;
     }
     let bed = Bed::new("");

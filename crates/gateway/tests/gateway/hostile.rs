@@ -84,7 +84,7 @@ proptest! {
 }
 
 #[test]
-#[ignore = "writes fuzz-corpus"]
+#[ignore = "writes fuzz-corpus: make fuzz-corpus"]
 fn write_corpus() {
     let put = |name: &str, bytes: &[u8]| {
         let file = Path::new(CORPUS).join(name);

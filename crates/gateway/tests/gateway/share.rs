@@ -1,6 +1,7 @@
 //! What ships to watch a gateway asks for metrics that there are, and the programs that read it take it, where they are.
 
 use crate::bed::{Bed, batch, get, report, send};
+use calm::Need;
 use gateway_proto::v1::{HostStatus, ReportBatch};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -45,13 +46,12 @@ async fn rules_and_dashboard_ask_for_what_is_served() {
 
 /// Runs a program that may not be here; says so then.
 fn accepted(program: &str, arguments: &[&str], folder: &Path) {
-    match Command::new(program).args(arguments).current_dir(folder).output() {
-        Err(_) => calm::skipped(format!("{program} is not installed")),
-        Ok(output) => {
-            let said = [&output.stdout[..], &output.stderr[..]].concat();
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
-        }
+    if !calm::has(&[Need::Program(program)]) {
+        return;
     }
+    let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
+    let said = [&output.stdout[..], &output.stderr[..]].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
 }
 
 #[test]
@@ -67,19 +67,15 @@ fn complaints(bed: &Bed, unit: &str) -> Option<Vec<String>> {
     fs::write(bed.file("headstart-gateway.service"), unit).unwrap();
     let mut verify = Command::new("systemd-analyze");
     verify.args(["verify", "--man=no", "./headstart-gateway.service"]).current_dir(&bed.folder);
-    match verify.output() {
-        Err(_) => {
-            calm::skipped("systemd-analyze is not installed");
-            None
-        }
-        Ok(output) => {
-            let said = [output.stdout, output.stderr].concat();
-            let said = String::from_utf8_lossy(&said).into_owned();
-            // It may have something to say of other units of this machine.
-            let of_ours = said.lines().filter(|line| line.contains("headstart-gateway"));
-            Some(of_ours.map(str::to_owned).collect())
-        }
+    if !calm::has(&[Need::Program("systemd-analyze")]) {
+        return None;
     }
+    let output = verify.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    // It may have something to say of other units of this machine.
+    let of_ours = said.lines().filter(|line| line.contains("headstart-gateway"));
+    Some(of_ours.map(str::to_owned).collect())
 }
 
 #[test]

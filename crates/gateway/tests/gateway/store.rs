@@ -1,5 +1,6 @@
 //! Redis servers of this machine's package, where there is one: one alone, or a cluster.
 
+use calm::Need;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -42,10 +43,10 @@ impl Redis {
         let always = ["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"];
         let mut command = Command::new("redis-server");
         command.args(arguments).args(always).stdout(Stdio::null());
-        let Ok(child) = command.spawn() else {
-            calm::skipped("redis-server is not installed");
+        if !calm::has(&[Need::Program("redis-server")]) {
             return None;
-        };
+        }
+        let child = command.spawn().unwrap();
         let redis = Self { child, port };
         for _ in 0..500 {
             if TcpStream::connect(("127.0.0.1", port)).is_ok() {

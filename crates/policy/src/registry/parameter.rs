@@ -161,7 +161,8 @@ impl ParameterValues {
     /// Value of a parameter: what was given, or its default.
     ///
     /// # Panics
-    /// If its default is none of its values, which `tests/registry.rs` rules out for every policy.
+    /// If its default is none of its values, which `tests/policy/registry.rs` rules out for every
+    /// policy.
     pub fn get<T: Copy>(&self, parameter: &Parameter<T>) -> T {
         let given = self.0.iter().find(|(name, _)| *name == parameter.name);
         let text = match (given, &parameter.unset) {

@@ -297,7 +297,9 @@ impl Scheme {
 fn alone<P: ?Sized>(policy: &Descriptor<P>, setup: &PolicySetup<'_>) -> Box<P> {
     match policy.make {
         Make::Alone(make) => make(setup),
-        Make::Around(_) => unreachable!("only start-ups wrap others, as tests/registry.rs shows"),
+        Make::Around(_) => {
+            unreachable!("only start-ups wrap others, as policy/tests/policy/registry.rs shows")
+        }
     }
 }
 

@@ -36,7 +36,7 @@ impl RebuiltSender {
     }
 
     /// As [`RebuiltSender::digest_acknowledged`], of an ACK that acknowledges nothing. Who changes one has to change the other; a test
-    /// compares both (`tests/ordinary.rs`). It is bare and not marked, as its caller knows from the flags. Nothing is acknowledged in
+    /// compares both (`tests/trace/ordinary.rs`). It is bare and not marked, as its caller knows from the flags. Nothing is acknowledged in
     /// part, and something was before, as [`RebuiltSender::on_sacking_ack`] has seen.
     #[inline]
     fn digest_sacking(

@@ -2,15 +2,14 @@
 //! the engine sees nothing but the capture at the server's end of the link. Needs root and TUN devices; says so
 //! and passes without them.
 
-#[path = "../common/mod.rs"]
+#[path = "../trace/common/mod.rs"]
 mod common;
 mod transfers;
 
-use calm::calmly_throughout;
+use calm::{Need, calmly_throughout};
 use capture::{CaptureFiles, SegmentSource};
 use common::collect::Collected;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::Path;
 use trace::{EngineConfig, ProfileSurvey, SenderProfile, SenderSnapshot, TraceEngine};
 use transfers::{KernelCounts, Served};
@@ -93,19 +92,15 @@ impl Distance {
 
 /// Retransmissions within 1 %, smoothed round trips within 2 % and windows within 2 segments, in median.
 fn check(control: &str, profile: SenderProfile) {
+    let needs = [Need::Namespaces, Need::Tun, Need::CongestionControl(control)];
+    if !calm::has(&needs) {
+        return;
+    }
     calmly_throughout(|| {
         let folder = std::env::temp_dir().join(format!("trace-{control}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for the capture");
         let capture = folder.join("host.pcap");
-        let served = match transfers::serve(control, &capture) {
-            Ok(served) => served,
-            Err(error)
-                if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) =>
-            {
-                return calm::skipped(format!("{control}: {error}"));
-            }
-            Err(error) => panic!("{error}"),
-        };
+        let served = transfers::serve(control, &capture).unwrap_or_else(|error| panic!("{error}"));
         let (found, surveyed) = analysed(&capture);
         std::fs::remove_dir_all(&folder).expect("the capture goes");
         let mut distance = Distance::of(&found, &served);

@@ -8,11 +8,11 @@ mod ends;
 mod refusals;
 mod slow;
 
-use crate::run::{folder, headstart};
+use crate::run::folder;
+use calm::Need;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// 20 Mbit/s, 80 ms, 100 packets.
 const LINE: [&str; 2] = ["--path", "20mbit,80ms,100p"];
@@ -38,13 +38,6 @@ fn large(root: &Path, bytes: u64) {
 
 /// True where a client can be run behind a link, and these programs can; says so where not.
 fn possible(programs: &[&str]) -> bool {
-    for program in programs {
-        if Command::new(program).arg("--version").output().is_err() {
-            calm::skipped(format!("{program} is not installed"));
-            return false;
-        }
-    }
-    let output = headstart(&["emulate", "--quiet", "--path", "20mbit,2ms,100p", "--", "true"]);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    !calm::is_skipped(&errors, &["CAP_NET_ADMIN", "no TUN devices"])
+    let programs = programs.iter().copied().map(Need::Program);
+    calm::has(&calm::EMULATION.into_iter().chain(programs).collect::<Vec<_>>())
 }

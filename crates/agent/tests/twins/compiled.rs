@@ -1,0 +1,86 @@
+//! Headers of `bpf/` compiled for this machine, and what they compute held against Rust.
+
+use calm::Need;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, TestRng, TestRunner};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What headers take for granted, and what a program that reads and prints numbers needs.
+const PREAMBLE: &str = "\
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+typedef uint64_t u64;
+typedef uint32_t u32;
+typedef uint8_t u8;
+";
+
+/// Rows that a strategy draws, the same in every run.
+pub(crate) fn rows<S: Strategy>(count: usize, strategy: &S) -> Vec<S::Value> {
+    let algorithm = Config::default().rng_algorithm;
+    let mut runner =
+        TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(algorithm));
+    (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
+}
+
+/// Checks that `main`, a function of C, prints for each row of numbers that it reads what `in_rust` says of it, both
+/// led through the rows in their order. `header` is one of `bpf/`, by its name. Without a C compiler it says so and
+/// comes back.
+pub(crate) fn assert_same<const N: usize>(
+    (header, main): (&str, &str),
+    rows: &[[u64; N]],
+    mut in_rust: impl FnMut([u64; N]) -> String,
+) {
+    let program = format!("#include \"{header}.h\"\n{main}");
+    let Some(answers) = answers(header, &program, rows) else { return };
+    for (n, (row, in_c)) in rows.iter().zip(answers).enumerate() {
+        assert_eq!(in_c, in_rust(*row), "row {n}: {row:?}");
+    }
+}
+
+/// What a program of C, called `name`, prints for each row of numbers that it reads. Without a C compiler it says so, and `None`.
+pub(crate) fn answers<const N: usize>(
+    name: &str,
+    program: &str,
+    rows: &[[u64; N]],
+) -> Option<Vec<String>> {
+    let input = rows.iter().map(|row| line(row)).collect();
+    let output = run(name, &format!("{PREAMBLE}{program}"), input)?;
+    assert_eq!(output.lines().count(), rows.len());
+    Some(output.lines().map(str::to_owned).collect())
+}
+
+fn line(row: &[u64]) -> String {
+    let numbers: Vec<String> = row.iter().map(u64::to_string).collect();
+    numbers.join(" ") + "\n"
+}
+
+/// What the C program prints that reads `input`; `None`, having said so, without a C compiler.
+fn run(name: &str, program: &str, input: String) -> Option<String> {
+    let program = compiled(Path::new(env!("CARGO_TARGET_TMPDIR")), name, program)?;
+    let mut child =
+        Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let feed = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    feed.join().unwrap().unwrap();
+    assert!(output.status.success());
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+fn compiled(directory: &Path, name: &str, text: &str) -> Option<PathBuf> {
+    let (source, program) = (directory.join(format!("{name}.c")), directory.join(name));
+    std::fs::write(&source, text).unwrap();
+    let header = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/bpf");
+    let mut cc = Command::new("cc");
+    // Overflow of what is signed, a shift too far or a division by zero would end it.
+    cc.args(["-O2", "-Wall", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover", header]);
+    if !calm::has(&[Need::Program("cc")]) {
+        return None;
+    }
+    let status = cc.arg(&source).arg("-o").arg(&program).status().unwrap();
+    assert!(status.success(), "{name} does not compile");
+    Some(program)
+}

@@ -1,0 +1,167 @@
+//! Many connections of kernel clients that speak HTTP/1.1, one after the other as curl's, and curl's own, and at once as wrk's: none may fail.
+//! Needs root and TUN devices; says so and passes without them. The long form:
+//! `make test-slow`.
+#![expect(clippy::disallowed_methods, reason = "how long it took is told")]
+
+use crate::common;
+use crate::common::world::{OURS, World, config};
+use axum::Router;
+use axum::routing::get;
+use calm::Need;
+use std::io;
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Bytes of a body. Some of it goes beyond the first window.
+const BODY: usize = 30_000;
+
+/// How many come.
+#[derive(Clone, Copy)]
+struct Crowd {
+    connections: usize,
+    /// Of these.
+    at_once: usize,
+    /// On each connection, the last of which says that there are no more.
+    requests: usize,
+}
+
+/// A connection with its requests, as curl and wrk make them, and their answers.
+async fn visit(server: SocketAddr, requests: usize) -> io::Result<()> {
+    let mut stream = TcpStream::connect(server).await?;
+    for left in (0..requests).rev() {
+        let kept = if left == 0 { "close" } else { "keep-alive" };
+        let request = format!(
+            "GET /page HTTP/1.1\r\nHost: {server}\r\nUser-Agent: curl/8\r\nAccept: */*\r\nConnection: {kept}\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await?;
+        answer(&mut stream).await?;
+    }
+    match stream.read(&mut [0]).await? {
+        0 => Ok(()),
+        _ => Err(io::Error::other("more than was asked for")),
+    }
+}
+
+/// One answer: 200, its length, and the right bytes.
+async fn answer(stream: &mut TcpStream) -> io::Result<()> {
+    let (mut read, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
+    loop {
+        let head = read.windows(4).position(|end| end == b"\r\n\r\n");
+        if let Some(head) = head.filter(|head| read.len() >= head + 4 + BODY) {
+            let said = String::from_utf8_lossy(&read[..head]).to_lowercase();
+            let is_right = said.starts_with("http/1.1 200")
+                && said.contains(&format!("content-length: {BODY}"))
+                && read[head + 4..] == common::bytes(BODY, 5);
+            return is_right.then_some(()).ok_or_else(|| io::Error::other(said));
+        }
+        match stream.read(&mut buffer).await? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => read.extend_from_slice(&buffer[..n]),
+        }
+    }
+}
+
+/// A world with a server of one page.
+async fn serving() -> Option<World> {
+    let world = World::new(true, config())?;
+    let listener = world.endpoint.listen(common::PORT, &common::linux()).await.unwrap();
+    let body = axum::body::Bytes::from(common::bytes(BODY, 5));
+    let app = Router::new().route("/page", get(move || async move { body }));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    Some(world)
+}
+
+/// So many were accepted, and none failed.
+async fn assert_all_served(world: &World, connections: usize) {
+    let status = world.endpoint.status().await.unwrap();
+    assert_eq!(status.counters.accepted, connections as u64);
+    assert_eq!((status.counters.failed, status.counters.backlog_full), (0, 0), "{status:?}");
+}
+
+/// curl's own, one after the other: the server ends each.
+async fn curls(connections: usize) {
+    if !calm::has(&[Need::Program("curl")]) {
+        return;
+    }
+    let Some(world) = serving().await else { return };
+    let url =
+        format!("http://{}/page?[1-{connections}]", SocketAddr::new(OURS.0.into(), common::PORT));
+    let told = "%{http_code} %{size_download} %{num_connects}\n";
+    let begun = Instant::now();
+    let (world, said) = tokio::task::spawn_blocking(move || {
+        let arguments = ["-sS", "-o", "/dev/null", "-H", "Connection: close", "-w", told, &url];
+        let said = world.output(Command::new("curl").args(arguments));
+        (world, said)
+    })
+    .await
+    .unwrap();
+    println!("{connections} connections of curl: {:?}", begun.elapsed());
+    assert_eq!(said, format!("200 {BODY} 1\n").repeat(connections));
+    assert_all_served(&world, connections).await;
+}
+
+async fn come(crowd: Crowd) {
+    let Crowd { connections, at_once, requests } = crowd;
+    let Some(world) = serving().await else { return };
+    let begun = Instant::now();
+    let namespace = world.namespace.clone();
+    let clients = tokio::task::spawn_blocking(move || {
+        let server = SocketAddr::new(OURS.0.into(), common::PORT);
+        namespace.run(|| {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let client = |n: usize| async move {
+                    for _ in 0..n {
+                        visit(server, requests).await?;
+                    }
+                    io::Result::Ok(())
+                };
+                let clients: Vec<_> =
+                    (0..at_once).map(|_| tokio::spawn(client(connections / at_once))).collect();
+                for client in clients {
+                    client.await.unwrap().unwrap();
+                }
+            });
+        })
+    });
+    clients.await.unwrap().unwrap();
+    println!("{connections} connections with {requests} requests on each: {:?}", begun.elapsed());
+    assert_all_served(&world, connections).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn some_hundred_come_one_after_the_other() {
+    come(Crowd { connections: 300, at_once: 1, requests: 1 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn some_hundred_come_at_once() {
+    come(Crowd { connections: 300, at_once: 300, requests: 3 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn some_hundred_of_curl_come() {
+    curls(300).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "for a quiet machine: make test-slow"]
+async fn ten_thousand_of_curl_come() {
+    curls(10_000).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "for a quiet machine: make test-slow"]
+async fn ten_thousand_come_one_after_the_other() {
+    come(Crowd { connections: 10_000, at_once: 1, requests: 1 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "for a quiet machine, more than a thousand descriptors: make test-slow"]
+async fn a_thousand_come_at_once() {
+    come(Crowd { connections: 1000, at_once: 1000, requests: 10 }).await;
+}

@@ -1,0 +1,117 @@
+//! The scenario scripts of `scripts/` hold of an endpoint in real time: packets on a socket, calls on streams, its own
+//! clock. No root.
+
+use crate::common::scripted::Scripted;
+use calm::calmly_throughout;
+use script::{self, Script};
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
+use units::Duration;
+
+/// How far from its time a segment may be, unless the script allows more. A timer of ours is some ten us late on an idle
+/// machine; this is what a busy one takes to wake two threads.
+const TOLERANCE: Duration = Duration::from_millis(30);
+/// How often a script is played until it holds: what comes late may come too late for the script's next event.
+const TRIES: usize = 4;
+/// Scripts at a time: they sleep nearly always.
+const AT_A_TIME: usize = 6;
+/// Longer ones take twelve minutes: see `those_that_take_long`.
+const SHORT: Duration = Duration::from_secs(5);
+
+const SMALLER: &str = "after three timeouts an endpoint tries smaller segments (RFC 4821 §7.7)";
+
+/// Scripts that say something that an endpoint in real time does not do, and why.
+const NOT_HERE: &[(&str, &str)] = &[
+    ("sequence-wrap/", "sets the first sequence number, by its seed"),
+    ("close/time-wait-gives-way.pkt", "names a second first sequence number, drawn by its seed"),
+    ("fast-open/", "sets Fast Open of the machine, and opens several connections"),
+    ("linux/a-cork-holds-small-segments.pkt", "sets TCP_CORK, which a stream does not have"),
+    ("linux/more-is-to-come.pkt", "writes with MSG_MORE, which a stream does not have"),
+    ("linux/every-invalid-segment-is-answered.pkt", "sets a limit of the host"),
+    ("linux/a-smaller-path-is-no-congestion.pkt", "has an ICMP error, which nobody writes here"),
+    ("linux/a-record-ends-its-segment.pkt", "writes with MSG_EOR, which a stream does not have"),
+    ("linux/an-estimate-outlasts-timeouts.pkt", SMALLER),
+    ("karn/acks-that-were-lost-tell-no-round-trip.pkt", SMALLER),
+    ("close/in-syn-sent.pkt", "closes before the connection is open; a stream is there only then"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts")
+}
+
+fn scripts() -> Vec<Script> {
+    let folders = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    let files = folders.filter(|path| path.is_dir()).flat_map(|path| fs::read_dir(path).unwrap());
+    let mut paths: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        let mut script = script::parse(&name, fs::read_to_string(path).unwrap()).unwrap();
+        // Each timeout is late by a little, and so is all that comes after it.
+        let tolerance = TOLERANCE.max(lasts(&script) / 1000);
+        script.settings.tolerance = script.settings.tolerance.max(tolerance);
+        script
+    };
+    paths.iter().map(read).collect()
+}
+
+/// Plays it until it holds; how many assertions were not judged.
+fn holds(script: &Script) -> Result<usize, String> {
+    let mut last = String::new();
+    for _ in 0..TRIES {
+        match script::play(script, None, Scripted::new()) {
+            Ok(report) if report.left_over.is_empty() => return Ok(report.not_asked),
+            Ok(report) => last = format!("{}: sent beside: {:?}", script.name, report.left_over),
+            Err(mismatch) => last = mismatch.to_string(),
+        }
+    }
+    Err(last)
+}
+
+/// How long it takes in simulation.
+fn lasts(script: &Script) -> Duration {
+    script::run(script, None).unwrap().lasted
+}
+
+fn all_hold(of_length: impl Fn(Duration) -> bool) {
+    let excluded =
+        |script: &Script| NOT_HERE.iter().find(|(name, _)| script.name.starts_with(name));
+    let (out, all): (Vec<_>, Vec<_>) = scripts().into_iter().partition(|s| excluded(s).is_some());
+    for script in &out {
+        println!("not here: {}: {}", script.name, excluded(script).unwrap().1);
+    }
+    let chosen: VecDeque<_> = all.into_iter().filter(|script| of_length(lasts(script))).collect();
+    let (count, queue) = (chosen.len(), Mutex::new(chosen));
+    let results = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_A_TIME {
+            scope.spawn(|| {
+                loop {
+                    let Some(script) = queue.lock().unwrap().pop_front() else { break };
+                    let result = holds(&script);
+                    results.lock().unwrap().push(result);
+                }
+            });
+        }
+    });
+    let results = results.into_inner().unwrap();
+    let failures: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+    let not_judged: usize = results.iter().filter_map(|result| result.as_ref().ok()).sum();
+    println!("{count} scripts, {not_judged} assertions on what an endpoint does not tell");
+    let list: Vec<_> = failures.iter().map(|failure| failure.as_str()).collect();
+    assert!(list.is_empty(), "{} fail:\n{}", list.len(), list.join("\n\n"));
+}
+
+#[test]
+fn the_scripts_hold_in_real_time() {
+    calmly_throughout(|| all_hold(|lasts| lasts <= SHORT));
+}
+
+#[test]
+#[ignore = "as long as retransmission timers back off: make test-slow"]
+fn those_that_take_long() {
+    calmly_throughout(|| all_hold(|lasts| lasts > SHORT));
+}

@@ -1,0 +1,4 @@
+//! Memories of paths.
+
+mod gate;
+mod memories;

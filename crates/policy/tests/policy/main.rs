@@ -1,0 +1,7 @@
+//! Policies: what the registry lists, and senders step by step.
+
+mod linux_sender;
+mod registry;
+mod scoreboard;
+mod steps_linux_recovery;
+mod steps_linux_timeouts;

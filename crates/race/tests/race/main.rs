@@ -1,0 +1,5 @@
+//! Races of schemes over pages.
+
+mod account;
+mod limit;
+mod race;

@@ -1,0 +1,8 @@
+//! Reports: their pages, tables, figures and files.
+
+mod document;
+mod figure;
+mod files;
+mod page;
+mod scan;
+mod table;

@@ -1,0 +1,518 @@
+//! The page: complete, closed to the network, well formed whatever the input, bounded in size, equal
+//! for equal input, and true to the extremes of what it thins.
+
+use crate::scan;
+use crate::scan::Page;
+use proptest::prelude::*;
+use report::{
+    BoundPoint, ConnectionView, LevelPoint, LimitView, Links, MAX_HTML_BYTES, ObjectSpan,
+    OpeningView, QueueCapacity, QueuePoint, QueueView, RaceReport, RaceRow, SchemeView,
+    SenderBound, SequenceKind, SequencePoint, Table, WindowPoint,
+};
+use units::Instant;
+
+fn ms(n: u64) -> Instant {
+    Instant::from_nanos(n * 1_000_000)
+}
+
+/// A race with every kind of content, all its strings the same.
+fn race_of(word: &str) -> RaceReport {
+    let object = ObjectSpan {
+        index: 0,
+        opening: Some(OpeningView { opened: ms(2), connected: Some(ms(5)), ready: Some(ms(8)) }),
+        label: word.to_owned(),
+        host: word.to_owned(),
+        kind: word.to_owned(),
+        connection: word.to_owned(),
+        bytes: 1000,
+        discovered: ms(0),
+        requested: Some(ms(10)),
+        first_byte: Some(ms(20)),
+        done: Some(ms(30)),
+    };
+    let kinds = [
+        SequenceKind::Sent,
+        SequenceKind::Dropped,
+        SequenceKind::Sacked,
+        SequenceKind::Retransmitted,
+        SequenceKind::Acked,
+    ];
+    let sequence = kinds.map(|kind| SequencePoint { at: ms(12), from: 0, to: 1000, kind });
+    let window = WindowPoint {
+        at: ms(12),
+        cwnd: 14_480,
+        ssthresh: Some(7_240),
+        cause: word.to_owned().into(),
+    };
+    let scheme = SchemeView {
+        name: word.to_owned(),
+        place: String::new(),
+        description: word.to_owned(),
+        html_done: Some(ms(30)),
+        page_done: Some(ms(30)),
+        objects: vec![object.clone()],
+        connections: vec![ConnectionView {
+            label: word.to_owned(),
+            sequence: sequence.into(),
+            window: vec![window],
+            flight: vec![LevelPoint { at: ms(12), bytes: 1000 }],
+            offered: vec![LevelPoint { at: ms(12), bytes: 64_000 }],
+            bounds: vec![
+                BoundPoint { at: ms(0), bound: Some(SenderBound::Rounds) },
+                BoundPoint { at: ms(12), bound: Some(SenderBound::Path) },
+                BoundPoint { at: ms(30), bound: None },
+            ],
+        }],
+        queues: vec![QueueView {
+            label: word.to_owned(),
+            capacity: Some(QueueCapacity::Packets(3)),
+            points: vec![QueuePoint { at: ms(11), packets: 2, bytes: 3000 }],
+            drops: vec![ms(12)],
+        }],
+        limit: None,
+    };
+    let row = RaceRow { scheme: word.to_owned(), ..RaceRow::default() };
+    RaceReport {
+        sections: Vec::new(),
+        compared: None,
+        links: Links::default(),
+        title: word.to_owned(),
+        subtitle: vec![word.to_owned()],
+        table: Table::race(&[row]),
+        schemes: vec![scheme],
+        limit: LimitView { html: Some(ms(25)), page: Some(ms(25)), objects: vec![object] },
+    }
+}
+
+/// Headings, one figure of each sort, and the limit's lines are there.
+#[test]
+fn a_race_is_shown_in_full() {
+    let html = race_of("linux").to_html();
+    let page = Page::of(&html);
+    for heading in ["Results", "Progress of the page", "Page load", "Connections", "Queues"] {
+        assert!(html.contains(heading), "{heading}");
+    }
+    // Progress, waterfall, time-sequence, window, queue.
+    assert_eq!(page.attributes("data-x").len(), 5);
+    assert_eq!(page.tags("table"), 1);
+    assert!(html.contains("limit, page 25.0 ms"));
+    // Every figure says in words what it shows.
+    let labels = page.attributes("aria-label");
+    assert!(labels.iter().any(|l| l.contains("Waterfall of 1 object under linux")));
+}
+
+/// Nothing but links to the page's own parts; no source, no inline style, no handler.
+#[test]
+fn the_page_refers_to_nothing_outside_itself() {
+    let html = race_of("https://example.org/?a=1&b=2").to_html();
+    let page = Page::of(&html);
+    assert!(page.attributes("href").iter().all(|href| href.starts_with('#')));
+    for forbidden in ["src", "srcset", "style", "action", "data", "poster", "xlink:href", "xmlns"] {
+        assert!(page.attributes(forbidden).is_empty(), "{forbidden}");
+    }
+    assert!(page.names().all(|name| !name.starts_with("on")));
+    assert!(!html.contains("url(") && !html.contains("@import"));
+    assert!(html.contains("default-src 'none'"));
+}
+
+const HOSTILE: &str = "</script></style></title></svg><script>alert(1)</script>\"'`><img src=x \
+    onerror=alert(1)>&lt;<!--]]>\0\x1b[31m\r\u{202e}\u{2028}\u{feff}שלום\u{fffe}";
+
+#[test]
+fn strings_from_outside_stay_text() {
+    let html = race_of(HOSTILE).to_html();
+    let page = Page::of(&html);
+    assert_eq!((page.tags("script"), page.tags("style"), page.tags("img")), (2, 2, 0));
+    assert!(page.names().all(|name| !name.starts_with("on")));
+    let strange =
+        |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2028}\u{feff}\u{fffe}".contains(c);
+    assert!(!html.contains(strange));
+    // What a person should read is still to be read.
+    assert!(html.contains("שלום") && html.contains("&lt;img src=x"));
+}
+
+#[test]
+fn equal_reports_give_equal_bytes() {
+    let report = race_of("linux");
+    let elsewhere = report.clone();
+    let other = std::thread::spawn(move || elsewhere.to_html()).join().unwrap();
+    assert_eq!(report.to_html(), other);
+}
+
+#[test]
+fn an_empty_report_is_a_page() {
+    Page::of(&RaceReport::default().to_html());
+}
+
+/// The absolute points of the first path whose `data-n` is `name`.
+fn drawn(html: &str, name: &str) -> Vec<(i64, i64)> {
+    let path = html.split("<path ").find(|p| p.contains(&format!("data-n=\"{name}\""))).unwrap();
+    let d = path.split(" d=\"").nth(1).unwrap().split('"').next().unwrap();
+    scan::points(d)
+}
+
+fn sawtooth(len: u64, peak_at: u64) -> Vec<WindowPoint> {
+    let cwnd = |i| {
+        if i == peak_at { 1_000_000 } else { 10_000 + i % 50 }
+    };
+    let point = |i| WindowPoint {
+        at: Instant::from_nanos(i * 10_000),
+        cwnd: cwnd(i),
+        ssthresh: None,
+        cause: "slow start".into(),
+    };
+    (0..len).map(point).collect()
+}
+
+/// One change in 200,000 is a peak; the axis ends 4 % above it, so it lies 1 − 1/1.04 = 3.846 % from
+/// the top, at step 3846 of 100,000; all else, at most 10,049 of 1,040,000, lies below step 99,033.
+#[test]
+fn a_lone_peak_of_the_window_is_drawn() {
+    let mut report = race_of("linux");
+    report.schemes[0].connections[0].window = sawtooth(200_000, 123_456);
+    let html = report.to_html();
+    let points = drawn(&html, "cwnd");
+    assert!(points.len() < 20_000, "thinned to {}", points.len());
+    let (peak, base): (Vec<_>, Vec<_>) = points.iter().map(|p| p.1).partition(|y| *y < 99_033);
+    assert!(peak.iter().all(|y| *y == 3846) && !peak.is_empty());
+    assert!(base.len() > 1000, "{} points besides the peak", base.len());
+}
+
+/// A load of 30 ms, drawn to 30.9: 12 ms of rounds are 12/30.9 = 0.38835 of the axis, 18 ms of path 0.58252. Each is a box over the
+/// whole height, and has its share of the time in the legend, and one colour.
+#[test]
+fn what_bounds_a_sender_is_shaded_behind_its_windows() {
+    let html = race_of("linux").to_html();
+    let shade = |class: &str| {
+        let path = html.split(&format!("class=\"shade {class}\"")).nth(1).expect(class);
+        path.split(" d=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(shade("b-rounds"), "M0 100000v-100000h38835v100000");
+    assert_eq!(shade("b-path"), "M38835 100000v-100000h58252v100000");
+    assert!(html.contains("data-s=\"bound by path\""));
+    assert!(html.contains("bound by rounds (40 %)") && html.contains("bound by path (60 %)"));
+    // The windows' curves have the colours of what they do when they bound the sender.
+    assert!(html.contains("class=\"step b-cwnd\"") && html.contains("class=\"step b-rwnd\""));
+    // 64 kB are more than three times the 14.48 kB of cwnd: the axis ends at these.
+    assert!(html.contains("lin 0 43440 B"), "the axis of windows");
+    assert!(html.contains("offered receive window (to 64.0 kB)"));
+}
+
+/// Up to the budget every drop, retransmission and change of cause is drawn, among however many
+/// points of other kinds.
+#[test]
+fn events_are_all_drawn_within_the_budget() {
+    let mut report = race_of("linux");
+    let connection = &mut report.schemes[0].connections[0];
+    let point = |i: u64| {
+        let (at, from) = (Instant::from_nanos(i * 100_000), i * 1000);
+        let kind = match i % 1000 {
+            7 => SequenceKind::Dropped,
+            9 => SequenceKind::Retransmitted,
+            _ => SequenceKind::Sent,
+        };
+        SequencePoint { at, from, to: from + 1000, kind }
+    };
+    connection.sequence = (0..100_000).map(point).collect();
+    connection.window = sawtooth(100_000, 5);
+    for i in (500..100_000).step_by(1000) {
+        connection.window[i].cause = "timeout".into();
+    }
+    report.schemes[0].queues.clear();
+    let html = report.to_html();
+    // 100 of each, and one in the legend.
+    assert_eq!(html.matches("href=\"#m-cross\"").count(), 101);
+    assert_eq!(html.matches("href=\"#m-triangle\"").count(), 101);
+    assert_eq!(drawn(&html, "timeout").len(), 100);
+    assert!(html.contains("dropped (100)"));
+}
+
+/// Beyond the budget the legend says how many of how many are drawn.
+#[test]
+fn thinned_events_are_said_to_be_thinned() {
+    let mut report = race_of("linux");
+    report.schemes[0].queues[0].drops = (0..10_000).map(ms).collect();
+    let html = report.to_html();
+    assert!(html.contains("dropped (500 of 10000 drawn)"));
+}
+
+fn fits(report: &RaceReport) -> String {
+    let html = report.to_html();
+    assert!(html.len() <= MAX_HTML_BYTES, "{} bytes", html.len());
+    Page::of(&html);
+    html
+}
+
+#[test]
+fn many_points_fit() {
+    let mut report = race_of("linux");
+    let scheme = &mut report.schemes[0];
+    let mut connection = scheme.connections[0].clone();
+    let point = |i: u64| SequencePoint {
+        at: Instant::from_nanos(i * 1_000),
+        from: i * 1448,
+        to: (i + 1) * 1448,
+        kind: [SequenceKind::Sent, SequenceKind::Retransmitted, SequenceKind::Dropped]
+            [i as usize % 3],
+    };
+    connection.sequence = (0..200_000).map(point).collect();
+    scheme.connections = vec![connection; 5];
+    let html = fits(&report);
+    // Progress, waterfall, two for each of five connections, queue.
+    assert_eq!(Page::of(&html).attributes("data-x").len(), 13);
+}
+
+#[test]
+fn many_schemes_objects_and_connections_fit() {
+    let mut report = race_of("a.example");
+    let scheme = &mut report.schemes[0];
+    scheme.objects = vec![scheme.objects[0].clone(); 500];
+    scheme.connections = vec![scheme.connections[0].clone(); 100];
+    report.schemes = vec![report.schemes[0].clone(); 100];
+    report.table.rows = vec![report.table.rows[0].clone(); 100];
+    let html = fits(&report);
+    assert!(html.contains("Waterfall of 500 objects"));
+    assert!(html.contains("limited in size"));
+}
+
+/// Every string a megabyte, everything many times: a page remains, and its table.
+#[test]
+fn endless_strings_fit() {
+    let mut report = race_of(&"<&\u{1f600}\"".repeat(50_000));
+    report.subtitle = vec![report.title.clone(); 100];
+    report.schemes = vec![report.schemes[0].clone(); 10];
+    report.table.rows = vec![report.table.rows[0].clone(); 2_000];
+    report.table.columns = vec![report.table.columns[0].clone(); 1_000];
+    let html = fits(&report);
+    assert!(html.contains("<table"));
+    assert!(html.contains("more rows left out"));
+}
+
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![any::<String>(), Just(HOSTILE.to_owned()), "[a-z]{1,8}"]
+}
+
+fn instant() -> impl Strategy<Value = Instant> {
+    prop_oneof![
+        (0u64..5_000_000_000).prop_map(Instant::from_nanos),
+        any::<u64>().prop_map(Instant::from_nanos),
+        Just(Instant::ZERO),
+    ]
+}
+
+prop_compose! {
+    fn object()(
+        words in prop::array::uniform4(word()),
+        bytes in any::<u64>(),
+        discovered in instant(),
+        later in prop::array::uniform3(prop::option::of(instant())),
+        index in 0usize..9,
+        opening in prop::option::of((instant(), prop::option::of(instant()), prop::option::of(instant()))),
+    ) -> ObjectSpan {
+        let [label, host, kind, connection] = words;
+        let [requested, first_byte, done] = later;
+        let opening = opening.map(|(opened, connected, ready)| OpeningView { opened, connected, ready });
+        ObjectSpan { index, label, host, kind, connection, opening, bytes, discovered, requested, first_byte, done }
+    }
+}
+
+prop_compose! {
+    fn connection()(
+        label in word(),
+        points in prop::collection::vec((instant(), any::<u64>(), any::<u64>(), 0usize..5), 0..20),
+        window in prop::collection::vec((instant(), any::<u64>(), any::<Option<u64>>(), word()), 0..20),
+        levels_of in prop::array::uniform2(prop::collection::vec((instant(), any::<u64>()), 0..20)),
+        bounds in prop::collection::vec((instant(), prop::option::of(0usize..3)), 0..20),
+    ) -> ConnectionView {
+        let kinds = [
+            SequenceKind::Sent, SequenceKind::Retransmitted, SequenceKind::Acked,
+            SequenceKind::Sacked, SequenceKind::Dropped,
+        ];
+        let sequence = points.into_iter();
+        let sequence = sequence.map(|(at, from, to, k)| SequencePoint { at, from, to, kind: kinds[k] });
+        let window = window.into_iter();
+        let window = window.map(|(at, cwnd, ssthresh, cause)| WindowPoint {
+            at, cwnd, ssthresh, cause: cause.into(),
+        });
+        let levels = |levels: Vec<(Instant, u64)>| {
+            levels.into_iter().map(|(at, bytes)| LevelPoint { at, bytes }).collect()
+        };
+        let [flight, offered] = levels_of.map(levels);
+        let causes = [SenderBound::Path, SenderBound::ReceiveWindow, SenderBound::Server];
+        let bounds = bounds.into_iter();
+        let bounds = bounds.map(|(at, n)| BoundPoint { at, bound: n.map(|n| causes[n]) }).collect();
+        let (sequence, window) = (sequence.collect(), window.collect());
+        ConnectionView { label, sequence, window, flight, offered, bounds }
+    }
+}
+
+prop_compose! {
+    fn queue()(
+        label in word(),
+        capacity in prop::option::of(any::<u64>()),
+        in_bytes in any::<bool>(),
+        points in prop::collection::vec((instant(), any::<u64>(), any::<u64>()), 0..20),
+        drops in prop::collection::vec(instant(), 0..5),
+    ) -> QueueView {
+        let bound = if in_bytes { QueueCapacity::Bytes } else { QueueCapacity::Packets };
+        let points = points.into_iter();
+        let points = points.map(|(at, packets, bytes)| QueuePoint { at, packets, bytes });
+        QueueView { label, capacity: capacity.map(bound), points: points.collect(), drops }
+    }
+}
+
+prop_compose! {
+    fn report()(
+        word in word(),
+        objects in prop::collection::vec(object(), 0..5),
+        connections in prop::collection::vec(connection(), 0..3),
+        queues in prop::collection::vec(queue(), 0..2),
+    ) -> RaceReport {
+        let mut report = race_of(&word);
+        let odd = SchemeView { objects, connections, queues, ..SchemeView::default() };
+        report.schemes.push(odd);
+        report.compared = Some((0, 1));
+        report
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Whatever the input, in order or not, possible or not: one well-formed page, twice the same,
+    /// without a number that SVG does not know.
+    #[test]
+    fn any_report_makes_a_page(report in report()) {
+        let html = report.to_html();
+        let page = Page::of(&html);
+        prop_assert_eq!(page.tags("script"), 2);
+        for name in ["d", "x", "y", "data-x", "data-y", "viewBox"] {
+            for value in page.attributes(name) {
+                prop_assert!(!value.contains("NaN") && !value.contains("inf"), "{name}={value}");
+            }
+        }
+        prop_assert_eq!(report.to_html(), html);
+    }
+}
+
+/// The classes of the first element that shows `text`, going back to the nearest `class` before it.
+fn class_before<'h>(html: &'h str, text: &str) -> &'h str {
+    let before = html.split(text).next().unwrap();
+    before.rsplit("class=\"").next().unwrap().split('"').next().unwrap()
+}
+
+fn two_schemes() -> RaceReport {
+    let mut report = race_of("linux");
+    let mut other = report.schemes[0].clone();
+    other.name = "fs".to_owned();
+    other.page_done = Some(ms(26));
+    other.objects[0].done = Some(ms(26));
+    let row = |scheme: &str| RaceRow { scheme: scheme.to_owned(), ..RaceRow::default() };
+    report.table = Table::race(&[row("linux"), row("fs"), row("limit")]);
+    report.schemes.push(other);
+    report
+}
+
+/// In the table, on its tab, above its panel, in the progress of the page: everywhere `fs` has the second hue, which is
+/// that of no cause and no phase.
+#[test]
+fn a_scheme_has_one_colour_everywhere() {
+    let html = two_schemes().to_html();
+    assert_eq!(class_before(&html, "<bdi>fs</bdi></span></th>"), "key c1");
+    assert_eq!(class_before(&html, "<bdi>fs</bdi></a>"), "key c1");
+    assert_eq!(class_before(&html, "<bdi>fs</bdi></h3>"), "key c1");
+    assert_eq!(html.matches(r#"class="step c1""#).count(), 1, "the curve");
+    // The limit is no scheme.
+    assert!(html.contains("<bdi>limit</bdi></th>") && !html.contains("<bdi>limit</bdi></span>"));
+    assert_eq!(html.matches(r#"class="dots k0""#).count(), 2, "the one cause of both");
+}
+
+/// Loads of a scheme in several places keep its colour; each place has its own figure of progress.
+#[test]
+fn places_have_figures_and_schemes_colours() {
+    let mut report = two_schemes();
+    report.schemes[1].name = "linux".to_owned();
+    report.schemes[1].place = "kernel".to_owned();
+    let html = report.to_html();
+    assert_eq!(html.matches(r#"class="step c0""#).count(), 2);
+    assert_eq!(class_before(&html, "<bdi>linux · kernel</bdi></a>"), "key c0");
+    assert!(!html.contains(r#"class="step c1""#));
+}
+
+/// The object waits from 0 to 2 ms, its TCP handshake is over at 5, TLS's at 8, it is requested at 10, the first byte
+/// comes at 20, the last at 30. The axis ends 3 % behind 30 ms: a millisecond is 100,000 / 30.9 = 3236 steps of it.
+#[test]
+fn a_waterfall_shows_handshakes_apart() {
+    let html = race_of("linux").to_html();
+    let bar = html.split(r#"id="s0o0""#).nth(1).unwrap().split("</g>").next().unwrap();
+    let phases: Vec<(&str, i64, i64)> = bar
+        .split("<path ")
+        .skip(1)
+        .map(|path| {
+            let value = |name: &str| path.split(name).nth(1).unwrap().split('"').next().unwrap();
+            let points = scan::points(
+                value("d=\"M").split('z').next().map(|d| format!("M{d}")).as_deref().unwrap(),
+            );
+            (value("class=\""), points[0].0, points[1].0)
+        })
+        .collect();
+    let steps = |ms: f64| (ms * 100_000.0 / 30.9).round() as i64;
+    let expected = [
+        ("p-blocked", 0.0, 2.0),
+        ("p-connect", 2.0, 5.0),
+        ("p-secure", 5.0, 8.0),
+        ("p-blocked", 8.0, 10.0),
+        ("p-wait", 10.0, 20.0),
+        ("p-receive", 20.0, 30.0),
+    ];
+    assert_eq!(phases, expected.map(|(class, from, to)| (class, steps(from), steps(to))));
+    for said in ["TCP handshake: 3.000 ms", "TLS handshake: 3.000 ms", "receiving: 10.000 ms"] {
+        assert!(bar.contains(said), "{said}");
+    }
+    // Beside the row: name, kind and size.
+    assert!(html.contains(r#"class="size" dy="0.32em" x="100%" y="50%">"#), "the size");
+    assert!(html.contains("\n1.0 kB\n"));
+}
+
+/// The heading of the section that holds two schemes against each other.
+const COMPARED: &str = r#"<h2 id="compare">"#;
+
+/// Two lanes refer to the bars of the two schemes' panels, so nothing is drawn twice; without two there is no section.
+#[test]
+fn two_schemes_stand_side_by_side() {
+    let mut report = two_schemes();
+    assert!(!report.to_html().contains(COMPARED));
+    report.compared = Some((0, 1));
+    let html = report.to_html();
+    let page = Page::of(&html);
+    assert!(html.contains(COMPARED));
+    for bar in ["s0o0", "s1o0"] {
+        assert_eq!(page.attributes("id").iter().filter(|id| **id == bar).count(), 1, "{bar}");
+        let lanes =
+            page.attributes("href").iter().filter(|href| **href == format!("#{bar}")).count();
+        assert_eq!(lanes, 1, "{bar}");
+    }
+    // When the page was done under each, in its colour.
+    assert!(html.contains("above 30.0 ms") && html.contains("below 26.0 ms"));
+    assert!(html.contains(r#"class="ref c0 upper""#) && html.contains(r#"class="ref c1 lower""#));
+    for none in [(0, 0), (0, 2), (7, 8)] {
+        report.compared = Some(none);
+        assert!(!report.to_html().contains(COMPARED), "{none:?}");
+    }
+}
+
+/// A number is sorted by itself, not by how it is written; what is undefined has nothing to be sorted by.
+#[test]
+fn cells_carry_what_they_are_sorted_by() {
+    let mut report = race_of("linux");
+    let row = |page_s: Option<f64>| RaceRow {
+        scheme: "linux".to_owned(),
+        page_s: page_s.map(Into::into),
+        ..RaceRow::default()
+    };
+    report.table = Table::race(&[row(Some(0.0995)), row(Some(1.5)), row(None)]);
+    let html = report.to_html();
+    assert!(html.contains(r#"<table class="sortable">"#));
+    assert!(html.contains(r#"<td data-v="0.0995">99.5 ms</td>"#));
+    assert!(html.contains(r#"<td data-v="1.5">1.500 s</td>"#));
+    assert!(html.contains("<td>–</td>"));
+}

@@ -1,0 +1,4 @@
+//! Results of plans in folders, and plots of them.
+
+mod folder;
+mod plots;

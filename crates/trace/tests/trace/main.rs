@@ -1,0 +1,12 @@
+//! The engine that rebuilds senders from captures, step by step and beside simulated hosts.
+
+mod common;
+mod folding;
+mod ordinary;
+mod peers;
+mod properties;
+mod sharded;
+mod steps;
+mod survey;
+mod transfers;
+mod truth;

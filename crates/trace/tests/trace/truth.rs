@@ -1,0 +1,126 @@
+//! The engine against simulated senders, which know why they sent what again, and their windows.
+
+use crate::common::collect::{Agreement, collect};
+use crate::common::{Exchange, Pipe, run};
+use tcp::Scheme;
+use trace::{EngineConfig, RetransmissionKind, SenderModel, SenderModels};
+use units::{Duration, Instant};
+
+const PATHS: [Pipe; 5] = [
+    Pipe::new(10, 20, 20, 0),
+    Pipe::new(50, 5, 1000, 20),
+    Pipe::new(5, 40, 1000, 50),
+    Pipe::new(100, 1, 30, 10),
+    Pipe::new(2, 100, 10, 5),
+];
+
+/// What is captured: at the server both directions or ACKs alone, or at the client.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Captured {
+    Both,
+    AcksOnly,
+    AtClient,
+}
+
+fn agreement(scheme: &str, client: &str, captured: Captured) -> Agreement {
+    let (server, client) = (Scheme::parse(scheme).unwrap(), Scheme::parse(client).unwrap());
+    let model = SenderModel::of_scheme(scheme).unwrap();
+    let mut agreement = Agreement::default();
+    for (n, pipe) in PATHS.into_iter().enumerate() {
+        for seed in 0..20 {
+            let sizes = [3_000 + seed * 7_001, 200_000, 40_000];
+            let mut scenario = run(&Exchange {
+                server: &server,
+                client: &client,
+                pipe,
+                sizes: &sizes,
+                think: Duration::from_millis(30 * seed),
+                seed: seed * 100 + n as u64,
+                port: 40_000,
+                begin: Instant::ZERO + Duration::from_secs(1_000),
+            });
+            if captured == Captured::AtClient {
+                scenario.segments = std::mem::take(&mut scenario.at_client);
+                scenario.again = std::mem::take(&mut scenario.again_at_client);
+                scenario.windows.clear();
+            }
+            let acks_only = captured == Captured::AcksOnly;
+            let model = model.clone();
+            let models = SenderModels::all(model);
+            let config = EngineConfig { models, acks_only, ..EngineConfig::default() };
+            let (found, _) = collect(config, &scenario);
+            if std::env::var_os("SHOW").is_some() {
+                eprintln!("== path {n} seed {seed}");
+            }
+            agreement.compare(&scenario, &found);
+        }
+    }
+    agreement
+}
+
+/// Of ten thousand: how far the count of a kind may be off.
+const COUNTS: u64 = 75;
+/// Of ten thousand: kinds that may be wrong, and as many that may be told and were none.
+const KINDS: u64 = 100;
+
+fn check(scheme: &str, client: &str, acks_only: bool) {
+    let captured = if acks_only { Captured::AcksOnly } else { Captured::Both };
+    let agreement = agreement(scheme, client, captured);
+    println!("{scheme}: {agreement:?}");
+    let (right, total) = (agreement.right(), agreement.total());
+    let (close, all) = (agreement.close_windows, agreement.windows);
+    println!("{scheme}: {right} of {total}; windows {close} of {all}");
+    assert!(total > 500, "too few retransmissions to judge by: {total}");
+    for kind in RetransmissionKind::ALL {
+        let (truth, found) = agreement.counts(kind);
+        let right = truth.abs_diff(found) * 10_000 <= truth * COUNTS + 10_000;
+        assert!(right, "{kind:?}: {truth}, found {found}");
+    }
+    assert!(close * 100 >= all * 95, "{close} of {all} windows are close");
+    assert!((total - right) * 10_000 <= total * KINDS, "{right} of {total} kinds are right");
+    assert!(agreement.invented * 10_000 <= total * KINDS, "{} invented", agreement.invented);
+}
+
+#[test]
+fn newreno_by_acks() {
+    check("newreno", "newreno", true);
+}
+
+#[test]
+fn reno_by_acks() {
+    check("reno+tick=500ms", "reno", true);
+}
+
+#[test]
+fn linux_by_acks() {
+    check("linux", "linux", true);
+}
+
+#[test]
+fn newreno() {
+    check("newreno", "newreno", false);
+}
+
+#[test]
+fn reno() {
+    check("reno+tick=500ms", "reno", false);
+}
+
+#[test]
+fn linux() {
+    check("linux", "linux", false);
+}
+
+/// A capture at the client, which is behind the losses: of what is lost it shows the retransmission alone, and of a lost
+/// tail not that it is one. Nothing is invented, and four of five retransmissions have their kind.
+#[test]
+fn at_the_client() {
+    for scheme in ["linux", "newreno"] {
+        let agreement = agreement(scheme, scheme, Captured::AtClient);
+        let (right, total) = (agreement.right(), agreement.total());
+        println!("{scheme} at the client: {right} of {total}; {agreement:?}");
+        assert!(total > 500, "too few retransmissions to judge by: {total}");
+        assert_eq!(agreement.invented, 0, "{scheme}");
+        assert!(right * 5 >= total * 4, "{scheme}: {right} of {total}");
+    }
+}
