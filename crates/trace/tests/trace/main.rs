@@ -1,7 +1,6 @@
 //! The engine that rebuilds senders from captures, step by step and beside simulated hosts.
 
 mod common;
-mod folding;
 mod ordinary;
 mod peers;
 mod properties;
