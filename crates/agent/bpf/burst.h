@@ -62,8 +62,10 @@ static inline enum path_is judge_burst(struct sock *sk, struct connection *c)
 		return AS_REMEMBERED;
 	if (path != AS_REMEMBERED)
 		end_first_flight(sk, c, PHASE_STOCK);
-	if (path == NARROWER)
+	if (path == NARROWER) {
+		fail_memory(c, true);
 		end_slow_start(tp, larger(full, c->cold));
+	}
 	if (path == FASTER) {
 		c->measure.best = 0;
 		forget_rate(&c->line, &c->network);

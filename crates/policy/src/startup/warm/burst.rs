@@ -69,8 +69,10 @@ impl Warm {
         }
     }
 
-    /// The path is narrower than its first window: `full` bytes fill it.
+    /// The path is narrower than its first window, so it is not the one remembered: `full` bytes
+    /// fill it.
     fn end_slow_start_at(&mut self, window: &mut Window, full: u64) {
+        self.fail_memory(true);
         self.end_first_flight(WarmPhase::Stock);
         self.end_search();
         self.leave_stock();

@@ -187,7 +187,7 @@ impl Warm {
     }
 
     /// The path is not the one remembered.
-    fn fail_memory(&mut self, is_slower: bool) {
+    pub(super) fn fail_memory(&mut self, is_slower: bool) {
         if let Some(attendance) = &self.attendance {
             attendance.lender(|lender, to| lender.fail(to, is_slower));
             // By itself, too, it may have left at that rate.
