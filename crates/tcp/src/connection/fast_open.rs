@@ -27,7 +27,7 @@ impl Connection {
 
     /// Bytes of data that our SYN has room for, if it may take any.
     pub(crate) fn early_room(&self, now: Instant) -> u64 {
-        if !self.is_early_data_allowed() || self.snd_nxt > 0 {
+        if !self.is_early_data_allowed() || self.sender.nxt() > 0 {
             return 0;
         }
         self.syn_room(now)
@@ -55,7 +55,7 @@ impl Connection {
     /// like it (RFC 7413 §4.1.3, §7.2).
     pub(super) fn fast_open_option(&self) -> Option<FastOpenCookie> {
         let exchange = self.fast_open.as_deref()?;
-        exchange.ours.filter(|_| self.stats.timeouts == 0 && !exchange.withdrawn)
+        exchange.ours.filter(|_| self.sender.counts().timeouts == 0 && !exchange.withdrawn)
     }
 
     /// Our SYN goes again at once, without data and option.
@@ -64,13 +64,12 @@ impl Connection {
         if let Some(exchange) = self.fast_open.as_deref_mut() {
             exchange.withdrawn = true;
         }
-        self.board.split_at(1);
-        self.board.mark_all_lost();
+        self.sender.lose_opening();
     }
 
     /// Our SYN leaves, with data or not, or leaves again.
     pub(super) fn note_fast_open_syn(&mut self, payload: u32) {
-        let losses = self.stats.timeouts as u32;
+        let losses = self.sender.counts().timeouts as u32;
         if let Some(exchange) =
             self.fast_open.as_deref_mut().filter(|_| self.state == State::SynSent)
         {
@@ -89,7 +88,7 @@ impl Connection {
             exchange.data_taken = una > 1;
             exchange.peer_mss = segment.options.mss.map(u32::from);
             // All of it, or it counts as refused.
-            self.stats.data_in_syn |= una > 1 && una >= self.snd_nxt;
+            self.stats.data_in_syn |= una > 1 && una >= self.sender.nxt();
         }
     }
 
@@ -100,7 +99,7 @@ impl Connection {
 
     /// It was accepted by a cookie, and its handshake has not ended.
     pub(crate) fn is_pending_fast_open(&self) -> bool {
-        self.fast_open.is_some() && self.early_data && self.snd_una == 0
+        self.fast_open.is_some() && self.early_data && self.sender.una() == 0
     }
 
     /// Data in the peer's SYN or SYN-ACK is taken. Our cookie shows that we are who we are, not the peer:
