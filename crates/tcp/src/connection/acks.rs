@@ -59,15 +59,11 @@ impl Connection {
     /// acknowledged before. True if it changed.
     #[inline]
     fn update_send_window(&mut self, segment: &Segment, left: u64, una: u64) -> bool {
-        let (wl1, wl2) = self.window_update;
-        let known = self.sender.una();
-        let newer = wl1 < left || (wl1 == left && wl2 <= una) || una > known;
-        if !newer || una < known {
+        if !self.peer_window.takes(left, una, self.sender.una()) {
             return false;
         }
         let shift = if segment.has(Flags::SYN) { 0 } else { self.agreed.peer_shift };
         let window = u64::from(segment.window) << shift;
-        self.window_update = (left, una);
         if window == 0 {
             // The peer answers, it only has no room (RFC 9293 §3.8.6.1).
             self.sender.forget_retries();

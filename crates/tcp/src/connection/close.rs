@@ -44,7 +44,9 @@ impl Connection {
             _ if self.config.opening == Opening::OneWay => return self.forget(),
             _ => {}
         }
-        self.reset_pending = (self.sender.nxt() > 0).then_some(PendingReset::Abort);
+        if self.sender.nxt() > 0 {
+            self.ending.owe(PendingReset::Abort);
+        }
         self.end(ResetCause::Local);
     }
 
@@ -65,7 +67,7 @@ impl Connection {
     }
 
     pub(super) fn end(&mut self, cause: ResetCause) {
-        self.reset = Some(cause);
+        self.ending.note_end(cause);
         self.state = State::Closed;
         self.timers.cancel_all();
     }

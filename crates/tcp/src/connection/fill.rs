@@ -93,7 +93,7 @@ impl Connection {
         if reports && u64::from(out.len) <= self.current_mss() {
             self.receiver.sack_blocks(self.sack_room(), &mut options.sack);
         }
-        if self.report.is_some() && acks {
+        if self.gateway_option.is_waiting() && acks {
             self.attach_report(out);
         }
     }
@@ -102,8 +102,7 @@ impl Connection {
     #[cold]
     fn attach_report(&mut self, out: &mut Segment) {
         if u64::from(out.len) <= self.current_mss() {
-            out.options.performance = self.report.take();
-            self.report_bytes = 0;
+            out.options.performance = self.gateway_option.take();
         }
     }
 
@@ -112,9 +111,7 @@ impl Connection {
     pub(super) fn collect_report(&mut self, path: &mut Path) {
         let report = path.take_report();
         if let Some(report) = report.and_then(|report| Performance::new(report.share, report.rtt)) {
-            self.report = Some(report);
-            self.report_bytes =
-                if self.config.options_count { Performance::WIRE_BYTES as u8 } else { 0 };
+            self.gateway_option.wait(report, self.config.options_count);
         }
     }
 }

@@ -142,7 +142,7 @@ impl Connection {
         if segment.has(Flags::ACK) && accepted.is_none() {
             // The host answers with RST: this belongs to another incarnation.
             if !segment.has(Flags::RST) {
-                self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+                self.ending.owe(PendingReset::Refuse(segment.ack));
             }
             return;
         }
@@ -156,7 +156,7 @@ impl Connection {
             return;
         }
         if accepted.is_some() && self.echoes_nothing_of_ours(now, segment) {
-            self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+            self.ending.owe(PendingReset::Refuse(segment.ack));
             return;
         }
         self.on_peer_syn(now, path, segment);
@@ -177,7 +177,8 @@ impl Connection {
             }
             // The SYN counts also where its data does not.
             self.sender.count_syn_delivered();
-            let refused = self.early_data && (self.sender.counts().timeouts > 0 || una == 1);
+            let refused =
+                self.early.is_allowed() && (self.sender.counts().timeouts > 0 || una == 1);
             path.learn_of_early_data(!refused || self.sender.nxt() == 1);
             if self.receiver.fin_arrived() {
                 self.on_peer_fin(now);

@@ -162,7 +162,7 @@ impl Connection {
             // It acknowledges what was never sent.
             guard.counters.acks_of_unsent += 1;
             if self.state == State::SynReceived {
-                self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+                self.ending.owe(PendingReset::Refuse(segment.ack));
             } else {
                 self.challenge(now, guard);
             }
@@ -171,7 +171,7 @@ impl Connection {
         if self.state == State::SynReceived {
             if una == 0 {
                 // It acknowledges nothing of ours: another incarnation's.
-                self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+                self.ending.owe(PendingReset::Refuse(segment.ack));
                 return false;
             }
             self.on_established(now);

@@ -205,7 +205,6 @@ impl Connection {
 
     /// For whom behind the other host it is there; `None`: for one of its own.
     pub(crate) fn set_client(&mut self, client: Option<u64>) {
-        self.client = client;
         self.sender.set_origin(origin_of(&self.tuple, client));
     }
 

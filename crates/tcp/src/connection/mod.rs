@@ -12,8 +12,11 @@ mod acks;
 mod arrivals;
 mod challenge;
 mod close;
+mod early_data;
+mod ending;
 mod fast_open;
 mod fill;
+mod gateway_option;
 mod handshake;
 mod input;
 mod member;
@@ -22,6 +25,7 @@ mod opening_timer;
 mod ordinary;
 mod output;
 mod path_mtu;
+mod peer_window;
 mod remains;
 mod state;
 mod timers;
@@ -38,16 +42,19 @@ pub use state::{ResetCause, State, Stats};
 
 use crate::ack::Scoreboard;
 use crate::config::Opening;
-use crate::fast_open::SynExchange;
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{LossRecovery, SeenReordering};
 use crate::scheme::SharedConfig;
-use crate::segment::{Performance, Unreachable};
+use crate::segment::Unreachable;
 use crate::sender::{Sender, SenderTerms, StampClock};
 use crate::tuple::FourTuple;
+use early_data::EarlyData;
+use ending::{Ending, PendingReset};
+use gateway_option::GatewayOption;
 use offload::Batch;
 use path_mtu::PathMtu;
+use peer_window::{BareProbe, PeerWindow};
 use timers::Timers;
 use units::{Instant, SeqNum};
 use watch::Watch;
@@ -55,26 +62,6 @@ use wishes::Wishes;
 
 /// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
 const MAX_STREAM: u64 = 1 << 62;
-
-/// A segment below what is acknowledged, which the peer has to answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BareProbe {
-    None,
-    /// Asks for the window, if it is still shut.
-    Window,
-    /// Asks for a sign of life.
-    Alive,
-}
-
-/// A reset that is to be sent.
-#[derive(Clone, Copy, Debug)]
-enum PendingReset {
-    /// The connection was aborted.
-    Abort,
-    /// Another incarnation's acknowledgement is refused: the reset takes this number
-    /// (RFC 9293 §3.5.2).
-    Refuse(SeqNum),
-}
 
 /// What the handshake has agreed on.
 #[derive(Clone, Copy, Debug)]
@@ -107,42 +94,22 @@ pub struct Connection {
     isn: SeqNum,
     /// All that is sent.
     sender: Sender,
-    /// Offsets of the segment last used for a window update (RFC 9293 `SND.WL1`, `SND.WL2`).
-    window_update: (u64, u64),
+    peer_window: PeerWindow,
     timers: Timers,
     receiver: Receiver,
-    reset: Option<ResetCause>,
-    /// What ICMP said last, if it did not end anything.
-    soft_error: Option<Unreachable>,
+    ending: Ending,
     mtu: PathMtu,
-    reset_pending: Option<PendingReset>,
-    /// A segment without data that is to be answered.
-    probe_due: BareProbe,
     watch: Watch,
     /// Where the clock of its timestamps begins.
     clock: u32,
-    /// A small window is to be used after all (RFC 9293 §3.8.6.2.1, override timeout).
-    window_override: bool,
     /// Only where the scheme shows segmentation offload.
     batch: Batch,
     /// Offset up to which the application has said that it will write.
     announced: u64,
-    /// Data may leave with the SYN.
-    early_data: bool,
-    /// What the SYNs say of Fast Open; only where the scheme has it.
-    fast_open: Option<Box<SynExchange>>,
-    /// What the next segment tells a gateway on the way.
-    report: Option<Performance>,
-    /// Bytes of payload that it costs the segment.
-    report_bytes: u8,
+    early: EarlyData,
+    gateway_option: GatewayOption,
     /// Segments that may still leave on this occasion.
     burst_left: u32,
-    /// For whom behind the other host it is there, if that was said.
-    client: Option<u64>,
-    /// End of the data that left with our SYN.
-    early_until: u64,
-    /// End of the last new segment that was less than a full one.
-    small_until: u64,
     /// What the application wants of small segments.
     wishes: Option<Box<Wishes>>,
     stats: Stats,
@@ -168,28 +135,19 @@ impl Connection {
             agreed: Agreed { peer_shift: 0, scaling: false },
             isn,
             sender,
-            window_update: (0, 0),
+            peer_window: PeerWindow::default(),
             timers: Timers::default(),
             receiver,
-            reset: None,
-            soft_error: None,
+            ending: Ending::default(),
             mtu: PathMtu::default(),
-            reset_pending: None,
-            probe_due: BareProbe::None,
             watch: Watch::default(),
             // An origin that differs by connection.
             clock: isn.0.rotate_left(16),
-            window_override: false,
             batch: Batch::default(),
             announced: 0,
-            early_data: false,
-            fast_open: None,
-            report: None,
-            report_bytes: 0,
+            early: EarlyData::default(),
+            gateway_option: GatewayOption::default(),
             burst_left: u32::MAX,
-            client: None,
-            early_until: 0,
-            small_until: 0,
             wishes: None,
             stats: Stats::default(),
         }
@@ -255,12 +213,12 @@ impl Connection {
     }
     /// Why it ended, if not by FINs.
     pub const fn reset_cause(&self) -> Option<ResetCause> {
-        self.reset
+        self.ending.cause()
     }
     /// The last ICMP error that did not end the connection, for an application that wonders why nobody
     /// answers (RFC 1122 §4.2.4.1).
     pub const fn soft_error(&self) -> Option<Unreachable> {
-        self.soft_error
+        self.ending.last_error()
     }
     /// In fast recovery, or repairing after a timeout.
     pub fn recovering(&self) -> bool {
@@ -398,12 +356,12 @@ impl Connection {
 
     /// Data may leave with the SYN, or be taken from one.
     pub const fn is_early_data_allowed(&self) -> bool {
-        self.early_data
+        self.early.is_allowed()
     }
 
     /// The peer is remembered to take data in a SYN, or not; of Fast Open a cookie has decided.
     pub(crate) fn permit_early_data(&mut self, remembered: bool) {
-        self.early_data |= self.config.opening.is_early(remembered);
+        self.early.allow(self.early.is_allowed() || self.config.opening.is_early(remembered));
     }
 
     /// Data may leave before the handshake ends.
@@ -414,11 +372,11 @@ impl Connection {
                 Opening::Handshake => false,
                 // More than the SYN takes waits for an answer (RFC 7413 §4.2); a server that has
                 // seen the cookie answers at once.
-                Opening::FastOpen => self.state == State::SynReceived && self.early_data,
+                Opening::FastOpen => self.state == State::SynReceived && self.early.is_allowed(),
                 Opening::Accelerated | Opening::Remembered => {
-                    self.early_data && self.sender.counts().timeouts == 0
+                    self.early.is_allowed() && self.sender.counts().timeouts == 0
                 }
-                Opening::OneWay => self.early_data,
+                Opening::OneWay => self.early.is_allowed(),
             }
     }
 }

@@ -86,7 +86,7 @@ impl Connection {
         if piece.index.is_some() {
             self.batch.end();
             // What went with a SYN is pushed wherever it ends (`tcp_send_syn_data`).
-            return ends || end == self.early_until;
+            return ends || end == self.early.until();
         }
         if ends {
             self.batch.note_pushed(end);

@@ -4,7 +4,7 @@
 //! (`repairs`).
 
 use super::output::{Departure, Piece};
-use super::{BareProbe, Connection};
+use super::Connection;
 use crate::path::Path;
 use crate::segment::Segment;
 use units::Instant;
@@ -24,7 +24,7 @@ impl Connection {
             && self.sender.written().min(self.sender.window_edge()) >= self.sender.nxt() + full
             && self.state.may_send_data()
             && self.burst_left > 0
-            && self.probe_due == BareProbe::None
+            && !self.peer_window.asks()
             && self.wishes.is_none()
             && !path.is_paced();
         if used_up {
@@ -47,9 +47,9 @@ impl Connection {
             && self.sender.nxt() + full < self.sender.written()
             && self.sender.nxt() + full <= self.sender.window_edge()
             && self.burst_left > 0
-            && self.report_bytes == 0
+            && self.gateway_option.cost() == 0
             && !self.receiver.has_sack_blocks()
-            && self.reset_pending.is_none()
+            && !self.ending.owes_reset()
             && self.wishes.is_none()
             && !path.is_paced();
         if !ordinary {
@@ -75,7 +75,7 @@ impl Connection {
                 >= self.sender.nxt() + piece.len
             && self.sender.board().is_clean()
             && self.burst_left > 0
-            && self.probe_due == BareProbe::None;
+            && !self.peer_window.asks();
         if last {
             path.on_send_stopped(true);
             self.update_persist_timer(now, path);

@@ -69,8 +69,7 @@ impl Connection {
         now: Instant,
         out: &mut Segment,
     ) -> ControlFlow<Option<Departure>> {
-        if let Some(reset) = self.reset_pending {
-            self.reset_pending = None;
+        if let Some(reset) = self.ending.take_reset() {
             return ControlFlow::Break(Some(self.reset_segment(now, reset, out)));
         }
         if self.state == State::Closed {
@@ -101,7 +100,7 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<Departure> {
         self.update_persist_timer(now, path);
-        let probe = std::mem::replace(&mut self.probe_due, BareProbe::None);
+        let probe = self.peer_window.take_probe();
         if probe != BareProbe::None
             && (probe == BareProbe::Alive || self.sender.window_edge() <= self.sender.nxt())
         {
@@ -313,7 +312,7 @@ impl Connection {
     /// Payload of a full segment sent now: SACK blocks, and a report, take their bytes from it (RFC 6691).
     #[inline]
     pub(super) fn current_mss(&self) -> u64 {
-        let room = self.sender.mss() - u64::from(self.report_bytes);
+        let room = self.sender.mss() - self.gateway_option.cost();
         if !self.sender.terms().sack
             || !self.config.options_count
             || !self.receiver.has_sack_blocks()
@@ -326,7 +325,7 @@ impl Connection {
     /// SACK blocks that fit beside the other options.
     pub(super) fn sack_room(&self) -> usize {
         // 40 bytes; 2 for the option of blocks, 8 for each; timestamps and a report take 12 each.
-        match (self.sender.terms().timestamps, self.report.is_some()) {
+        match (self.sender.terms().timestamps, self.gateway_option.is_waiting()) {
             (false, false) => SackBlocks::MAX,
             (true, true) => SackBlocks::MAX - 3,
             _ => SackBlocks::MAX - 1,
@@ -349,10 +348,10 @@ impl Connection {
         }
         if last {
             if self.is_corked() {
-                return !self.window_override && !self.sender.wants_new_data();
+                return !self.peer_window.is_overridden() && !self.sender.wants_new_data();
             }
             let outstanding = match self.config.minshall {
-                true => self.small_until > self.sender.una(),
+                true => self.sender.has_small_outstanding(),
                 false => !self.sender.board().is_empty(),
             };
             return self.has_nagle()
@@ -361,7 +360,7 @@ impl Connection {
                 && !self.sender.wants_new_data();
         }
         // The peer's window cuts the segment short; the persist timer overrides in the end.
-        len < self.sender.largest_window() / 2 && !self.window_override
+        len < self.sender.largest_window() / 2 && !self.peer_window.is_overridden()
     }
 
     /// Builds a segment and books it. `ORDINARY`: [`Connection::ordinary_piece`] has found it, so it is a full segment of
@@ -377,7 +376,7 @@ impl Connection {
         let retransmission = !ORDINARY && piece.index.is_some();
         self.data_segment::<ORDINARY>(now, path, piece, out);
         out.low_priority = false;
-        self.window_override = false;
+        self.peer_window.set_overridden(false);
         let leaving =
             LeavingSegment { now, start: piece.start, len: piece.len, index: piece.index };
         let starts_timer = !ORDINARY && piece.start == 0 && self.sender.is_timer_stopped();
@@ -405,9 +404,9 @@ impl Connection {
     #[inline]
     fn note_odd_piece(&mut self, path: &mut Path, piece: &Piece, out: &mut Segment) {
         if piece.start == 0 {
-            self.early_until = piece.len;
+            self.early.note_syn(piece.len);
         } else if u64::from(out.len) < self.sender.mss() && out.len > 0 {
-            self.small_until = piece.start + piece.len;
+            self.sender.note_small(piece.start + piece.len);
         }
         if path.is_paced() && path.marks(u64::from(out.len)) {
             self.mark_low_priority(out);

@@ -150,7 +150,7 @@ impl Connection {
     fn on_persist_timeout(&mut self, now: Instant, path: &Path, guard: &mut Guard) {
         self.timers.persist = Deadline::NEVER;
         if self.sender.window_edge() > self.sender.nxt() {
-            self.window_override = true;
+            self.peer_window.set_overridden(true);
             return;
         }
         if self.sender.retries() >= guard.limits.lifetimes.data_retries {
@@ -159,7 +159,7 @@ impl Connection {
         }
         // Until the answer.
         self.sender.count_retry();
-        self.probe_due = BareProbe::Window;
+        self.peer_window.ask(BareProbe::Window);
         self.timers.persist_backoff += 1;
         self.update_persist_timer(now, path);
     }

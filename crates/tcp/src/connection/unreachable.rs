@@ -24,12 +24,12 @@ impl Connection {
             return self.end(ResetCause::Unreachable(kind));
         }
         let attempt = self.state == State::SynSent;
-        let persists = self.soft_error.is_some() && self.sender.retries() > 0;
+        let persists = self.ending.last_error().is_some() && self.sender.retries() > 0;
         if attempt && (kind.is_hard() || persists) {
             guard.counters.hard_errors += 1;
             return self.end(ResetCause::Unreachable(kind));
         }
         guard.counters.soft_errors += 1;
-        self.soft_error = Some(kind);
+        self.ending.note_error(kind);
     }
 }

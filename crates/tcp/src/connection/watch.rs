@@ -56,7 +56,7 @@ impl Connection {
             return false;
         }
         guard.counters.aborted_on_data += 1;
-        self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+        self.ending.owe(PendingReset::Refuse(segment.ack));
         self.end(ResetCause::Local);
         true
     }
@@ -179,13 +179,13 @@ impl Connection {
         guard.counters.keepalives += 1;
         self.watch.unanswered += 1;
         self.watch.purpose = Some(Purpose::Life);
-        self.probe_due = BareProbe::Alive;
+        self.peer_window.ask(BareProbe::Alive);
         self.timers.watch = Deadline::at(now + keepalive.interval);
     }
 
     /// The peer may be there, and is told.
     pub(super) fn give_up_on_peer(&mut self) {
-        self.reset_pending = Some(PendingReset::Abort);
+        self.ending.owe(PendingReset::Abort);
         self.give_up();
     }
 }

@@ -49,7 +49,7 @@ impl Connection {
     /// `TCP_CORK`: drawn, it lets go what waits.
     pub(crate) fn set_cork(&mut self, now: Instant, path: &Path, on: bool) {
         self.wishes().corked = on;
-        self.window_override &= on;
+        self.peer_window.set_overridden(self.peer_window.is_overridden() && on);
         self.update_persist_timer(now, path);
     }
 
@@ -128,7 +128,7 @@ impl Connection {
 
     #[cold]
     fn pushes_as_wished(&self, wishes: &Wishes, end: u64) -> bool {
-        if self.window_override {
+        if self.peer_window.is_overridden() {
             // The timer lets go what waited (`tcp_write_wakeup`).
             return true;
         }

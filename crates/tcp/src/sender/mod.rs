@@ -93,6 +93,8 @@ pub(crate) struct Sender {
     probe_pending: bool,
     /// What timed out goes again whatever room other members of the path leave.
     repair_pending: bool,
+    /// End of the last new segment that was less than a full one.
+    small_until: u64,
     /// `una` at the last retransmission timeout.
     timed_out_at: Option<u64>,
     /// Timestamp of the first retransmission of this episode (Eifel, RFC 3522).
@@ -136,6 +138,7 @@ impl Sender {
             timer: RetransmissionTimer::default(),
             probe_pending: false,
             repair_pending: false,
+            small_until: 0,
             timed_out_at: None,
             retransmit_stamp: None,
             ecn_recover: 0,
@@ -279,6 +282,16 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn has_admitted_data(&self) -> bool {
         self.nxt < self.end().min(self.window_edge())
+    }
+
+    /// A new segment that ends at `end` is less than a full one.
+    pub(crate) const fn note_small(&mut self, end: u64) {
+        self.small_until = end;
+    }
+
+    /// A segment that was less than a full one is outstanding (Minshall).
+    pub(crate) const fn has_small_outstanding(&self) -> bool {
+        self.small_until > self.una
     }
 
     /// The outstanding segments.
