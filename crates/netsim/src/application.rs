@@ -81,7 +81,7 @@ impl AppContext<'_> {
 
     /// A connection's counters, also when told of its end.
     pub fn stats(&self, host: HostId, conn: ConnId) -> Option<Stats> {
-        self.world.host(host).stats(conn).copied()
+        self.world.host(host).stats(conn)
     }
 
     /// What a connection has lost since it began, also when told of its end.

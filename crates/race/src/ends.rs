@@ -22,7 +22,7 @@ impl EndCounts {
     pub(crate) fn of(simulation: &Simulation, client: HostId, transfer: &PageTransfer) -> Self {
         let live = |host: HostId, conn: ConnId| {
             let connection = simulation.host(host).connection(conn);
-            connection.map_or(Self::default(), |connection| connection.stats().into())
+            connection.map_or(Self::default(), |connection| (&connection.stats()).into())
         };
         let server = match (transfer.is_recorded(), transfer.server_conn()) {
             (false, Some(conn)) => live(transfer.server(), conn),

@@ -200,7 +200,7 @@ impl Stack {
             bytes_received: conn.received(),
             bytes_unsent: conn.unsent(),
             snd_wnd: conn.snd_wnd(),
-            stats: *conn.stats(),
+            stats: conn.stats(),
             segments_lost: conn.scoreboard().losses(),
             bytes_lost: conn.scoreboard().lost(),
             recovering: conn.recovering(),

@@ -271,7 +271,7 @@ impl PageTransfer {
         let host = context.host(self.server);
         let Some(id) = self.server_conn.filter(|_| !self.is_recorded) else { return };
         if let (Some(connection), Some(path)) = (host.connection(id), host.path_of(id)) {
-            self.stats = *connection.stats();
+            self.stats = connection.stats();
             self.losses = context.losses(self.server, id);
             self.window = path.window().changes().to_vec();
             self.is_recorded = true;
@@ -282,7 +282,7 @@ impl PageTransfer {
     pub(super) fn record_client(&mut self, context: &AppContext<'_>, client: HostId) {
         if let Some(conn) = self.client_conn.filter(|_| self.client_stats.is_none()) {
             let connection = context.host(client).connection(conn);
-            self.client_stats = connection.map(|connection| *connection.stats());
+            self.client_stats = connection.map(|connection| connection.stats());
         }
     }
 }

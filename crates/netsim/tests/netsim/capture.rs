@@ -37,7 +37,7 @@ fn captured(scheme: &str, seed: u64) -> (Vec<Vec<u8>>, u64) {
     let id = sim.add(Instant::ZERO, BulkTransfer::new(spec));
     sim.run(Instant::from_nanos(600_000_000_000)).unwrap();
     let sender = sim.application::<BulkTransfer>(id).unwrap().sender().unwrap();
-    let stats = *sim.host(bell.sources[0]).connection(sender).unwrap().stats();
+    let stats = sim.host(bell.sources[0]).connection(sender).unwrap().stats();
     let captures: Box<dyn Any> = sim.take_observers().remove(0) as Box<dyn Observer>;
     let captures = captures.downcast::<Captures<Vec<u8>>>().unwrap().finish().unwrap();
     let bytes = captures.into_iter().map(|(_, bytes): (LinkId, _)| bytes);

@@ -152,7 +152,7 @@ fn marked(discipline: Discipline, scheme: &str) -> (u64, tcp::Stats) {
     let id = sim.add(Instant::ZERO, app);
     sim.run(FOREVER).unwrap();
     let sender = sim.application::<BulkTransfer>(id).unwrap().sender().unwrap();
-    let stats = *sim.host(source).connection(sender).unwrap().stats();
+    let stats = sim.host(source).connection(sender).unwrap().stats();
     (sim.link(link).counters().marked_packets, stats)
 }
 

@@ -81,7 +81,7 @@ impl Connection {
             self.receiver.on_duplicate(left, segment);
         }
         if segment.sequence_len() > 0 || self.timers.may_answer_invalid(now, guard) {
-            let backoff = self.timers.backoff;
+            let backoff = self.sender.backoff();
             self.receiver.on_unacceptable(now, left, segment, || path.rtt.round_trip(backoff));
             return;
         }
@@ -95,7 +95,7 @@ impl Connection {
     /// The peer has not heard our SYN-ACK: it goes again.
     fn on_repeated_syn(&mut self, now: Instant, guard: &mut Guard) {
         if self.timers.may_answer_invalid(now, guard) {
-            self.board.mark_all_lost();
+            self.sender.lose_all();
         } else {
             guard.counters.ack_skipped_syn_recv += 1;
         }

@@ -8,16 +8,16 @@ use units::Instant;
 impl Connection {
     /// Nothing more will be written: FIN follows the last byte.
     pub(crate) fn shutdown(&mut self) {
-        if self.fin_requested || self.state == State::Closed {
+        if self.sender.has_fin() || self.state == State::Closed {
             return;
         }
-        if self.state == State::SynSent && self.written == 1 {
+        if self.state == State::SynSent && self.sender.written() == 1 {
             // RFC 9293 §3.10.4: nothing was exchanged, nothing is owed.
             self.state = State::Closed;
             self.timers.cancel_all();
             return;
         }
-        self.fin_requested = true;
+        self.sender.request_fin();
         self.state = match self.state {
             State::Established => State::FinWait1,
             State::CloseWait => State::LastAck,
@@ -30,7 +30,7 @@ impl Connection {
     fn have_both_finished(&self) -> bool {
         match self.state {
             State::TimeWait => true,
-            State::Closing | State::LastAck => self.snd_nxt == self.send_end(),
+            State::Closing | State::LastAck => self.sender.nxt() == self.sender.end(),
             _ => false,
         }
     }
@@ -44,14 +44,16 @@ impl Connection {
             _ if self.config.opening == Opening::OneWay => return self.forget(),
             _ => {}
         }
-        self.reset_pending = (self.snd_nxt > 0).then_some(PendingReset::Abort);
+        if self.sender.nxt() > 0 {
+            self.ending.owe(PendingReset::Abort);
+        }
         self.end(ResetCause::Local);
     }
 
     /// The peer's RST, already found acceptable.
     pub(super) fn on_reset(&mut self) {
         // An orderly end (RFC 9293 §3.10.7.4), unless the peer lacks some of our data.
-        let has_all = self.snd_una.max(1) >= self.written;
+        let has_all = self.sender.una().max(1) >= self.sender.written();
         if self.have_both_finished() && has_all {
             self.forget();
         } else {
@@ -65,14 +67,14 @@ impl Connection {
     }
 
     pub(super) fn end(&mut self, cause: ResetCause) {
-        self.reset = Some(cause);
+        self.ending.note_end(cause);
         self.state = State::Closed;
         self.timers.cancel_all();
     }
 
     /// The handshake is complete.
     pub(super) fn on_established(&mut self, now: Instant) {
-        self.state = if self.fin_requested { State::FinWait1 } else { State::Established };
+        self.state = if self.sender.has_fin() { State::FinWait1 } else { State::Established };
         self.receiver.on_established(now);
         // A FIN may have come with data before the handshake ended.
         if self.receiver.fin_arrived() {

@@ -14,7 +14,9 @@ impl Connection {
         out: &mut Segment,
     ) -> Departure {
         match reset {
-            PendingReset::Abort => self.bare(now, Flags::RST.with(Flags::ACK), self.snd_nxt, out),
+            PendingReset::Abort => {
+                self.bare(now, Flags::RST.with(Flags::ACK), self.sender.nxt(), out)
+            }
             PendingReset::Refuse(seq) => {
                 self.stats.segments_sent += 1;
                 *out = Segment { seq, flags: Flags::RST, ..Segment::default() };
@@ -49,7 +51,7 @@ impl Connection {
             return self.fill_special(now, out);
         }
         out.ack = self.receiver.ack_number();
-        if self.agreed.ecn && self.receiver.echoes_congestion() {
+        if self.sender.terms().ecn && self.receiver.echoes_congestion() {
             out.flags = flags.with(Flags::ECE);
         }
         out.window = self.receiver.on_ack_sent(false);
@@ -62,7 +64,7 @@ impl Connection {
         let (syn, ack) = (out.has(Flags::SYN), out.has(Flags::ACK));
         let acks = ack && !out.has(Flags::RST);
         out.ack = if ack { self.receiver.ack_number() } else { SeqNum::default() };
-        if ack && !syn && self.agreed.ecn && self.receiver.echoes_congestion() {
+        if ack && !syn && self.sender.terms().ecn && self.receiver.echoes_congestion() {
             out.flags = out.flags.with(Flags::ECE);
         }
         out.window = if acks || syn { self.receiver.on_ack_sent(syn) } else { 0 };
@@ -81,16 +83,17 @@ impl Connection {
         let options = &mut out.options;
         (options.mss, options.window_scale, options.sack_permitted) = (None, None, false);
         options.timestamps = self
-            .agreed
+            .sender
+            .terms()
             .timestamps
             .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() });
         options.sack.clear();
         (options.performance, options.fast_open) = (None, None);
-        let reports = self.agreed.sack && acks && self.receiver.has_sack_blocks();
+        let reports = self.sender.terms().sack && acks && self.receiver.has_sack_blocks();
         if reports && u64::from(out.len) <= self.current_mss() {
             self.receiver.sack_blocks(self.sack_room(), &mut options.sack);
         }
-        if self.report.is_some() && acks {
+        if self.gateway_option.is_waiting() && acks {
             self.attach_report(out);
         }
     }
@@ -99,8 +102,7 @@ impl Connection {
     #[cold]
     fn attach_report(&mut self, out: &mut Segment) {
         if u64::from(out.len) <= self.current_mss() {
-            out.options.performance = self.report.take();
-            self.report_bytes = 0;
+            out.options.performance = self.gateway_option.take();
         }
     }
 
@@ -109,9 +111,7 @@ impl Connection {
     pub(super) fn collect_report(&mut self, path: &mut Path) {
         let report = path.take_report();
         if let Some(report) = report.and_then(|report| Performance::new(report.share, report.rtt)) {
-            self.report = Some(report);
-            self.report_bytes =
-                if self.config.options_count { Performance::WIRE_BYTES as u8 } else { 0 };
+            self.gateway_option.wait(report, self.config.options_count);
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Opening: three-way or accelerated, active or passive, and what the SYNs agree on
 //! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
 
-use super::repairs::Repairs;
 use super::{Connection, PendingReset, State, ticks};
 use crate::config::{ConnectionConfig, Opening};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
-use crate::recovery::newreno::{NewReno, NewRenoOptions};
 use crate::scheme::SharedConfig;
 use crate::segment::{Flags, Segment, TIMESTAMPS_BYTES, TcpOptions, Timestamps};
+use crate::sender::SenderTerms;
 use crate::tuple::FourTuple;
 use units::{Instant, SeqNum};
 
@@ -40,13 +39,12 @@ impl Connection {
     pub(crate) fn on_peer_syn(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         self.receiver.on_syn(segment.seq);
         self.agree(path, segment);
-        if let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
+        if let Some(ts) = segment.options.timestamps.filter(|_| self.sender.terms().timestamps) {
             self.receiver.on_timestamps(now, 0, ts);
         }
         // Of a SYN's window that is answered with data, the SYN-ACK takes none.
         let early = self.config.opening == Opening::FastOpen && self.state == State::SynReceived;
-        self.snd_wnd = u64::from(segment.window) + u64::from(early);
-        self.max_snd_wnd = self.snd_wnd;
+        self.sender.begin_window(u64::from(segment.window) + u64::from(early));
         let finishes = segment.has(Flags::FIN) && segment.has(Flags::ACK);
         if (segment.len > 0 || finishes) && self.takes_data_in(segment) {
             // A FIN is taken from a SYN-ACK alone (`tcp_rcv_fastopen_synack`).
@@ -59,17 +57,17 @@ impl Connection {
 
     /// Our SYN-ACK left as a cookie and is known to have arrived.
     pub(crate) fn assume_syn_sent(&mut self) {
-        self.snd_nxt = 1;
+        self.sender.assume_syn_sent();
     }
 
     /// What both sides support is in force.
     fn agree(&mut self, path: &mut Path, syn: &Segment) {
         let (offered, config) = (&syn.options, &self.config);
-        self.agreed.sack = config.sack && offered.sack_permitted;
-        if !self.agreed.sack {
+        let sack = config.sack && offered.sack_permitted;
+        if !sack {
             self.receiver.disable_sack();
         }
-        self.agreed.timestamps = config.timestamps && offered.timestamps.is_some();
+        let timestamps = config.timestamps && offered.timestamps.is_some();
         self.agreed.scaling = config.window_scaling && offered.window_scale.is_some();
         if self.agreed.scaling {
             self.agreed.peer_shift = offered.window_scale.unwrap_or(0).min(14);
@@ -82,32 +80,24 @@ impl Connection {
         } else {
             syn.has(setup)
         };
-        self.agreed.ecn = config.ecn && peer_ecn;
+        let ecn = config.ecn && peer_ecn;
         let peer_mss = offered.mss.map_or(DEFAULT_PEER_MSS, u32::from);
-        self.agreed.mss = u64::from(config.mss.min(peer_mss).min(self.mtu.ceiling).max(64))
-            - option_bytes(config, self.agreed.timestamps);
-        path.set_mss(self.agreed.mss);
-        self.fit_recovery();
-    }
-
-    /// Without SACK recovery is NewReno's where the scheme's needs it.
-    pub(super) fn fit_recovery(&mut self) {
-        if !self.agreed.sack && self.recovery.needs_sack() {
-            let policy = NewReno::new(NewRenoOptions::default());
-            self.recovery = Repairs::new(Box::new(policy));
-        }
+        let mss = u64::from(config.mss.min(peer_mss).min(self.mtu.ceiling).max(64))
+            - option_bytes(config, timestamps);
+        path.set_mss(mss);
+        self.sender.agree(SenderTerms { mss, sack, timestamps, ecn });
     }
 
     /// The options of our SYN or SYN-ACK: in an answer only what the peer offered too.
     pub(super) fn syn_options(&self, now: Instant) -> TcpOptions {
         let answer = self.state == State::SynReceived;
         let offer = |configured: bool, agreed: bool| configured && (!answer || agreed);
-        let timestamps = offer(self.config.timestamps, self.agreed.timestamps);
+        let timestamps = offer(self.config.timestamps, self.sender.terms().timestamps);
         let scaling = offer(self.config.window_scaling, self.agreed.scaling);
         TcpOptions {
             mss: Some(self.config.mss.min(self.mtu.ceiling).min(65_535) as u16),
             window_scale: scaling.then(|| self.receiver.window_shift()),
-            sack_permitted: offer(self.config.sack, self.agreed.sack),
+            sack_permitted: offer(self.config.sack, self.sender.terms().sack),
             timestamps: timestamps
                 .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() }),
             fast_open: self.fast_open_option(),
@@ -118,9 +108,11 @@ impl Connection {
     /// Flags of our SYN: ECN is offered in a SYN by ECE and CWR, accepted in a SYN-ACK by ECE.
     pub(super) fn syn_flags(&self) -> Flags {
         match self.state {
-            State::SynReceived if self.agreed.ecn => Flags::SYN.with(Flags::ACK).with(Flags::ECE),
+            State::SynReceived if self.sender.terms().ecn => {
+                Flags::SYN.with(Flags::ACK).with(Flags::ECE)
+            }
             State::SynReceived => Flags::SYN.with(Flags::ACK),
-            _ if self.config.ecn && self.stats.timeouts == 0 => {
+            _ if self.config.ecn && self.sender.counts().timeouts == 0 => {
                 Flags::SYN.with(Flags::ECE).with(Flags::CWR)
             }
             _ => Flags::SYN,
@@ -130,8 +122,8 @@ impl Connection {
     /// RFC 6298 §5.7: after a lost SYN the timeout begins anew, with 3 s.
     pub(super) fn on_handshake_done(&mut self, path: &mut Path) {
         let handshake = self.config.opening != Opening::OneWay;
-        if handshake && self.stats.timeouts > 0 && !path.rtt.has_sample() {
-            self.timers.backoff = 0;
+        if handshake && self.sender.counts().timeouts > 0 && !path.rtt.has_sample() {
+            self.sender.forget_backoff();
             path.rtt.restart_after_handshake_loss();
         }
     }
@@ -140,17 +132,17 @@ impl Connection {
     /// it lost, the peer's data would come again and ask for it.
     pub(super) fn is_one_way_answer(&self) -> bool {
         let answers = self.state == State::SynReceived && self.config.opening == Opening::OneWay;
-        answers && self.snd_nxt <= 1
+        answers && self.sender.nxt() <= 1
     }
 
     /// SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn handle_in_syn_sent(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         let una = self.ack_offset(segment.ack).filter(|_| segment.has(Flags::ACK));
-        let accepted = una.filter(|&una| una > self.snd_una && una <= self.snd_nxt);
+        let accepted = una.filter(|&una| una > self.sender.una() && una <= self.sender.nxt());
         if segment.has(Flags::ACK) && accepted.is_none() {
             // The host answers with RST: this belongs to another incarnation.
             if !segment.has(Flags::RST) {
-                self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+                self.ending.owe(PendingReset::Refuse(segment.ack));
             }
             return;
         }
@@ -164,14 +156,15 @@ impl Connection {
             return;
         }
         if accepted.is_some() && self.echoes_nothing_of_ours(now, segment) {
-            self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+            self.ending.owe(PendingReset::Refuse(segment.ack));
             return;
         }
         self.on_peer_syn(now, path, segment);
         if let Some(una) = accepted {
             self.note_fast_open_answer(una, segment);
             self.on_established(now);
-            if self.config.opening == Opening::FastOpen && self.written > self.snd_nxt {
+            if self.config.opening == Opening::FastOpen && self.sender.written() > self.sender.nxt()
+            {
                 // Who waits to write answers at once (`tcp_rcv_synsent_state_process`, `sk_write_pending`).
                 self.receiver.expect_answer(now);
             }
@@ -183,20 +176,21 @@ impl Connection {
                 self.receiver.waive_ack();
             }
             // The SYN counts also where its data does not.
-            self.stats.delivered_segments = self.stats.delivered_segments.max(1);
-            let refused = self.early_data && (self.stats.timeouts > 0 || una == 1);
-            path.learn_of_early_data(!refused || self.snd_nxt == 1);
+            self.sender.count_syn_delivered();
+            let refused =
+                self.early.is_allowed() && (self.sender.counts().timeouts > 0 || una == 1);
+            path.learn_of_early_data(!refused || self.sender.nxt() == 1);
             if self.receiver.fin_arrived() {
                 self.on_peer_fin(now);
             }
-            let partly = self.config.opening == Opening::FastOpen && una < self.snd_nxt;
+            let partly = self.config.opening == Opening::FastOpen && una < self.sender.nxt();
             if una == 1 || partly {
                 // The peer took only the SYN, or a part of its data: the data that came with it or after it goes
                 // again at once (RFC 7413 §4.1.3).
-                self.board.mark_all_lost();
-                self.settle_in_flight(path);
+                self.sender.lose_all();
+                self.sender.settle_in_flight(path);
             }
-            self.board.split_longer_than(self.agreed.mss);
+            self.sender.split_long_segments();
         } else {
             // Simultaneous open: our SYN goes again, now with an ACK.
             self.state = State::SynReceived;
@@ -204,7 +198,7 @@ impl Connection {
                 // Without what Fast Open added to it (`tcp_send_synack`).
                 self.withdraw_fast_open();
             }
-            self.board.mark_all_lost();
+            self.sender.lose_all();
         }
     }
 

@@ -38,20 +38,20 @@ impl Connection {
             && (self.state == State::Established || segment.len == 0 && self.state.may_send_data())
             && segment.seq == self.receiver.ack_number()
             && (segment.len == 0 || self.receiver.has_room())
-            && (!self.agreed.timestamps || self.is_timely(now, segment));
+            && (!self.sender.terms().timestamps || self.is_timely(now, segment));
         if !expected {
             return None;
         }
-        let newly = segment.ack.distance_from(self.isn + self.snd_una as u32);
-        let una = self.snd_una + u64::try_from(newly).ok()?;
-        (una <= self.snd_nxt).then_some(una)
+        let newly = segment.ack.distance_from(self.isn + self.sender.una() as u32);
+        let una = self.sender.una() + u64::try_from(newly).ok()?;
+        (una <= self.sender.nxt()).then_some(una)
     }
 
     #[inline(always)]
     fn handle_predicted(&mut self, now: Instant, path: &mut Path, una: u64, segment: &Segment) {
         let left = self.receiver.rcv_nxt();
         self.handle_ack(now, path, (left, una), segment);
-        if self.agreed.timestamps {
+        if self.sender.terms().timestamps {
             self.note_timestamps(now, left, segment);
         }
         if segment.len > 0 {
@@ -102,7 +102,7 @@ impl Connection {
         if !self.check_ack(now, (path, guard), left, segment) {
             return;
         }
-        if self.agreed.timestamps {
+        if self.sender.terms().timestamps {
             self.note_timestamps(now, left, segment);
         }
         if segment.sequence_len() > 0 && !self.refuses(left, segment, guard) {
@@ -126,7 +126,7 @@ impl Connection {
         (path, guard): (&Path, &mut Guard),
         segment: &Segment,
     ) -> Option<u64> {
-        let outdated = self.agreed.timestamps
+        let outdated = self.sender.terms().timestamps
             && !segment.has(Flags::RST)
             && segment.options.timestamps.is_some_and(|ts| self.receiver.is_outdated(now, ts));
         let left = self.receiver.offset_of(segment.seq);
@@ -158,11 +158,11 @@ impl Connection {
             return self.takes_data_without_ack();
         }
         let una = self.ack_offset(segment.ack);
-        let Some(una) = una.filter(|&una| una <= self.snd_nxt) else {
+        let Some(una) = una.filter(|&una| una <= self.sender.nxt()) else {
             // It acknowledges what was never sent.
             guard.counters.acks_of_unsent += 1;
             if self.state == State::SynReceived {
-                self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+                self.ending.owe(PendingReset::Refuse(segment.ack));
             } else {
                 self.challenge(now, guard);
             }
@@ -171,7 +171,7 @@ impl Connection {
         if self.state == State::SynReceived {
             if una == 0 {
                 // It acknowledges nothing of ours: another incarnation's.
-                self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+                self.ending.owe(PendingReset::Refuse(segment.ack));
                 return false;
             }
             self.on_established(now);
@@ -179,7 +179,9 @@ impl Connection {
             path.learn_of_early_data(true);
         }
         // RFC 5961 §5: far too old is an attack or a ghost, and so is the data it brings.
-        if una < self.snd_una && (una == 0 || una + self.max_snd_wnd < self.snd_una) {
+        if una < self.sender.una()
+            && (una == 0 || una + self.sender.largest_window() < self.sender.una())
+        {
             guard.counters.acks_too_old += 1;
             self.challenge(now, guard);
             return false;
@@ -198,7 +200,7 @@ impl Connection {
         if !open {
             return;
         }
-        let backoff = self.timers.backoff;
+        let backoff = self.sender.backoff();
         self.receiver.on_segment(now, left, segment, || path.rtt.round_trip(backoff));
         if self.receiver.fin_arrived() {
             self.on_peer_fin(now);
@@ -225,8 +227,8 @@ impl Connection {
     /// SYN.
     #[inline]
     pub(super) fn ack_offset(&self, ack: SeqNum) -> Option<u64> {
-        let expected = self.isn + self.snd_una as u32;
-        self.snd_una.checked_add_signed(i64::from(ack.distance_from(expected)))
+        let expected = self.isn + self.sender.una() as u32;
+        self.sender.una().checked_add_signed(i64::from(ack.distance_from(expected)))
     }
 }
 
@@ -249,10 +251,10 @@ impl Connection {
         let in_window = left.is_some_and(|left| {
             self.receiver.is_acceptable(left, u64::from(segment.sequence_len()))
         });
-        let base = self.isn + self.snd_una as u32;
+        let base = self.isn + self.sender.una() as u32;
         let ahead = i64::from(segment.ack.distance_from(base));
-        let oldest = self.max_snd_wnd.min(self.snd_una) as i64;
-        let sent = (self.snd_nxt - self.snd_una) as i64;
+        let oldest = self.sender.largest_window().min(self.sender.una()) as i64;
+        let sent = (self.sender.nxt() - self.sender.una()) as i64;
         if self.state == State::SynSent {
             // A SYN-ACK of our SYN may bring data, with any number.
             return segment.has(Flags::SYN.with(Flags::ACK)) && (1..=sent).contains(&ahead);

@@ -3,13 +3,13 @@
 //! once, new data when it is the member's turn, a bare ACK when nothing else goes.
 
 use super::output::Departure;
-use super::repairs::Repairs;
-use super::timers::Deadline;
 use super::{Connection, State};
 use crate::config::Opening;
-use crate::path::{Origin, Path, ProxyClient, Upheaval};
+use crate::path::{Front, Origin, Path, ProxyClient, Upheaval};
+use crate::recovery::News;
 use crate::scheme::Scheme;
 use crate::segment::Segment;
+use crate::sender::Deadline;
 use crate::tuple::FourTuple;
 use std::ops::ControlFlow;
 use units::Instant;
@@ -45,7 +45,7 @@ impl Connection {
         if self.first_data_waits() {
             return None;
         }
-        if self.snd_nxt == 0 {
+        if self.sender.nxt() == 0 {
             if self.waits_to_open() {
                 return None;
             }
@@ -57,7 +57,7 @@ impl Connection {
         if let Some(probe) = self.due_probe(now, path) {
             return Some(probe);
         }
-        if self.board.is_empty() && !self.fin_requested {
+        if self.sender.board().is_empty() && !self.sender.has_fin() {
             return None;
         }
         if self.waits_for_occasion(now, path) {
@@ -81,32 +81,27 @@ impl Connection {
 
     /// What goes again, if recovery and the window allow.
     fn repair_piece(&mut self, path: &mut Path) -> Option<super::output::Piece> {
-        let full = self.agreed.mss;
-        let forced = if self.repair_pending { full } else { 0 };
-        let (recovery, mut cx) = self.recovery_parts(path);
-        let allowance = recovery.allowance(&cx).max(forced);
-        let index = if allowance > 0 { recovery.next_retransmission(&mut cx) } else { None };
-        // The policy may have found a loss just now.
-        self.settle_in_flight(path);
+        let full = self.sender.mss();
+        let forced = if self.sender.has_pending_repair() { full } else { 0 };
+        let (allowance, index) = self.sender.next_repair(path, forced, self.may_send_new());
         let piece = self.piece_at(index?).filter(|piece| piece.len.min(full) <= allowance)?;
-        self.repair_pending = false;
+        self.sender.end_pending_repair();
         Some(piece)
     }
 
     /// New data that goes in place of a retransmission, because its ACK tells whether a timeout was spurious (F-RTO): at
     /// once and two segments at most (RFC 5682 §3.1, step 2.b). If none can go, the retransmission.
     fn detection_piece(&mut self, path: &mut Path) -> Option<super::output::Piece> {
-        if !self.recovery.wants_new_data() {
+        if !self.sender.wants_new_data() {
             return None;
         }
-        let (recovery, cx) = self.recovery_parts(path);
-        let allowance = recovery.allowance(&cx).min(path.room());
-        let high = recovery.recovery_point().unwrap_or(self.snd_nxt);
-        if self.snd_nxt >= high + 2 * self.agreed.mss {
+        let allowance = self.allowance(path).min(path.room());
+        let high = self.sender.recovery_point().unwrap_or(self.sender.nxt());
+        if self.sender.nxt() >= high + 2 * self.sender.mss() {
             return None;
         }
         let new = if path.holds_new_data() { None } else { self.new_piece(allowance) };
-        if new.is_none() && self.repairs_instead(path) {
+        if new.is_none() && self.sender.repairs_instead(path, self.may_send_new()) {
             return self.repair_piece(path);
         }
         new
@@ -115,17 +110,17 @@ impl Connection {
     /// The last segment, with the FIN (Padmanabhan & Katz 1998 §7.3: at once), if what data it carries
     /// has room.
     fn final_piece(&mut self, path: &Path) -> Option<super::output::Piece> {
-        if !self.fin_requested || self.board.waiting() > 0 || path.holds_new_data() {
+        if !self.sender.has_fin() || self.sender.board().waiting() > 0 || path.holds_new_data() {
             return None;
         }
-        let (recovery, cx) = self.recovery_parts(path);
-        let allowance = recovery.allowance(&cx).min(path.room());
-        self.new_piece(allowance).filter(|piece| piece.start + piece.len > self.written)
+        let allowance = self.allowance(path).min(path.room());
+        self.new_piece(allowance).filter(|piece| piece.start + piece.len > self.sender.written())
     }
 
     /// Something is to be sent again and waits for room.
     pub(crate) fn waits_to_repair(&self) -> bool {
-        self.state != State::Closed && (self.repair_pending || self.board.waiting() > 0)
+        self.state != State::Closed
+            && (self.sender.has_pending_repair() || self.sender.board().waiting() > 0)
     }
 
     /// New data waits for a turn, as far as the member itself is concerned.
@@ -133,8 +128,8 @@ impl Connection {
         if self.first_data_waits() {
             return self.state != State::Closed;
         }
-        let len = self.next_new_len(self.snd_nxt);
-        self.snd_nxt > 0
+        let len = self.next_new_len(self.sender.nxt());
+        self.sender.nxt() > 0
             && self.burst_left > 0
             && self.new_data_waits()
             && len > 0
@@ -144,9 +139,9 @@ impl Connection {
     /// Without a handshake the first segment is one of data like any other: it takes its turn, and
     /// room in the window.
     fn first_data_waits(&self) -> bool {
-        self.snd_nxt == 0
+        self.sender.nxt() == 0
             && self.state == State::SynSent
-            && self.written > 1
+            && self.sender.written() > 1
             && self.config.opening == Opening::OneWay
     }
 
@@ -169,7 +164,10 @@ impl Connection {
         path: &mut Path,
         out: &mut Segment,
     ) -> TurnOutcome {
-        if self.state == State::Closed || !self.waits_for_turn() || self.board.waiting() > 0 {
+        if self.state == State::Closed
+            || !self.waits_for_turn()
+            || self.sender.board().waiting() > 0
+        {
             if self.burst_left == 0 && self.new_data_waits() {
                 self.pause_burst(now, path);
             }
@@ -178,12 +176,11 @@ impl Connection {
         if self.first_data_waits() {
             return self.poll_first(now, path, out);
         }
-        if self.board.is_empty() && path.bytes_in_flight() == 0 {
+        if self.sender.board().is_empty() && path.bytes_in_flight() == 0 {
             self.on_sending_resumed(now, path);
         }
         let room = path.room();
-        let (recovery, cx) = self.recovery_parts(path);
-        let allowance = recovery.allowance(&cx);
+        let allowance = self.allowance(path);
         match self.new_piece(allowance.min(room)) {
             Some(piece) => TurnOutcome::Sent(self.send_any(now, path, piece, out)),
             None if allowance < room => TurnOutcome::Passed,
@@ -208,45 +205,38 @@ impl Connection {
 
     /// For whom behind the other host it is there; `None`: for one of its own.
     pub(crate) fn set_client(&mut self, client: Option<u64>) {
-        self.client = client;
+        self.sender.set_origin(origin_of(&self.tuple, client));
     }
 
-    pub(crate) fn client(&self) -> ProxyClient {
-        let FourTuple { local_port, remote_port, .. } = self.tuple;
-        self.client.map_or(ProxyClient::Own(local_port, remote_port), ProxyClient::Named)
-    }
-
-    /// Whose reports those of its recovery are.
-    pub(super) fn origin(&self) -> Origin {
-        let ports = (self.tuple.local_port, self.tuple.remote_port);
-        Origin { ports, client: self.client() }
+    pub(crate) const fn client(&self) -> ProxyClient {
+        self.sender.origin().client
     }
 
     /// It is open and has sent nothing but what opens; the scheme opens as it did, by a handshake.
     pub(crate) fn may_change_scheme(&self, scheme: &Scheme) -> bool {
         matches!(self.state, State::Established | State::CloseWait)
-            && (self.snd_una, self.snd_nxt) == (1, 1)
+            && (self.sender.una(), self.sender.nxt()) == (1, 1)
             && ![&self.config, &scheme.shared_config()].iter().any(|c| c.opening == Opening::OneWay)
     }
 
     /// Sends by another scheme, over a path that nothing was sent on.
     pub(crate) fn change_scheme(&mut self, scheme: &Scheme, path: &mut Path) {
         self.config = scheme.shared_config();
-        self.recovery = Repairs::new(scheme.recovery());
         let payload = u64::from(self.config.mss) - self.option_bytes();
-        self.agreed.mss = self.agreed.mss.min(payload);
-        self.fit_recovery();
-        path.set_mss(self.agreed.mss);
+        let mss = self.sender.mss().min(payload);
+        self.sender.change_scheme(scheme.shared_config(), scheme.recovery(), mss);
+        path.set_mss(mss);
         self.move_to(path);
     }
 
     /// Leaves the path of its own for one that it shares.
     pub(crate) fn move_to(&mut self, path: &mut Path) {
-        self.last_in_flight = 0;
-        if let Some(marks) = &mut self.marks {
-            marks.clear();
-        }
-        self.settle_in_flight(path);
+        self.sender.move_to(path);
+    }
+
+    /// The connection is over: nothing is outstanding any more.
+    pub(crate) fn release(&mut self, path: &mut Path) {
+        self.sender.release(path);
     }
 
     /// True while it may have to send data, or to send it again.
@@ -256,18 +246,28 @@ impl Connection {
 
     /// What happened to another member concerns what this one has outstanding too.
     pub(crate) fn on_upheaval(&mut self, now: Instant, path: &mut Path, upheaval: Upheaval) {
-        if self.board.is_empty() || self.snd_una == 0 {
-            return;
-        }
-        let (recovery, mut cx) = self.recovery_parts(path);
-        cx.retreat = upheaval == Upheaval::Retreat;
-        // The window has fallen already.
-        recovery.on_rto(&mut cx, now);
-        if let Upheaval::Timeout { backoff } = upheaval {
-            self.timers.backoff = backoff;
-        }
-        self.timers.timed = None;
-        self.restart_retransmission_timer(now, path);
-        self.settle_in_flight(path);
+        let may_send = self.may_send_new();
+        self.sender.on_upheaval(now, path, upheaval, may_send);
     }
+
+    /// What the path's members may know of this one's oldest outstanding segments.
+    pub(crate) fn front(&self) -> Front {
+        self.sender.front()
+    }
+
+    /// Digests what the ACKs of other members say of this one's segments.
+    pub(crate) fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News) {
+        self.allow_burst();
+        let may_send = self.may_send_new();
+        self.sender.on_later_acks(now, path, news, may_send);
+        self.collect_report(path);
+    }
+}
+
+/// Whose reports those of a connection's recovery are; `client`: whom it is there for behind the other
+/// host.
+pub(super) fn origin_of(tuple: &FourTuple, client: Option<u64>) -> Origin {
+    let ports = (tuple.local_port, tuple.remote_port);
+    let client = client.map_or(ProxyClient::Own(ports.0, ports.1), ProxyClient::Named);
+    Origin { ports, client }
 }

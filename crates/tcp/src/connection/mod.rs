@@ -12,10 +12,12 @@ mod acks;
 mod arrivals;
 mod challenge;
 mod close;
+mod early_data;
+mod ending;
 mod fast_open;
 mod fill;
+mod gateway_option;
 mod handshake;
-mod in_flight;
 mod input;
 mod member;
 mod offload;
@@ -23,8 +25,8 @@ mod opening_timer;
 mod ordinary;
 mod output;
 mod path_mtu;
+mod peer_window;
 mod remains;
-mod repairs;
 mod state;
 mod timers;
 mod unreachable;
@@ -38,18 +40,21 @@ pub(crate) use path_mtu::RAISE_AFTER;
 pub(crate) use remains::Remains;
 pub use state::{ResetCause, State, Stats};
 
-use crate::ack::{DeliveryMarks, Scoreboard};
+use crate::ack::Scoreboard;
 use crate::config::Opening;
-use crate::fast_open::SynExchange;
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{LossRecovery, SeenReordering};
 use crate::scheme::SharedConfig;
-use crate::segment::{Performance, Unreachable};
+use crate::segment::Unreachable;
+use crate::sender::{Sender, SenderTerms, StampClock};
 use crate::tuple::FourTuple;
+use early_data::EarlyData;
+use ending::{Ending, PendingReset};
+use gateway_option::GatewayOption;
 use offload::Batch;
 use path_mtu::PathMtu;
-use repairs::Repairs;
+use peer_window::{BareProbe, PeerWindow};
 use timers::Timers;
 use units::{Instant, SeqNum};
 use watch::Watch;
@@ -58,34 +63,9 @@ use wishes::Wishes;
 /// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
 const MAX_STREAM: u64 = 1 << 62;
 
-/// A segment below what is acknowledged, which the peer has to answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BareProbe {
-    None,
-    /// Asks for the window, if it is still shut.
-    Window,
-    /// Asks for a sign of life.
-    Alive,
-}
-
-/// A reset that is to be sent.
-#[derive(Clone, Copy, Debug)]
-enum PendingReset {
-    /// The connection was aborted.
-    Abort,
-    /// Another incarnation's acknowledgement is refused: the reset takes this number
-    /// (RFC 9293 §3.5.2).
-    Refuse(SeqNum),
-}
-
 /// What the handshake has agreed on.
 #[derive(Clone, Copy, Debug)]
 struct Agreed {
-    /// Payload of a full segment.
-    mss: u64,
-    sack: bool,
-    timestamps: bool,
-    ecn: bool,
     /// Shift of the windows that the peer sends.
     peer_shift: u8,
     /// Shift of ours is in force.
@@ -112,69 +92,24 @@ pub struct Connection {
     state: State,
     agreed: Agreed,
     isn: SeqNum,
-    snd_una: u64,
-    snd_nxt: u64,
-    /// One past the last byte that the application has written.
-    written: u64,
-    fin_requested: bool,
-    snd_wnd: u64,
-    max_snd_wnd: u64,
-    /// Offsets of the segment last used for a window update (RFC 9293 `SND.WL1`, `SND.WL2`).
-    window_update: (u64, u64),
-    board: Scoreboard,
-    recovery: Repairs,
+    /// All that is sent.
+    sender: Sender,
+    peer_window: PeerWindow,
     timers: Timers,
     receiver: Receiver,
-    reset: Option<ResetCause>,
-    /// What ICMP said last, if it did not end anything.
-    soft_error: Option<Unreachable>,
+    ending: Ending,
     mtu: PathMtu,
-    reset_pending: Option<PendingReset>,
-    probe_pending: bool,
-    /// What timed out goes again whatever room other members leave.
-    repair_pending: bool,
-    /// A segment without data that is to be answered.
-    probe_due: BareProbe,
     watch: Watch,
     /// Where the clock of its timestamps begins.
     clock: u32,
-    /// A small window is to be used after all (RFC 9293 §3.8.6.2.1, override timeout).
-    window_override: bool,
-    /// `snd_una` at the last retransmission timeout.
-    timed_out_at: Option<u64>,
-    /// Timestamp of the first retransmission of this episode (Eifel).
-    retransmit_stamp: Option<u32>,
-    /// One ECN reaction per window: `snd_nxt` at the last one.
-    ecn_recover: u64,
-    cwr_pending: bool,
     /// Only where the scheme shows segmentation offload.
     batch: Batch,
     /// Offset up to which the application has said that it will write.
     announced: u64,
-    /// Data may leave with the SYN.
-    early_data: bool,
-    /// What the SYNs say of Fast Open; only where the scheme has it.
-    fast_open: Option<Box<SynExchange>>,
-    /// What the next segment tells a gateway on the way.
-    report: Option<Performance>,
-    /// Bytes of payload that it costs the segment.
-    report_bytes: u8,
+    early: EarlyData,
+    gateway_option: GatewayOption,
     /// Segments that may still leave on this occasion.
     burst_left: u32,
-    last_in_flight: u64,
-    /// Bytes outstanding when the last ACK came: `FlightSize` when congestion is detected.
-    outstanding_before_ack: u64,
-    /// Duplicate ACKs without SACK since the last of new data; counted only if the path's members
-    /// repair losses together.
-    duplicates: u32,
-    /// For whom behind the other host it is there, if that was said.
-    client: Option<u64>,
-    /// What its segments took along, on paths that meter deliveries.
-    marks: Option<Box<DeliveryMarks>>,
-    /// End of the data that left with our SYN.
-    early_until: u64,
-    /// End of the last new segment that was less than a full one.
-    small_until: u64,
     /// What the application wants of small segments.
     wishes: Option<Box<Wishes>>,
     stats: Stats,
@@ -188,62 +123,31 @@ impl Connection {
         isn: SeqNum,
         state: State,
     ) -> Self {
-        let agreed = Agreed {
-            // Early data leaves room for the options that are offered.
-            mss: u64::from(config.mss) - handshake::option_bytes(&config, config.timestamps),
-            sack: false,
-            timestamps: false,
-            ecn: false,
-            peer_shift: 0,
-            scaling: false,
-        };
+        // Early data leaves room for the options that are offered.
+        let mss = u64::from(config.mss) - handshake::option_bytes(&config, config.timestamps);
+        let origin = member::origin_of(&tuple, None);
+        let sender = Sender::new(config.clone(), recovery, origin, mss);
         let receiver = Receiver::new(&config.receive, config.window_scaling);
         Self {
             tuple,
             config,
             state,
-            agreed,
+            agreed: Agreed { peer_shift: 0, scaling: false },
             isn,
-            snd_una: 0,
-            snd_nxt: 0,
-            written: 1,
-            fin_requested: false,
-            snd_wnd: 65_535,
-            max_snd_wnd: 0,
-            window_update: (0, 0),
-            board: Scoreboard::default(),
-            recovery: Repairs::new(recovery),
+            sender,
+            peer_window: PeerWindow::default(),
             timers: Timers::default(),
             receiver,
-            reset: None,
-            soft_error: None,
+            ending: Ending::default(),
             mtu: PathMtu::default(),
-            reset_pending: None,
-            probe_pending: false,
-            repair_pending: false,
-            probe_due: BareProbe::None,
             watch: Watch::default(),
             // An origin that differs by connection.
             clock: isn.0.rotate_left(16),
-            window_override: false,
-            timed_out_at: None,
-            retransmit_stamp: None,
-            ecn_recover: 0,
-            cwr_pending: false,
             batch: Batch::default(),
             announced: 0,
-            early_data: false,
-            fast_open: None,
-            report: None,
-            report_bytes: 0,
+            early: EarlyData::default(),
+            gateway_option: GatewayOption::default(),
             burst_left: u32::MAX,
-            last_in_flight: 0,
-            outstanding_before_ack: 0,
-            duplicates: 0,
-            client: None,
-            marks: None,
-            early_until: 0,
-            small_until: 0,
             wishes: None,
             stats: Stats::default(),
         }
@@ -258,21 +162,36 @@ impl Connection {
         self.state
     }
     /// Counters.
-    pub const fn stats(&self) -> &Stats {
-        &self.stats
+    pub fn stats(&self) -> Stats {
+        let sent = self.sender.counts();
+        Stats {
+            data_segments_sent: sent.data_segments_sent,
+            retransmitted_segments: sent.retransmitted_segments,
+            timeouts: sent.timeouts,
+            opening_timeouts: sent.opening_timeouts,
+            timeout_wait: sent.timeout_wait,
+            fast_retransmits: sent.fast_retransmits,
+            undos: sent.undos,
+            probes: sent.probes,
+            ecn_reductions: sent.ecn_reductions,
+            retreats: sent.retreats,
+            sack_discarded: sent.sack_discarded,
+            delivered_segments: sent.delivered_segments,
+            ..self.stats
+        }
     }
     /// Payload of a full segment, bytes.
     pub const fn mss(&self) -> u64 {
-        self.agreed.mss
+        self.sender.mss()
     }
     /// Payload bytes that the peer has acknowledged.
     #[inline]
     pub fn acked(&self) -> u64 {
-        self.snd_una.clamp(1, self.written) - 1
+        self.sender.una().clamp(1, self.sender.written()) - 1
     }
     /// Payload bytes written and never sent.
     pub fn unsent(&self) -> u64 {
-        self.written.saturating_sub(self.snd_nxt.max(1))
+        self.sender.written().saturating_sub(self.sender.nxt().max(1))
     }
     /// Payload bytes received in order.
     #[inline]
@@ -290,28 +209,28 @@ impl Connection {
     }
     /// Outstanding segments.
     pub const fn scoreboard(&self) -> &Scoreboard {
-        &self.board
+        self.sender.board()
     }
     /// Why it ended, if not by FINs.
     pub const fn reset_cause(&self) -> Option<ResetCause> {
-        self.reset
+        self.ending.cause()
     }
     /// The last ICMP error that did not end the connection, for an application that wonders why nobody
     /// answers (RFC 1122 §4.2.4.1).
     pub const fn soft_error(&self) -> Option<Unreachable> {
-        self.soft_error
+        self.ending.last_error()
     }
     /// In fast recovery, or repairing after a timeout.
     pub fn recovering(&self) -> bool {
-        self.recovery.recovering()
+        self.sender.recovering()
     }
     /// Doublings of the retransmission timeout in force.
     pub const fn backoff(&self) -> u32 {
-        self.timers.backoff
+        self.sender.backoff()
     }
     /// Segments that the peer has acknowledged, in one way or the other, our SYN among them (`tcpi_delivered`).
     pub const fn delivered(&self) -> u64 {
-        self.stats.delivered_segments
+        self.sender.counts().delivered_segments
     }
     /// Data that came with a SYN was taken: ours by the peer, or the peer's by us.
     pub const fn took_data_in_syn(&self) -> bool {
@@ -319,16 +238,17 @@ impl Connection {
     }
     /// The options that both ends have agreed on; all off before the peer's SYN.
     pub fn agreed_options(&self) -> AgreedOptions {
-        let Agreed { sack, timestamps, ecn, peer_shift, scaling, .. } = self.agreed;
+        let SenderTerms { sack, timestamps, ecn, .. } = *self.sender.terms();
+        let Agreed { peer_shift, scaling } = self.agreed;
         AgreedOptions { sack, timestamps, ecn, peer_shift: scaling.then_some(peer_shift) }
     }
     /// What recovery knows of reordering on the way.
     pub fn reordering(&self) -> SeenReordering {
-        self.recovery.reordering()
+        self.sender.reordering()
     }
     /// Probes of a shut window that nobody has answered.
     pub const fn unanswered_probes(&self) -> u32 {
-        self.timers.retries
+        self.sender.retries()
     }
     /// Segment size that our SYN offers, bytes.
     pub fn offered_mss(&self) -> u64 {
@@ -336,37 +256,40 @@ impl Connection {
     }
     /// Its share of what its path has in flight, bytes.
     pub const fn bytes_in_flight(&self) -> u64 {
-        self.last_in_flight
+        self.sender.in_flight()
     }
     /// The peer's window, bytes beyond what it acknowledged.
     pub const fn snd_wnd(&self) -> u64 {
-        self.snd_wnd
+        self.sender.window()
     }
 
     /// Appends `bytes` to what is to be sent.
     pub(crate) fn write(&mut self, path: &mut Path, bytes: u64) {
-        if path.is_metered() && self.unsent() < self.agreed.mss && self.board.waiting() == 0 {
+        if path.is_metered()
+            && self.unsent() < self.sender.mss()
+            && self.sender.board().waiting() == 0
+        {
             path.limit_by_application();
         }
         self.allow_burst();
-        if self.snd_una == self.written {
+        if self.sender.una() == self.sender.written() {
             // What was watched until now is done.
             self.watch_no_more();
         }
-        if !self.fin_requested {
+        if !self.sender.has_fin() {
             if self.config.offload {
                 let buffer = path.offload_batch().max(self.config.least_batch.into());
-                let waits = self.snd_nxt < self.written;
-                self.batch.on_write(self.written, waits, buffer * self.agreed.mss);
+                let waits = self.sender.nxt() < self.sender.written();
+                self.batch.on_write(self.sender.written(), waits, buffer * self.sender.mss());
             }
-            self.written = self.written.saturating_add(bytes).min(MAX_STREAM);
+            self.sender.write_up_to(self.sender.written().saturating_add(bytes).min(MAX_STREAM));
             self.note_written();
         }
     }
 
     /// The application is about to write `bytes`.
     pub fn announce(&mut self, bytes: u64) {
-        self.announced = self.written.saturating_add(bytes).min(MAX_STREAM);
+        self.announced = self.sender.written().saturating_add(bytes).min(MAX_STREAM);
     }
 
     /// A new occasion to send.
@@ -398,7 +321,7 @@ impl Connection {
 
     /// First offset not acknowledged.
     pub(crate) const fn snd_una(&self) -> u64 {
-        self.snd_una
+        self.sender.una()
     }
 
     /// First offset of the peer's not arrived.
@@ -406,24 +329,10 @@ impl Connection {
         self.receiver.rcv_nxt()
     }
 
-    /// One past the last offset there is to send, FIN included.
-    fn send_end(&self) -> u64 {
-        self.written + u64::from(self.fin_requested)
-    }
-
-    /// One past the last offset that the peer's window, and the configured one, admit.
-    #[inline(always)]
-    fn window_edge(&self) -> u64 {
-        let Some(limit) = self.config.window_limit else { return self.snd_una + self.snd_wnd };
-        // A SYN takes no window.
-        let syn = u64::from(self.snd_una == 0);
-        self.snd_una + self.snd_wnd.min(u64::from(limit) * self.agreed.mss + syn)
-    }
-
     /// Unsent data waits that the peer's window admits.
     #[inline]
     fn new_data_waits(&self) -> bool {
-        self.snd_nxt < self.send_end().min(self.window_edge()) && self.may_send_new()
+        self.sender.has_admitted_data() && self.may_send_new()
     }
 
     #[inline]
@@ -431,10 +340,13 @@ impl Connection {
         self.state.may_send_data() || self.may_send_early()
     }
 
-    // Never: in line its division is moved to where segments without timestamps pay for it, too.
-    #[inline(never)]
+    /// What its clock of timestamps shows.
     fn timestamp(&self, now: Instant) -> u32 {
-        ticks(now).wrapping_add(self.clock)
+        self.stamp_clock().stamp(now)
+    }
+
+    const fn stamp_clock(&self) -> StampClock {
+        StampClock { value: self.clock, at: Instant::ZERO }
     }
 
     /// The clock of an earlier connection between the same ports goes on (RFC 6191 §3).
@@ -444,12 +356,12 @@ impl Connection {
 
     /// Data may leave with the SYN, or be taken from one.
     pub const fn is_early_data_allowed(&self) -> bool {
-        self.early_data
+        self.early.is_allowed()
     }
 
     /// The peer is remembered to take data in a SYN, or not; of Fast Open a cookie has decided.
     pub(crate) fn permit_early_data(&mut self, remembered: bool) {
-        self.early_data |= self.config.opening.is_early(remembered);
+        self.early.allow(self.early.is_allowed() || self.config.opening.is_early(remembered));
     }
 
     /// Data may leave before the handshake ends.
@@ -460,11 +372,11 @@ impl Connection {
                 Opening::Handshake => false,
                 // More than the SYN takes waits for an answer (RFC 7413 §4.2); a server that has
                 // seen the cookie answers at once.
-                Opening::FastOpen => self.state == State::SynReceived && self.early_data,
+                Opening::FastOpen => self.state == State::SynReceived && self.early.is_allowed(),
                 Opening::Accelerated | Opening::Remembered => {
-                    self.early_data && self.stats.timeouts == 0
+                    self.early.is_allowed() && self.sender.counts().timeouts == 0
                 }
-                Opening::OneWay => self.early_data,
+                Opening::OneWay => self.early.is_allowed(),
             }
     }
 }

@@ -86,7 +86,7 @@ impl Connection {
         if piece.index.is_some() {
             self.batch.end();
             // What went with a SYN is pushed wherever it ends (`tcp_send_syn_data`).
-            return ends || end == self.early_until;
+            return ends || end == self.early.until();
         }
         if ends {
             self.batch.note_pushed(end);
@@ -95,8 +95,8 @@ impl Connection {
             self.batch.end();
             return ends;
         }
-        let forced = self.batch.is_forced(end, self.max_snd_wnd / 2);
-        let edge = self.written.min(self.window_edge());
+        let forced = self.batch.is_forced(end, self.sender.largest_window() / 2);
+        let edge = self.sender.written().min(self.sender.window_edge());
         let ready = edge.saturating_sub(piece.start).min(piece.allowance) / full;
         let least = u64::from(self.config.least_batch);
         self.batch.on_full(ready.max(1), || {

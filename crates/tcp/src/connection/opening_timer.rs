@@ -2,10 +2,10 @@
 //! (`opening_timer=known`, `clients`). The host knows: it sees other connections to the same destination open
 //! (`host/openings.rs`), and a memory may have told the path.
 
-use super::timers::Deadline;
 use super::{Connection, State};
 use crate::config::OpeningTimer;
 use crate::path::Path;
+use crate::sender::Deadline;
 use units::{Duration, Instant};
 
 /// Shorter than this no timer is worth its wake-up; Google's QUIC takes 10 ms, Linux's clock 4.
@@ -27,7 +27,7 @@ impl Connection {
     /// It opens, and asks what is known of the path.
     pub(crate) fn waits_for_siblings(&self) -> bool {
         self.asks_siblings()
-            && self.snd_una == 0
+            && self.sender.una() == 0
             && matches!(self.state, State::SynSent | State::SynReceived)
     }
 
@@ -47,7 +47,7 @@ impl Connection {
 
     /// When its SYN or SYN-ACK left last; `None`: it has not.
     pub(crate) fn opening_sent_at(&self) -> Option<Instant> {
-        self.board.segment(0).filter(|head| head.start == 0).map(|head| head.sent_at)
+        self.sender.board().segment(0).filter(|head| head.start == 0).map(|head| head.sent_at)
     }
 
     /// The first SYN leaves no sooner than `at`.
@@ -75,7 +75,7 @@ impl Connection {
         let (srtt, rttvar) = (path.rtt.srtt(), path.rtt.rttvar());
         let expected = (srtt * 2).max(srtt + rttvar * 4).max(SHORTEST);
         let first = self.spread(expected).min(self.config.rto.initial);
-        let doubled = first.saturating_mul(1 << self.timers.backoff.min(16));
+        let doubled = first.saturating_mul(1 << self.sender.backoff().min(16));
         Some(doubled.min(self.config.rto.max))
     }
 
@@ -95,10 +95,7 @@ impl Connection {
         // A quarter of a round trip is what reordering may have delayed the answer by.
         let overdue = now + self.spread(sibling.round_trip / 4);
         let due = if sibling.overtaken { known.min(overdue) } else { known };
-        let due = Deadline::at(due.max(now));
-        if due < self.timers.retransmit {
-            self.timers.retransmit = due;
-        }
+        self.sender.hasten_timer(due.max(now));
         self.next_timeout()
     }
 

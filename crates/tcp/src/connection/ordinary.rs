@@ -4,9 +4,8 @@
 //! (`repairs`).
 
 use super::output::{Departure, Piece};
-use super::{BareProbe, Connection};
+use super::Connection;
 use crate::path::Path;
-use crate::recovery::Stance;
 use crate::segment::Segment;
 use units::Instant;
 
@@ -21,11 +20,11 @@ impl Connection {
         let full = self.current_mss();
         let used_up = piece.allowance > 0
             && left < full
-            && self.board.is_clean()
-            && self.written.min(self.window_edge()) >= self.snd_nxt + full
+            && self.sender.board().is_clean()
+            && self.sender.written().min(self.sender.window_edge()) >= self.sender.nxt() + full
             && self.state.may_send_data()
             && self.burst_left > 0
-            && self.probe_due == BareProbe::None
+            && !self.peer_window.asks()
             && self.wishes.is_none()
             && !path.is_paced();
         if used_up {
@@ -39,29 +38,24 @@ impl Connection {
     /// would find is known then, and most segments of bulk data are like that. The connection may send,
     /// has something in flight and more than a segment to send that the peer's window admits; nothing
     /// waits to go again; neither pacer nor bound of bursts has a say; the application wishes nothing of its segments;
-    /// recovery has promised to let go what the window leaves ([`Stance::Open`]), and that is enough.
+    /// recovery has promised to let go what the window leaves, and that is enough.
     #[inline(always)]
     pub(super) fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
-        let full = self.agreed.mss;
-        let ordinary = self.recovery.stance >= Stance::Open
-            && self.state.may_send_data()
-            && self.snd_nxt + full < self.written
-            && self.snd_nxt + full <= self.window_edge()
-            && !self.board.is_empty()
-            && self.board.waiting() == 0
+        let full = self.sender.mss();
+        let allowance = self.sender.open_allowance(path)?;
+        let ordinary = self.state.may_send_data()
+            && self.sender.nxt() + full < self.sender.written()
+            && self.sender.nxt() + full <= self.sender.window_edge()
             && self.burst_left > 0
-            && self.report_bytes == 0
+            && self.gateway_option.cost() == 0
             && !self.receiver.has_sack_blocks()
-            && !self.probe_pending
-            && self.reset_pending.is_none()
+            && !self.ending.owes_reset()
             && self.wishes.is_none()
             && !path.is_paced();
         if !ordinary {
             return None;
         }
-        let in_flight = self.others_in_flight(path) + self.board.pipe();
-        let allowance = path.usable_cwnd().saturating_sub(in_flight);
-        let piece = Piece { start: self.snd_nxt, len: full, index: None, allowance };
+        let piece = Piece { start: self.sender.nxt(), len: full, index: None, allowance };
         (full <= allowance).then_some(piece)
     }
 
@@ -77,10 +71,11 @@ impl Connection {
         let departure = self.send_piece::<true>(now, path, piece, out);
         // As in `is_last`. Written again: a function for both costs 31 instructions a packet.
         let last = piece.allowance - piece.len < piece.len
-            && self.written.min(self.window_edge()) >= self.snd_nxt + piece.len
-            && self.board.is_clean()
+            && self.sender.written().min(self.sender.window_edge())
+                >= self.sender.nxt() + piece.len
+            && self.sender.board().is_clean()
             && self.burst_left > 0
-            && self.probe_due == BareProbe::None;
+            && !self.peer_window.asks();
         if last {
             path.on_send_stopped(true);
             self.update_persist_timer(now, path);

@@ -1,12 +1,12 @@
 //! The next segment to send. The order is fixed: control, retransmission, what recovery allows,
 //! new data, and only then a bare ACK. The window gates data, never ACKs, probes or control.
 
-use super::timers::Deadline;
 use super::{BareProbe, Connection, State};
 use crate::config::{IdleRestart, Opening};
 use crate::path::Path;
-use crate::recovery::{IdleTimeout, SentInfo, Stance};
+use crate::recovery::IdleTimeout;
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
+use crate::sender::{Deadline, LeavingSegment};
 use crate::startup::PendingData;
 use std::ops::ControlFlow;
 use units::Instant;
@@ -49,7 +49,7 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<Departure> {
         if let Some(piece) = self.ordinary_piece(path) {
-            debug_assert!(self.open_promise_holds(path, &piece));
+            debug_assert!(self.sender.open_promise_holds(path, piece.allowance));
             return Some(self.send_ordinary(now, path, piece, out));
         }
         if let ControlFlow::Break(last) = self.poll_end(now, out) {
@@ -69,8 +69,7 @@ impl Connection {
         now: Instant,
         out: &mut Segment,
     ) -> ControlFlow<Option<Departure>> {
-        if let Some(reset) = self.reset_pending {
-            self.reset_pending = None;
+        if let Some(reset) = self.ending.take_reset() {
             return ControlFlow::Break(Some(self.reset_segment(now, reset, out)));
         }
         if self.state == State::Closed {
@@ -101,18 +100,18 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<Departure> {
         self.update_persist_timer(now, path);
-        let probe = std::mem::replace(&mut self.probe_due, BareProbe::None);
+        let probe = self.peer_window.take_probe();
         if probe != BareProbe::None
-            && (probe == BareProbe::Alive || self.window_edge() <= self.snd_nxt)
+            && (probe == BareProbe::Alive || self.sender.window_edge() <= self.sender.nxt())
         {
             // One below what is acknowledged: the peer must answer with its window, and nothing
             // enters the stream. Linux probes so; RFC 9293 §3.8.6.1 would send a byte.
-            return Some(self.bare(now, Flags::ACK, self.snd_una - 1, out));
+            return Some(self.bare(now, Flags::ACK, self.sender.una() - 1, out));
         }
         if !self.receiver.ack_timer().is_due() {
             return None;
         }
-        Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.snd_nxt, out) })
+        Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.sender.nxt(), out) })
     }
 
     /// As [`Connection::send_piece`], for callers that are rare: the frequent one has its own copy.
@@ -130,7 +129,7 @@ impl Connection {
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
     #[inline]
     fn next_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
-        if self.snd_nxt == 0 {
+        if self.sender.nxt() == 0 {
             if self.waits_to_open() {
                 return None;
             }
@@ -146,9 +145,9 @@ impl Connection {
         if let Some(probe) = self.due_probe(now, path) {
             return Some(probe);
         }
-        if self.snd_nxt == self.send_end()
-            && self.board.waiting() == 0
-            && (self.board.is_empty() || !self.recovery.recovering())
+        if self.sender.nxt() == self.sender.end()
+            && self.sender.board().waiting() == 0
+            && (self.sender.board().is_empty() || !self.sender.recovering())
         {
             path.on_send_stopped(false);
             return None;
@@ -163,21 +162,21 @@ impl Connection {
     /// probe (Linux `tcp_send_loss_probe`): then the next segment that the pacer lets go is it.
     #[inline]
     pub(super) fn due_probe(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
-        if !std::mem::take(&mut self.probe_pending) {
+        if !self.sender.take_probe() {
             return None;
         }
         let probe = self.probe_piece(path)?;
         if probe.index.is_none() && path.release(now).is_some() {
             return None;
         }
-        self.stats.probes += 1;
+        self.sender.count_probe();
         Some(probe)
     }
 
     /// The pacer, or the bound of bursts, lets no data go on this occasion.
     #[inline]
     pub(super) fn waits_for_occasion(&mut self, now: Instant, path: &mut Path) -> bool {
-        path.prepare_to_send(|| self.written.saturating_sub(self.snd_una));
+        path.prepare_to_send(|| self.sender.written().saturating_sub(self.sender.una()));
         // Before the burst's bound: its timer brings the next occasion.
         if let Some(release) = path.release(now) {
             self.timers.pacing = Deadline::at(release);
@@ -201,76 +200,74 @@ impl Connection {
     pub(super) fn syn_piece(&self, now: Instant) -> Piece {
         // A FIN never rides on a SYN, and its options leave less room than those of other segments.
         let early = if self.is_early_data_allowed() { self.next_new_len(1) } else { 0 };
-        let data = early.min(self.written - 1).min(self.syn_room(now));
+        let data = early.min(self.sender.written() - 1).min(self.syn_room(now));
         Piece { start: 0, len: 1 + data, index: None, allowance: 0 }
     }
 
     /// A SYN, SYN-ACK or what accompanies it that timed out.
     pub(super) fn next_lost_control(&mut self) -> Option<Piece> {
-        let index = self.board.next_lost()?;
+        let index = self.sender.next_lost()?;
         self.piece_at(index).filter(|piece| piece.start == 0)
     }
 
     pub(super) fn piece_at(&self, index: usize) -> Option<Piece> {
-        let s = self.board.segment(index)?;
+        let s = self.sender.board().segment(index)?;
         Some(Piece { start: s.start, len: u64::from(s.len), index: Some(index), allowance: 0 })
     }
 
     /// RFC 8985 §7.3: new data if there is any, else the last segment again.
     pub(super) fn probe_piece(&self, path: &Path) -> Option<Piece> {
         if self.new_data_waits() && !path.holds_new_data() {
-            let len = self.next_new_len(self.snd_nxt);
+            let len = self.next_new_len(self.sender.nxt());
             if len > 0 {
-                return Some(Piece { start: self.snd_nxt, len, index: None, allowance: 0 });
+                return Some(Piece { start: self.sender.nxt(), len, index: None, allowance: 0 });
             }
         }
-        self.board.len().checked_sub(1).and_then(|last| self.piece_at(last))
+        self.sender.board().len().checked_sub(1).and_then(|last| self.piece_at(last))
     }
 
     #[inline]
     fn data_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
-        if self.board.is_empty() && path.bytes_in_flight() == 0 && self.new_data_waits() {
+        if self.sender.board().is_empty() && path.bytes_in_flight() == 0 && self.new_data_waits() {
             self.on_sending_resumed(now, path);
         }
-        let (recovery, mut cx) = self.recovery_parts(path);
-        let allowance = recovery.allowance(&cx);
-        if allowance > 0
-            && let Some(index) = recovery.next_retransmission(&mut cx)
-        {
-            // The policy may have found a loss just now.
-            self.settle_in_flight(path);
+        let may_send = self.may_send_new();
+        let (allowance, again) = self.sender.next_repair(path, 0, may_send);
+        if let Some(index) = again {
             let piece = self.piece_at(index)?;
             // A segment cut before the segment size was agreed on may be longer than a full one.
-            return (piece.len.min(self.agreed.mss) <= allowance).then_some(piece);
+            return (piece.len.min(self.sender.mss()) <= allowance).then_some(piece);
         }
         let piece = if path.holds_new_data() { None } else { self.new_piece(allowance) };
-        if piece.is_none() && self.repairs_instead(path) {
+        if piece.is_none() && self.sender.repairs_instead(path, self.may_send_new()) {
             return self.data_piece(now, path);
         }
         if piece.is_none() {
-            path.on_send_stopped(self.new_data_waits() && allowance < self.agreed.mss);
+            path.on_send_stopped(self.new_data_waits() && allowance < self.sender.mss());
         }
         piece
     }
 
     /// What waits to be sent, or is said to come.
     pub(super) fn transfer(&self) -> PendingData {
-        let announced = self.announced.saturating_sub(self.snd_nxt.max(1));
+        let announced = self.announced.saturating_sub(self.sender.nxt().max(1));
         let bytes = self.unsent().max(announced);
-        let admitted = self.window_edge().saturating_sub(self.snd_nxt);
+        let admitted = self.sender.window_edge().saturating_sub(self.sender.nxt());
         PendingData { bytes, admitted, announced }
     }
 
     /// Data follows an idle time.
     pub(super) fn on_sending_resumed(&mut self, now: Instant, path: &mut Path) {
-        let rto = path.rto(self.timers.backoff);
+        let rto = path.rto(self.sender.backoff());
         let Some(ran_out) = path.on_sending_resumed(now, rto, self.transfer()) else {
             return;
         };
-        match self.recovery.on_idle_timeout(self.snd_nxt) {
+        match self.sender.on_idle_timeout() {
             IdleTimeout::Restart => path.restart_by_timer(),
             IdleTimeout::Timeout if self.config.idle == IdleRestart::TimerSlowStart => {
-                self.time_out_while_idle(now, path, ran_out);
+                let may_send = self.may_send_new();
+                self.sender.time_out_while_idle(now, path, ran_out, may_send);
+                self.collect_report(path);
             }
             IdleTimeout::Timeout => {}
         }
@@ -281,26 +278,26 @@ impl Connection {
         if !self.may_send_new() {
             return None;
         }
-        let len = self.next_new_len(self.snd_nxt);
+        let len = self.next_new_len(self.sender.nxt());
         if len == 0 || self.is_held_back(len) {
             return None;
         }
         // A FIN is control: the window does not gate it.
-        let data = len - u64::from(self.snd_nxt + len > self.written);
+        let data = len - u64::from(self.sender.nxt() + len > self.sender.written());
         // A SYN-ACK takes no window from what answers data in a SYN: in Linux no connection has sent it.
         let syn = self.state == State::SynReceived && self.config.opening == Opening::FastOpen;
         if data > allowance + u64::from(syn) {
             return None;
         }
-        Some(Piece { start: self.snd_nxt, len, index: None, allowance })
+        Some(Piece { start: self.sender.nxt(), len, index: None, allowance })
     }
 
     /// Sequence space of the next new segment from `start`: full, or all there is, or all that
     /// the peer's window admits. A FIN rides on the last data.
     #[inline]
     pub(super) fn next_new_len(&self, start: u64) -> u64 {
-        let end = self.send_end();
-        let room = self.window_edge().max(start).min(end) - start;
+        let end = self.sender.end();
+        let room = self.sender.window_edge().max(start).min(end) - start;
         let data = room.min(self.current_mss());
         let data = match self.wishes {
             None => data,
@@ -308,15 +305,18 @@ impl Connection {
         };
         // A FIN takes sequence space, so the peer's window has to admit it: beyond the edge it would
         // take the numbers of our ACKs with it, out of the peer's sight.
-        let fin_follows = self.fin_requested && start + data == self.written;
-        if fin_follows && start + data < self.window_edge() { data + 1 } else { data }
+        let fin_follows = self.sender.has_fin() && start + data == self.sender.written();
+        if fin_follows && start + data < self.sender.window_edge() { data + 1 } else { data }
     }
 
     /// Payload of a full segment sent now: SACK blocks, and a report, take their bytes from it (RFC 6691).
     #[inline]
     pub(super) fn current_mss(&self) -> u64 {
-        let room = self.agreed.mss - u64::from(self.report_bytes);
-        if !self.agreed.sack || !self.config.options_count || !self.receiver.has_sack_blocks() {
+        let room = self.sender.mss() - self.gateway_option.cost();
+        if !self.sender.terms().sack
+            || !self.config.options_count
+            || !self.receiver.has_sack_blocks()
+        {
             return room;
         }
         room - self.receiver.sack_bytes(self.sack_room())
@@ -325,7 +325,7 @@ impl Connection {
     /// SACK blocks that fit beside the other options.
     pub(super) fn sack_room(&self) -> usize {
         // 40 bytes; 2 for the option of blocks, 8 for each; timestamps and a report take 12 each.
-        match (self.agreed.timestamps, self.report.is_some()) {
+        match (self.sender.terms().timestamps, self.gateway_option.is_waiting()) {
             (false, false) => SackBlocks::MAX,
             (true, true) => SackBlocks::MAX - 3,
             _ => SackBlocks::MAX - 1,
@@ -337,28 +337,30 @@ impl Connection {
     #[inline]
     pub(super) fn is_held_back(&self, len: u64) -> bool {
         let full = len >= self.current_mss();
-        if self.wishes.is_some() && self.record_end(self.snd_nxt) == Some(self.snd_nxt + len) {
+        if self.wishes.is_some()
+            && self.record_end(self.sender.nxt()) == Some(self.sender.nxt() + len)
+        {
             return false;
         }
-        let last = self.snd_nxt + len == self.send_end();
-        if full || (last && self.fin_requested) {
+        let last = self.sender.nxt() + len == self.sender.end();
+        if full || (last && self.sender.has_fin()) {
             return false;
         }
         if last {
             if self.is_corked() {
-                return !self.window_override && !self.recovery.wants_new_data();
+                return !self.peer_window.is_overridden() && !self.sender.wants_new_data();
             }
             let outstanding = match self.config.minshall {
-                true => self.small_until > self.snd_una,
-                false => !self.board.is_empty(),
+                true => self.sender.has_small_outstanding(),
+                false => !self.sender.board().is_empty(),
             };
             return self.has_nagle()
                 && outstanding
                 && !self.is_one_way_answer()
-                && !self.recovery.wants_new_data();
+                && !self.sender.wants_new_data();
         }
         // The peer's window cuts the segment short; the persist timer overrides in the end.
-        len < self.max_snd_wnd / 2 && !self.window_override
+        len < self.sender.largest_window() / 2 && !self.peer_window.is_overridden()
     }
 
     /// Builds a segment and books it. `ORDINARY`: [`Connection::ordinary_piece`] has found it, so it is a full segment of
@@ -372,29 +374,18 @@ impl Connection {
         out: &mut Segment,
     ) -> Departure {
         let retransmission = !ORDINARY && piece.index.is_some();
-        let end = piece.start + piece.len;
         self.data_segment::<ORDINARY>(now, path, piece, out);
         out.low_priority = false;
-        self.window_override = false;
-        let sent = (now, path.next_order());
-        if path.is_metered() {
-            let marks = self.marks.get_or_insert_default();
-            path.mark_sent(now, self.board.is_empty(), marks);
+        self.peer_window.set_overridden(false);
+        let leaving =
+            LeavingSegment { now, start: piece.start, len: piece.len, index: piece.index };
+        let starts_timer = !ORDINARY && piece.start == 0 && self.sender.is_timer_stopped();
+        self.sender.book(path, &leaving);
+        if retransmission {
+            self.stats.retransmitted_bytes += u64::from(out.len);
+        } else if !ORDINARY {
+            self.note_odd_piece(path, &piece, out);
         }
-        match piece.index {
-            Some(index) if retransmission => self.book_retransmission(sent, index, out.len),
-            _ => {
-                self.board.push(piece.start, piece.len as u32, sent);
-                self.snd_nxt = end;
-                if self.timers.timed.is_none() {
-                    self.timers.timed = Some((end, now));
-                }
-                if !ORDINARY {
-                    self.note_odd_piece(path, &piece, out);
-                }
-            }
-        }
-        self.stats.data_segments_sent += 1;
         self.stats.segments_sent += 1;
         self.burst_left = self.burst_left.saturating_sub(1);
         if ORDINARY {
@@ -402,26 +393,10 @@ impl Connection {
         } else {
             path.on_sent(now, out, if retransmission { 0 } else { u64::from(out.len) });
         }
-        if retransmission {
-            self.recovery.stance = Stance::Ask;
+        self.sender.note_left(path, &leaving, self.stamp_clock());
+        if starts_timer {
+            self.hold_opening_timer(now, path);
         }
-        if retransmission || self.recovery.follows_new_data {
-            self.recovery.on_sent(&SentInfo {
-                now,
-                len: piece.len,
-                end,
-                retransmission,
-                srtt: path.rtt.srtt(),
-                rto: path.rto(self.timers.backoff),
-            });
-        }
-        if retransmission && self.retransmit_stamp.is_none() && self.recovery.has_sent_again() {
-            self.retransmit_stamp = Some(self.timestamp(now));
-        }
-        if !self.timers.retransmit.is_running() {
-            self.restart_retransmission_timer(now, path);
-        }
-        self.settle_in_flight(path);
         Departure { retransmission, ..Departure::bare(piece.start) }
     }
 
@@ -429,9 +404,9 @@ impl Connection {
     #[inline]
     fn note_odd_piece(&mut self, path: &mut Path, piece: &Piece, out: &mut Segment) {
         if piece.start == 0 {
-            self.early_until = piece.len;
-        } else if u64::from(out.len) < self.agreed.mss && out.len > 0 {
-            self.small_until = piece.start + piece.len;
+            self.early.note_syn(piece.len);
+        } else if u64::from(out.len) < self.sender.mss() && out.len > 0 {
+            self.sender.note_small(piece.start + piece.len);
         }
         if path.is_paced() && path.marks(u64::from(out.len)) {
             self.mark_low_priority(out);
@@ -442,19 +417,14 @@ impl Connection {
     #[cold]
     fn mark_low_priority(&mut self, out: &mut Segment) {
         out.low_priority = self.config.show_priority;
-        self.board.note_low_priority();
+        self.sender.note_low_priority();
         self.stats.low_priority_segments += 1;
     }
 
-    fn book_retransmission(&mut self, sent: (Instant, u64), index: usize, payload: u32) {
-        self.board.retransmit(index, sent);
-        self.stats.retransmitted_segments += 1;
-        self.stats.retransmitted_bytes += u64::from(payload);
-        // A timed segment sent again can no longer be timed (Karn).
-        let end = self.board.segment(index).map_or(0, |s| s.end());
-        if self.timers.timed.is_some_and(|(timed, _)| timed == end) {
-            self.timers.timed = None;
-        }
+    /// Bytes that recovery lets go now.
+    pub(super) fn allowance(&mut self, path: &Path) -> u64 {
+        let may_send = self.may_send_new();
+        self.sender.allowance(path, may_send)
     }
 
     #[inline(always)]
@@ -466,7 +436,7 @@ impl Connection {
         out: &mut Segment,
     ) {
         let (syn, end) = (!ORDINARY && piece.start == 0, piece.start + piece.len);
-        let fin = !ORDINARY && self.fin_requested && end == self.send_end();
+        let fin = !ORDINARY && self.sender.has_fin() && end == self.sender.end();
         let payload = piece.len - u64::from(syn) - u64::from(fin);
         let mut flags = if syn { self.syn_flags() } else { Flags::ACK };
         if !ORDINARY && self.state == State::SynSent && !syn {
@@ -483,8 +453,9 @@ impl Connection {
                 flags = flags.with(Flags::PSH);
             }
         }
-        let ect = self.agreed.ecn && (ORDINARY || payload > 0 && piece.index.is_none() && !syn);
-        if ect && std::mem::take(&mut self.cwr_pending) {
+        let ect =
+            self.sender.terms().ecn && (ORDINARY || payload > 0 && piece.index.is_none() && !syn);
+        if ect && self.sender.take_cwr() {
             flags = flags.with(Flags::CWR);
         }
         out.ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };

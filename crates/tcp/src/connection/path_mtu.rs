@@ -51,7 +51,7 @@ impl Connection {
     pub(crate) fn begin_with_path_mtu(&mut self, mtu: u32) {
         self.mtu.ceiling = mtu.saturating_sub(ip_header(self.tuple.remote) + TCP_HEADER).max(64);
         let payload = u64::from(self.config.mss.min(self.mtu.ceiling));
-        self.agreed.mss = payload - self.option_bytes().min(payload / 2);
+        self.sender.set_mss(payload - self.option_bytes().min(payload / 2));
     }
 
     /// A router says that the packet that began at sequence number `seq` is larger than `mtu`. Answers
@@ -69,7 +69,7 @@ impl Connection {
         let least = guard.limits.mtu.least(self.tuple.remote);
         let mtu = if mtu == 0 { self.plateau() } else { mtu };
         let mss = self.payload_within(mtu.max(least));
-        if mss >= self.agreed.mss {
+        if mss >= self.sender.mss() {
             guard.counters.mtu_ignored += 1;
             return None;
         }
@@ -93,7 +93,7 @@ impl Connection {
     /// §4.1).
     pub(super) fn quoted(&self, seq: SeqNum) -> Option<u64> {
         let offset = self.ack_offset(seq)?;
-        (self.snd_una <= offset && offset < self.snd_nxt).then_some(offset)
+        (self.sender.una() <= offset && offset < self.sender.nxt()).then_some(offset)
     }
 
     /// Payload of a full segment in packets of `mtu` bytes.
@@ -105,7 +105,7 @@ impl Connection {
     /// A router before RFC 1191 names no size: the next smaller of the usual ones (§7.1).
     fn plateau(&self) -> u32 {
         let headers = u64::from(ip_header(self.tuple.remote) + TCP_HEADER);
-        let now = self.agreed.mss + self.option_bytes() + headers;
+        let now = self.sender.mss() + self.option_bytes() + headers;
         PLATEAUS.into_iter().find(|&mtu| u64::from(mtu) < now).unwrap_or(0)
     }
 
@@ -113,7 +113,7 @@ impl Connection {
     /// (RFC 5927's `maxsizeacked`, known without a look at every ACK. An application that writes less
     /// at a time passes for one whose segments arrived, and waits for a timeout.)
     fn full_segments_arrived(&self) -> bool {
-        self.snd_una >= self.mtu.since.max(1) + 2 * self.agreed.mss
+        self.sender.una() >= self.mtu.since.max(1) + 2 * self.sender.mss()
     }
 
     /// Full segments are smaller from now on, no more than the connection began with. What is
@@ -121,51 +121,32 @@ impl Connection {
     /// stays (RFC 1191 §6.5: no congestion; Linux `tcp_simple_retransmit`). If the oldest segment goes again, its timer
     /// begins anew (`tcp_xmit_retransmit_queue`).
     fn lower_mss(&mut self, now: Instant, path: &mut Path, mss: u64) {
-        let first = self.mtu.lowered.map_or(self.agreed.mss, |(first, _)| first);
+        let first = self.mtu.lowered.map_or(self.sender.mss(), |(first, _)| first);
         self.mtu.doubted = None;
         self.mtu.lowered = Some((first, now));
-        self.mtu.since = self.snd_nxt;
-        self.agreed.mss = mss;
+        self.mtu.since = self.sender.nxt();
+        self.sender.set_mss(mss);
         path.set_mss(mss);
-        for index in 0..self.board.len() {
-            if self.board.segment(index).is_some_and(|s| u64::from(s.len) > mss) {
-                self.board.mark_lost(index);
-            }
-        }
-        self.board.split_longer_than(mss);
-        self.timers.timed = None;
-        self.repair_without_reduction(path);
-        if self.board.segment(0).is_some_and(|head| head.is_lost()) {
-            self.restart_retransmission_timer(now, path);
-        }
-        self.settle_in_flight(path);
-    }
-
-    /// What is marked lost is repaired, and the next SACK does not take it for congestion.
-    fn repair_without_reduction(&mut self, path: &mut Path) {
-        let recovering = self.recovery.recovering();
-        let (recovery, mut cx) = self.recovery_parts(path);
-        if recovery.on_smaller_segments(&mut cx) && !recovering {
-            path.keep_threshold();
-        }
+        let may_send = self.may_send_new();
+        self.sender.cut_to(now, path, mss, may_send);
     }
 
     /// The retransmission timer ran out, once more, for the oldest segment: a claim that quotes it is
     /// true after all; without any, full segments may be vanishing.
     pub(super) fn suspect_path_mtu(&mut self, now: Instant, path: &mut Path, guard: &mut Guard) {
-        let Some(head) = self.board.segment(0) else { return };
-        let (start, end, full) = (head.start, head.end(), u64::from(head.len) >= self.agreed.mss);
+        let Some(head) = self.sender.board().segment(0) else { return };
+        let (start, end, full) = (head.start, head.end(), u64::from(head.len) >= self.sender.mss());
         if let Some((_, mss)) = self.mtu.doubted.filter(|(at, _)| (start..end).contains(at)) {
             guard.counters.mtu_reduced += 1;
             return self.lower_mss(now, path, mss);
         }
         let limits = guard.limits.mtu;
-        if !limits.black_hole_detection || self.timers.retries < SUSPECT_AFTER || !full {
+        if !limits.black_hole_detection || self.sender.retries() < SUSPECT_AFTER || !full {
             return;
         }
         let least = self.payload_within(limits.least(self.tuple.remote));
-        let half = if self.agreed.mss > BASE_MSS { BASE_MSS } else { self.agreed.mss / 2 };
-        if half.max(least) < self.agreed.mss {
+        let half = if self.sender.mss() > BASE_MSS { BASE_MSS } else { self.sender.mss() / 2 };
+        if half.max(least) < self.sender.mss() {
             guard.counters.mtu_black_holes += 1;
             self.lower_mss(now, path, half.max(least));
         }
@@ -175,14 +156,14 @@ impl Connection {
     pub(crate) fn forget_old_path_mtu(&mut self, now: Instant, path: &mut Path) {
         let Some((first, at)) = self.mtu.lowered else { return };
         if now.saturating_since(at) >= RAISE_AFTER {
-            self.mtu = PathMtu { since: self.snd_nxt, ..PathMtu::default() };
-            self.agreed.mss = first;
+            self.mtu = PathMtu { since: self.sender.nxt(), ..PathMtu::default() };
+            self.sender.set_mss(first);
             path.set_mss(first);
         }
     }
 
     /// Payload that options take from every data segment.
     pub(super) fn option_bytes(&self) -> u64 {
-        super::handshake::option_bytes(&self.config, self.agreed.timestamps)
+        super::handshake::option_bytes(&self.config, self.sender.terms().timestamps)
     }
 }

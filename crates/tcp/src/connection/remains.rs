@@ -18,9 +18,9 @@ pub(crate) struct Remains {
 impl Connection {
     /// What is left of it in TIME-WAIT.
     pub(crate) fn remains(&self) -> Remains {
-        let clock = self.agreed.timestamps.then(|| (self.clock, self.receiver.echo()));
+        let clock = self.sender.terms().timestamps.then(|| (self.clock, self.receiver.echo()));
         Remains {
-            snd_nxt: self.isn + self.snd_nxt as u32,
+            snd_nxt: self.isn + self.sender.nxt() as u32,
             rcv_nxt: self.receiver.ack_number(),
             window: self.receiver.last_window(),
             timestamps: clock,

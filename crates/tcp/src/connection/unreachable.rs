@@ -17,19 +17,19 @@ impl Connection {
             guard.counters.icmp_out_of_window += 1;
             return;
         }
-        let passive = self.state == State::SynReceived && self.snd_una == 0;
+        let passive = self.state == State::SynReceived && self.sender.una() == 0;
         if passive && matches!(kind, Unreachable::Route | Unreachable::TimeExceeded) {
             // As in Linux, a SYN that cannot be answered is forgotten (`tcp_req_err`).
             guard.counters.hard_errors += 1;
             return self.end(ResetCause::Unreachable(kind));
         }
         let attempt = self.state == State::SynSent;
-        let persists = self.soft_error.is_some() && self.timers.retries > 0;
+        let persists = self.ending.last_error().is_some() && self.sender.retries() > 0;
         if attempt && (kind.is_hard() || persists) {
             guard.counters.hard_errors += 1;
             return self.end(ResetCause::Unreachable(kind));
         }
         guard.counters.soft_errors += 1;
-        self.soft_error = Some(kind);
+        self.ending.note_error(kind);
     }
 }

@@ -4,10 +4,10 @@
 //! It looks at how things are when it fires and is not touched by segments: whatever an ordinary
 //! segment changes, it finds out then.
 
-use super::timers::Deadline;
 use super::{BareProbe, Connection, PendingReset, ResetCause, State};
 use crate::guard::{Guard, KeepAlive};
 use crate::segment::Segment;
+use crate::sender::Deadline;
 use units::{Duration, Instant};
 
 /// What the timer waits for.
@@ -56,7 +56,7 @@ impl Connection {
             return false;
         }
         guard.counters.aborted_on_data += 1;
-        self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+        self.ending.owe(PendingReset::Refuse(segment.ack));
         self.end(ResetCause::Local);
         true
     }
@@ -113,8 +113,8 @@ impl Connection {
     /// [`crate::Lifetimes::min_rate`] asks for, but no more than waits now, for what is written later may come late.
     fn goal(&self, wanted: Option<(Purpose, Duration)>, guard: &Guard) -> u64 {
         let time = wanted.map_or(Duration::ZERO, |(_, delay)| delay);
-        let asked = guard.limits.lifetimes.min_rate.bytes_in(time).max(self.agreed.mss);
-        self.snd_una.saturating_add(asked).min(self.send_end())
+        let asked = guard.limits.lifetimes.min_rate.bytes_in(time).max(self.sender.mss());
+        self.sender.una().saturating_add(asked).min(self.sender.end())
     }
 
     /// All of ours is acknowledged: from now on only the peer's FIN is missing.
@@ -131,7 +131,7 @@ impl Connection {
             return Some((Purpose::Fin, limit));
         }
         let lifetimes = &guard.limits.lifetimes;
-        let waiting = self.state.is_synchronized() && self.snd_una < self.send_end();
+        let waiting = self.state.is_synchronized() && self.sender.una() < self.sender.end();
         if let Some(limit) = self.watch.user_timeout.or(lifetimes.user_timeout).filter(|_| waiting)
         {
             return Some((Purpose::Progress, limit));
@@ -154,7 +154,7 @@ impl Connection {
                 guard.counters.fin_wait_expired += 1;
                 return self.forget();
             }
-            Some(Purpose::Progress) if self.snd_una < self.watch.goal => {
+            Some(Purpose::Progress) if self.sender.una() < self.watch.goal => {
                 guard.counters.stalled += 1;
                 return self.give_up_on_peer();
             }
@@ -168,7 +168,8 @@ impl Connection {
     fn ask_for_life(&mut self, now: Instant, guard: &mut Guard) {
         let Some(keepalive) = self.keepalive(guard) else { return };
         // While something is outstanding, retransmissions find out whether the peer lives (Linux `tcp_keepalive_timer`).
-        if self.stats.segments_received != self.watch.seen || self.snd_una < self.send_end() {
+        if self.stats.segments_received != self.watch.seen || self.sender.una() < self.sender.end()
+        {
             return self.watch(now, guard);
         }
         if self.watch.unanswered >= keepalive.probes {
@@ -178,13 +179,13 @@ impl Connection {
         guard.counters.keepalives += 1;
         self.watch.unanswered += 1;
         self.watch.purpose = Some(Purpose::Life);
-        self.probe_due = BareProbe::Alive;
+        self.peer_window.ask(BareProbe::Alive);
         self.timers.watch = Deadline::at(now + keepalive.interval);
     }
 
     /// The peer may be there, and is told.
     pub(super) fn give_up_on_peer(&mut self) {
-        self.reset_pending = Some(PendingReset::Abort);
+        self.ending.owe(PendingReset::Abort);
         self.give_up();
     }
 }

@@ -37,7 +37,7 @@ impl Connection {
 
     /// `TCP_NODELAY`: what waits leaves, corked or not (`tcp_sock_set_nodelay`).
     pub(crate) fn set_nodelay(&mut self, now: Instant, path: &Path, on: bool) {
-        let end = self.send_end();
+        let end = self.sender.end();
         let wishes = self.wishes();
         wishes.nagle = Some(!on);
         if on {
@@ -49,7 +49,7 @@ impl Connection {
     /// `TCP_CORK`: drawn, it lets go what waits.
     pub(crate) fn set_cork(&mut self, now: Instant, path: &Path, on: bool) {
         self.wishes().corked = on;
-        self.window_override &= on;
+        self.peer_window.set_overridden(self.peer_window.is_overridden() && on);
         self.update_persist_timer(now, path);
     }
 
@@ -62,7 +62,7 @@ impl Connection {
 
     /// `MSG_EOR` of what was written last.
     pub(crate) fn end_record(&mut self) {
-        let written = self.written;
+        let written = self.sender.written();
         let wishes = self.wishes();
         let last = wishes.record_ends.back().copied();
         if wishes.record_ends.len() < MOST_RECORDS && last != Some(written) {
@@ -76,7 +76,7 @@ impl Connection {
 
     /// Something was written: what was said of more holds for it, or is over.
     pub(super) fn note_written(&mut self) {
-        let written = self.written;
+        let written = self.sender.written();
         if let Some(wishes) = self.wishes.as_deref_mut() {
             wishes.holds_for_more &= wishes.more_until == u64::MAX;
             if wishes.more_until == u64::MAX {
@@ -89,7 +89,7 @@ impl Connection {
     pub(super) fn note_occasion(&mut self) {
         if let Some(wishes) = self.wishes.as_deref_mut() {
             wishes.holds_for_more = false;
-            while wishes.record_ends.front().is_some_and(|end| *end <= self.snd_una) {
+            while wishes.record_ends.front().is_some_and(|end| *end <= self.sender.una()) {
                 wishes.record_ends.pop_front();
             }
         }
@@ -100,7 +100,7 @@ impl Connection {
         let wishes = self.wishes.as_deref();
         wishes.is_some_and(|wishes| {
             let holds = wishes.corked || wishes.holds_for_more;
-            holds && !self.fin_requested && self.send_end() > wishes.released
+            holds && !self.sender.has_fin() && self.sender.end() > wishes.released
         })
     }
 
@@ -121,18 +121,18 @@ impl Connection {
     #[inline]
     pub(super) fn pushes_at(&self, end: u64) -> bool {
         match self.wishes.as_deref() {
-            None => end >= self.written,
+            None => end >= self.sender.written(),
             Some(wishes) => self.pushes_as_wished(wishes, end),
         }
     }
 
     #[cold]
     fn pushes_as_wished(&self, wishes: &Wishes, end: u64) -> bool {
-        if self.window_override {
+        if self.peer_window.is_overridden() {
             // The timer lets go what waited (`tcp_write_wakeup`).
             return true;
         }
         let record = wishes.record_ends.binary_search(&end).is_ok();
-        record || (end >= self.written && wishes.more_until != self.written)
+        record || (end >= self.sender.written() && wishes.more_until != self.sender.written())
     }
 }

@@ -110,7 +110,7 @@ impl Host {
         }
         entry.told.low_water = 0;
         tell(&mut self.events, id, &mut entry);
-        let (stats, cause) = (*entry.conn.stats(), entry.conn.reset_cause());
+        let (stats, cause) = (entry.conn.stats(), entry.conn.reset_cause());
         let kind = if cause.is_some() { EventKind::Reset } else { EventKind::Closed };
         self.events.push_back(Event { conn: id, kind });
         self.ends.push_back(End { stats, cause });

@@ -286,10 +286,10 @@ impl Host {
 
     /// Counters of a live connection, or of the one whose [`EventKind::Closed`] or
     /// [`EventKind::Reset`] was the last of these to be polled.
-    pub fn stats(&self, id: ConnId) -> Option<&Stats> {
+    pub fn stats(&self, id: ConnId) -> Option<Stats> {
         let ended = || self.ended.as_ref().filter(|(ended, _)| *ended == id);
         let live = self.connection(id).map(Connection::stats);
-        live.or_else(|| ended().map(|(_, end)| &end.stats))
+        live.or_else(|| ended().map(|(_, end)| end.stats))
     }
 
     /// Why the connection ended whose [`EventKind::Reset`] was the last of these to be polled.

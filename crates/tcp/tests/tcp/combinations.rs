@@ -100,7 +100,7 @@ fn exchange(scheme: &str, pipe: Pipe, traffic: Traffic, seed: u64) -> World {
         over && w.received(0) == down && w.received(1) == up
     });
     let states = [(0, client), (1, server)].map(|(h, c)| {
-        world.hosts[h].connection(c).map(|c| (c.state(), *c.stats(), c.scoreboard().pipe()))
+        world.hosts[h].connection(c).map(|c| (c.state(), c.stats(), c.scoreboard().pipe()))
     });
     assert!(done, "stuck at {}: {states:?}", world.now);
     world

@@ -292,7 +292,7 @@ impl Ensemble {
     fn state(&self) -> String {
         let members = self.members.iter().map(|member| {
             let conn = self.world.hosts[1].connection(member.server);
-            let conn = conn.map(|conn| (conn.acked(), conn.state(), *conn.stats()));
+            let conn = conn.map(|conn| (conn.acked(), conn.state(), conn.stats()));
             format!("port {} of {} bytes: {conn:?}\n", member.port, member.written)
         });
         members.collect()

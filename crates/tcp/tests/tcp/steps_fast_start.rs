@@ -59,7 +59,7 @@ fn assert_sent_after(s: &mut Sender, ms: u64, segments: &[u32]) {
 }
 
 fn stats(s: &Sender) -> tcp::Stats {
-    *s.host.connection(s.conn).unwrap().stats()
+    s.host.connection(s.conn).unwrap().stats()
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn finish_download(mut world: World, scheme: &Scheme, bytes: u64) -> World {
         done,
         "not closed at {}: {:?}",
         world.now,
-        world.hosts[1].connection(server).map(|c| (c.state(), *c.stats()))
+        world.hosts[1].connection(server).map(|c| (c.state(), c.stats()))
     );
     world
 }
@@ -87,7 +87,7 @@ fn a_congestion_mark_halves_the_window_once_a_round_trip_and_costs_nothing() {
         let server = world.accepted().next().unwrap();
         world.hosts[1].write(world.now, server, 400_000);
         assert!(world.run(Duration::from_secs(60), |w| w.received(0) == 400_000), "{scheme}");
-        let stats = *world.hosts[1].connection(server).unwrap().stats();
+        let stats = world.hosts[1].connection(server).unwrap().stats();
         assert_eq!((stats.retransmitted_segments, stats.timeouts), (0, 0), "{scheme}");
         assert!(stats.ecn_reductions > 2, "{scheme}: {stats:?}");
         // RFC 3168 §6.1.2: at most one reduction a round trip of 40 ms and more.

@@ -253,7 +253,7 @@ impl<'a> World<'a> {
     fn note_stats(&mut self) {
         let stats = self.server.and_then(|id| self.hosts[1].stats(id));
         if let Some(stats) = stats {
-            self.truth.on_stats(stats);
+            self.truth.on_stats(&stats);
         }
     }
 
@@ -307,7 +307,7 @@ impl<'a> World<'a> {
             self.truth.before.probes = stats.probes;
             return None;
         }
-        let kind = self.truth.kind(stats);
+        let kind = self.truth.kind(&stats);
         if t.segment.len > 0 {
             let (at, seq, len) = (self.now, t.segment.seq.0, t.segment.len);
             self.scenario.again.push(TrueRetransmission { at, seq, len, kind });

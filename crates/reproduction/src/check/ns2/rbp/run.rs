@@ -112,7 +112,7 @@ pub(super) fn run_case(setup: &Setup, scheme: &str) -> Result<Outcome, String> {
         return Ok(Outcome::default());
     };
     let connection = app.conn.and_then(|conn| simulation.host(from).connection(conn));
-    let stats = connection.map_or(Stats::default(), |c| *c.stats());
+    let stats = connection.map_or(Stats::default(), |c| c.stats());
     Ok(Outcome {
         bursts: app.times,
         timeouts: stats.timeouts,

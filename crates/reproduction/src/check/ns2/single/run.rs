@@ -79,7 +79,7 @@ pub(super) fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, String> {
     let stats = transfer
         .and_then(BulkTransfer::sender)
         .and_then(|conn| simulation.host(spec.from).connection(conn))
-        .map_or(Stats::default(), |c| *c.stats());
+        .map_or(Stats::default(), |c| c.stats());
     let time = transfer.filter(|_| finished).and_then(BulkTransfer::acked_at);
     Ok(Outcome {
         time_last_ack: time.map(|t| t - Instant::ZERO),

@@ -1,13 +1,13 @@
 //! What an ACK says to others than its connection: the members of a shared path, by the order of sending, and the
 //! meter of a path whose policy models it.
 
-use super::super::Connection;
+use super::Sender;
 use crate::ack::{AckInfo, AckSample};
 use crate::path::{Front, MemberDelivery, Path};
 use crate::recovery::{News, TimerAction};
 use units::Instant;
 
-impl Connection {
+impl Sender {
     /// Tells a shared path which segment this ACK acknowledges, by its place in the order of sending.
     ///
     /// A cumulative or selective acknowledgement tells by itself. RFC 7323 echoes an old timestamp on
@@ -49,21 +49,26 @@ impl Connection {
         }
         if let Some(next) = self.board.segment(1) {
             let two = u64::from(lowest.len) + u64::from(next.len);
-            front.ack_due = two >= 2 * self.agreed.mss || next.is_sacked();
+            front.ack_due = two >= 2 * self.terms.mss || next.is_sacked();
         }
         front
     }
 
     /// Digests what the ACKs of other members say of this one's segments.
-    pub(crate) fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News) {
-        self.allow_burst();
+    pub(crate) fn on_later_acks(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        news: News,
+        may_send: bool,
+    ) {
         self.outstanding_before_ack = self.board.outstanding() + path.left_by_ack();
-        let (recovery, mut cx) = self.recovery_parts(path);
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
         let report = recovery.on_later_acks(&mut cx, news);
         self.settle_in_flight(path);
-        self.apply_report(now, path, &report, false);
+        self.apply_report(now, path, &report, may_send);
         if report.timer == TimerAction::Restart {
-            self.restart_retransmission_timer(now, path);
+            self.restart_timer(now, path);
         }
     }
 

@@ -1,13 +1,12 @@
 //! What loss recovery, and whoever shares the path, make of an ACK, and what of that reaches the path.
 //!
-//! A timeout's report takes the same way ([`Connection::apply_report`]); an ECN echo is answered as a loss (RFC 3168 §6.1.2).
+//! A timeout's report takes the same way ([`Sender::apply_report`]); an ECN echo is answered as a loss (RFC 3168 §6.1.2).
 
-use super::super::Connection;
+use super::{AckOutcome, Acknowledgement, Sender};
 use crate::ack::{AckInfo, AckSample};
 use crate::congestion::CongestionEvent;
 use crate::path::Path;
 use crate::recovery::{Reduction, Report, Stance, TimerAction};
-use crate::segment::{Flags, Segment};
 use crate::window::Cause;
 use units::Instant;
 
@@ -21,41 +20,41 @@ pub(super) struct AckVerdict {
     pub(super) timer: TimerAction,
 }
 
-impl Connection {
-    /// Asks recovery, and on a shared path the other members, what this ACK means. `lowest`: the place of
-    /// the connection's lowest segment before it.
+impl Sender {
+    /// Asks recovery, and on a shared path the other members, what this ACK means. `lowest`: the place
+    /// of the sender's lowest segment before it.
     pub(super) fn hear_recovery(
         &mut self,
         path: &mut Path,
-        info: &AckInfo,
-        (sample, lowest): (&AckSample, Option<u64>),
-        segment: &Segment,
+        ack: &Acknowledgement<'_>,
+        (info, sample, lowest): (&AckInfo, &AckSample, Option<u64>),
+        outcome: &mut AckOutcome,
     ) -> AckVerdict {
-        let now = info.now;
         let arrived = if path.is_shared() { self.note_arrival(path, info) } else { None };
-        let old = arrived.is_some_and(|order| path.is_before_reduction(self.client(), order));
-        let report = self.ask_recovery(path, info);
+        let old = arrived.is_some_and(|order| path.is_before_reduction(self.origin.client, order));
+        let report = self.ask_recovery(path, info, ack.may_send);
         if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
             self.retransmit_stamp = None;
         }
         self.settle_in_flight(path);
-        self.apply_report(now, path, &report, false);
+        outcome.may_report |= !report.is_quiet();
+        self.apply_report(info.now, path, &report, ack.may_send);
         if path.is_shared() {
             path.on_member_ack(sample, arrived, info.advanced());
         }
-        let echoed = self.on_ecn_echo(now, path, arrived, segment);
+        let echoed = self.on_ecn_echo(path, ack, arrived, outcome);
         let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
         let grow = report.grow && !echoed && !old && !held;
         AckVerdict { grow, old, timer: report.timer }
     }
 
     #[inline]
-    fn ask_recovery(&mut self, path: &Path, info: &AckInfo) -> Report {
+    fn ask_recovery(&mut self, path: &Path, info: &AckInfo, may_send: bool) -> Report {
         if self.is_idle_for(info) {
-            debug_assert!(self.idle_promise_holds(path, info));
+            debug_assert!(self.idle_promise_holds(path, info, may_send));
             return Report::PROGRESS;
         }
-        let (recovery, mut cx) = self.recovery_parts(path);
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
         let report = recovery.on_ack(&mut cx, info);
         self.recovery.stance = report.stance;
         report
@@ -73,59 +72,79 @@ impl Connection {
 
     /// Carries a recovery report to the path and the counters.
     #[inline(always)]
-    pub(in crate::connection) fn apply_report(
+    pub(super) fn apply_report(
         &mut self,
         now: Instant,
         path: &mut Path,
         report: &Report,
-        timeout: bool,
+        may_send: bool,
+    ) {
+        if report.is_quiet() {
+            return;
+        }
+        if report.congestion.is_some() {
+            self.counts.fast_retransmits += 1;
+            self.timer.timed = None;
+        }
+        let event = self.congestion_event(now, path);
+        self.apply_news(path, report, event, may_send);
+    }
+
+    /// As [`Sender::apply_report`], for the report on a timeout.
+    #[cold]
+    pub(super) fn apply_timeout(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        report: &Report,
+        may_send: bool,
     ) {
         if !report.is_quiet() {
-            self.apply_news(now, path, report, timeout);
+            let event = CongestionEvent { timeout: true, ..self.congestion_event(now, path) };
+            self.apply_news(path, report, event, may_send);
         }
     }
 
-    /// As [`Connection::apply_report`], for a report that changes something.
     #[cold]
-    fn apply_news(&mut self, now: Instant, path: &mut Path, report: &Report, timeout: bool) {
-        if report.congestion.is_some() && !timeout {
-            self.stats.fast_retransmits += 1;
-            self.timers.timed = None;
-        }
+    fn apply_news(
+        &mut self,
+        path: &mut Path,
+        report: &Report,
+        event: CongestionEvent,
+        may_send: bool,
+    ) {
         if report.undo {
-            self.stats.undos += 1;
+            self.counts.undos += 1;
         }
-        if report.congestion.is_some() && self.agreed.ecn {
+        if report.congestion.is_some() && self.terms.ecn {
             // One reaction per window, whether by loss or mark, and the peer is told of either
             // (RFC 3168 §6.1.2).
-            self.ecn_recover = self.snd_nxt;
+            self.ecn_recover = self.nxt;
             self.cwr_pending = true;
         }
-        let mut event = self.congestion_event(now, path, timeout);
-        event.repeated = report.repeated;
+        let event = CongestionEvent { repeated: report.repeated, ..event };
         if path.is_shared() {
             let lowest = self.board.segment(0).map_or(u64::MAX, |s| s.order);
-            path.on_member_report(report, &event, (self.origin(), lowest));
+            path.on_member_report(report, &event, (self.origin, lowest));
         } else {
             path.on_report(report, &event);
         }
         if !path.is_shared() && report.congestion == Some(Reduction::Gradual) {
-            let (recovery, cx) = self.recovery_parts(path);
+            let (recovery, cx) = self.recovery_parts(path, may_send);
             if let Some(cwnd) = recovery.window_after_reduction(&cx) {
                 path.on_report(&Report { cwnd: Some(cwnd), ..Report::default() }, &event);
             }
         }
-        self.collect_report(path);
     }
 
-    fn congestion_event(&self, now: Instant, path: &Path, timeout: bool) -> CongestionEvent {
+    fn congestion_event(&self, now: Instant, path: &Path) -> CongestionEvent {
         CongestionEvent {
             now,
             // Limited transmit sent beyond the window; that does not count (RFC 5681 §3.2 step 2).
             flight_size: (self.outstanding_before_ack + self.others_in_flight(path))
                 .min(path.usable_cwnd()),
-            usable_window: path.usable_cwnd().min(self.max_snd_wnd.max(self.agreed.mss)),
-            timeout,
+            usable_window: path.usable_cwnd().min(self.largest_window.max(self.terms.mss)),
+            timeout: false,
             repeated: false,
         }
     }
@@ -136,24 +155,25 @@ impl Connection {
     #[inline]
     pub(super) fn on_ecn_echo(
         &mut self,
-        now: Instant,
         path: &mut Path,
+        ack: &Acknowledgement<'_>,
         arrived: Option<u64>,
-        segment: &Segment,
+        outcome: &mut AckOutcome,
     ) -> bool {
-        let echoed = self.agreed.ecn && segment.has(Flags::ECE) && !segment.has(Flags::SYN);
-        if !echoed || self.recovery.recovering() || self.snd_una <= self.ecn_recover {
+        let echoed = self.terms.ecn && ack.is_marked;
+        if !echoed || self.recovery.recovering() || self.una <= self.ecn_recover {
             return echoed;
         }
-        self.ecn_recover = self.snd_nxt;
+        self.ecn_recover = self.nxt;
         self.cwr_pending = true;
-        if arrived.is_some_and(|order| path.is_before_reduction(self.client(), order)) {
+        let client = self.origin.client;
+        if arrived.is_some_and(|order| path.is_before_reduction(client, order)) {
             return true;
         }
-        self.stats.ecn_reductions += 1;
-        let event = self.congestion_event(now, path, false);
-        path.reduce_for(self.client(), Reduction::ToSsthresh, &event, Cause::Ecn);
-        self.collect_report(path);
+        self.counts.ecn_reductions += 1;
+        let event = self.congestion_event(ack.now, path);
+        path.reduce_for(client, Reduction::ToSsthresh, &event, Cause::Ecn);
+        outcome.may_report = true;
         true
     }
 }

@@ -1,16 +1,16 @@
-//! What a connection has in flight, and what it shares of that with its path and its recovery policy.
+//! What a sender has in flight, and what it shares of that with its path and its recovery policy.
 
-use super::Connection;
+use super::Sender;
 use crate::path::Path;
 use crate::recovery::{LossRecovery, RecoveryContext, Stance};
 
 /// Timeouts in a row after which a member of a shared path counts as silent.
 const SILENT_AFTER: u32 = 2;
 
-impl Connection {
+impl Sender {
     /// What other members of the path have in flight, bytes.
     #[inline(always)]
-    pub(super) fn others_in_flight(&self, path: &Path) -> u64 {
+    pub(crate) fn others_in_flight(&self, path: &Path) -> u64 {
         path.bytes_in_flight() - self.last_in_flight
     }
 
@@ -24,20 +24,21 @@ impl Connection {
     /// Splits off what a recovery policy works on, to tell it something or to ask. What it has
     /// promised is void then.
     #[inline(always)]
-    pub(super) fn recovery_parts<'a>(
+    pub(crate) fn recovery_parts<'a>(
         &'a mut self,
         path: &Path,
+        may_send: bool,
     ) -> (&'a mut dyn LossRecovery, RecoveryContext<'a>) {
         self.recovery.stance = Stance::Ask;
-        let new_data = self.new_data_waits();
+        let new_data = may_send && self.has_admitted_data();
         let context = RecoveryContext {
             cwnd: self.window_for_recovery(path),
             ssthresh: path.window().ssthresh(),
-            mss: self.agreed.mss,
+            mss: self.terms.mss,
             srtt: path.rtt.srtt(),
             min_rtt: path.rtt.min_rtt(),
-            rto: path.rto(self.timers.backoff),
-            snd_nxt: self.snd_nxt,
+            rto: path.rto(self.timer.backoff),
+            snd_nxt: self.nxt,
             new_data,
             retreat: false,
             shared: path.has_several_users() || path.is_ruled(),
@@ -48,12 +49,12 @@ impl Connection {
 
     /// SYN and FIN outstanding: they take sequence space but no window.
     pub(super) fn control_outstanding(&self) -> u64 {
-        u64::from(self.snd_una == 0 && self.snd_nxt > 0) + u64::from(self.snd_nxt > self.written)
+        u64::from(self.una == 0 && self.nxt > 0) + u64::from(self.nxt > self.written)
     }
 
-    /// Tells the path what this connection now has in flight.
+    /// Tells the path what this sender now has in flight.
     #[inline(always)]
-    pub(super) fn settle_in_flight(&mut self, path: &mut Path) {
+    pub(crate) fn settle_in_flight(&mut self, path: &mut Path) {
         let pipe = self.board.pipe();
         let share = if path.is_shared() { self.share_in_flight(pipe) } else { pipe };
         path.move_in_flight(self.last_in_flight, share);
@@ -64,17 +65,17 @@ impl Connection {
     /// far as the scoreboard tells.
     #[cold]
     fn share_in_flight(&self, pipe: u64) -> u64 {
-        if self.timers.retries >= SILENT_AFTER {
+        if self.timer.retries >= SILENT_AFTER {
             // Nobody answers. What it sends again now and then is not to keep others from sending.
             return 0;
         }
         let pipe = pipe.saturating_sub(self.control_outstanding());
-        if self.agreed.sack {
+        if self.terms.sack {
             return pipe;
         }
         // Duplicates tell of what was sent once and is not taken for lost.
         let original = pipe.saturating_sub(self.board.retransmissions_in_flight());
-        pipe - self.recovery.left_network(self.agreed.mss).min(original)
+        pipe - self.recovery.left_network(self.terms.mss).min(original)
     }
 
     /// The connection is over: nothing is outstanding any more.

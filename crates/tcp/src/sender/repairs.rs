@@ -1,12 +1,11 @@
-//! A connection's recovery policy, with what is known of it without asking.
+//! A sender's recovery policy, with what is known of it without asking.
 //!
 //! A policy is asked through a trait object, with a context that takes longer to write than most answers take to find.
 //! So what it never needs is noted once, and what it has promised until it is next told something ([`Stance`]) is kept
 //! beside it. A connection that loses nothing then sends by comparing numbers of its own. Where assertions are on,
 //! which is in every test, the policy is asked all the same, and has to keep its promises.
 
-use super::Connection;
-use super::output::Piece;
+use super::Sender;
 use crate::ack::AckInfo;
 use crate::path::Path;
 use crate::recovery::{LossRecovery, Report, Stance};
@@ -48,30 +47,65 @@ impl DerefMut for Repairs {
     }
 }
 
-impl Connection {
+impl Sender {
+    /// The place on the scoreboard of what is lost and goes again next.
+    pub(crate) fn next_lost(&mut self) -> Option<usize> {
+        self.board.next_lost()
+    }
+
+    /// Bytes that recovery lets go now.
+    pub(crate) fn allowance(&mut self, path: &Path, may_send: bool) -> u64 {
+        let (recovery, cx) = self.recovery_parts(path, may_send);
+        recovery.allowance(&cx)
+    }
+
+    /// Bytes that recovery lets go now, `least` at least, and the place on the scoreboard of what is to
+    /// go again, if anything is.
+    #[inline]
+    pub(crate) fn next_repair(
+        &mut self,
+        path: &mut Path,
+        least: u64,
+        may_send: bool,
+    ) -> (u64, Option<usize>) {
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
+        let allowance = recovery.allowance(&cx).max(least);
+        let index = if allowance > 0 { recovery.next_retransmission(&mut cx) } else { None };
+        if index.is_some() || least > 0 {
+            // The policy may have found a loss just now.
+            self.settle_in_flight(path);
+        }
+        (allowance, index)
+    }
+
     /// Nothing new can go: what recovery held back in favour of that may go instead.
     #[inline]
-    pub(super) fn repairs_instead(&mut self, path: &Path) -> bool {
+    pub(crate) fn repairs_instead(&mut self, path: &Path, may_send: bool) -> bool {
         if self.board.waiting() == 0 {
             return false;
         }
-        let (recovery, mut cx) = self.recovery_parts(path);
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
         recovery.on_nothing_new(&mut cx)
     }
 
     /// [`Stance::Open`] is true of a piece of new data.
-    pub(super) fn open_promise_holds(&mut self, path: &Path, piece: &Piece) -> bool {
+    pub(crate) fn open_promise_holds(&mut self, path: &Path, promised: u64) -> bool {
         let stance = self.recovery.stance;
-        let (recovery, mut cx) = self.recovery_parts(path);
+        let (recovery, mut cx) = self.recovery_parts(path, true);
         let allowance = recovery.allowance(&cx);
         let again = recovery.next_retransmission(&mut cx);
         self.recovery.stance = stance;
-        allowance == piece.allowance && again.is_none()
+        allowance == promised && again.is_none()
     }
 
     /// [`Stance::Idle`] is true of an ACK.
-    pub(super) fn idle_promise_holds(&mut self, path: &Path, info: &AckInfo) -> bool {
-        let (recovery, mut cx) = self.recovery_parts(path);
+    pub(super) fn idle_promise_holds(
+        &mut self,
+        path: &Path,
+        info: &AckInfo,
+        may_send: bool,
+    ) -> bool {
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
         let report = recovery.on_ack(&mut cx, info);
         self.recovery.stance = Stance::Idle;
         report == Report::PROGRESS

@@ -1,23 +1,45 @@
 //! Round trips that an ACK tells: by a segment sent once (Karn's rule), by the one that is timed, or by the echoed
 //! timestamp (RFC 7323 §4.1).
 
-use super::super::Connection;
+use super::{Acknowledgement, Sender};
 use crate::ack::AckInfo;
 use crate::config::RttSampling;
 use crate::path::Path;
-use crate::segment::Segment;
 use units::{Duration, Instant};
 
-impl Connection {
+/// How a sender's clock of timestamps is read: it showed a value at an instant, and counts
+/// milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StampClock {
+    pub(crate) value: u32,
+    pub(crate) at: Instant,
+}
+
+impl StampClock {
+    /// What it shows.
+    // Never: in line its division is moved to where segments without timestamps pay for it, too.
+    #[inline(never)]
+    pub(crate) fn stamp(self, now: Instant) -> u32 {
+        self.value.wrapping_add((now.saturating_since(self.at).as_nanos() / 1_000_000) as u32)
+    }
+
+    /// How old an echo is; `None` if it is no echo of this clock.
+    fn age(self, now: Instant, echo: u32) -> Option<Duration> {
+        let age = self.stamp(now).wrapping_sub(echo) as i32;
+        (age > 0 && echo != 0).then(|| Duration::from_millis(age as u64))
+    }
+}
+
+impl Sender {
     /// Takes a round-trip sample if this ACK allows one (Karn's rule; RFC 7323 §4.1).
     #[inline]
     pub(super) fn sample_rtt(
         &mut self,
-        now: Instant,
         path: &mut Path,
+        ack: &Acknowledgement<'_>,
         info: &AckInfo,
-        segment: &Segment,
     ) {
+        let now = ack.now;
         let sent = match self.config.rtt_sampling {
             RttSampling::EveryAck => {
                 info.progress.earliest_sent.filter(|_| !self.was_held(path, info))
@@ -31,12 +53,12 @@ impl Connection {
         };
         if let Some(sent) = sent {
             path.on_rtt_sample(sent, now);
-            self.timers.backoff = 0;
+            self.timer.backoff = 0;
         } else if self.config.rtt_sampling != RttSampling::OnePerRoundTrip
             && info.progress.newest.is_some()
             && info.advanced()
         {
-            self.sample_echo(now, path, segment);
+            self.sample_echo(path, ack);
         }
     }
 
@@ -44,17 +66,17 @@ impl Connection {
     /// what it acknowledges beside arrived who knows when. The others would wait by this one's clock.
     fn was_held(&self, path: &Path, info: &AckInfo) -> bool {
         path.is_shared()
-            && !self.agreed.sack
+            && !self.terms.sack
             && info.progress.newest.is_some_and(|newest| newest.retransmitted)
     }
 
     /// The timed segment, if it is now acknowledged. Its sample is void during fast recovery:
     /// the hole before it held the ACK back.
     fn take_timed(&mut self, una: u64) -> Option<Instant> {
-        let (_, sent) = self.timers.timed.filter(|&(end, _)| una >= end)?;
-        self.timers.timed = None;
+        let (_, sent) = self.timer.timed.filter(|&(end, _)| una >= end)?;
+        self.timer.timed = None;
         if self.recovery.recovery_point().is_some_and(|point| una < point) {
-            self.timers.backoff = 0;
+            self.timer.backoff = 0;
             return None;
         }
         Some(sent)
@@ -63,15 +85,11 @@ impl Connection {
     /// Only retransmitted data was acknowledged: the echoed timestamp still tells the round trip,
     /// in its own coarse ticks. Behind a SYN cookie nothing was in flight, and the lowest bits of its timestamp say something else.
     #[cold]
-    fn sample_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
-        let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) else {
-            return;
-        };
-        let age = self.timestamp(now).wrapping_sub(ts.echo) as i32;
-        if age > 0 && ts.echo != 0 {
-            let sent = now - Duration::from_millis(age as u64);
-            path.on_coarse_rtt_sample(sent, now);
-            self.timers.backoff = 0;
+    fn sample_echo(&mut self, path: &mut Path, ack: &Acknowledgement<'_>) {
+        let echo = ack.echo.filter(|_| self.terms.timestamps);
+        if let Some(age) = echo.and_then(|echo| ack.clock.age(ack.now, echo)) {
+            path.on_coarse_rtt_sample(ack.now - age, ack.now);
+            self.timer.backoff = 0;
         }
     }
 }

@@ -1,0 +1,95 @@
+//! ACKs: what the segment says becomes what the sender is told, and what follows for the connection.
+
+use super::{Connection, State};
+use crate::path::Path;
+use crate::segment::{Flags, Segment};
+use crate::sender::{Acknowledgement, SackOffsets};
+use units::Instant;
+
+impl Connection {
+    /// Digests an acceptable acknowledgement: `left` and `una` are the offsets of the segment's
+    /// sequence and acknowledgement numbers.
+    #[inline(always)]
+    pub(super) fn handle_ack(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        (left, una): (u64, u64),
+        segment: &Segment,
+    ) {
+        self.allow_burst();
+        if self.wishes.is_some() {
+            self.note_occasion();
+        }
+        let changes_window = self.update_send_window(segment, left, una);
+        let blocks = &segment.options.sack;
+        let offsets;
+        let sack = match blocks.is_empty() {
+            true => &SackOffsets::NONE,
+            false => {
+                offsets = self.sack_offsets(segment);
+                &offsets
+            }
+        };
+        let ack = Acknowledgement {
+            now,
+            una,
+            changes_window,
+            is_bare: segment.sequence_len() == 0,
+            sack,
+            echo: segment.options.timestamps.map(|timestamps| timestamps.echo),
+            clock: self.stamp_clock(),
+            is_marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),
+            may_send: self.may_send_new(),
+        };
+        if !self.sender.is_unconcerned(&ack) {
+            let outcome = self.sender.on_ack(path, &ack);
+            let is_all = outcome.acked > 0 && una >= self.sender.written();
+            if is_all {
+                path.on_transfer_acked();
+            }
+            if is_all || outcome.may_report {
+                self.collect_report(path);
+            }
+        }
+        self.note_progress(now, path);
+    }
+
+    /// RFC 9293 §3.10.7.4: a newer segment's window replaces the old, unless it counts from what was
+    /// acknowledged before. True if it changed.
+    #[inline]
+    fn update_send_window(&mut self, segment: &Segment, left: u64, una: u64) -> bool {
+        if !self.peer_window.takes(left, una, self.sender.una()) {
+            return false;
+        }
+        let shift = if segment.has(Flags::SYN) { 0 } else { self.agreed.peer_shift };
+        let window = u64::from(segment.window) << shift;
+        if window == 0 {
+            // The peer answers, it only has no room (RFC 9293 §3.8.6.1).
+            self.sender.forget_retries();
+        }
+        self.sender.update_window(window)
+    }
+
+    #[cold]
+    fn sack_offsets(&self, segment: &Segment) -> SackOffsets {
+        let mut offsets = SackOffsets::default();
+        for &(left, right) in segment.options.sack.as_slice() {
+            let block = self.ack_offset(left).zip(self.ack_offset(right));
+            offsets.push(block.unwrap_or_default());
+        }
+        offsets
+    }
+
+    /// State changes that acknowledged control segments bring.
+    #[inline(always)]
+    fn note_progress(&mut self, now: Instant, path: &mut Path) {
+        if self.sender.has_fin() && self.sender.una() == self.sender.end() {
+            self.on_fin_acked(now);
+            path.learn_of_end();
+        }
+        if self.state != State::Closed {
+            self.update_persist_timer(now, path);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Who has last said how large the peer's window is, and what to do about one that is shut or small
+//! (RFC 9293 §3.8.6).
+
+/// A segment below what is acknowledged, which the peer has to answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum BareProbe {
+    #[default]
+    None,
+    /// Asks for the window, if it is still shut.
+    Window,
+    /// Asks for a sign of life.
+    Alive,
+}
+
+/// The peer's window, beside its size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PeerWindow {
+    /// Offsets of the segment last used for an update (`SND.WL1`, `SND.WL2`).
+    updated_by: (u64, u64),
+    is_overridden: bool,
+    probe: BareProbe,
+}
+
+impl PeerWindow {
+    /// A segment at offset `left` that acknowledges `una` counts: it is newer than the last that did,
+    /// or acknowledges more than the `known` offset (RFC 9293 §3.10.7.4). Then it is the last.
+    #[inline]
+    pub(super) const fn takes(&mut self, left: u64, una: u64, known: u64) -> bool {
+        let (wl1, wl2) = self.updated_by;
+        let newer = wl1 < left || (wl1 == left && wl2 <= una) || una > known;
+        let counts = newer && una >= known;
+        if counts {
+            self.updated_by = (left, una);
+        }
+        counts
+    }
+
+    /// A small window is to be used after all (RFC 9293 §3.8.6.2.1, override timeout).
+    #[inline(always)]
+    pub(super) const fn is_overridden(&self) -> bool {
+        self.is_overridden
+    }
+
+    /// A small window is to be used after all, or not.
+    #[inline(always)]
+    pub(super) const fn set_overridden(&mut self, is_overridden: bool) {
+        self.is_overridden = is_overridden;
+    }
+
+    /// A segment without data that the peer has to answer is to leave.
+    pub(super) const fn ask(&mut self, probe: BareProbe) {
+        self.probe = probe;
+    }
+
+    /// The peer is to be asked.
+    #[inline(always)]
+    pub(super) fn asks(&self) -> bool {
+        self.probe != BareProbe::None
+    }
+
+    /// Takes what the peer is to be asked.
+    #[inline(always)]
+    pub(super) fn take_probe(&mut self) -> BareProbe {
+        std::mem::take(&mut self.probe)
+    }
+}

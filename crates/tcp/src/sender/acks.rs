@@ -1,0 +1,225 @@
+//! The ACK pipeline: scoreboard, round trip, loss recovery, window growth, timer; one step a function,
+//! in the order of RFC 6675 §5.
+
+use super::claims::SackOffsets;
+use super::round_trips::StampClock;
+use super::verdict::AckVerdict;
+use super::{Deadline, Sender};
+use crate::ack::{AckInfo, AckProgress, AckSample};
+use crate::path::Path;
+use crate::recovery::{Stance, TimerAction};
+use crate::startup::Setback;
+use units::Instant;
+
+/// What an acceptable acknowledgement says to a sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acknowledgement<'a> {
+    /// When it reaches the sender.
+    pub(crate) now: Instant,
+    /// All below is acknowledged.
+    pub(crate) una: u64,
+    /// The window that it offers is another one.
+    pub(crate) changes_window: bool,
+    /// It takes no sequence space: it may be a duplicate (RFC 5681 §2).
+    pub(crate) is_bare: bool,
+    /// Its SACK blocks.
+    pub(crate) sack: &'a SackOffsets,
+    /// The timestamp that it echoes.
+    pub(crate) echo: Option<u32>,
+    /// The clock of the sender's timestamps.
+    pub(crate) clock: StampClock,
+    /// It echoes a mark of congestion (RFC 3168 §6.1).
+    pub(crate) is_marked: bool,
+    /// The connection may send new data.
+    pub(crate) may_send: bool,
+}
+
+/// What came of an acknowledgement.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AckOutcome {
+    /// Payload bytes newly acknowledged.
+    pub(crate) acked: u64,
+    /// The path may have a report for a gateway on the way.
+    pub(crate) may_report: bool,
+}
+
+/// What an ACK delivered, bytes of payload.
+#[derive(Clone, Copy, Debug)]
+struct Delivered {
+    /// Acknowledged cumulatively.
+    acked: u64,
+    /// Arrived for the first time as far as is known, acknowledged or selectively.
+    all: u64,
+}
+
+impl Sender {
+    /// Nothing is outstanding that `ack` could concern, as at a receiver. A SACK block could still be a
+    /// D-SACK for what was sent before, and a repetition ends a probe.
+    #[inline]
+    pub(crate) fn is_unconcerned(&self, ack: &Acknowledgement<'_>) -> bool {
+        ack.una == self.una && self.board.is_empty() && ack.sack.is_empty() && !self.is_probing()
+    }
+
+    /// A tail-loss probe is out.
+    #[inline]
+    fn is_probing(&self) -> bool {
+        self.counts.probes > 0 && self.recovery.is_probing()
+    }
+
+    /// Digests an acceptable acknowledgement that may concern what is outstanding.
+    pub(crate) fn on_ack(&mut self, path: &mut Path, ack: &Acknowledgement<'_>) -> AckOutcome {
+        let (now, una_before) = (ack.now, self.una);
+        let losses = self.board.losses();
+        let prior_in_flight = path.bytes_in_flight();
+        self.outstanding_before_ack = self.board.outstanding();
+        let mut info = self.ack_info(now);
+        let lowest = if path.is_shared() { self.board.segment(0).map(|s| s.order) } else { None };
+        if ack.una > una_before {
+            self.advance(ack.una, path, &mut info);
+        }
+        // Nearly all ACKs only advance, with nothing sent again: such a one repeats nothing and echoes
+        // nothing old.
+        let only_advances =
+            ack.una > una_before && ack.sack.is_empty() && self.retransmit_stamp.is_none();
+        if !only_advances {
+            self.read_claims(ack, una_before, &mut info);
+        }
+        if una_before == 0 && ack.una > 0 {
+            self.recovery.on_opened();
+        }
+        let acked = acked_payload(una_before, ack.una, self.written);
+        path.on_acked(acked);
+        self.sample_rtt(path, ack, &info);
+        let delivered = self.delivered(path, &info, acked);
+        let mut sample = self.ack_sample(path, &info, delivered, prior_in_flight);
+        path.observe(&mut sample);
+        let mut outcome = AckOutcome { acked, may_report: false };
+        if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
+            self.retreat(now, path, ack.may_send);
+            return outcome;
+        }
+        let is_idle =
+            only_advances && self.recovery.stance == Stance::Idle && self.board.is_clean();
+        let verdict = if is_idle && !path.is_shared() {
+            debug_assert!(self.is_idle_for(&info));
+            debug_assert!(self.idle_promise_holds(path, &info, ack.may_send));
+            self.settle_in_flight(path);
+            let echoed = self.on_ecn_echo(path, ack, None, &mut outcome);
+            AckVerdict { grow: !echoed, old: false, timer: TimerAction::OnProgress }
+        } else {
+            self.hear_recovery(path, ack, (&info, &sample, lowest), &mut outcome)
+        };
+        let grow = verdict.grow && delivered.acked.max(delivered.all) > 0;
+        if path.is_metered() {
+            self.meter(path, &mut sample, &info, losses, verdict.old);
+        }
+        if (grow || path.is_ruled()) && path.on_ack(&sample) {
+            self.retreat(now, path, ack.may_send);
+            return outcome;
+        }
+        path.update_pacing_rate();
+        path.on_ack_digested(&sample, grow);
+        self.update_timer(now, path, &info, verdict.timer);
+        outcome
+    }
+
+    /// The cumulative acknowledgement moves to `una`.
+    #[inline]
+    fn advance(&mut self, una: u64, path: &Path, info: &mut AckInfo) {
+        self.timer.retries = 0;
+        self.una = una;
+        info.una = una;
+        self.board.acknowledge(una, &mut info.progress);
+        if path.rtt.is_of_linux() {
+            info.progress.forget_held();
+        }
+    }
+
+    /// An ACK of which nothing is known yet.
+    #[inline]
+    fn ack_info(&self, now: Instant) -> AckInfo {
+        AckInfo {
+            now,
+            una_before: self.una,
+            una: self.una,
+            snd_nxt: self.nxt,
+            duplicate: false,
+            repeats: false,
+            progress: AckProgress::default(),
+            dsack: None,
+            echoes_original: false,
+        }
+    }
+
+    /// What the ACK delivered, of which `acked` was acknowledged cumulatively.
+    #[inline]
+    fn delivered(&mut self, path: &Path, info: &AckInfo, acked: u64) -> Delivered {
+        let progress = &info.progress;
+        let whole = progress.delivered - progress.partial;
+        self.counts.delivered_segments += progress.segments;
+        let all = whole - u64::from(info.una_before == 0).min(whole);
+        let all = match !self.terms.sack && self.config.duplicates_deliver {
+            true => self.less_duplicates(info, all, path.is_shared()),
+            false => all,
+        };
+        Delivered { acked, all }
+    }
+
+    /// What start-up and congestion control are told; the path adds its totals.
+    #[inline]
+    fn ack_sample(
+        &self,
+        path: &Path,
+        info: &AckInfo,
+        delivered: Delivered,
+        prior_in_flight: u64,
+    ) -> AckSample {
+        let now = info.now;
+        AckSample {
+            now,
+            acked: delivered.acked,
+            delivered: delivered.all,
+            rtt: info.progress.latest_sent.map(|sent| now.saturating_since(sent)),
+            srtt: path.rtt.srtt(),
+            min_rtt: path.rtt.min_rtt(),
+            prior_in_flight,
+            in_flight: path.bytes_in_flight() - self.last_in_flight + self.board.pipe(),
+            cwnd_limited: true,
+            sent_total: 0,
+            acked_total: 0,
+            round: None,
+            delivery: None,
+        }
+    }
+
+    /// RFC 6298 §5.2, §5.3, as recovery modifies it.
+    #[inline]
+    fn update_timer(&mut self, now: Instant, path: &mut Path, info: &AckInfo, action: TimerAction) {
+        if self.board.is_empty() {
+            self.timer.at = Deadline::NEVER;
+            return;
+        }
+        let restart = match action {
+            TimerAction::OnProgress => info.advanced(),
+            TimerAction::Restart => true,
+            TimerAction::BackOff => {
+                self.back_off(path);
+                true
+            }
+            TimerAction::Keep => false,
+        };
+        if restart {
+            self.restart_timer(now, path);
+        }
+    }
+}
+
+/// Payload bytes between two acknowledgements: SYN and FIN do not open the window.
+#[inline]
+fn acked_payload(before: u64, after: u64, written: u64) -> u64 {
+    if before > 0 && before <= after && after <= written {
+        return after - before;
+    }
+    let payload = |offset: u64| offset.clamp(1, written);
+    payload(after).saturating_sub(payload(before))
+}

@@ -1,0 +1,125 @@
+//! What leaves, booked: on the scoreboard, with recovery, and by the timer.
+
+use super::{Sender, StampClock};
+use crate::path::Path;
+use crate::recovery::{SentInfo, Stance};
+use units::Instant;
+
+/// A segment that leaves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeavingSegment {
+    /// When.
+    pub(crate) now: Instant,
+    /// Its first offset.
+    pub(crate) start: u64,
+    /// The offsets that it takes, SYN and FIN included.
+    pub(crate) len: u64,
+    /// Its place on the scoreboard if it was sent before.
+    pub(crate) index: Option<usize>,
+}
+
+impl LeavingSegment {
+    const fn end(&self) -> u64 {
+        self.start + self.len
+    }
+}
+
+impl Sender {
+    /// Puts a segment on the scoreboard.
+    #[inline(always)]
+    pub(crate) fn book(&mut self, path: &mut Path, leaving: &LeavingSegment) {
+        let sent = (leaving.now, path.next_order());
+        if path.is_metered() {
+            let marks = self.marks.get_or_insert_default();
+            path.mark_sent(leaving.now, self.board.is_empty(), marks);
+        }
+        match leaving.index {
+            Some(index) => self.book_again(sent, index),
+            None => {
+                self.board.push(leaving.start, leaving.len as u32, sent);
+                self.nxt = leaving.end();
+                if self.timer.timed.is_none() {
+                    self.timer.timed = Some((leaving.end(), leaving.now));
+                }
+            }
+        }
+        self.counts.data_segments_sent += 1;
+    }
+
+    fn book_again(&mut self, sent: (Instant, u64), index: usize) {
+        self.board.retransmit(index, sent);
+        self.counts.retransmitted_segments += 1;
+        // A timed segment sent again can no longer be timed (Karn).
+        let end = self.board.segment(index).map_or(0, |s| s.end());
+        if self.timer.timed.is_some_and(|(timed, _)| timed == end) {
+            self.timer.timed = None;
+        }
+    }
+
+    /// The segment just booked has low priority.
+    #[cold]
+    pub(crate) fn note_low_priority(&mut self) {
+        self.board.note_low_priority();
+    }
+
+    /// The segment just booked has left: recovery is told, and the timer runs.
+    #[inline(always)]
+    pub(crate) fn note_left(
+        &mut self,
+        path: &mut Path,
+        leaving: &LeavingSegment,
+        clock: StampClock,
+    ) {
+        let is_again = leaving.index.is_some();
+        if is_again {
+            self.recovery.stance = Stance::Ask;
+        }
+        if is_again || self.recovery.follows_new_data {
+            self.recovery.on_sent(&SentInfo {
+                now: leaving.now,
+                len: leaving.len,
+                end: leaving.end(),
+                retransmission: is_again,
+                srtt: path.rtt.srtt(),
+                rto: path.rto(self.timer.backoff),
+            });
+        }
+        if is_again && self.retransmit_stamp.is_none() && self.recovery.has_sent_again() {
+            self.retransmit_stamp = Some(clock.stamp(leaving.now));
+        }
+        if !self.timer.at.is_running() {
+            self.restart_timer(leaving.now, path);
+        }
+        self.settle_in_flight(path);
+    }
+
+    /// The timer does not run.
+    pub(crate) fn is_timer_stopped(&self) -> bool {
+        !self.timer.at.is_running()
+    }
+
+    /// A full segment of new data may leave, where a glance tells: recovery has promised to let go what
+    /// the window leaves ([`Stance::Open`]), and nothing waits to go again. What that is, bytes.
+    #[inline(always)]
+    pub(crate) fn open_allowance(&self, path: &Path) -> Option<u64> {
+        let is_open = self.recovery.stance >= Stance::Open
+            && !self.board.is_empty()
+            && self.board.waiting() == 0
+            && !self.probe_pending;
+        if !is_open {
+            return None;
+        }
+        let in_flight = self.others_in_flight(path) + self.board.pipe();
+        Some(path.usable_cwnd().saturating_sub(in_flight))
+    }
+
+    /// Something that timed out waits to go again.
+    pub(crate) const fn has_pending_repair(&self) -> bool {
+        self.repair_pending
+    }
+
+    /// What timed out goes again.
+    pub(crate) const fn end_pending_repair(&mut self) {
+        self.repair_pending = false;
+    }
+}

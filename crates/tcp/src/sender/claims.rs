@@ -1,0 +1,129 @@
+//! What an ACK claims: SACK blocks, that it is a duplicate, and which transmission it answers.
+//!
+//! Claims are read by the RFC that defines them, and by nothing that the sender believes already.
+
+use super::{Acknowledgement, Sender};
+use crate::SackBlocks;
+use crate::ack::{AckInfo, AckProgress};
+
+/// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire. One of no bytes
+/// means none: it lies before the SYN, or is no range.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SackOffsets {
+    blocks: [(u64, u64); SackBlocks::MAX],
+    count: u8,
+}
+
+impl SackOffsets {
+    /// No blocks.
+    pub(crate) const NONE: Self = Self { blocks: [(0, 0); SackBlocks::MAX], count: 0 };
+
+    /// Adds a block.
+    pub(crate) fn push(&mut self, block: (u64, u64)) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
+            *slot = block;
+            self.count += 1;
+        }
+    }
+
+    /// There are none.
+    #[inline(always)]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn as_slice(&self) -> &[(u64, u64)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
+impl Sender {
+    /// What an ACK claims beside how far all has arrived. `una_before`: what was acknowledged before.
+    #[inline(never)]
+    pub(super) fn read_claims(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        una_before: u64,
+        info: &mut AckInfo,
+    ) {
+        if self.terms.sack && !ack.sack.is_empty() {
+            info.dsack = self.digest_sack(ack, &mut info.progress);
+        }
+        info.repeats = ack.una == una_before && !ack.changes_window && ack.is_bare;
+        info.duplicate = self.is_duplicate(info);
+        // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's RACK
+        // goes by round trips alone there (`tcp_rack_advance`).
+        info.echoes_original = info.advanced() && self.echoes_original(ack);
+    }
+
+    /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first block, below the
+    /// cumulative acknowledgement of the same ACK, or inside the second).
+    fn digest_sack(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        progress: &mut AckProgress,
+    ) -> Option<(u64, u64)> {
+        let nxt = self.nxt;
+        let is_sound = |block: &(u64, u64)| block.0 < block.1 && block.1 <= nxt;
+        let is_inside =
+            |inner: (u64, u64), outer: (u64, u64)| inner.0 >= outer.0 && inner.1 <= outer.1;
+        let blocks = ack.sack.as_slice();
+        let second = blocks.get(1).copied().filter(is_sound);
+        let dsack = blocks.first().copied().filter(is_sound).filter(|&first| {
+            first.0 < ack.una || second.is_some_and(|second| is_inside(first, second))
+        });
+        for &(left, right) in &blocks[usize::from(dsack.is_some())..] {
+            if !is_sound(&(left, right)) {
+                self.counts.sack_discarded += 1;
+            } else if right > self.una {
+                self.board.sack(left, right, progress);
+            }
+        }
+        dsack
+    }
+
+    /// A duplicate ACK: with SACK one that brings news (RFC 6675 §2), else one that repeats the
+    /// last in all respects while data is outstanding (RFC 5681 §2).
+    fn is_duplicate(&self, info: &AckInfo) -> bool {
+        if self.terms.sack {
+            return info.progress.sacked > 0;
+        }
+        info.repeats && !self.board.is_empty()
+    }
+
+    /// Eifel (RFC 3522): the echoed timestamp is older than the first retransmission.
+    fn echoes_original(&self, ack: &Acknowledgement<'_>) -> bool {
+        let stamp = self.retransmit_stamp.filter(|_| self.terms.timestamps);
+        let is_older =
+            |stamp: u32| ack.echo.is_some_and(|echo| (echo.wrapping_sub(stamp) as i32) < 0);
+        stamp.is_some_and(is_older)
+    }
+
+    /// Without SACK, in fast recovery: new data is acknowledged, but not all that was outstanding when
+    /// it began.
+    #[inline]
+    pub(super) fn is_partial_ack(&self, info: &AckInfo) -> bool {
+        info.advanced()
+            && !self.terms.sack
+            && self.recovery.recovery_point().is_some_and(|point| info.una < point)
+    }
+
+    /// What of `delivered` bytes duplicate ACKs have not told of already (`tcp_add_reno_sack`,
+    /// `tcp_remove_reno_sacks`).
+    #[cold]
+    pub(super) fn less_duplicates(&mut self, info: &AckInfo, delivered: u64, shared: bool) -> u64 {
+        if shared || self.recovering() {
+            return delivered;
+        }
+        if !info.advanced() {
+            let most = self.board.len().saturating_sub(1) as u32;
+            self.duplicates = (self.duplicates + u32::from(info.duplicate)).min(most);
+            return delivered;
+        }
+        let segments = info.progress.segments;
+        let fresh = segments.saturating_sub(self.duplicates.into()).max(1);
+        self.duplicates =
+            u64::from(self.duplicates).saturating_sub(segments.saturating_sub(1)) as u32;
+        delivered.min(fresh * self.terms.mss)
+    }
+}

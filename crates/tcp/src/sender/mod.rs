@@ -1,0 +1,416 @@
+//! The sending half of a connection: what is outstanding, what an ACK says of it, what is lost, and
+//! when the retransmission timer runs out.
+//!
+//! A [`Sender`] knows offsets, the scoreboard and its recovery policy. It knows nothing of states, of
+//! the application, of headers or of the receiver: who drives it tells it of ACKs, of what leaves and
+//! of timers that run out. How much may be in flight is the path's business.
+//!
+//! `acks` is the ACK pipeline, in the order of RFC 6675 §5: `claims` reads what an ACK says,
+//! `round_trips` times it, `verdict` asks recovery, `members` serves connections that share a path.
+//! `book` books what leaves, `timer` has the retransmission timer, `repairs` the recovery policy and
+//! its promises, `in_flight` what the path counts.
+//!
+//! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the FIN
+//! follows the last.
+
+mod acks;
+mod book;
+mod claims;
+mod in_flight;
+mod members;
+mod repairs;
+mod round_trips;
+mod timer;
+mod verdict;
+
+pub(crate) use acks::{AckOutcome, Acknowledgement};
+pub(crate) use book::LeavingSegment;
+pub(crate) use claims::SackOffsets;
+pub(crate) use round_trips::StampClock;
+pub(crate) use timer::{Deadline, TimerRanOut};
+
+use crate::ack::{DeliveryMarks, Scoreboard};
+use crate::path::{Origin, Path};
+use crate::recovery::newreno::{NewReno, NewRenoOptions};
+use crate::recovery::{IdleTimeout, LossRecovery, SeenReordering};
+use crate::scheme::SharedConfig;
+use repairs::Repairs;
+use timer::RetransmissionTimer;
+use units::{Duration, Instant};
+
+/// The options of a connection that its sending depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SenderTerms {
+    /// Payload of a full segment, bytes.
+    pub(crate) mss: u64,
+    /// Selective acknowledgements (RFC 2018).
+    pub(crate) sack: bool,
+    /// Timestamps (RFC 7323).
+    pub(crate) timestamps: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub(crate) ecn: bool,
+}
+
+/// Counters of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SenderCounts {
+    pub(crate) data_segments_sent: u64,
+    pub(crate) retransmitted_segments: u64,
+    pub(crate) retransmitted_bytes: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) opening_timeouts: u64,
+    pub(crate) timeout_wait: Duration,
+    pub(crate) fast_retransmits: u64,
+    pub(crate) undos: u64,
+    pub(crate) probes: u64,
+    pub(crate) ecn_reductions: u64,
+    pub(crate) retreats: u64,
+    pub(crate) sack_discarded: u64,
+    pub(crate) delivered_segments: u64,
+}
+
+/// The sending half of a connection.
+pub(crate) struct Sender {
+    config: SharedConfig,
+    terms: SenderTerms,
+    /// Whose reports those of its recovery are, on a path that several share.
+    origin: Origin,
+    /// All below is acknowledged.
+    una: u64,
+    /// The next new offset.
+    nxt: u64,
+    /// One past the last byte that the application has written.
+    written: u64,
+    /// A FIN follows the last byte.
+    fin: bool,
+    /// The window that the peer offers, bytes, and the largest so far.
+    window: u64,
+    largest_window: u64,
+    board: Scoreboard,
+    recovery: Repairs,
+    timer: RetransmissionTimer,
+    /// A tail-loss probe is to leave.
+    probe_pending: bool,
+    /// What timed out goes again whatever room other members of the path leave.
+    repair_pending: bool,
+    /// End of the last new segment that was less than a full one.
+    small_until: u64,
+    /// `una` at the last retransmission timeout.
+    timed_out_at: Option<u64>,
+    /// Timestamp of the first retransmission of this episode (Eifel, RFC 3522).
+    retransmit_stamp: Option<u32>,
+    /// One ECN reaction per window: `nxt` at the last one.
+    ecn_recover: u64,
+    /// The peer is to be told of the reaction.
+    cwr_pending: bool,
+    /// Bytes in flight as the path counts them.
+    last_in_flight: u64,
+    /// Bytes outstanding when the last ACK came: `FlightSize` when congestion is detected.
+    outstanding_before_ack: u64,
+    /// Duplicate ACKs without SACK since the last of new data; counted only if the path's members
+    /// repair losses together.
+    duplicates: u32,
+    /// What its segments took along, on paths that meter deliveries.
+    marks: Option<Box<DeliveryMarks>>,
+    counts: SenderCounts,
+}
+
+impl Sender {
+    /// A sender that has sent nothing.
+    pub(crate) fn new(
+        config: SharedConfig,
+        recovery: Box<dyn LossRecovery>,
+        origin: Origin,
+        mss: u64,
+    ) -> Self {
+        Self {
+            config,
+            terms: SenderTerms { mss, sack: false, timestamps: false, ecn: false },
+            origin,
+            una: 0,
+            nxt: 0,
+            written: 1,
+            fin: false,
+            window: 65_535,
+            largest_window: 0,
+            board: Scoreboard::default(),
+            recovery: Repairs::new(recovery),
+            timer: RetransmissionTimer::default(),
+            probe_pending: false,
+            repair_pending: false,
+            small_until: 0,
+            timed_out_at: None,
+            retransmit_stamp: None,
+            ecn_recover: 0,
+            cwr_pending: false,
+            last_in_flight: 0,
+            outstanding_before_ack: 0,
+            duplicates: 0,
+            marks: None,
+            counts: SenderCounts::default(),
+        }
+    }
+
+    /// The SYNs have agreed on `terms`. Without SACK recovery is NewReno's where the scheme's needs
+    /// SACK.
+    pub(crate) fn agree(&mut self, terms: SenderTerms) {
+        self.terms = terms;
+        if !terms.sack && self.recovery.needs_sack() {
+            let policy = NewReno::new(NewRenoOptions::default());
+            self.recovery = Repairs::new(Box::new(policy));
+        }
+    }
+
+    /// Sends by another scheme, with segments of `mss` bytes. Nothing but what opens was sent.
+    pub(crate) fn change_scheme(
+        &mut self,
+        config: SharedConfig,
+        recovery: Box<dyn LossRecovery>,
+        mss: u64,
+    ) {
+        self.config = config;
+        self.recovery = Repairs::new(recovery);
+        self.agree(SenderTerms { mss, ..self.terms });
+    }
+
+    /// Whose reports those of its recovery are.
+    pub(crate) const fn set_origin(&mut self, origin: Origin) {
+        self.origin = origin;
+    }
+
+    /// Whose reports those of its recovery are.
+    pub(crate) const fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// What the SYNs have agreed on.
+    pub(crate) const fn terms(&self) -> &SenderTerms {
+        &self.terms
+    }
+
+    /// Payload of a full segment, bytes.
+    #[inline(always)]
+    pub(crate) const fn mss(&self) -> u64 {
+        self.terms.mss
+    }
+
+    /// All below is acknowledged.
+    #[inline(always)]
+    pub(crate) const fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// The next new offset.
+    #[inline(always)]
+    pub(crate) const fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// One past the last byte that the application has written.
+    #[inline(always)]
+    pub(crate) const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// The application has written up to `end`.
+    #[inline(always)]
+    pub(crate) const fn write_up_to(&mut self, end: u64) {
+        self.written = end;
+    }
+
+    /// A FIN follows the last byte.
+    #[inline(always)]
+    pub(crate) const fn has_fin(&self) -> bool {
+        self.fin
+    }
+
+    /// A FIN is to follow the last byte.
+    pub(crate) const fn request_fin(&mut self) {
+        self.fin = true;
+    }
+
+    /// One past the last offset there is to send, FIN included.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> u64 {
+        self.written + u64::from(self.fin)
+    }
+
+    /// The SYN left without being booked, and is known to have arrived.
+    pub(crate) const fn assume_syn_sent(&mut self) {
+        self.nxt = 1;
+    }
+
+    /// The window that the peer offers, bytes beyond what it acknowledged.
+    #[inline(always)]
+    pub(crate) const fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// The largest window that the peer has offered.
+    #[inline(always)]
+    pub(crate) const fn largest_window(&self) -> u64 {
+        self.largest_window
+    }
+
+    /// The peer's SYN offers `window`.
+    pub(crate) const fn begin_window(&mut self, window: u64) {
+        self.window = window;
+        self.largest_window = window;
+    }
+
+    /// The peer offers another window. True if it differs.
+    #[inline]
+    pub(crate) fn update_window(&mut self, window: u64) -> bool {
+        if window == self.window {
+            return false;
+        }
+        self.window = window;
+        self.largest_window = self.largest_window.max(window);
+        true
+    }
+
+    /// One past the last offset that the peer's window, and the configured one, admit.
+    #[inline(always)]
+    pub(crate) fn window_edge(&self) -> u64 {
+        let Some(limit) = self.config.window_limit else { return self.una + self.window };
+        // A SYN takes no window.
+        let syn = u64::from(self.una == 0);
+        self.una + self.window.min(u64::from(limit) * self.terms.mss + syn)
+    }
+
+    /// Unsent data waits that the peer's window admits.
+    #[inline(always)]
+    pub(crate) fn has_admitted_data(&self) -> bool {
+        self.nxt < self.end().min(self.window_edge())
+    }
+
+    /// A new segment that ends at `end` is less than a full one.
+    pub(crate) const fn note_small(&mut self, end: u64) {
+        self.small_until = end;
+    }
+
+    /// A segment that was less than a full one is outstanding (Minshall).
+    pub(crate) const fn has_small_outstanding(&self) -> bool {
+        self.small_until > self.una
+    }
+
+    /// The outstanding segments.
+    #[inline(always)]
+    pub(crate) const fn board(&self) -> &Scoreboard {
+        &self.board
+    }
+
+    /// Bytes in flight as the path counts them.
+    pub(crate) const fn in_flight(&self) -> u64 {
+        self.last_in_flight
+    }
+
+    /// Counters.
+    pub(crate) const fn counts(&self) -> &SenderCounts {
+        &self.counts
+    }
+
+    /// It repairs losses.
+    pub(crate) fn recovering(&self) -> bool {
+        self.recovery.recovering()
+    }
+
+    /// What recovery knows of reordering on the way.
+    pub(crate) fn reordering(&self) -> SeenReordering {
+        self.recovery.reordering()
+    }
+
+    /// New data is to go in the place of a retransmission (F-RTO, RFC 5682).
+    #[inline]
+    pub(crate) fn wants_new_data(&self) -> bool {
+        self.recovery.wants_new_data()
+    }
+
+    /// Offset whose acknowledgement ends the recovery under way.
+    pub(crate) fn recovery_point(&self) -> Option<u64> {
+        self.recovery.recovery_point()
+    }
+
+    /// The timer would have run out while nothing was outstanding: what that means to recovery.
+    pub(crate) fn on_idle_timeout(&mut self) -> IdleTimeout {
+        self.recovery.on_idle_timeout(self.nxt)
+    }
+
+    /// All that is outstanding is taken for lost.
+    pub(crate) fn lose_all(&mut self) {
+        self.board.mark_all_lost();
+    }
+
+    /// Segments of more than `mss` bytes are taken for lost and go again as smaller ones. Round trips
+    /// of theirs are not measured.
+    pub(crate) fn cut_to(&mut self, now: Instant, path: &mut Path, mss: u64, may_send: bool) {
+        for index in 0..self.board.len() {
+            if self.board.segment(index).is_some_and(|s| u64::from(s.len) > mss) {
+                self.board.mark_lost(index);
+            }
+        }
+        self.board.split_longer_than(mss);
+        self.timer.timed = None;
+        let recovering = self.recovery.recovering();
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
+        if recovery.on_smaller_segments(&mut cx) && !recovering {
+            path.keep_threshold();
+        }
+        if self.board.segment(0).is_some_and(|head| head.is_lost()) {
+            self.restart_timer(now, path);
+        }
+        self.settle_in_flight(path);
+    }
+
+    /// Segments of `mss` bytes from here on.
+    pub(crate) const fn set_mss(&mut self, mss: u64) {
+        self.terms.mss = mss;
+    }
+
+    /// Outstanding segments are cut to full ones at most.
+    pub(crate) fn split_long_segments(&mut self) {
+        self.board.split_longer_than(self.terms.mss);
+    }
+
+    /// What opened goes again alone: the data that came with it is a segment of its own, and lost.
+    pub(crate) fn lose_opening(&mut self) {
+        self.board.split_at(1);
+        self.board.mark_all_lost();
+    }
+
+    /// The peer has acknowledged our SYN, whatever it made of data with it.
+    pub(crate) fn count_syn_delivered(&mut self) {
+        self.counts.delivered_segments = self.counts.delivered_segments.max(1);
+    }
+
+    /// Takes note of the reaction to ECN that the peer is to be told of, if there is one.
+    #[inline]
+    pub(crate) fn take_cwr(&mut self) -> bool {
+        std::mem::take(&mut self.cwr_pending)
+    }
+
+    /// Takes the tail-loss probe that recovery has asked for.
+    #[inline]
+    pub(crate) fn take_probe(&mut self) -> bool {
+        std::mem::take(&mut self.probe_pending)
+    }
+
+    /// A tail-loss probe leaves.
+    pub(crate) const fn count_probe(&mut self) {
+        self.counts.probes += 1;
+    }
+
+    /// Leaves the path of its own for one that it shares.
+    pub(crate) fn move_to(&mut self, path: &mut Path) {
+        self.last_in_flight = 0;
+        if let Some(marks) = &mut self.marks {
+            marks.clear();
+        }
+        self.settle_in_flight(path);
+    }
+
+    /// The connection is over.
+    pub(crate) fn stop_timer(&mut self) {
+        self.timer = RetransmissionTimer::default();
+    }
+}

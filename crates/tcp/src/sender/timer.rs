@@ -1,0 +1,298 @@
+//! The retransmission timer (RFC 6298), and what a timeout does to what is outstanding.
+
+use super::Sender;
+use crate::path::{Path, Upheaval};
+use crate::recovery::{Reduction, TimerAction};
+use crate::startup::Setback;
+use units::{Duration, Instant};
+
+/// Doublings after which the RTT estimate is distrusted.
+const DISTRUST_AFTER: u32 = 4;
+
+/// When a timer fires; one that is not running never does, so the earliest of several is the
+/// smallest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Deadline(Instant);
+
+impl Deadline {
+    pub(crate) const NEVER: Self = Self(Instant::FAR_FUTURE);
+
+    pub(crate) const fn at(at: Instant) -> Self {
+        Self(at)
+    }
+
+    pub(crate) fn is_running(self) -> bool {
+        self != Self::NEVER
+    }
+
+    pub(crate) fn is_due(self, now: Instant) -> bool {
+        self.0 <= now && self.is_running()
+    }
+
+    pub(crate) fn instant(self) -> Option<Instant> {
+        self.is_running().then_some(self.0)
+    }
+}
+
+impl Default for Deadline {
+    fn default() -> Self {
+        Self::NEVER
+    }
+}
+
+impl From<Option<Instant>> for Deadline {
+    fn from(at: Option<Instant>) -> Self {
+        at.map_or(Self::NEVER, Self)
+    }
+}
+
+/// The retransmission timer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RetransmissionTimer {
+    pub(super) at: Deadline,
+    /// It runs for the start-up, in the place of the retransmission timer.
+    is_reset: bool,
+    /// Doublings of the timeout.
+    pub(super) backoff: u32,
+    /// Timeouts since the peer last acknowledged anything new, or said that it has no room.
+    pub(super) retries: u32,
+    /// A segment being timed, by its end and send time (RFC 6298 with one sample per round trip).
+    pub(super) timed: Option<(u64, Instant)>,
+}
+
+/// What the retransmission timer found when it ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimerRanOut {
+    /// Nothing to do now: it was put off, was the start-up's, or nothing is outstanding.
+    Nothing,
+    /// What is outstanding has timed out; [`Sender::time_out`] follows, or the connection gives up.
+    Timeout,
+}
+
+impl Sender {
+    /// When the retransmission timer, or that of recovery, runs out.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Deadline {
+        debug_assert!(self.recovery.has_timer || self.recovery.timeout().is_none());
+        if self.recovery.has_timer && !self.board.is_empty() {
+            return self.timer.at.min(self.recovery.timeout().into());
+        }
+        self.timer.at
+    }
+
+    /// The retransmission timer is due.
+    pub(crate) fn is_timer_due(&self, now: Instant) -> bool {
+        self.timer.at.is_due(now)
+    }
+
+    /// The timer runs out at `due`, if that is sooner.
+    pub(crate) fn hasten_timer(&mut self, due: Instant) {
+        self.timer.at = self.timer.at.min(Deadline::at(due));
+    }
+
+    /// The timer runs out at `due`.
+    pub(crate) const fn set_timer(&mut self, due: Instant) {
+        self.timer.at = Deadline::at(due);
+    }
+
+    /// Doublings of the retransmission timeout in force.
+    #[inline]
+    pub(crate) const fn backoff(&self) -> u32 {
+        self.timer.backoff
+    }
+
+    /// The timeout is not doubled any more.
+    pub(crate) const fn forget_backoff(&mut self) {
+        self.timer.backoff = 0;
+    }
+
+    /// Timeouts since the peer last acknowledged anything new, or said that it has no room.
+    pub(crate) const fn retries(&self) -> u32 {
+        self.timer.retries
+    }
+
+    /// The peer answers: nothing was tried for nothing.
+    pub(crate) const fn forget_retries(&mut self) {
+        self.timer.retries = 0;
+    }
+
+    /// Something was tried again.
+    pub(crate) const fn count_retry(&mut self) {
+        self.timer.retries += 1;
+    }
+
+    /// Starts the retransmission timer anew (RFC 6298 §5.1, §5.3).
+    #[inline]
+    pub(crate) fn restart_timer(&mut self, now: Instant, path: &Path) {
+        debug_assert!(path.has_reset_timer() || self.reset_timeout(path).is_none());
+        self.timer.is_reset = false;
+        let own = if path.has_reset_timer() { self.reset_timeout(path) } else { None };
+        self.timer.is_reset = own.is_some();
+        let timeout = own.unwrap_or_else(|| path.rto(self.timer.backoff));
+        self.timer.at = Deadline::at(now + timeout);
+    }
+
+    /// What the start-up puts in the place of the retransmission timeout now, if anything.
+    #[cold]
+    fn reset_timeout(&self, path: &Path) -> Option<Duration> {
+        let marked = self.board.segment(0).is_some_and(|head| head.is_low_priority());
+        path.reset_timeout(marked)
+    }
+
+    /// RFC 6298 §5.5, §5.7.
+    pub(super) fn back_off(&mut self, path: &mut Path) {
+        self.timer.backoff += 1;
+        // Others whose ACKs come know the path better.
+        let lone = !path.has_several_users();
+        if self.timer.backoff == DISTRUST_AFTER && lone && path.rtt.has_sample() {
+            path.rtt.distrust();
+        }
+    }
+
+    /// Runs the timer of recovery if it is due.
+    pub(crate) fn run_recovery_timer(&mut self, now: Instant, path: &mut Path, may_send: bool) {
+        if self.board.is_empty() || !Deadline::from(self.recovery.timeout()).is_due(now) {
+            return;
+        }
+        self.outstanding_before_ack = self.board.outstanding();
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
+        let report = recovery.on_timeout(&mut cx, now);
+        self.apply_report(now, path, &report, may_send);
+        self.probe_pending = report.probe;
+        if report.probe || report.timer == TimerAction::Restart {
+            self.restart_timer(now, path);
+        }
+        self.settle_in_flight(path);
+    }
+
+    /// The retransmission timer has run out: whether that is a timeout.
+    pub(crate) fn timer_ran_out(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        may_send: bool,
+    ) -> TimerRanOut {
+        self.timer.at = Deadline::NEVER;
+        let Some(head) = self.board.segment(0) else { return TimerRanOut::Nothing };
+        if let Some(at) = path.put_off_timeout(now, head, self.timer.backoff) {
+            self.timer.at = Deadline::at(at);
+            return TimerRanOut::Nothing;
+        }
+        let marked = head.is_low_priority();
+        if self.timer.is_reset && path.reset_timeout(marked).is_none() {
+            // The start-up, whose timer it was, has ended on the ACK of another member.
+            self.restart_timer(now, path);
+            return TimerRanOut::Nothing;
+        }
+        if path.on_setback(Setback::Timeout { marked }) {
+            self.retreat(now, path, may_send);
+            return TimerRanOut::Nothing;
+        }
+        TimerRanOut::Timeout
+    }
+}
+
+impl Sender {
+    /// A timeout has come, of what `opens` the connection or of data.
+    pub(crate) fn count_timeout(&mut self, now: Instant, opens: bool) {
+        let sent_at = self.board.segment(0).map_or(now, |head| head.sent_at);
+        self.counts.timeouts += 1;
+        self.counts.opening_timeouts += u64::from(opens);
+        self.counts.timeout_wait += now.saturating_since(sent_at);
+    }
+
+    /// What opens has timed out. A lost SYN says nothing of the window that data would have met. It
+    /// goes again without data, which a box on the way may not have liked (RFC 7413 §4.2.1).
+    pub(crate) fn time_out_opening(&mut self, path: &mut Path) {
+        self.lose_opening();
+        if self.timer.retries > self.config.syn_losses_tolerated {
+            path.on_handshake_loss(self.config.lost_initial_window);
+        }
+    }
+
+    /// Data has timed out (RFC 6298 §5.4): recovery takes it for lost.
+    pub(crate) fn time_out(&mut self, now: Instant, path: &mut Path, may_send: bool) {
+        let sent_at = self.board.segment(0).map_or(now, |head| head.sent_at);
+        self.outstanding_before_ack = self.board.outstanding();
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
+        let mut report = recovery.on_rto(&mut cx, now);
+        let again = self.timed_out_at == Some(self.una);
+        if again && path.has_news_since(sent_at) {
+            // Its peer is silent, the path is not: no sign of congestion.
+            report.congestion = None;
+        }
+        if again && !self.config.halve_again && report.congestion.is_some() {
+            report.congestion = Some(Reduction::Again);
+        }
+        self.timed_out_at = Some(self.una);
+        self.apply_timeout(now, path, &report, may_send);
+        self.repair_pending = path.is_shared();
+    }
+
+    /// A timeout is dealt with: the next one takes twice as long (RFC 6298 §5.5).
+    pub(crate) fn end_timeout(&mut self, now: Instant, path: &mut Path) {
+        self.back_off(path);
+        path.on_member_timeout(now, self.timer.backoff);
+        self.timer.timed = None;
+        self.restart_timer(now, path);
+        self.settle_in_flight(path);
+    }
+
+    /// The start-up takes back what it sent. All that is outstanding goes again unless SACK says
+    /// otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
+    #[cold]
+    pub(super) fn retreat(&mut self, now: Instant, path: &mut Path, may_send: bool) {
+        self.counts.retreats += 1;
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
+        cx.retreat = true;
+        recovery.on_rto(&mut cx, now);
+        path.retreat();
+        self.timer.timed = None;
+        self.restart_timer(now, path);
+        self.settle_in_flight(path);
+    }
+
+    /// The timer has run out since `at`, while nothing was outstanding, once or more, and each time
+    /// cost what a timeout costs. It runs on.
+    pub(crate) fn time_out_while_idle(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        mut at: Instant,
+        may_send: bool,
+    ) {
+        self.outstanding_before_ack = 0;
+        while at <= now {
+            self.counts.timeouts += 1;
+            let (recovery, mut cx) = self.recovery_parts(path, may_send);
+            let report = recovery.on_rto(&mut cx, at);
+            self.apply_timeout(at, path, &report, may_send);
+            self.back_off(path);
+            at += path.rto(self.timer.backoff);
+        }
+        self.timer.at = Deadline::at(at);
+    }
+
+    /// What happened to another member of the path concerns what this one has outstanding too.
+    pub(crate) fn on_upheaval(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        upheaval: Upheaval,
+        may_send: bool,
+    ) {
+        if self.board.is_empty() || self.una == 0 {
+            return;
+        }
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
+        cx.retreat = upheaval == Upheaval::Retreat;
+        // The window has fallen already.
+        recovery.on_rto(&mut cx, now);
+        if let Upheaval::Timeout { backoff } = upheaval {
+            self.timer.backoff = backoff;
+        }
+        self.timer.timed = None;
+        self.restart_timer(now, path);
+        self.settle_in_flight(path);
+    }
+}
