@@ -324,7 +324,7 @@ mod tests {
     /// The kernel runs hs-cubic by an agent, and there is none.
     #[test]
     fn a_scheme_that_was_left_out_is_an_error_with_its_reason() {
-        if !calm::has(&calm::EMULATION) {
+        if !test_support::has(&test_support::EMULATION) {
             return;
         }
         let cell = Grid::quick(vec![Scheme::parse("hs-cubic").unwrap()]).races().swap_remove(0);

@@ -2,7 +2,6 @@
 //! passes without them.
 
 use super::Crossed;
-use calm::calmly_throughout;
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
     InterfaceConfig, Namespace,
@@ -15,6 +14,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
+use test_support::calmly_throughout;
 use units::{Duration, Instant};
 use workload::{ConnectionRecord, HostId, LoadConnId, Milestones, Page};
 
@@ -181,7 +181,7 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
 /// by the kernel's account, which counts the link's time, too. As Linux comes, slow start has not reached the window: none of it is.
 #[test]
 fn the_kernel_says_the_same_of_the_receive_window() {
-    if !calm::has(&calm::EMULATION) {
+    if !test_support::has(&test_support::EMULATION) {
         return;
     }
     calmly_throughout(|| {

@@ -2,10 +2,10 @@
 //! that they skip. Bounds are wide, because machines that test are busy and each load is made once; `quick.rs` has the
 //! narrow ones, of `headstart lab check worlds`.
 
-use calm::calmly_throughout;
 use race::{Hosts, Race, RaceMetric, RaceResult, VisitKind, Visits, WAKING_PROCESSING, World};
 use std::sync::Arc;
 use tcp::Scheme;
+use test_support::calmly_throughout;
 use units::Duration;
 use workload::{Discovery, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
 use worlds::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
@@ -46,7 +46,7 @@ fn run_by(race: &Race, worlds: &[World], client: ClientTcp) -> Option<RaceResult
         on_run: &|| (),
     };
     let run = || worlds::run(race, how).unwrap_or_else(|error| panic!("{error}"));
-    calm::has(&calm::EMULATION).then(|| RaceResult::new(race, &run()))
+    test_support::has(&test_support::EMULATION).then(|| RaceResult::new(race, &run()))
 }
 
 fn page_s(result: &RaceResult, scheme: &str, world: World, visit: VisitKind) -> f64 {

@@ -1,7 +1,7 @@
 //! The check of harm in simulation, and in the kernel where the machine lets it: one table serves both worlds.
 
-use calm::calmly_throughout;
 use race::World;
+use test_support::calmly_throughout;
 use worlds::harm::{self, HarmCell, HarmEffort, HarmPlan, HarmReport};
 
 fn cells(names: &[&str]) -> Vec<HarmCell> {
@@ -89,7 +89,7 @@ fn the_kernel_has_neighbours_and_changing_rates() {
     let _turn = crate::shared();
     use race::{Race, VisitKind};
     use worlds::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
-    if !calm::has(&calm::EMULATION) {
+    if !test_support::has(&test_support::EMULATION) {
         return;
     }
     for (text, other_is_slow) in [

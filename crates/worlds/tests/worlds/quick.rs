@@ -1,11 +1,11 @@
 //! What `headstart lab check worlds --quick` measures, with its verdict, where the machine lets it: otherwise it says that it skips. It
 //! takes a minute; of what fails while the machine stood still, a scheme on a path is measured again.
 
-use calm::{Need, calmly_throughout};
 use race::World;
 use std::sync::Mutex;
 use std::thread;
 use tcp::Scheme;
+use test_support::{Need, calmly_throughout};
 use worlds::agreement::{AgreementCell, AgreementVerdict, Grid, LINUX_SCHEMES};
 
 /// Three connections of BBR that overflow a queue together take one of two courses and more, which hang on tenths of a millisecond: at
@@ -59,7 +59,7 @@ fn line(cell: &AgreementCell) -> String {
 fn the_quick_subset_agrees() {
     let _turn = crate::alone();
     let needs = [Need::Namespaces, Need::Tun, Need::CongestionControl("bbr")];
-    if !calm::has(&needs) {
+    if !test_support::has(&needs) {
         return;
     }
     let schemes = LINUX_SCHEMES.len();
