@@ -12,9 +12,9 @@ use race::{
 use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
+use testbed::{Browser, ClientTcp, Contender, ServerChoice};
 use units::Duration;
 use workload::{BUILTINS, ClientModel, Http, LoaderConfig, ServerModel, Tls};
-use worlds::{Browser, ClientTcp, Contender, ServerChoice};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";

@@ -2,7 +2,7 @@
 
 use race::World;
 use test_support::calmly_throughout;
-use worlds::harm::{self, HarmCell, HarmEffort, HarmPlan, HarmReport};
+use testbed::harm::{self, HarmCell, HarmEffort, HarmPlan, HarmReport};
 
 fn cells(names: &[&str]) -> Vec<HarmCell> {
     names.iter().map(|name| name.parse().expect("a cell")).collect()
@@ -88,7 +88,7 @@ fn segments_are_counted_on_every_connection() {
 fn the_kernel_has_neighbours_and_changing_rates() {
     let _turn = crate::shared();
     use race::{Race, VisitKind};
-    use worlds::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
+    use testbed::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
     if !test_support::has(&test_support::EMULATION) {
         return;
     }
@@ -102,7 +102,7 @@ fn the_kernel_has_neighbours_and_changing_rates() {
                 schemes: race::contestants("linux").expect("a scheme"),
                 ..cell.race(0, &[])
             };
-            let outcome = worlds::run(
+            let outcome = testbed::run(
                 &race,
                 ContestOptions {
                     worlds: &[World::Kernel],

@@ -6,9 +6,9 @@ use race::{Hosts, Race, RaceMetric, RaceResult, VisitKind, Visits, WAKING_PROCES
 use std::sync::Arc;
 use tcp::Scheme;
 use test_support::calmly_throughout;
+use testbed::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
 use units::Duration;
 use workload::{Discovery, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
-use worlds::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
 
 fn race(page: &str, schemes: &[&str]) -> Race {
     Race {
@@ -45,7 +45,7 @@ fn run_by(race: &Race, worlds: &[World], client: ClientTcp) -> Option<RaceResult
         threads: 0,
         on_run: &|| (),
     };
-    let run = || worlds::run(race, how).unwrap_or_else(|error| panic!("{error}"));
+    let run = || testbed::run(race, how).unwrap_or_else(|error| panic!("{error}"));
     test_support::has(&test_support::EMULATION).then(|| RaceResult::new(race, &run()))
 }
 

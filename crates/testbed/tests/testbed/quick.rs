@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::thread;
 use tcp::Scheme;
 use test_support::{Need, calmly_throughout};
-use worlds::agreement::{AgreementCell, AgreementVerdict, Grid, LINUX_SCHEMES};
+use testbed::agreement::{AgreementCell, AgreementVerdict, Grid, LINUX_SCHEMES};
 
 /// Three connections of BBR that overflow a queue together take one of two courses and more, which hang on tenths of a millisecond: at
 /// 20 Mbit/s, 20 ms 0.65 to 1.05 s on the wire, 0.66 to 0.88 simulated, so medians, also of nine, are of any. They are held
