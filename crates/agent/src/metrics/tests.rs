@@ -4,7 +4,7 @@
 use super::*;
 use crate::compare::CanaryVerdict;
 use crate::question::{MapFill, ProgramTime, StoppedPart};
-use sequential::log_times::LogTimes;
+use ::canary::log_times::LogTimes;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

@@ -2,10 +2,10 @@
 //! only a comparison of parts finds the harm.
 
 use crate::operators::{OFF_RATIO, Random, network_of};
+use canary::comparisons::{Canary, CanaryConnection};
+use canary::part::CanaryPart;
+use canary::trial::{CanaryGroup, CanaryOutcome};
 use ipnet::IpNet;
-use sequential::canary::{Canary, CanaryConnection};
-use sequential::part::CanaryPart;
-use sequential::trial::{CanaryGroup, CanaryOutcome};
 
 /// Share of the control group.
 const CONTROL: f64 = 0.05;

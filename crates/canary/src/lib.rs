@@ -4,12 +4,12 @@
 //!
 //! [`sequence`] has the width of an interval, [`log_times`], [`retransmissions`] and [`losing`]
 //! what is compared, [`trial`] one comparison over the stages of a ramp, [`networks`] those by
-//! network, [`canary`] all comparisons of an agent, which share one probability of error
+//! network, [`comparisons`] all comparisons of an agent, which share one probability of error
 //! ([`budget`]), and when it stops. No kernel, no clock, no I/O: `examples/operators.rs` plays
 //! thousands of operators on it.
 
 pub mod budget;
-pub mod canary;
+pub mod comparisons;
 pub mod interval;
 pub mod log_times;
 pub mod losing;

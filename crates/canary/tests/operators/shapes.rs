@@ -4,12 +4,12 @@
 //! from the others, which a small control group may miss.
 
 use crate::operators::{OFF_RATIO, Random, network_of};
+use canary::budget::ErrorShare;
+use canary::comparisons::{Canary, CanaryConnection};
+use canary::sequence::FEWEST;
+use canary::trial::{CanaryGroup, CanaryOutcome, Trial};
 use ipnet::IpNet;
 use rayon::prelude::*;
-use sequential::budget::ErrorShare;
-use sequential::canary::{Canary, CanaryConnection};
-use sequential::sequence::FEWEST;
-use sequential::trial::{CanaryGroup, CanaryOutcome, Trial};
 
 /// Completion times of stock connections in seconds, 500 each over five emulated paths: sizes have
 /// a Pareto distribution, three connections were open at a time, the sender was Linux with CUBIC.

@@ -4,13 +4,13 @@
 //! that differ, each with spells of ten times the losses, sizes and losses with heavy tails. What warm starts do to it is
 //! known, so what is found can be judged.
 
+use canary::comparisons::{Canary, CanaryConnection};
+use canary::part::{CanaryPart, window_class};
+use canary::sequence::FEWEST;
+use canary::trial::{CanaryGroup, CanaryOutcome, Trial};
 use ipnet::IpNet;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use sequential::canary::{Canary, CanaryConnection};
-use sequential::part::{CanaryPart, window_class};
-use sequential::sequence::FEWEST;
-use sequential::trial::{CanaryGroup, CanaryOutcome, Trial};
 use std::f64::consts::TAU;
 
 pub(crate) mod mixed;
