@@ -1,6 +1,6 @@
 //! Replays the corpus that the fuzz target starts from: `ok-*` are lines of logs, `bad-*` are refused with a reason.
 
-use weblog::LogRequest;
+use findings::access_log::LogRequest;
 
 #[test]
 fn the_corpus_is_read_or_refused() {

@@ -5,8 +5,8 @@
 //! be the name of the virtual host (`vhost_combined`). In the place of the address there may be a list with commas (`%{X-Forwarded-For}i`): its
 //! first address is the client's, and the others are those of proxies.
 
-use crate::fault::LogFault;
-use crate::{LogRequest, asks_for_image, client, is_host_name, time};
+use super::fault::LogFault;
+use super::{LogRequest, asks_for_image, client, is_host_name, time};
 use std::net::{IpAddr, SocketAddr};
 
 pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {

@@ -1,7 +1,7 @@
 //! The client's address, as a log has it.
 
-use crate::fault::LogFault;
-use crate::is_host_name;
+use super::fault::LogFault;
+use super::is_host_name;
 use std::net::{IpAddr, SocketAddr};
 
 /// An address, perhaps with a port. Of a list with commas, as in `X-Forwarded-For`, the first: proxies add themselves behind the

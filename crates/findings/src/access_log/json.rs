@@ -1,7 +1,7 @@
 //! A JSON object per line, by the keys that servers use: nginx, Apache, Caddy, Traefik, HAProxy, and load balancers.
 
-use crate::fault::LogFault;
-use crate::{LogRequest, asks_for_image, client, is_host_name, time};
+use super::fault::LogFault;
+use super::{LogRequest, asks_for_image, client, is_host_name, time};
 use serde_json::Value;
 
 const CLIENT: &[&str] = &[

@@ -1,6 +1,6 @@
 //! Times as servers write them.
 
-use crate::fault::LogFault;
+use super::fault::LogFault;
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;

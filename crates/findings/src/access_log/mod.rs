@@ -1,8 +1,8 @@
 //! Access logs of web servers, line by line: who asked when, and how many domains a network has.
 //!
 //! [`LogRequest::parse`] reads a line in the common or combined log format, or a JSON object. [`DomainWatch`] counts the
-//! networks whose addresses have names of several domains (Zhang, Qiu & Keshav 2000 §5.2.1). How often networks ask again
-//! is counted by crate `findings`, as of captures. No I/O, no name lookups.
+//! networks whose addresses have names of several domains (Zhang, Qiu & Keshav 2000 §5.2.1). [`RequestWatch`](crate::RequestWatch)
+//! counts how often networks ask again, as it does for captures. No I/O, no name lookups.
 
 mod client;
 mod common;
