@@ -1,7 +1,7 @@
 //! Names on the command line that stand for something with a list of its own, and errors for
 //! unknown ones.
 
-use race::path::{PRESETS, PathSpec, preset};
+use link::path::{PRESETS, PathSpec, preset};
 use tcp::Scheme;
 use tcp::scheme::scheme_meant;
 

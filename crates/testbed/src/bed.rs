@@ -15,7 +15,7 @@ use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, EmulationReport, Interface,
     InterfaceConfig, Namespace, Port, ThreadScheduling,
 };
-use race::path::PathSpec;
+use link::path::PathSpec;
 use race::{LinkWatch, MeasuredLoad, Race};
 use std::cell::Cell;
 use std::io;

@@ -2,7 +2,7 @@
 
 use cmdline::captures::{CAPTURE_ENDINGS, sender_names};
 use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, schemes};
-use race::path::PRESETS;
+use link::path::PRESETS;
 use testbed::Contender;
 use trace::Vantage;
 use workload::BUILTINS;

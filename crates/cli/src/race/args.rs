@@ -5,7 +5,7 @@
 
 use super::page;
 use cmdline::{Appendix, Failure, names};
-use race::path::{DEFAULT_PRESET, PathSpec, preset};
+use link::path::{DEFAULT_PRESET, PathSpec, preset};
 use race::{
     BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, WAKING_PROCESSING, World,
 };
@@ -241,7 +241,7 @@ pub(crate) fn appendix() -> Appendix {
 struct SchemeList(Vec<Contender>);
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: race::path::PathError| error.to_string())
+    text.parse().map_err(|error: link::path::PathError| error.to_string())
 }
 
 fn parse_schemes(list: &str) -> Result<SchemeList, String> {

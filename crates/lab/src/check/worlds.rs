@@ -4,7 +4,7 @@ use super::of_machine;
 use cmdline::field::installed_agent;
 use cmdline::progress::CountBar;
 use cmdline::{Appendix, Failure, stdout};
-use race::path::PathSpec;
+use link::path::PathSpec;
 use report::{Cell, Column, Quantity, Row, Table};
 use std::path::PathBuf;
 use tcp::Scheme;

@@ -2,7 +2,7 @@
 //! or a table of a kind.
 
 use link::QueueLimit;
-use race::path::{MAX_RATE, QueueSize};
+use link::path::{MAX_RATE, QueueSize};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;

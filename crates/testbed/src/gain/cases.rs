@@ -3,7 +3,7 @@
 use crate::client::ClientTcp;
 use crate::contender::Contender;
 use crate::kernel::{ServerChoice, ServerProgram};
-use race::path::{PathSpec, QueueSize};
+use link::path::{PathSpec, QueueSize};
 use race::{Hosts, LIMIT, Race, VisitKind, Visits, WAKING_PROCESSING};
 use serde::Serialize;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 
 use super::cases::{Beside, GainBound, GainCase, GainMeasure, path};
 use crate::contender::Contender;
+use link::path::{PathSpec, QueueSize};
 use race::VisitKind;
-use race::path::{PathSpec, QueueSize};
 use units::{Duration, Rate};
 use workload::{Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
 

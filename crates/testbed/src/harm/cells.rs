@@ -2,7 +2,7 @@
 
 use crate::client::ClientTcp;
 use crate::contender::Contender;
-use race::path::PathSpec;
+use link::path::PathSpec;
 use race::{Alternation, Hosts, OtherLine, Race, Visits, WAKING_PROCESSING};
 use std::fmt;
 use std::str::FromStr;

@@ -151,7 +151,7 @@ impl HarmFigures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use race::path::PathSpec;
+    use link::path::PathSpec;
     use race::{Alternation, OtherLine, SentSegments, World};
     use units::Duration;
 

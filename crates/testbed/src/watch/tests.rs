@@ -6,9 +6,9 @@ use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
     InterfaceConfig, Namespace,
 };
+use link::path::PathSpec;
 use nix::sys::socket::getsockopt;
 use nix::{getsockopt_impl, libc, sockopt_impl};
-use race::path::PathSpec;
 use race::{Bound, BoundShares, MeasuredLoad, TransferRecord};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};

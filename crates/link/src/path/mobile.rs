@@ -1,7 +1,7 @@
 //! A mobile downlink, as the rate of a path: it changes by the tenth of a second, with outages, as cellular ones do. It was made, not
 //! recorded; `data/mobile-down.txt` says how. Within a tenth of a second its packets are evenly spaced.
 
-use link::{OPPORTUNITY_BYTES, RateTrace};
+use crate::{OPPORTUNITY_BYTES, RateTrace};
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 use units::{Duration, Rate};

@@ -1,7 +1,7 @@
 //! Reading `RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]`.
 
 use super::{PathError, PathSpec, QueueSize, mobile};
-use link::Discipline;
+use crate::Discipline;
 use std::fmt::Display;
 use std::str::FromStr;
 use units::{Duration, parse_bytes};

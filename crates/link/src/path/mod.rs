@@ -1,4 +1,4 @@
-//! The network path of a race: what people write (`20mbit,80ms,100p`) and the links it means.
+//! A network path: what people write (`20mbit,80ms,100p`) and the links it means.
 //!
 //! A path is one access link, the client at its end, every server behind it at the same distance.
 //! It is *down* towards the client and *up* away from it. The round trip is given, not the one-way
@@ -17,9 +17,8 @@ pub use error::PathError;
 pub use parse::parse_probability;
 pub use presets::{DEFAULT_PRESET, PRESETS, PathPreset, preset};
 
-use link::{Discipline, LinkConfig, LinkError, QueueLimit};
+use crate::{Discipline, Duplex, LinkConfig, LinkError, QueueLimit};
 use mobile::MobileRate;
-use netsim::Duplex;
 use std::fmt;
 use units::{Duration, Rate};
 
