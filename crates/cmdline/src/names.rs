@@ -22,5 +22,7 @@ pub fn schemes(list: &str) -> Result<SchemeList, String> {
 pub fn path_preset(name: &str) -> Result<PathSpec, String> {
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     let found = preset(name).map(|preset| preset.spec());
-    found.ok_or_else(|| faults::unknown("path", name, &names, "`headstart paths` lists them"))
+    found.ok_or_else(|| {
+        support::errors::unknown("path", name, &names, "`headstart paths` lists them")
+    })
 }

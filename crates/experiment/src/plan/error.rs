@@ -1,7 +1,7 @@
 //! Why a plan was refused: file, line, what is wrong, the way out.
 
-pub use faults::FileError as PlanError;
-pub(super) use faults::{Fault, meant};
+pub use support::errors::FileError as PlanError;
+pub(super) use support::errors::{Fault, meant};
 
 /// What the reader of TOML has against a plan.
 pub(super) fn of_toml(error: toml::de::Error) -> Fault {

@@ -3,10 +3,10 @@
 //! A column's type follows from its name, never from its values, so that tables of different sweeps
 //! fit together.
 
-use columns::{ColumnKind, TableColumn, TableValue, TableWriter};
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use support::parquet::{ColumnKind, TableColumn, TableValue, TableWriter};
 
 /// The kind of the column `name`: coordinates, by the sweep's `keys`, are text, whatever they look like.
 fn kind(name: &str, keys: &[String]) -> ColumnKind {

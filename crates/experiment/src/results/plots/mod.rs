@@ -147,18 +147,20 @@ fn measure_of(plan: &Plan<'_>, name: &str) -> Result<(String, &'static Measure),
         return Ok((ALL_WORKLOADS.to_owned(), measure));
     }
     let Some((workload, own)) = name.rsplit_once('.') else {
-        return Err(faults::unknown("measure", name, &known(), "") + ", or WORKLOAD.MEASURE");
+        return Err(
+            support::errors::unknown("measure", name, &known(), "") + ", or WORKLOAD.MEASURE"
+        );
     };
     let workloads = plan.workload_names();
     if !workloads.iter().any(|known| known == workload) {
-        return Err(faults::unknown("workload", workload, &workloads, ""));
+        return Err(support::errors::unknown("workload", workload, &workloads, ""));
     }
     match Measure::named(own) {
         Some(measure) if measure.is_of_links => {
             Err(format!("{own} is measured at links, not by workload: ask for {own}"))
         }
         Some(measure) => Ok((workload.to_owned(), measure)),
-        None => Err(faults::unknown("measure", own, &known(), "")),
+        None => Err(support::errors::unknown("measure", own, &known(), "")),
     }
 }
 
@@ -172,7 +174,7 @@ fn axis_of(plan: &Plan<'_>, name: &str) -> Result<String, String> {
     let fitting: Vec<&String> = keys.iter().filter(|key| key.ends_with(&tail)).collect();
     match fitting[..] {
         [only] => Ok(only.clone()),
-        [] => Err(faults::unknown("axis", name, &keys, "")),
+        [] => Err(support::errors::unknown("axis", name, &keys, "")),
         [first, second, ..] => {
             Err(format!("axis {name:?} may be {first} or {second}: write more of it"))
         }

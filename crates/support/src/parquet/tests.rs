@@ -22,7 +22,7 @@ fn columns() -> [TableColumn; 5] {
 }
 
 fn place(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("headstart-columns-{name}-{}", std::process::id()))
+    std::env::temp_dir().join(format!("headstart-parquet-{name}-{}", std::process::id()))
 }
 
 fn written(

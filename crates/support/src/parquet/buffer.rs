@@ -1,6 +1,6 @@
 //! The values of one column that are not written yet.
 
-use crate::ColumnKind;
+use super::ColumnKind;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedColumnWriter;

@@ -1,6 +1,6 @@
 //! Reads chosen columns of a table, row by row.
 
-use crate::{ColumnKind, TableValue};
+use super::{ColumnKind, TableValue};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 /// A column that a reader wants: its name, and what it has to hold.
 pub type WantedColumn = (&'static str, ColumnKind);
 
-/// Reads a table that [`crate::TableWriter`] or another program has written.
+/// Reads a table that [`super::TableWriter`] or another program has written.
 pub struct TableReader {
     rows: RowIter<'static>,
     kinds: Vec<ColumnKind>,
