@@ -290,7 +290,7 @@ OPERATORS ?= 10000
 
 test-canary:
 	@tools/need cc=gcc cc=libc6-dev
-	cargo run --release --locked --quiet --package headstart-sequential --example operators -- $(OPERATORS)
+	cargo run --release --locked --quiet --package headstart-canary --example operators -- $(OPERATORS)
 
 # Policies are modules that the list of their kind declares (`start_ups!`), which `cargo fmt` does not see.
 LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)

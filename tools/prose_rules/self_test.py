@@ -122,7 +122,7 @@ SOURCES = [
     ("a.h", f"{C}{'x' * 86} */\n", []),  # a tab has 8 columns
     ("a.h", f"{C}{'x' * 87} */\n", [(1, "columns")]),
     ("a.h", f"{C}Short.\n\t * {'x' * 90} */\n", [(2, "columns")]),
-    ("crates/worlds/src/a.rs", "// A private folder, by a filler.\n", [(1, "private"), (1, "private")]),
+    ("crates/testbed/src/a.rs", "// A private folder, by a filler.\n", [(1, "private"), (1, "private")]),
     ("crates/wire/src/a.rs", "// A private folder, by a filler.\n", []),
     # Texts of product code: help and messages. Labels have no full stop.
     ("x/src/a.rs", 'f("nobody has told this host");\n', [(1, "private"), (1, "private")]),

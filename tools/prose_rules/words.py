@@ -41,8 +41,8 @@ TABLE = [
     ("made again", "repeated because of scheduling delay"),
 ]
 
-# These are private in the crate `worlds` only.
-WORLDS = [("tongue, filler, bed, here, private", "protocol, padding, test bed, executor, temporary directory")]
+# These are private in the crate `testbed` only.
+TESTBED = [("tongue, filler, bed, here, private", "protocol, padding, test bed, executor, temporary directory")]
 
 # Phrases in which these words are the field's, or plain English.
 PLAIN = {
@@ -70,13 +70,13 @@ def by_first_word(rows):
     return found
 
 
-ANYWHERE, IN_WORLDS = by_first_word(TABLE), by_first_word(TABLE + WORLDS)
+ANYWHERE, IN_TESTBED = by_first_word(TABLE), by_first_word(TABLE + TESTBED)
 PLAIN_WORDS = re.compile("|".join(phrase.replace(" ", r"[\s-]+") for phrase in PLAIN), re.I)
 
 
 def private(path, text):
     """Yields (offset, words, what to write) of each private word."""
-    phrases = IN_WORLDS if path.startswith("crates/worlds/") else ANYWHERE
+    phrases = IN_TESTBED if path.startswith("crates/testbed/") else ANYWHERE
     text = PLAIN_WORDS.sub(lambda found: re.sub(r"\S", "-", found.group()), text)
     found = list(WORD.finditer(text))
     words = [word.group().lower() for word in found]

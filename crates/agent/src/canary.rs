@@ -1,15 +1,15 @@
 //! The canary of a running agent: which connections are compared, which parts of them are stopped, and since when. The statistics are
-//! those of crate `sequential`; this side says who belongs to which group, and remembers the outcome.
+//! those of crate `canary`; this side says who belongs to which group, and remembers the outcome.
 //!
 //! Compared by intention: a connection counts with those that chance has chosen for a remembered window even if it could not have
 //! it in the end, since nobody knows which of the control group could not have had it either.
 
 use crate::contract::{ConnectionSummary, StoppedParts};
 use crate::start::StartReason;
+use canary::comparisons::{Canary, CanaryConnection, CanaryFinding, CanaryStop};
+use canary::part::CanaryPart;
+use canary::trial::{CanaryGroup, CanaryOutcome};
 use ipnet::IpNet;
-use sequential::canary::{Canary, CanaryConnection, CanaryFinding, CanaryStop};
-use sequential::part::CanaryPart;
-use sequential::trial::{CanaryGroup, CanaryOutcome};
 use serde::{Deserialize, Serialize};
 
 /// When windows are to be left alone.
@@ -118,7 +118,7 @@ fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<Cana
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sequential::part::PrefixLength;
+    use canary::part::PrefixLength;
 
     const LIMIT: HarmLimit = HarmLimit { ratio: 2.0, fewest: 100, has_control_group: true };
 

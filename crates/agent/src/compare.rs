@@ -1,13 +1,13 @@
 //! What a remembered window gains and costs on live traffic, as operators see it: connections that chance has chosen for one
 //! beside those of the control group, all of them and part by part, with intervals that hold at every look
-//! (crate `sequential`).
+//! (crate `canary`).
 
 use crate::totals::{Class, ConnectionTotals, Group};
+use canary::comparisons::{CanaryFinding, CanaryStop};
+use canary::interval::{ConfidenceInterval, share};
+use canary::losing::LosingRatio;
+use canary::part::{CanaryPart, SIZES};
 use ipnet::IpNet;
-use sequential::canary::{CanaryFinding, CanaryStop};
-use sequential::interval::{ConfidenceInterval, share};
-use sequential::losing::LosingRatio;
-use sequential::part::{CanaryPart, SIZES};
 use serde::{Deserialize, Serialize};
 
 /// One side of a comparison.

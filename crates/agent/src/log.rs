@@ -1,8 +1,8 @@
 //! The agent's journal, and how much of it is said.
 
-use journal::Journal;
-pub use journal::LogPriority as Level;
 use serde::Deserialize;
+use support::log::Journal;
+pub use support::log::LogPriority as Level;
 
 static JOURNAL: Journal = Journal::new("headstart agent");
 

@@ -11,9 +11,9 @@ use crate::value::{
     ColdStart, Factor, Fraction, GatewayAddress, HandshakeTimer, Namespaces, Percentage,
     PortNumber, SizedStart, Within,
 };
-use faults::{Fault, FileError};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use support::errors::{Fault, FileError};
 
 /// All that may be said; `None` and empty lists where nothing is.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]

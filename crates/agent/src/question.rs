@@ -9,9 +9,9 @@ use crate::reported::OptionCounts;
 use crate::schemes::ControlChoice;
 use crate::timed::TimedHandshakes;
 use crate::totals::ConnectionTotals;
+use canary::interval::ConfidenceInterval;
 use gateway_client::ClientStatus;
 use ipnet::IpNet;
-use sequential::interval::ConfidenceInterval;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

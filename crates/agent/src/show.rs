@@ -8,8 +8,8 @@ use agent::question::AgentStatus;
 use agent::reported::OptionCounts;
 use agent::timed::TimedHandshakes;
 use agent::totals::Sum;
+use canary::interval::ConfidenceInterval;
 use gateway_client::ClientStatus;
-use sequential::interval::ConfidenceInterval;
 
 pub(crate) fn findings(findings: &[Finding]) -> String {
     let yes = |finding: &Finding| if finding.is_there { "yes" } else { "no" };

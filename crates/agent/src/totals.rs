@@ -3,8 +3,8 @@
 
 use crate::contract::ConnectionSummary;
 use crate::start::StartReason;
-use sequential::log_times::LogTimes;
-use sequential::part::{SIZES, size_class};
+use canary::log_times::LogTimes;
+use canary::part::{SIZES, size_class};
 use serde::{Deserialize, Serialize};
 
 /// Sums over connections that have closed.

@@ -1,8 +1,8 @@
 //! `headstart paths`: the paths that have names.
 
 use cmdline::{Appendix, EXIT, Failure, stdout};
+use link::path::{DEFAULT_PRESET, PRESETS};
 use link::{DISCIPLINES, DisciplineDescriptor};
-use race::path::{DEFAULT_PRESET, PRESETS};
 
 pub(crate) fn appendix() -> Appendix {
     Appendix {

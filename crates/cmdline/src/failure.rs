@@ -1,7 +1,7 @@
 //! How the program fails: what is said, and the exit code.
 
 #[cfg(feature = "results")]
-use results::ResultsError;
+use experiment::results::ResultsError;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use crate::failure::remark;
 use crate::programs;
 use race::World;
 use std::io;
-use worlds::{Agent, Contender, cannot_be_had};
+use testbed::{Agent, Contender, cannot_be_had};
 
 /// Contenders, and the agent of those that need one.
 pub struct RaceField {

@@ -57,7 +57,7 @@ fn neighbours(path: &Path) -> String {
     let names: Vec<String> =
         entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    match faults::meant(&name, &names) {
+    match support::errors::meant(&name, &names) {
         near if near.is_empty() => "; check its name and folder".to_owned(),
         near => near,
     }

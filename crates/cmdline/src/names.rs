@@ -1,7 +1,7 @@
 //! Names on the command line that stand for something with a list of its own, and errors for
 //! unknown ones.
 
-use race::path::{PRESETS, PathSpec, preset};
+use link::path::{PRESETS, PathSpec, preset};
 use tcp::Scheme;
 use tcp::scheme::scheme_meant;
 
@@ -22,5 +22,7 @@ pub fn schemes(list: &str) -> Result<SchemeList, String> {
 pub fn path_preset(name: &str) -> Result<PathSpec, String> {
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     let found = preset(name).map(|preset| preset.spec());
-    found.ok_or_else(|| faults::unknown("path", name, &names, "`headstart paths` lists them"))
+    found.ok_or_else(|| {
+        support::errors::unknown("path", name, &names, "`headstart paths` lists them")
+    })
 }

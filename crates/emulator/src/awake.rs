@@ -32,7 +32,7 @@ mod tests {
     fn no_latency_is_allowed_while_it_lives() {
         let _awake = Awake::begin();
         let Ok(mut file) = File::open(LATENCY) else {
-            calm::skipped(format!("{LATENCY} cannot be opened"));
+            test_support::skipped(format!("{LATENCY} cannot be opened"));
             return;
         };
         let mut least = [1; 4];

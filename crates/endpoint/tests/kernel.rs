@@ -8,7 +8,6 @@ mod common;
 use axum::Router;
 use axum::extract::Path;
 use axum::routing::get;
-use calm::Need;
 use common::world::{KERNEL, OURS, World, config};
 use common::{bytes, linux};
 use endpoint::{Endpoint, Stream};
@@ -19,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use test_support::Need;
 
 /// A page server: `/N` has N bytes.
 async fn serve_pages(endpoint: &Endpoint) {
@@ -95,7 +95,7 @@ async fn axum_serves_unmodified_clients() {
 async fn curl_and_ping_are_answered() {
     let Some(world) = World::new(true, config()) else { return };
     serve_pages(&world.endpoint).await;
-    let [ping, curl] = ["ping", "curl"].map(|name| calm::has(&[Need::Program(name)]));
+    let [ping, curl] = ["ping", "curl"].map(|name| test_support::has(&[Need::Program(name)]));
     let talk = tokio::task::spawn_blocking(move || {
         for address in addresses() {
             if ping {

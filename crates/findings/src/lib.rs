@@ -4,8 +4,10 @@
 //! transfers went (`time`), what a warm start could gain (`warm`, `network`), and what Balakrishnan et al.
 //! (1998) asked of a busy server: losses (`losses`), ACK compression (`compression`) and parallel connections
 //! (`parallel`). `alone` follows each connection by itself, `together` and `follow`
-//! what they have in common. No I/O, no clock; memory is bounded.
+//! what they have in common. [`access_log`] reads the lines of access logs. No I/O, no clock;
+//! memory is bounded.
 
+pub mod access_log;
 mod alone;
 mod compression;
 mod distribution;

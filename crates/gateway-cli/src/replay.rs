@@ -5,6 +5,7 @@ use crate::tables;
 use clap::Args;
 use cmdline::captures::{CAPTURE_ENDINGS, Feed, access_log};
 use cmdline::{Appendix, Failure, jobs, remark, stdout};
+use findings::access_log::DomainFindings;
 use findings::{CumulativeDistribution, GATEWAY_WINDOW, RequestWatch, SharingFindings};
 use gateway::clock::SiteClock;
 use gateway::load::SiteLoad;
@@ -22,7 +23,6 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use trace::EngineConfig;
 use units::{Duration, Instant, counted};
-use weblog::DomainFindings;
 
 /// Transfers whose beginnings wait to be put in order: they are heard of as they end.
 const WAITING: usize = 1 << 16;

@@ -1,12 +1,12 @@
 //! Tables of an analysis (`headstart analyze --out DIR`) as reports: each transfer of a server, with the loss that it met first.
 
 use cmdline::Failure;
-use columns::{ColumnKind, TableReader, TableValue, WantedColumn};
 use gateway::passive::{PassiveReport, SeenTransfer};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use support::parquet::{ColumnKind, TableReader, TableValue, WantedColumn};
 use units::{Duration, Instant};
 
 const TRANSFERS: &[WantedColumn] = &[

@@ -1,10 +1,10 @@
 //! Which gateways there are, and who we are to them.
 
-use faults::Fault;
 use gateway_proto::v1::Collector;
 use serde::Deserialize;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use support::errors::Fault;
 
 /// What a client has to know. Files are read anew at each connection: a renewed certificate counts from the next one on.
 #[derive(Clone, Debug)]

@@ -3,16 +3,16 @@
 //!
 //! Hosts have their own shares, visitors and speeds, and change them from stage to stage, so groups
 //! are compared within a host and a stage and put together as the agent does it
-//! ([`sequential::trial`]). Transfers count by the group that chance chose (*intention to treat*),
+//! ([`canary::trial`]). Transfers count by the group that chance chose (*intention to treat*),
 //! and not by how they started.
 
+use canary::interval::ConfidenceInterval;
+use canary::log_times::LogTimes;
+use canary::part::{SIZES, size_class};
+use canary::sequence::{ConfidenceSequence, FEWEST};
+use canary::trial::{CanaryGroup, CanaryOutcome, PooledRatio, Trial};
 use gateway_proto::v1::{Group, Report, Start};
 use lru::LruCache;
-use sequential::interval::ConfidenceInterval;
-use sequential::log_times::LogTimes;
-use sequential::part::{SIZES, size_class};
-use sequential::sequence::{ConfidenceSequence, FEWEST};
-use sequential::trial::{CanaryGroup, CanaryOutcome, PooledRatio, Trial};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 

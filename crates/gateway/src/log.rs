@@ -1,8 +1,8 @@
 //! The gateway's journal, and how much of it is said.
 
 use crate::options::GatewayLogLevel;
-use journal::Journal;
-pub use journal::LogPriority;
+use support::log::Journal;
+pub use support::log::LogPriority;
 
 static JOURNAL: Journal = Journal::new("headstart gateway");
 

@@ -1,11 +1,11 @@
 //! What an operator may say in `gateway.toml`: each field is a key. Unknown keys are refused with the line and the nearest name.
 //! What is not said has the default that [`crate::config`] gives it.
 
-use faults::{Fault, FileError};
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use support::errors::{Fault, FileError};
 
 /// All that may be said; files are relative to the folder of `gateway.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

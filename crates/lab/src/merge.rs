@@ -2,8 +2,8 @@
 
 use crate::sim::{Format, show};
 use cmdline::{Appendix, Failure, remark};
-use plan::Plan;
-use results::{Folder, Merge, Merged, write_tables};
+use experiment::plan::Plan;
+use experiment::results::{Folder, Merge, Merged, write_tables};
 use std::fs;
 use std::path::{Path, PathBuf};
 use units::counted;

@@ -5,7 +5,7 @@ use cmdline::captures::{CAPTURE_ENDINGS, sender_names};
 use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, schemes};
 use reproduction::check::ns2::SUITES;
 use reproduction::papers::claims;
-use worlds::agreement;
+use testbed::agreement;
 
 /// The values of an option or argument; `None` where clap knows them, or where any number or text
 /// will do.

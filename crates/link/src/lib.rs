@@ -18,6 +18,9 @@
 //! [`Duplex`] is what is said of both directions of a wire. [`stream`] is a random stream by the name of
 //! who draws from it, such as a link.
 //!
+//! [`path`] reads the notation of a whole path (`20mbit,80ms,100p`) and gives its two links.
+//! [`matrix`] has the fixed paths and sizes that tables of results cover.
+//!
 //! # Conventions, the same everywhere
 //! - **Queue sizes** count the packets waiting plus the one in service ([`QueueLimit`]).
 //! - **Ties**: a packet that departs at exactly `t` is still in the queue for one arriving at `t`.
@@ -37,8 +40,10 @@ mod error;
 mod fifo;
 mod judged;
 mod loss;
+pub mod matrix;
 mod medium;
 mod packet;
+pub mod path;
 mod queue;
 mod queue_limit;
 mod rate_trace;

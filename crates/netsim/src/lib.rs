@@ -42,7 +42,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Larger examples are in `examples/`. Experiments without code are plans (crate `plan`, `headstart lab sim`).
+//! Larger examples are in `examples/`. Experiments without code are plans (crate `experiment`, `headstart lab sim`).
 //!
 //! # What happens first
 //! Events happen in the order of (time, kind, index, sequence): of those at the same instant,

@@ -1,7 +1,7 @@
 //! A race's result as JSON, of the form that `docs/race-schema.json` describes: one for all worlds.
 
 use super::{RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits, World};
-use crate::path::PathSpec;
+use link::path::PathSpec;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

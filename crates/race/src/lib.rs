@@ -52,10 +52,10 @@
 //!
 //! Here races are simulated; whoever has real hosts adds their turns, and all have one result.
 //!
-//! Read on in `path` (paths as people write them), `limit` (what no transport can beat), `setup`
-//! (topology and start phases), `run` (one client's visits), `tally` and `record` (what is observed), `account` (what
-//! bounded a load), `contestant` (what ran), `result` (medians over repeats), `visits` (first and repeated). `scoreboard` holds every scheme against
-//! the limit over a fixed `matrix` of paths and sizes.
+//! Read on in `limit` (what no transport can beat), `setup` (topology and start phases), `run`
+//! (one client's visits), `tally` and `record` (what is observed), `account` (what bounded a load),
+//! `contestant` (what ran), `result` (medians over repeats), `visits` (first and repeated).
+//! `scoreboard` compares every scheme with the limit over `link`'s matrix of paths and sizes.
 
 mod account;
 mod bound;
@@ -67,9 +67,7 @@ mod host_set;
 mod hosts;
 mod json;
 pub mod limit;
-pub mod matrix;
 mod metric;
-pub mod path;
 mod record;
 mod result;
 mod run;
@@ -99,7 +97,7 @@ pub use visits::{Alternation, Crossing, OtherLine, VisitKind, Visits};
 pub use world::World;
 
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};
-use crate::path::PathSpec;
+use link::path::PathSpec;
 use rayon::prelude::*;
 use std::sync::Arc;
 use tcp::Scheme;

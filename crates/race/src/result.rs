@@ -10,7 +10,7 @@ use super::{
     VisitKind, VisitSample, Visits, World,
 };
 use crate::limit::Limit;
-use crate::path::PathSpec;
+use link::path::PathSpec;
 use serde::Serialize;
 use units::Duration;
 

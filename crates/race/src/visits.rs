@@ -1,6 +1,6 @@
 //! First and repeated visits of a page.
 
-use crate::path::PathSpec;
+use link::path::PathSpec;
 use netsim::Duplex;
 use units::{Duration, Rate};
 

@@ -3,7 +3,7 @@
 use super::completion::{ModelPath, SEGMENT};
 use super::epochs::round_trips;
 use arith::epoch::WindowChoice;
-use race::matrix::{self, MatrixPath, SIZES};
+use link::matrix::{self, MatrixPath, SIZES};
 use serde::Serialize;
 use units::Duration;
 

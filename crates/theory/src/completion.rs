@@ -21,8 +21,8 @@
 use super::epochs::Epochs;
 use arith::epoch::{MAX_CAPACITY, PathShare};
 use link::QueueLimit;
-use race::path::PathSpec;
-use tcp::segment::{IPV4_HEADER, TCP_HEADER};
+use link::path::PathSpec;
+use segment::{IPV4_HEADER, TCP_HEADER};
 use units::Duration;
 
 /// Payload of a full-sized segment: an Ethernet frame's, without options.

@@ -2,9 +2,9 @@
 
 use super::completion::{ModelPath, SEGMENT};
 use super::{compare, matrix};
+use link::path::PathSpec;
 use link::{LinkConfig, QueueLimit};
 use netsim::{Access, BulkSpec, BulkTransfer, Simulation, SimulationConfig};
-use race::path::PathSpec;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 

@@ -2,7 +2,7 @@
 
 use super::field::{constant, of, put};
 use crate::schemes::ControlChoice;
-use sequential::part::{CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS};
+use canary::part::{CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS};
 
 /// What holds for all connections, from their opening on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -60,9 +60,9 @@ pub struct ConnectionSummary {
     /// Most segments that were outstanding at a time and have all arrived; 0: not known.
     pub flight: u32,
     /// Class of the bytes that earlier connections of its path carried in the mean
-    /// (`sequential::part::SIZES`).
+    /// (`canary::part::SIZES`).
     pub path_carried: u8,
-    /// Class of the segments that they retransmitted (`sequential::part::LOSSES`).
+    /// Class of the segments that they retransmitted (`canary::part::LOSSES`).
     pub path_lost: u8,
     /// What it left in memory is what a loss, or BBR, has shown; otherwise the path carries that at least.
     pub has_measured: bool,

@@ -6,13 +6,13 @@ use crate::question::{AgentStatus, MapFill, ProgramTime};
 use crate::start::StartReason;
 use crate::timed::TimedHandshakes;
 use crate::totals::WINDOW_BOUNDS;
+use canary::interval::ConfidenceInterval;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use sequential::interval::ConfidenceInterval;
 use std::sync::atomic::AtomicU64;
 
 type Seconds = Counter<f64, AtomicU64>;

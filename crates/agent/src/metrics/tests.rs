@@ -4,14 +4,14 @@
 use super::*;
 use crate::compare::CanaryVerdict;
 use crate::question::{MapFill, ProgramTime, StoppedPart};
-use calm::Need;
-use sequential::log_times::LogTimes;
+use ::canary::log_times::LogTimes;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use test_support::Need;
 
 const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/share");
 
@@ -94,7 +94,7 @@ fn promtool(arguments: &[&str], input: &str) -> Option<String> {
     let mut command = Command::new("promtool");
     command.args(arguments).current_dir(Path::new(SHARE).join("prometheus"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    if !calm::has(&[Need::Program("promtool")]) {
+    if !test_support::has(&[Need::Program("promtool")]) {
         return None;
     }
     let mut child = command.spawn().unwrap();

@@ -3,9 +3,9 @@
 //! 20 Mbit/s, 80 ms, 138 packets in a round trip.
 
 use crate::bed::{Bed, finish};
-use calm::calmly;
 use socket2::Domain;
 use std::time::Duration;
+use test_support::calmly;
 
 const RTT: Duration = Duration::from_millis(80);
 
@@ -13,7 +13,7 @@ const RTT: Duration = Duration::from_millis(80);
 fn has_bbr() -> bool {
     let found = agent::schemes::HsControl::Bbr.found();
     if let Err(why) = &found {
-        calm::skipped(why);
+        test_support::skipped(why);
     }
     found.is_ok()
 }

@@ -2,13 +2,13 @@
 //! connection alone. Limits that cannot be tested here are in docs/agent/beside.md.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic, request};
-use calm::calmly;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, ProgramMut};
 use socket2::Protocol;
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
+use test_support::calmly;
 
 static OTHERS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/beside.bpf.o"));
 
@@ -194,7 +194,7 @@ fn mptcp_starts_warm_with_plain_clients_and_as_subflow() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         let Ok(server) = bed.serve_by(Protocol::MPTCP) else {
-            return calm::skipped("no MPTCP");
+            return test_support::skipped("no MPTCP");
         };
         let agent = bed.agent(&[]);
         let mut closed = 0;
@@ -218,7 +218,7 @@ fn fast_open_goes_on_and_starts_cold_without_a_round_trip() {
         let Some(bed) = Bed::new() else { return };
         let (agent, server) = bed.attended();
         if !bed.enable_fast_open(&server) {
-            return calm::skipped("no TCP Fast Open");
+            return test_support::skipped("no TCP Fast Open");
         }
         // The first one gets its cookie.
         for visit in 1..5 {

@@ -26,7 +26,7 @@ impl<'a> Cable<'a> {
         far.kill().unwrap();
         far.wait().unwrap();
         if !is_done {
-            calm::skipped("no cable without `ip`");
+            test_support::skipped("no cable without `ip`");
         }
         is_done.then_some(Self(bed))
     }

@@ -7,12 +7,12 @@ use agent::contract::PrefixKey;
 use agent::control;
 use agent::question::{AgentAnswer, Question};
 use agent::start::StartReason;
-use calm::calmly;
 use libbpf_rs::{MapCore, MapFlags};
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::fs;
 use std::path::Path;
+use test_support::calmly;
 
 fn ramp(agent: &Agent, share: u32) -> u32 {
     match control::ask(agent.socket(), &Question::Ramp(share)).unwrap() {

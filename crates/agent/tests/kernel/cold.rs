@@ -2,12 +2,12 @@
 //! where CUBIC overfills the queue, they lose far less.
 
 use crate::bed::{Agent, Bed, Server, finish, link_of, request};
-use calm::calmly;
 use link::LinkConfig;
 use socket2::Domain;
 use std::env;
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 /// What starts up has recovered once nothing was dropped for so many round trips; what is dropped later is congestion
 /// avoidance's.

@@ -1,11 +1,11 @@
 //! Whose connections are attended to, and what a configuration changes while the agent runs.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic, until};
-use calm::calmly;
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::fs;
 use std::path::Path;
+use test_support::calmly;
 
 /// Waits for the connection's end: in a host that has gone it would keep the programs for minutes.
 fn is_attended(bed: &Bed, agent: &Agent, server: &Server) -> bool {

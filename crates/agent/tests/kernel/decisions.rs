@@ -3,12 +3,12 @@
 
 use crate::bed::{Agent, Bed, finish, until};
 use crate::peers::Peers;
-use calm::calmly;
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 /// Lines of starts, so many at least.
 fn starts(agent: &Agent, count: usize) -> Vec<String> {

@@ -8,8 +8,8 @@ use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
 use crate::failing::{self, FEW};
 use crate::memory::Memory;
 use agent::load::Mode;
-use calm::calmly;
 use socket2::Domain;
+use test_support::calmly;
 
 /// Segments remembered, of which most will be lost.
 const TOO_MANY: u32 = 700;
@@ -65,7 +65,7 @@ fn a_window_that_fails_under_bbr_is_halved_too() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         if let Err(why) = agent::schemes::HsControl::Bbr.found() {
-            calm::skipped(why);
+            test_support::skipped(why);
             return;
         }
         bed.widen_receive_window();

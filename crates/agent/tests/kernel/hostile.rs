@@ -5,10 +5,10 @@ use crate::bed::{Agent, Bed};
 use crate::memory::Memory;
 use crate::peers::{Peers, Standing};
 use agent::contract::PrefixKey;
-use calm::calmly;
 use socket2::Domain;
 use std::net::SocketAddr;
 use tcp::Segment;
+use test_support::calmly;
 use units::SeqNum;
 
 const CAP: u32 = 20;

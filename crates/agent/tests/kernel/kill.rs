@@ -2,7 +2,6 @@
 //! row.
 
 use crate::bed::{Agent, Bed, Server, control_of, finish, read, until};
-use calm::calmly;
 use libbpf_rs::query::{
     LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo,
 };
@@ -13,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 /// Programs whose names do not begin with ours.
 const OTHERS: [&str; 5] = ["attend", "leave", "widen", "hear", "answer"];
@@ -153,7 +153,7 @@ fn kill_9_under_load_leaves_nothing_of_hs_cubic() {
 #[test]
 fn kill_9_under_load_leaves_nothing_of_hs_bbr() {
     calmly(|| match agent::schemes::HsControl::Bbr.found() {
-        Err(why) => calm::skipped(why),
+        Err(why) => test_support::skipped(why),
         Ok(_) => assert_survived("bbr", Some("hs_bbr"), "wrap"),
     });
 }

@@ -4,11 +4,11 @@
 //! 20 Mbit/s and 80 ms.
 
 use crate::bed::{Agent, Bed, Server, finish, request};
-use calm::calmly;
 use socket2::Domain;
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 const BYTES: u64 = 200_000;
 

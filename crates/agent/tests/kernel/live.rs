@@ -11,7 +11,6 @@ use crate::cable::ip;
 use crate::upgrade::another_build;
 use agent::question::AgentStatus;
 use agent::start::StartReason;
-use calm::calmly;
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -20,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 /// 16 segments of 1448 bytes: a cold start sends ten of them in its first flight, a warm one all.
 const BYTES: usize = 16 * 1448;
@@ -207,7 +207,7 @@ fn run(load: &Load, options: &[&str]) -> Option<(Arc<Tally>, AgentStatus)> {
         (&bed.server, ["route", "add", "unicast", NETWORKS, "dev", bed.server.name()]),
     ];
     if !ways.iter().all(|(host, way)| ip(host, way)) {
-        calm::skipped("no routes without `ip`");
+        test_support::skipped("no routes without `ip`");
         return None;
     }
     // A busy machine sends again what is only late: that is not to turn warm starts off.

@@ -4,11 +4,11 @@
 
 use crate::bed::{Agent, Bed, Server, finish, request};
 use crate::peers::Peers;
-use calm::calmly;
 use socket2::Domain;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 /// What a browser opens to a host.
 const AT_ONCE: u64 = 6;

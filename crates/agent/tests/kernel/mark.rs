@@ -1,11 +1,11 @@
 //! A first flight's mark, seen on the link: on every packet of it, and on none before or after.
 
 use crate::bed::{Bed, finish, request};
-use calm::calmly;
 use socket2::Domain;
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 const CAP: usize = 30;
 /// 70 segments of 1448 bytes.

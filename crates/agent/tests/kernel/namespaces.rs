@@ -1,8 +1,8 @@
 //! What is learnt in one network namespace, in another: containers on one machine.
 
 use crate::bed::{Agent, Bed};
-use calm::calmly;
 use socket2::Domain;
+use test_support::calmly;
 
 /// Both ends of the link are of it, so that the same prefix is seen from both.
 const BOTH: &str = "198.0.0.0/8";

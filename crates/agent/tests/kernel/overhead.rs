@@ -2,13 +2,13 @@
 
 use crate::bed::{Bed, Server, finish};
 use crate::cable::Cable;
-use calm::calmly;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore, ObjectBuilder};
 use socket2::Domain;
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::TcpStream;
+use test_support::calmly;
 
 const STATS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 static PLAIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plain.bpf.o"));
@@ -146,12 +146,12 @@ fn an_ack_costs_little_more_than_without() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         if let Err(why) = agent::schemes::HsControl::Bbr.found() {
-            calm::skipped(why);
+            test_support::skipped(why);
             return;
         }
         // Those of tests/plain.bpf.c: Linux 6.10 to 7.0.
         if shape().has_own_tx_start || !shape().tells_ack {
-            calm::skipped(
+            test_support::skipped(
                 "this kernel's congestion controls have other operations than the plain ones",
             );
             return;

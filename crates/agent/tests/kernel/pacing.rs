@@ -4,11 +4,11 @@
 //! 20 Mbit/s and 80 ms: a packet of 1500 bytes takes 0.6 ms.
 
 use crate::bed::{Agent, Bed, Server, finish};
-use calm::calmly;
 use socket2::Domain;
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 const RTT: Duration = Duration::from_millis(80);
 /// Segments that the kernel sends at once.

@@ -4,10 +4,10 @@
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
 use crate::cable::ip;
 use crate::peers::Peers;
-use calm::calmly;
 use socket2::Domain;
 use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
+use test_support::calmly;
 
 /// Proves a window above all caps of these tests.
 const BYTES: u64 = 200_000;
@@ -120,7 +120,7 @@ fn a_route_gives_a_congestion_control_of_ours_to_whom_the_agent_does_not_attend(
 
         let client = bed.client.addresses().v4.to_string();
         if Command::new("ip").arg("-V").output().is_err() {
-            calm::skipped("no routes without `ip`");
+            test_support::skipped("no routes without `ip`");
             return;
         }
         let route = ["route", "add", &client, "dev", bed.server.name(), "congctl", "hs_cubic"];

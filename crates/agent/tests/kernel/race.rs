@@ -84,7 +84,9 @@ fn meet(change: Change) {
     });
     eprintln!("{change:?}: {met} rounds of {ROUNDS}, {wrong} wrong");
     if met < ROUNDS / 10 {
-        calm::skipped(format!("two processors at a time: they met {met} times of {ROUNDS}"));
+        test_support::skipped(format!(
+            "two processors at a time: they met {met} times of {ROUNDS}"
+        ));
         return;
     }
     assert_eq!(wrong, 0, "{change:?}, of {met}");
@@ -94,7 +96,7 @@ fn meet(change: Change) {
 #[test]
 fn of_two_that_change_a_path_at_one_instant_each_is_whole() {
     if let Some(why) = refusal(ControlChoice::Cubic) {
-        calm::skipped(why);
+        test_support::skipped(why);
         return;
     }
     for change in [Change::Halve, Change::Learn] {

@@ -4,10 +4,10 @@
 //! 20 Mbit/s, 80 ms. A Linux receiver as it comes offers 64 KB: 44 segments of 138.
 
 use crate::bed::{Bed, fastest, finish};
-use calm::calmly;
 use socket2::{Domain, SockRef};
 use std::net::TcpStream;
 use std::time::Duration;
+use test_support::calmly;
 
 const RTT: Duration = Duration::from_millis(80);
 const BYTES: u64 = 200_000;

@@ -10,7 +10,7 @@ use std::process::Command;
 /// is not allowed.
 fn agent(before: &str, arguments: &[&str]) -> Option<(i32, String)> {
     if let Some(why) = check::refusal(ControlChoice::Cubic) {
-        calm::skipped(why);
+        test_support::skipped(why);
         return None;
     }
     let socket = Path::new(env!("CARGO_TARGET_TMPDIR")).join("refused.sock");
@@ -20,7 +20,7 @@ fn agent(before: &str, arguments: &[&str]) -> Option<(i32, String)> {
     command.args(["--mount", "sh", "-c", &script, env!("CARGO_BIN_EXE_headstart-agent")]);
     let output = command.args(arguments).arg("--socket").arg(socket).output();
     let Ok(output) = output else {
-        calm::skipped("no unshare (util-linux)");
+        test_support::skipped("no unshare (util-linux)");
         return None;
     };
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
@@ -43,7 +43,7 @@ fn without_the_kernels_types_it_does_not_start() {
 fn in_a_kernel_that_is_locked_down_it_does_not_start_and_says_what_is_left() {
     let security = Path::new("/sys/kernel/security");
     if !security.exists() {
-        calm::skipped("this kernel has no place for lockdown's file (securityfs)");
+        test_support::skipped("this kernel has no place for lockdown's file (securityfs)");
         return;
     }
     let at = |mode: &str| {

@@ -2,12 +2,12 @@
 
 use crate::bed::{Bed, until};
 use crate::failing::{self, FEW};
-use calm::calmly;
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, thread};
+use test_support::calmly;
 
 fn fresh(name: &str) -> PathBuf {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);

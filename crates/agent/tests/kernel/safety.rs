@@ -3,11 +3,11 @@
 use crate::bed::{Bed, control_of, finish, is_upon_cubic, read, until};
 use crate::memory::Memory;
 use agent::contract::{LearntPath, PrefixKey};
-use calm::calmly;
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use socket2::Domain;
 use std::collections::HashSet;
 use std::fs;
+use test_support::calmly;
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 

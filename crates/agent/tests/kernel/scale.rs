@@ -4,7 +4,6 @@
 use crate::bed::{Bed, timed, until};
 use crate::memory::{Memory, newest};
 use crate::peers::Peers;
-use calm::calmly;
 use libbpf_rs::{MapHandle, Object, ObjectBuilder, ProgramInput};
 use nix::sys::signal::Signal;
 use socket2::Domain;
@@ -14,6 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 static SCAN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scan.bpf.o"));
 /// Prefixes that one call teaches of: it cannot be interrupted.

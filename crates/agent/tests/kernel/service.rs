@@ -2,13 +2,13 @@
 
 use crate::bed::Bed;
 use crate::failing::{self, FEW};
-use calm::calmly;
 use socket2::Domain;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, process};
+use test_support::calmly;
 
 fn temporary(name: &str) -> PathBuf {
     let file = env::temp_dir().join(format!("headstart-{}-{name}", process::id()));
@@ -90,7 +90,7 @@ fn it_says_that_it_is_ready_and_works_with_three_rights_alone() {
             .spawn();
         let mut child = match child {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                calm::skipped("no setpriv (util-linux)");
+                test_support::skipped("no setpriv (util-linux)");
                 return;
             }
             child => child.unwrap(),
@@ -143,7 +143,7 @@ fn the_unit_that_is_shipped_is_sound() {
     let file = directory.join("headstart-agent.service");
     fs::write(&file, unit).unwrap();
     match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&file).output() {
-        Err(error) => calm::skipped(format!("no systemd-analyze ({error})")),
+        Err(error) => test_support::skipped(format!("no systemd-analyze ({error})")),
         Ok(output) => {
             let said =
                 String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();

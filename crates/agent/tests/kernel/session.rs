@@ -8,7 +8,6 @@ use crate::bed::{
 use crate::cable::ip;
 use crate::memory::newest;
 use crate::overhead::{Stats, costs};
-use calm::calmly;
 use libbpf_rs::{MapCore, MapFlags};
 use link::Reordering;
 use serde::Deserialize;
@@ -19,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 const RTT: Duration = Duration::from_millis(80);
 
@@ -266,7 +266,7 @@ fn beside_one_that_vanishes(bed: &Bed, server: &Server) -> Option<Duration> {
     // What it acknowledges from now on gets nowhere.
     let rule = ["ipproto", "tcp", "sport", &port, "dport", &far, "blackhole"];
     if !ip(&bed.client, &[&["rule", "add"][..], &rule[..]].concat()) {
-        calm::skipped("no rules for ports");
+        test_support::skipped("no rules for ports");
         return None;
     }
     // A timeout, and what is under way.

@@ -8,7 +8,6 @@ use crate::bed::{Agent, Bed, Server, median};
 use crate::memory::Memory;
 use agent::clock::monotonic_ns;
 use agent::contract::{LearntPath, PrefixKey};
-use calm::calmly;
 use link::{Discipline, LinkConfig, QueueLimit};
 use socket2::Domain;
 use std::io::Read;
@@ -17,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 use units::Rate;
 
 const BYTES: u64 = 200_000;

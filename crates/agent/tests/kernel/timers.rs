@@ -3,10 +3,10 @@
 
 use crate::bed::{Bed, finish, link_of, timeout_of, until};
 use agent::timed::TimedHandshakes;
-use calm::calmly;
 use nix::{getsockopt_impl, libc, sockopt_impl};
 use socket2::Domain;
 use std::time::Duration;
+use test_support::calmly;
 
 /// A page's connections.
 const PAGE: usize = 12;

@@ -1,7 +1,6 @@
 //! A new agent goes on in the place of the old one, while connections run. Under many of them: `live`.
 
 use crate::bed::{Agent, Bed, binary, finish, is_upon_cubic, request, timeout_of, until};
-use calm::calmly;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use socket2::Domain;
@@ -11,6 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 /// The agent's program as another build of it: the same but for a line of the programs' source, which debuggers are shown. Or an agent of
 /// another version, if `HEADSTART_OTHER_AGENT` names its program.

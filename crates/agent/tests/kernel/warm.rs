@@ -3,10 +3,10 @@
 //! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
 
 use crate::bed::{Bed, assert_knows_rate, fastest, finish, is_upon_cubic, link_of};
-use calm::calmly;
 use socket2::Domain;
 use std::thread;
 use std::time::Duration;
+use test_support::calmly;
 
 const RTT: Duration = Duration::from_millis(80);
 

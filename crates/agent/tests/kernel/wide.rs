@@ -2,12 +2,12 @@
 //! visits end a round trip sooner, and lose no more.
 
 use crate::bed::{Agent, Bed, Server, finish, link_of, median, request};
-use calm::calmly;
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, thread};
+use test_support::calmly;
 
 /// What was asked for, of the time that stock takes.
 const AT_MOST: f64 = 0.85;

@@ -5,10 +5,10 @@
 use crate::bed::{Agent, Bed, Server, finish, timed};
 use crate::memory::Memory;
 use agent::load::Mode;
-use calm::calmly;
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::time::Duration;
+use test_support::calmly;
 
 const RTT: Duration = Duration::from_millis(80);
 

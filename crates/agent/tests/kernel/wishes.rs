@@ -1,11 +1,11 @@
 //! What applications say by socket option, in C, Python and Go, with an agent and without.
 
 use crate::bed::Bed;
-use calm::calmly;
 use std::env;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use test_support::calmly;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
 
@@ -19,7 +19,7 @@ fn examples() -> Vec<Vec<String>> {
                 Some(vec![program.to_str().unwrap().to_owned()])
             }
             Err(error) => {
-                calm::skipped(format!("{name}: {error}"));
+                test_support::skipped(format!("{name}: {error}"));
                 None
             }
         }
@@ -49,7 +49,7 @@ fn in_python() -> Option<Vec<String>> {
     match Command::new("python3").arg("--version").output() {
         Ok(_) => Some(vec!["python3".to_owned(), format!("{EXAMPLES}/size.py")]),
         Err(error) => {
-            calm::skipped(format!("size-python: {error}"));
+            test_support::skipped(format!("size-python: {error}"));
             None
         }
     }

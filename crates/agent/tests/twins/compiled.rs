@@ -1,11 +1,11 @@
 //! Headers of `bpf/` compiled for this machine, and what they compute held against Rust.
 
-use calm::Need;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use test_support::Need;
 
 /// What headers take for granted, and what a program that reads and prints numbers needs.
 const PREAMBLE: &str = "\
@@ -77,7 +77,7 @@ fn compiled(directory: &Path, name: &str, text: &str) -> Option<PathBuf> {
     let mut cc = Command::new("cc");
     // Overflow of what is signed, a shift too far or a division by zero would end it.
     cc.args(["-O2", "-Wall", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover", header]);
-    if !calm::has(&[Need::Program("cc")]) {
+    if !test_support::has(&[Need::Program("cc")]) {
         return None;
     }
     let status = cc.arg(&source).arg("-o").arg(&program).status().unwrap();

@@ -73,5 +73,10 @@ fn unknown(name: &str, why: Errno) -> CaptureTrouble {
         .map(|one| one.name().to_string_lossy().into_owned())
         .chain([ANY.to_owned()])
         .collect();
-    CaptureTrouble::NoInterface(faults::unknown("interface", name, &known, "`ip link` lists them"))
+    CaptureTrouble::NoInterface(support::errors::unknown(
+        "interface",
+        name,
+        &known,
+        "`ip link` lists them",
+    ))
 }

@@ -1,7 +1,6 @@
 //! Captures of an interface, in a network namespace of each test's own, beside tshark on the same interface.
 
 use crate::tools::{Everything, folder, text};
-use calm::Need;
 use capture::{
     CaptureWriter, InterfaceChange, LiveCapture, LiveOptions, Observed, PacketDirection, PortRange,
     ReadAhead, Rotation,
@@ -18,10 +17,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
+use test_support::Need;
 
 /// Runs a test on a thread in a network of its own, whose loopback interface is up; says so where that cannot be.
 fn alone(test: impl FnOnce() + Send + 'static) {
-    if !calm::has(&[Need::Namespaces, Need::Program("ip")]) {
+    if !test_support::has(&[Need::Namespaces, Need::Program("ip")]) {
         return;
     }
     let ran = thread::spawn(|| {
@@ -64,7 +64,7 @@ fn options(server: SocketAddr, snap: Option<u32>) -> LiveOptions {
 fn tshark(filter: &str, file: &Path) -> Option<Child> {
     let arguments = ["-i", "lo", "-f", filter, "-w", text(file)];
     let mut command = Command::new("tshark");
-    if !calm::has(&[Need::Program("tshark")]) {
+    if !test_support::has(&[Need::Program("tshark")]) {
         return None;
     }
     let mut child = command.args(arguments).stderr(Stdio::piped()).spawn().unwrap();
@@ -241,7 +241,7 @@ fn an_interface_that_is_made_again_is_captured_again() {
     alone(|| {
         let made = Command::new("ip").args(["link", "add", "hs0", "type", "dummy"]).status();
         if !made.is_ok_and(|status| status.success()) {
-            return calm::skipped("the kernel has no dummy interfaces");
+            return test_support::skipped("the kernel has no dummy interfaces");
         }
         ip("link del hs0");
         let make = || {

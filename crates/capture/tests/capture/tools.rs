@@ -1,10 +1,10 @@
 //! What the tests share: reading, files of their own, other programs.
 
-use calm::Need;
 use capture::{CaptureError, CaptureFiles, Observed, SegmentSource, Tally};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use test_support::Need;
 
 /// What was read of a source, to its end.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ pub(crate) fn capture(name: &str) -> PathBuf {
 
 /// Runs a program of Wireshark's; `None`, having said so, where it is not installed.
 pub(crate) fn wireshark(program: &str, arguments: &[&str]) -> Option<Output> {
-    if !calm::has(&[Need::Program(program)]) {
+    if !test_support::has(&[Need::Program(program)]) {
         return None;
     }
     let output = Command::new(program).args(arguments).output().unwrap();

@@ -6,8 +6,8 @@
 use super::one_way::OneWay;
 use cmdline::Failure;
 use emulator::EmulationOptions;
+use link::path::{DEFAULT_PRESET, PathSpec, preset};
 use link::{Duplex, LinkConfig};
-use race::path::{DEFAULT_PRESET, PathSpec, preset};
 use units::Duration;
 
 #[derive(Debug, clap::Args)]
@@ -51,7 +51,7 @@ pub(crate) struct LinkArgs {
 }
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: race::path::PathError| error.to_string())
+    text.parse().map_err(|error: link::path::PathError| error.to_string())
 }
 
 impl LinkArgs {

@@ -1,7 +1,7 @@
 //! One direction of a link as people write it: `RATE,DELAY,QUEUE` and what may follow.
 
+use link::path::{QueueSize, parse_probability};
 use link::{Discipline, LinkConfig, RateTrace, Reordering};
-use race::path::{QueueSize, parse_probability};
 use std::fmt::Display;
 use std::fs;
 use std::str::FromStr;

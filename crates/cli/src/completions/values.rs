@@ -2,10 +2,10 @@
 
 use cmdline::captures::{CAPTURE_ENDINGS, sender_names};
 use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, schemes};
-use race::path::PRESETS;
+use link::path::PRESETS;
+use testbed::Contender;
 use trace::Vantage;
 use workload::BUILTINS;
-use worlds::Contender;
 
 /// The values of an option or argument; `None` where clap knows them, or where any number or text will do.
 pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {

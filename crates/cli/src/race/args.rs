@@ -5,16 +5,16 @@
 
 use super::page;
 use cmdline::{Appendix, Failure, names};
-use race::path::{DEFAULT_PRESET, PathSpec, preset};
+use link::path::{DEFAULT_PRESET, PathSpec, preset};
 use race::{
     BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, WAKING_PROCESSING, World,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
+use testbed::{Browser, ClientTcp, Contender, ServerChoice};
 use units::Duration;
 use workload::{BUILTINS, ClientModel, Http, LoaderConfig, ServerModel, Tls};
-use worlds::{Browser, ClientTcp, Contender, ServerChoice};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
@@ -241,7 +241,7 @@ pub(crate) fn appendix() -> Appendix {
 struct SchemeList(Vec<Contender>);
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: race::path::PathError| error.to_string())
+    text.parse().map_err(|error: link::path::PathError| error.to_string())
 }
 
 fn parse_schemes(list: &str) -> Result<SchemeList, String> {

@@ -65,7 +65,7 @@ fn write_captures(folder: &Path, raced: &Raced) -> Result<Option<[String; 2]>, F
         .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
     let beside_others = raced.result.worlds() != [World::Sim];
     let mut pair = None;
-    for (name, bytes) in worlds::simulated_captures(&raced.outcome, beside_others) {
+    for (name, bytes) in testbed::simulated_captures(&raced.outcome, beside_others) {
         if let Some(scheme) = name.strip_suffix("-down-sent.pcap") {
             pair.get_or_insert_with(|| [name.clone(), format!("{scheme}-up.pcap")]);
         }

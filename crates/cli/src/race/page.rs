@@ -42,7 +42,7 @@ fn named(name: &str) -> Result<Option<Page>, Failure> {
     }
     let looks_like_file = path.components().count() > 1 || path.extension().is_some();
     if name != STANDARD_INPUT && !looks_like_file && !path.exists() {
-        let unknown = faults::unknown("page", name, &BUILTINS.map(|page| page.name), "");
+        let unknown = support::errors::unknown("page", name, &BUILTINS.map(|page| page.name), "");
         return Err(Failure::input(format!(
             "{unknown}; a size like 30kB and a HAR file are pages, too"
         )));

@@ -6,8 +6,8 @@ use cmdline::progress::CountBar;
 use cmdline::{Failure, remark};
 use race::{Race, RaceOutcome, RaceResult, Setting, World};
 use std::io;
+use testbed::{AgentScheme, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
 use workload::{ClientModel, ServerModel};
-use worlds::{AgentScheme, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
 
 /// What was run, and what came of it.
 pub(super) struct Raced {
@@ -36,7 +36,7 @@ fn raced(
     worlds: &[World],
 ) -> io::Result<Raced> {
     let RaceField { contenders, agent } = RaceField::in_worlds(args.contenders(), worlds)?;
-    let progress = CountBar::begin(worlds::load_count(race, &contenders, worlds), "loads");
+    let progress = CountBar::begin(testbed::load_count(race, &contenders, worlds), "loads");
     let how = ContestOptions {
         worlds,
         contenders: &contenders,
@@ -49,7 +49,7 @@ fn raced(
         threads: args.threads.map_or(0, usize::from),
         on_run: &|| progress.step(),
     };
-    let outcome = worlds::run(race, how);
+    let outcome = testbed::run(race, how);
     progress.end();
     let outcome = outcome?;
     let (server, client) = (args.server_model, args.client_model);

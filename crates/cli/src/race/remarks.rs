@@ -5,9 +5,9 @@ use super::RaceArgs;
 use super::raced::Raced;
 use cmdline::{Failure, remark};
 use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample, World};
+use testbed::{Browser, Contender, runs_in};
 use units::counted;
 use workload::{ClientModel, Http, ServerModel, Tls};
-use worlds::{Browser, Contender, runs_in};
 
 /// What is known before anything is run.
 pub(super) fn before(args: &RaceArgs, race: &Race) {

@@ -6,8 +6,8 @@ use report::{
     Axis, AxisUnit, Block, Cell, Colour, Column, Quantity, Range, RangeColours, RangeRow, Ranges,
     Reference, Row, Section, Table,
 };
+use testbed::TOO_LATE;
 use units::counted;
-use worlds::TOO_LATE;
 
 const MARKS: &str = "Colours are schemes, forms of marks worlds. Large marks: medians; bars: least to greatest; small dots: each visit.";
 const LATENESS: &str = "How late the emulated link handed packets over, 99th percentile of a visit. Turns beyond a millisecond \

@@ -11,7 +11,7 @@ use tcp::recovery::RECOVERIES;
 use tcp::registry::Descriptor;
 use tcp::scheme::{NamedScheme, SchemeParameter, catalogue, parameters};
 use tcp::startup::STARTUPS;
-use worlds::{Contender, runs_in};
+use testbed::{Contender, runs_in};
 
 /// What the limit is, for those who look for it among the schemes.
 pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest that any TCP with handshakes can be; a second row is without them";

@@ -9,7 +9,7 @@ use tcp::scheme::{
     GivenParameter, OptionInForce, OwnParameter, PagePart, PageSource, SchemePage, WrittenStep,
 };
 use tcp::startup::STARTUPS;
-use worlds::{Contender, runs_in};
+use testbed::{Contender, runs_in};
 
 /// Characters of a line, where its words allow.
 const WIDTH: usize = 110;

@@ -27,7 +27,7 @@ impl Line {
             let client = Interface::open(&Namespace::new()?, &config)?;
             let config =
                 EndpointConfig { limits, ..EndpointConfig::new(Some(peer.v4), Some(peer.v6)) };
-            let (port, endpoint) = worlds::endpoint_on_a_link(config)?;
+            let (port, endpoint) = testbed::endpoint_on_a_link(config)?;
             let emulation = Emulation::start(client.port(), port, options)?;
             Ok((Self { client, peer, emulation }, endpoint))
         };
@@ -54,11 +54,11 @@ impl Line {
         let report = self.emulation.stop();
         let mut lateness = report.down.lateness;
         lateness.add(&report.up.lateness);
-        if lateness.p99() > worlds::TOO_LATE {
+        if lateness.p99() > testbed::TOO_LATE {
             remark(&format!(
                 "warning: the link handed one packet in a hundred over later than {} after its time: repeat \
                  measurements on a quieter machine",
-                worlds::TOO_LATE
+                testbed::TOO_LATE
             ));
         }
     }

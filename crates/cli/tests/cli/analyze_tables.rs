@@ -180,7 +180,9 @@ fn python(script: &str, folder: &Path) -> Option<String> {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let modules = Command::new(&python).args(["-c", "import duckdb, pandas, pyarrow"]).output();
     if !modules.is_ok_and(|output| output.status.success()) {
-        calm::skipped(format!("{python} has no duckdb, pandas and pyarrow (PYTHON names another)"));
+        test_support::skipped(format!(
+            "{python} has no duckdb, pandas and pyarrow (PYTHON names another)"
+        ));
         return None;
     }
     let output = Command::new(&python).args(["-c", script]).current_dir(folder).output().unwrap();

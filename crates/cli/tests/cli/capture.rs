@@ -1,7 +1,6 @@
 //! Captures of an interface, in a network of each test's own. They need root; without, these tests say so and pass.
 
 use crate::run::{command, folder, headstart};
-use calm::Need;
 use capture::{CaptureFiles, Observed, SegmentSource};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -12,10 +11,11 @@ use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
+use test_support::Need;
 
 /// Runs a test where the loopback interface is all there is.
 fn alone(test: impl FnOnce() + Send + 'static) {
-    if !calm::has(&[Need::Namespaces, Need::Program("ip")]) {
+    if !test_support::has(&[Need::Namespaces, Need::Program("ip")]) {
         return;
     }
     let ran = thread::spawn(|| {

@@ -1,12 +1,12 @@
 //! Completion in the shells themselves: what a user has typed, and what Tab makes of it.
 
 use crate::run::{folder, other, root, stdout};
-use calm::Need;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use test_support::Need;
 
 /// What is typed before Tab, and the only way to go on. The last column is what follows: a space, unless the word may
 /// go on itself.
@@ -48,7 +48,7 @@ fn shell(name: &str, arguments: &[&str], script: &str) -> Option<String> {
     fs::write(&file, script).unwrap();
     let mut shell = Command::new(name);
     shell.args(arguments).arg(&file).current_dir(root()).env("PATH", path());
-    if !calm::has(&[Need::Program(name)]) {
+    if !test_support::has(&[Need::Program(name)]) {
         return None;
     }
     let output = shell.output().unwrap();

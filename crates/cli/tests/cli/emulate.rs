@@ -13,7 +13,7 @@ const LINE: [&str; 4] = ["emulate", "--quiet", "--path", "20mbit,20ms,100p"];
 
 /// True where a command can be run behind a link; says so where not.
 fn possible() -> bool {
-    calm::has(&calm::EMULATION)
+    test_support::has(&test_support::EMULATION)
 }
 
 /// Runs a command behind a link of 20 Mbit/s and 20 ms.
@@ -92,7 +92,7 @@ fn the_command_finds_its_network() {
 fn packets_take_their_time_and_leave_files() {
     if possible() {
         // Where the machine stands still for a second, the SYN goes again.
-        calm::calmly_throughout(packets_take_their_time);
+        test_support::calmly_throughout(packets_take_their_time);
     }
 }
 

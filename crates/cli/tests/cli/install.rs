@@ -1,11 +1,11 @@
 //! `make install` puts there what it says, and `make uninstall` takes it away.
 
 use crate::run::{folder, root};
-use calm::Need;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use test_support::Need;
 
 /// Programs that need no build: as the real ones, they write their page when they are told to.
 const OTHERS: [&str; 3] = ["headstart-agent", "headstart-gateway", "headstart-lab"];
@@ -19,7 +19,7 @@ struct Machine {
 impl Machine {
     /// `None`, having said so, without make.
     fn new(name: &str) -> Option<Self> {
-        if !calm::has(&[Need::Program("make")]) {
+        if !test_support::has(&[Need::Program("make")]) {
             return None;
         }
         let folder = fs::canonicalize(folder(name)).unwrap();
@@ -168,7 +168,7 @@ fn an_application_finds_the_header_where_it_is_installed() {
     assert!(machine.make("install").0);
     let mut cc = Command::new("cc");
     cc.args(["-fsyntax-only", "-Wall", "-Werror", "-I"]).arg(machine.file("opt/hs/include"));
-    if calm::has(&[Need::Program("cc")]) {
+    if test_support::has(&[Need::Program("cc")]) {
         assert!(cc.arg(root().join("crates/agent/examples/size.c")).status().unwrap().success());
     }
 }

@@ -3,10 +3,10 @@
 
 use crate::run::{folder, stdout};
 use crate::{GROUPS, OTHERS, PROGRAM};
-use calm::Need;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use test_support::Need;
 
 pub(crate) fn pages(name: &str) -> Vec<PathBuf> {
     let folder = folder(name);
@@ -71,7 +71,7 @@ fn typesetters_have_nothing_to_complain_of() {
         ("mandoc", &["-T", "lint", "-W", "style"]),
     ];
     for (program, arguments) in checks {
-        if !calm::has(&[Need::Program(program)]) {
+        if !test_support::has(&[Need::Program(program)]) {
             continue;
         }
         for page in &pages {

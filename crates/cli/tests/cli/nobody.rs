@@ -18,7 +18,7 @@ impl Copied {
     /// Skips the test where tests may not become another user.
     pub(crate) fn new(name: &str) -> Option<Self> {
         if !geteuid().is_root() {
-            calm::skipped("only root can become somebody without rights");
+            test_support::skipped("only root can become somebody without rights");
             return None;
         }
         let folder = std::env::temp_dir().join(format!("headstart-{name}-{}", std::process::id()));

@@ -50,7 +50,7 @@ fn a_table_that_fails_takes_no_other_output_with_it() {
 #[test]
 fn a_page_that_fails_takes_no_other_output_with_it() {
     if !Path::new("/dev/full").exists() {
-        calm::skipped("no /dev/full here");
+        test_support::skipped("no /dev/full here");
         return;
     }
     let out = folder("outputs-page").join("tables");

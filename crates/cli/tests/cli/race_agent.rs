@@ -88,7 +88,7 @@ fn our_endpoint_has_no_sites() {
 
 #[test]
 fn without_an_agent_the_others_race() {
-    if !calm::has(&calm::EMULATION) {
+    if !test_support::has(&test_support::EMULATION) {
         return;
     }
     let folder = folder("race-without-agent");
@@ -129,7 +129,7 @@ fn race_with(script: &str, name: &str, arguments: &[&str]) -> Output {
 
 #[test]
 fn where_another_agent_runs_the_others_race() {
-    if !calm::has(&calm::EMULATION) {
+    if !test_support::has(&test_support::EMULATION) {
         return;
     }
     let output = race_with(ANOTHER, "race-beside-agent", &["--repeat", "1"]);

@@ -1,8 +1,8 @@
 //! Races that Chromium runs. They need root, TUN devices and Chromium; without these the tests say so and pass.
 
 use crate::run::headstart;
-use calm::{Need, calmly_throughout};
 use serde_json::Value;
+use test_support::{Need, calmly_throughout};
 
 const CLIENT: [&str; 2] = ["--client", "chromium"];
 
@@ -12,7 +12,7 @@ const NEEDS: [Need<'static>; 3] = [Need::Namespaces, Need::Tun, Need::Program("c
 /// objects by itself, and is done within a tenth of the time that is simulated. `linux` and `headstart`, first visits.
 #[test]
 fn a_page_takes_chromium_as_long_as_predicted() {
-    if calm::has(&NEEDS) {
+    if test_support::has(&NEEDS) {
         calmly_throughout(takes_as_long_as_predicted);
     }
 }
@@ -41,7 +41,7 @@ fn takes_as_long_as_predicted() {
 
 #[test]
 fn what_chromium_cannot_is_refused_with_what_it_can() {
-    if !calm::has(&[Need::Program("chromium")]) {
+    if !test_support::has(&[Need::Program("chromium")]) {
         return;
     }
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../pages/article.har");

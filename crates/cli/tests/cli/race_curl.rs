@@ -2,11 +2,11 @@
 //! pass.
 
 use crate::run::{folder, headstart};
-use calm::Need;
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use test_support::Need;
 
 const OBJECT: [&str; 6] = ["race", "30kB", "--path", "20mbit,80ms,100p", "--schemes", "linux"];
 
@@ -15,7 +15,7 @@ const NEEDS: [Need<'static>; 4] =
 
 /// The quickest of three visits over the path by curl, seconds, and what curl is called.
 fn least(more: &[&str]) -> Option<(f64, String)> {
-    if !calm::has(&NEEDS) {
+    if !test_support::has(&NEEDS) {
         return None;
     }
     let options = ["--client", "curl", "--repeat", "3", "--json"];
@@ -48,7 +48,7 @@ fn an_object_takes_curl_its_round_trips_whatever_serves_it() {
 
 #[test]
 fn a_repeated_visit_is_a_curl_of_its_own() {
-    if !calm::has(&NEEDS) {
+    if !test_support::has(&NEEDS) {
         return;
     }
     let visits = ["--on", "wire", "--visits", "2", "--idle", "0.3", "--reconnect", "--json"];
@@ -67,7 +67,7 @@ fn a_repeated_visit_is_a_curl_of_its_own() {
 /// tenth tells them apart.
 #[test]
 fn headstart_reaches_curl_as_predicted() {
-    if !calm::has(&NEEDS) {
+    if !test_support::has(&NEEDS) {
         return;
     }
     let load = [
@@ -103,7 +103,7 @@ fn headstart_reaches_curl_as_predicted() {
 
 #[test]
 fn what_curl_cannot_is_refused_with_what_it_can() {
-    if !calm::has(&[Need::Program("curl")]) {
+    if !test_support::has(&[Need::Program("curl")]) {
         return;
     }
     let on_wire = |more: &[&'static str]| [more, &["--on", "wire"]].concat();
@@ -149,7 +149,7 @@ fn without_curl_it_says_what_to_install() {
 
 #[test]
 fn a_curl_that_fails_says_why() {
-    if !calm::has(&calm::EMULATION) {
+    if !test_support::has(&test_support::EMULATION) {
         return;
     }
     let version = "[ \"$1\" = --version ] && echo 'curl 1.2.3 (a script)' && exit 0";

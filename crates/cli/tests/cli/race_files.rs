@@ -2,9 +2,9 @@
 
 use crate::race::{json, number_of};
 use crate::run::{command, folder, headstart, root, stdout};
-use calm::Need;
 use serde_json::Value;
 use std::fs;
+use test_support::Need;
 
 #[test]
 fn the_report_stands_alone_and_names_its_schemes() {
@@ -34,7 +34,7 @@ fn tshark_count(capture: &std::path::Path, filter: &str) -> usize {
 
 #[test]
 fn tshark_finds_as_many_retransmissions_as_we_count() {
-    if !calm::has(&[Need::Program("tshark")]) {
+    if !test_support::has(&[Need::Program("tshark")]) {
         return;
     }
     const AGAIN: &str = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || \
@@ -71,7 +71,7 @@ fn a_full_disk_leaves_no_half_report() {
     // /dev/full is a device that is always full: the write fails, and nothing takes its name.
     let full = std::path::Path::new("/dev/full");
     if !full.exists() {
-        calm::skipped("no /dev/full here");
+        test_support::skipped("no /dev/full here");
         return;
     }
     let output = headstart(&["race", "--report", "/dev/full", "--schemes", "linux"]);
@@ -101,7 +101,7 @@ fn a_report_larger_than_the_disk_quota_leaves_the_old_one() {
 #[test]
 fn results_that_cannot_be_written_are_a_failure() {
     let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
-        calm::skipped("no /dev/full here");
+        test_support::skipped("no /dev/full here");
         return;
     };
     let output = command(&["race"]).stdout(full).output().unwrap();

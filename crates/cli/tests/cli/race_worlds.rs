@@ -2,20 +2,20 @@
 //! tests say so and pass. What is asked of times is what a busy machine still does.
 
 use crate::run::{command, folder, headstart};
-use calm::Need;
 use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
+use test_support::Need;
 
 const PATH: [&str; 2] = ["--path", "20mbit,40ms,1000p"];
 
 /// The race as JSON, and what was said of it; `None` where the machine lacks what it needs.
 fn race(arguments: &[&str]) -> Option<(Value, String)> {
     let nginx = arguments.contains(&"nginx").then_some(Need::Program("nginx"));
-    let needs: Vec<_> = calm::EMULATION.into_iter().chain(nginx).collect();
-    if !calm::has(&needs) {
+    let needs: Vec<_> = test_support::EMULATION.into_iter().chain(nginx).collect();
+    if !test_support::has(&needs) {
         return None;
     }
     let output = headstart(&[&["race"], arguments, &PATH, &["--json"]].concat());

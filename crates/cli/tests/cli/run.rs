@@ -55,7 +55,7 @@ pub(crate) fn refused(arguments: &[&str], words: &[&str]) {
 pub(crate) fn other(name: &str) -> Option<PathBuf> {
     let program = Path::new(crate::PROGRAM).with_file_name(name);
     if !program.exists() {
-        calm::skipped(format!("no {name} beside the program"));
+        test_support::skipped(format!("no {name} beside the program"));
         return None;
     }
     Some(program)

@@ -1,12 +1,12 @@
 //! Real packets between two namespaces. Needs root and TUN devices; says so and passes without them.
 //! Times are bounded generously, since other tests run on the same machine.
 
-use calm::calmly_throughout;
 use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
 use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::time;
+use test_support::calmly_throughout;
 use units::{Duration, Rate};
 
 /// Two namespaces joined by a link each way.
@@ -20,7 +20,7 @@ struct Joined {
 fn joined(rate: Rate, delay: Duration, queue: QueueLimit) -> Option<Joined> {
     let link = LinkConfig::new(rate, delay, queue).unwrap();
     let options = EmulationOptions::new(Duplex::symmetric(link));
-    calm::has(&calm::EMULATION).then(|| try_joined(options).unwrap())
+    test_support::has(&test_support::EMULATION).then(|| try_joined(options).unwrap())
 }
 
 fn try_joined(options: EmulationOptions) -> std::io::Result<Joined> {
@@ -148,7 +148,7 @@ fn a_host_that_forwards_does_not_forward_for_the_command() {
         let uplink = Interface::open(&far, &InterfaceConfig::new(uplink).with_default_route())?;
         Ok((client, host, uplink))
     };
-    if !calm::has(&calm::EMULATION) {
+    if !test_support::has(&test_support::EMULATION) {
         return;
     }
     let (client, host, uplink) = set_up().unwrap();

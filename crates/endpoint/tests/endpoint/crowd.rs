@@ -7,11 +7,11 @@ use crate::common;
 use crate::common::world::{OURS, World, config};
 use axum::Router;
 use axum::routing::get;
-use calm::Need;
 use std::io;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Instant;
+use test_support::Need;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -83,7 +83,7 @@ async fn assert_all_served(world: &World, connections: usize) {
 
 /// curl's own, one after the other: the server ends each.
 async fn curls(connections: usize) {
-    if !calm::has(&[Need::Program("curl")]) {
+    if !test_support::has(&[Need::Program("curl")]) {
         return;
     }
     let Some(world) = serving().await else { return };

@@ -3,7 +3,6 @@
 
 use crate::common::line::{Line, Setup, Who, ask, question, read_answer};
 use crate::common::{PORT, linux};
-use calm::Need;
 use link::{Duplex, LinkConfig, QueueLimit};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time;
+use test_support::Need;
 use units::{Duration, Rate};
 
 /// How often each message occurs.
@@ -149,7 +149,7 @@ fn most(kind: &str, theirs: usize) -> usize {
 }
 
 async fn nothing_but_what_the_kernel_shows(name: &str, links: Duplex<LinkConfig>) {
-    if !calm::has(&[Need::Program("tshark")]) {
+    if !test_support::has(&[Need::Program("tshark")]) {
         return;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));

@@ -5,12 +5,12 @@
 use crate::common::PORT;
 use crate::common::capture::{Row, rows, segments};
 use crate::common::line::{Line, Setup, Traces, Who, ask};
-use calm::calmly_throughout;
 use link::{Discipline, Duplex, LinkConfig, QueueLimit, RedConfig, Thresholds};
 use std::net::{IpAddr, TcpStream};
 use std::thread::{self, sleep};
 use std::time;
 use tcp::{Ecn, Flags, Scheme};
+use test_support::calmly_throughout;
 use units::{Duration, Rate};
 use wire::{Dscp, TcpPacket};
 

@@ -2,13 +2,13 @@
 //! clock. No root.
 
 use crate::common::scripted::Scripted;
-use calm::calmly_throughout;
 use script::{self, Script};
 use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
+use test_support::calmly_throughout;
 use units::Duration;
 
 /// How far from its time a segment may be, unless the script allows more. A timer of ours is some ten us late on an idle

@@ -6,7 +6,7 @@
 //! ends with the last ACK at the server.
 
 use capture::Observed;
-use race::path::PathSpec;
+use link::path::PathSpec;
 use race::{Bound, BoundShares, Hosts, MeasuredLoad, ProcessingDelay, Race, RunOptions, Visits};
 use std::sync::Arc;
 use tcp::Scheme;

@@ -189,7 +189,7 @@ fn chosen(site: &GatewaySite, asked: &Asked) -> Result<Arc<Tenant>, String> {
     };
     tenant.cloned().ok_or_else(|| {
         let names: Vec<_> = tenants.iter().map(|tenant| tenant.name.as_str()).collect();
-        faults::unknown("tenant", asked.tenant.as_deref().unwrap_or_default(), &names, "")
+        support::errors::unknown("tenant", asked.tenant.as_deref().unwrap_or_default(), &names, "")
     })
 }
 

@@ -1,12 +1,12 @@
 //! The dashboard in a real browser: it fills itself without an error, and nothing of it is wider than the window.
 
 use crate::bed::{Bed, Running, batch, get, report, send};
-use calm::Need;
 use gateway_proto::v1::{HostStatus, ReportBatch};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use test_support::Need;
 
 const HTML: &str = include_str!("../../src/http/dashboard.html");
 const CSS: &str = include_str!("../../src/http/dashboard.css");
@@ -90,7 +90,7 @@ fn write_pages(folder: &Path, told: &Value) {
 
 #[tokio::test]
 async fn the_dashboard_fits_and_works_in_a_browser() {
-    if !calm::has(&[Need::Program("chromium")]) {
+    if !test_support::has(&[Need::Program("chromium")]) {
         return;
     }
     let bed = Bed::new("");

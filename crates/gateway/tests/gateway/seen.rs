@@ -1,12 +1,12 @@
 //! What the gateway sees by itself: transfers of a capture count as reports, and servers hear of visitors as their SYNs come.
 
 use crate::bed::{Bed, batch, get, network, report, send};
-use calm::Need;
 use gateway::options::CollectorName;
 use gateway_proto::v1::{Network, Refusal, SubscribeRequest, answer, update};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::time::Duration;
+use test_support::Need;
 
 /// A public capture of one connection whose server, port 80, serves three responses (crates/capture/tests/tcprs).
 const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../capture/tests/tcprs/fast001.pcap");
@@ -62,7 +62,7 @@ async fn without_passive_in_collect_nothing_is_reported_and_nothing_refused() {
 /// A server on the loopback device and a visitor there, whose packets the gateway sees. `None`, having said so, without the right.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_hears_of_a_visitor_whose_syn_the_gateway_sees() {
-    if !calm::has(&[Need::PacketSockets]) {
+    if !test_support::has(&[Need::PacketSockets]) {
         return;
     }
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

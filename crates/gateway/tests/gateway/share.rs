@@ -1,13 +1,13 @@
 //! What ships to watch a gateway asks for metrics that there are, and the programs that read it take it, where they are.
 
 use crate::bed::{Bed, batch, get, report, send};
-use calm::Need;
 use gateway_proto::v1::{HostStatus, ReportBatch};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use test_support::Need;
 
 const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/share");
 
@@ -46,7 +46,7 @@ async fn rules_and_dashboard_ask_for_what_is_served() {
 
 /// Runs a program that may not be here; says so then.
 fn accepted(program: &str, arguments: &[&str], folder: &Path) {
-    if !calm::has(&[Need::Program(program)]) {
+    if !test_support::has(&[Need::Program(program)]) {
         return;
     }
     let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
@@ -67,7 +67,7 @@ fn complaints(bed: &Bed, unit: &str) -> Option<Vec<String>> {
     fs::write(bed.file("headstart-gateway.service"), unit).unwrap();
     let mut verify = Command::new("systemd-analyze");
     verify.args(["verify", "--man=no", "./headstart-gateway.service"]).current_dir(&bed.folder);
-    if !calm::has(&[Need::Program("systemd-analyze")]) {
+    if !test_support::has(&[Need::Program("systemd-analyze")]) {
         return None;
     }
     let output = verify.output().unwrap();

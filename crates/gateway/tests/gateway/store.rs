@@ -1,12 +1,12 @@
 //! Redis servers of this machine's package, where there is one: one alone, or a cluster.
 
-use calm::Need;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
+use test_support::Need;
 
 /// A server of its own; ends with the test.
 pub(crate) struct Redis {
@@ -43,7 +43,7 @@ impl Redis {
         let always = ["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"];
         let mut command = Command::new("redis-server");
         command.args(arguments).args(always).stdout(Stdio::null());
-        if !calm::has(&[Need::Program("redis-server")]) {
+        if !test_support::has(&[Need::Program("redis-server")]) {
             return None;
         }
         let child = command.spawn().unwrap();

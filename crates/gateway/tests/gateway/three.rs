@@ -38,7 +38,7 @@ async fn is_a_gateway_for_another_test() {
 #[test]
 fn agents_follow_when_gateways_are_killed_and_no_report_counts_twice() {
     // An agent leaves a gateway that gives no sign of life for most of a second, as one does whose machine stands still.
-    calm::calmly_throughout(gateways_are_killed);
+    test_support::calmly_throughout(gateways_are_killed);
 }
 
 fn gateways_are_killed() {

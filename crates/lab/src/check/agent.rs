@@ -7,8 +7,8 @@ use cmdline::progress::CountBar;
 use cmdline::{Appendix, Failure, remark, stdout};
 use race::World;
 use report::{Cell, Column, Quantity, Row, Table};
-use worlds::gain::{GainCase, GainClaim, GainMeasure, GainPlan, GainTime, GainVerdict, Gains};
-use worlds::{Browser, ServerChoice, ServerProgram, runs_in};
+use testbed::gain::{GainCase, GainClaim, GainMeasure, GainPlan, GainTime, GainVerdict, Gains};
+use testbed::{Browser, ServerChoice, ServerProgram, runs_in};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckAgentArgs {

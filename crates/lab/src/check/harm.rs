@@ -8,8 +8,8 @@ use race::World;
 use report::{Cell, Column, Quantity, Row, Table};
 use std::cell::Cell as Counter;
 use std::str::FromStr;
-use worlds::Agent;
-use worlds::harm::{
+use testbed::Agent;
+use testbed::harm::{
     self, BoundCheck, CELLS_WITHIN, HarmCell, HarmEffort, HarmFigures, HarmPlan, HarmReport,
     HarmRow, HarmSummary, HarmVerdict, RETRANSMISSION_BOUND, RatioEstimate, TIME_BOUND,
     TIME_BOUND_OF_ALL,
@@ -168,7 +168,7 @@ fn agent_for(world: World, cells: &[HarmCell]) -> Result<Option<Agent>, Failure>
     installed_agent().map_err(Failure::input)?;
     let mut contenders = Vec::new();
     for contender in cells.iter().flat_map(HarmCell::contenders) {
-        if contenders.iter().all(|other: &worlds::Contender| other.name() != contender.name()) {
+        if contenders.iter().all(|other: &testbed::Contender| other.name() != contender.name()) {
             contenders.push(contender);
         }
     }

@@ -7,8 +7,8 @@ use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
 use std::cmp::Reverse;
 use tcp::Scheme;
-use worlds::Contender;
-use worlds::harm::{HarmCell, HarmControl, HarmEffort, HarmPlan, HarmReport};
+use testbed::Contender;
+use testbed::harm::{HarmCell, HarmControl, HarmEffort, HarmPlan, HarmReport};
 
 /// A scheme, and what its cells showed.
 #[derive(Serialize)]

@@ -228,7 +228,7 @@ fn spread_of(path: &Path) -> Option<PathBuf> {
 
 /// A measurement failed: for want of what the machine has not, or otherwise.
 fn of_machine(error: std::io::Error) -> Failure {
-    match ::worlds::cannot_be_had(&error) {
+    match testbed::cannot_be_had(&error) {
         true => Failure::input(error),
         false => Failure::failed(error),
     }

@@ -4,17 +4,17 @@ use super::of_machine;
 use cmdline::field::installed_agent;
 use cmdline::progress::CountBar;
 use cmdline::{Appendix, Failure, stdout};
-use race::path::PathSpec;
+use link::path::PathSpec;
 use report::{Cell, Column, Quantity, Row, Table};
 use std::path::PathBuf;
 use tcp::Scheme;
-use units::counted;
-use workload::ServerModel;
-use worlds::agreement::{
+use testbed::agreement::{
     self, AGENT_SCHEMES, Agreement, AgreementLoad, AgreementVerdict, Grid, LINUX_SCHEMES,
     SchemeCount,
 };
-use worlds::{Contender, ServerChoice, ServerProgram};
+use testbed::{Contender, ServerChoice, ServerProgram};
+use units::counted;
+use workload::ServerModel;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckWorldsArgs {

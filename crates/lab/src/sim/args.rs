@@ -1,7 +1,7 @@
 //! The command line of `headstart lab sim`.
 
 use cmdline::Appendix;
-use results::{PlotRequest, Shard, TableFormat};
+use experiment::results::{PlotRequest, Shard, TableFormat};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]

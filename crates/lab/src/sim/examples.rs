@@ -20,5 +20,7 @@ pub(crate) fn names() -> [&'static str; EXAMPLES.len()] {
 /// The example of this name.
 pub(super) fn parse(name: &str) -> Result<&'static str, String> {
     let found = EXAMPLES.iter().find(|(known, _)| *known == name);
-    found.map(|(_, text)| *text).ok_or_else(|| faults::unknown("example", name, &names(), ""))
+    found
+        .map(|(_, text)| *text)
+        .ok_or_else(|| support::errors::unknown("example", name, &names(), ""))
 }

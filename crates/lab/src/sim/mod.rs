@@ -1,6 +1,6 @@
 //! `headstart lab sim`: runs a plan and leaves its results in a folder.
 //!
-//! Arguments, progress and printing; crate `plan` makes the runs, crate `results` keeps them.
+//! Arguments, progress and printing; crate `experiment` makes the runs and keeps the results.
 
 mod args;
 mod examples;
@@ -13,9 +13,11 @@ pub(crate) use examples::names as example_names;
 pub(crate) use progress::SimProgress;
 
 use cmdline::{Failure, input, jobs, remark, stdout};
+use experiment::plan::Plan;
+use experiment::results::{
+    FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, write_tables,
+};
 use page::ReportPage;
-use plan::Plan;
-use results::{FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, write_tables};
 use std::fs;
 use std::path::Path;
 use units::counted;
@@ -25,7 +27,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         return stdout::print(example);
     }
     if args.schema {
-        return stdout::print_json(&plan::schema());
+        return stdout::print_json(&experiment::plan::schema());
     }
     let Some(path) = &args.plan else {
         return Err(Failure::input("name a plan; `headstart lab sim --help` shows how to begin"));

@@ -2,9 +2,9 @@
 
 use super::show;
 use cmdline::{Failure, installed, report_file};
-use plan::Plan;
+use experiment::plan::Plan;
+use experiment::results::{Manifest, PlotRequest, Plots, Summary, schemes};
 use report::{Block, Document, Links, Section};
-use results::{Manifest, PlotRequest, Plots, Summary, schemes};
 use std::path::{Path, PathBuf};
 use units::counted;
 

@@ -1,9 +1,9 @@
 //! What a sweep prints: a table for people, JSON for machines.
 
 use cmdline::{Failure, stdout};
-use plan::{Plan, SCHEME};
+use experiment::plan::{Plan, SCHEME};
+use experiment::results::{FailedRun, Manifest, Measure, Summary, SummaryEntry, short_key};
 use report::{Cell, Column, Estimate, Quantity, Row, Table};
-use results::{FailedRun, Manifest, Measure, Summary, SummaryEntry, short_key};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -265,7 +265,7 @@ const EXCESS: HeatScale = HeatScale {
 };
 
 fn excess(time: &Time) -> HeatMap {
-    let columns = race::matrix::SIZES.map(tables::size).to_vec();
+    let columns = link::matrix::SIZES.map(tables::size).to_vec();
     let rows = time.matrix.iter().map(|row| HeatRow {
         title: tables::place(row),
         values: row.sizes.iter().map(|cell| Some(cell.excess())).collect(),

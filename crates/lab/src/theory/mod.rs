@@ -7,7 +7,7 @@ mod tables;
 mod topics;
 
 use cmdline::{Appendix, Failure, report_file, stdout};
-use race::path::PathSpec;
+use link::path::PathSpec;
 use std::path::PathBuf;
 use topics::Topics;
 
@@ -82,7 +82,7 @@ pub(crate) fn appendix() -> Appendix {
 }
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: race::path::PathError| error.to_string())
+    text.parse().map_err(|error: link::path::PathError| error.to_string())
 }
 
 /// More than this is no short transfer, and takes long to compute.

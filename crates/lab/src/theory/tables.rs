@@ -2,7 +2,7 @@
 
 use super::topics::{Gaps, Losses, Time, Topics};
 use cmdline::{Failure, stdout};
-use race::matrix::SIZES;
+use link::matrix::SIZES;
 use report::{Cell, Column, Quantity, Row, Table};
 use theory::{Matrix, WindowComparison, WindowRow};
 use units::{Duration, Rate};

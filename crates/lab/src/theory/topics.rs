@@ -1,8 +1,8 @@
 //! What was asked for, computed; serialises as `--json` prints it.
 
 use super::{TheoryArgs, Topic};
-use race::matrix::SIZES;
-use race::path::PathSpec;
+use link::matrix::SIZES;
+use link::path::PathSpec;
 use serde::Serialize;
 use theory::{
     self, Exit, GapCase, LossShare, Matrix, ModelPath, Parallel, WindowComparison, WindowRow,

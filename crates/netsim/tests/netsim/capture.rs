@@ -1,7 +1,6 @@
 //! Captures read back by tshark: nothing malformed, checksums right, as many retransmissions as we
 //! say. Skipped, and said so, where there is no tshark.
 
-use calm::Need;
 use link::{LinkConfig, QueueLimit};
 use netsim::{
     BulkSpec, BulkTransfer, Captures, Dumbbell, Duplex, LinkId, Observer, Simulation,
@@ -12,6 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use tcp::Scheme;
+use test_support::Need;
 use units::{Duration, Instant, Rate};
 
 /// A lossy transfer of 300 kB captured at the sender's first link and the bottleneck's way back.
@@ -69,7 +69,7 @@ const WRONG: &str = "_ws.malformed or ip.checksum.status == 0 or tcp.checksum.st
 
 #[test]
 fn tshark_reads_captures_without_complaint() {
-    if !calm::has(&[Need::Program("tshark")]) {
+    if !test_support::has(&[Need::Program("tshark")]) {
         return;
     }
     let runs = [
@@ -98,7 +98,7 @@ fn tshark_reads_captures_without_complaint() {
 
 #[test]
 fn pure_acknowledgements_are_whole_and_their_checksums_good() {
-    if !calm::has(&[Need::Program("tshark")]) {
+    if !test_support::has(&[Need::Program("tshark")]) {
         return;
     }
     let (captures, _) = captured("linux", 3);

@@ -28,9 +28,9 @@ mod wire;
 pub use chain::ObjectLimit;
 pub use wire::Capacity;
 
-use crate::path::PathSpec;
 use backlog::Backlog;
 use chain::Beginning;
+use link::path::PathSpec;
 use units::{Duration, Rate};
 use wire::Wire;
 use workload::{Http, LoaderConfig, ObjectKind, Page};

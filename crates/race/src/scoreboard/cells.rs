@@ -5,8 +5,8 @@
 //! of it is balanced. The quick set is built the same way within strata of what cells cost (`strata`).
 
 use super::scene::{BackgroundLoad, Before, DownRate, Scene};
-use crate::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
-use crate::path::PathSpec;
+use link::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
+use link::path::PathSpec;
 use netsim::derive_seed;
 use serde::Serialize;
 use std::sync::Arc;

@@ -5,7 +5,7 @@
 //! 0.814944. Paths are presets. Each document stands for a tenth of the board, a page for a sixth.
 
 use super::scene::{BackgroundLoad, Before, DownRate, Scene};
-use crate::path::{PathSpec, preset};
+use link::path::{PathSpec, preset};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost, Tls, parse_har};

@@ -7,9 +7,9 @@ use super::scene::{Before, DownRate, Scene};
 use super::standing::{Standing, Tally};
 use super::wander;
 use crate::ends::EndCounts;
-use crate::path::PathSpec;
 use crate::{BASELINE, Phases, ProcessingDelay, as_browsers_use_it, loader_for};
 use link::LinkConfig;
+use link::path::PathSpec;
 use netsim::{
     Access, AppId, BulkSpec, BulkTransfer, Duplex, HostId, PageLoad, PageSpec, Simulation,
     SimulationConfig, derive_seed,

@@ -1,8 +1,8 @@
 //! What a cell runs, whatever its board: a page over a path, what else is on it, and what was there before.
 
 use crate::limit::{Capacity, limit, limit_again, limit_without_handshake};
-use crate::path::{MAX_RATE, PathSpec};
 use crate::{BASELINE, Limit};
+use link::path::{MAX_RATE, PathSpec};
 use serde::Serialize;
 use std::sync::Arc;
 use tcp::Scheme;

@@ -64,7 +64,7 @@ fn the_quick_set_has_every_level_and_stands_for_the_matrix() {
     let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
     near(share(&|_| true), 1.0);
     near(share(&|cell| cell.load == BackgroundLoad::Idle), 1.0 / 3.0);
-    for rate in crate::matrix::RATES {
+    for rate in link::matrix::RATES {
         near(share(&|cell| cell.load != BackgroundLoad::Idle && cell.rate_bps == rate), 1.0 / 6.0);
     }
     // Other factors are balanced within strata, not exactly, but nearly: 0.2 of each size, 0.5 of each queue.

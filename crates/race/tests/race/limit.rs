@@ -1,9 +1,9 @@
 //! The limit against the simulator: nothing beats it, and a sender that fills the link reaches it.
 
+use link::path::PathSpec;
 use netsim::{Access, Cbr, CbrSpec, Simulation, SimulationConfig};
 use proptest::prelude::*;
 use race::limit::Limit;
-use race::path::PathSpec;
 use race::{Hosts, MeasuredLoad, ProcessingDelay, Race, RaceOutcome, RunOptions, Visits};
 use std::sync::Arc;
 use tcp::Scheme;

@@ -1,6 +1,6 @@
 //! The race as a library: who runs, what repeats share, what is recorded, what harm is.
 
-use race::path::PathSpec;
+use link::path::PathSpec;
 use race::{
     Alternation, ClientTurn, Contestant, Hosts, MeasuredLoad, OtherLine, ProcessingDelay, Race,
     RaceMetric, RaceOutcome, RaceResult, RunOptions, SequenceStep, VisitKind, Visits, World,

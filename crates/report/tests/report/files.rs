@@ -1,11 +1,11 @@
 //! Files appear whole or not at all.
 
-use calm::Need;
 use report::{check_writable, write_atomically};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use test_support::Need;
 
 /// A new empty folder for one test.
 fn folder(name: &str) -> PathBuf {
@@ -95,7 +95,7 @@ struct Mounted(PathBuf);
 impl Mounted {
     /// `None` without the right to mount.
     fn new(folder: PathBuf, size: &str) -> Option<Self> {
-        if !calm::has(&[Need::Namespaces, Need::Program("mount")]) {
+        if !test_support::has(&[Need::Namespaces, Need::Program("mount")]) {
             return None;
         }
         let mount =

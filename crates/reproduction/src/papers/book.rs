@@ -4,7 +4,7 @@ use super::curve::CurvePoint;
 use super::reading::Readings;
 use super::sample::Samples;
 use super::site::{LogFound, SiteFound};
-use plan::Coordinate;
+use experiment::plan::Coordinate;
 
 /// One cell: where it is, and the readings of its repeats.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use super::finding::{ClaimInterval, FigureLine};
 use super::sample::{Measured, Samples};
 
 /// The schemes' axis.
-pub(super) const SCHEME: &str = plan::SCHEME;
+pub(super) const SCHEME: &str = experiment::plan::SCHEME;
 
 /// A place on all axes but the schemes'.
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::papers::book::RecordCell;
     use crate::papers::reading::Readings;
-    use plan::Coordinate;
+    use experiment::plan::Coordinate;
 
     fn cell(count: &str, scheme: &str, figure: f64) -> RecordCell {
         let coordinate =

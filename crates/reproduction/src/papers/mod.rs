@@ -73,7 +73,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static PaperClaim>, PapersError>
     };
     if let Some(name) = names.iter().find(|name| !claims().any(|claim| matches(claim, name))) {
         let known: Vec<&str> = claims().map(|claim| claim.id).collect();
-        return Err(PapersError(faults::unknown(
+        return Err(PapersError(support::errors::unknown(
             "claim",
             name,
             &known,

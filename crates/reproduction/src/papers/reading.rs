@@ -1,6 +1,6 @@
 //! What is read off a run: the metrics of plans, and what a plan's own reader makes of its records.
 
-use plan::{RunResult, WorkloadMetric};
+use experiment::plan::{RunResult, WorkloadMetric};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

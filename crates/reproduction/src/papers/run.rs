@@ -9,7 +9,7 @@ use super::claim::{Experiment, How, PaperClaim};
 use super::error::PapersError;
 use super::reading::{Readings, RunRecords};
 use super::site::{self, LogMorning, ShiftSize};
-use plan::{Coordinate, Plan, Run};
+use experiment::plan::{Coordinate, Plan, Run};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::io::{self, Write};

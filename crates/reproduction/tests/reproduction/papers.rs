@@ -1,7 +1,7 @@
 //! The papers' claims: all there, as their papers have them, and answered the same on any number of
 //! threads.
 
-use plan::{Coordinate, Plan};
+use experiment::plan::{Coordinate, Plan};
 use reproduction::papers::{
     Bearing, Book, ClaimInterval, ClaimVerdict, ExperimentRecord, How, Paper, PaperClaim,
     PreparedRuns, Readings, RecordCell, answer, claims, select,

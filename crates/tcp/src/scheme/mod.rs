@@ -308,7 +308,7 @@ const LISTED_BY: &str = "`headstart schemes` lists them";
 
 fn unknown_scheme(text: &str, name: &str) -> SchemeError {
     let known: Vec<_> = catalogue().iter().map(|s| s.name).collect();
-    let unknown = faults::unknown("scheme", name, &known, LISTED_BY);
+    let unknown = support::errors::unknown("scheme", name, &known, LISTED_BY);
     SchemeError(format!("scheme {text:?}: {unknown}"))
 }
 

@@ -426,12 +426,13 @@ pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<&'static str, Str
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let parameter = named_parameter(recipe, name).ok_or_else(|| {
         let known: Vec<_> = PARAMETERS.iter().map(|p| p.name).collect();
-        faults::unknown("parameter", name, &known, super::LISTED_BY)
+        support::errors::unknown("parameter", name, &known, super::LISTED_BY)
     })?;
     let applied = parameter.apply(recipe, value).map_err(|why| {
         let values = &parameter.values;
         let known: Vec<_> = values.split('|').collect();
-        let meant = if known.len() > 1 { faults::meant(value, &known) } else { String::new() };
+        let meant =
+            if known.len() > 1 { support::errors::meant(value, &known) } else { String::new() };
         format!("{name}={value}: {why}{meant} (values: {values})")
     });
     applied.map(|()| parameter.name)

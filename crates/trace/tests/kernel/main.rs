@@ -6,11 +6,11 @@
 mod common;
 mod transfers;
 
-use calm::{Need, calmly_throughout};
 use capture::{CaptureFiles, SegmentSource};
 use common::collect::Collected;
 use std::collections::BTreeMap;
 use std::path::Path;
+use test_support::{Need, calmly_throughout};
 use trace::{EngineConfig, ProfileSurvey, SenderProfile, SenderSnapshot, TraceEngine};
 use transfers::{KernelCounts, Served};
 use units::Instant;
@@ -93,7 +93,7 @@ impl Distance {
 /// Retransmissions within 1 %, smoothed round trips within 2 % and windows within 2 segments, in median.
 fn check(control: &str, profile: SenderProfile) {
     let needs = [Need::Namespaces, Need::Tun, Need::CongestionControl(control)];
-    if !calm::has(&needs) {
+    if !test_support::has(&needs) {
         return;
     }
     calmly_throughout(|| {

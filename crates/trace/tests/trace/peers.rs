@@ -4,7 +4,6 @@
 //! Runs where both programs are, and says so where not.
 
 use crate::common::{Exchange, Pipe, Scenario, run};
-use calm::Need;
 use capture::{CaptureFiles, Observed, SegmentSource, TcpEnd};
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -12,6 +11,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tcp::{Scheme, Segment, TcpOptions};
+use test_support::Need;
 use trace::{
     ConnectionTrace, EngineConfig, SenderModel, SenderModels, SenderProfile, TraceEngine, TraceSink,
 };
@@ -76,7 +76,7 @@ fn ours(path: &Path, model: SenderModel) -> Counted {
 
 /// What a program prints; `None`, having said so, where there is none.
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
-    if !calm::has(&[Need::Program(program)]) {
+    if !test_support::has(&[Need::Program(program)]) {
         return None;
     }
     let output = Command::new(program).args(arguments).output().expect("it is in PATH");

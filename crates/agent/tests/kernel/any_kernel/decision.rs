@@ -58,7 +58,7 @@ fn check_predicts_the_mode() {
 fn fallback_with_a_reason_window() {
     let security = Path::new("/sys/kernel/security");
     if !security.exists() {
-        calm::skipped("this kernel has no place for lockdown's file (securityfs)");
+        test_support::skipped("this kernel has no place for lockdown's file (securityfs)");
         return;
     }
     let Some(hosts) = Hosts::new(Mode::Window) else { return };

@@ -92,7 +92,7 @@ impl Hosts {
     /// `None`, having said so, where it cannot be, or the kernel does not allow `mode`.
     pub(crate) fn new(mode: Mode) -> Option<Self> {
         if let Some(why) = mode.absence() {
-            calm::skipped(why);
+            test_support::skipped(why);
             return None;
         }
         let alone = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
@@ -101,7 +101,7 @@ impl Hosts {
         match made {
             Ok((cgroup, network)) => Some(Self { network, cgroup, _alone: alone }),
             Err(error) => {
-                calm::skipped(error);
+                test_support::skipped(error);
                 None
             }
         }

@@ -169,7 +169,7 @@ fn warm_start_ipv4_bbr() {
         return assert_warm(Mode::Bbr, Domain::IPV4);
     }
     let Some(module) = std::env::var_os("HEADSTART_BBR_MODULE") else {
-        calm::skipped("BBR is not built in, and there is no module to load");
+        test_support::skipped("BBR is not built in, and there is no module to load");
         return;
     };
     let agent = hosts.agent(Mode::Cubic, &[]);
@@ -179,7 +179,7 @@ fn warm_start_ipv4_bbr() {
     // Whether it can be had shows when it is there.
     if let Err(why) = HsControl::Bbr.found() {
         until("it is said", || agent.said().contains(&format!("without hs_bbr: {why}")));
-        calm::skipped(why);
+        test_support::skipped(why);
         return;
     }
     until("hs_bbr has come", || gives(&agent));

@@ -16,7 +16,6 @@ pub(crate) use server::{NAME, Server, control_of, finish, is_upon_cubic, read, r
 pub(crate) use time::{PATIENCE, fastest, median, timed, until};
 
 use agent::schemes::ControlChoice;
-use calm::Pulse;
 use emulator::{
     Addresses, Cgroup, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
     InterfaceConfig, LogFormat, Namespace, Privilege,
@@ -31,6 +30,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, thread};
+use test_support::Pulse;
 use units::Rate;
 
 /// The two hosts. Agents are of one machine, so there is one bed at a time on it.
@@ -55,7 +55,7 @@ impl Bed {
     /// The same over another link, both ways. What fails though nothing is missing fails the test.
     pub(crate) fn over(link: LinkConfig) -> Option<Self> {
         if let Some(why) = agent::check::refusal(ControlChoice::Cubic) {
-            calm::skipped(why);
+            test_support::skipped(why);
             return None;
         }
         let alone = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
@@ -348,7 +348,7 @@ impl Bed {
         let output = child.wait_with_output().unwrap();
         // The shell's word for a program that is not there.
         if output.status.code() == Some(127) {
-            calm::skipped(format!("no {}", command[0]));
+            test_support::skipped(format!("no {}", command[0]));
             return None;
         }
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -419,7 +419,7 @@ fn unless_missing<T>(made: io::Result<T>) -> Option<T> {
     let is_refused = error.get_ref().is_some_and(|why| why.is::<Privilege>());
     let is_fixed = error.kind() == ErrorKind::ReadOnlyFilesystem;
     assert!(is_refused || is_fixed || error.to_string().contains("no TUN devices"), "{error}");
-    calm::skipped(error);
+    test_support::skipped(error);
     None
 }
 

@@ -6,13 +6,13 @@ use super::of_gateways;
 use super::running::{Gateway, GatewayProcess};
 use super::wire::Wire;
 use crate::bed::{Agent, Bed, Server, fastest, median, until};
-use calm::calmly;
 use gateway_proto::v1::Estimate;
 use socket2::Domain;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use test_support::calmly;
 
 /// Longer no connection may take than one of an agent alone.
 const HARMLESS: f64 = 1.01;

@@ -8,13 +8,13 @@ mod running;
 mod wire;
 
 use crate::bed::{Agent, Bed, Server, fastest, until};
-use calm::calmly;
 use gateway::options::CollectorName;
 use gateway_client::ClientStatus;
 use ipnet::IpNet;
 use running::Gateway;
 use socket2::Domain;
 use std::time::Duration;
+use test_support::calmly;
 
 fn asking(bed: &Bed, gateway: &Gateway) -> Agent {
     let options = [gateway.options(), vec!["--log".to_owned(), "debug".to_owned()]].concat();

@@ -4,13 +4,13 @@ use super::running::Gateway;
 use crate::bed::{Agent, Bed, until};
 use crate::peers::Peers;
 use agent::reported::OptionCounts;
-use calm::calmly;
 use gateway::options::CollectorName;
 use socket2::Domain;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs};
+use test_support::calmly;
 
 fn counts(agent: &Agent) -> OptionCounts {
     agent.status().tcp_option.expect("it writes options")
@@ -67,7 +67,7 @@ fn captured<T>(bed: &Bed, name: &str, job: impl FnOnce() -> T) -> (T, Option<Vec
     command.args(["-i", "any", "-Z", "root", "--immediate-mode", "-U", "-w"]).arg(&file).arg("tcp");
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     let Ok(mut dump) = bed.server.namespace().command(&mut command) else {
-        calm::skipped("no tcpdump");
+        test_support::skipped("no tcpdump");
         return (job(), None);
     };
     let mut said = [0; 16];
@@ -81,7 +81,7 @@ fn captured<T>(bed: &Bed, name: &str, job: impl FnOnce() -> T) -> (T, Option<Vec
     let shown = tshark.args(["-e", "tcp.flags", "-e", "tcp.len", "-e", "tcp.options"]).output();
     let _ = fs::remove_file(&file);
     let Ok(shown) = shown else {
-        calm::skipped("no tshark");
+        test_support::skipped("no tshark");
         return (done, None);
     };
     assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
@@ -176,7 +176,7 @@ fn curl_gets_its_object_from_a_server_whose_fin_has_the_option() {
         curl.arg(format!("http://{address}:8081/object")).stdout(Stdio::piped());
         let said = bed.client.namespace().command(&mut curl).map(Child::wait_with_output);
         let Ok(said) = said else {
-            calm::skipped("no curl");
+            test_support::skipped("no curl");
             return end(&mut server);
         };
         assert_eq!(String::from_utf8(said.unwrap().stdout).unwrap(), "200 100000");

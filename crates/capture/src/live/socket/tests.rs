@@ -1,17 +1,17 @@
 //! What the kernel drops is counted, in a network namespace of the test's own.
 
 use super::*;
-use calm::Need;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::setsockopt;
 use std::process::Command;
 use std::thread;
+use test_support::Need;
 
 /// Of 2,000 packets seen (1,000 datagrams, sent and received), those that found no room are counted to the last one,
 /// although nothing follows them: received and dropped are all of them, and what tells of it.
 #[test]
 fn no_packet_is_missed_without_being_counted() {
-    if !calm::has(&[Need::Namespaces, Need::Program("ip")]) {
+    if !test_support::has(&[Need::Namespaces, Need::Program("ip")]) {
         return;
     }
     let counted = thread::spawn(|| {

@@ -7,10 +7,10 @@ mod summary;
 use cmdline::captures::access_log::{LogWatch, read_lines};
 use cmdline::{Failure, FirstFailure, stdout};
 use findings::SharingFindings;
+use findings::access_log::DomainFindings;
 use page::LogPage;
 use serde::Serialize;
 use std::path::Path;
-use weblog::DomainFindings;
 
 /// What a log says.
 #[derive(Serialize)]

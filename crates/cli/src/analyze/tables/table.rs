@@ -1,10 +1,10 @@
 //! A table whose columns are a list: name, unit, meaning, and where its value comes from, each in one place.
 
 use cmdline::Failure;
-use columns::{ColumnKind, TableColumn, TableValue, TableWriter};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use support::parquet::{ColumnKind, TableColumn, TableValue, TableWriter};
 
 /// A column of a table whose rows are made of `R`.
 pub(super) struct RowColumn<R> {

@@ -9,10 +9,10 @@ mod refusals;
 mod slow;
 
 use crate::run::folder;
-use calm::Need;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use test_support::Need;
 
 /// 20 Mbit/s, 80 ms, 100 packets.
 const LINE: [&str; 2] = ["--path", "20mbit,80ms,100p"];
@@ -39,5 +39,5 @@ fn large(root: &Path, bytes: u64) {
 /// True where a client can be run behind a link, and these programs can; says so where not.
 fn possible(programs: &[&str]) -> bool {
     let programs = programs.iter().copied().map(Need::Program);
-    calm::has(&calm::EMULATION.into_iter().chain(programs).collect::<Vec<_>>())
+    test_support::has(&test_support::EMULATION.into_iter().chain(programs).collect::<Vec<_>>())
 }

@@ -4,10 +4,10 @@ use crate::captures::reading::ReadingProgress;
 use crate::failure::Failure;
 use crate::input::unreadable;
 use capture::{DecompressedInput, InputProgress};
+use findings::access_log::{LogFault, LogRequest};
 use std::io::{BufRead, Read};
 use std::path::Path;
 use units::counted;
-use weblog::{LogFault, LogRequest};
 
 /// Longer lines are none of a log.
 const LONGEST: u64 = 1 << 16;

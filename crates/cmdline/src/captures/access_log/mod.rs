@@ -5,10 +5,10 @@ mod lines;
 pub use lines::{LineCounts, read as read_lines};
 
 use crate::failure::Failure;
+use findings::access_log::{DomainFindings, DomainWatch, LogRequest};
 use findings::{RequestWatch, SharingFindings};
 use std::path::Path;
 use units::Instant;
-use weblog::{DomainFindings, DomainWatch, LogRequest};
 
 /// Watches the requests of a log.
 #[derive(Default)]

@@ -64,7 +64,7 @@ impl Line {
     /// `None`, having said so, where it cannot be.
     pub(crate) fn new(setup: Setup) -> Option<Self> {
         let open = || Self::open(setup).unwrap_or_else(|error| panic!("{error}"));
-        calm::has(&calm::EMULATION).then(open)
+        test_support::has(&test_support::EMULATION).then(open)
     }
 
     fn open(setup: Setup) -> io::Result<Self> {

@@ -21,7 +21,7 @@ impl World {
     /// `None`, having said so, where it cannot be.
     pub(crate) fn new(offload: bool, config: EndpointConfig) -> Option<Self> {
         let open = || Self::open(offload, config).unwrap_or_else(|error| panic!("{error}"));
-        calm::has(&calm::EMULATION).then(open)
+        test_support::has(&test_support::EMULATION).then(open)
     }
 
     fn open(offload: bool, config: EndpointConfig) -> std::io::Result<Self> {

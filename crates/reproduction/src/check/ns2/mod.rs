@@ -170,7 +170,7 @@ pub fn prepare(files: &[Measurements], selection: &Selection) -> Result<Prepared
     if !SUITES.iter().any(|suite| wanted(*suite)) {
         let names: Vec<_> = SUITES.iter().map(|suite| suite.name()).collect();
         let name = selection.suite.as_deref().unwrap_or_default();
-        return Err(CheckError(faults::unknown("suite", name, &names, "")));
+        return Err(CheckError(support::errors::unknown("suite", name, &names, "")));
     }
     let mut prepared = PreparedCases { cases: Vec::new(), skipped: Vec::new(), notes: Vec::new() };
     for (index, suite) in SUITES.iter().enumerate().filter(|(_, suite)| wanted(**suite)) {

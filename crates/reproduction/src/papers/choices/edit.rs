@@ -6,7 +6,7 @@
 use super::super::claim::Experiment;
 use super::super::error::PapersError;
 use super::table::{PaperReading, PaperTable, PlanEdit};
-use plan::Coordinate;
+use experiment::plan::Coordinate;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
@@ -88,7 +88,7 @@ fn judged_schemes(plan: &mut Table, judged: &Judged) -> Vec<String> {
     let Some(schemes) = plan.get_mut("schemes").and_then(Value::as_array_mut) else {
         return Vec::new();
     };
-    if let Some(wanted) = judged.get(plan::SCHEME) {
+    if let Some(wanted) = judged.get(experiment::plan::SCHEME) {
         schemes.retain(|scheme| wanted.contains(&shown(scheme)));
     }
     schemes.iter().map(shown).collect()

@@ -222,12 +222,22 @@ impl PaperTable {
         for (choice, level) in levels {
             let names = self.choices.iter().map(|c| c.name.as_str()).collect::<Vec<_>>();
             let Some(place) = names.iter().position(|name| name == choice) else {
-                return Err(faults::unknown("choice", choice, &names, "readings name choices"));
+                return Err(support::errors::unknown(
+                    "choice",
+                    choice,
+                    &names,
+                    "readings name choices",
+                ));
             };
             let levels: Vec<_> =
                 self.choices[place].levels.iter().map(|l| l.name.as_str()).collect();
             let Some(level) = levels.iter().position(|name| name == level) else {
-                return Err(faults::unknown("level", level, &levels, "readings name levels"));
+                return Err(support::errors::unknown(
+                    "level",
+                    level,
+                    &levels,
+                    "readings name levels",
+                ));
             };
             reading.0[place] = level;
         }

@@ -12,8 +12,8 @@ use super::super::error::PapersError;
 use super::super::run::PreparedRuns;
 use super::super::{ClaimAnswer, answer};
 use super::known::{ClaimUnder, KnownResults};
+use experiment::plan::Plan;
 use netsim::derive_seed;
-use plan::Plan;
 use std::cmp::Reverse;
 
 /// Draws before a combination that was not tried yet is given up.

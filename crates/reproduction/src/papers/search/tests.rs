@@ -31,7 +31,7 @@ fn what_tables_name_is_there() {
         let experiments: Vec<_> = own.iter().flat_map(|claim| claim.experiments()).collect();
         for (name, judged) in &table.judged {
             let experiment = experiments.iter().find(|e| e.name == name).expect(name);
-            let plan = plan::Plan::outline(name, experiment.plan).unwrap();
+            let plan = experiment::plan::Plan::outline(name, experiment.plan).unwrap();
             let places: Vec<_> = (0..plan.cell_count()).flat_map(|c| plan.coordinates(c)).collect();
             for (key, value) in judged.iter().flat_map(|(key, v)| v.iter().map(move |v| (key, v))) {
                 let found = places.iter().any(|place| place.key == *key && place.value == *value);

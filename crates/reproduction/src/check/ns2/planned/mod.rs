@@ -13,7 +13,7 @@ use super::file_name;
 use super::paper::{estimate, over_runs};
 use super::{Fields, Ns2Case, Ns2Comparison, Ns2Metric, Refusal, over_seeds};
 use crate::papers::{Readings, RunRecords, readings_of};
-use plan::Plan;
+use experiment::plan::Plan;
 pub(super) use shares::SharesSuite;
 pub(super) use stalls::StallsSuite;
 pub(super) use uploads::UploadsSuite;

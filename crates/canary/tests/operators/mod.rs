@@ -1,0 +1,250 @@
+//! Operators that look all the time, for a month: each has traffic of its own, ramps its canary up in four steps, and does
+//! what the agent does after every connection that closes, which is at least as often as every ten seconds. The traffic is
+//! worse than what the arithmetic likes: times of a few factors of ten, a tenth of connections kept for long, a hundred paths
+//! that differ, each with spells of ten times the losses, sizes and losses with heavy tails. What warm starts do to it is
+//! known, so what is found can be judged.
+
+use canary::comparisons::{Canary, CanaryConnection};
+use canary::part::{CanaryPart, window_class};
+use canary::sequence::FEWEST;
+use canary::trial::{CanaryGroup, CanaryOutcome, Trial};
+use ipnet::IpNet;
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::f64::consts::TAU;
+
+pub(crate) mod mixed;
+pub(crate) mod shapes;
+
+/// Shares of connections that may start warm, a week or so each.
+const RAMP: [f64; 4] = [0.01, 0.05, 0.25, 0.95];
+const HOLDOUT: f64 = 0.05;
+const PATHS: usize = 100;
+/// The agent's default: retransmitting more than twice as much is too much.
+pub(crate) const OFF_RATIO: f64 = 2.0;
+
+/// What warm starts do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effect {
+    /// To completion times: a factor.
+    pub(crate) times: f64,
+    /// To the number of connections that lose something: a factor.
+    pub(crate) losses: f64,
+    /// To what each of these retransmits: a factor.
+    pub(crate) bursts: f64,
+}
+
+/// Warm starts change nothing.
+pub(crate) const NOTHING: Effect = Effect { times: 1.0, losses: 1.0, bursts: 1.0 };
+
+/// What an operator meets; connections are all of the server, compared or not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Met {
+    /// Connections after which something was stopped first.
+    pub(crate) stopped: Option<f64>,
+    /// The same of all connections together.
+    pub(crate) stopped_all: Option<f64>,
+    /// Connections after which a gain was claimed first, of any part.
+    pub(crate) claimed: Option<f64>,
+    /// The same of all connections together.
+    pub(crate) claimed_all: Option<f64>,
+    /// Connections after which it was first told, of any part, that warm starts are lossier.
+    pub(crate) told: Option<f64>,
+    /// The same of all connections together.
+    pub(crate) told_all: Option<f64>,
+    /// An interval of a single look at 95 % has missed the truth: what the agent does not use.
+    pub(crate) has_fixed_missed: bool,
+}
+
+/// Random numbers.
+pub(crate) struct Random(Pcg64Mcg);
+
+/// What differs between operators.
+struct Traffic {
+    random: Random,
+    /// Standard deviation of the logarithm of times on one path.
+    scatter: f64,
+    /// Parts of the connections.
+    kept: f64,
+    ipv6: f64,
+    /// Segments of a loss, mean.
+    burst: f64,
+    paths: Vec<SimulatedPath>,
+}
+
+struct SimulatedPath {
+    /// Typical, seconds.
+    time_s: f64,
+    /// Probability that a connection of ten segments loses something, while the path is well.
+    loss: f64,
+    window: u32,
+    /// Connections for which it is still unwell: losses come together.
+    unwell_for: f64,
+}
+
+/// How often a path becomes unwell, of its connections; for how many of them in the mean, and how many times as many lose then.
+const UNWELL: (f64, f64, f64) = (0.002, 20.0, 10.0);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    /// From 0 to below 1.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn between(&mut self, least: f64, most: f64) -> f64 {
+        least + (most - least) * self.uniform()
+    }
+
+    /// Standard normal (Box and Muller).
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (TAU * self.uniform()).cos()
+    }
+}
+
+impl Traffic {
+    fn new(seed: u64) -> Self {
+        let random = Random::new(seed);
+        let mut new =
+            Self { random, scatter: 0.0, kept: 0.0, ipv6: 0.0, burst: 0.0, paths: Vec::new() };
+        new.scatter = new.random.between(0.3, 1.2);
+        new.kept = new.random.between(0.0, 0.2);
+        new.ipv6 = new.random.between(0.0, 0.5);
+        new.burst = new.random.between(1.0, 8.0);
+        let loss = new.random.between(0.002_f64.ln(), 0.1_f64.ln()).exp();
+        new.paths = (0..PATHS)
+            .map(|_| {
+                let window = new.random.between(11.0_f64.ln(), 256.0_f64.ln()).exp() as u32;
+                let time_s = (0.2_f64.ln() + new.random.normal()).exp();
+                let loss = loss * new.random.normal().exp();
+                SimulatedPath { time_s, loss, window, unwell_for: 0.0 }
+            })
+            .collect();
+        new
+    }
+
+    fn connection(&mut self, stage: u32, is_chosen: bool, effect: &Effect) -> CanaryConnection {
+        let number = (self.random.uniform() * PATHS as f64) as usize;
+        let weather = (self.random.uniform(), self.random.uniform());
+        let path = &mut self.paths[number];
+        let loss = path.loss_in(weather);
+        let (path_time, remembered) = (path.time_s, path.window);
+        let factor = |by: f64| if is_chosen { by } else { 1.0 };
+        // Pareto, from 3 kB on: half below 5.3 kB, a hundredth beyond 140 kB.
+        let bytes = (3000.0 * (1.0 - self.random.uniform()).powf(-1.0 / 1.2)).min(1e8);
+        let segments = (bytes / 1448.0).ceil();
+        let idle = if self.random.uniform() < self.kept {
+            -60.0 * (1.0 - self.random.uniform()).ln()
+        } else {
+            0.0
+        };
+        let time_s =
+            path_time * (self.scatter * self.random.normal()).exp() * factor(effect.times) + idle;
+        let loses = self.random.uniform() < loss * (segments / 10.0).sqrt() * factor(effect.losses);
+        // Geometric, but no more than there is.
+        let again = 1.0
+            + ((1.0 - self.random.uniform()).ln() / (1.0 - 1.0 / (1.0 + self.burst)).ln()).floor();
+        let again = if loses { (again * factor(effect.bursts)).round().min(segments) } else { 0.0 };
+        let is_v4 = self.random.uniform() >= self.ipv6;
+        CanaryConnection {
+            group: CanaryGroup { stage, is_chosen },
+            remembered,
+            network: network_of(number, is_v4),
+            carried: window_class(remembered),
+            lost: (number % 4) as u8,
+            bytes: bytes as u64,
+            outcome: CanaryOutcome { time_s, again: again as u32 },
+        }
+    }
+}
+
+/// Returns the network of a path with this number.
+pub(crate) fn network_of(number: usize, is_v4: bool) -> IpNet {
+    let text = if is_v4 { format!("10.0.{number}.0/24") } else { format!("fd00:{number:x}::/48") };
+    text.parse().expect("a network")
+}
+
+impl SimulatedPath {
+    /// Of the next connection; by two random numbers from 0 to below 1.
+    fn loss_in(&mut self, (begins, lasts): (f64, f64)) -> f64 {
+        let (often, long, times) = UNWELL;
+        self.unwell_for -= 1.0;
+        if self.unwell_for < 0.0 && begins < often {
+            self.unwell_for = -long * (1.0 - lasts).ln();
+        }
+        if self.unwell_for >= 0.0 { self.loss * times } else { self.loss }
+    }
+}
+
+/// A month of an operator whose server has so many connections in it.
+pub(crate) fn month(seed: u64, connections: f64, effect: &Effect) -> Met {
+    let mut traffic = Traffic::new(seed);
+    let (mut canary, mut met) = (Canary::default(), Met::default());
+    let mut fixed = Trial::default();
+    for (stage, share) in (0..).zip(RAMP) {
+        let compared = HOLDOUT + share;
+        let before = connections / RAMP.len() as f64 * f64::from(stage);
+        let count = (connections / RAMP.len() as f64 * compared) as u64;
+        for n in 1..=count {
+            let is_chosen = traffic.random.uniform() * compared >= HOLDOUT;
+            let connection = traffic.connection(stage, is_chosen, effect);
+            let now = before + n as f64 / compared;
+            look(&mut met, &mut canary, &connection, now);
+            if !met.has_fixed_missed {
+                fixed.add(connection.group, &connection.outcome, FEWEST);
+                let truth = effect.times.ln();
+                met.has_fixed_missed = fixed.time_ratio(FEWEST).is_some_and(|ratio| {
+                    (ratio.log - truth).abs() > 1.96 * ratio.error_squared.sqrt()
+                });
+            }
+            if met.stopped_all.is_some() || met.claimed_all.is_some() {
+                return met;
+            }
+        }
+    }
+    met
+}
+
+/// One connection after the other at the full share, until it `is_found`; at most so many.
+pub(crate) fn until_found(
+    seed: u64,
+    most: f64,
+    effect: &Effect,
+    is_found: impl Fn(&Met) -> bool,
+) -> Met {
+    let mut traffic = Traffic::new(seed);
+    let (mut canary, mut met) = (Canary::default(), Met::default());
+    for n in 1..=most as u64 {
+        let is_chosen = traffic.random.uniform() >= HOLDOUT;
+        let connection = traffic.connection(0, is_chosen, effect);
+        look(&mut met, &mut canary, &connection, n as f64);
+        if is_found(&met) {
+            break;
+        }
+    }
+    met
+}
+
+fn look(met: &mut Met, canary: &mut Canary, connection: &CanaryConnection, now: f64) {
+    for finding in canary.add(connection) {
+        let is_all = finding.part == CanaryPart::All;
+        if finding.is_gain() {
+            met.claimed.get_or_insert(now);
+            met.claimed_all = met.claimed_all.or(is_all.then_some(now));
+        }
+        if finding.part.can_be_stopped() && finding.harm(OFF_RATIO).is_some() {
+            met.stopped.get_or_insert(now);
+            met.stopped_all = met.stopped_all.or(is_all.then_some(now));
+        }
+        // What is known of losses changes with each of them.
+        let is_news = connection.outcome.again > 0 && (met.told.is_none() || is_all);
+        if is_news && met.told_all.is_none() && finding.is_lossier(1.0) {
+            met.told.get_or_insert(now);
+            met.told_all = met.told_all.or(is_all.then_some(now));
+        }
+    }
+}

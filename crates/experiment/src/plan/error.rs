@@ -1,0 +1,13 @@
+//! Why a plan was refused: file, line, what is wrong, the way out.
+
+pub use support::errors::FileError as PlanError;
+pub(super) use support::errors::{Fault, meant};
+
+/// What the reader of TOML has against a plan.
+pub(super) fn of_toml(error: toml::de::Error) -> Fault {
+    let mut fault = Fault::from(error);
+    if fault.why.ends_with(" is missing") {
+        fault.why += "; `headstart lab sim --schema` says what it takes";
+    }
+    fault
+}

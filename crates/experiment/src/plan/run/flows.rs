@@ -1,0 +1,88 @@
+//! Transfers that are over: a line in flows.csv, and part of their workload's metrics.
+//!
+//! Workloads of many short transfers hand each on when it is over; nothing keeps them.
+
+use super::rows::{FlowRow, Output};
+use crate::plan::metrics::{Tallies, WorkloadResult};
+use crate::plan::scenario::{MeasuredInterval, Scenario};
+use netsim::{FlowRecord, HostId};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+/// Name of the file with a line for each transfer.
+const FILE: &str = "flows.csv";
+
+/// Where transfers go.
+pub(super) struct Flows {
+    tallies: Tallies,
+    /// Name and scheme, by workload.
+    names: Vec<(String, String)>,
+    /// Names, by host.
+    hosts: Vec<String>,
+    out: Option<csv::Writer<Box<dyn Write>>>,
+    failure: Option<csv::Error>,
+}
+
+/// Which transfer of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FlowId {
+    /// Number of its workload.
+    pub(super) group: usize,
+    /// Number of the workload's member.
+    pub(super) member: usize,
+    /// Number of the member's transfer.
+    pub(super) number: usize,
+}
+
+/// Shared among the applications that hand transfers on.
+pub(super) type SharedFlows = Rc<RefCell<Flows>>;
+
+impl Flows {
+    pub(super) fn begin(scenario: &Scenario, output: Output<'_>) -> io::Result<SharedFlows> {
+        let groups = &scenario.groups;
+        let topology = &scenario.net.topology;
+        let hosts = (0..topology.host_count() as u32).map(HostId);
+        let out = match scenario.records.flows {
+            true => Some(csv::Writer::from_writer(output(FILE)?)),
+            false => None,
+        };
+        let names = groups.iter().map(|group| (group.name.clone(), group.scheme.name().to_owned()));
+        Ok(Rc::new(RefCell::new(Self {
+            tallies: Tallies::new(groups, scenario.interval),
+            names: names.collect(),
+            hosts: hosts.map(|host| topology.host_name(host).to_owned()).collect(),
+            out,
+            failure: None,
+        })))
+    }
+
+    /// A transfer that is over, or under way at the end of the run; `received` are the bytes that its member
+    /// received in the measured interval, `None` if that is not known.
+    pub(super) fn push(&mut self, id: FlowId, flow: &FlowRecord, received: Option<u64>) {
+        self.tallies.flow(id.group, flow, received);
+        let (name, scheme) = &self.names[id.group];
+        if let Some(out) = &mut self.out
+            && self.failure.is_none()
+        {
+            let row = FlowRow::new((name, scheme), (id.member, id.number), flow, &self.hosts);
+            self.failure = out.serialize(row).err();
+        }
+    }
+
+    pub(super) const fn tallies(&mut self) -> &mut Tallies {
+        &mut self.tallies
+    }
+
+    /// Writes what is left; the sums, now that the measured interval is known.
+    pub(super) fn finish(&mut self, interval: MeasuredInterval) -> io::Result<Vec<WorkloadResult>> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure.into());
+        }
+        if let Some(out) = &mut self.out {
+            out.flush()?;
+        }
+        let empty = Tallies::new(&[], interval);
+        Ok(std::mem::replace(&mut self.tallies, empty).results())
+    }
+}

@@ -1,0 +1,157 @@
+//! Makes the runs that are still to be made, as many at a time as there are jobs.
+//!
+//! Runs are independent of one another, and each writes to a folder of its own: results depend
+//! neither on the number of jobs nor on the order.
+
+use crate::plan::{Plan, RunError};
+use crate::results::run::Writer;
+use crate::results::{FailedRun, ResultsError};
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+thread_local! {
+    /// What the thread's last panic said.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// How one run ended.
+enum Ended {
+    Done,
+    Failed(String),
+    Stopped,
+    /// Nothing can be written: no sense in going on.
+    Unwritable(String),
+}
+
+/// How many runs are made at a time, and what tells them to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Workers<'a> {
+    /// Threads; each makes one run at a time.
+    pub jobs: usize,
+    /// Once it is set, runs under way end without a result and no other begins.
+    pub stop: &'a AtomicBool,
+}
+
+/// What came of making runs.
+#[derive(Clone, Debug, Default)]
+pub struct RunsOutcome {
+    /// Runs that ended without a result, in the order of runs.
+    pub failed: Vec<FailedRun>,
+    /// The runs were told to stop, and some were left.
+    pub stopped: bool,
+}
+
+/// Makes the runs `todo` of a plan and stores them in the folder `results`. Calls `step` after each.
+///
+/// Meanwhile the process's panic hook is this function's: what a run's defect says goes to its [`FailedRun`].
+///
+/// # Errors
+/// If a result cannot be written.
+pub fn make_runs(
+    plan: &Plan<'_>,
+    (results, todo): (&Path, &[usize]),
+    Workers { jobs, stop }: Workers<'_>,
+    step: &mut dyn FnMut(),
+) -> Result<RunsOutcome, ResultsError> {
+    let runs = Runs { plan, todo, results, stop };
+    let next = AtomicUsize::new(0);
+    let (sender, ended) = mpsc::channel();
+    let mut outcome = RunsOutcome::default();
+    let mut unwritable = None;
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|info| PANIC.set(info.to_string())));
+    thread::scope(|scope| {
+        for _ in 0..jobs.min(todo.len()) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || work(&runs, next, &sender));
+        }
+        drop(sender);
+        for (index, how) in ended {
+            match how {
+                Ended::Done => {}
+                Ended::Failed(why) => outcome.failed.push(failed(plan, index, why)),
+                Ended::Stopped => {
+                    outcome.stopped = true;
+                    continue;
+                }
+                Ended::Unwritable(why) => {
+                    stop.store(true, Ordering::Relaxed);
+                    unwritable = Some(why);
+                }
+            }
+            step();
+        }
+    });
+    panic::set_hook(hook);
+    outcome.failed.sort_by_key(|failed| failed.run);
+    match unwritable {
+        Some(why) => Err(ResultsError::failed(format!("cannot write results: {why}"))),
+        None => Ok(outcome),
+    }
+}
+
+/// Runs to be made, where their results go, and what tells them to stop.
+#[derive(Clone, Copy)]
+struct Runs<'a> {
+    plan: &'a Plan<'a>,
+    todo: &'a [usize],
+    results: &'a Path,
+    stop: &'a AtomicBool,
+}
+
+/// One worker: takes the next run until there is none, or it is asked to stop.
+fn work(runs: &Runs<'_>, next: &AtomicUsize, ended: &mpsc::Sender<(usize, Ended)>) {
+    while let Some(&index) = runs.todo.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let how = match runs.stop.load(Ordering::Relaxed) {
+            true => Ended::Stopped,
+            false => one(runs, index),
+        };
+        let stopped = matches!(how, Ended::Stopped);
+        if ended.send((index, how)).is_err() || stopped {
+            return;
+        }
+    }
+}
+
+fn one(&Runs { plan, results, stop, .. }: &Runs<'_>, index: usize) -> Ended {
+    let writer = match Writer::begin(results, index) {
+        Ok(writer) => writer,
+        Err(error) => return Ended::Unwritable(error.to_string()),
+    };
+    let run = plan.run(index);
+    let execute = || plan.execute(&run, &mut |name| writer.file(name), stop);
+    match panic::catch_unwind(AssertUnwindSafe(execute)) {
+        Ok(Ok(result)) => match writer.finish(&result) {
+            Ok(()) => Ended::Done,
+            Err(error) => Ended::Unwritable(error.to_string()),
+        },
+        Ok(Err(error)) => {
+            writer.give_up();
+            match error {
+                RunError::Failed(why) => Ended::Failed(why),
+                RunError::Stopped => Ended::Stopped,
+                RunError::Output(error) => Ended::Unwritable(error.to_string()),
+            }
+        }
+        Err(_) => {
+            writer.give_up();
+            Ended::Failed(format!("a defect of headstart: {}", PANIC.take()))
+        }
+    }
+}
+
+fn failed(plan: &Plan<'_>, index: usize, why: String) -> FailedRun {
+    let run = plan.run(index);
+    let coordinates = plan.coordinates(run.cell);
+    FailedRun {
+        run: index,
+        cell: run.cell,
+        repeat: run.repeat,
+        coordinates: coordinates.iter().map(|c| format!("{}={}", c.key, c.value)).collect(),
+        why,
+    }
+}

@@ -1,0 +1,47 @@
+//! Times as servers write them.
+
+use super::fault::LogFault;
+use jiff::civil::DateTime;
+use jiff::fmt::strtime;
+use jiff::tz::TimeZone;
+use jiff::{Error, Timestamp};
+use units::Instant;
+
+/// `10/Oct/2000:13:55:36 -0700`.
+const COMMON: &str = "%d/%b/%Y:%H:%M:%S %z";
+
+/// A time in words: of the common log format, by RFC 3339, or a number. A blank may stand for the T of RFC 3339. A time without a zone is
+/// taken for UTC.
+pub(crate) fn of_text(text: &str) -> Result<Instant, LogFault> {
+    let fault = || LogFault::NoTime(text.to_owned());
+    if let Ok(number) = text.parse::<f64>() {
+        return of_number(number).ok_or_else(fault);
+    }
+    let read = match text.as_bytes().get(2) {
+        Some(b'/') => strtime::parse(COMMON, text).and_then(|time| time.to_timestamp()),
+        _ => text.parse::<Timestamp>().or_else(|why| in_utc(text, why)),
+    };
+    let nanos = read.map_err(|_| fault())?.as_nanosecond();
+    u64::try_from(nanos).map(Instant::from_nanos).map_err(|_| fault())
+}
+
+/// A date with a time of day, and without a zone; otherwise `why`.
+fn in_utc(text: &str, why: Error) -> Result<Timestamp, Error> {
+    match text.contains(':') {
+        true => text.parse::<DateTime>()?.to_zoned_datetime(TimeZone::UTC).map(|at| at.timestamp()),
+        false => Err(why),
+    }
+}
+
+/// A number since 1970: seconds, or milliseconds, microseconds or nanoseconds, if so many seconds would be after the
+/// year 5000.
+pub(crate) fn of_number(number: f64) -> Option<Instant> {
+    let nanos = match number {
+        0.0..1e11 => number * 1e9,
+        1e11..1e14 => number * 1e6,
+        1e14..1e17 => number * 1e3,
+        1e17..1.8e19 => number,
+        _ => return None,
+    };
+    (nanos < u64::MAX as f64).then_some(Instant::from_nanos(nanos as u64))
+}

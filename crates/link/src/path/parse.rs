@@ -1,0 +1,115 @@
+//! Reading `RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]`.
+
+use super::{PathError, PathSpec, QueueSize, mobile};
+use crate::Discipline;
+use std::fmt::Display;
+use std::str::FromStr;
+use units::{Duration, parse_bytes};
+
+const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p or \
+                    20mbit,80ms,100p,fq_codel";
+const QUEUE_FORM: &str =
+    "expected packets, bytes, bandwidth-delay products or no bound, like 100p, 64kB, 0.5bdp or inf";
+
+impl FromStr for PathSpec {
+    type Err = PathError;
+
+    /// Reads a path. Without the name of a discipline queues are drop-tail, without `up=` the rate is the same both ways, without `loss=` nothing is lost
+    /// at random; `loss` is a probability (`0.01`) or a percentage (`1%`).
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let mut parts = text.split(',').map(str::trim);
+        let mut next = |key| {
+            let part = parts.next().filter(|p| !p.is_empty());
+            part.ok_or_else(|| PathError::of(key, format!("is missing; a path is {FORM}")))
+        };
+        let rate = next("rate")?;
+        let rtt = read::<Duration>("rtt", next("rtt")?)?;
+        let queue = next("queue")?.parse()?;
+        let path = match rate {
+            mobile::NAME => Self::mobile(Duration::ZERO, rtt, queue)?,
+            rate => Self::new(read("rate", rate)?, rtt, queue)?,
+        };
+        let mut seen = Vec::new();
+        parts.try_fold(path, |path, part| option(path, part, &mut seen))
+    }
+}
+
+fn option<'a>(
+    path: PathSpec,
+    part: &'a str,
+    seen: &mut Vec<&'a str>,
+) -> Result<PathSpec, PathError> {
+    let named = part.parse::<Discipline>();
+    let (key, value) = match named {
+        Ok(_) => ("a discipline", part),
+        Err(_) => part.split_once('=').unwrap_or((part, "")),
+    };
+    if seen.contains(&key) {
+        return Err(PathError::of("path", format!("{key} is given twice")));
+    }
+    seen.push(key);
+    if let Ok(discipline) = named {
+        return path.with_discipline(discipline);
+    }
+    match key {
+        "up" => path.with_up(read("up", value)?),
+        "loss" => path.with_loss(parse_probability(value)?),
+        _ => Err(unknown(part)),
+    }
+}
+
+fn unknown(part: &str) -> PathError {
+    let names = Discipline::all().map(|discipline| discipline.name()).join(", ");
+    let why = format!("{part:?} is not known; a path is {FORM}; disciplines are {names}");
+    PathError::of("path", why)
+}
+
+fn read<T: FromStr>(key: &'static str, value: &str) -> Result<T, PathError>
+where
+    T::Err: Display,
+{
+    value.parse().map_err(|error: T::Err| PathError::of(key, error))
+}
+
+/// Reads a probability (`0.01`) or a percentage (`1%`).
+///
+/// # Errors
+/// If it is neither.
+pub fn parse_probability(text: &str) -> Result<f64, PathError> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number, 100.0),
+        None => (text, 1.0),
+    };
+    let wrong = || PathError::of("loss", format!("{text:?} is not a probability, like 0.01 or 1%"));
+    // Digits and a point only: the standard parser also takes `inf` and `nan`.
+    let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let value: f64 = number.parse().ok().filter(|_| plain).ok_or_else(wrong)?;
+    Ok(value / unit)
+}
+
+impl FromStr for QueueSize {
+    type Err = PathError;
+
+    /// Reads `100p`, `64kB`, `0.5bdp` or `inf`.
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let wrong = || PathError::of("queue", format!("cannot read {text:?}: {QUEUE_FORM}"));
+        if text == "inf" {
+            return Ok(Self::Unlimited);
+        }
+        if let Some(number) = text.strip_suffix("bdp") {
+            return thousandths(number).map(Self::MilliBdp).ok_or_else(wrong);
+        }
+        if let Some(number) = text.strip_suffix('p') {
+            let digits = number.bytes().all(|b| b.is_ascii_digit());
+            return number.parse().ok().filter(|_| digits).map(Self::Packets).ok_or_else(wrong);
+        }
+        parse_bytes(text).map(Self::Bytes).map_err(|_| wrong())
+    }
+}
+
+/// A decimal number in thousandths; finer digits are cut.
+fn thousandths(number: &str) -> Option<u64> {
+    // A duration of so many seconds, counted in milliseconds, is read exactly the same way.
+    let seconds: Duration = format!("{number}s").parse().ok()?;
+    Some(seconds.as_millis())
+}

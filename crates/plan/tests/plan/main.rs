@@ -1,5 +1,0 @@
-//! Plans: how they are read and run.
-
-mod common;
-mod measures;
-mod plan;

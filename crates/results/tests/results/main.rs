@@ -1,4 +1,0 @@
-//! Results of plans in folders, and plots of them.
-
-mod folder;
-mod plots;

@@ -1,0 +1,253 @@
+//! What is loaded, over which paths, and what is asked of a warm start there.
+
+use crate::client::ClientTcp;
+use crate::contender::Contender;
+use crate::kernel::{ServerChoice, ServerProgram};
+use link::path::{PathSpec, QueueSize};
+use race::{Hosts, LIMIT, Race, VisitKind, Visits, WAKING_PROCESSING};
+use serde::Serialize;
+use std::sync::Arc;
+use units::{Duration, Rate};
+use workload::{Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
+
+/// Linux as it comes, and with an agent.
+const STOCK: [&str; 2] = ["linux", "linux-bbr"];
+const ALL: [&str; 3] = ["hs-cubic", "hs-bbr", "hs-session"];
+/// Waits behind a queue of so many packets.
+const QUEUE: u32 = 100;
+/// Longer than several retransmission timeouts of all paths but the longest: CUBIC is back at ten segments.
+pub(crate) const IDLE: Duration = Duration::from_secs(2);
+
+/// One race.
+#[derive(Clone, Debug)]
+pub struct GainCase {
+    /// What is loaded, and how.
+    pub name: String,
+    /// Who takes part.
+    pub contenders: Vec<Contender>,
+    /// What is asked.
+    pub bounds: Vec<GainBound>,
+    /// Who is served.
+    pub client: ClientTcp,
+    pub(super) path: PathSpec,
+    pub(super) page: Arc<Page>,
+    pub(super) loader: LoaderConfig,
+    pub(super) visits: Visits,
+}
+
+/// What is asked of a scheme.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GainBound {
+    /// Of whom.
+    pub scheme: &'static str,
+    /// In which visits.
+    pub visit: VisitKind,
+    /// What is asked about.
+    pub measure: GainMeasure,
+    /// Beside whom.
+    pub beside: Beside,
+    /// The most that it may be of the other's.
+    pub at_most: f64,
+}
+
+/// What is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GainMeasure {
+    /// Seconds until all is there, as medians.
+    Time,
+    /// Packets that the link drops, in all visits together.
+    Drops,
+}
+
+impl GainMeasure {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Drops => "drops",
+        }
+    }
+}
+
+/// Beside whom a scheme is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Another, of this name.
+    Scheme(&'static str),
+    /// What nothing can beat.
+    Limit,
+}
+
+impl Beside {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scheme(name) => name,
+            Self::Limit => LIMIT,
+        }
+    }
+}
+
+/// 20 Mbit/s and 80 ms with everybody, and one step either way from there with CUBIC.
+pub(super) fn full() -> Vec<GainCase> {
+    let (main, cubic) = (paths()[0], &ALL[..1]);
+    let mut cases = vec![
+        object(30_000, ClientTcp::default(), (main, &ALL)),
+        object(200_000, ClientTcp::default(), (main, cubic)),
+        object(200_000, wide(), (main, &ALL)),
+        after_idle(main),
+        whole_page(Http::Http11, main),
+        whole_page(Http::Http2, main),
+    ];
+    for path in paths().into_iter().skip(1) {
+        cases.push(object(30_000, ClientTcp::default(), (path, cubic)));
+        cases.push(object(200_000, ClientTcp::default(), (path, cubic)));
+        cases.push(object(200_000, wide(), (path, cubic)));
+        cases.push(after_idle(path));
+    }
+    cases
+}
+
+/// 20 Mbit/s and 80 ms, and one step either way from there.
+pub(crate) fn paths() -> Vec<PathSpec> {
+    [(20, 80), (5, 80), (100, 80), (20, 20), (20, 200)].map(|(mbps, ms)| path(mbps, ms)).into()
+}
+
+/// 20 Mbit/s and 80 ms with CUBIC.
+pub(super) fn quick() -> Vec<GainCase> {
+    let (main, cubic) = (path(20, 80), &ALL[..1]);
+    vec![
+        object(30_000, ClientTcp::default(), (main, cubic)),
+        object(200_000, ClientTcp::default(), (main, cubic)),
+        object(200_000, wide(), (main, cubic)),
+        after_idle(main),
+    ]
+}
+
+impl GainCase {
+    /// Visits over new connections, beside Linux as it comes; first ones are to take no longer than there.
+    fn new(name: String, page: Page, path: PathSpec, warm: &[&'static str]) -> Self {
+        let names = STOCK.iter().chain(warm);
+        let contenders = names.map(|name| Contender::parse(name).expect("a contender"));
+        let bounds = warm.iter().map(|scheme| no_slower_at_first(scheme)).collect();
+        Self { bounds, ..Self::among(name, page, path, contenders.collect()) }
+    }
+
+    /// Visits over new connections. Nothing is asked of anybody yet.
+    pub(super) fn among(
+        name: String,
+        page: Page,
+        path: PathSpec,
+        contenders: Vec<Contender>,
+    ) -> Self {
+        // What a connection taught is known when it has closed: a round trip and a half after the client wants that.
+        let idle = path.rtt() + path.rtt() + Duration::from_millis(100);
+        Self {
+            name,
+            contenders,
+            bounds: Vec::new(),
+            client: ClientTcp::default(),
+            path,
+            page: Arc::new(page),
+            loader: LoaderConfig::default(),
+            visits: Visits { count: 2, idle, site: 1, reconnects: true, other: None },
+        }
+    }
+
+    fn asks(mut self, scheme: &'static str, beside: &'static str, at_most: f64) -> Self {
+        let beside = if beside == LIMIT { Beside::Limit } else { Beside::Scheme(beside) };
+        let (visit, measure) = (VisitKind::Repeated, GainMeasure::Time);
+        self.bounds.push(GainBound { scheme, visit, measure, beside, at_most });
+        self
+    }
+
+    /// What serves it.
+    ///
+    /// # Errors
+    /// If what is asked for is not there, or cannot serve the page.
+    pub fn served_by(&self, choice: &ServerChoice) -> Result<ServerProgram, String> {
+        choice.serve(&self.page, &self.loader).map(|(server, _)| server)
+    }
+
+    pub(super) fn race(&self, repeats: u32) -> Race {
+        Race {
+            page: Arc::clone(&self.page),
+            path: self.path,
+            loader: self.loader.clone(),
+            schemes: self.contenders.iter().map(|one| one.scheme().clone()).collect(),
+            client: Some(self.client.model()),
+            hosts: Hosts::Together,
+            processing: WAKING_PROCESSING,
+            visits: self.visits,
+            background: 0,
+            repeats,
+            seed: 1,
+        }
+    }
+}
+
+/// Who knows nothing does no worse than what it is built upon.
+fn no_slower_at_first(scheme: &'static str) -> GainBound {
+    let stock = if scheme == "hs-bbr" { "linux-bbr" } else { "linux" };
+    let (visit, beside) = (VisitKind::First, Beside::Scheme(stock));
+    GainBound { scheme, visit, measure: GainMeasure::Time, beside, at_most: 1.03 }
+}
+
+const fn wide() -> ClientTcp {
+    ClientTcp { window: Some(1_000_000) }
+}
+
+pub(super) fn path(mbps: u64, millis: u64) -> PathSpec {
+    let (rate, rtt) = (Rate::from_mbps(mbps), Duration::from_millis(millis));
+    PathSpec::new(rate, rtt, QueueSize::Packets(QUEUE)).expect("it exists")
+}
+
+/// One object over a connection of its own.
+fn object(bytes: u64, client: ClientTcp, (path, warm): (PathSpec, &[&'static str])) -> GainCase {
+    let page = Page::single(bytes);
+    let offers = if client.window.is_some() { ", 1 MB offered" } else { "" };
+    let name = format!("{}{offers}", page.name());
+    let mut case = GainCase { client, ..GainCase::new(name, page, path, warm) };
+    for scheme in warm {
+        let is_wide = client.window.is_some();
+        case = case.asks(scheme, "linux", if is_wide { 0.58 } else { 0.80 });
+        case = case.asks(scheme, "linux-bbr", 1.0);
+        if is_wide {
+            case = case.asks(scheme, LIMIT, 1.05);
+        }
+    }
+    case
+}
+
+/// 200 KB over a connection that has been idle, from the request on.
+fn after_idle(path: PathSpec) -> GainCase {
+    let page = Page::single(200_000);
+    let name = format!("{} after {IDLE}", page.name());
+    let visits = Visits { count: 2, idle: IDLE, site: 1, reconnects: false, other: None };
+    let case = GainCase { visits, ..GainCase::new(name, page, path, &ALL[..1]) };
+    case.asks("hs-cubic", "linux", 0.5).asks("hs-cubic", "linux-bbr", 1.03)
+}
+
+/// HTML of 20 kB and eleven objects of 15 kB that its end reveals.
+pub(crate) fn page_of_twelve(http: Http) -> Page {
+    let html = Object::plain("html", ObjectKind::Html, 20_000);
+    let discovery = html.at_end(ObjectId(0));
+    let image =
+        |n| Object { discovery, ..Object::plain(format!("image {n}"), ObjectKind::Image, 15_000) };
+    let objects = [html].into_iter().chain((1..12).map(image)).collect();
+    let host = PageHost::plain("server.example", http);
+    Page::new("page of 12", vec![host], objects).expect("a page")
+}
+
+fn whole_page(http: Http, path: PathSpec) -> GainCase {
+    let page = page_of_twelve(http);
+    let over = if http == Http::Http2 { "HTTP/2" } else { "4 connections" };
+    let name = format!("{} over {over}", page.name());
+    let loader = LoaderConfig { connections: Some(4), ..LoaderConfig::default() };
+    let mut case = GainCase { loader, ..GainCase::new(name, page, path, &ALL) };
+    for scheme in ALL {
+        case = case.asks(scheme, "linux", 0.80).asks(scheme, "linux-bbr", 1.0);
+    }
+    case
+}
