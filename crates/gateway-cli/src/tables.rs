@@ -2,7 +2,7 @@
 
 use cmdline::Failure;
 use columns::{ColumnKind, TableReader, TableValue, WantedColumn};
-use gateway::passive::{PassiveReport, SeenTransfer};
+use gateway::observe::passive::{PassiveReport, SeenTransfer};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::fs::File;

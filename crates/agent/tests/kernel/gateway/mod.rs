@@ -9,7 +9,7 @@ mod wire;
 
 use crate::bed::{Agent, Bed, Server, fastest, until};
 use calm::calmly;
-use gateway::options::CollectorName;
+use gateway::config::options::CollectorName;
 use gateway_client::ClientStatus;
 use ipnet::IpNet;
 use running::Gateway;
